@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Followed units as they lie in a trace: one row for each sample, collated batch or step of which
-// the Python calls were recorded, one row for each node of its call tree. traces/call_trees.h puts
-// them together. Values, no ownership.
+// Followed units as a trace stores them: one row for each sample, collated batch or step whose
+// Python calls were recorded, and one row for each node of its call tree. traces/call_trees.h
+// builds the trees. Values, no ownership.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace penstock::traces {
 
-// No unit is longer (39 hours): the times of its rows, at most 65,535, can be added up.
+// No unit is longer than this (39 hours), so the times of its rows, at most 65,535, can be added
+// up.
 inline constexpr TimeNs kLongestUnit{std::int64_t{1} << 47};
 
 enum class CallKind : std::uint8_t {
@@ -22,27 +23,27 @@ enum class CallKind : std::uint8_t {
 };
 
 struct UnitRow {
-  TimeNs at{};        // its start; with the thread this identifies the unit
-  TimeNs duration{};  // as it took, followed
-  TimeNs cost{};      // of that, what following cost
+  TimeNs at{};        // its start; identifies the unit together with the thread
+  TimeNs duration{};  // while it was followed
+  TimeNs cost{};      // part of `duration`: the cost of following
   TimeNs ordinary{};  // median of `neighbours` units that were not followed; 0: not known
   std::int64_t sample = wire::kNoSample;
   ThreadId thread{};
   StringId name{};
   BatchKey batch{};
   std::uint32_t events = 0;      // calls, returns and lines that were seen
-  std::uint16_t nodes = 0;       // rows that were recorded for it
-  std::uint16_t neighbours = 0;  // 0xffff: that many or more
+  std::uint16_t nodes = 0;       // number of its rows that were recorded
+  std::uint16_t neighbours = 0;  // 0xffff: this many or more
   StageId stage = StageId::kNone;
   std::uint8_t flags = 0;   // wire::kUnit*
-  std::uint8_t spread = 0;  // `cost` may be wrong by so many percent
+  std::uint8_t spread = 0;  // by how many percent `cost` may be off
 };
 
 struct CallRow {
   TimeNs at{};     // of its unit
   TimeNs total{};  // inside all its calls, without `cost`
-  TimeNs own{};    // of that, outside of other nodes
-  TimeNs cost{};   // of following, taken off `total`
+  TimeNs own{};    // part of `total` outside of other nodes
+  TimeNs cost{};   // cost of following, already subtracted from `total`
   std::uint64_t count = 0;
   ThreadId thread{};
   StringId name{};
@@ -50,7 +51,7 @@ struct CallRow {
   std::uint32_t line = 0;  // first line of a function; 0: none
   std::uint16_t node = 0;
   std::uint16_t parent = wire::kNoNode;
-  CallKind kind = CallKind::kFunction;  // others: of a later version
+  CallKind kind = CallKind::kFunction;  // other values are from later versions
 };
 
 }  // namespace penstock::traces

@@ -15,7 +15,8 @@ UnitKey KeyOfRow(const Row& row) {
   return {row.at.value, row.thread.value};
 }
 
-// Appends the rows of one unit, ascending by node, to its tree. Returns how many do not fit.
+// Appends the rows of one unit to its tree, in the order of their nodes. Returns how many do not
+// fit.
 std::uint64_t FillTree(std::vector<const CallRow*>& rows, CallTree& tree) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const CallRow* a, const CallRow* b) { return a->node < b->node; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The call trees of a trace: samples, collated batches and steps of which the agent followed each
-// Python call (traces/FORMAT.md, "Followed units"). Values, no ownership; pure functions.
+// The call trees of a trace: of samples, collated batches and steps in which the agent followed
+// each Python call (traces/FORMAT.md, "Followed units"). Values, no ownership; pure functions.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace penstock::traces {
 
 inline constexpr std::uint32_t kNoCall = 0xffffffffu;
 
-// One function as called along one path, a builtin, or a line of the function above it.
+// A function as called along one path, a builtin, or a line of the function above it.
 struct CallNode {
   TimeNs total{};
   TimeNs own{};
   TimeNs cost{};
   std::uint64_t count = 0;
   StringId name{};  // String(): "make_edges", "numpy.random.choice"; of a line: its function's
-  StringId file{};  // path as the interpreter has it; none of a builtin
+  StringId file{};  // path as in the interpreter; none for a builtin
   std::uint32_t line = 0;
   std::uint32_t parent = kNoCall;  // index of a node before this one; kNoCall: the unit itself
   CallKind kind = CallKind::kFunction;
@@ -30,17 +30,18 @@ struct CallNode {
 struct CallTree {
   UnitRow unit;
   std::vector<CallNode> nodes;  // parents before their children
-  bool complete = false;        // all its rows are there
+  bool complete = false;        // none of its rows is missing
 
-  // The unit without what following cost; at least what its outermost nodes have.
+  // The time of the unit without the cost of following; at least the sum of its outermost nodes.
   [[nodiscard]] TimeNs total() const;
-  // What of that is in no node: the code that was running already when the unit began, our hooks.
+  // The part of total() that is in no node: code that was running when the unit began, and our
+  // hooks.
   [[nodiscard]] TimeNs own() const;
 };
 
 struct CallTrees {
   std::vector<CallTree> trees;  // ascending start
-  std::uint64_t lost_rows = 0;  // rows whose unit or parent is missing, or that are there twice
+  std::uint64_t lost_rows = 0;  // rows whose unit or parent is missing, and duplicates
 };
 
 [[nodiscard]] CallTrees ReadCallTrees(const Trace& trace);

@@ -11,16 +11,17 @@ namespace {
 __extension__ using Int128 = __int128;
 
 constexpr int kShift = 40;
-constexpr double kMinBaselineNs = 50e6;  // closer anchors measure the noise, not the clock
+constexpr double kMinBaselineNs = 50e6;  // anchors closer than this measure noise, not the clock
 constexpr double kToleranceNs = 20e3;    // an anchor this far off the line was not read cleanly
-constexpr double kHeaderPpm = 500e-6;    // what the header's frequency may be off
-constexpr double kMeasuredPpm = 20e-6;   // and the median of the slopes between anchors
+constexpr double kHeaderPpm = 500e-6;    // by which the header's frequency may be off
+constexpr double kMeasuredPpm =
+    20e-6;  // by which the median of the slopes between anchors may be off
 constexpr double kMinHz = 1e6;
 constexpr double kMaxHz = 1e11;
 constexpr double kLimitNs = 2e18;  // about 2^61: a damaged tick or slope must not wrap around
 constexpr std::size_t kMaxAnchors = 4096;
 constexpr std::size_t kMaxSegments = 16'384;
-constexpr double kSlewNs = 1e9;  // a change of slope meets the new line after this long
+constexpr double kSlewNs = 1e9;  // the line takes this long to meet the new one
 
 double Ticks(const wire::ClockAnchor& a, const wire::ClockAnchor& b) {
   return static_cast<double>(static_cast<std::int64_t>(b.ticks - a.ticks));
@@ -30,7 +31,7 @@ double Ns(const wire::ClockAnchor& a, const wire::ClockAnchor& b) {
   return static_cast<double>(static_cast<std::int64_t>(b.monotonic_ns - a.monotonic_ns));
 }
 
-// Rounded down: a segment must not end above the start of the next.
+// Rounded down, so that a segment does not end above the start of the next one.
 std::uint64_t Fixed(double slope) {
   return static_cast<std::uint64_t>(slope * static_cast<double>(1ull << kShift));
 }
@@ -68,8 +69,8 @@ double ClockMap::NominalSlope() const {
   return PlausibleSlope(slope) ? slope : 0;
 }
 
-// Which clock it is. For CLOCK_MONOTONIC ticks are nanoseconds; a header that claims so while the
-// anchors differ, or the other way round, was damaged.
+// Decides which clock it is. For CLOCK_MONOTONIC ticks are nanoseconds. If the header and the
+// anchors disagree about that, the header was damaged.
 void ClockMap::Judge() {
   std::size_t same = 0;
   for (const wire::ClockAnchor& anchor : anchors_) {
@@ -86,7 +87,7 @@ void ClockMap::Judge() {
   }
 }
 
-// Keeps the anchors that agree with their neighbours: flipped bits and interrupted readings go.
+// Keeps the anchors that agree with their neighbours; drops flipped bits and interrupted readings.
 void ClockMap::Reject(double slope, double uncertainty) {
   sound_.clear();
   const wire::ClockAnchor& middle = anchors_[anchors_.size() / 2];
@@ -137,14 +138,15 @@ void ClockMap::Update() {
         times.push_back(static_cast<std::int64_t>(anchor.ticks));
       }
     }
-    // Ascending. One wild value at an end cannot be told from a long recording, but it only
-    // widens what counts as plausible.
+    // Times in ascending order. A wild value at an end cannot be told from a long recording, but it
+    // only widens the range of plausible times.
     first_.value = times.empty() ? 0 : times.front();
     last_.value = times.empty() ? 0 : times.back();
     rejected_ = anchors_.size() - times.size();
     return;
   }
-  // The header's frequency may be damaged too: the median over neighbours overrules it.
+  // The header's frequency may be damaged too, so the median over neighbouring anchors overrules
+  // it.
   double slope = NominalSlope();
   double uncertainty = kHeaderPpm;
   std::vector<double> slopes;
@@ -173,7 +175,7 @@ void ClockMap::Update() {
   }
 }
 
-// Bounds the number of anchors of a long run: every second one of the older half goes.
+// Bounds the number of anchors of a long run: drops every second one of the older half.
 void ClockMap::Thin() {
   if (anchors_.size() <= kMaxAnchors) {
     return;
@@ -190,8 +192,9 @@ void ClockMap::Thin() {
   }
 }
 
-// The same of the line: of its older half every second bend goes. What is left meets at the same
-// times; only what comes hours late is told a time that is off by less than the bends were.
+// Does the same for the line: drops every second bend of its older half. The remaining bends stay
+// at the same times. Only records that come hours late get times that are off, by less than the
+// bends were.
 void ClockMap::ThinSegments() {
   if (segments_.size() <= kMaxSegments) {
     return;
@@ -224,11 +227,11 @@ void ClockMap::Rebuild() {
   if (!PlausibleSlope(outside)) {
     outside = 1.0;
   }
-  // Before the first anchor: the line through it, taken up at tick 0 or where time 0 would be.
+  // Before the first anchor: the line through it, from tick 0 or from where time 0 would be.
   const auto start = static_cast<std::int64_t>(first.monotonic_ns);
   const double back = std::min(outside * static_cast<double>(first.ticks), kLimitNs);
   segments_.push_back({0, start - std::llround(back), Fixed(outside)});
-  // Anchors that lie closer than the baseline would turn noise into slope.
+  // Anchors closer than the baseline are skipped: they would turn noise into slope.
   const wire::ClockAnchor* before = &first;
   for (const wire::ClockAnchor& anchor : sound_) {
     if (&anchor != before && Ns(*before, anchor) > kMinBaselineNs &&
@@ -242,7 +245,8 @@ void ClockMap::Rebuild() {
       {before->ticks, static_cast<std::int64_t>(before->monotonic_ns), Fixed(outside)});
 }
 
-// Bends the line after what was converted, so that it meets the newest anchors' line kSlewNs later.
+// Bends the line after the converted part, so that it meets the line of the newest anchors after
+// kSlewNs.
 void ClockMap::Extend() {
   const wire::ClockAnchor& last = sound_.back();
   const wire::ClockAnchor& first = sound_.front();
@@ -260,7 +264,8 @@ void ClockMap::Extend() {
   const double wanted =
       static_cast<double>(last.monotonic_ns) +
       slope * static_cast<double>(static_cast<std::int64_t>(converted_ - last.ticks));
-  // Half to twice the slope at most: time never stands still or goes back.
+  // The slope changes to a half at least and to twice at most, so time never stands still or goes
+  // back.
   const double error = std::clamp(wanted - static_cast<double>(at), -kSlewNs / 2, kSlewNs);
   const double slew_ticks = kSlewNs / slope;
   segments_.push_back({converted_, at, Fixed(slope + error / slew_ticks)});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ticks of a recording to CLOCK_MONOTONIC nanoseconds. A value; not thread-safe while anchors are
-// added.
+// Converts ticks of a recording to CLOCK_MONOTONIC nanoseconds. A value; not thread-safe while
+// anchors are added.
 #pragma once
 
 #include <cstddef>
@@ -14,39 +14,40 @@
 
 namespace penstock::traces {
 
-// Piecewise linear through pooled anchors. What was frozen stays as it is: later anchors bend the
-// line only after the latest tick that was frozen, so a stream keeps its order.
+// A piecewise linear function through all anchors. What was frozen never changes: later anchors
+// bend the line only after the latest frozen tick, so the order of a stream is kept.
 class ClockMap {
  public:
-  // `kind`: as the file header says; anchors overrule it if they tell otherwise.
+  // `kind`: as the file header says; anchors overrule it.
   ClockMap(wire::ClockKind kind, std::uint64_t ticks_per_second);
 
   void Add(const wire::ClockAnchor& anchor);
-  // Takes what was added into account. Call before the first conversion and after every Add().
-  // Anchors that contradict the others by more than 20 us are left out.
+  // Takes the added anchors into account. Call it before the first conversion and after every
+  // Add(). Anchors that contradict the others by more than 20 us are left out.
   // Cost: O(n log n) in the number of anchors, which is kept below a few thousand.
   void Update();
 
-  // What `ticks` and everything before it map to stays as it is from now on.
+  // From now on the times of `ticks` and of everything before do not change.
   void Freeze(std::uint64_t ticks) {
     used_ = used_ || ticks != 0;
     converted_ = ticks > converted_ ? ticks : converted_;
   }
 
-  // Requires: Update() was called. Monotonic in `ticks`, errors of a sound clock below 1 us.
+  // Requires: Update() was called. Monotonic in `ticks`; with a sound clock the error is below 1
+  //           us.
   [[nodiscard]] TimeNs ToNs(std::uint64_t ticks);
-  // Length of `ticks` at the time `at`.
+  // The duration of `ticks` at the time `at`.
   [[nodiscard]] TimeNs Length(std::uint64_t at, std::uint64_t ticks) {
     return ToNs(at + ticks) - ToNs(at);
   }
 
   // CLOCK_REALTIME minus CLOCK_MONOTONIC: the median over the anchors.
   [[nodiscard]] TimeNs RealtimeOffset() const;
-  // Times of the earliest and latest anchor that was used; 0, 0 if there is none.
+  // Times of the earliest and the latest anchor that is used; 0, 0 if there is none.
   [[nodiscard]] TimeNs first() const { return first_; }
   [[nodiscard]] TimeNs last() const { return last_; }
   [[nodiscard]] std::size_t rejected() const { return rejected_; }
-  // The header's clock kind is not what the anchors say.
+  // Whether the anchors contradict the clock kind in the header.
   [[nodiscard]] bool contradicted() const { return contradicted_; }
 
  private:
@@ -73,7 +74,7 @@ class ClockMap {
   std::vector<std::int64_t> offsets_;  // realtime - monotonic
   std::vector<Segment> segments_;      // ascending by at_ticks; empty: identity
   std::size_t current_ = 0;
-  std::uint64_t converted_ = 0;  // the latest tick that was frozen
+  std::uint64_t converted_ = 0;  // the latest frozen tick
   bool used_ = false;
   bool changed_ = true;
   bool contradicted_ = false;

@@ -28,7 +28,7 @@ DensityCell CellOf(const Shares& shares) {
   }
   for (std::size_t k = 0; k < best.size(); ++k) {
     const float share = std::min(best[k], 1.0F);
-    // What is there at all stays visible.
+    // Even the smallest share stays visible.
     cell.share[k] = share <= 0 ? std::uint8_t{0}
                                : static_cast<std::uint8_t>(std::max(1L, std::lround(share * 255)));
   }
@@ -66,13 +66,13 @@ void CellWriter::Add(std::int64_t start, std::int64_t end, StageId stage) {
   const std::size_t last = place(to);
   const std::size_t first = place(from);
   for (std::size_t cell = first; cell <= last; ++cell) {
-    if (from >= to && cell != first) break;  // it ends where this cell begins
+    if (from >= to && cell != first) break;  // the span ends where this cell begins
     if (cell != current_) {
       Flush();
       current_ = cell;
     }
     const double until = std::min(to, static_cast<double>(cell + 1));
-    // A span of no length still leaves a trace.
+    // A span without a length still leaves a mark.
     shares_[StageIndex(stage)] += static_cast<float>(std::max(until - from, 1e-6));
     touched_ = true;
     from = until;

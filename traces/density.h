@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How spans lie when they are drawn, and how they look when they are narrower than a pixel: levels
-// on which they do not overlap, and cells that say which stages cover a stretch of a level. The
-// dashboard and the packer share it, so that both draw the same picture. Not thread-safe.
+// The layout of spans in a picture, and their appearance when they are narrower than a pixel:
+// levels on which spans do not overlap, and cells that show which stages cover a part of a level.
+// The dashboard and the packer share it, so both draw the same picture. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -15,18 +15,18 @@
 
 namespace penstock::traces {
 
-// A stretch of a level: how much of it each of the three largest stages covers, in 1/255.
-// A share of 0 ends the list.
+// A part of a level: how much of it each of its three largest stages covers, in 1/255. A share of 0
+// ends the list.
 struct DensityCell {
   std::array<std::uint8_t, 3> stage{};
   std::array<std::uint8_t, 3> share{};
   constexpr bool operator==(const DensityCell&) const = default;
 };
 
-// What two neighbouring cells are together.
+// The cell that covers two neighbouring cells.
 [[nodiscard]] DensityCell MergedCell(const DensityCell& a, const DensityCell& b);
 
-// Index of a stage into tables of wire::kStageCount; what a later version names is the last.
+// The index of a stage in tables of wire::kStageCount; stages of later versions share the last one.
 [[nodiscard]] constexpr std::size_t StageIndex(StageId stage) {
   return static_cast<std::size_t>(stage) < wire::kStageCount ? static_cast<std::size_t>(stage)
                                                              : wire::kStageCount - 1;
@@ -52,42 +52,42 @@ class CellWriter {
   bool touched_ = false;
 };
 
-// Puts the spans of a thread on the first level that is free when they start. A span lies below
-// those around it, for their levels are taken.
+// Puts the spans of a thread on the first level that is free at their start. The levels of the
+// spans around a span are taken, so it lies below them.
 class LevelPlacer {
  public:
-  static constexpr std::size_t kMost = 16;  // what nests deeper lies on the last one
+  static constexpr std::size_t kMost = 16;  // deeper spans lie on the last level
 
   struct Place {
     std::size_t level = 0;
-    std::int64_t start = 0;  // on the last level one that overlaps begins where that ends
+    std::int64_t start = 0;  // on the last level: moved to the end of the span that it overlaps
     std::int64_t length = 0;
   };
-  // Requires: the order of StartsBefore. nullopt: below what can be shown.
+  // Requires: the order of StartsBefore. nullopt: it lies below the levels that can be shown.
   [[nodiscard]] std::optional<Place> Add(std::int64_t start, std::int64_t length);
 
  private:
   std::vector<std::int64_t> ends_;
 };
 
-// The step of a training loop that nobody marked: what lies between two waits.
+// A step of a training loop that was not recorded: the time between two waits.
 struct DerivedStep {
   std::int64_t start = 0;
   std::int64_t length = 0;
   BatchKey batch;
 };
 
-// Finds them in the spans of a thread.
+// Finds such steps in the spans of a thread.
 class StepFinder {
  public:
   // Requires: the order of StartsBefore.
   void Add(std::int64_t start, std::int64_t length, StageId stage, BatchKey batch);
-  // Ascending by start; none where steps were recorded.
+  // The steps, ascending by start; none if steps were recorded.
   [[nodiscard]] std::vector<DerivedStep> Take();
 
  private:
   std::vector<DerivedStep> steps_;
-  std::optional<DerivedStep> wait_;  // the last one
+  std::optional<DerivedStep> wait_;  // the last wait
   bool marked_ = false;
 };
 

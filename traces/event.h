@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace says, as values: spans, events, counters, processes, threads, facts, losses.
-// Times are CLOCK_MONOTONIC nanoseconds of the recording host. No ownership beyond std containers.
+// The contents of a trace as values: spans, events, counters, processes, threads, facts, losses.
+// Times are CLOCK_MONOTONIC nanoseconds of the recording host. No ownership except std containers.
 #pragma once
 
 #include <cstdint>
@@ -40,12 +40,12 @@ enum class StageId : std::uint8_t {
   kTokenize = wire::kTokenize,
 };
 
-// "read", "decode", ...; "unknown" for a value of a later version.
+// "read", "decode", ...; "unknown" for values of later versions.
 [[nodiscard]] std::string_view StageName(StageId stage);
 // "consumer", "worker" or "other".
 [[nodiscard]] std::string_view RoleName(wire::ProcessRole role);
 
-// A batch of one iterator. index == wire::kNoBatch: none.
+// A batch of one iterator. No batch if index is wire::kNoBatch.
 struct BatchKey {
   std::uint32_t index = wire::kNoBatch;
   std::uint16_t generation = 0;
@@ -56,8 +56,8 @@ struct BatchKey {
 struct Span {
   TimeNs start{};
   TimeNs duration{};
-  TimeNs cpu{-1};   // thread CPU time inside; -1: not taken
-  TimeNs busy{-1};  // time inside the calls (a coalesced read); -1: same as duration
+  TimeNs cpu{-1};   // thread CPU time inside; -1: not recorded
+  TimeNs busy{-1};  // time inside the calls of a coalesced read; -1: the duration
   Bytes bytes{};
   std::int64_t sample = wire::kNoSample;
   StringId name{};
@@ -86,7 +86,7 @@ enum class EventType : std::uint8_t {
   kDigest = wire::kDigest,
 };
 
-// "index_sent", "batch_put", ...; "unknown" for a value of a later version.
+// "index_sent", "batch_put", ...; "unknown" for values of later versions.
 [[nodiscard]] std::string_view EventName(EventType type);
 
 struct Event {
@@ -110,7 +110,7 @@ struct ThreadInfo {
   std::string name{};
   std::uint64_t spans = 0;
   TimeNs first{};  // start of the first span or event
-  TimeNs last{};   // end of the last
+  TimeNs last{};   // end of the last one
 };
 
 struct ProcessInfo {
@@ -126,36 +126,36 @@ struct ProcessInfo {
   std::string comm;
   std::vector<std::string> command;
   std::vector<std::string> libraries;        // codec and loader libraries found mapped
-  std::map<std::string, std::string> facts;  // of this process
-  // Coverage: what hooks saw against what the kernel counted, both at the same moment.
+  std::map<std::string, std::string> facts;  // facts of this process
+  // Coverage: what the hooks saw and what the kernel counted, both at the same moment.
   Bytes bytes_hooked;   // every hooked read of any file
-  Bytes bytes_dataset;  // of those, dataset files: in spans, lost and claimed
+  Bytes bytes_dataset;  // part of `bytes_hooked`, dataset files: in spans, lost and claimed
   Bytes bytes_network;
   Bytes bytes_mapped;
-  Bytes bytes_kernel;  // rchar of /proc/PID/io since the agent came in; 0: not known
+  Bytes bytes_kernel;  // rchar of /proc/PID/io since the agent started; 0: not known
   std::uint64_t dropped = 0;
   std::uint64_t hook_misses = 0;
-  // Conservation: what is in spans, and these, are all that the reads returned.
-  bool counted = false;  // the counts hold for the end of the trace, and can be compared with it
-  Bytes bytes_lost;      // of bytes_dataset: in no span
-  Bytes bytes_claimed;   // of bytes_dataset: in spans that the program writes itself
-  Bytes network_lost;    // the same of bytes_network
+  // Conservation: spans and the following together account for all bytes that reads returned.
+  bool counted = false;  // the counts are from the end of the trace and can be compared with it
+  Bytes bytes_lost;      // part of bytes_dataset that is in no span
+  Bytes bytes_claimed;   // part of bytes_dataset in spans that the program writes itself
+  Bytes network_lost;    // part of bytes_network that is in no span
   Bytes network_claimed;
-  Bytes bytes_open;  // by so much they may differ: threads were killed while they counted a read
+  Bytes bytes_open;  // tolerance: threads were killed while they counted a read
 };
 
-// What is missing from a trace, or was damaged. All zero: nothing is.
+// What a trace lacks, or what was damaged. All zero: nothing.
 struct Losses {
   std::uint64_t dropped_events = 0;   // the agent had no room
-  std::uint64_t damaged_records = 0;  // check failed; skipped
+  std::uint64_t damaged_records = 0;  // skipped, because their checks failed
   std::uint64_t damaged_bytes = 0;    // bytes of records, chunks and sections skipped
   std::uint64_t damaged_chunks = 0;
-  std::uint64_t lost_threads = 0;  // no process or chunk slot was left
+  std::uint64_t lost_threads = 0;  // threads that found no slot for their process or chunk
   bool truncated = false;          // the file ends before its contents do
   bool unsealed = false;           // the recording was not finished by a collector
 
   constexpr bool operator==(const Losses&) const = default;
-  // Something is missing.
+  // Whether something is missing.
   [[nodiscard]] constexpr bool any() const { return *this != Losses{}; }
 };
 

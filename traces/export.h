@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace as plain text: the formats that need no library (traces/exchange/ has the others).
-// Functions; a Trace may be exported from several threads at once.
+// Exports a trace as plain text: the formats that need no library (traces/exchange/ has the
+// others). Functions; several threads may export a Trace at once.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ using TextSink = std::function<bool(std::string_view)>;
 // Returns false if the sink did. Cost: about 1 us and 400 bytes per span, a bounded buffer.
 [[nodiscard]] bool ExportJsonLines(const Trace& trace, const TextSink& sink);
 
-// Those of the JSON lines in front of the spans (losses, facts, processes) and the threads.
+// Only the JSON lines in front of the spans (losses, facts, processes), and the threads.
 [[nodiscard]] bool ExportJsonHeads(const Trace& trace, const TextSink& sink);
 
 // The spans as a table by RFC 4180 with a header line.

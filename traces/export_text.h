@@ -22,14 +22,14 @@ class TextBuffer {
   }
   [[nodiscard]] std::string& text() { return text_; }
 
-  // Ends a line; hands the buffer on when it is large.
+  // Ends a line. Passes the buffer on when it is large.
   void Line() {
     text_ += '\n';
     if (text_.size() >= kSize) {
       Flush();
     }
   }
-  // False once the sink said so.
+  // Returns false once the sink did.
   bool Flush() {
     if (ok_ && !text_.empty()) {
       ok_ = sink_(text_);
@@ -40,7 +40,8 @@ class TextBuffer {
   [[nodiscard]] bool ok() const { return ok_; }
 
  private:
-  // On its own: each source that has fmt::format_to() compiles all of {fmt}, 7 s at -O3.
+  // A function of its own, because each source with fmt::format_to() compiles all of {fmt}: 7 s at
+  // -O3.
   void Append(fmt::string_view format, fmt::format_args args);
 
   static constexpr std::size_t kSize = std::size_t{1} << 18;
@@ -50,7 +51,7 @@ class TextBuffer {
   bool ok_ = true;
 };
 
-// A batch for people: its index, or -1.
+// The index of a batch; -1 if there is none.
 [[nodiscard]] inline std::int64_t BatchIndex(BatchKey key) {
   return key.valid() ? std::int64_t{key.index} : -1;
 }

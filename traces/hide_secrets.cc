@@ -33,7 +33,7 @@ bool IsQuote(char c) {
   return c == '"' || c == '\'' || c == '`';
 }
 
-// Bytes of the text, not terminated.
+// A part of the text; it does not end with a 0.
 struct Piece {
   const char* data;
   size_t size;
@@ -53,7 +53,7 @@ struct Piece {
     }
     return i == size && word[i] == 0;
   }
-  // Where `word` is, in lower case if `ignore_case`; size if it is not there.
+  // The position of `word`, in lower case if `ignore_case`; `size` if it is not there.
   [[nodiscard]] size_t Find(const char* word, bool ignore_case) const {
     const size_t n = __builtin_strlen(word);
     for (size_t at = 0; at + n <= size; ++at) {
@@ -69,7 +69,7 @@ struct Piece {
   }
 };
 
-// `list`: words with a blank before and behind each.
+// Whether `word` is in `list`, which has a blank before and after each word.
 bool IsOneOf(const char* list, Piece word) {
   for (const char* p = list; *p != 0;) {
     while (*p == ' ') {
@@ -97,7 +97,7 @@ struct Parts {
   uint32_t count;
 };
 
-// "hf_apiKey" -> hf, api, key.
+// Splits "hf_apiKey" into hf, api, key.
 void Split(Piece name, Parts& parts) {
   parts.count = 1;
   parts.part[0] = {name.data, 0};
@@ -181,8 +181,8 @@ bool IsUserName(Piece name) {
 
 struct Beginning {
   const char* text;
-  uint32_t rest;  // so many characters follow, at least
-  bool plain;     // letters and digits alone
+  uint32_t rest;  // at least so many characters follow
+  bool plain;     // only letters and digits follow
 };
 constexpr Beginning kBeginnings[] = {
     {"sk-", 17, false},       {"sk_live_", 8, true},      {"sk_test_", 8, true},
@@ -198,7 +198,7 @@ constexpr Beginning kBeginnings[] = {
     {"eyJ", 17, false},
 };
 
-// How much of `name` is a token by its beginning; 0: none.
+// The length of the token at the beginning of `name`; 0: there is none.
 size_t TokenLength(Piece name) {
   for (const Beginning& known : kBeginnings) {
     if (!name.Begins(known.text)) {
@@ -254,7 +254,7 @@ class Hider {
       at_ = to;
       return;
     }
-    // A secret of a letter or two grows; without room for that the end of the text goes.
+    // A secret of one or two letters grows. Without room for that, the end of the text is lost.
     size_t rest = size_ - to;
     if (from + kHidden > capacity_) {
       size_ = at_ = from;
@@ -363,7 +363,7 @@ class Hider {
     at_ = end;
   }
 
-  // `sign`: what stands between name and value. `whole`: the name is the beginning of the word.
+  // `sign`: the character between name and value. `whole`: the name begins the word.
   void Value(size_t value, char sign, bool whole, bool secret) {
     while (At(value) == ' ') {
       ++value;
@@ -385,7 +385,7 @@ class Hider {
     Hide(value, end);
   }
 
-  // "name:password"; but "1000:1000" is a user and a group.
+  // "name:password" is hidden, but "1000:1000" is a user and a group.
   void AfterColon(size_t from, size_t end) {
     const size_t value = from + Part(from, end).Find(":", false) + 1;
     bool number = true;

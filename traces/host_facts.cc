@@ -37,7 +37,7 @@ std::optional<double> QuotaV2(const std::filesystem::path& group) {
 
 std::optional<std::uint64_t> NumberIn(const std::filesystem::path& file) {
   const auto text = ReadFile(file);
-  return text ? ParseNumber(Trimmed(*text)) : std::nullopt;  // "max" and "-1" are no number
+  return text ? ParseNumber(Trimmed(*text)) : std::nullopt;  // "max" and "-1" are not numbers
 }
 
 std::optional<double> QuotaV1(const std::filesystem::path& group) {
@@ -57,7 +57,7 @@ void KeepSmallerMemory(CgroupLimits& limits, const std::filesystem::path& group,
   limits.memory_group = group;
 }
 
-// The number behind "key " at the beginning of a line.
+// The number after "key " at the beginning of a line.
 std::uint64_t StatField(std::string_view text, std::string_view key) {
   for (const std::string_view line : SplitLines(text)) {
     if (line.size() > key.size() && line.substr(0, key.size()) == key && line[key.size()] == ' ') {
@@ -67,8 +67,8 @@ std::uint64_t StatField(std::string_view text, std::string_view key) {
   return 0;
 }
 
-// Calls `visit` with the group and each of its parents up to `root`. Inside a container the path
-// of the host may not exist below the mount: its parents still do.
+// Calls `visit` with the group and each of its parents up to `root`. In a container the host's path
+// may not exist below the mount, but its parents do.
 template <class Visit>
 void WalkUp(const std::filesystem::path& root, std::string_view group, Visit visit) {
   std::filesystem::path relative = std::filesystem::path(group).relative_path().lexically_normal();
@@ -101,7 +101,7 @@ std::string CpuModel() {
 }
 
 std::string Affinity() {
-  // A fixed set has 1024 CPUs; the kernel refuses one that is smaller than its own.
+  // A cpu_set_t has 1024 CPUs. The kernel refuses a set that is smaller than its own.
   for (std::size_t cpus = 1024; cpus <= 65536; cpus *= 4) {
     cpu_set_t* set = CPU_ALLOC(cpus);
     if (set == nullptr) return {};
@@ -161,7 +161,7 @@ std::optional<Bytes> CgroupMemoryUse(const std::filesystem::path& group) {
   const auto use = NumberIn(group / (second ? "memory.current" : "memory.usage_in_bytes"));
   const auto stat = ReadFile(group / "memory.stat");
   if (!use || !stat) return std::nullopt;
-  const std::string_view prefix = second ? "" : "total_";  // with the groups below
+  const std::string_view prefix = second ? "" : "total_";  // "total_" includes the groups below
   const std::uint64_t cache = StatField(*stat, std::string(prefix) + "inactive_file") +
                               StatField(*stat, std::string(prefix) + "active_file");
   return Bytes{*use - std::min(*use, cache)};
@@ -174,7 +174,7 @@ Facts HostFacts() {
     facts["host"] = name.nodename;
     facts["kernel"] = name.release;
   }
-  // Two containers of one host may count CLOCK_MONOTONIC from different moments.
+  // In two containers of one host CLOCK_MONOTONIC may begin at different moments.
   const ClockNamespace clock = OwnClockNamespace();
   facts["clock.namespace"] = clock.id;
   facts["clock.offset_ns"] = std::to_string(clock.offset.value);

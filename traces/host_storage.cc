@@ -50,7 +50,7 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> list
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// The kind of a block device; device mapper and RAID are followed to their first part.
+// The kind of a block device; for device mapper and RAID, that of their first part.
 std::string DeviceKind(std::filesystem::path sys, int depth = 0) {
   std::error_code error;
   sys = std::filesystem::canonical(sys, error);
@@ -59,7 +59,7 @@ std::string DeviceKind(std::filesystem::path sys, int depth = 0) {
        it.increment(error)) {
     return DeviceKind(it->path(), depth + 1);
   }
-  // A partition's queue is that of its disk, the directory above.
+  // A partition has the queue of its disk, the directory above.
   const std::filesystem::path disk =
       std::filesystem::exists(sys / "queue", error) ? sys : sys.parent_path();
   const auto rotational = ReadFile(disk / "queue" / "rotational");
@@ -116,7 +116,8 @@ Storage StorageOf(const std::filesystem::path& folder) {
   } else if (struct stat source{}; mount->source.rfind("/dev/", 0) == 0 &&
                                    stat(mount->source.c_str(), &source) == 0 &&
                                    S_ISBLK(source.st_mode)) {
-    storage.device = BlockKind(source.st_rdev);  // btrfs, overlay: the files have no device number
+    storage.device =
+        BlockKind(source.st_rdev);  // on btrfs and overlay, files have no device number
   }
   return storage;
 }

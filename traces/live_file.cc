@@ -39,17 +39,17 @@ class Descriptor {
   int fd_;
 };
 
-// See OutputFile: its writer holds a lock as long as it lives.
+// See OutputFile: a writer holds a lock as long as it lives.
 bool IsLocked(const std::filesystem::path& path) {
   const Descriptor file(path);
   struct stat info {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0) return false;
-  // A file system without locks: by its age.
+  // On a file system without locks, its age decides.
   return errno == EWOULDBLOCK || std::time(nullptr) - info.st_mtime < kFresh;
 }
 
-// When a process began, in clock ticks since boot; 0: there is none.
+// When a process began, in clock ticks since boot; 0: there is no such process.
 std::uint64_t StartOf(std::uint32_t pid) {
   const auto text = ReadFile(fmt::format("/proc/{}/stat", pid), 4096);
   const std::size_t name = text ? text->rfind(')') : std::string::npos;
@@ -68,7 +68,7 @@ std::uint64_t StartOf(std::uint32_t pid) {
   return start;
 }
 
-// Whether a process that writes a recording without a collector is alive.
+// Whether a process that writes this recording without a collector is alive.
 bool IsRecorded(const std::filesystem::path& path) {
   const Descriptor file(path);
   const auto header = std::make_unique<wire::FileHeader>();
@@ -102,7 +102,7 @@ LiveFile LookAt(const std::filesystem::path& path) {
   part += ".part";
   if (IsLocked(part)) return {part, LiveState::kWriting};
   std::error_code ignored;
-  // In this order: it may be finished, and lose that name, between two looks.
+  // The order matters: between two looks the file may be finished and lose the name .part.
   const bool asked_for = whole == path || !std::filesystem::exists(part, ignored);
   if (asked_for && std::filesystem::exists(whole, ignored)) {
     return {whole, IsRecorded(whole) ? LiveState::kWriting : LiveState::kComplete};

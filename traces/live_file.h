@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a trace is being written at this moment, and which file holds what there is of it.
-// Functions; thread-safe.
+// Whether a trace is being written at this moment, and which file has its contents. Functions;
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 namespace penstock::traces {
 
 enum class LiveState : std::uint8_t {
-  kComplete,  // nobody writes it any more
+  kComplete,  // nobody writes it
   kWriting,
-  kDied,  // its collector is gone and never finished it: `penstock recover`
+  kDied,  // its collector ended without finishing it: `penstock recover`
 };
 
 struct LiveFile {
-  std::filesystem::path file;  // to be read; may be missing
+  std::filesystem::path file;  // the file to read; it may be missing
   LiveState state = LiveState::kComplete;
 };
 
-// `path`: a trace that was asked for (T), the part of it that is on disk (T.part), or a recording
-// written without a collector. A T.part that is being written goes before an older T.
-// Writers of T.part are known by their lock; those of a recording by their processes, as far as
-// they are in our pid namespace.
+// `path`: a trace (T), its unfinished part on disk (T.part), or a recording without a collector. A
+// T.part that is being written takes precedence over an older T. A T.part is being written if its
+// writer's lock is held; a recording, if a process of it lives, as far as it is in our pid
+// namespace.
 [[nodiscard]] LiveFile LookAt(const std::filesystem::path& path);
 
 }  // namespace penstock::traces

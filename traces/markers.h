@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Marks for a native loader, in C99 or C++: which stage a piece of code is, on which sample and
- * batch. A thin face of traces/native_bridge.h; nothing to link (dlsym is in libdl before glibc
- * 2.34). Without the agent every function does nothing and costs a load and a branch.
+ * Marks for a native loader, in C99 or C++. They say which stage a piece of code is, and which
+ * sample and batch it works on. A thin layer over traces/native_bridge.h; there is nothing to link
+ * (before glibc 2.34, dlsym is in libdl). Without the agent every function does nothing, at the
+ * cost of a load and a branch.
  *
  *     penstock_place(sample, batch, epoch);
  *     PenstockToken span = penstock_begin(PENSTOCK_DECODE, "my_decoder");
@@ -45,9 +46,9 @@ enum PenstockStage {
   PENSTOCK_TOKENIZE = 21
 };
 
-/* The agent's table; NULL where no agent is. */
+/* The agent's table; NULL if there is no agent. */
 static inline const PenstockNativeBridge* penstock_bridge(void) {
-  static const PenstockNativeBridge* found; /* the same value whoever writes it, before `asked` */
+  static const PenstockNativeBridge* found; /* every thread writes the same value, before `asked` */
   static int asked;
   if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
     void* symbol = dlsym(PENSTOCK_RTLD_DEFAULT, PENSTOCK_NATIVE_BRIDGE);
@@ -65,8 +66,8 @@ static inline int penstock_recording(void) {
   return bridge != NULL && bridge->recording();
 }
 
-/* Which sample of which batch of which epoch this thread works on from now; -1 and UINT32_MAX:
- * none. Epochs count from 0, batches from 0 in each. */
+/* Sets the sample, batch and epoch that this thread works on from now on; -1 and UINT32_MAX: none.
+ * Epochs are numbered from 0, batches from 0 in each epoch. */
 static inline void penstock_place(int64_t sample, uint32_t batch, uint32_t epoch) {
   const PenstockNativeBridge* bridge = penstock_bridge();
   PenstockPlace place;
@@ -77,8 +78,8 @@ static inline void penstock_place(int64_t sample, uint32_t batch, uint32_t epoch
   bridge->set_context(&place);
 }
 
-/* Opens a span of this thread; spans nest. Thread CPU time is taken (a system call at both ends)
- * for samples and what is longer, for decode, augment and tokenize; a `read` is cheap. */
+/* Opens a span of this thread; spans nest. Takes thread CPU time (a system call at both ends) for
+ * decode, augment, tokenize, sample, collate and fetch; other stages are cheap. */
 static inline PenstockToken penstock_begin(enum PenstockStage stage, const char* name) {
   const PenstockNativeBridge* bridge = penstock_bridge();
   PenstockToken none = {0, 0};
@@ -98,7 +99,7 @@ static inline void penstock_end_file(PenstockToken span, uint64_t bytes, const c
   if (span.depth != 0) bridge->end(span, bytes, bridge->intern(path, strlen(path)), 0);
 }
 
-/* The program has got batch `batch` of epoch `epoch`. */
+/* The program has received batch `batch` of epoch `epoch`. */
 static inline void penstock_delivered(uint32_t batch, uint32_t epoch) {
   const PenstockNativeBridge* bridge = penstock_bridge();
   PenstockPlace place;
@@ -109,7 +110,8 @@ static inline void penstock_delivered(uint32_t batch, uint32_t epoch) {
   bridge->delivered(&place);
 }
 
-/* The hooks leave these stages alone in all of the process: the program marks them itself. */
+/* From now on the hooks write no spans of this stage in the whole process, because the program
+ * marks it itself; they only count its bytes. */
 static inline void penstock_claim(enum PenstockStage stage) {
   const PenstockNativeBridge* bridge = penstock_bridge();
   if (bridge != NULL) bridge->claim(1u << (unsigned)stage);

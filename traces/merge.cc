@@ -27,7 +27,7 @@ std::string Fact(const Trace& trace, const std::string& key) {
   return found == trace.facts().end() ? std::string() : found->second;
 }
 
-// What tells one host from another; parts that say nothing are hosts of their own.
+// What identifies the host of a part; parts that do not say it count as hosts of their own.
 std::string HostOf(const Trace& trace, std::size_t part) {
   for (const char* key : {"boot_id", "host"}) {
     if (std::string value = Fact(trace, key); !value.empty()) return value;
@@ -36,8 +36,8 @@ std::string HostOf(const Trace& trace, std::size_t part) {
 }
 
 struct HostState {
-  std::uint32_t first_gpu = 0;     // its GPU 0 is this one of the merged trace
-  std::set<std::string> counters;  // of the host, taken from an earlier part
+  std::uint32_t first_gpu = 0;     // number of its GPU 0 in the merged trace
+  std::set<std::string> counters;  // counters of the host that an earlier part has brought
   std::map<std::string, std::string> gpu_facts;
 };
 
@@ -114,7 +114,8 @@ class Merger {
     if (exit_status_.empty() || exit_status_ == "0") exit_status_ = status;
   }
 
-  // Each rank's recorder knows which GPU its own processes used: any of them counts.
+  // Each rank's recorder knows which GPUs its own processes used, so a GPU is used if any of them
+  // says so.
   static void AddGpuFact(const std::string& prefix, std::string_view rest, const std::string& value,
                          HostState& host) {
     std::string& kept = host.gpu_facts[prefix + std::string(rest)];
@@ -125,8 +126,9 @@ class Merger {
     }
   }
 
-  // Viewers know processes by their pids: those of a part that has one of an earlier part are moved
-  // to where a person still recognises them, and its tids with them: the main thread has the pid.
+  // Viewers know processes by their pids. If a part has a pid of an earlier part, all its pids are
+  // moved to numbers that a person still recognises, and its tids with them, since a main thread
+  // has its process's pid.
   void AddProcesses(std::size_t part) {
     const auto processes = parts_[part].trace->processes();
     const bool clash =
@@ -164,7 +166,8 @@ class Merger {
       out_.AddEvent(event);
     }
     HostState& host = Host(part);
-    std::map<std::uint32_t, std::optional<StringId>> names;  // nullopt: told by an earlier part
+    std::map<std::uint32_t, std::optional<StringId>>
+        names;  // nullopt: an earlier part has brought it
     std::set<std::string> own;
     for (CounterSample sample : trace.counters()) {
       const auto [name, first] = names.try_emplace(sample.name.value);
@@ -241,12 +244,12 @@ class Merger {
   std::span<const MergePart> parts_;
   Packer& out_;
   std::map<std::string, HostState> hosts_;
-  std::vector<ProcessId> processes_;  // of the current part, by index there
+  std::vector<ProcessId> processes_;  // by index in the current part
   std::vector<ThreadId> threads_;
-  std::uint32_t move_ = 0;        // of its pids and tids
-  std::set<std::uint32_t> pids_;  // in use
+  std::uint32_t move_ = 0;        // added to its pids and tids
+  std::set<std::uint32_t> pids_;  // pids in use
   Losses losses_;
-  std::string exit_status_;  // the first that is not 0
+  std::string exit_status_;  // the first one that is not 0
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From names back to values: the inverse of StageName() and EventName(), and what counters and
-// facts of devices are called. Pure.
+// Values for names: the inverse of StageName() and EventName(), and the names of counters and facts
+// of devices. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace penstock::traces {
 
-// Nothing for a name that is no stage's, or no event's.
+// nullopt: no stage, or event, has the name.
 [[nodiscard]] std::optional<StageId> StageNamed(std::string_view name);
 [[nodiscard]] std::optional<EventType> EventNamed(std::string_view name);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How a native program speaks for itself in a recording: a table of functions that the preloaded
- * agent gives out. A program finds it with
+ * Lets a native program write its own spans to a recording: a table of functions that the preloaded
+ * agent provides. A program finds it with
  *
  *     PenstockNativeBridgeFunction *get = dlsym(RTLD_DEFAULT, PENSTOCK_NATIVE_BRIDGE);
  *     const PenstockNativeBridge *bridge = get != NULL ? get() : NULL;
  *
- * and runs as well without. C and C++; nothing to link. Every function may be called at any moment
- * from any thread, acts on the calling thread, allocates nothing, takes no lock, keeps errno, and
- * does nothing while the recording is off. Values of stages, events, flags and roles are those of
- * traces/wire_records.h and traces/wire.h.
+ * and also runs without it. C and C++; nothing to link. Every function may be called at any moment
+ * from any thread. It acts on the calling thread, allocates nothing, takes no lock, keeps errno,
+ * and does nothing while the recording is off. Values of stages, events, flags and roles are those
+ * of traces/wire_records.h and traces/wire.h.
  *
  * The table grows at its end: test `size` before using a function that was added later.
  */
@@ -24,11 +24,11 @@
 extern "C" {
 #endif
 
-/* Which sample of which batch of which epoch. */
+/* A sample, its batch and its epoch. */
 typedef struct PenstockPlace {
-  int64_t sample;      /* dataset index, -1: none */
-  uint32_t batch;      /* index in its epoch, 0xffffffff: none */
-  uint32_t generation; /* which epoch of which loader, below 65536 */
+  int64_t sample;      /* dataset index; -1: none */
+  uint32_t batch;      /* index in its epoch; 0xffffffff: none */
+  uint32_t generation; /* number of the epoch, over all loaders; below 65536 */
 } PenstockPlace;
 
 /* An open span of this thread; depth 0: none. */
@@ -42,33 +42,34 @@ typedef struct PenstockNativeBridge {
 
   /* Not 0 while the recording is on. */
   int (*recording)(void);
-  /* The program writes the spans of these stages itself (bit 1 << stage): in all of the process the
-   * hooks only count their bytes. Without it they are silent inside a span of the same stage that
-   * this bridge opened, and write their own elsewhere. */
+  /* The program writes the spans of these stages itself (bit 1 << stage): in the whole process the
+   * hooks only count their bytes. Without a claim, hooks write nothing inside a span of the same
+   * stage that this bridge opened, and write their own spans elsewhere. */
   void (*claim)(uint32_t stages);
   /* The recording's clock, for emit(). */
   uint64_t (*now)(void);
   /* The id of a text. The low 32 bits name a span or counter; all 64 are an object (a path).
-   * 0: of an empty text. */
+   * 0 for an empty text. */
   uint64_t (*intern)(const char* text, size_t size);
 
-  /* Opens a span. `place`: of the span and all inside it; NULL: the thread's. `cpu`: take thread
-   * CPU time, a system call at both ends. A span left open is closed with the one around it. */
+  /* Opens a span. `place`: that of the span and of all spans inside it; NULL: the thread's. `cpu`:
+   * take thread CPU time, a system call at both ends. A span that is left open is closed with the
+   * one around it. */
   PenstockToken (*begin)(uint32_t stage, uint32_t name, const PenstockPlace* place, int cpu);
-  /* Closes it, with the place of this moment. `object`: id of a path, or 0. */
+  /* Closes a span, with the place at this moment. `object`: id of a path, or 0. */
   void (*end)(PenstockToken token, uint64_t bytes, uint64_t object, uint32_t flags);
   void (*cancel)(PenstockToken token);
-  /* A span whose ends are known. `place`: NULL: the thread's. */
+  /* Writes a span whose start and end are known. `place`: as in begin(). */
   void (*emit)(uint32_t stage, uint32_t name, const PenstockPlace* place, uint64_t start,
                uint64_t end, uint64_t bytes, uint64_t object, uint32_t flags);
   void (*event)(uint32_t type, const PenstockPlace* place, int64_t value);
-  /* A batch was handed to the program: the event, and a step towards the limit of `--batches`. */
+  /* The program has received a batch: writes the event, and counts it towards `--batches`. */
   void (*delivered)(const PenstockPlace* place);
   void (*counter)(uint32_t name, int64_t value);
 
-  /* The place of all spans from now on. */
+  /* Sets the place of all spans from now on. */
   void (*set_context)(const PenstockPlace* place);
-  /* A fact of this process; texts end with a zero byte. */
+  /* Writes a fact of this process; texts end with a zero byte. */
   void (*fact)(const char* key, const char* value);
   void (*role)(uint32_t role, int32_t worker_id);
   /* Names the calling thread in the recording. */

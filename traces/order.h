@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The orders in which a Trace shows its contents. Pure functions.
+// The orders in which a Trace returns its contents. Pure functions.
 #pragma once
 
 #include "traces/event.h"
 
 namespace penstock::traces {
 
-// Ascending start; of those that start together the longest, then the outermost, first.
+// Ascending start; at equal starts the longest first, then the outermost.
 [[nodiscard]] constexpr bool StartsBefore(const Span& a, const Span& b) {
   if (a.start != b.start) {
     return a.start < b.start;

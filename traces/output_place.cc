@@ -29,12 +29,13 @@ bool Begins(const NameInUse& name, const void* magic, std::size_t size) {
   return name.head.size() >= size && std::memcmp(name.head.data(), magic, size) == 0;
 }
 
-// More than the header of a packed trace: something was recorded.
+// Larger than the header of a packed trace, so something was recorded.
 bool IsRecoverable(const NameInUse& part) {
   return part.WhyNot().empty() && IsTrace(part) && part.size > sizeof(packed::PackedHeader);
 }
 
-// A recording without a collector that still goes on, or whose end is in the memory of this host.
+// Whether a recording without a collector is still going on, or has its end in the memory of this
+// host.
 bool IsUnfinished(const std::filesystem::path& path) {
   const Result<MappedFile> file = MappedFile::Open(path);
   if (!file) return true;  // it may be
@@ -67,7 +68,7 @@ Result<std::filesystem::path> MoveAside(const std::filesystem::path& output) {
   const std::time_t written =
       ::lstat(part.c_str(), &info) == 0 ? info.st_mtime : std::time(nullptr);
   const std::filesystem::path fresh = FreshName(output, written);
-  // The ring first: without it the rest of the recording would not be found again.
+  // The ring comes first: without it the rest of the recording could not be found.
   const std::filesystem::path ring = With(output, ".ring");
   if (LookAtName(ring).IsOursAlone()) std::rename(ring.c_str(), With(fresh, ".ring").c_str());
   const std::filesystem::path tail = With(output, ".part.tail");

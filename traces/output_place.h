@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a new trace goes if its name is taken: what was recorded before is never lost. No state.
+// Where a new trace goes if its name is taken; an earlier recording is never lost. No state.
 #pragma once
 
 #include <filesystem>
@@ -12,29 +12,29 @@
 
 namespace penstock::traces {
 
-// Begins as a packed trace or a recording does.
+// Whether it begins like a packed trace or a recording.
 [[nodiscard]] bool IsTrace(const NameInUse& name);
 
-// What may bear the name of a trace when that is finished, and be replaced: an empty file of ours,
-// with `force` also a trace of ours.
+// Whether a finished trace may replace what has its name: an empty file of ours, with `force` also
+// a trace of ours.
 [[nodiscard]] bool MayBeReplaced(const std::filesystem::path& path, bool force);
 
-// Renames `output`.part, which a killed writer has left, so that `output` is free; the ring beside
-// it comes along. Returns what `penstock recover` is given then. Errors: kOutput.
+// Renames `output`.part, which a killed writer left, and its ring, so that `output` is free.
+// Returns the name to give to `penstock recover`. Errors: kOutput.
 [[nodiscard]] Result<std::filesystem::path> MoveAside(const std::filesystem::path& output);
 
-// Removes `output`.PID.tmp of processes that were killed while they wrote `output`. Whoever still
-// writes one holds its lock.
+// Removes `output`.PID.tmp of processes that were killed while they wrote `output`. A process that
+// still writes one holds its lock.
 void RemoveAbandoned(const std::filesystem::path& output);
 
 struct OutputPlace {
   std::filesystem::path path;
-  std::vector<std::string> notes;  // one line each: what was in the way, and what became of it
+  std::vector<std::string> notes;  // one line each: what was in the way, and what was done about it
 };
 
-// The name for a recording that was asked to be `asked`, or a fresh one beside it. `force`: a trace
-// of ours is replaced when the new one is complete. `named`: the user chose the name.
-// Errors: kUsage: a file that is no trace bears it; kOutput.
+// The name for a recording: `asked`, or a fresh one next to it. `force`: a trace of ours is
+// replaced when the new one is complete. `named`: the user chose the name.
+// Errors: kUsage if a file that is not a trace has the name; kOutput.
 [[nodiscard]] Result<OutputPlace> PlaceFor(const std::filesystem::path& asked, bool force,
                                            bool named);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the packed form of a trace: incrementally, in bounded memory, crash-safe. What was
-// flushed before a crash is readable; Finish() writes the table of contents and renames the file
-// to its final name. Not thread-safe.
+// Writes a packed trace: incrementally, in bounded memory, crash-safe. What was flushed before a
+// crash is readable. Finish() writes the table of contents and gives the file its final name. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,26 +22,26 @@ namespace penstock::traces {
 
 class Packer {
  public:
-  virtual ~Packer() = default;  // without Finish(): the partial file stays, readable
+  virtual ~Packer() = default;  // without Finish() the partial file stays and is readable
 
-  // Strings by content; the id is this file's.
+  // The id of a text in this file; equal texts get the same id.
   [[nodiscard]] virtual StringId Intern(std::string_view text) = 0;
-  // A new id for a text of which there are too many to look for equal ones: the caller does so, as
-  // far as it can. Readers take several ids of one text for what they are.
+  // A new id for a text of a kind that is too numerous to search for equal ones. The caller avoids
+  // duplicates as far as it can; readers accept several ids for one text.
   [[nodiscard]] virtual StringId AddString(std::string_view text) { return Intern(text); }
-  // Gives `id` another text: for ids that are used before their text is known.
+  // Gives `id` another text, for ids that are used before their text is known.
   virtual void SetString(StringId id, std::string_view text) = 0;
   [[nodiscard]] virtual ThreadId AddThread(const ThreadInfo& thread) = 0;
   [[nodiscard]] virtual ProcessId AddProcess(const ProcessInfo& process) = 0;
   virtual void UpdateProcess(ProcessId id, const ProcessInfo& process) = 0;
   virtual void UpdateThread(ThreadId id, const ThreadInfo& thread) = 0;
-  // Nothing more comes of it: its id may be given to another that is added later.
+  // No more of its spans or events will come; its id may go to another one that is added later.
   virtual void EndThread(ThreadId /*id*/) {}
-  virtual void EndProcess(ProcessId /*id*/) {}  // its threads have ended
+  virtual void EndProcess(ProcessId /*id*/) {}  // after all its threads have ended
   virtual void SetFact(std::string_view key, std::string_view value) = 0;
 
-  // Spans of one thread may come in any order of start within a block of 64 Ki (they are recorded
-  // when they end); readers merge.
+  // Spans of one thread may come in any order within a block of 64 Ki, because they are recorded
+  // when they end; readers merge them.
   virtual void AddSpan(ThreadId thread, const Span& span) = 0;
   virtual void AddEvent(const Event& event) = 0;
   virtual void AddCounter(const CounterSample& sample) = 0;
@@ -53,39 +53,42 @@ class Packer {
 
   // Called with the number of the next mark when all that was added is on disk.
   using BeforeMark = std::function<void(std::uint64_t mark)>;
-  // Writes buffered blocks out, and a mark behind them. `before_mark` can keep elsewhere, under the
-  // mark's number, how far the caller had come: a reader that goes as far as the last mark (see
-  // OpenControl::last_mark) then finds the two to agree, wherever their writer was killed.
-  // Errors: kOutput; what is on disk stays readable. After a full disk what is added waits for the
-  // next call, up to 64 MiB (packed), after other errors it is dropped.
+  // Writes buffered blocks out, and a mark after them. `before_mark` can store how far the caller
+  // was, under the mark's number: if a reader stops at the last mark (see OpenControl::last_mark),
+  // the two agree, wherever their writer was killed.
+  // Errors: kOutput; what is on disk stays readable. If the disk is full, new data waits for the
+  //         next call, up to 64 MiB (packed); after other errors it is dropped.
   virtual Result<void> Flush(const BeforeMark& before_mark) = 0;
   Result<void> Flush() { return Flush(BeforeMark()); }
   virtual Result<void> Finish() = 0;
-  // Instead: nothing is left, not even the partial file. Nothing may be called afterwards.
+  // Ends without a trace: even the partial file is removed. Nothing may be called afterwards.
   virtual void Discard() {}
-  // The error of the last Flush() was a full disk: nothing is lost yet, another one may succeed.
+  // Whether the last Flush() failed because the disk is full. Nothing is lost yet; another call may
+  // succeed.
   [[nodiscard]] virtual bool WaitsForRoom() const { return false; }
   [[nodiscard]] virtual std::uint64_t bytes_written() const = 0;
-  // The file that Finish() makes, or has made: another one than was asked for if its name was taken
-  // meanwhile or its folder was removed. note() says why, in one sentence. Both "" without a file.
+  // The file that Finish() makes, or has made. It is not the one asked for if that name was taken
+  // meanwhile or its folder was removed; note() says so in one sentence. Both are "" if there is no
+  // file.
   [[nodiscard]] virtual std::filesystem::path final_path() const { return {}; }
   [[nodiscard]] virtual std::string note() const { return {}; }
 };
 
 struct PackOptions {
-  // A flight recorder: the file holds at least the last so many nanoseconds before the newest span
-  // or event, and at most some three times as much; when it is finished, no more than that. 0: all.
+  // For a flight recorder: while it runs, the file holds at least this much time before the newest
+  // span or event, and at most about three times as much. The finished file holds this much. 0:
+  // everything.
   TimeNs keep{};
-  // Of the file until it is finished.
+  // Suffix of the file name until it is finished.
   std::string suffix = ".part";
-  // Asked in Finish() about a file that bears the final name by then: may it be replaced? If not,
-  // the trace is given a name beside it. Empty: yes.
+  // Called in Finish() with a file that has the final name by then: may it be replaced? If not, the
+  // trace gets a name next to it. If empty, it is replaced.
   std::function<bool(const std::filesystem::path&)> may_replace{};
 };
 
-// `final_path` appears only in Finish(); until then the file is `final_path` + `suffix`. What a
-// killed writer has left under that name, if something was recorded, is moved aside: see
-// output_place.h. The file is its owner's alone, and on disk when it is finished.
+// `final_path` appears only in Finish(); until then the file is `final_path` + `suffix`. If a
+// killed writer left a file of that name with contents, it is renamed: see output_place.h. Only the
+// owner may read the file. It is on disk when it is finished.
 [[nodiscard]] Result<std::unique_ptr<Packer>> CreatePacked(const std::filesystem::path& final_path,
                                                            const PackOptions& options = {});
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a long trace looks like from afar: per thread its levels, each a row of cells. A packed
-// trace carries it (FORMAT.md, section kind 10), so that the first picture of ten million spans
-// needs none of them; of a recording it is gathered by all cores in one pass. Values; functions
-// are thread-safe.
+// The overview of a long trace: for each thread its levels, each a row of cells. A packed trace
+// contains it (FORMAT.md, section kind 10), so the first picture of ten million spans needs none of
+// them. For a recording all cores compute it in one pass. Values; functions are thread-safe.
 #pragma once
 
 #include <array>
@@ -47,7 +46,7 @@ struct Preview {
   TimeNs end;
   std::uint64_t spans = 0;
   std::vector<PreviewThread> threads;  // ascending; only those with spans
-  // Of the whole trace, as Trace has them.
+  // As in the Trace.
   std::vector<ProcessInfo> processes;
   std::vector<ThreadInfo> thread_infos;
   std::map<std::string, std::string> facts;
@@ -57,17 +56,17 @@ struct Preview {
   }
 };
 
-// Shorter traces are read whole in no time.
+// Traces with fewer spans are read completely in no time.
 inline constexpr std::uint64_t kPreviewSpans = std::uint64_t{1} << 16;
 
-// Cells of each level, a power of two: as many as a wide screen has columns; fewer where there are
-// so many threads that reading them would take long.
+// The number of cells of each level, a power of two: as many as a wide screen has columns; fewer if
+// there are so many threads that reading them would take long.
 [[nodiscard]] std::size_t PreviewCells(std::size_t threads_with_spans);
 
 // Makes the preview of one thread from its spans.
 class PreviewBuilder {
  public:
-  // `steps`: what StepFinder says of this thread.
+  // `steps`: the steps that StepFinder finds in this thread.
   PreviewBuilder(ThreadId thread, TimeNs begin, TimeNs end, std::size_t cells,
                  std::vector<DerivedStep> steps);
   // Requires: the order of StartsBefore. Units: ns of CLOCK_MONOTONIC.
@@ -87,30 +86,31 @@ class PreviewBuilder {
   std::vector<CellWriter> writers_;
 };
 
-// The preview of a trace, from its spans. Cost: one pass over them, or two where steps are derived.
+// Makes the preview of a trace from its spans. Cost: one pass over them, two if steps are derived.
 class Trace;
 [[nodiscard]] Preview MakePreview(const Trace& trace);
 
-// The preview of a file, without its spans. nullopt: there is none, or it does not belong to the
-// spans of the file, or it is damaged: read the whole file.
-// Cost: packed: that of its tables; a recording: one pass by all cores, 16 bytes a span.
+// The preview of a file, without its spans. nullopt: there is none, it does not belong to the spans
+// of the file, or it is damaged; then the whole file must be read.
+// Cost: for a packed trace that of its tables; for a recording one pass by all cores, and 16 bytes
+//       per span.
 [[nodiscard]] std::optional<Preview> ReadPreview(const std::filesystem::path& path,
                                                  const std::stop_token& stop = {});
-// The same of a recording in memory, by `workers` threads; no more than 0 spans: nullopt.
+// The same for a recording in memory, by `workers` threads; nullopt if it has no spans.
 [[nodiscard]] std::optional<Preview> ScanRecording(std::span<std::byte> memory, unsigned workers,
                                                    const std::stop_token& stop = {});
 
 namespace packed {
 
-// What a preview was made of: it is only shown beside the very same sections.
+// What a preview was made from. It is shown only with exactly the same sections.
 struct PreviewBinding {
   std::uint64_t sections = 0;  // XXH64 of the header checks of all sections before the previews
-  std::uint64_t spans = 0;     // in all of them
+  std::uint64_t spans = 0;     // number of spans in all sections
   constexpr bool operator==(const PreviewBinding&) const = default;
 };
 
 void WritePreview(const PreviewThread& thread, const PreviewBinding& binding, ByteWriter& out);
-// False if the payload is not one that this version can show.
+// Returns false if this version cannot show the payload.
 [[nodiscard]] bool ReadPreviewThread(std::span<const std::byte> payload, PreviewBinding& binding,
                                      PreviewThread& out);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The preview of a recording: the threads that were recorded are dealt out to all cores, each of
-// which drains its own as the reader would, but keeps 16 bytes a span.
+// The preview of a recording. Its threads are distributed over all cores. Each core drains its
+// threads like the reader, but keeps only 16 bytes per span.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -40,14 +40,14 @@ struct WaitSpan {
 
 struct GatheredThread {
   ThreadInfo info;
-  // By depth: spans of one depth end, and so are recorded, in the order in which they start.
+  // By depth: spans of one depth end, and are recorded, in the order in which they start.
   std::vector<std::vector<SmallSpan>> spans;
   std::vector<WaitSpan> waits;
   std::uint64_t count = 0;
   bool steps = false;
 };
 
-// What a drain finds, as little of it as a preview needs.
+// Keeps what a preview needs of what a drain finds.
 class Gatherer final : public Packer {
  public:
   StringId Intern(std::string_view /*text*/) override { return {}; }
@@ -105,7 +105,7 @@ ThreadKey KeyOf(const wire::ChunkHeader& chunk) {
   return {chunk.pid, chunk.process_start, chunk.tid};
 }
 
-// Threads in the order in which the reader meets them, and who drains which.
+// The threads in the order in which the reader meets them, and which core drains each.
 struct Deal {
   std::map<ThreadKey, unsigned> share;
   std::map<ThreadKey, std::uint32_t> order;
@@ -171,7 +171,7 @@ PreviewThread Build(GatheredThread& thread, ThreadId id, TimeNs begin, TimeNs en
     runs.push_back({spans.data(), spans.data() + spans.size()});
   }
   while (!runs.empty()) {
-    auto first = runs.begin();  // the outermost of those that are alike
+    auto first = runs.begin();  // of equal ones, the outermost
     for (auto run = runs.begin() + 1; run != runs.end(); ++run) {
       if (Before(*run->at, *first->at)) first = run;
     }
@@ -204,7 +204,7 @@ std::optional<Preview> ScanRecording(std::span<std::byte> memory, unsigned worke
   preview.facts = parts[0].facts;
   preview.begin = parts[0].begin;
   preview.end = parts[0].end;
-  // Every part begins with the processes of the header, in the same order.
+  // Each part begins with the processes of the header, in the same order.
   preview.processes = parts[0].processes;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> process_index;
   const auto process_of = [&](const ProcessInfo& info) {
@@ -238,7 +238,7 @@ std::optional<Preview> ScanRecording(std::span<std::byte> memory, unsigned worke
   }
   const std::size_t cells = PreviewCells(busy.size());
   preview.threads.resize(busy.size());
-  // The largest first: the last to be done must not be the longest.
+  // The largest thread comes first, so that the last one to finish is not the longest.
   std::vector<std::uint32_t> turn(busy.size());
   for (std::uint32_t i = 0; i < turn.size(); ++i) turn[i] = i;
   std::sort(turn.begin(), turn.end(), [&](std::uint32_t a, std::uint32_t b) {

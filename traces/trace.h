@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Read access to one trace, packed or still a recording; callers cannot tell which.
-// Immutable after opening; safe to read from several threads. Strings live as long as the Trace.
+// Read access to one trace, packed or still a recording; callers cannot see the difference.
+// Immutable once opened; several threads may read it. Strings live as long as the Trace.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class Trace {
  public:
   virtual ~Trace() = default;
 
-  // Facts of the whole run (docs/design.md 4, "header facts"); keys in traces/FORMAT.md.
+  // Facts of the whole run (docs/design.md 4, "header facts"); the keys are in traces/FORMAT.md.
   [[nodiscard]] virtual const std::map<std::string, std::string>& facts() const = 0;
   [[nodiscard]] virtual std::span<const ProcessInfo> processes() const = 0;
   [[nodiscard]] virtual std::span<const ThreadInfo> threads() const = 0;
@@ -40,34 +40,34 @@ class Trace {
 
   [[nodiscard]] virtual std::string_view String(StringId id) const = 0;  // "" if unknown
   [[nodiscard]] virtual std::uint64_t span_count() const = 0;
-  [[nodiscard]] virtual TimeNs begin() const = 0;  // of the first span or event
+  [[nodiscard]] virtual TimeNs begin() const = 0;  // begin of the first span or event
   [[nodiscard]] virtual TimeNs end() const = 0;
-  // CLOCK_REALTIME minus CLOCK_MONOTONIC, to give a wall-clock date to a time.
+  // CLOCK_REALTIME minus CLOCK_MONOTONIC, to convert a time to a date.
   [[nodiscard]] virtual TimeNs realtime_offset() const = 0;
 
-  // Calls `visit` with consecutive runs of the spans of `thread`, ascending by start; spans that
-  // start together come longest first. Damage met on the way is counted in losses() at opening.
-  // Cost: decodes each block once; the memory of one block.
+  // Calls `visit` with consecutive runs of the spans of `thread`, ascending by start; at equal
+  // starts the longest comes first. losses() includes damage from opening on. Cost: decodes each
+  // block once; the memory of one block.
   virtual void ForEachBlock(ThreadId thread,
                             const std::function<void(std::span<const Span>)>& visit) const = 0;
 
-  // All spans of a thread at once.
+  // All spans of a thread in one vector.
   [[nodiscard]] std::vector<Span> Spans(ThreadId thread) const;
 };
 
-// How opening is watched and stopped from another thread.
+// Lets another thread watch and stop the opening of a trace.
 struct OpenControl {
   std::stop_token stop;
   std::atomic<float>* progress = nullptr;  // 0 to 1, relaxed: nothing else is published by it
-  // Not nullptr: of an unfinished packed trace what comes after the last mark (Packer::Flush()) is
-  // left out. Receives the mark's number; 0: there is none, and nothing is left out.
+  // If set, everything after the last mark (Packer::Flush()) of an unfinished packed trace is left
+  // out. Receives the mark's number; 0: there is none, and nothing is left out.
   std::uint64_t* last_mark = nullptr;
 };
 
-// Opens a packed trace or a recording (also one still being written, or one left by a crash).
-// Errors: kInput if the file cannot be read, is not a trace, or holds nothing usable; the message
-// names the file and the remedy. Damage short of that is in losses(). If it was stopped it is an
-// error too, or a part of the trace.
+// Opens a packed trace or a recording, also one that is still being written, or that a crash left.
+// Errors: kInput if the file cannot be read, is not a trace, or contains nothing usable; the
+// message names the file and the remedy. Smaller damage is in losses(). A stopped opening is an
+// error too, or returns a part of the trace.
 [[nodiscard]] Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path,
                                                        const OpenControl& control = {});
 
@@ -75,11 +75,11 @@ struct OpenControl {
 [[nodiscard]] Result<std::unique_ptr<Trace>> OpenTraceBytes(std::vector<std::byte> contents,
                                                             const std::string& name);
 
-// The contents of a trace in plain containers: for tests, importers and the packer.
+// The contents of a trace in plain containers, for tests, importers and the packer.
 struct TraceData {
   std::map<std::string, std::string> facts;
   std::vector<ProcessInfo> processes;
-  std::vector<ThreadInfo> threads;       // .spans/.first/.last are filled by MakeTrace
+  std::vector<ThreadInfo> threads;       // MakeTrace fills .spans, .first and .last
   std::vector<std::vector<Span>> spans;  // one vector per thread, any order
   std::vector<Event> events;             // any order
   std::vector<CounterSample> counters;   // any order

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds a trace in memory through the face of a Packer: for tests, importers and recordings.
+// Builds a trace in memory through the interface of a Packer, for tests, importers and recordings.
 // Not thread-safe.
 #pragma once
 
@@ -35,7 +35,7 @@ class TraceBuilder final : public Packer {
   Result<void> Finish() override { return {}; }
   [[nodiscard]] std::uint64_t bytes_written() const override { return 0; }
 
-  // What was added so far; the builder is empty afterwards.
+  // Returns what was added so far and leaves the builder empty.
   [[nodiscard]] TraceData Take();
   [[nodiscard]] std::unique_ptr<Trace> Build() { return MakeTrace(Take()); }
 

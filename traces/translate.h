@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copying a trace: its strings, processes and threads as those of another that is being written.
+// Copies a trace: its strings, processes and threads become those of another one that is being
+// written.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,13 @@
 
 namespace penstock::traces {
 
-// Refers to both while it lives. Not thread-safe.
+// Refers to both traces while it lives. Not thread-safe.
 class StringTranslator {
  public:
   StringTranslator(const Trace& from, Packer& to) : from_(from), to_(to) {}
 
-  // The id of the same text in the new trace; 0 for a text that is unknown: a damaged id must not
-  // ask for memory.
+  // The id of the same text in the new trace; 0 if the text is unknown, because a damaged id must
+  // not cost memory.
   [[nodiscard]] StringId operator()(StringId id) {
     if (id.value >= ids_.size()) {
       if (from_.String(id).empty()) return {};
@@ -32,11 +33,11 @@ class StringTranslator {
  private:
   const Trace& from_;
   Packer& to_;
-  std::vector<std::uint32_t> ids_;  // of the new trace by those of the old, + 1
+  std::vector<std::uint32_t> ids_;  // by old id: the new id + 1; 0: not known yet
 };
 
-// Adds all of `from` to `to`, which may have processes and threads of its own, or take some of
-// these for one. Finish() is left to the caller.
+// Adds all of `from` to `to`. `to` may have processes and threads of its own, or identify some with
+// its own. The caller calls Finish().
 void CopyTrace(const Trace& from, Packer& to);
 
 }  // namespace penstock::traces

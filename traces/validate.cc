@@ -18,7 +18,7 @@
 namespace penstock::traces {
 namespace {
 
-// Which ids of a trace have no text. Asks for each id once.
+// Which ids of a trace have no text. Looks up each id once.
 class Texts {
  public:
   explicit Texts(const Trace& trace) : trace_(trace) {}
@@ -35,7 +35,7 @@ class Texts {
  private:
   static constexpr std::uint32_t kMostIds = 1u << 28;  // a forged id must not cost memory
 
-  // What stands in for a text that never came: FORMAT.md, "Texts".
+  // Whether a text is the substitute for one that never came: FORMAT.md, "Texts".
   [[nodiscard]] bool IsMissing(StringId id) const {
     const std::string_view text = trace_.String(id);
     if (text.empty()) return true;
@@ -44,15 +44,15 @@ class Texts {
   }
 
   const Trace& trace_;
-  std::vector<std::uint8_t> known_;  // 0: not asked for
+  std::vector<std::uint8_t> known_;  // 0: not looked up yet
 };
 
-// Bytes that the agent's hooks wrote as reads of one process.
+// Bytes in the reads that the agent's hooks wrote for one process.
 struct Delivered {
   std::uint64_t files = 0;
   std::uint64_t sockets = 0;
 
-  // Those of the hooks say how long they were busy; a program's own do not.
+  // Spans of the hooks say how long they were busy; a program's own do not.
   void Add(const Span& span) {
     constexpr std::uint8_t kNot = wire::kFlagMapped | wire::kFlagUnfinished;
     if (span.stage == StageId::kRead && (span.flags & wire::kFlagBusy) != 0 &&
@@ -62,7 +62,7 @@ struct Delivered {
   }
 };
 
-// What is wrong with the spans of one thread, counted.
+// Counts of what is wrong with the spans of one thread.
 struct Walk {
   std::uint64_t spans = 0;
   std::uint64_t unfinished = 0;
@@ -88,7 +88,7 @@ struct Walk {
 };
 
 void ReadVersion(const MappedFile& file, ValidationReport& report) {
-  constexpr std::size_t kMajorAt = 8;  // behind the magic in both shapes
+  constexpr std::size_t kMajorAt = 8;  // after the magic in both kinds of file
   report.kind =
       IsPacked(file.bytes()) ? ValidationReport::Kind::kPacked : ValidationReport::Kind::kRecording;
   report.file_size.value = file.bytes().size();
@@ -103,8 +103,8 @@ void Complain(ValidationReport& report, std::uint64_t count, const std::string& 
   }
 }
 
-// One kind of bytes of one process. `open`: by how much they may still differ; what is used of it
-// is taken off.
+// Compares one kind of bytes of one process. `open`: the tolerance that is left; what is used is
+// subtracted.
 void Balance(ByteBalance own, Bytes& open, const std::string& where, std::string_view what,
              ByteBalance& sum, ValidationReport& report) {
   const std::uint64_t there = own.in_spans.value + own.lost.value + own.claimed.value;
@@ -134,7 +134,7 @@ void BalanceAll(const Trace& trace, const std::vector<Delivered>& delivered,
     const std::string& text = lost->second;
     std::from_chars(text.data(), text.data() + text.size(), report.lost_elsewhere.value);
   }
-  // Damage explains what is missing, and is told itself.
+  // Damage explains what is missing, and is reported itself.
   const Losses& l = report.losses;
   const bool whole = l.damaged_records == 0 && l.damaged_chunks == 0 && !l.truncated &&
                      !l.unsealed && facts.find("record.keep_ns") == facts.end();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks all of a trace and says what is well-formed and what is not. Function, thread-safe.
+// Reads a whole trace and says what is well-formed and what is not. Function, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace penstock::traces {
 
-// What the reads of dataset files, or of sockets, returned, and where it is: `counted` by the
-// agent's counters, apart from the spans; all processes of which the counts hold for the whole
-// trace.
+// Bytes that reads of dataset files, or of sockets, returned, and where they are. `counted`: by the
+// agent's counters, independently of the spans. Sum over all processes whose counts hold for the
+// whole trace.
 struct ByteBalance {
   Bytes counted;
   Bytes in_spans;
-  Bytes lost;     // counted as such
-  Bytes claimed;  // by the program, which writes the spans itself
-  // So much of the difference is reads that were being counted when their threads were killed.
+  Bytes lost;     // counted as lost
+  Bytes claimed;  // in spans that the program writes itself
+  // Tolerance of the difference: reads that were being counted when their threads were killed.
   Bytes open;
 
   constexpr bool operator==(const ByteBalance&) const = default;
@@ -37,22 +37,22 @@ struct ValidationReport {
   std::uint64_t processes = 0;
   std::uint64_t threads = 0;
   std::uint64_t spans = 0;
-  std::uint64_t unfinished = 0;  // of the spans: in flight when their thread died
-  std::uint64_t named = 0;       // of the spans: have an object, or a name
-  std::uint64_t nameless = 0;    // of those: its text is not in the trace
+  std::uint64_t unfinished = 0;  // spans that their thread's death cut off
+  std::uint64_t named = 0;       // spans with an object or a name
+  std::uint64_t nameless = 0;    // part of `named` whose text is not in the trace
   std::uint64_t events = 0;
   std::uint64_t counters = 0;
   TimeNs duration;
   Losses losses;
-  // Of `processes`, those whose bytes could be compared; not those of earlier versions, of a trace
-  // that was not finished or of which only the end was kept, and those that ran on.
+  // The processes whose bytes could be compared. Not those of earlier versions, of traces that were
+  // not finished or kept only the end, and those that went on.
   std::uint64_t balanced = 0;
   ByteBalance files;
   ByteBalance sockets;
-  Bytes lost_elsewhere;               // of processes that found no slot
-  Bytes kernel;                       // rchar of all processes of which it is known,
-  Bytes hooked;                       // and what the hooks saw of it
-  std::vector<std::string> problems;  // one line each; empty and no losses: sound
+  Bytes lost_elsewhere;               // by processes that found no slot
+  Bytes kernel;                       // rchar of all processes for which it is known
+  Bytes hooked;                       // the part of `kernel` that the hooks saw
+  std::vector<std::string> problems;  // one line each; none, and no losses: the trace is sound
 
   [[nodiscard]] bool sound() const { return problems.empty() && !losses.any(); }
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Byte layout of a recording: the memory that an agent writes and a collector or reader reads.
-// traces/FORMAT.md is the prose of this page. Shared by agent, collector and reader; therefore
-// nothing but fixed-width integers, no standard library beyond <stddef.h> and <stdint.h>.
+// traces/FORMAT.md describes it in prose. Agent, collector and reader share this file, so it uses
+// only fixed-width integers, and of the standard library only <stddef.h> and <stdint.h>.
 //
-// A recording is one file: FileHeader (kHeaderSize bytes), then chunks of kChunkSize bytes.
-// A thread claims a chunk, fills it alone and publishes each record by a release store of
-// ChunkHeader::committed. All integers are little-endian. Fields named in comments as `atomic`
-// are accessed with __atomic builtins on both sides.
+// A recording is one file: FileHeader (kHeaderSize bytes), then chunks of kChunkSize bytes. A
+// thread claims a chunk, fills it alone, and publishes each record by a release store of
+// ChunkHeader::committed. All integers are little-endian. Fields that comments call `atomic` are
+// accessed with __atomic builtins on both sides.
 #pragma once
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ inline constexpr uint32_t kMaxProcesses = 512;
 inline constexpr uint32_t kMaxAnchors = 64;
 inline constexpr uint32_t kMaxInflight = 14;
 inline constexpr uint32_t kPendingReads = 5;
-// The first minor version whose counts of bytes can be compared with the spans.
+// The first minor version whose byte counts can be compared with the spans.
 inline constexpr uint16_t kMinorCounted = 1;
 
 struct ClockAnchor {
@@ -37,7 +37,7 @@ struct ClockAnchor {
   uint64_t realtime_ns;
 };
 
-// What a thread is in the middle of. Valid while its index < ChunkHeader::inflight_depth.
+// An operation that a thread is in the middle of. Valid if its index < ChunkHeader::inflight_depth.
 struct Inflight {
   uint8_t stage;
   uint8_t flags;
@@ -50,9 +50,9 @@ struct Inflight {
   uint32_t reserved;
 };
 
-// Reads of one descriptor that are one span to be: what a thread has read and not yet written as a
-// record. It lies here so that it survives whatever ends the thread. FORMAT.md has the order of the
-// stores and what each moment at which the thread may be killed leaves behind.
+// Reads of one descriptor that will become one span: what a thread has read and not yet written as
+// a record. It is stored here so that it survives whatever ends the thread. FORMAT.md describes the
+// order of the stores, and what is left at each moment at which the thread may be killed.
 struct PendingRead {
   uint64_t object;
   uint64_t first;  // ticks
@@ -67,48 +67,48 @@ struct PendingRead {
 };
 
 // ChunkHeader::closing: the pending read `slot` becomes record number `record` (from 0) of the
-// chunk. It counts as long as there is no such record.
+// chunk. It counts while that record does not exist.
 inline constexpr uint32_t kClosingLost = 0xffffffffu;  // no record: its bytes become `bytes_lost`
 inline constexpr uint64_t Closing(uint32_t slot, uint32_t record) {
   return uint64_t{slot + 1} << 32 | record;
 }
 
 enum ChunkState : uint32_t { kChunkFree = 0, kChunkOwned = 1, kChunkFull = 2 };
-// ChunkHeader::state of a chunk of a ring that is owned: above the ChunkState, the slot of the
-// process that claims it + 1. A claimer that is killed before it has said more (pid is still 0) is
-// known by it.
+// ChunkHeader::state of an owned chunk of a ring: above the ChunkState, the slot of the process
+// that claims it, + 1. It identifies a claimer that is killed before it has written more (pid is
+// still 0).
 inline constexpr uint32_t kChunkStateMask = 0xff;
 inline constexpr uint32_t kChunkClaimerShift = 8;
 
 struct ChunkHeader {
   uint32_t magic;
   uint32_t index;  // its place in the file
-  // atomic ChunkState; ring: the collector sets Free, the writer Owned (by compare-and-swap), Full.
-  // Before Free the collector zeroes committed, inflight_depth, drained, pid and tid; a chunk that
-  // is Owned with pid 0 is just being claimed: leave it alone while its claimer lives. Every order
-  // of these steps is tried in tests/agent/model/ring_model.h: change it with them.
+  // atomic ChunkState. In a ring the collector sets Free, the writer Owned (by compare-and-swap)
+  // and Full. Before Free, the collector zeroes committed, inflight_depth, drained, pid and tid. A
+  // chunk that is Owned with pid 0 is being claimed: leave it alone while its claimer lives.
+  // tests/agent/model/ring_model.h tries every order of these steps: change both together.
   uint32_t state;
   uint32_t committed;  // atomic, release: records that are whole
   uint32_t pid;
   uint32_t tid;
   uint32_t process;        // slot in FileHeader::processes, or kMaxProcesses if none was free
-  uint32_t sequence;       // of this thread's chunks, from 0
+  uint32_t sequence;       // number among this thread's chunks, from 0
   uint64_t process_start;  // /proc/PID/stat field 22 (clock ticks since boot): pids are reused
   ClockAnchor anchor;      // taken when the chunk was claimed
   uint64_t dropped;        // records this thread lost before this chunk, in total
   uint64_t drained;        // the collector's: records already taken. linear: not 0 = is in the file
   char thread_name[16];
   uint32_t inflight_depth;  // atomic, release
-  // The thread that fills this chunk where it is not `tid` itself (a device's stream, a thread of
-  // which another tells), else 0. The chunk is given up when that thread is dead.
+  // The thread that fills this chunk if that is not `tid` (the chunk is for a device's stream, or
+  // for a thread that another one records); else 0. The chunk is given up when that thread is dead.
   uint32_t writer;
   Inflight inflight[kMaxInflight];
-  // One that lasts over several calls (a libjpeg image) and need not nest with the others. Valid
-  // while its stage is not 0, which is written last.
+  // An operation that lasts over several calls (a libjpeg image) and need not nest with the others.
+  // Valid if its stage is not 0; the stage is written last.
   Inflight operation;
-  // Since minor version 1. Only of a chunk that is Owned and was not taken over.
-  // anchor.ticks of the chunk that this one takes over from, 0 = none: what is in flight and
-  // pending was copied, and the other one no longer counts even if it is still Owned.
+  // Since minor version 1. Only in an Owned chunk that was not taken over: anchor.ticks of the
+  // chunk from which this one takes over, 0 = none. What was in flight and pending was copied, and
+  // the other chunk no longer counts even if it is still Owned.
   uint64_t previous;
   uint64_t closing;   // atomic: Closing(), 0 = none
   uint64_t counting;  // atomic: bytes of a read that is just being counted, 0 = none
@@ -117,8 +117,8 @@ struct ChunkHeader {
 };
 
 enum ProcessRole : uint32_t { kRoleOther = 0, kRoleConsumer = 1, kRoleWorker = 2 };
-// Replaced: the same process has exec'ed another program, which has a slot of its own; the slot
-// stays valid, but /proc/PID now speaks of the other one.
+// Replaced: the same process has called exec and runs another program, which has a slot of its own.
+// The slot stays valid, but /proc/PID now describes the other program.
 enum ProcessState : uint32_t {
   kProcessFree = 0,
   kProcessClaimed = 1,
@@ -126,19 +126,21 @@ enum ProcessState : uint32_t {
   kProcessReplaced = 3,
 };
 
-// ProcessSlot::features: what the agent met in the process.
+// ProcessSlot::features: what the agent found in the process.
 inline constexpr uint32_t kFeaturePython = 1;    // the Python hooks met a loader
 inline constexpr uint32_t kFeatureIsolated = 2;  // python -I / -E
 inline constexpr uint32_t kFeatureMapped = 4;    // a dataset file was mapped
 inline constexpr uint32_t kFeatureIoUring = 8;   // io_uring is in use: reads invisible
 inline constexpr uint32_t kFeatureNetwork = 16;
 inline constexpr uint32_t kFeatureAio = 32;
-inline constexpr uint32_t kFeatureNative = 64;  // the program speaks for itself: native_bridge.h
-inline constexpr uint32_t kFeatureSandboxed = 128;  // it locked itself in: nothing from then on
-// Its limits of memory (RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK) leave no room for the ring.
+inline constexpr uint32_t kFeatureNative = 64;  // the program records itself: native_bridge.h
+inline constexpr uint32_t kFeatureSandboxed =
+    128;  // it entered a sandbox: nothing is recorded from then on
+// Its memory limits (RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK) leave no room for the ring.
 inline constexpr uint32_t kFeatureLimited = 256;
-inline constexpr uint32_t kFeatureHooks = 512;        // the Python hooks are installed
-inline constexpr uint32_t kFeatureMoving = 1u << 31;  // set by readers, in a copy: it was at work
+inline constexpr uint32_t kFeatureHooks = 512;  // the Python hooks are installed
+inline constexpr uint32_t kFeatureMoving =
+    1u << 31;  // set by readers in a copy: the process was active
 
 struct ProcessSlot {
   uint32_t state;  // atomic ProcessState; Live after the other fields are written
@@ -148,7 +150,7 @@ struct ProcessSlot {
   uint64_t process_start;
   uint64_t pid_namespace;  // inode of /proc/self/ns/pid
   uint64_t bytes_hooked;   // atomic: bytes returned by every hooked read, of any file
-  uint64_t bytes_dataset;  // atomic: of those, from dataset files
+  uint64_t bytes_dataset;  // atomic: part of bytes_hooked from dataset files
   uint64_t bytes_network;  // atomic: received from sockets (not part of /proc/PID/io rchar)
   uint64_t bytes_mapped;   // atomic: dataset bytes mapped
   uint64_t dropped;        // atomic: records lost by threads of this process
@@ -159,20 +161,19 @@ struct ProcessSlot {
   int32_t world_size;
   uint32_t hook_misses;     // atomic: calls whose real function could not be found
   uint64_t rchar_at_start;  // /proc/self/io rchar when the slot was claimed
-  // Linear mode, brought up to date when a chunk is claimed: rchar and bytes_hooked at the same
-  // moment, both without the intervals in which a child was reaped (its rchar becomes its
-  // parent's).
+  // Linear mode, updated when a chunk is claimed: rchar and bytes_hooked at the same moment. Both
+  // leave out the intervals in which a child was reaped (its rchar becomes its parent's).
   uint64_t rchar_last;
   uint64_t hooked_last;
   char comm[16];
   // Since minor version 1, all atomic. bytes_dataset and bytes_network count what is in spans or
-  // pending; what a read returned is in one of them or of these.
-  uint64_t bytes_lost;  // of dataset files: there was no room, or a handler interrupted the agent
+  // pending. Every byte that a read returned is either in one of them or in one of these.
+  uint64_t bytes_lost;     // of dataset files: no room, or a signal handler interrupted the agent
   uint64_t bytes_claimed;  // of dataset files: the program writes the spans itself
-  uint64_t network_lost;   // the same of sockets
+  uint64_t network_lost;   // the same for sockets
   uint64_t network_claimed;
-  uint64_t cpu_at_end;   // atomic: CPU time in ns when it ended by itself; 0: it did not, or runs
-  uint8_t reserved[16];  // 192 bytes: no two processes count in one cache line
+  uint64_t cpu_at_end;   // atomic: CPU time in ns if it ended by itself; else 0
+  uint8_t reserved[16];  // 192 bytes, so that no two processes share a cache line
 };
 
 enum FileMode : uint32_t { kLinear = 0, kRing = 1 };
@@ -200,22 +201,23 @@ struct FileHeader {
   uint64_t max_chunks;        // linear: budget
   uint64_t batches;           // atomic: batches delivered in any process
   uint64_t batch_limit;       // 0 = none; recording is set to 0 when reached
-  uint64_t dropped;           // atomic: records lost for want of a chunk or process slot
+  uint64_t dropped;           // atomic: records lost because no chunk or process slot was free
   uint32_t sealed;            // atomic: 1 = the collector, or the last process, has finished
   uint32_t anchor_count;      // atomic, release: anchors[i % kMaxAnchors] for the last 64
   ClockAnchor anchors[kMaxAnchors];
-  uint64_t collector_start;  // clock ticks since boot: its pid may be another's later; 0: not known
-  // atomic: processes whose device has records that come later. When the recording ends, each tells
-  // the rest of them and takes itself off.
+  uint64_t collector_start;  // clock ticks since boot, as its pid may be reused; 0: not known
+  // atomic: number of processes whose device has records that come later. When the recording ends,
+  // each sends the rest of them and then removes itself.
   uint32_t late_writers;
   uint32_t reserved1;
-  // The time namespace of who made this recording, as /proc/self/timens_offsets: whoever writes
-  // from another one takes the difference off. 0: the first namespace, as nearly everywhere.
+  // The offset of the recording's time namespace, as in /proc/self/timens_offsets. A process that
+  // writes from another namespace subtracts the difference. 0: the first namespace, as almost
+  // everywhere.
   int64_t monotonic_offset_ns;
   int64_t boottime_offset_ns;
   // linear: the System V shared memory, id + 1, in which the processes of this host have chunks
   // that are not all in the file yet; it begins with a newer copy of this header. 0: there is none.
-  // Of no meaning once sealed.
+  // Has no meaning once sealed.
   uint32_t segment;
   uint32_t written_chunks;  // atomic, linear with a segment: chunks that were written to the file
   uint64_t bytes_lost;  // atomic: read from dataset files and sockets by processes without a slot

@@ -64,8 +64,8 @@ enum EventType : uint8_t {
   kDigest = 13,         // what a transform returned for a sample, or the sample: DigestValue
 };
 
-// The value of kDigest: a digest of 32 bits (0: there is none) and the low half of the id of the
-// transform's name (0: the finished sample). `batch` is then the low 31 bits of the sample's index.
+// The value of kDigest: a digest of 32 bits (0: none) and the low half of the id of the transform's
+// name (0: the finished sample). `batch` then holds the low 31 bits of the sample's index.
 inline constexpr int64_t DigestValue(uint32_t digest, uint32_t name) {
   return static_cast<int64_t>(uint64_t{digest} << 32 | name);
 }
@@ -76,40 +76,43 @@ inline constexpr uint32_t NameOfDigest(int64_t value) {
   return static_cast<uint32_t>(value);
 }
 
-// A followed unit is one kKindUnit and its kKindCall records, of one thread and with one `start`.
+// A followed unit consists of one kKindUnit record and its kKindCall records, from one thread and
+// with the same `start`.
 //
-// kKindUnit: stage = sample, collate or step; name = of its span; duration = ticks as it took, work
-// = ticks of it that following cost, bytes = ticks that such a unit takes when it is not followed
-// (median of its neighbours; 0: not known), object = UnitCounts, flags = kUnit*, depth = by so many
-// percent `work` may be wrong; sample, batch and generation as in a span.
+// kKindUnit: stage = sample, collate or step; name = that of its span; duration = ticks that it
+// took, work = ticks of it that following cost, bytes = ticks that such a unit takes when it is not
+// followed (median of its neighbours; 0: not known), object = UnitCounts, flags = kUnit*, depth =
+// by how many percent `work` may be off; sample, batch and generation as in a span.
 //
 // kKindCall: stage = CallKind, name, object = string id of the file (function, line), duration =
-// ticks inside all its calls, work = of these, outside of other nodes; both without what following
-// cost. bytes = number of calls, sample = CallPlace, batch = CallNumbers.
+// ticks inside all its calls, work = ticks of these outside of other nodes; both without the cost
+// of following. bytes = number of calls, sample = CallPlace, batch = CallNumbers.
 enum CallKind : uint8_t {
-  kCallFunction = 1,  // of Python; line = its first line
+  kCallFunction = 1,  // a Python function; line = its first line
   kCallBuiltin = 2,   // a callable that is not Python's: no file, no line
-  kCallLine = 3,      // of the function that is its parent; count = how often it was entered
+  kCallLine = 3,      // a line of its parent function; count = how often it was entered
 };
 
 inline constexpr uint8_t kUnitLines = 1;  // lines of some functions were followed too
-inline constexpr uint8_t kUnitCut = 2;    // following ended before the unit did: the budget
-inline constexpr uint8_t kUnitFull = 4;   // more nodes than are kept: the rest are in their parents
-inline constexpr uint8_t kUnitSlowed = 8;   // the interpreter itself ran slower: before Python 3.12
+inline constexpr uint8_t kUnitCut = 2;    // following ended before the unit: its budget was used up
+inline constexpr uint8_t kUnitFull = 4;   // more nodes than are kept; the rest is in their parents
+inline constexpr uint8_t kUnitSlowed = 8;   // following slowed the interpreter: before Python 3.12
 inline constexpr uint8_t kUnitNested = 16;  // the unit began inside calls that are not nodes
 
 inline constexpr uint16_t kNoNode = 0xffff;
 inline constexpr uint32_t kMaxUnitNodes = 512;
 
-// `nodes`: kKindCall records of the unit; `neighbours`: ordinary units that `bytes` is taken from.
+// `nodes`: number of kKindCall records of the unit; `neighbours`: number of ordinary units from
+// which `bytes` comes.
 inline constexpr uint64_t UnitCounts(uint32_t events, uint16_t nodes, uint16_t neighbours) {
   return events | uint64_t{nodes} << 32 | uint64_t{neighbours} << 48;
 }
-// `cost`: ticks that were taken off the duration, at most 2^32 - 1.
+// `cost`: ticks that were subtracted from the duration, at most 2^32 - 1.
 inline constexpr int64_t CallPlace(uint32_t line, uint32_t cost) {
   return static_cast<int64_t>(line | uint64_t{cost} << 32);
 }
-// Nodes count from 0, parents before their children. `parent` is kNoNode directly below the unit.
+// Nodes are numbered from 0, parents before their children. `parent` is kNoNode directly below the
+// unit.
 inline constexpr uint32_t CallNumbers(uint16_t node, uint16_t parent) {
   return node | uint32_t{parent} << 16;
 }
@@ -126,8 +129,9 @@ inline constexpr uint8_t kFlagUnfinished = 64;  // was in flight when the thread
 inline constexpr uint32_t kNoBatch = 0xffffffffu;
 inline constexpr int64_t kNoSample = -1;
 
-// A call to CUDA and what it started on a device share a correlation number, which their spans
-// keep where others have the index of a sample: at -2 and below, so that it is never taken for one.
+// A call to CUDA and the work that it started on a device share a correlation number. Their spans
+// keep it in the field for the index of a sample, at -2 and below, so that it is never taken for
+// one.
 inline constexpr int64_t SampleOfCorrelation(uint32_t correlation) {
   return -2 - static_cast<int64_t>(correlation);
 }
@@ -138,8 +142,8 @@ inline constexpr uint32_t CorrelationOf(int64_t sample) {
   return static_cast<uint32_t>(-2 - sample);
 }
 
-// A stream of a device is a thread of the process that owns the device: its `tid` has the highest
-// bit set. Bits 20 to 30: device, 0 to 19: stream, as CUPTI counts them.
+// The stream of a device is a thread of the process that owns the device, with the highest bit set
+// in its `tid`. Bits 20 to 30: device, bits 0 to 19: stream, with CUPTI's numbers.
 inline constexpr uint32_t kDeviceLane = 0x80000000u;
 inline constexpr uint32_t LaneOf(uint32_t device, uint32_t stream) {
   return kDeviceLane | (device & 0x7ffu) << 20 | (stream & 0xfffffu);

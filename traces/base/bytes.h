@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading and writing of variable-length integers and texts in byte buffers. A ByteReader never
-// leaves its buffer: after the first thing that does not fit it stays failed and yields zeros.
+// Reads and writes variable-length integers and texts in byte buffers. A ByteReader never leaves
+// its buffer: once something does not fit, it stays failed and returns zeros.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace penstock {
   return static_cast<std::int64_t>((v >> 1) ^ (~(v & 1) + 1));
 }
 
-// a - b and a + b modulo 2^64: deltas of hostile values must not be undefined.
+// a - b and a + b modulo 2^64, because differences of hostile values must not be undefined.
 [[nodiscard]] constexpr std::int64_t WrapSub(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
@@ -45,7 +45,7 @@ class ByteWriter {
     Varint(text.size());
     Raw(std::as_bytes(std::span(text.data(), text.size())));
   }
-  // A part whose size a reader can skip.
+  // Writes a part with its size in front, so that a reader can skip it.
   void Part(const ByteWriter& part) {
     Varint(part.bytes_.size());
     Raw(part.bytes_);
@@ -86,7 +86,7 @@ class ByteReader {
     return Fail();
   }
   std::int64_t Signed() { return UnZigZag(Varint()); }
-  // A varint that must not exceed `limit`.
+  // Reads a varint that must not exceed `limit`.
   std::uint64_t Bounded(std::uint64_t limit) {
     const std::uint64_t value = Varint();
     return value <= limit ? value : Fail();

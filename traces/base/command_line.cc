@@ -67,7 +67,7 @@ DeclaredOption DeclaredOption::OneOf(const std::vector<std::string>& words) {
 
 DeclaredOption DeclaredOption::IsSize() {
   option_->transform(CLI::AsSizeValue(false));
-  option_->transform(ValidatorOf({LookForSign, ""}));  // looks before the other
+  option_->transform(ValidatorOf({LookForSign, ""}));  // this check runs before the other one
   return *this;
 }
 
@@ -152,7 +152,7 @@ void CommandLine::SetFooter(const std::string& text) {
 }
 
 Result<std::optional<std::string>> CommandLine::Read(const std::vector<std::string>& words) {
-  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 takes them
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // the order that CLI11 expects
   try {
     app_->parse(reversed);
   } catch (const CLI::CallForHelp&) {

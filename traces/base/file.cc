@@ -84,7 +84,7 @@ bool MappedFile::Grow(std::size_t size) {
 
 namespace {
 
-// What the machine lacks at the moment says nothing about the file.
+// If the machine lacks something at the moment, the file is not to blame.
 ErrorKind KindOf(int error) {
   const bool lacking = error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO;
   return lacking ? ErrorKind::kEnvironment : ErrorKind::kInput;
@@ -93,7 +93,7 @@ ErrorKind KindOf(int error) {
 }  // namespace
 
 Result<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
-  // O_NONBLOCK: a FIFO must not hang us; it is refused below.
+  // O_NONBLOCK, so that a FIFO does not block us; it is refused below.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     const int error = errno;
@@ -204,7 +204,8 @@ Result<FileLock> FileLock::Take(const std::filesystem::path& path) {
       return Fail(ErrorKind::kInput,
                   fmt::format("{}: cannot be read: {}", path.string(), ErrorText(errno)));
     }
-    // A file system without locks: then without. Who only looks holds one for microseconds.
+    // A file system without locks is used without. A program that only looks holds one for
+    // microseconds.
     if (::flock(lock.fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       if (++tries < 4) {
         ::close(std::exchange(lock.fd_, -1));
@@ -214,7 +215,8 @@ Result<FileLock> FileLock::Take(const std::filesystem::path& path) {
       return Fail(ErrorKind::kEnvironment,
                   fmt::format("{}: is being written by another program", path.string()));
     }
-    // Its writer may have renamed or removed it meanwhile: what we hold is not what lies there.
+    // Its writer may have renamed or removed the file meanwhile: then the name refers to something
+    // else.
     struct stat ours {};
     struct stat there {};
     if (::fstat(lock.fd_, &ours) == 0 && ::lstat(path.c_str(), &there) == 0 &&

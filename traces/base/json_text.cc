@@ -7,7 +7,7 @@
 namespace penstock {
 namespace {
 
-// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none.
+// Length of the valid UTF-8 sequence at the front of `text`; 0 if there is none.
 std::size_t Utf8Length(std::string_view text) {
   const auto at = [text](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;

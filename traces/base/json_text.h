@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text as JSON and CSV fields, and for a terminal. Pure functions.
+// Text for JSON and CSV fields, and for a terminal. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 
 namespace penstock {
 
-// Appends `text` in quotes. Control characters are escaped; bytes that are not UTF-8 (paths may
-// hold any) become U+FFFD.
+// Appends `text` in quotes. Control characters are escaped; invalid UTF-8 (paths may contain any
+// bytes) becomes U+FFFD.
 void AppendJson(std::string& out, std::string_view text);
 
-// `text` with what is not UTF-8 replaced by U+FFFD.
+// `text` with invalid UTF-8 replaced by U+FFFD.
 [[nodiscard]] std::string ToUtf8(std::string_view text);
 
-// Length of the character at the front of `text`, 0 if it is none that may be shown: bytes that are
-// not UTF-8, control characters (C0, DEL, C1) and what turns the direction of text around mean
-// something to a terminal or hide what stands there. Requires: text is not empty.
+// Length of the character at the front of `text`; 0 if it must not be shown. Not shown are invalid
+// UTF-8, control characters (C0, DEL, C1), and marks that reverse the direction of text: they
+// control a terminal, or hide what is there. Requires: text is not empty.
 [[nodiscard]] std::size_t ShownLength(std::string_view text);
 
-// `text` on one line, with what may not be shown as "\x1b".
+// `text` on one line; characters that must not be shown become escapes such as "\x1b".
 [[nodiscard]] std::string VisibleText(std::string_view text);
 
-// Appends `text` as a field by RFC 4180: in quotes where it must be. What may not be shown is
-// written as by VisibleText(), but for line ends and tabs; an apostrophe goes before what a
+// Appends `text` as a field by RFC 4180, in quotes if needed. Characters that must not be shown are
+// written as by VisibleText(), except line ends and tabs. An apostrophe goes before text that a
 // spreadsheet would calculate (=1+1), unless it is a number.
 void AppendCsv(std::string& out, std::string_view text);
 

@@ -32,7 +32,7 @@ std::string OutputError(int error) {
 int RenameToNew(const char* from, const char* to) {
   if (::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, kNoReplace) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;
-  // A file system that cannot: a second name, then the first one goes.
+  // This file system cannot do it in one step: add a second name, then remove the first.
   if (::link(from, to) == 0) return ::unlink(from) == 0 ? 0 : errno;
   if (errno == EEXIST) return EEXIST;
   struct stat there {};
@@ -40,7 +40,7 @@ int RenameToNew(const char* from, const char* to) {
   return ::rename(from, to) == 0 ? 0 : errno;
 }
 
-// A name is on disk when its folder is. Not every file system can be asked to.
+// A name is on disk when its folder is. Not every file system can sync a folder.
 void SyncFolder(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -79,7 +79,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   return *this;
 }
 
-// Makes a new file of that name, locked. What a killed writer of ours has left there goes.
+// Makes a new, locked file of that name. A file that a killed writer of ours left there is removed.
 Result<OutputFile> OutputFile::CreateAt(const std::filesystem::path& temporary,
                                         const OutputRules& rules) {
   const auto fail = [&](const std::string& why) {
@@ -98,8 +98,8 @@ Result<OutputFile> OutputFile::CreateAt(const std::filesystem::path& temporary,
                                                   temporary.string(), OutputError(errno)));
     }
     if (file.fd_ >= 0) {
-      // A file system without locks: then without. Until it is locked the next writer may take it
-      // for a leftover.
+      // A file system without locks is used without. Until the file is locked, the next writer may
+      // take it for a leftover.
       const bool locked = ::flock(file.fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
       if (locked && file.IsAt(temporary)) return file;
       ::close(std::exchange(file.fd_, -1));
@@ -200,11 +200,11 @@ int OutputFile::Rename() {
 
 Result<void> OutputFile::Commit() {
   if (const Result<bool> kept = KeepName(); !kept) return tl::unexpected<Error>(kept.error());
-  // Where a file system or a filter knows no fsync() there is nothing to wait for.
+  // If a file system or a filter has no fsync(), there is nothing to wait for.
   const bool synced =
       !rules_.durable || ::fsync(fd_) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
-  // A network file system says at a close what it could not write. The lock goes with the last
-  // descriptor, so after the new name is there.
+  // A network file system reports at close what it could not write. The lock ends with the last
+  // descriptor, so a copy keeps it until the new name exists.
   const int copy = synced ? ::dup(fd_) : -1;
   const bool closed = synced && (copy < 0 || ::close(copy) == 0);
   const int error = closed ? Rename() : errno;
@@ -235,7 +235,7 @@ Result<void> OutputFile::TakePlaceOf(OutputFile& other) {
 
 void OutputFile::Discard() {
   if (fd_ >= 0) {
-    if (IsAt(temporary_)) ::unlink(temporary_.c_str());  // while it is locked: it is still ours
+    if (IsAt(temporary_)) ::unlink(temporary_.c_str());  // it is still ours while it is locked
     ::close(std::exchange(fd_, -1));
   }
 }
@@ -257,7 +257,7 @@ Result<bool> OutputFile::KeepName() {
   return true;
 }
 
-// The descriptor has the contents yet, but a file without a name cannot be given one.
+// The descriptor still has the contents, but a file without a name cannot be given one.
 Result<void> OutputFile::WriteAgain() {
   std::filesystem::path folder = final_.has_parent_path() ? final_.parent_path() : ".";
   const bool has_folder = IsFolder(folder);
@@ -267,7 +267,7 @@ Result<void> OutputFile::WriteAgain() {
   for (const std::filesystem::path& place : {folder, std::filesystem::temp_directory_path(none)}) {
     if (place.empty() || (copy && copy->fd_ >= 0)) continue;
     std::filesystem::path name = place / final_.filename();
-    // Whatever took its name, or lies where we did not mean to write, is left alone.
+    // What took its name, or lies where we did not mean to write, stays untouched.
     std::filesystem::path part = name;
     part += suffix_;
     if (!has_folder || place != folder || LookAtName(part).exists) {

@@ -19,8 +19,8 @@
 
 namespace penstock::traces {
 
-// Parses; true if the program goes on, else `*status` is its exit status: 0 after --help or
-// --version, 2 for a wrong command line.
+// Parses. Returns true if the program is to go on; otherwise `*status` is its exit status: 0 after
+// --help or --version, 2 for a wrong command line.
 inline bool ParseCommandLine(CommandLine& line, int argc, char** argv, int* status) {
   line.AddVersion(line.name());
   const auto print = line.Read({argv + 1, argv + argc});
@@ -35,7 +35,7 @@ inline bool ParseCommandLine(CommandLine& line, int argc, char** argv, int* stat
   return false;
 }
 
-// Writes all of `text` to standard output. A reader that went away (| head) has seen enough.
+// Writes all of `text` to standard output. A reader that ends early (| head) is not an error.
 // Errors: kOutput.
 inline Result<void> ToStandardOutput(std::string_view text) {
   std::signal(SIGPIPE, SIG_IGN);
@@ -47,7 +47,7 @@ inline Result<void> ToStandardOutput(std::string_view text) {
                                               std::generic_category().message(errno)));
 }
 
-// Prints the one line of an error and returns its exit status.
+// Prints an error in one line and returns its exit status.
 inline int Complain(const CommandLine& line, const Error& error) {
   SayError(line.name(), VisibleText(error.message));
   return ExitStatus(error.kind);

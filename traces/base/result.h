@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an operation fails in Penstock: a Result that cannot be dropped, with one line for a person.
+// How an operation fails in Penstock: by a Result that cannot be ignored, with one line of text for
+// people.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace penstock {
 
-// The class of a failure decides the exit status of a program (docs/design.md 2).
+// The kind of a failure. It determines the exit status of a program (docs/design.md 2).
 enum class ErrorKind {
   kUsage,        // 2: the command line is wrong
   kEnvironment,  // 3: something is missing on this machine
@@ -20,7 +21,7 @@ enum class ErrorKind {
 
 struct Error {
   ErrorKind kind = ErrorKind::kInput;
-  std::string message;  // one line: the file, the place, the remedy; no trailing newline
+  std::string message;  // one line: the file, the place, the remedy; without a line feed
 };
 
 template <class T>
@@ -33,7 +34,7 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
   return tl::unexpected<Error>(Error{kind, std::move(message)});
 }
 
-// The error of a result that failed, for a function that returns a result of another type.
+// Passes on the error of a failed result, in a function that returns a result of another type.
 template <class R>
 [[nodiscard]] auto PassOn(R&& failed) {
   return tl::unexpected(std::forward<R>(failed).error());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line for a person, from a program's main: libraries return a Result instead.
+// Messages for people, from a program's main; libraries return a Result instead.
 #pragma once
 
 #include <cstdio>
@@ -12,16 +12,16 @@
 
 namespace penstock {
 
-// Writes "PROGRAM: TEXT\n" to standard error, at once. If that fails (a log file on a full disk, a
-// terminal that is gone) the line is lost, and nothing else: fmt::print would throw.
+// Writes "PROGRAM: TEXT\n" to standard error at once. If that fails (a log file on a full disk, a
+// terminal that is gone) only the line is lost; fmt::print would throw.
 inline void SayError(std::string_view program, std::string_view text) {
   std::string line(program);
   line.append(": ").append(text).append("\n");
   static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
 }
 
-// A program without memory says so in one line and ends with status 3, whichever thread it is. Any
-// other exception that nobody catches ends it as before. Call it first in main.
+// If memory runs out in any thread, the program says so in one line and ends with status 3. Any
+// other exception that nobody catches ends it as before. Call this first in main.
 inline void SayWhenMemoryEnds(const char* program) {
   static const char* name = nullptr;
   static std::terminate_handler before = nullptr;

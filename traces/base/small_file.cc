@@ -27,7 +27,7 @@ std::optional<std::string> ReadFile(const std::string& path, std::size_t limit) 
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
   close(fd);
-  if (!ok) return std::nullopt;  // ESRCH: the process went away meanwhile
+  if (!ok) return std::nullopt;  // ESRCH: the process has ended meanwhile
   return text;
 }
 

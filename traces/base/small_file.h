@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-// The contents of a small file, or nothing if it cannot be read. Cut at `limit`.
+// The contents of a small file, cut at `limit`; nothing if it cannot be read.
 [[nodiscard]] std::optional<std::string> ReadFile(const std::string& path,
                                                   std::size_t limit = 4u << 20);
 [[nodiscard]] std::string_view Trimmed(std::string_view text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantities as types, so that a time cannot be passed for a size. Values, no ownership,
+// Quantities as types, so that a time cannot be passed as a size. Values, no ownership,
 // thread-safe.
 #pragma once
 
@@ -30,7 +30,8 @@ struct Quantity {
   }
 };
 
-using TimeNs = Quantity<struct TimeTag, std::int64_t>;  // CLOCK_MONOTONIC nanoseconds, or a length
+using TimeNs =
+    Quantity<struct TimeTag, std::int64_t>;  // a time in CLOCK_MONOTONIC nanoseconds, or a duration
 using Bytes = Quantity<struct BytesTag, std::uint64_t>;
 using StringId =
     Quantity<struct StringTag, std::uint32_t>;  // index into Trace::strings(), 0 = none

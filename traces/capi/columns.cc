@@ -29,7 +29,7 @@ std::int64_t BatchOf(BatchKey key) {
   return key.valid() ? std::int64_t{key.index} : -1;
 }
 
-// What `out` has of one thread: from `at` on, at most `room`.
+// Writes the spans of one thread to `out`, from `at` on, at most `room`.
 class ThreadColumns {
  public:
   ThreadColumns(const PenstockSpans& out, std::uint64_t stages, std::uint32_t thread,
@@ -110,10 +110,10 @@ void CloseGap(const PenstockSpans& out, std::uint64_t to, std::uint64_t from, st
   Close(out.depth, to, from, count);
 }
 
-// Runs work(0), work(1), ... by several threads. The first exception of one is thrown here.
+// Runs work(0), work(1), ... in several threads. If one throws, its exception is thrown here.
 template <class Work>
 void InParallel(std::size_t count, unsigned threads, Work&& work) {
-  std::atomic<std::size_t> next{0};  // relaxed: a ticket
+  std::atomic<std::size_t> next{0};  // relaxed: it only hands out numbers
   std::mutex mutex;
   std::exception_ptr trouble;
   const auto run = [&] {
@@ -142,8 +142,8 @@ std::uint64_t FillSpans(const Trace& trace, std::uint64_t stages, const Penstock
   std::vector<std::uint64_t> begins(infos.size() + 1, 0);
   for (std::size_t i = 0; i < infos.size(); ++i) begins[i + 1] = begins[i] + infos[i].spans;
   std::vector<std::uint64_t> counts(infos.size(), 0);
-  // Each thread of the trace into its own part, as if all of its spans were wanted; then the gaps
-  // are closed. So blocks are decoded once, and by all cores.
+  // Each thread of the trace is written to a part of its own, as if all of its spans were wanted.
+  // Then the gaps are closed. So each block is decoded once, and by all cores.
   InParallel(infos.size(), threads, [&](std::size_t i) {
     const auto id = static_cast<std::uint32_t>(i);
     const ThreadColumns columns(out, stages, id, infos[i].process.value);

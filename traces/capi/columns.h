@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fills a caller's columns from a trace. Pure functions of an immutable trace; thread-safe.
+// Fills columns of a caller from a trace. Pure functions of an immutable trace; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace penstock::traces {
 
-// The spans whose stage is in `stages`, by thread and start, with `threads` threads; how many.
-// Requires: room for trace.span_count() in each column that is there.
+// Writes the spans whose stage is in `stages`, by thread and start, using `threads` threads.
+// Returns their number. Requires: each given column has room for trace.span_count() values.
 std::uint64_t FillSpans(const Trace& trace, std::uint64_t stages, const PenstockSpans& out,
                         unsigned threads);
 std::uint64_t FillEvents(const Trace& trace, const PenstockEvents& out);
 std::uint64_t FillCounters(const Trace& trace, const PenstockCounters& out);
-// The nodes of the units whose stage is in `stages`, by unit and node; how many.
-// Requires: room for trace.call_rows().size() in each column that is there.
+// Writes the nodes of the units whose stage is in `stages`, by unit and node. Returns their number.
+// Requires: each given column has room for trace.call_rows().size() values.
 std::uint64_t FillFunctions(const Trace& trace, std::uint64_t stages, const PenstockFunctions& out);
 
 }  // namespace penstock::traces

@@ -34,7 +34,7 @@ std::string& Message() {
   return message;
 }
 
-// No exception of the C++ library (memory, threads) reaches a caller that knows none.
+// Keeps exceptions of the C++ library (memory, threads) from callers that do not know them.
 template <class Work>
 std::int64_t Guarded(Work&& work) {
   try {

@@ -18,7 +18,8 @@ namespace {
 
 constexpr StageId kProfiled[] = {StageId::kSample, StageId::kCollate, StageId::kStep};
 
-// A function, or a line of one; the stacks of a stage with the time that is in none deeper.
+// A function or a line of one, and the stacks of a stage with the time that belongs to no deeper
+// one.
 using Frame = std::tuple<std::string, std::string, std::uint32_t>;  // name, file, line
 using Stack = std::vector<Frame>;                                   // outermost first
 using Stacks = std::map<Stack, std::int64_t>;                       // nanoseconds

@@ -64,8 +64,7 @@ class ChromeWriter {
     for (std::size_t i = 0; i < trace_.processes().size(); ++i) {
       const ProcessInfo& process = trace_.processes()[i];
       Name("process_name", process.pid, 0, ProcessLabel(process));
-      out_.text().resize(out_.text().size() -
-                         2);  // what else is known of it, for `penstock import`
+      out_.text().resize(out_.text().size() - 2);  // further properties, for `penstock import`
       out_.Format(",\"role\":\"{}\",\"worker_id\":{},\"rank\":{},\"parent\":{},\"facts\":{{",
                   RoleName(process.role), process.worker_id, process.rank, process.parent);
       bool first = true;
@@ -77,7 +76,7 @@ class ChromeWriter {
         AppendJson(out_.text(), value);
       }
       out_.text() += "}}}";
-      Next();  // the consumer first, then its workers in order
+      Next();  // the training process first, then its workers in order
       const std::int64_t order =
           process.role == wire::kRoleWorker ? 1 + std::max(0, process.worker_id) : 0;
       out_.Format(
@@ -143,7 +142,8 @@ class ChromeWriter {
         "{{\"ph\":\"{}\",\"bp\":\"e\",\"cat\":\"batch\",\"name\":\"batch\",\"id\":{},\"pid\":{},"
         "\"tid\":{},",
         phase, FlowId(span.batch), pid, tid);
-    // A flow binds to the span that holds its time: an end would belong to the next one.
+    // A flow belongs to the span that contains its time. The end of a span would already belong to
+    // the next one.
     Time("ts", span.start + TimeNs{span.duration.value / 2});
     out_.text() += '}';
   }

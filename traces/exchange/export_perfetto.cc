@@ -22,7 +22,7 @@ constexpr std::uint32_t kStateCleared = 1, kNeedsState = 2;                // Se
 constexpr std::uint32_t kSequence = 1;
 constexpr std::size_t kBuffer = std::size_t{1} << 18;
 
-// Track ids: any numbers that differ.
+// Ids of tracks; any distinct numbers will do.
 std::uint64_t ProcessTrack(std::uint32_t process) {
   return std::uint64_t{1} << 40 | process;
 }
@@ -132,7 +132,7 @@ class PerfettoWriter {
       described.set_pid(static_cast<std::int32_t>(trace_.processes()[thread.process.value].pid));
       described.set_tid(thread.tid);
       described.set_thread_name(ThreadLabel(thread));
-    } else {  // beside the thread: spans of a child track need not nest in those of its parent
+    } else {  // a sibling of the thread: spans of child tracks need not nest in those of the parent
       track.set_parent_uuid(ProcessTrack(thread.process.value));
       track.set_name(ThreadLabel(thread) + " (overlapping)");
     }
@@ -171,7 +171,7 @@ class PerfettoWriter {
     Annotate(kEpoch).set_uint_value(batch.generation);
   }
 
-  // The name's number, explained where it is used first.
+  // The number of a name; its text is written at the first use.
   std::uint64_t Name(std::uint64_t iid, std::string_view text) {
     if (names_.insert(iid).second) {
       pb::InternedText& name = *packet_.mutable_interned_data()->add_event_names();
@@ -217,7 +217,7 @@ class PerfettoWriter {
     Emit();
   }
 
-  // What is missing is said where everybody looks: at the start of the first process.
+  // Losses are shown where everybody looks: at the start of the first process.
   void WriteLosses() {
     const Losses& losses = trace_.losses();
     if (losses.dropped_events == 0 && losses.damaged_bytes == 0) return;

@@ -112,7 +112,9 @@ class PfwWriter {
         kind.category, pid, thread.tid, begin / 1000, end / 1000 - begin / 1000, host_hash_);
     if (!file.empty()) out_.Format(",\"fhash\":\"{}\"", file);
     if (span.stage == StageId::kRead) {
-      out_.Format(",\"ret\":{}", span.bytes.value);  // what read() returned: DFAnalyzer's size
+      out_.Format(
+          ",\"ret\":{}",
+          span.bytes.value);  // the return value of read(), which DFAnalyzer takes as the size
     } else if (span.bytes.value > 0) {
       out_.Format(",\"size\":{}", span.bytes.value);
     }
@@ -127,7 +129,7 @@ class PfwWriter {
   const Trace& trace_;
   TextBuffer out_;
   std::string host_, host_hash_;
-  std::unordered_set<std::uint32_t> known_;  // files whose hash was explained
+  std::unordered_set<std::uint32_t> known_;  // files whose hash has been written with its path
   std::uint64_t id_ = 0;
 };
 

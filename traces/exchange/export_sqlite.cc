@@ -18,7 +18,7 @@
 namespace penstock::traces {
 namespace {
 
-// One prepared INSERT; values are given in the order of its columns. Not thread-safe.
+// A prepared INSERT. Values are added in the order of its columns. Not thread-safe.
 class Insert {
  public:
   Insert(sqlite3* database, std::string_view table, int columns) {
@@ -34,7 +34,7 @@ class Insert {
     sqlite3_bind_int64(statement_.get(), ++column_, value);
     return *this;
   }
-  // None below zero.
+  // NULL for values below zero.
   Insert& Known(std::int64_t value) { return value < 0 ? Null() : Number(value); }
   Insert& Null() {
     sqlite3_bind_null(statement_.get(), ++column_);
@@ -62,9 +62,10 @@ class SqliteWriter {
  public:
   SqliteWriter(const Trace& trace, sqlite3* database) : trace_(trace), database_(database) {}
 
-  // False if a statement failed: sqlite3_errmsg() tells.
+  // Returns false if a statement failed; sqlite3_errmsg() says why.
   bool Write() {
-    // Nobody reads the file before it has its name: no journal, no waiting for the disk.
+    // Nobody reads the file before it has its name, so it needs no journal and need not wait for
+    // the disk.
     return Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;") &&
            Execute(kSqliteTables) &&
            Execute(fmt::format("PRAGMA user_version={}", kSqliteSchema)) && WriteFacts() &&
@@ -165,7 +166,7 @@ class SqliteWriter {
     return true;
   }
 
-  // The strings that something refers to.
+  // Writes the strings that something refers to.
   bool WriteStrings() {
     Insert row(database_, "string", 2);
     for (std::size_t i = 1; i < used_.size(); ++i) {
@@ -200,7 +201,7 @@ Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path)
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
     return Fail(ErrorKind::kOutput, fmt::format("{}: is not a file", path.string()));
   }
-  // A new, empty file of ours is a database without tables.
+  // SQLite takes a new, empty file for a database without tables.
   Result<OutputFile> file =
       OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});
   PENSTOCK_TRY(file);

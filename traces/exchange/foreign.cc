@@ -14,8 +14,8 @@ constexpr std::string_view kLoaderRange = "enumerate(DataLoader)#";
 constexpr std::string_view kNext = ".__next__";
 constexpr std::string_view kBackward = "autograd::engine::evaluate_function";
 
-// Half a pthread_t, as PyTorch's profiler calls threads whose number it does not know, is a number
-// and no name: "-1029147072".
+// "-1029147072" is a number and not a name: half a pthread_t, by which PyTorch's profiler calls
+// threads whose number it does not know.
 bool IsNumber(std::string_view word) {
   if (word.starts_with('-')) word.remove_prefix(1);
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
@@ -164,7 +164,7 @@ void Foreign::Finish() {
       threads_[lane.value].process = threads_[most->first].process;
   }
   for (const std::uint32_t thread : backward_) {
-    // The name that the profiler gives it says its number again: "thread -1029147072 (python)".
+    // The profiler's name for a thread repeats its number: "thread -1029147072 (python)".
     std::string& name = threads_[thread].name;
     if (waits_.count(thread) == 0 && (name.empty() || name.starts_with("thread "))) {
       name = "backward pass (autograd)";

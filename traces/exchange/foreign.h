@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collects what an importer finds in another tool's file and makes a trace of it: processes,
-// threads and streams by the names that the file has for them, the way of the batches from the
-// ranges that PyTorch's profiler writes. Not thread-safe.
+// threads and streams by their names in that file, and the batches' way from the ranges that
+// PyTorch's profiler writes. Not thread-safe.
 #pragma once
 
 #include <compare>
@@ -19,11 +19,11 @@
 
 namespace penstock::traces {
 
-// What was carried over, and what was not, by kind, for people.
+// What was imported, and what was not, by kind, for people.
 struct ImportSummary {
   std::string format;  // "PyTorch profiler", ...
   std::uint64_t spans = 0;
-  std::uint64_t batches = 0;  // deliveries of a DataLoader that were recognised
+  std::uint64_t batches = 0;  // recognised deliveries of a DataLoader
   std::uint64_t counters = 0;
   std::map<std::string, std::uint64_t> left_out;
 };
@@ -32,38 +32,39 @@ class Foreign {
  public:
   explicit Foreign(Packer& out) : out_(out) {}
 
-  // A thread by the file's own words for it, numbers or not.
+  // The thread with these words in the file, which may be numbers or not.
   [[nodiscard]] ThreadId Thread(std::string_view pid, std::string_view tid);
-  // A stream of a device. It belongs to process `pid`; where that is not known, to the one that
-  // called the device most (Calls), else to the first.
+  // The stream of a device. It belongs to process `pid`; if that is not known, to the process that
+  // called the device most (Calls), otherwise to the first one.
   [[nodiscard]] ThreadId Lane(std::uint32_t device, std::uint32_t stream,
                               std::string_view pid = "");
   void NameProcess(std::string_view pid, std::string_view name);
   void NameThread(std::string_view pid, std::string_view tid, std::string_view name);
-  // The info of a process, to be filled in further.
+  // The info of a process, which the caller may complete.
   [[nodiscard]] ProcessInfo& Process(std::string_view pid);
-  // Spans of thread (pid, tid) are those of (pid, of): a second track of a viewer.
+  // Adds the spans of thread (pid, tid) to thread (pid, of): it is a second track of that thread in
+  // a viewer.
   void Alias(std::string_view pid, std::string_view tid, std::string_view of);
   void Calls(ThreadId thread);
 
   void Add(ThreadId thread, Span span);
-  // A range of PyTorch: waits for a DataLoader become `wait` spans and deliveries.
+  // Adds a range of PyTorch. Waits for a DataLoader become `wait` spans and deliveries.
   // Source: torch/utils/data/dataloader.py, _BaseDataLoaderIter._profile_name.
   void AddRange(ThreadId thread, Span span, std::string_view name, std::string_view domain);
-  // A wait of the program for its next batch, and the delivery at its end.
+  // Adds a wait of the program for its next batch, and the delivery at its end.
   void AddWait(ThreadId thread, Span span);
   void AddCounter(std::string_view pid, std::string_view name, TimeNs at, std::int64_t value);
   void AddEvent(const Event& event);
   void LeaveOut(const std::string& kind, std::uint64_t count = 1) {
     summary_.left_out[kind] += count;
   }
-  // A time that the file cannot mean: its spans would make the trace unreadable.
+  // Whether a time can be real; spans with other times would make the trace unreadable.
   [[nodiscard]] static bool Plausible(TimeNs start, TimeNs duration);
 
   [[nodiscard]] Packer& out() { return out_; }
   [[nodiscard]] ImportSummary& summary() { return summary_; }
 
-  // Writes processes and threads as they turned out to be, and the facts of the loader.
+  // Writes the final processes and threads, and the facts of the loader.
   void Finish();
 
  private:
@@ -97,7 +98,7 @@ class Foreign {
   std::map<std::uint32_t, std::uint32_t> waits_;  // thread -> batches delivered to it
   std::set<std::uint32_t> no_workers_;            // threads whose loader has none
   std::set<std::uint32_t> backward_;              // threads that run backward passes
-  std::uint32_t words_ = 0;                       // names instead of numbers so far
+  std::uint32_t words_ = 0;                       // number of names used instead of numbers so far
 };
 
 }  // namespace penstock::traces

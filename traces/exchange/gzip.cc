@@ -12,7 +12,7 @@
 namespace penstock::traces {
 namespace {
 
-constexpr int kGzipHeader = 16;  // deflateInit2: added to the window's bits
+constexpr int kGzipHeader = 16;  // added to the window bits of deflateInit2
 constexpr int kWindowBits = 15;
 constexpr int kMemory = 8;
 
@@ -22,7 +22,7 @@ struct Gzip::State {
   explicit State(const TextSink& to) : sink(to) {
     const int status = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
                                     kWindowBits + kGzipHeader, kMemory, Z_DEFAULT_STRATEGY);
-    ok = status == Z_OK;  // else there is no memory
+    ok = status == Z_OK;  // otherwise there is no memory
   }
   ~State() { deflateEnd(&stream); }
   State(const State&) = delete;

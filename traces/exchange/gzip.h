@@ -12,14 +12,14 @@ namespace penstock::traces {
 
 class Gzip {
  public:
-  explicit Gzip(const TextSink& sink);  // which must outlive this
+  explicit Gzip(const TextSink& sink);  // `sink` must outlive this
   ~Gzip();
   Gzip(const Gzip&) = delete;
   Gzip& operator=(const Gzip&) = delete;
 
-  // False once the sink said so.
+  // Returns false once the sink did.
   [[nodiscard]] bool Write(std::string_view text);
-  // Ends the stream: without it the file is cut off.
+  // Ends the stream; without it the file is truncated.
   [[nodiscard]] bool Finish();
 
  private:

@@ -29,11 +29,11 @@ std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// JSON of a million like events packs to a fiftieth.
+// JSON of a million similar events packs to a fiftieth, so a larger ratio is refused.
 constexpr std::size_t kMostRatio = 256;
 constexpr std::size_t kFreeText = std::size_t{64} << 20;
 
-// A file's text with simdjson's padding after it, unpacked if need be.
+// The text of a file, unpacked if needed, followed by simdjson's padding.
 struct Text {
   std::string bytes;  // with the padding
   std::size_t size = 0;
@@ -76,7 +76,7 @@ Result<Text> Unpack(std::string_view packed, const std::filesystem::path& path) 
     }
     if (status == Z_STREAM_END) {
       if (stream.avail_in == 0 && taken == packed.size()) break;
-      if (inflateReset(&stream) != Z_OK) break;  // another member: files may be joined
+      if (inflateReset(&stream) != Z_OK) break;  // another member: gzip files may be joined
       continue;
     }
     const bool starved = stream.avail_in == 0 && taken == packed.size();
@@ -101,7 +101,8 @@ Result<Text> ReadText(std::string_view file, const std::filesystem::path& path) 
   return text;
 }
 
-// A row of TracePackets: the byte is a line feed too, so the next ones must be where they belong.
+// Whether it is a row of TracePackets. The first byte may also be a line feed, so the next packets
+// must be where they belong.
 bool IsPerfetto(std::string_view bytes) {
   constexpr int kEnough = 16;
   std::size_t at = 0;
@@ -120,7 +121,8 @@ bool IsPerfetto(std::string_view bytes) {
          at > bytes.size();
 }
 
-// DFTracer's lines: an object each, the first after a line with "[" or at once.
+// Whether these are DFTracer's lines: one object each, the first one with or without a line "["
+// before it.
 bool IsLines(std::string_view text) {
   std::size_t at = text.find_first_not_of(" \t\r\n");
   if (at == std::string_view::npos) return false;

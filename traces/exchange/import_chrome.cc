@@ -21,7 +21,7 @@ namespace {
 
 namespace json = simdjson::ondemand;
 
-// What is read of one event. Views into the parser, valid while the document is.
+// The fields of one event that are read. Views into the parser, valid while the document is.
 struct ChromeEvent {
   std::string_view phase, category, name, pid, tid, id;
   TimeNs start{-1}, duration{}, cpu{-1};
@@ -29,7 +29,7 @@ struct ChromeEvent {
   std::string_view label, of, role, file, correlation, device, stream, bytes, batch, epoch, sample;
   std::string_view worker, rank, parent;
   std::string_view unfinished, failed;
-  std::vector<std::pair<std::string_view, std::string_view>> values;  // of a counter
+  std::vector<std::pair<std::string_view, std::string_view>> values;  // values of a counter
   std::vector<std::pair<std::string_view, std::string_view>> facts;
 };
 
@@ -58,7 +58,7 @@ bool SameIgnoringCase(std::string_view a, std::string_view b) {
   });
 }
 
-// "Memcpy HtoD (Pageable -> Device)" -> h2d, "H2D pageable": the names of traces/FORMAT.md.
+// "Memcpy HtoD (Pageable -> Device)" -> h2d, "H2D pageable", as traces/FORMAT.md names copies.
 std::pair<StageId, std::string> CopyOf(std::string_view name) {
   std::string kind;
   for (const auto& [theirs, ours] :
@@ -206,7 +206,8 @@ class ChromeImporter {
         }
       }
       if (type == json::json_type::object || type == json::json_type::array) continue;
-      // Once for each value: its text goes into a buffer of the parser that has room for just that.
+      // Read each value only once: its text goes into a buffer of the parser that has room for just
+      // one copy.
       const std::string_view word = Word(value);
       if (counter || key == "value") event.values.emplace_back(key, word);
       for (const auto& [name, member] : kArguments) {
@@ -316,7 +317,7 @@ class ChromeImporter {
     into_.AddRange(thread, span, event.name, event.category);
   }
 
-  // Kernels, copies and what else lies on a stream; false if it is none of them.
+  // Adds kernels, copies and other work of a stream; returns false if the event is none of them.
   bool Device(const ChromeEvent& event, Span span) {
     const bool kernel = SameIgnoringCase(event.category, "kernel");
     const bool copy = SameIgnoringCase(event.category, "gpu_memcpy") ||
@@ -392,8 +393,8 @@ class ChromeImporter {
 
 namespace {
 
-// The array form may lack its end: writers append to it until they are killed. Cuts `text` after
-// the last event that stands whole on its line, and gives it an end.
+// The array form may lack its end, because writers append to it until they are killed. Cuts `text`
+// after the last event that is complete on its line, and adds the end.
 bool CloseArray(std::string_view& text, std::string& room) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const std::size_t last = text.find_last_not_of(" \t\r\n");
@@ -420,7 +421,7 @@ Result<void> ImportChrome(std::string_view text, std::size_t capacity,
     capacity = room.size();
     into.LeaveOut("what was not written of the last event");
   }
-  bool started = false;  // only then the document has a place
+  bool started = false;  // before that the document has no position
   try {
     document = parser.iterate(simdjson::padded_string_view(text.data(), text.size(), capacity));
     started = true;

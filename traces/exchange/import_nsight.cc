@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Schema: research of nsys exports of several years. Tables are made only where there is something
-// to put in, and columns come and go, so each query is made of what is there.
+// Imports nsys exports of several years. They have only tables with contents, and columns come and
+// go, so each query is made from what is there.
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace penstock::traces {
 namespace {
 
-// One row at a time, columns by position. Missing columns read as their default.
+// The rows of a query, with columns by position. Missing columns read as their default.
 class Query {
  public:
   Query(sqlite3* database, const std::string& text) {
@@ -58,7 +58,7 @@ class NsightImporter {
     into_.summary().format = "Nsight Systems";
   }
 
-  // The table that could not be read, or "".
+  // Returns the name of the table that could not be read, or "".
   std::string Read() {
     if (const std::string table = Names(); !table.empty()) return table;
     for (const auto& [table, read] :
@@ -76,7 +76,7 @@ class NsightImporter {
     return "";
   }
 
-  // That this is an export of nsys at all.
+  // Whether this is an nsys export at all.
   [[nodiscard]] bool Recognised() {
     for (const char* table : {"META_DATA_EXPORT", "StringIds", "TARGET_INFO_SESSION_START_TIME"}) {
       if (!Columns(table).empty()) return true;
@@ -92,7 +92,7 @@ class NsightImporter {
     return columns;
   }
 
-  // "a, b, NULL" for columns of which c is missing.
+  // The list of columns in a query: "a, b, NULL" if c is missing.
   static std::string List(const std::set<std::string>& there,
                           const std::vector<std::string>& wanted) {
     std::string list;
@@ -102,7 +102,7 @@ class NsightImporter {
     return list;
   }
 
-  // A row per element of `wanted`; `start` and `end` must be there, and rows come by start.
+  // The rows of a table with the columns `wanted`, by start; `start` and `end` must exist.
   Query Rows(const std::string& table, const std::vector<std::string>& wanted) {
     return Query(database_, fmt::format("SELECT {} FROM {} WHERE start IS NOT NULL ORDER BY start",
                                         List(Columns(table), wanted), table));
@@ -113,7 +113,7 @@ class NsightImporter {
     return found == words_.end() ? fmt::format("#{}", id) : found->second;
   }
 
-  // Activities that nothing above reads: their rows are said.
+  // Counts the rows of activities that are not imported.
   void CountOthers() {
     Query tables(database_,
                  "SELECT name FROM sqlite_master WHERE type = 'table' AND (name LIKE "
@@ -129,7 +129,7 @@ class NsightImporter {
     }
   }
 
-  // Of a table that is there but cannot be read, its name.
+  // The name of a table that exists but cannot be read; "" otherwise.
   std::string Broken(const Query& query, const char* table) {
     return query.Failed() && !Columns(table).empty() ? table : "";
   }
@@ -146,7 +146,7 @@ class NsightImporter {
       words_[words.Number(0)] = std::move(word);
     }
     if (const std::string table = Broken(words, "StringIds"); !table.empty()) return table;
-    // Kinds of memory are numbered otherwise than CUPTI does, and not always the same.
+    // Kinds of memory have other numbers than in CUPTI, and not always the same ones.
     Query kinds(database_,
                 fmt::format("SELECT {} FROM ENUM_CUDA_MEM_KIND",
                             List(Columns("ENUM_CUDA_MEM_KIND"), {"id", "label", "name"})));
@@ -178,7 +178,8 @@ class NsightImporter {
 
   static Span Between(const Query& row) {
     Span span;
-    span.start.value = std::max<std::int64_t>(-1, row.Number(0));  // below zero: refused
+    span.start.value =
+        std::max<std::int64_t>(-1, row.Number(0));  // below zero: Plausible() refuses it
     span.duration.value =
         std::max<std::int64_t>(0, std::max<std::int64_t>(0, row.Number(1)) - span.start.value);
     return span;
@@ -286,7 +287,7 @@ class NsightImporter {
         continue;
       }
       Span span = Between(row);
-      if (row.Null(1)) {  // open when the recording ended
+      if (row.Null(1)) {  // still open when the recording ended
         span.duration = {};
         span.flags |= wire::kFlagUnfinished;
       }
@@ -312,7 +313,7 @@ Result<void> ImportNsight(const std::filesystem::path& path, Foreign& into) {
   if (status != SQLITE_OK) {
     return Fail(ErrorKind::kInput, fmt::format("{}: {}", path.string(), sqlite3_errmsg(opened)));
   }
-  // A stranger's file: no functions or views of its own, bounded memory.
+  // The file comes from a stranger: its functions and views are not run, and memory is bounded.
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);

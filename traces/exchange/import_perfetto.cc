@@ -25,10 +25,11 @@ namespace pb = ::penstock::perfetto;
 constexpr std::uint32_t kTypeBegin = 1, kTypeEnd = 2, kTypeInstant = 3, kTypeCounter = 4;
 constexpr std::uint32_t kFlagStateCleared = 1;
 constexpr std::uint32_t kRealtimeClock = 1;
-constexpr std::uint32_t kFirstOwnClock = 64;  // those below are the machine's, in nanoseconds
+constexpr std::uint32_t kFirstOwnClock =
+    64;  // lower ones are clocks of the machine, in nanoseconds
 constexpr std::int64_t kLatest = std::int64_t{1} << 61;
 
-// Shared: a name of many bytes may be used by many spans that are open at once.
+// Shared, because many open spans may use a long name.
 using Shared = std::shared_ptr<const std::string>;
 
 struct Track {
@@ -40,10 +41,10 @@ struct Track {
 struct Open {
   Span span;
   Shared name, category;
-  bool staged = false;  // the category is a stage: one of our own exports
+  bool staged = false;  // the category is a stage: it is our own export
 };
 
-// What a sequence of packets calls things by number, and what it leaves unsaid.
+// The numbered names of a sequence of packets, and its defaults.
 struct Names {
   std::unordered_map<std::uint64_t, Shared> events, categories, notes;
   std::uint64_t track = 0;
@@ -140,7 +141,7 @@ class PerfettoImporter {
     }
   }
 
-  // "worker 3", "consumer", with ", rank 1": as our export labels them.
+  // Reads the labels of our export: "worker 3", "consumer", with ", rank 1".
   static void Role(ProcessInfo& process, const std::string& label) {
     int number = -1;
     if (label.starts_with("consumer")) process.role = wire::kRoleConsumer;
@@ -152,7 +153,7 @@ class PerfettoImporter {
     if (rank != std::string::npos) process.rank = std::atoi(label.c_str() + rank + 7);
   }
 
-  // The thread on which the spans of a track belong: its own, or what it is named after.
+  // The thread to which the spans of a track belong: the track's own, or the one in its name.
   ThreadId ThreadOf(std::uint64_t uuid) {
     const auto known = threads_.find(uuid);
     if (known != threads_.end()) return known->second;
@@ -165,7 +166,7 @@ class PerfettoImporter {
       if (!above.tid.empty()) tid = above.tid;
       parent = above.parent;
     }
-    constexpr std::string_view kOverlapping = " (overlapping)";  // what our export adds
+    constexpr std::string_view kOverlapping = " (overlapping)";  // suffix that our export adds
     if (tid.empty() && track.name.ends_with(kOverlapping)) {
       const auto same =
           named_.find({pid, track.name.substr(0, track.name.size() - kOverlapping.size())});
@@ -312,12 +313,11 @@ class PerfettoImporter {
   }
 
   Foreign& into_;
-  bool own_ = false;                                // our own export
+  bool own_ = false;                                // whether this is our own export
   std::unordered_map<std::uint32_t, Names> names_;  // by sequence
   std::unordered_map<std::uint64_t, Track> tracks_;
   std::unordered_map<std::uint64_t, ThreadId> threads_;
-  std::map<std::pair<std::string, std::string>, std::string>
-      named_;  // (pid, name) -> tid, the last
+  std::map<std::pair<std::string, std::string>, std::string> named_;  // (pid, name) -> the last tid
   std::map<std::uint64_t, std::vector<Open>> open_;
   TimeNs last_{};
 };

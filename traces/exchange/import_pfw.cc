@@ -32,7 +32,7 @@ StageId StageOf(const PfwEvent& event) {
                        name == "preadv" || name == "fread" || name == "mmap";
     return reads ? StageId::kRead : StageId::kMark;
   }
-  // Of an iteration DFTracer writes the wait for its element, and then what is done with it.
+  // For each iteration DFTracer writes the wait for its element, and then the work on it.
   if (event.category == "dataloader" && Contains(name, "fetch")) {
     return name.ends_with(".yield") ? StageId::kStep : StageId::kWait;
   }
@@ -90,7 +90,7 @@ class PfwImporter {
   void Take(const PfwEvent& event) {
     const bool complete = event.phase == "X" || event.phase == "1";
     if (event.phase == "M" || event.name == "FH" || event.name == "HH" || event.name == "SH") {
-      // The hash of a file comes before or after its uses.
+      // The line with a file's hash comes before or after its uses.
       if (event.name == "FH") files_[std::string(event.value)] = event.label;
       if (event.name == "HH") into_.out().SetFact("host", event.label);
       if (event.name == "PR" && !event.pid.empty()) into_.NameProcess(event.pid, event.label);
@@ -108,7 +108,7 @@ class PfwImporter {
     if (span.stage == StageId::kRead && bytes < 0) span.flags |= wire::kFlagError;
     if (!event.file.empty()) {
       const auto [file, fresh] = used_.try_emplace(std::string(event.file));
-      // A path stands for itself, a hash until it is explained.
+      // A path is used as it is; a hash stands for its file until the path is known.
       const std::string text(event.file);
       if (fresh) file->second = into_.out().Intern(event.hashed ? "file " + text : text);
       span.object = file->second;
@@ -149,14 +149,14 @@ Result<void> ImportPfw(std::string_view text, std::size_t capacity,
     std::size_t last = end;
     while (last > at && (text[last - 1] == '\r' || text[last - 1] == ' ' || text[last - 1] == ','))
       --last;
-    if (last > at + 1 && text[at] == '[') ++at;  // the array's begin on the line of its first event
+    if (last > at + 1 && text[at] == '[') ++at;  // "[" on the line of the first event
     if (last > at && text[at] == '{') {
       try {
         json::document line = parser.iterate(
             simdjson::padded_string_view(text.data() + at, last - at, capacity - at));
         importer.Line(line.get_object());
       } catch (const simdjson::simdjson_error& error) {
-        // The last line of a run that was killed is cut off: all others must be whole.
+        // If the run was killed, its last line is cut off. All others must be complete.
         if (end < text.size()) {
           return Fail(ErrorKind::kInput, fmt::format("{}: malformed line at offset {}: {}",
                                                      name.string(), at, error.what()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values of JSON as importers want them, for simdjson's on-demand face: lenient about numbers that
-// are written as strings. Pure; throw simdjson::simdjson_error where the text is malformed.
+// Reads values of JSON for importers, through simdjson's on-demand interface; numbers may be
+// written as strings. Pure; throws simdjson::simdjson_error if the text is malformed.
 #pragma once
 
 #include <charconv>
@@ -16,7 +16,7 @@
 
 namespace penstock::traces {
 
-// The text of a value without quotes: of a number as it is written.
+// The text of a value without quotes; a number as it is written.
 inline std::string_view Word(simdjson::ondemand::value value) {
   if (value.type() == simdjson::ondemand::json_type::string) return value.get_string();
   std::string_view token = value.raw_json_token();
@@ -27,7 +27,7 @@ inline std::string_view Word(simdjson::ondemand::value value) {
   return token;
 }
 
-// A whole number; `otherwise` if it is none.
+// A whole number; `otherwise` if the word is not one.
 inline std::int64_t Whole(std::string_view word, std::int64_t otherwise) {
   std::int64_t number = 0;
   const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -39,11 +39,11 @@ inline std::int64_t Whole(std::string_view word, std::int64_t otherwise) {
   return fits ? static_cast<std::int64_t>(real) : otherwise;
 }
 
-// Microseconds, which may have a fraction, as nanoseconds. Not by way of a double: a date in
-// microseconds has its last bit at 0.25 us. Below zero if it is no number.
+// Microseconds, possibly with a fraction, as nanoseconds; below zero if the word is not a number.
+// Not computed as a double: in a date in microseconds its last bit is 0.25 us.
 inline TimeNs Microseconds(std::string_view word) {
   const std::size_t point = word.find('.');
-  constexpr std::int64_t kMost = std::int64_t{1} << 51;  // so that two may be added
+  constexpr std::int64_t kMost = std::int64_t{1} << 51;  // so that two of them can be added
   if (word.empty() || word.find_first_of("eE") != std::string_view::npos) {
     double real = -1;
     std::from_chars(word.data(), word.data() + word.size(), real);

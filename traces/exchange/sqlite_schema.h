@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables and views of an exported database. Names stay; columns and views may be added.
-// Times are CLOCK_MONOTONIC nanoseconds, sizes bytes; NULL: not known or none.
+// The tables and views of an exported database. Names are stable; columns and views may be added.
+// Times are CLOCK_MONOTONIC nanoseconds, sizes are bytes; NULL: not known or none.
 #pragma once
 
 #include <string_view>

@@ -14,26 +14,26 @@
 
 namespace penstock::traces {
 
-// Viewers nest the spans of a track by time. Those of a thread nest but for a few: a read that is
-// open across samples, an asynchronous one. Each of these goes to the first further track on which
-// it nests.
+// Puts spans on tracks. Viewers nest the spans of a track by time. Most spans of a thread nest, but
+// some do not: a read that is open across samples, or an asynchronous one. Such a span goes to the
+// first further track on which it nests.
 class Nesting {
  public:
   static constexpr std::uint32_t kMostTracks = 256;
 
-  // The track of a span, from 0 to kMostTracks - 1; on the last one a span that does not nest is
-  // cut at the end of the one around it. `ended` is told of each span on any track that is over by
-  // its start, in the order of their ends on that track.
+  // Returns the track of a span, from 0 to kMostTracks - 1. A span that does not nest even on the
+  // last one is cut at the end of the span around it. Calls `ended` for each earlier span on any
+  // track that has ended by the start of `span`, in the order of the ends on that track.
   //
   // Requires: spans come as ForEachBlock gives them. Cost: O(tracks).
   std::uint32_t Place(const Span& span,
                       const std::function<void(std::uint32_t track, TimeNs end)>& ended);
-  // Ends all that is open.
+  // Ends all open spans.
   void Finish(const std::function<void(std::uint32_t track, TimeNs end)>& ended);
   [[nodiscard]] std::uint32_t tracks() const { return static_cast<std::uint32_t>(open_.size()); }
 
  private:
-  std::vector<std::vector<TimeNs>> open_;  // per track the ends, outermost first
+  std::vector<std::vector<TimeNs>> open_;  // by track: ends of open spans, outermost first
 };
 
 // "worker 3 (pid 12)", "consumer (pid 10)", "python3 (pid 10)".
@@ -43,16 +43,16 @@ class Nesting {
 // The span's own name, or its stage's.
 [[nodiscard]] std::string_view SpanLabel(const Trace& trace, const Span& span);
 
-// Where a span stands on the way of its batch through the processes.
+// The position of a span on the way of its batch through the processes.
 enum class FlowStep { kNone, kBegin, kStep, kEnd };
 [[nodiscard]] FlowStep FlowStepOf(const Span& span);
-// A number of the batch, the same on every track; never 0.
+// The number of a batch's flow, the same on every track; never 0.
 [[nodiscard]] std::uint64_t FlowId(BatchKey batch);
 
-// The note by which our own exports are known again.
+// The mark by which our own exports are recognised.
 inline constexpr char kOwnNote[] = "penstock";
 
-// What a counter counts, by its name.
+// What a counter measures, by its name.
 enum class CounterUnit { kCount, kBytes, kNanoseconds };
 [[nodiscard]] CounterUnit UnitOf(std::string_view counter);
 

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
       if (name.extension() == ending) name.replace_extension();
     }
     to = name.string() + ".penstock";
-    // Nobody has asked for this name: what bears it stays.
+    // The user did not choose this name, so an existing file keeps it.
     if (penstock::LookAtName(to).exists) to = penstock::FreshName(to, std::time(nullptr)).string();
   }
   const auto summary = penstock::traces::ImportTrace(from, to);

@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint8_t kHasCpu = 1;
 constexpr std::uint8_t kHasBusy = 2;
 
-// Where a span probably starts: a child with its parent, a sibling where the last one ended. The
-// gap is a few hundred nanoseconds where the plain difference of starts would be milliseconds.
+// Guesses the start of a span: a child starts with its parent, a sibling where the last one ended.
+// The error is a few hundred nanoseconds; the difference of starts would be milliseconds.
 class StartGuess {
  public:
   [[nodiscard]] std::int64_t Next(std::uint8_t depth) const {
@@ -106,7 +106,7 @@ class ColumnWriter {
 
 using Columns = std::array<ByteReader, kColumnCount>;
 
-// False if a column that must be there is missing or the list of columns is broken.
+// Returns false if a required column is missing or the list of columns is broken.
 bool FindColumns(std::span<const std::byte> payload, Columns& columns,
                  std::array<bool, kColumnCount>& present) {
   ByteReader reader(payload);
@@ -123,7 +123,7 @@ bool FindColumns(std::span<const std::byte> payload, Columns& columns,
          present[kColumnClocks] && present[kColumnStage] && present[kColumnDepth];
 }
 
-// The times of one span; false if they are not those of a span that follows the one before.
+// Reads the times of one span. Returns false if they cannot follow those of the span before.
 bool DecodeTimes(Columns& columns, StartGuess& guess, Span& span) {
   const std::int64_t start = WrapAdd(guess.Next(span.depth), columns[kColumnStart].Signed());
   const std::uint64_t duration = columns[kColumnDuration].Varint();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spans of one thread to columns and back. Stateless apart from scratch memory; not thread-safe
-// per object.
+// Converts the spans of one thread to columns and back. Has only scratch memory; an object is not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class BlockEncoder {
   std::vector<ByteWriter> columns_;
 };
 
-// Reads `count` spans. False if the columns are not those of `count` spans in ascending order;
-// `out` then holds nothing.
+// Reads `count` spans. Returns false, and leaves `out` empty, if the columns are not those of
+// `count` spans in ascending order.
 [[nodiscard]] bool DecodeBlock(std::span<const std::byte> payload, std::uint32_t count,
                                std::vector<Span>& out);
 

@@ -11,12 +11,12 @@
 namespace penstock::traces::packed {
 namespace {
 
-// One open block and how far it was visited. `spans` is empty while the block is set aside.
+// An open block and how far it was visited. `spans` is empty while the block is set aside.
 struct Cursor {
-  const SectionRef* block = nullptr;  // nullptr: of the tail, never set aside
+  const SectionRef* block = nullptr;  // nullptr: spans of the tail, which are never set aside
   std::vector<Span> spans;
   std::size_t at = 0;
-  Span next;  // spans[at], known also while the block is set aside
+  Span next;  // spans[at]; also set while the block is set aside
 };
 
 class Merger {
@@ -33,7 +33,7 @@ class Merger {
     blocks_ = waiting_.size();
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [](const SectionRef* a, const SectionRef* b) {
-                       return a->header.first > b->header.first;  // the earliest is at the back
+                       return a->header.first > b->header.first;  // the earliest one is at the back
                      });
   }
 
@@ -55,7 +55,7 @@ class Merger {
     return StartsBefore(a.next, b.next);
   }
 
-  // Opens every block that may hold a span at or before the next one.
+  // Opens every block that may contain the next span or an earlier one.
   void OpenDue() {
     while (!waiting_.empty()) {
       const auto first = std::min_element(open_.begin(), open_.end(), Before);
@@ -88,9 +88,9 @@ class Merger {
     return sound;
   }
 
-  // Keeps the number of decoded blocks bounded: the one that is needed last goes. Blocks that all
-  // interleave with each other, as no recorder writes them, would be decoded for every span: those
-  // are held, all of them. The budget of the file bounds their memory.
+  // Bounds the number of decoded blocks: sets aside the one that is needed last. Blocks that all
+  // interleave with each other, as no recorder writes them, would have to be decoded for every
+  // span. Those are all held; the budget of the file bounds their memory.
   void SetOneAside() {
     const auto held = [](const Cursor& c) { return c.block != nullptr && !c.spans.empty(); };
     if (decodes_ > kMostDecodes * blocks_) return;
@@ -107,7 +107,7 @@ class Merger {
     last->spans = std::vector<Span>();
   }
 
-  // Moves the spans of the foremost block that come before those of every other one.
+  // Moves the spans of the first block that come before those of all others.
   void Advance() {
     const auto first = std::min_element(open_.begin(), open_.end(), Before);
     if (first->spans.empty()) {
@@ -149,7 +149,7 @@ class Merger {
     first->next = first->spans[to];
   }
 
-  // Long runs go out as they are; short ones, where blocks interleave, are gathered.
+  // Passes long runs on as they are; gathers short ones, where blocks interleave.
   void Emit(std::span<const Span> spans) {
     if (run_.empty() && spans.size() >= kGather) {
       visit_(spans);
@@ -163,7 +163,7 @@ class Merger {
   }
 
   static constexpr std::size_t kGather = 4096;
-  static constexpr std::size_t kMostDecodes = 4;  // of each block, on average
+  static constexpr std::size_t kMostDecodes = 4;  // decodes per block, on average
 
   const MappedFile& file_;
   const std::function<void(std::span<const Span>)>& visit_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The spans of one thread in ascending order from blocks that may overlap: a span is recorded
-// when it ends, so a long parent lies blocks behind its children. Function, thread-safe.
+// The spans of one thread in ascending order, from blocks that may overlap: spans are recorded when
+// they end, so a long parent is blocks behind its children. Function, thread-safe.
 #pragma once
 
 #include <functional>
@@ -12,9 +12,10 @@
 
 namespace penstock::traces::packed {
 
-// Visits all spans of `blocks` (any order) in ascending order; blocks that turn out damaged are
-// left out. `more`: further spans, in the order of StartsBefore. Cost: every block decoded once, at
-// most a few held at a time; more often only if more than kMaxHeldBlocks of them overlap.
+// Visits all spans of `blocks` (in any order) in ascending order. Damaged blocks are left out.
+// `more`: further spans, in the order of StartsBefore.
+// Cost: decodes every block once, and holds a few at a time; more often only if more than
+//       kMaxHeldBlocks of them overlap.
 void MergeBlocks(const MappedFile& file, std::span<const SectionRef> blocks,
                  const std::function<void(std::span<const Span>)>& visit,
                  std::span<const Span> more = {});

@@ -11,12 +11,12 @@
 namespace penstock::traces::packed {
 namespace {
 
-// A column: how its value is taken from a row, and put into one. `most`: what a sound one holds.
+// A column: reads a value from a row, and writes it to one. `most`: the largest valid value.
 template <class Row>
 struct RowColumn {
   std::uint8_t id;  // part of the format: append only
   bool has_sign;
-  bool is_difference;  // to the row before
+  bool is_difference;  // stored as the difference to the row before
   std::int64_t most;
   std::int64_t (*get)(const Row&);
   void (*set)(Row&, std::int64_t);
@@ -110,7 +110,7 @@ bool ReadRowColumn(ByteReader part, const RowColumn<Row>& column, std::vector<Ro
 template <class Row, std::size_t kCount>
 bool ReadRowColumns(std::span<const std::byte> payload, std::uint32_t count,
                     const std::array<RowColumn<Row>, kCount>& columns, std::vector<Row>& rows) {
-  if (count > payload.size() / kCount) {  // each row has a byte in each column, or more
+  if (count > payload.size() / kCount) {  // each row takes at least a byte in each column
     return false;
   }
   ByteReader reader(payload);
@@ -122,7 +122,7 @@ bool ReadRowColumns(std::span<const std::byte> payload, std::uint32_t count,
     if (!reader.ok()) return false;
     const auto column = std::find_if(columns.begin(), columns.end(),
                                      [&](const RowColumn<Row>& c) { return c.id == id; });
-    if (column == columns.end()) continue;  // of a later version
+    if (column == columns.end()) continue;  // a column of a later version
     if (!ReadRowColumn(part, *column, read)) return false;
     seen |= 1u << id;
   }

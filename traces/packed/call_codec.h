@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Payloads of the sections of followed units and their calls: columns, each preceded by its id and
-// its size, so that a later minor version may add some. Readers return false at the first thing
-// that does not fit and then add nothing. Pure functions.
+// Payloads of the sections of followed units and their calls: columns, each with its id and its
+// size in front, so that a later minor version may add some. Readers return false, and add nothing,
+// if something does not fit. Pure functions.
 #pragma once
 
 #include <cstdint>

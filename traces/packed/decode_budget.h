@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory a packed file may decode to: sections of a few bytes can say that they hold
-// gigabytes. The packer needs 3 bytes for an event and 10 for a span; what is a hundred times
-// denser than that is no trace. A value; not thread-safe.
+// How much memory a packed file may decode to, because a section of a few bytes can claim to hold
+// gigabytes. The packer needs 3 bytes for an event and 10 for a span. A file that is some thirty
+// times denser is not a trace. A value; not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,20 @@ class DecodeBudget {
   explicit DecodeBudget(std::size_t file_bytes)
       : left_(kFree + std::uint64_t{kPerByte} * file_bytes) {}
 
-  // False, and nothing is taken: it is spent.
+  // Takes memory from the budget. Returns false, and takes nothing, if it is spent.
   [[nodiscard]] bool Take(std::uint64_t bytes) {
     if (bytes > left_) return false;
     left_ -= bytes;
     return true;
   }
-  // For what a section decodes to; of texts, for the payload alone.
+  // Takes the memory that a section decodes to; for texts only that of the payload.
   [[nodiscard]] bool Take(const SectionHeader& header) { return Take(CostOf(header)); }
 
  private:
   static constexpr std::uint64_t kFree = std::uint64_t{256} << 20;
   static constexpr std::uint32_t kPerByte = 256;
-  static constexpr std::uint32_t kTableFactor = 8;  // entries against their bytes
+  static constexpr std::uint32_t kTableFactor =
+      8;  // memory of an entry, over its bytes in the file
 
   static std::uint64_t CostOf(const SectionHeader& header) {
     switch (header.kind) {

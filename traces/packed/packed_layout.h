@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Byte layout of a packed trace; traces/FORMAT.md is the prose of this page. A file is
-// PackedHeader, sections, the last of them the table of contents, and PackedFooter. Little-endian.
+// Byte layout of a packed trace; traces/FORMAT.md describes it in prose. A file consists of
+// PackedHeader, sections, the last of which is the table of contents, and PackedFooter.
+// Little-endian.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +19,27 @@ inline constexpr std::uint32_t kSpansPerBlock = 64 * 1024;
 inline constexpr std::uint32_t kMaxSectionBytes = 64 * 1024 * 1024;  // before compression
 inline constexpr std::uint32_t kMaxThreads = 1u << 20;
 inline constexpr std::uint32_t kMaxProcesses = 1u << 20;
-inline constexpr std::uint32_t kMaxStringGap = 1u << 20;  // ids lost with one damaged section
-inline constexpr std::uint32_t kMaxIndexGap = 1u << 16;   // likewise processes and threads
+inline constexpr std::uint32_t kMaxStringGap = 1u
+                                               << 20;  // most ids that one damaged section can hide
+inline constexpr std::uint32_t kMaxIndexGap = 1u << 16;  // the same for processes and threads
 
-// Nothing lies further from the origin than this: sums of three times do not overflow.
+// All times are closer to the origin than this, so that sums of three times do not overflow.
 inline constexpr std::int64_t kMaxTime = std::int64_t{1} << 61;
 
 // Values are part of the format: append only. Readers skip kinds that they do not know.
 enum SectionKind : std::uint16_t {
   kSpans = 1,      // one block of one thread: columns
-  kStrings = 2,    // runs of texts; a later text of an id replaces the earlier one
-  kProcesses = 3,  // the last record of an index holds
+  kStrings = 2,    // runs of texts; a later text replaces an earlier one of the same id
+  kProcesses = 3,  // the last record of an index counts
   kThreads = 4,    // likewise
   kFacts = 5,      // likewise by key
   kEvents = 6,
   kCounters = 7,
-  kSummary = 8,        // losses and clock offset; the last one holds
+  kSummary = 8,        // losses and clock offset; the last one counts
   kContents = 9,       // the header of every other section with its offset
-  kPreview = 10,       // how one thread looks from afar
-  kContentsList = 11,  // where there are several kContents: the header of each with its offset
-  kMark = 12,          // all that was added before a flush is in front of it
+  kPreview = 10,       // the preview of one thread
+  kContentsList = 11,  // if there are several kContents: the header of each with its offset
+  kMark = 12,          // everything added before a flush comes before it
   kUnits = 13,         // followed samples, batches and steps
   kCalls = 14,         // nodes of their call trees
 };
@@ -94,7 +96,7 @@ struct PackedFooter {
   char magic[8];
 };
 
-// NAME.part.tail: TailHeader, then runs of one thread each: TailRun and its rows.
+// NAME.part.tail has a TailHeader, then runs of one thread each: a TailRun and its rows.
 inline constexpr char kTailMagic[8] = {'P', 'E', 'N', 'S', 'T', 'A', 'I', 'L'};
 inline constexpr std::uint32_t kTailRunMagic = 0x4e555250;  // "PRUN"
 
@@ -103,8 +105,8 @@ struct TailHeader {
   std::uint16_t major;
   std::uint16_t minor;
   std::uint32_t header_size;
-  std::uint64_t bound;       // so many bytes at the beginning of NAME.part
-  std::uint64_t part_check;  // have this XXH64, or it is the tail of another one
+  std::uint64_t bound;       // number of bytes at the beginning of NAME.part
+  std::uint64_t part_check;  // XXH64 of these bytes; otherwise it is another file's tail
   std::uint64_t reserved[4];
 };
 

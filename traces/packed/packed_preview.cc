@@ -47,7 +47,7 @@ bool ReadTable(SectionDecoder& decoder, const MappedFile& file, const SectionRef
   return ReadFacts(payload, preview.facts);
 }
 
-// Whether each thread with spans has exactly one preview, made of as many spans, and no other
+// Whether each thread with spans has exactly one preview, made from as many spans, and no other
 // thread has one. Sorts the previews by thread and sets ThreadInfo::spans.
 bool Complete(Preview& preview, std::span<const SectionRef> sections) {
   for (ThreadInfo& thread : preview.thread_infos) {

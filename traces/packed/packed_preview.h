@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Previews in packed traces: made from a file's own blocks when it is complete, and read without
-// touching them. Functions; thread-safe.
+// these blocks. Functions; thread-safe.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,20 @@
 
 namespace penstock::traces::packed {
 
-// What is known of a file that is about to be finished.
+// What is known of a file that is being finished.
 struct PreviewSource {
-  std::span<const SectionRef> sections;   // all that were written
-  std::span<const std::uint32_t> stages;  // by thread, bit: stages that occur
-  TimeNs begin;                           // of the first span or event
+  std::span<const SectionRef> sections;   // all sections that were written
+  std::span<const std::uint32_t> stages;  // by thread: bits of the stages that occur
+  TimeNs begin;                           // begin of the first span or event
   TimeNs end;
 };
 
-// Makes the preview of every thread with spans and hands it to `write`, one at a time.
-// Cost: decodes every block once, twice where steps are derived; one thread's cells in memory.
+// Makes the preview of every thread that has spans, and passes it to `write`, one at a time.
+// Cost: decodes every block once, twice if steps are derived; holds one thread's cells in memory.
 void MakePreviews(const MappedFile& file, const PreviewSource& source,
                   const std::function<void(const SectionMeta&, const ByteWriter&)>& write);
 
-// nullopt: the file has none that belongs to its spans. Requires: IsPacked(file.bytes()).
+// nullopt: the file has no preview that belongs to its spans. Requires: IsPacked(file.bytes()).
 [[nodiscard]] std::optional<Preview> ReadPackedPreview(const MappedFile& file);
 
 }  // namespace penstock::traces::packed

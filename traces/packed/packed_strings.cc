@@ -60,7 +60,7 @@ void PackedStrings::Load(Part& part) const {
   SectionDecoder decoder;
   std::span<const std::byte> payload;
   const auto known = static_cast<std::uint32_t>(part_of_.size());
-  // It was sound when it was added; a file that has changed since then has no texts.
+  // The section was sound when it was added. If the file has changed since, it has no texts.
   if (decoder.Decode(file_.bytes(), part.section, &payload)) {
     static_cast<void>(ReadStrings(payload, known, [&](std::uint32_t id, std::string_view text) {
       part.entries.push_back({id, static_cast<std::uint32_t>(part.text.size()),
@@ -74,7 +74,7 @@ void PackedStrings::Load(Part& part) const {
   part.loaded.store(true, std::memory_order_release);
 }
 
-// Looks for the texts of the hashes that are left.
+// Searches the texts for the hashes that are left.
 void PackedStrings::FindMissing() const {
   std::vector<Missing> wanted;
   for (const Missing& one : missing_) {
@@ -109,7 +109,7 @@ void PackedStrings::FindMissing() const {
   }
   std::stable_sort(found_.begin(), found_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  // The first that has it is enough.
+  // The first text with the hash is enough.
   found_.erase(std::unique(found_.begin(), found_.end(),
                            [](const auto& a, const auto& b) { return a.first == b.first; }),
                found_.end());
@@ -134,7 +134,7 @@ std::string_view PackedStrings::TextOf(std::uint32_t id) const {
   if (!part.loaded.load(std::memory_order_acquire)) {
     Load(part);
   }
-  // The last of equal ids holds.
+  // Of equal ids, the last one counts.
   const auto after =
       std::upper_bound(part.entries.begin(), part.entries.end(), id,
                        [](std::uint32_t value, const Entry& entry) { return value < entry.id; });

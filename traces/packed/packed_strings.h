@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The texts of a packed trace, read when they are asked for: a run of a million images has a
-// million paths, and most readers ask for a dozen names. Refers to the file. Add() first, from one
-// thread; Get() afterwards, from any number.
+// The texts of a packed trace. They are decoded on demand: a run of a million images has a million
+// paths, and most readers need a dozen names. Refers to the file. Call Add() first, from one
+// thread; then Get() from any number of threads.
 #pragma once
 
 #include <atomic>
@@ -25,39 +25,40 @@ class PackedStrings {
  public:
   explicit PackedStrings(const MappedFile& file) : file_(file) {}
 
-  // Takes note of the ids in `payload`, which is that of `section`. A later text of an id replaces
-  // the earlier one. False, and nothing noted, if the payload is damaged, or if `may` says no to
-  // the memory that its texts will take (they share beginnings in the file: a few bytes can be
-  // many).
+  // Registers the ids in `payload`, which is that of `section`. A later text of an id replaces an
+  // earlier one. Returns false, and registers nothing, if the payload is damaged, or if `may`
+  // refuses the memory that its texts need (they share beginnings in the file, so a few bytes can
+  // become many).
   [[nodiscard]] bool Add(const SectionRef& section, std::span<const std::byte> payload,
                          const std::function<bool(std::uint64_t bytes)>& may);
 
-  // "" if unknown. The text lives as long as this object. An id whose text is "#<hash>" has the
-  // text of that hash, if there is one.
+  // The text of an id; "" if it is unknown. The text lives as long as this object. If the text is
+  // "#<hash>", returns the text with that hash, if there is one.
   // Cost: the first text of a section decodes that section, which then stays in memory; the first
-  // "#<hash>" all of them, one after the other.
+  //       "#<hash>" decodes all sections, one after the other.
   [[nodiscard]] std::string_view Get(StringId id) const;
 
  private:
   struct Entry {
     std::uint32_t id;
-    std::uint32_t offset;  // in `text`: a section is smaller than 64 MiB
+    std::uint32_t offset;  // position in `text`; a section is smaller than 64 MiB
     std::uint32_t size;
   };
   struct Part {
     explicit Part(const SectionRef& where) : section(where) {}
     SectionRef section;
-    // Stored with release when `text` and `entries` are final, loaded with acquire before use.
+    // Stored with release once `text` and `entries` are final; loaded with acquire before they are
+    // used.
     std::atomic<bool> loaded{false};
     std::string text;
     std::vector<Entry> entries;  // ascending by id
   };
 
-  // An id whose text is the hash of a text that was not there when it was needed.
+  // An id whose text is the hash of a text that had not come when it was needed.
   struct Missing {
     std::uint32_t id;
     std::uint64_t hash;
-    bool name;  // the hash is the lower half, and of a name
+    bool name;  // the hash is the lower half of that of a name
   };
 
   void Load(Part& part) const;
@@ -68,9 +69,9 @@ class PackedStrings {
   mutable std::mutex loading_;
   mutable std::deque<Part> parts_;
   std::vector<std::uint32_t> part_of_;  // by id: index into parts_ + 1, 0: unknown
-  std::vector<Missing> missing_;        // some have got their text since
+  std::vector<Missing> missing_;        // includes ids that have their texts by now
   mutable std::once_flag looked_;
-  // By id, ascending: the id that has the text.
+  // Ascending by id: the id of the text found for it.
   mutable std::vector<std::pair<std::uint32_t, std::uint32_t>> found_;
 };
 

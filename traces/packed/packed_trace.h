@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reader of the packed form. Opening decodes tables, events and counters and checks every
-// section's checksum; span blocks are decoded when they are visited. The Trace owns the map.
+// Reader of packed traces. Opening decodes tables, events and counters and checks the checksum of
+// every section. Blocks of spans are decoded when they are visited. The Trace owns the map.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@
 
 namespace penstock::traces {
 
-// Whether the file begins as a packed trace does.
+// Whether the file begins like a packed trace.
 [[nodiscard]] bool IsPacked(std::span<const std::byte> file);
 
-// `path` is for messages. Errors: kInput if the major version is another one, nothing is whole, or
-// it was stopped.
+// `path` is for messages. Errors: kInput if the file has another major version, has no sound part,
+// or opening was stopped.
 [[nodiscard]] Result<std::unique_ptr<Trace>> OpenPacked(MappedFile file,
                                                         const std::filesystem::path& path,
                                                         const OpenControl& control = {});

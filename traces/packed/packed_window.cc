@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A flight recorder's file: when half of it is older than what is to be kept, the rest is copied
-// into a new file that takes its place, so that the name always leads to a whole one.
+// The file of a flight recorder. When half of it is older than the window, the rest is copied into
+// a new file that takes its place. So the name always refers to a complete file.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -15,23 +15,23 @@
 namespace penstock::traces::packed {
 namespace {
 
-constexpr std::uint64_t kLittle = std::uint64_t{1} << 20;  // not worth a copy
+constexpr std::uint64_t kLittle = std::uint64_t{1} << 20;  // bytes; less is not worth a copy
 constexpr TimeNs kAhead{1'000'000'000};
 
-// These are written again and again: the last one holds.
+// Whether sections of this kind are written again and again: only the last one counts.
 bool IsRepeated(std::uint16_t kind) {
   return kind == kProcesses || kind == kThreads || kind == kFacts || kind == kSummary;
 }
 
 }  // namespace
 
-// The last part before the newest span or event: of a run that has stopped to do anything it is
-// what came before which is asked for. Counters go on meanwhile; theirs is the last part as well.
+// The window before the newest span or event. If a run stops doing anything, what came before that
+// is wanted. Counters continue, so they have a window of their own.
 PackedWriter::Window PackedWriter::LastPart() const {
   const bool has_spans = end_ != kAlways;
   const bool has_counters = last_counter_ != kAlways;
-  // Counters bear the recorder's own time, ten a second. One span whose time was damaged unseen
-  // must not make all others old.
+  // Counters carry the recorder's own time, ten times a second. They limit the newest time, so that
+  // one span with a damaged time does not make all others old.
   TimeNs newest = has_spans ? end_ : last_counter_;
   const TimeNs ahead = std::min(kAhead, TimeNs{keep_.value / 4});
   if (has_counters) newest = std::min(newest, last_counter_ + ahead);
@@ -67,7 +67,7 @@ void PackedWriter::DropOldSometimes() {
   if (old > kLittle && old > size / 2) DropOld(false);
 }
 
-// `exactly`: also the old spans of sections that are partly old.
+// `exactly`: also drops old spans from sections that are partly old.
 void PackedWriter::DropOld(bool exactly) {
   next_drop_ = file_.file().size() + kLittle;
   const auto from = file_.file().Map();
@@ -78,7 +78,7 @@ void PackedWriter::DropOld(bool exactly) {
   }
   const Window window = LastPart();
   const std::vector<WrittenSection> sections = file_.written();
-  // Numbers are given anew to those that are needed.
+  // Threads and processes that are still needed get new numbers.
   const std::vector<std::uint32_t> old_threads = std::exchange(thread_of_, {});
   const std::vector<std::uint32_t> old_processes = std::exchange(process_of_, {});
   for (const std::uint32_t index : old_threads) threads_[index].number = kNoNumber;
@@ -118,7 +118,7 @@ void PackedWriter::DropOld(bool exactly) {
     }
     return;
   }
-  // No room for two: all goes on as before.
+  // There is no room for two files: everything goes on as before.
   std::swap(file_, *next);
   next->Discard();
   thread_of_ = old_threads;
@@ -131,7 +131,7 @@ void PackedWriter::DropOld(bool exactly) {
   for (Process& process : processes_) process.dirty = true;
 }
 
-// Texts and facts: all of them, since an agent tells each but once.
+// Copies all texts and facts, because an agent sends each only once.
 void PackedWriter::CopyTables(const MappedFile& from, const std::vector<WrittenSection>& sections) {
   std::map<std::string, std::string> facts;
   for (const WrittenSection& written : sections) {
@@ -152,7 +152,7 @@ void PackedWriter::CopyTables(const MappedFile& from, const std::vector<WrittenS
   for (const auto& [key, value] : facts) SetFact(key, value);
 }
 
-// Events and counters, row by row: their threads and processes have other numbers now.
+// Copies events and counters row by row, because their threads and processes have new numbers.
 void PackedWriter::CopyRows(const MappedFile& from, const std::vector<WrittenSection>& sections,
                             std::span<const std::uint32_t> old_threads,
                             std::span<const std::uint32_t> old_processes) {
@@ -186,7 +186,7 @@ void PackedWriter::CopyRows(const MappedFile& from, const std::vector<WrittenSec
   }
 }
 
-// Followed units and their calls, likewise.
+// The same for followed units and their calls.
 void PackedWriter::CopyFollowed(const MappedFile& from, const std::vector<WrittenSection>& sections,
                                 std::span<const std::uint32_t> old_threads) {
   const Window window = LastPart();
@@ -216,7 +216,7 @@ void PackedWriter::CopyFollowed(const MappedFile& from, const std::vector<Writte
   }
 }
 
-// As it is, but for the number of its thread.
+// Copies a section as it is, except for the number of its thread.
 void PackedWriter::CopySection(const MappedFile& from, const WrittenSection& written) {
   const SectionHeader& header = written.section.header;
   const auto stored =

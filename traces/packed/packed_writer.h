@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of CreatePacked(): one buffer per thread, tables with every flush. Owns its file; not
-// thread-safe. packer.cc has the writing, packed_window.cc what a flight recorder throws away.
+// The implementation of CreatePacked(): one buffer per thread, tables with every flush. Owns its
+// file; not thread-safe. packer.cc writes, packed_window.cc drops old data of a flight recorder.
 #pragma once
 
 #include <cstdint>
@@ -60,14 +60,14 @@ class PackedWriter final : public Packer {
   struct Thread {
     ThreadInfo info;
     std::vector<Span> spans;
-    std::uint64_t written = 0;         // spans in blocks
-    std::size_t in_tail = 0;           // of `spans`: the first so many are
-    std::uint32_t stages = 0;          // bit: those that occur
-    std::uint32_t number = kNoNumber;  // in the file
-    bool dirty = false;                // `info` is not in the file as it is
+    std::uint64_t written = 0;         // number of spans in blocks
+    std::size_t in_tail = 0;           // the first so many of `spans` are in the tail
+    std::uint32_t stages = 0;          // bits of the stages that occur
+    std::uint32_t number = kNoNumber;  // its number in the file
+    bool dirty = false;                // `info` has changed since it was written
     bool ended = false;
-    bool free = false;        // may become another
-    bool unfinished = false;  // so are some of `spans`
+    bool free = false;        // the entry may be used for another thread
+    bool unfinished = false;  // some of `spans` are unfinished
   };
   struct Process {
     ProcessInfo info;
@@ -76,11 +76,11 @@ class PackedWriter final : public Packer {
     bool ended = false;
     bool free = false;
   };
-  // What the last part of a recording is, see PackOptions::keep.
+  // The window of time that a flight recorder keeps, see PackOptions::keep.
   struct Window {
-    TimeNs from;           // spans and events that end before are old
-    TimeNs counters_from;  // so are counters before, unless they are in the window of the spans
-    TimeNs until;          // end of that window
+    TimeNs from;           // spans and events that end before this are old
+    TimeNs counters_from;  // older counters are old too, unless they are in the spans' window
+    TimeNs until;          // end of the spans' window
   };
 
   void WriteAll();
@@ -101,7 +101,7 @@ class PackedWriter final : public Packer {
   void WriteFollowed(SectionKind kind, std::vector<Row>& rows, Encode encode);
   void WriteTables();
   void WriteBlock(std::uint32_t thread);
-  // Sorts them. `number`: of their thread, in the file.
+  // Sorts and writes the spans. `number`: that of their thread in the file.
   void WriteSpans(std::vector<Span>& spans, std::uint32_t number, bool unfinished);
   void WritePreviews();
 
@@ -125,26 +125,27 @@ class PackedWriter final : public Packer {
   BlockEncoder blocks_;
   ByteWriter scratch_;
 
-  IdCache ids_{std::size_t{1} << 20};  // of texts; at most 13 MB
+  IdCache ids_{std::size_t{1} << 20};  // ids of texts; at most 13 MB
   StringRuns strings_;
   std::uint32_t next_string_ = 0;
   std::vector<Thread> threads_;
   std::vector<Process> processes_;
   std::vector<std::uint32_t> free_threads_;
   std::vector<std::uint32_t> free_processes_;
-  std::uint32_t ended_ = 0;                // threads and processes that are not free yet
-  std::vector<std::uint32_t> stages_of_;   // of threads that are free, by number in the file
+  std::uint32_t ended_ = 0;  // ended threads and processes that are not free yet
+  std::vector<std::uint32_t>
+      stages_of_;  // by number in the file: stages of threads that are free by now
   std::vector<std::uint32_t> thread_of_;   // by number in the file: index into threads_
-  std::vector<std::uint32_t> process_of_;  // likewise
+  std::vector<std::uint32_t> process_of_;  // the same for processes
   std::size_t buffered_ = 0;
   std::uint64_t span_count_ = 0;
   std::uint64_t blocks_written_ = 0;
   std::uint64_t marks_ = 0;
-  bool tail_is_needed_ = false;  // for spans that are in no block
+  bool tail_is_needed_ = false;  // it holds spans that are in no block
   TimeNs begin_ = kNever;
   TimeNs end_ = kAlways;
   TimeNs last_counter_ = kAlways;
-  std::uint64_t next_drop_ = 0;  // size of the file below which nothing is thrown away
+  std::uint64_t next_drop_ = 0;  // size of the file from which old data is dropped
   ByteWriter facts_;
   std::uint32_t fact_count_ = 0;
   std::vector<Event> events_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The packed form, written as it comes.
+// Writes a packed trace.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -17,18 +17,19 @@ namespace penstock::traces {
 namespace packed {
 namespace {
 
-constexpr std::size_t kMaxBufferedSpans = std::size_t{3} << 17;  // of all threads: some 30 MB
-constexpr std::size_t kGoodBlock = 4096;  // spans; what a section costs is 4 % of their size
-// A trace of fewer blocks can do without a tail: what they cost is 200 kB.
+constexpr std::size_t kMaxBufferedSpans = std::size_t{3} << 17;  // over all threads: some 30 MB
+constexpr std::size_t kGoodBlock = 4096;  // spans; the cost of a section is then 4 % of its size
+// A trace with fewer blocks needs no tail: those blocks cost 200 kB.
 constexpr std::uint64_t kFreeBlocks = 1024;
 constexpr std::uint64_t kMaxTail = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxStringBytes = std::size_t{1} << 20;
-constexpr std::size_t kKeepBuffers = 32;  // beyond that many threads memory counts more than time
+constexpr std::size_t kKeepBuffers = 32;  // with more threads, memory matters more than time
 constexpr std::size_t kMaxRows = std::size_t{1} << 16;  // events, counters
 
-constexpr std::uint32_t kMaxEnded = 2048;  // threads and processes whose spans may wait for a block
+constexpr std::uint32_t kMaxEnded =
+    2048;  // ended threads and processes whose spans may wait for a block
 
-// An entry for another one: one that is free, or a new one.
+// Returns an entry for a new one: one that is free, or another at the end.
 template <class Entry>
 std::uint32_t Place(std::vector<Entry>& list, std::vector<std::uint32_t>& free) {
   if (free.empty()) {
@@ -67,7 +68,7 @@ StringId PackedWriter::AddString(std::string_view text) {
 }
 
 void PackedWriter::SetString(StringId id, std::string_view text) {
-  if (!text.empty() && text.front() != '/') {  // of paths AddString() has too many
+  if (!text.empty() && text.front() != '/') {  // paths come by AddString(), which does not search
     bool inserted = false;
     std::uint32_t& known = ids_.At(Xxh64(text.data(), text.size()), &inserted);
     if (inserted) known = id.value;
@@ -75,8 +76,8 @@ void PackedWriter::SetString(StringId id, std::string_view text) {
   TakeString(id.value, text);
 }
 
-// Numbers in the file are given in the order in which they are needed; where everything is kept
-// they are the indices.
+// Numbers in the file are given in the order in which they are needed. If everything is kept, they
+// equal the indices.
 std::uint32_t PackedWriter::Number(Process& process) {
   if (process.number == kNoNumber) {
     process.number = static_cast<std::uint32_t>(process_of_.size());
@@ -138,8 +139,8 @@ void PackedWriter::EndProcess(ProcessId id) {
   ++ended_;
 }
 
-// Forgets what has ended and is in the file: a long run has many. Of a flight recorder that is what
-// its file no longer has anything of.
+// Forgets threads and processes that have ended and are in the file, since a long run has many. A
+// flight recorder forgets those of which its file has nothing left.
 void PackedWriter::FreeEnded() {
   if (ended_ == 0 || !file_.status()) return;
   if (ended_ > kMaxEnded) WriteBlocks();
@@ -185,7 +186,8 @@ void PackedWriter::AddSpan(ThreadId id, const Span& span) {
   Thread& thread = threads_[id.value];
   Number(thread);
   if (thread.spans.size() == thread.spans.capacity()) {
-    const std::size_t size = thread.spans.size();  // doubling would waste half of the memory
+    const std::size_t size =
+        thread.spans.size();  // doubling the capacity would waste half of the memory
     thread.spans.reserve(size + std::max<std::size_t>(64, size / 4));
   }
   thread.spans.push_back(span);
@@ -249,7 +251,7 @@ void PackedWriter::SetRealtimeOffset(TimeNs offset) {
   realtime_offset_ = offset;
 }
 
-// A file that had to be written again has no tail there: what is in it waits here yet.
+// A file that had to be written again has no tail yet; what belongs to it is still in memory.
 void PackedWriter::KeepName() {
   if (!file_.status() || !file_.KeepName()) return;
   tail_.Discard();
@@ -267,7 +269,7 @@ Result<void> PackedWriter::Flush(const BeforeMark& before_mark) {
     if (before_mark) before_mark(marks_);
     WriteMark();
   }
-  // Until here the mark before this one may be the last, and its tail is needed.
+  // Up to here the previous mark may be the last one in the file, and its tail is needed.
   if (file_.status() && !tail_is_needed_) tail_.Empty();
   DropOldSometimes();
   if (file_.status()) file_.Mark(keep_.value == 0);
@@ -293,9 +295,9 @@ void PackedWriter::WriteBlocks() {
   tail_is_needed_ = false;
 }
 
-// A block for each thread that has gathered enough for one; what the others have goes to the tail.
+// Writes a block for each thread that has gathered enough spans; the rest goes to the tail.
 void PackedWriter::WriteBlocksOrTail() {
-  // Threads of a flight recorder are given other numbers now and then.
+  // A flight recorder has no tail, because its threads get new numbers now and then.
   if (blocks_written_ < kFreeBlocks || keep_.value != 0 || tail_.size() > kMaxTail) {
     WriteBlocks();
     return;
@@ -327,7 +329,7 @@ Result<void> PackedWriter::Finish() {
     WriteAll();
     DropOld(true);
   }
-  // All threads and processes once more: one damaged section then costs nothing.
+  // Writes all threads and processes once more, so that one damaged section loses nothing.
   for (Thread& thread : threads_) {
     thread.dirty = true;
   }
@@ -388,7 +390,7 @@ void PackedWriter::WriteDirty(SectionKind kind, List& list, Emit emit) {
   }
 }
 
-// Followed units and their calls, likewise.
+// The same for followed units and their calls.
 template <class Row, class Encode>
 void PackedWriter::WriteFollowed(SectionKind kind, std::vector<Row>& rows, Encode encode) {
   if (rows.empty()) return;
@@ -407,7 +409,7 @@ void PackedWriter::WriteFollowed(SectionKind kind, std::vector<Row>& rows, Encod
   rows.clear();
 }
 
-// Events, counters and followed units, by the numbers of the file.
+// Writes events, counters and followed units with the numbers of the file.
 void PackedWriter::WriteRows() {
   const auto meta_of = [](SectionKind kind, const auto& rows) {
     SectionMeta meta{.kind = kind,
@@ -513,7 +515,8 @@ void PackedWriter::WriteSpans(std::vector<Span>& spans, std::uint32_t number, bo
   Write(meta, scratch_, unfinished);
 }
 
-// So that the first picture needs no span. A trace without one is as good: no error is one.
+// Writes previews, so that the first picture needs no spans. A trace without them is complete too,
+// so a failure is not an error.
 void PackedWriter::WritePreviews() {
   const auto file = file_.file().Map();
   if (!file_.status() || span_count_ < kPreviewSpans || !file) {

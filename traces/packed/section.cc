@@ -14,21 +14,21 @@
 namespace penstock::traces::packed {
 namespace {
 
-// Times in nanoseconds hardly compress; higher levels cost twice the time for 1 %.
+// Times in nanoseconds hardly compress; higher levels take twice the time for 1 % less.
 constexpr int kLevel = 3;
 
 std::uint64_t HeaderCheck(const SectionHeader& header) {
   return Xxh64(&header, offsetof(SectionHeader, header_check));
 }
 
-// The library's contexts are nullptr where memory is short.
+// Contexts of the library; nullptr if memory is short.
 template <typename Context>
 Context* NotNull(Context* context) {
   if (context == nullptr) throw std::bad_alloc();
   return context;
 }
 
-// Reads a header if it is sound and its payload lies inside the file.
+// Reads a header. Returns false if it is not sound or its payload exceeds the file.
 bool ReadHeader(std::span<const std::byte> file, std::uint64_t offset, SectionHeader* header) {
   if (offset > file.size() || file.size() - offset < sizeof *header) {
     return false;
@@ -38,7 +38,7 @@ bool ReadHeader(std::span<const std::byte> file, std::uint64_t offset, SectionHe
          header->stored_size <= file.size() - offset - sizeof *header;
 }
 
-// Offset of the next byte at or after `from` where a section may begin.
+// The offset of the next byte at or after `from` at which a section may begin.
 std::uint64_t NextMagic(std::span<const std::byte> file, std::uint64_t from) {
   const auto first = static_cast<unsigned char>(kSectionMagic & 0xff);
   while (from + sizeof(SectionHeader) <= file.size()) {
@@ -66,13 +66,13 @@ bool HasFooter(std::span<const std::byte> file, std::uint64_t* contents) {
          footer.check == Xxh64(&footer.contents_offset, sizeof footer.contents_offset);
 }
 
-// Whether a header that was found in a table lies inside the file with its payload.
+// Whether a header from a table lies within the file, with its payload.
 bool LiesInside(std::span<const std::byte> file, const SectionRef& section) {
   return section.offset <= file.size() && file.size() - section.offset >= sizeof section.header &&
          section.header.stored_size <= file.size() - section.offset - sizeof section.header;
 }
 
-// Reads the entries of a kContents or kContentsList.
+// Reads the entries of a kContents or kContentsList section.
 bool ReadEntries(std::span<const std::byte> file, const SectionRef& table,
                  std::vector<SectionRef>& entries) {
   SectionDecoder decoder;
@@ -99,7 +99,7 @@ bool IsContents(std::uint16_t kind) {
   return kind == kContents || kind == kContentsList;
 }
 
-// Reads the contents, of one table or of several; false if it is missing or damaged.
+// Reads the contents from one or several tables; false if they are missing or damaged.
 bool ReadContents(std::span<const std::byte> file, std::vector<SectionRef>& sections) {
   SectionRef contents;
   if (!HasFooter(file, &contents.offset) || !ReadHeader(file, contents.offset, &contents.header) ||
@@ -113,7 +113,7 @@ bool ReadContents(std::span<const std::byte> file, std::vector<SectionRef>& sect
   if (!ReadEntries(file, contents, parts)) {
     return false;
   }
-  std::uint64_t behind = 0;  // no table twice, and no more of them than fit into the file
+  std::uint64_t behind = 0;  // each table must come after the one before, so they end
   for (const SectionRef& part : parts) {
     if (part.offset < behind || part.header.kind != kContents ||
         !ReadEntries(file, part, sections)) {
@@ -194,7 +194,7 @@ bool SectionDecoder::Decode(std::span<const std::byte> file, const SectionRef& s
     *payload = stored;
     return header.raw_size == header.stored_size;
   }
-  // What the frame says of itself, before memory is taken for it.
+  // Checks the size that the frame claims before memory is taken for it.
   if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != header.raw_size) {
     return false;
   }

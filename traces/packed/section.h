@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections of a packed trace: compression, checks, finding them in a file, damaged or not.
-// Objects are not thread-safe; functions are.
+// Sections of a packed trace: compresses them, checks them, and finds them in a file, damaged or
+// not. Objects are not thread-safe; functions are.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct SectionMeta {
   TimeNs last{};
 };
 
-// A section in the file: its header and where that lies.
+// A section in the file: its header and the offset of that header.
 struct SectionRef {
   SectionHeader header{};
   std::uint64_t offset = 0;
@@ -39,11 +39,11 @@ class SectionEncoder {
   SectionEncoder(const SectionEncoder&) = delete;
   SectionEncoder& operator=(const SectionEncoder&) = delete;
 
-  // Header and compressed payload, valid until the next call.
+  // Returns the header and the compressed payload, valid until the next call.
   // Requires: payload.size() <= kMaxSectionBytes. Errors: kOutput if zstd fails.
   Result<std::span<const std::byte>> Encode(const SectionMeta& meta,
                                             std::span<const std::byte> payload);
-  // Of the section made last.
+  // The header of the section made last.
   [[nodiscard]] const SectionHeader& header() const { return header_; }
 
  private:
@@ -60,7 +60,7 @@ class SectionDecoder {
   SectionDecoder(const SectionDecoder&) = delete;
   SectionDecoder& operator=(const SectionDecoder&) = delete;
 
-  // The payload before compression, valid until the next call; false if it is damaged.
+  // Sets the payload before compression, valid until the next call. Returns false if it is damaged.
   [[nodiscard]] bool Decode(std::span<const std::byte> file, const SectionRef& section,
                             std::span<const std::byte>* payload);
 
@@ -70,19 +70,19 @@ class SectionDecoder {
   std::vector<std::byte> buffer_;
 };
 
-// Gives a header that was changed the check that it then needs.
+// Sets the check of a header whose fields have changed.
 void SealHeader(SectionHeader& header);
 
-// Whether the stored payload is what was written.
+// Whether the stored payload is as it was written.
 [[nodiscard]] bool PayloadIsSound(std::span<const std::byte> file, const SectionRef& section);
 
-// Gives back the memory of a section that was read: the file need not stay in memory as well as
-// what was made of it. See MappedFile::Release.
+// Frees the memory of a section that was read, so that the file does not stay in memory beside what
+// was made of it. See MappedFile::Release.
 void ReleaseSection(const MappedFile& file, const SectionRef& section);
 
 struct SectionList {
-  std::vector<SectionRef> sections;  // in the order of the file, without the contents
-  bool complete = false;             // a footer and a sound table of contents were there
+  std::vector<SectionRef> sections;  // in the order of the file, without the tables of contents
+  bool complete = false;             // the footer and a sound table of contents were found
 };
 
 // The last kMark of an unfinished file.
@@ -93,15 +93,15 @@ struct LastMark {
 };
 [[nodiscard]] LastMark FindLastMark(std::span<const std::byte> file);
 
-// Whether the file ends as a finished one does.
+// Whether the file ends like a finished one.
 [[nodiscard]] bool HasContents(std::span<const std::byte> file);
 
-// Adds what one section of the contents lists. False: it is damaged.
+// Adds the sections that one part of the contents lists. Returns false if it is damaged.
 [[nodiscard]] bool ReadContentsPart(std::span<const std::byte> file, const SectionRef& part,
                                     std::vector<SectionRef>& sections);
 
-// Finds the sections by the table of contents, or else by scanning from the start.
-// Requires: the file begins with a PackedHeader. What is skipped goes to `losses`.
+// Finds the sections by the table of contents, otherwise by scanning from the start.
+// Requires: the file begins with a PackedHeader. Skipped bytes are added to `losses`.
 // Cost: proportional to the number of sections, or to the size of the file if it is damaged.
 [[nodiscard]] SectionList FindSections(std::span<const std::byte> file, Losses& losses);
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMaxWaiting = std::uint64_t{64} << 20;
 constexpr std::size_t kContentsPart = std::size_t{1} << 15;  // sections: 3 MB of memory
 
-// Without these what comes later cannot be understood.
+// Whether later sections cannot be understood without those of this kind.
 bool IsTable(std::uint16_t kind) {
   return kind != kSpans && kind != kEvents && kind != kCounters && kind != kPreview &&
          kind != kUnits && kind != kCalls;
@@ -44,7 +44,7 @@ void SectionFile::Mark(bool forget) {
   while (forget && status_ && written_.size() >= kContentsPart) {
     const std::size_t before = parts_.size();
     WritePart(0, kContentsPart);
-    if (parts_.size() == before) return;  // the disk is full: another time
+    if (parts_.size() == before) return;  // the disk is full; try again later
     written_.erase(written_.begin(), written_.begin() + kContentsPart);
     marked_ = file_.size();
   }
@@ -115,7 +115,7 @@ void SectionFile::TryAgain() {
   const std::vector<Waiting> waiting = std::exchange(waiting_, {});
   waiting_bytes_ = 0;
   if (file_.size() == 0) {
-    *this = SectionFile(std::move(file_));  // not even the header found room
+    *this = SectionFile(std::move(file_));  // there was no room even for the header
   }
   for (const Waiting& one : waiting) {
     Append(one.section.section.header, one.bytes, one.section.arrived, one.section.unfinished);
@@ -125,7 +125,7 @@ void SectionFile::TryAgain() {
 std::vector<SectionRef> SectionFile::Sections(std::span<const std::byte> file) const {
   std::vector<SectionRef> sections;
   for (const SectionRef& part : parts_) {
-    if (!ReadContentsPart(file, part, sections)) break;  // the file was changed under our hands
+    if (!ReadContentsPart(file, part, sections)) break;  // another program has changed the file
   }
   sections.reserve(sections.size() + written_.size());
   for (const WrittenSection& written : written_) {
@@ -134,7 +134,7 @@ std::vector<SectionRef> SectionFile::Sections(std::span<const std::byte> file) c
   return sections;
 }
 
-// So many of written(), as a section of the file.
+// Writes `count` entries of written() as a part of the contents.
 void SectionFile::WritePart(std::size_t from, std::size_t count) {
   ByteWriter payload;
   for (const WrittenSection& written : std::span(written_).subspan(from, count)) {

@@ -11,7 +11,7 @@
 namespace penstock::traces::packed {
 namespace {
 
-constexpr std::size_t kBound = 16 * 1024;  // bytes of the part that say which it is
+constexpr std::size_t kBound = 16 * 1024;  // bytes at the beginning of the part that identify it
 
 TailHeader HeaderOf(std::span<const std::byte> part, std::size_t bound) {
   TailHeader header{};
@@ -62,7 +62,7 @@ bool SpanOf(const TailSpan& row, Span& span) {
   return true;
 }
 
-// Reads the rows at `at`; false where there are none that are whole.
+// Reads the rows at `at`; false if there are no complete ones.
 bool ReadRun(std::span<const std::byte> bytes, TailSpans& out, std::size_t* size) {
   TailRun run;
   if (bytes.size() < sizeof run) return false;
@@ -151,7 +151,7 @@ std::vector<TailSpans> ReadTail(const std::filesystem::path& part,
     TailSpans run;
     std::size_t run_bytes = 0;
     if (!ReadRun(left, run, &run_bytes)) {
-      *damaged += left.size();  // what follows cannot be found
+      *damaged += left.size();  // the next run cannot be found
       break;
     }
     left = left.subspan(run_bytes);

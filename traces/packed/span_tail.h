@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The spans that the writer of a packed trace still gathers, on disk: many threads with few spans
-// each would cost a section each at every flush. They wait in memory until they are worth a block,
-// and meanwhile in NAME.part.tail, from where a reader of an unfinished NAME.part adds them.
-// FORMAT.md, "The tail". Not thread-safe.
+// The spans that a writer of a packed trace has not put into blocks yet, on disk. Many threads with
+// few spans each would otherwise cost a section each at every flush. The spans wait in memory until
+// they are worth a block, and meanwhile in NAME.part.tail, where a reader of the unfinished
+// NAME.part finds them. FORMAT.md, "The tail". Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,14 @@ namespace penstock::traces::packed {
 
 class SpanTail {
  public:
-  // Spans of one thread, which has `before` others in blocks or in the tail: those of which the
-  // blocks of the file turn out to have more are no longer read.
+  // Adds spans of one thread, which has `before` earlier ones in blocks or in the tail. If the
+  // blocks of the file contain more than `before`, readers skip those that they contain.
   void Add(std::uint32_t thread, std::uint64_t before, std::span<const Span> spans);
-  // Writes what was added. False: there was no room for it, or no file, and it is not there.
-  // `part`: the file that this is the tail of.
+  // Writes what was added. Returns false if there was no room or no file; then it is not in the
+  // tail.
+  // `part`: the file to which this is the tail.
   [[nodiscard]] bool Write(const OutputFile& part);
-  // Everything that was written is in blocks of the file now.
+  // Empties the tail, because everything in it is in blocks of the file by now.
   void Empty();
   void Discard();
   [[nodiscard]] std::uint64_t size() const { return file_ ? file_->size() : 0; }
@@ -42,9 +43,9 @@ struct TailSpans {
   std::vector<Span> spans;
 };
 
-// What the tail of `part` holds, in the order in which it was written; nothing if it has none or
-// one of another file. Reads the first `limit` bytes of it. `damaged`: bytes that could not be
-// read.
+// The contents of the tail of `part`, in the order in which they were written; nothing if there is
+// no tail, or that of another file. Reads its first `limit` bytes. `damaged`: bytes that could not
+// be read.
 [[nodiscard]] std::vector<TailSpans> ReadTail(const std::filesystem::path& part,
                                               std::span<const std::byte> part_bytes,
                                               std::uint64_t limit, std::uint64_t* damaged);

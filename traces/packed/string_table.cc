@@ -64,7 +64,7 @@ std::size_t IdCache::Locate(std::uint64_t key) const {
   return keys_.size();
 }
 
-// The emptier of the two lines is filled first: both are full only when most of the table is.
+// The emptier of the two lines is filled first, so both are full only when most of the table is.
 std::size_t IdCache::FreeSlot(std::uint64_t key) const {
   std::size_t best = keys_.size();
   std::size_t most = 0;
@@ -111,7 +111,7 @@ void IdCache::Grow() {
     if (keys[i] == 0) continue;
     const std::size_t slot = FreeSlot(keys[i]);
     if (slot == keys_.size()) {
-      overflowed_ = true;  // in a table that is half empty: not to be expected, and harmless
+      overflowed_ = true;  // in a half-empty table this is unlikely, and harmless
       continue;
     }
     keys_[slot] = keys[i];
@@ -124,8 +124,8 @@ void StringRuns::Add(std::uint32_t id, std::string_view text) {
   texts_ += text;
 }
 
-// Ids as differences, then what each text shares with the one before, then the rest of each:
-// paths of one directory tree take a few bytes each.
+// Writes ids as differences, then how much each text shares with the one before, then the rest of
+// each text. Paths of one directory tree take a few bytes each.
 void StringRuns::Write(ByteWriter& out) {
   out.Varint(items_.size());
   std::uint32_t expected = 0;
@@ -158,8 +158,8 @@ bool ReadStrings(std::span<const std::byte> payload, std::uint32_t known,
                  const std::function<void(std::uint32_t id, std::string_view text)>& take) {
   ByteReader ids(payload);
   const std::uint64_t count = ids.Bounded(payload.size());
-  // The three lists follow each other: step over the ids to find the lengths, over those to find
-  // the texts.
+  // The three lists follow each other: skip the ids to find the lengths, and those to find the
+  // texts.
   ByteReader lengths = ids;
   for (std::uint64_t i = 0; i < count; ++i) {
     lengths.Varint();

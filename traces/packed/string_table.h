@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts by number. IdTable and IdCache: content to id, without keeping the content. StringRuns:
-// texts on their way into a file; packed_strings.h finds them there again. Not thread-safe while
+// Texts by number. IdTable and IdCache map contents to ids without keeping the contents. StringRuns
+// collects texts for a file; packed_strings.h finds them there again. Not thread-safe while
 // written.
 #pragma once
 
@@ -38,30 +38,30 @@ class IdTable {
   std::size_t used_ = 0;
 };
 
-// The same in bounded memory: once there are so many keys that some 3/4 of `most` slots are taken,
-// a new one takes the place of another. 12 bytes a slot. Cost: two cache lines.
+// The same in bounded memory. Once about 3/4 of `most` slots are taken, a new key replaces another
+// one. 12 bytes per slot. Cost: two cache lines.
 class IdCache {
  public:
-  // Requires: a power of two, at least 64.
+  // Requires: `most` is a power of two, at least 64.
   explicit IdCache(std::size_t most) : most_(most) {}
 
-  // nullptr if the key is not there, or no longer. Key 0 counts as 1.
+  // nullptr if the key is not there, or no longer there. Key 0 counts as 1.
   [[nodiscard]] const std::uint32_t* Find(std::uint64_t key) const {
     const std::size_t slot = Locate(key | (key == 0 ? 1u : 0u));
     return slot != keys_.size() ? &values_[slot] : nullptr;
   }
   // The value of `key`, until the next call; `inserted` says whether it is new (value 0).
   std::uint32_t& At(std::uint64_t key, bool* inserted);
-  // Keys were forgotten.
+  // Whether keys were forgotten.
   [[nodiscard]] bool overflowed() const { return overflowed_; }
 
  private:
-  static constexpr std::size_t kWays = 8;  // a cache line of keys
+  static constexpr std::size_t kWays = 8;  // keys in a cache line
 
-  [[nodiscard]] std::size_t Locate(std::uint64_t key) const;  // or keys_.size()
-  // One of the two lines in which `key` may be.
+  [[nodiscard]] std::size_t Locate(std::uint64_t key) const;  // keys_.size() if it is not there
+  // One of the two cache lines that may contain `key`.
   [[nodiscard]] std::size_t Line(std::uint64_t key, int which) const;
-  // A free slot for it; or `keys_.size()`.
+  // A free slot for `key`; keys_.size() if there is none.
   [[nodiscard]] std::size_t FreeSlot(std::uint64_t key) const;
   void Grow();
 
@@ -72,14 +72,14 @@ class IdCache {
   std::vector<std::uint32_t> values_;
 };
 
-// Texts on their way into kStrings sections.
+// Collects texts for kStrings sections.
 class StringRuns {
  public:
   void Add(std::uint32_t id, std::string_view text);
   [[nodiscard]] std::size_t pending_bytes() const { return texts_.size(); }
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(items_.size()); }
-  // Writes and forgets everything.
+  // Writes everything, then forgets it.
   void Write(ByteWriter& out);
 
  private:
@@ -91,8 +91,8 @@ class StringRuns {
   std::vector<Item> items_;
 };
 
-// Reads what StringRuns wrote, text by text; false at the first thing that does not fit. `known`:
-// so many ids were seen before; one far beyond them is taken for damage.
+// Reads the texts that StringRuns wrote, one by one; false if something does not fit. `known`:
+// number of ids seen before; an id far beyond them counts as damage.
 [[nodiscard]] bool ReadStrings(
     std::span<const std::byte> payload, std::uint32_t known,
     const std::function<void(std::uint32_t id, std::string_view text)>& take);

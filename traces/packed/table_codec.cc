@@ -59,7 +59,7 @@ ProcessInfo ReadProcess(ByteReader& r) {
   p.bytes_kernel.value = r.Varint();
   p.dropped = r.Varint();
   p.hook_misses = r.Varint();
-  if (r.left() > 0) {  // not in old files
+  if (r.left() > 0) {  // old files lack it
     p.counted = r.Varint() != 0;
     p.bytes_lost.value = r.Varint();
     p.bytes_claimed.value = r.Varint();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Payloads of the sections that are not spans. Each list entry carries its size, so a later minor
-// version may append fields. Readers return false at the first thing that does not fit; what was
+// Payloads of the sections that are not spans. Each entry of a list starts with its size, so a
+// later minor version may append fields. Readers return false if something does not fit; what was
 // read before it stays. Pure functions.
 #pragma once
 
@@ -23,7 +23,7 @@ void WriteFact(std::string_view key, std::string_view value, ByteWriter& out);
 void WriteEvents(std::span<const Event> events, ByteWriter& out);
 void WriteCounters(std::span<const CounterSample> counters, ByteWriter& out);
 void WriteSummary(const Losses& losses, TimeNs realtime_offset, ByteWriter& out);
-// `number`: of the mark, from 1. `tail_bytes`: so much of the tail counts.
+// `number`: of the mark, from 1. `tail_bytes`: how much of the tail belongs to it.
 void WriteMark(std::uint64_t number, std::uint64_t tail_bytes, ByteWriter& out);
 
 [[nodiscard]] bool ReadProcesses(std::span<const std::byte> payload,

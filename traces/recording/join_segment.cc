@@ -25,7 +25,7 @@
 namespace penstock::traces {
 namespace {
 
-// An attached segment that is the one the header speaks of.
+// An attached segment; it is the one that the header names.
 class AttachedSegment {
  public:
   AttachedSegment() = default;
@@ -66,7 +66,7 @@ class AttachedSegment {
   [[nodiscard]] const wire::FileHeader& header() const {
     return *reinterpret_cast<const wire::FileHeader*>(memory_);
   }
-  [[nodiscard]] std::uint64_t others() const { return others_; }  // before we came
+  [[nodiscard]] std::uint64_t others() const { return others_; }  // processes attached before us
   [[nodiscard]] std::size_t chunks() const {
     return std::min<std::size_t>(header().chunk_count,
                                  (size_ - wire::kHeaderSize) / wire::kChunkSize);
@@ -92,8 +92,8 @@ wire::ChunkHeader& HeaderOf(ChunkBytes& chunk) {
   return *reinterpret_cast<wire::ChunkHeader*>(chunk.data());
 }
 
-// A chunk as it was at one moment; its thread may be writing it. nullptr: it is free, or changed
-// hands three times while it was copied.
+// A copy of a chunk at one moment, although its thread may be writing it. nullptr: it is free, or
+// changed its owner three times while it was copied.
 std::unique_ptr<ChunkBytes> CopyChunk(const ChunkView& chunk, std::span<const std::byte> bytes) {
   auto copy = std::make_unique<ChunkBytes>();
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -125,7 +125,7 @@ bool IsSameUse(const wire::ChunkHeader& a, const wire::ChunkHeader& b) {
          a.process_start == b.process_start && a.sequence == b.sequence;
 }
 
-// What a process has counted.
+// The counters of a process.
 std::array<std::uint64_t, 6> CountsOf(const wire::ProcessSlot& slot) {
   const auto load = [](const std::uint64_t& field) {
     return __atomic_load_n(&field, __ATOMIC_RELAXED);
@@ -134,8 +134,8 @@ std::array<std::uint64_t, 6> CountsOf(const wire::ProcessSlot& slot) {
           load(slot.network_lost),  load(slot.bytes_claimed), load(slot.network_claimed)};
 }
 
-// The chunks first, the header last: it counts at least what they hold. Where that is more than it
-// was, the two are not of one moment.
+// Copies the chunks first and the header last, so that it counts at least what they contain. If it
+// counts more than before, the two are not from one moment.
 Copies CopySegment(const AttachedSegment& segment) {
   Copies copies;
   std::vector<std::array<std::uint64_t, 6>> before;
@@ -168,8 +168,8 @@ std::size_t OffsetOf(std::size_t index) {
   return wire::kHeaderSize + index * wire::kChunkSize;
 }
 
-// A chunk without records: its thread has just written them to the file under this very number, or
-// has not come to any. It may say what the thread was in the middle of.
+// Places a chunk without records: its thread has just written its records to the file under the
+// same number, or has not written any. It may say what the thread was in the middle of.
 void PlaceEmpty(ChunkBytes& chunk, std::span<std::byte> image, std::size_t& end) {
   const std::size_t at = OffsetOf(HeaderOf(chunk).index);
   auto& there = *reinterpret_cast<wire::ChunkHeader*>(image.data() + at);
@@ -205,7 +205,7 @@ void Place(Copies& copies, MappedFile& file) {
   std::memcpy(image.data(), copies.header.get(), sizeof(wire::FileHeader));
 }
 
-// What an attacker or a damaged byte could make of it: a file of that size is not to be had.
+// Whether the copies fit together. An attacker or a damaged byte could ask for a file of any size.
 bool IsPlausible(const Copies& copies, std::size_t file_size) {
   const std::size_t most = file_size / wire::kChunkSize + (std::size_t{1} << 17);
   return std::all_of(copies.chunks.begin(), copies.chunks.end(),
@@ -240,11 +240,11 @@ Result<MappedFile> OpenWithSegment(const std::filesystem::path& path) {
   const wire::FileHeader* header = file ? RecordingHeader(*file) : nullptr;
   AttachedSegment segment;
   if (header == nullptr || !segment.Attach(*header)) {
-    // Sealed between our look at the file and at the segment: then it is whole now.
+    // It was sealed between our looks at the file and at the segment, so now the file is complete.
     if (header != nullptr && header->segment != 0) return MappedFile::Open(path);
     return file;
   }
-  // First the segment, then the file: what a thread writes out meanwhile is in both.
+  // First the segment, then the file: what a thread writes out in between is in both.
   Copies copies = CopySegment(segment);
   file = MappedFile::Open(path);
   header = file ? RecordingHeader(*file) : nullptr;
@@ -291,7 +291,7 @@ Result<void> FinishFromSegment(const std::filesystem::path& path) {
   const std::size_t size =
       wire::kHeaderSize + (image.size() - wire::kHeaderSize) / wire::kChunkSize * wire::kChunkSize;
   const auto chunks = static_cast<std::uint32_t>((size - wire::kHeaderSize) / wire::kChunkSize);
-  // The chunks first: until the header says that the file is whole, the segment counts.
+  // The chunks first: until the header says that the file is complete, the segment counts.
   std::uint32_t used = 0;
   for (std::uint32_t i = 0; i < chunks; ++i) {
     const std::size_t at = OffsetOf(i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One chunk of a recording, seen without trusting it. Looks at memory that it does not own and
-// that an agent may be writing.
+// One chunk of a recording, read without trusting it. Does not own the memory, which an agent may
+// be writing.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace penstock::traces {
 
-// What a drain remembers of a chunk between two visits.
+// What a drain remembers about a chunk between two visits.
 struct ChunkState {
   std::uint32_t taken = 0;     // records read
   std::uint32_t thread = ~0u;  // index into the drain's threads
-  bool anchored = false;       // its clock anchor was pooled
-  bool damaged = false;        // its header was reported
-  bool inflight_done = false;  // its in-flight operations were written
-  bool finished = false;       // all of it was read: may be given back when that is on disk
-  // A text whose parts are still coming.
+  bool anchored = false;       // its clock anchor was added to the clock
+  bool damaged = false;        // the damage of its header was reported
+  bool inflight_done = false;  // its unfinished operations were written
+  bool finished = false;       // all was read; give it back when that is on disk
+  // A text of which more parts are to come.
   std::uint64_t text_id = 0;
   std::uint16_t text_total = 0;
   std::uint16_t text_parts = 0;  // 0: none open
@@ -30,8 +30,8 @@ struct ChunkState {
   std::string text;
 };
 
-// What was read before is read before what follows. ThreadSanitizer knows no fences, and
-// gcc says so.
+// Orders all reads before it before all reads after it. ThreadSanitizer does not know fences, and
+// gcc warns about that.
 inline void FinishReads() {
 #if defined(__SANITIZE_THREAD__)
   __asm__ volatile("" ::: "memory");
@@ -51,14 +51,14 @@ class ChunkView {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory
     return *reinterpret_cast<wire::ChunkHeader*>(bytes_.data());
   }
-  // Set last when a chunk is claimed: the other fields are there when it is not 0.
+  // Set last when a chunk is claimed: if it is not 0, the other fields are set.
   [[nodiscard]] std::uint32_t pid() const {
     return __atomic_load_n(&header().pid, __ATOMIC_ACQUIRE);
   }
   [[nodiscard]] std::uint32_t state() const {
     return __atomic_load_n(&header().state, __ATOMIC_ACQUIRE) & wire::kChunkStateMask;
   }
-  // The slot of the process that claims it, or kMaxProcesses: nobody does, or it does not say.
+  // The slot of the process that is claiming it; kMaxProcesses if none is, or if it does not say.
   [[nodiscard]] std::uint32_t claimer() const {
     const std::uint32_t word = __atomic_load_n(&header().state, __ATOMIC_ACQUIRE);
     const std::uint32_t slot = (word >> wire::kChunkClaimerShift) - 1;
@@ -72,14 +72,14 @@ class ChunkView {
   [[nodiscard]] std::uint32_t inflight_depth() const {
     return __atomic_load_n(&header().inflight_depth, __ATOMIC_ACQUIRE);
   }
-  // The entries may belong to a thread that still runs: word by word.
+  // Copied word by word, because the thread of the entries may be running.
   [[nodiscard]] wire::Inflight InflightAt(std::uint32_t i) const {
     return Copy(header().inflight[i]);
   }
-  // What spans several calls; its stage is 0 if there is none.
+  // The operation that lasts over several calls; its stage is 0 if there is none.
   [[nodiscard]] wire::Inflight Operation() const { return Copy(header().operation); }
-  // What it has read and not written; of one moment, if its thread is dead or can be caught between
-  // two changes.
+  // What a thread has read and not written yet. It is from one moment if the thread is dead, or can
+  // be caught between two changes.
   struct PendingReads {
     wire::PendingRead reads[wire::kPendingReads];
     std::uint64_t closing;
@@ -91,7 +91,8 @@ class ChunkView {
     PendingReads out;
     const wire::ChunkHeader& h = header();
     for (int i = 0; i < kTries; ++i) {
-      // The count before the reads: one that is complete by then has grown the process's counts.
+      // The count comes before the reads: a read that is complete by then has been added to the
+      // process's counts.
       out.closing = __atomic_load_n(&h.closing, __ATOMIC_ACQUIRE);
       out.counting = __atomic_load_n(&h.counting, __ATOMIC_ACQUIRE);
       out.committed = committed();
@@ -106,7 +107,7 @@ class ChunkView {
     }
     return out;
   }
-  // Records that lie inside the file.
+  // The number of records that lie within the file.
   [[nodiscard]] std::uint32_t room() const {
     return has_header() ? static_cast<std::uint32_t>((bytes_.size() - wire::kChunkHeaderSize) /
                                                      wire::kRecordSize)
@@ -115,7 +116,7 @@ class ChunkView {
   [[nodiscard]] const std::byte* record(std::uint32_t i) const {
     return bytes_.data() + wire::kChunkHeaderSize + std::size_t{i} * wire::kRecordSize;
   }
-  // Nothing was written here. Requires: has_header().
+  // Whether nothing was written here. Requires: has_header().
   [[nodiscard]] bool IsZero() const {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory
     const auto* words = reinterpret_cast<const std::uint64_t*>(bytes_.data());
@@ -126,11 +127,11 @@ class ChunkView {
     }
     return true;
   }
-  // How far a collector had come when its file had mark number `mark` (Packer::Flush()). Two marks
-  // are kept: while one is written, the one before it may be the last that the file has.
+  // How far a collector was when its file had mark number `mark` (Packer::Flush()). Two marks are
+  // kept: while one is written, the previous one may be the last in the file.
   struct Drained {
     std::uint32_t records = 0;
-    bool rest = false;  // and what a dead thread left besides: pending reads, open operations
+    bool rest = false;  // also what a dead thread left: pending reads, open operations
   };
   [[nodiscard]] Drained DrainedAt(std::uint64_t mark) const {
     const std::uint64_t both = __atomic_load_n(&header().drained, __ATOMIC_RELAXED);

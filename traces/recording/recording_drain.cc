@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk over chunks: which to read, how far, when to give them back.
+// Walks over chunks: decides which to read, how far, and when to give them back.
 #include "traces/recording/recording_drain.h"
 
 #include <fmt/format.h>
@@ -35,8 +35,9 @@ std::size_t RecordingDrain::Impl::ChunkCount() const {
   return bytes / wire::kChunkSize + (bytes % wire::kChunkSize != 0 ? 1 : 0);
 }
 
-// Agents claim the lowest free chunk: behind the first that was never claimed there is nothing yet.
-// A walk over the whole ring would touch a thousand pages twenty times a second for a dozen.
+// Agents claim the lowest free chunk, so nothing lies behind the first one that was never claimed.
+// A walk over the whole ring would touch a thousand pages twenty times a second, for a dozen
+// chunks.
 std::size_t RecordingDrain::Impl::UsedChunks() const {
   std::size_t used = ChunkCount();
   if (recycle && Mode() == wire::kRing) {
@@ -76,7 +77,8 @@ void RecordingDrain::Impl::PoolAnchors() {
     }
   }
   clock.Update();
-  // Anything a day before the first anchor or a week after the last is not a time of this run.
+  // A time more than a day before the first anchor or a week after the last one is not from this
+  // run.
   const bool known = clock.last().value != 0;
   earliest_ns = known ? clock.first().value - kDayNs : 0;
   latest_ns =
@@ -106,8 +108,9 @@ std::uint64_t RecordingDrain::Impl::Drain(Packer& out, const IsDead& is_dead) {
       progress->store(static_cast<float>(done), std::memory_order_relaxed);
     }
   }
-  // Each thread is asked about once: of one that dies meanwhile, a chunk that took over what was
-  // pending in another would be believed and given back, and then the other as well.
+  // Each thread is asked about only once. If a thread died between two questions, a chunk that took
+  // over pending reads from another would be believed and given back, and then the other one as
+  // well.
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, bool> answers;
   const IsDead once = [&](std::uint32_t pid, std::uint64_t start, std::uint32_t tid) {
     const auto [answer, first] = answers.try_emplace({pid, start, tid}, false);
@@ -131,7 +134,7 @@ bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, 
     return false;
   }
   const std::uint32_t pid = chunk.pid();
-  // Free, or being claimed at this moment.
+  // The chunk is free, or is being claimed at this moment.
   if (pid == 0 && (Mode() == wire::kRing || chunk.IsZero() ||
                    (chunk.committed() == 0 && chunk.header().magic == wire::kChunkMagic))) {
     return false;
@@ -172,7 +175,8 @@ bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, 
     }
     state.thread = at->second;
     if (Mode() == wire::kRing) {
-      // A collector that was killed had these on disk. (Zero in a chunk that was given back.)
+      // A collector that was killed had written these to disk. (Zero in a chunk that was given
+      // back.)
       const ChunkView::Drained saved = chunk.DrainedAt(mark);
       if (saved.records <= wire::kRecordsPerChunk) {
         state.taken = saved.records;
@@ -193,7 +197,7 @@ std::uint64_t RecordingDrain::Impl::DrainChunk(std::size_t i, Packer& out) {
   if (!OpenChunk(chunk, state, out)) {
     return 0;
   }
-  // The state first: if it says full, every record is counted in what is read next.
+  // The state is read first: if it says full, what is read next counts every record.
   const std::uint32_t condition = chunk.state();
   std::uint32_t committed = chunk.committed();
   const bool overflow = committed > wire::kRecordsPerChunk;
@@ -209,7 +213,7 @@ std::uint64_t RecordingDrain::Impl::DrainChunk(std::size_t i, Packer& out) {
     std::memcpy(&record, chunk.record(state.taken), sizeof record);
     if (record.kind == wire::kKindNone || record.check != wire::CheckOf(&record)) {
       if (overflow) {
-        break;  // the count is a guess: the rest was never written
+        break;  // the count is a guess; the rest was never written
       }
       DropText(state);
       Damaged(1);
@@ -231,7 +235,7 @@ std::uint64_t RecordingDrain::Impl::DrainChunk(std::size_t i, Packer& out) {
   return records;
 }
 
-// Writes what a dead thread left, once; gives its chunk back.
+// Writes what a dead thread left, once, and gives its chunk back.
 void RecordingDrain::Impl::EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out) {
   ChunkState& state = chunks[i];
   const ChunkView chunk = Chunk(i);
@@ -244,7 +248,7 @@ void RecordingDrain::Impl::EndOfLife(std::size_t i, const IsDead& is_dead, Packe
   }
   const wire::ChunkHeader& h = chunk.header();
   if (chunk.state() == wire::kChunkFull && Mode() == wire::kRing) {
-    DrainChunk(i, out);  // filled since we were there
+    DrainChunk(i, out);  // filled since our last visit
     return;
   }
   if (!IsReplaced(h) && !is_dead(chunk.pid(), h.process_start, h.writer != 0 ? h.writer : h.tid)) {
@@ -279,7 +283,7 @@ bool RecordingDrain::Impl::IsTakenOver(std::size_t i) {
     return std::make_tuple(view.pid(), view.header().process_start, view.header().tid, claimed);
   };
   if (Mode() == wire::kLinear) {
-    // Every chunk that was filled is in the file as it was written, with what was pending then.
+    // Every full chunk is in the file as it was written, with the reads that were pending then.
     const std::size_t last = taken_over.empty() ? chunks.size() : 0;
     for (std::size_t k = 0; k < last; ++k) {
       const ChunkView other = Chunk(k);
@@ -289,7 +293,7 @@ bool RecordingDrain::Impl::IsTakenOver(std::size_t i) {
     }
     return h.previous != h.anchor.ticks && taken_over.count(key(chunk, h.anchor.ticks)) != 0;
   }
-  // It was killed when it had both. The newer may have come after we looked.
+  // Its thread was killed while it had both chunks. The newer one may have come after our visit.
   const std::size_t used = UsedChunks();
   for (std::size_t k = 0; k < used; ++k) {
     const ChunkView other = Chunk(k);
@@ -305,9 +309,9 @@ bool RecordingDrain::Impl::IsTakenOver(std::size_t i) {
 void RecordingDrain::Impl::WriteRest(std::size_t i, Packer& out) {
   const ChunkView chunk = Chunk(i);
   ChunkState& state = chunks[i];
-  DrainChunk(i, out);  // what it committed between our visit and its end
+  DrainChunk(i, out);  // takes what it committed between our visit and its end
   ChunkView::PendingReads pending = chunk.Pending();
-  // At the end of a recording the thread may still run.
+  // At the end of a recording the thread may still be running.
   for (int tries = 0; pending.committed > state.taken && tries < 8; ++tries) {
     DrainChunk(i, out);
     pending = chunk.Pending();
@@ -328,7 +332,7 @@ void RecordingDrain::Impl::WriteRest(std::size_t i, Packer& out) {
   WriteInflight(chunk, thread, out);
 }
 
-// A slot that is another process's by now was its claimer's: that one is dead as well.
+// If the slot belongs to another process by now, it was its claimer's, and that one is dead too.
 void RecordingDrain::Impl::FreeClaim(const ChunkView& chunk, const IsDead& is_dead) const {
   if (!recycle || Mode() != wire::kRing || !chunk.has_header() || chunk.pid() != 0) {
     return;
@@ -340,7 +344,7 @@ void RecordingDrain::Impl::FreeClaim(const ChunkView& chunk, const IsDead& is_de
   const wire::ProcessSlot& slot = header().processes[claimer];
   const std::uint32_t life = __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE);
   if (life == wire::kProcessClaimed) {
-    return;  // being filled in
+    return;  // its claimer is filling it in
   }
   const bool dead = life == wire::kProcessFree || is_dead(slot.pid, slot.process_start, 0);
   if (dead && chunk.pid() == 0) {
@@ -352,7 +356,7 @@ void RecordingDrain::Impl::SaveProgress(std::uint64_t at) const {
   for (std::size_t i = 0; recycle && i < chunks.size(); ++i) {
     const ChunkState& state = chunks[i];
     if (state.thread == ~0u) continue;
-    // A text of which parts are to come is taken again, from its first part.
+    // If parts of a text are still to come, it is taken again from its first part.
     Chunk(i).SetDrained(at, {state.taken - state.text_parts, state.inflight_done});
   }
 }
@@ -368,7 +372,7 @@ void RecordingDrain::Impl::Release() {
   finished_chunks = 0;
 }
 
-// Nothing refers to it any more.
+// Forgets a thread; nothing refers to it any more.
 void RecordingDrain::Impl::Forget(std::uint32_t index, Packer& out) {
   Thread& thread = threads[index];
   dropped_before += thread.dropped;
@@ -379,8 +383,8 @@ void RecordingDrain::Impl::Forget(std::uint32_t index, Packer& out) {
   free_threads.push_back(index);
 }
 
-// A program may start a thread for everything it does: once there are many, a few of those without
-// a chunk are looked at with every drain, and the dead ones forgotten.
+// A program may start a thread for everything it does. Once there are many, each drain examines a
+// few of those without a chunk and forgets the dead ones.
 void RecordingDrain::Impl::RetireThreads(const IsDead& is_dead, Packer& out) {
   constexpr std::size_t kFew = 2048;
   const std::size_t known = threads.size() - free_threads.size();
@@ -441,14 +445,14 @@ void RecordingDrain::Impl::CountLosses(Packer& out) {
     of_threads += thread.dropped;
     losses.lost_threads += thread.without_slot ? 1u : 0u;
   }
-  // The three count the same records, each from what it can see.
+  // All three count the same records, each from what it can see.
   losses.dropped_events = std::max(
       {of_threads, processes.Dropped(), __atomic_load_n(&header().dropped, __ATOMIC_RELAXED)});
   losses.damaged_records += clock.contradicted() ? 1u : 0u;
   out.SetLosses(losses);
 }
 
-// Chunks that were written to the file and are not in it: somebody has cut it meanwhile.
+// Counts chunks that were written to the file and are not in it: somebody has cut it meanwhile.
 void RecordingDrain::Impl::CountMissingChunks() {
   std::uint32_t there = 0;
   for (std::size_t i = 0; i < ChunkCount(); ++i) {
@@ -476,7 +480,7 @@ void RecordingDrain::Impl::Finish(Packer& out) {
     const std::uint32_t allocated = __atomic_load_n(&h.allocated_chunks, __ATOMIC_RELAXED);
     found.truncated = found.truncated || allocated > ChunkCount();
     if (h.segment != 0) {
-      // The end lies in the memory of the host it was recorded on, unless a reader joined it.
+      // The end is in the memory of the host of the recording, unless a reader has joined it.
       found.unsealed = __atomic_load_n(&h.sealed, __ATOMIC_RELAXED) == 0;
       CountMissingChunks();
     }

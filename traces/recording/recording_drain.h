@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of RecordingDrain. Not thread-safe.
+// The implementation of RecordingDrain. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ struct RecordingDrain::Impl {
     ProcessId process;
     ThreadInfo info;
     std::uint32_t pid = 0;
-    std::uint32_t writer = 0;  // the thread whose death is this one's
+    std::uint32_t writer = 0;  // the thread that writes this one; it ends with it
     std::uint64_t process_start = 0;
-    std::uint32_t sequence = 0;  // of its newest chunk
+    std::uint32_t sequence = 0;  // sequence number of its newest chunk
     std::uint64_t dropped = 0;
-    std::int64_t last_ns = 0;  // end of the last thing it did
+    std::int64_t last_ns = 0;  // end of its last record
     bool without_slot = false;
-    bool free = false;  // forgotten; may become another
+    bool free = false;  // forgotten; the entry may be used for another thread
   };
 
   [[nodiscard]] const wire::FileHeader& header() const {
@@ -55,18 +55,19 @@ struct RecordingDrain::Impl {
   void PoolAnchors();
   void SyncProcesses(Packer& out);
   std::uint64_t DrainChunk(std::size_t i, Packer& out);
-  // False if the chunk holds nothing to read.
+  // Returns false if the chunk has nothing to read.
   bool OpenChunk(const ChunkView& chunk, ChunkState& state, Packer& out);
   void EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out);
-  // Gives back a chunk whose claimer was killed before it said who it is.
+  // Gives back a chunk whose claimer was killed before it wrote its pid.
   void FreeClaim(const ChunkView& chunk, const IsDead& is_dead) const;
   void SaveProgress(std::uint64_t mark) const;
   void Release();
-  // What a dead thread leaves in its last chunk: reads that were pending, and what it was in the
-  // middle of.
+  // Writes what a dead thread left in its last chunk: reads that were pending, and operations that
+  // it was in the middle of.
   void WriteRest(std::size_t i, Packer& out);
   [[nodiscard]] bool IsTakenOver(std::size_t i);
-  // The process runs another program by now (exec): the threads of the chunk's are gone.
+  // Whether the process runs another program by now (exec). Then the threads of the chunk have
+  // ended.
   [[nodiscard]] bool IsReplaced(const wire::ChunkHeader& chunk) const;
   void WritePending(const ChunkView::PendingReads& pending, Thread& thread, Packer& out);
   void Retire(std::vector<std::pair<std::uint32_t, std::uint64_t>>& ended, Packer& out);
@@ -78,7 +79,7 @@ struct RecordingDrain::Impl {
   void CountLosses(Packer& out);
   void CountMissingChunks();
 
-  // One record whose check is right.
+  // Takes one record whose check is right.
   void Take(const wire::Record& record, Thread& thread, Packer& out);
   void TakeSpan(const wire::Record& record, Thread& thread, Packer& out);
   void TakeCall(const wire::Record& record, Thread& thread, Packer& out);
@@ -92,27 +93,28 @@ struct RecordingDrain::Impl {
   bool recycle;
   std::stop_token stop;
   std::atomic<float>* progress = nullptr;
-  std::uint64_t mark = 0;  // where an earlier drain of the ring had come
+  std::uint64_t mark = 0;  // the mark at which an earlier drain of the ring was
   std::function<bool(const wire::ChunkHeader&)> takes;  // empty: all chunks, with their strings
   ClockMap clock;
-  std::uint32_t header_anchors = 0;  // of the header, already pooled
-  std::int64_t earliest_ns = 0;      // what can be meant, see Plausible()
+  std::uint32_t header_anchors = 0;  // anchors of the header that were added to the clock
+  std::int64_t earliest_ns = 0;      // limits of plausible times, see Plausible()
   std::int64_t latest_ns = 0;
   std::vector<ChunkState> chunks;
-  std::size_t finished_chunks = 0;  // wait for Release()
+  std::size_t finished_chunks = 0;  // chunks that wait for Release()
   std::vector<Thread> threads;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::uint32_t> thread_index;
   std::vector<std::uint32_t> free_threads;
-  std::size_t next_look = 0;         // of RetireThreads()
-  std::uint64_t dropped_before = 0;  // by threads that were forgotten
+  std::size_t next_look = 0;         // where RetireThreads() continues
+  std::uint64_t dropped_before = 0;  // records dropped by threads that were forgotten
   std::uint64_t without_slot_before = 0;
   RecordingProcesses processes;
   RecordingStrings strings;
   Losses found;   // damage met so far
-  Losses losses;  // everything, as of the last drain
-  // Linear: what chunks were taken over from, by process, start, thread and time of the claim.
+  Losses losses;  // all losses, as of the last drain
+  // Linear mode: chunks that others took over from, by process, start, thread and time of the
+  // claim.
   std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t>> taken_over;
-  // Of the chunk that is being drained:
+  // About the chunk that is being drained:
   std::uint64_t latest_ticks = 0;
 };
 

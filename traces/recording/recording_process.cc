@@ -28,7 +28,7 @@ bool Set(T& to, const T& value) {
   return true;
 }
 
-// Facts of the run that an agent without a collector can only say of its process.
+// Facts of the run that an agent without a collector can only record for its process.
 constexpr std::array<std::string_view, 24> kRunFacts = {
     "host",
     "kernel",
@@ -78,7 +78,7 @@ RecordingProcesses::Counts RecordingProcesses::Read(const wire::ProcessSlot& slo
   Counts counts;
   counts.hooked = Load(slot.bytes_hooked);
   if (mode == wire::kLinear) {
-    // Nobody asks the kernel from outside: the pair that the process took itself.
+    // Without a collector nobody asks the kernel, so the pair counts that the process took itself.
     const std::uint64_t last = Load(slot.rchar_last);
     const std::uint64_t first = Load(slot.rchar_at_start);
     if (last > first) {
@@ -187,7 +187,7 @@ void RecordingProcesses::Settle(const wire::FileHeader& header) {
   }
 }
 
-// A worker without variables is of its parent's rank.
+// A worker without variables has its parent's rank.
 void RecordingProcesses::SyncRank(const wire::ProcessSlot& slot, Entry& entry) {
   const ProcessInfo* parent = nullptr;
   ProcessId above;
@@ -238,7 +238,7 @@ void RecordingProcesses::TakeRank(std::string_view key, std::string_view value, 
 }
 
 void RecordingProcesses::Text(ProcessId id, wire::TextType type, std::string_view text) {
-  // From the back: it is the young that tell of themselves, and a long run has had many.
+  // Searched from the back: new processes send texts, and a long run has had many.
   const auto found = std::find_if(entries_.rbegin(), entries_.rend(),
                                   [id](const Entry& entry) { return entry.id == id; });
   if (found == entries_.rend()) {
@@ -283,7 +283,7 @@ void RecordingProcesses::Retire(const Key& process, Packer& out) {
   const std::size_t index = found->second;
   Entry& entry = entries_[index];
   if (entry.id == ProcessId{}) {
-    return;  // counters of the host stand with the first process
+    return;  // counters of the host belong to the first process
   }
   if (entry.dirty) {
     out.UpdateProcess(entry.id, entry.info);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processes of a recording, by (pid, start time): from their slots in the header, or from
-// chunks alone where no slot was left. Not thread-safe.
+// The processes of a recording by (pid, start time): from their slots in the header, or from their
+// chunks if no slot was left. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@ namespace penstock::traces {
 
 class RecordingProcesses {
  public:
-  // Takes the state of slot number `index`; what changed is told by Publish(). A process that has
-  // exec'ed has several.
+  // Takes the state of slot number `index`; Publish() reports what changed. A process that has
+  // called exec has several slots.
   void Sync(std::uint32_t index, const wire::ProcessSlot& slot, wire::FileMode mode, Packer& out);
-  // Bytes that threads of the process were just counting when they were killed.
+  // Adds bytes that threads of the process were counting when they were killed.
   void AddOpen(ProcessId id, std::uint64_t bytes);
-  // All chunks were drained since the last Sync(): the counts of a process hold for what was
-  // drained if they are still the same.
+  // All chunks were drained since the last Sync(). If the counts of a process are still the same,
+  // they hold for what was drained.
   void Settle(const wire::FileHeader& header);
-  // The process of a chunk; made if no slot described it.
+  // The process of a chunk; it is added if no slot described it.
   [[nodiscard]] ProcessId Get(std::uint32_t pid, std::uint64_t process_start, Packer& out);
   [[nodiscard]] bool Find(std::uint32_t pid, std::uint64_t process_start, ProcessId* id) const;
-  // The process that had `pid` most recently; false if none did.
+  // Finds the process that had `pid` most recently; false if none did.
   [[nodiscard]] bool FindPid(std::uint32_t pid, ProcessId* id) const;
 
-  // "key=value", a command line, a library.
+  // Takes a text of a process: "key=value", a command line, or a library.
   void Text(ProcessId id, wire::TextType type, std::string_view text);
-  // Tells the packer what changed through Text().
+  // Passes to the packer what changed through Text().
   void Publish(Packer& out);
 
-  // Forgets one that is dead.
+  // Forgets a dead process.
   void Retire(const std::pair<std::uint32_t, std::uint64_t>& process, Packer& out);
 
-  // Hands run facts of the process `root` to the trace. `root` may be 0: the first process.
+  // Makes facts of the process `root` facts of the run. If `root` is 0, those of the first process.
   void PromoteFacts(std::uint32_t root, Packer& out) const;
   [[nodiscard]] std::uint64_t Dropped() const;
 
@@ -62,9 +62,9 @@ class RecordingProcesses {
   struct Entry {
     ProcessInfo info;
     ProcessId id;
-    std::vector<std::pair<std::uint32_t, Counts>> slots;  // each with its number
+    std::vector<std::pair<std::uint32_t, Counts>> slots;  // number and counts of each slot
     bool dirty = false;
-    std::int32_t told_rank = -1;  // by its process group, which knows better than variables
+    std::int32_t told_rank = -1;  // from its process group, which overrides variables
     std::int32_t told_world = -1;
   };
   static Counts Read(const wire::ProcessSlot& slot, wire::FileMode mode);
@@ -75,7 +75,7 @@ class RecordingProcesses {
 
   std::vector<Entry> entries_;
   std::map<Key, std::size_t> by_key_;
-  std::uint64_t dropped_before_ = 0;  // by those that were forgotten
+  std::uint64_t dropped_before_ = 0;  // records dropped by processes that were forgotten
 };
 
 }  // namespace penstock::traces

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one record of a recording becomes.
+// Converts single records of a recording.
 #include <algorithm>
 #include <limits>
 
@@ -68,7 +68,7 @@ void RecordingDrain::Impl::TakeSpan(const wire::Record& record, Thread& thread, 
   const std::uint64_t end_ticks = record.start + record.duration;
   const TimeNs start = clock.ToNs(record.start);
   const TimeNs end = clock.ToNs(end_ticks);
-  // Anchors that contradict each other may turn a span round.
+  // Anchors that contradict each other may make a span end before it starts.
   if (start.value < earliest_ns || end.value > latest_ns || end < start) {
     Damaged(1);
     return;
@@ -97,7 +97,7 @@ void RecordingDrain::Impl::TakeSpan(const wire::Record& record, Thread& thread, 
   out.AddSpan(thread.id, span);
 }
 
-// A unit or a node of its calls: both bear the start of the unit.
+// A unit or a node of its calls; both carry the start of the unit.
 void RecordingDrain::Impl::TakeCall(const wire::Record& record, Thread& thread, Packer& out) {
   const std::uint64_t cost = record.kind == wire::kKindUnit
                                  ? record.work
@@ -155,12 +155,12 @@ void RecordingDrain::Impl::WritePending(const ChunkView::PendingReads& pending, 
     const wire::PendingRead& read = pending.reads[i];
     const std::uint64_t record = pending.closing & 0xffffffffu;
     const bool closing = pending.closing >> 32 == i + 1u;
-    // The record of it was written, and only to clear it was left.
+    // Its record was written, and only clearing it remained to be done.
     const bool written = closing && record != wire::kClosingLost && pending.committed > record;
     if (read.bytes == 0 || written) {
       continue;
     }
-    if (read.first == 0 || read.last < read.first) {  // nothing was ever read here
+    if (read.first == 0 || read.last < read.first) {  // the entry was never used
       Damaged(1);
       continue;
     }
@@ -227,7 +227,7 @@ void RecordingDrain::Impl::WriteUnfinished(const wire::Inflight& open, std::uint
   out.AddSpan(thread.id, span);
 }
 
-// A text that ends before its last part: its records are damage.
+// Drops a text whose last part is missing: its records count as damaged.
 void RecordingDrain::Impl::DropText(ChunkState& state) {
   if (state.text_parts != 0) {
     Damaged(state.text_parts);

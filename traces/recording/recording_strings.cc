@@ -6,7 +6,8 @@
 namespace penstock::traces {
 namespace {
 
-constexpr std::uint32_t kPending = 0x80000000u;  // in a table's value: the text has not come yet
+constexpr std::uint32_t kPending =
+    0x80000000u;  // bit in a table's value: the text has not come yet
 
 }  // namespace
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hashes of a recording to strings of a trace. Text may come after its first use (threads are
-// drained one after the other): the id is given out at once and its text set later; one whose
-// text never comes reads "#<hex>". Memory is bounded, 56 MB: beyond some 3 million paths, or
-// 400,000 names, one that has not occurred lately gets another id when it does, and its text, which
-// agents tell again, is written again. Where it is not told again, "#<hex>" says whose text it is:
+// Converts hashes of a recording to strings of a trace. A text may come after its first use,
+// because threads are drained one after the other: its id is given out at once, and the text is set
+// later. If the text never comes, it reads "#<hex>".
+//
+// Memory is bounded by 56 MB, which is enough for some 3 million paths and 400,000 names. Beyond
+// that, a text that has not occurred lately gets another id at its next use. Agents send it again,
+// and it is written again. If they do not send it again, "#<hex>" tells whose text it is, and
 // PackedStrings finds it. Not thread-safe.
 #pragma once
 
@@ -26,9 +28,10 @@ class RecordingStrings {
 
  private:
   IdCache objects_{std::size_t{1} << 22};
-  IdCache names_{std::size_t{1} << 19};  // by 32 bits
-  // A name may look like a path. Paths are many, so that some of them share 32 bits with a name:
-  // names go first, and of paths only the last can be one, as a name is told before it is used.
+  IdCache names_{std::size_t{1} << 19};  // by the low 32 bits
+  // A name may look like a path. Paths are so many that some of them share 32 bits with a name. So
+  // names take precedence, and of paths only the latest can be a name, because a name is sent
+  // before it is used.
   IdCache path_names_{std::size_t{1} << 16};
 };
 

@@ -13,7 +13,7 @@ constexpr std::uint64_t kTscOrigin =
     5'000'000'000;  // a TSC does not start with the monotonic clock
 constexpr std::uint64_t kRealtimeOffset = 1'700'000'000'000'000'000;
 
-// Into a chunk header, which a reader of a linear recording may look at before it is whole.
+// Writes to a chunk header, which a reader of a recording may read before it is complete.
 // Requires: both aligned to 4 bytes, `size` a multiple of 4.
 void Store(void* to, const void* from, std::size_t size) {
   const auto* source = static_cast<const char*>(from);
@@ -185,7 +185,7 @@ void RecordingWriter::Thread::Publish(const void* record) {
   ++used_;
 }
 
-// As the agent's hooks do, whose spans say how long they were busy.
+// Counts bytes like the agent's hooks, whose spans say how long they were busy.
 void RecordingWriter::Thread::Count(const wire::Record& record) {
   if (record.kind == wire::kKindSpan && record.stage == wire::kRead &&
       slot_ < wire::kMaxProcesses &&

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes recordings in memory as an agent would: for tests, fuzzing and samples. One thread at a
-// time per RecordingWriter::Thread; different threads of one recording may write concurrently.
+// Makes recordings in memory as an agent would, for tests, fuzzing and samples. Each
+// RecordingWriter::Thread may be used by one thread at a time; different ones of a recording may
+// write concurrently.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ struct RecordingOptions {
   wire::ClockKind clock = wire::kClockMonotonic;
   std::uint64_t ticks_per_second = 1'000'000'000;
   std::uint32_t chunks = 4;
-  std::uint64_t start_ns = 1'000'000'000'000;  // of the first anchor
+  std::uint64_t start_ns = 1'000'000'000'000;  // time of the first anchor
 };
 
 class RecordingWriter {
@@ -34,11 +35,11 @@ class RecordingWriter {
   [[nodiscard]] wire::ChunkHeader& chunk(std::uint32_t i);
   [[nodiscard]] const RecordingOptions& options() const { return options_; }
 
-  // The exact tick of a time, and the anchor that says so.
+  // The exact tick of a time, consistent with the anchors.
   [[nodiscard]] std::uint64_t Ticks(std::uint64_t ns) const;
   [[nodiscard]] wire::ClockAnchor Anchor(std::uint64_t ns) const;
   void AddAnchor(std::uint64_t ns);
-  // Claims a slot; its index.
+  // Claims a slot and returns its index.
   std::uint32_t AddProcess(std::uint32_t pid, std::uint64_t process_start, wire::ProcessRole role,
                            std::int32_t worker_id);
   void Seal();
@@ -48,13 +49,14 @@ class RecordingWriter {
     Thread(RecordingWriter& recording, std::uint32_t slot, std::uint32_t tid,
            std::string_view name);
 
-    // Fills in the check and publishes. False if there is no chunk: counted as dropped.
+    // Sets the check and publishes the record. Returns false if there is no chunk; the record then
+    // counts as dropped.
     bool Write(wire::Record record);
-    // Writes a text of any length below 64 KiB in its parts; returns its id.
+    // Writes a text of less than 64 KiB in its parts; returns its id.
     std::uint64_t Text(wire::TextType type, std::string_view text);
     void Open(const wire::Inflight& operation);
     void Close();
-    void Exit();  // gives the chunk back as a thread does that ends by itself
+    void Exit();  // gives the chunk back, like a thread that ends by itself
     [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
    private:
