@@ -13,7 +13,7 @@
 namespace penstock::gui {
 namespace {
 
-// Characters beyond ASCII that a trace needs fonts for.
+// The characters beyond ASCII in a trace, which fonts must have.
 std::string TextsOf(const Document& document) {
   std::string texts;
   if (document.trace) {
@@ -25,7 +25,7 @@ std::string TextsOf(const Document& document) {
   return texts;
 }
 
-// The same of a sweep and of a second trace.
+// The same for a sweep and a second trace.
 std::string TextsOfOthers(const Workspace& workspace) {
   std::string texts = workspace.compare.other.path.string();
   if (!workspace.sweep.file) return texts;
@@ -86,7 +86,7 @@ void App::WantRange(std::optional<double> from, std::optional<double> to) {
   jobs_.to = to;
 }
 
-// The timeline of the document has just come.
+// Called when the timeline of the document has become ready.
 void App::ShowTimeline() {
   const std::int64_t length = workspace_.document.timeline->length;
   workspace_.TimelineCame();
@@ -95,7 +95,7 @@ void App::ShowTimeline() {
     const TimeRange range{jobs_.from ? ns(*jobs_.from) : 0, jobs_.to ? ns(*jobs_.to) : length};
     if (!range.empty()) {
       workspace_.timeline.view.Show(range);
-      // Other views show no times to zoom to: there it is what they are about.
+      // Views without times to zoom show the interval as the selection.
       if (ObeysRange(workspace_.view)) workspace_.timeline.selection = range;
     }
   }
@@ -103,7 +103,7 @@ void App::ShowTimeline() {
   jobs_.to.reset();
 }
 
-// More of what is shown has come, or it has grown.
+// Takes a newer state of the document: more of it is loaded, or the trace has grown.
 void App::Replace(Document document) {
   const std::shared_ptr<const Timeline> old = workspace_.document.timeline;
   const std::shared_ptr<const Timeline> now = document.timeline;
@@ -118,12 +118,12 @@ void App::Replace(Document document) {
   workspace_.timeline =
       CarryOver(*old, *now, workspace_.timeline, live ? Following::kYes : Following::kNo);
   marks_.Find(workspace_.document, workspace_.timeline);
-  // What names spans by their place is asked for anew.
+  // Everything that names spans by their place must be computed again.
   workspace_.search.Forget();
   workspace_.ForgetUnseen();
 }
 
-// Fonts take a while: they are made anew only for characters that they do not have.
+// Making fonts takes a while, so they are made anew only for characters that they lack.
 bool App::LacksGlyphs() const {
   const std::string texts = Texts();
   const bool unusual = !IsPlain(texts) && texts != style_.glyphs;
@@ -134,7 +134,7 @@ std::string App::Texts() const {
   return TextsOf(workspace_.document) + TextsOfOthers(workspace_);
 }
 
-// What is said about a file in Chinese takes characters of its own.
+// Whether the window says something in Chinese about a file, which needs further characters.
 bool App::WantsCommonGlyphs() const {
   const bool said = workspace_.document.analysis || workspace_.compare.other.open() ||
                     workspace_.sweep.file != nullptr;
@@ -161,13 +161,14 @@ void App::PollJob() {
   PollOther();
   std::erase_if(jobs_.retired, [](const auto& job) { return job->finished(); });
   if (!jobs_.own) return;
-  const bool finished = jobs_.own->finished();  // first: what is published after it is no loss
+  const bool finished =
+      jobs_.own->finished();  // read first, so that nothing published later is lost
   const Document document = jobs_.own->document();
-  // The frame before this one is on the screen.
+  // The previous frame is on the screen.
   if (workspace_.document.timeline && document.serial == workspace_.document.serial)
     jobs_.own->Shown();
   const bool fresh = document.serial != workspace_.document.serial;
-  // A view appears as soon as its part is there.
+  // A view appears as soon as its part of the document is there.
   if (fresh && (document.timeline || document.analysis)) {
     settings_.Remember(jobs_.own->path());
     Show(document);
@@ -245,7 +246,7 @@ void App::Frame() {
   if (dialogs_.commands.open()) dialogs_.commands.Draw(ui_, Commands());
   if (dialogs_.recent.open()) dialogs_.recent.Draw(ui_, RecentCommands());
   DrawDialogs();
-  // Not letter by letter while a note is written.
+  // While a note is being written, not every letter is saved.
   if (!ImGui::IsAnyItemActive()) KeepMarks();
 }
 
@@ -271,7 +272,7 @@ void App::DrawView(Area area) {
   }
   const bool overview = workspace_.view == ViewId::kOverview;
   const bool timeline = workspace_.view == ViewId::kTimeline;
-  // The analysis may be there before the spans of the timeline are.
+  // These views need only the analysis, which may be ready before the timeline.
   const bool alone = (overview || workspace_.view == ViewId::kWhatIf) && !workspace_.Range();
   const bool analysed = document.analysis != nullptr && (alone || document.trace != nullptr);
   if (timeline ? document.timeline == nullptr : !analysed) {
@@ -307,7 +308,7 @@ void App::DrawView(Area area) {
       return DrawGpu(ui_, workspace_, area);
     case ViewId::kSweep:
     case ViewId::kCompare:
-      return;  // above: they need no trace
+      return;  // handled above, without a trace
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One window's contents, whatever it is shown on: a real window, an off-screen picture, a test.
-// Frame() is called between ImGui::NewFrame() and ImGui::Render(), on one thread. The App owns the
-// workspace, the jobs that load, and the settings; it writes no files but those that are exported,
-// and the marks that a person leaves in a trace.
+// The contents of one window, whatever it is shown on: a real window, an off-screen picture, a
+// test. Frame() is called between ImGui::NewFrame() and ImGui::Render(), on one thread. The App
+// owns the workspace, the loading jobs and the settings. It writes no files except exports and the
+// marks that a person leaves in a trace.
 #pragma once
 
 #include <filesystem>
@@ -28,35 +28,35 @@ namespace penstock::gui {
 
 class App {
  public:
-  // `wake`: called from any thread when a frame is wanted. `screen_scale`: pixels per logical pixel
-  // of the screen.
+  // `wake` is called from any thread when a frame is needed. `screen_scale`: physical pixels per
+  // logical pixel.
   App(Settings settings, float screen_scale, std::function<void()> wake);
 
-  // Begins to load, a trace or a sweep by what is in the file; what is open stays until then.
+  // Begins to load a trace or a sweep, whichever the file holds. What is open stays until then.
   void Open(const std::filesystem::path& path);
   // Begins to load the trace to compare with.
   void OpenOther(const std::filesystem::path& path);
-  // What was dropped on the window: a sweep, a trace, or two traces to compare.
+  // Opens the files that were dropped on the window: a sweep, a trace, or two traces to compare.
   void Dropped(const std::vector<std::filesystem::path>& paths);
   // Uses the desktop's file dialogs where `search_path` ($PATH) has a program for them.
   void UseNativeDialogs(const std::string& search_path);
   // Keeps the marks of each trace in a file in `folder`.
   void UseMarks(std::filesystem::path folder) { marks_.Use(std::move(folder)); }
-  // Saves them if they have changed. Called after each frame in which nothing is typed.
+  // Saves the marks if they have changed. It is called after each frame in which nothing is typed.
   void KeepMarks();
-  // Shows what is loaded already.
+  // Shows a document that is loaded already.
   void Show(Document document);
   void ShowOther(Document document);
   void ShowSweep(Sweep sweep);
-  // Zooms the timeline of what is shown next. Units: seconds since the trace began; what is not
-  // given is the trace's own end.
+  // Zooms the timeline of the next trace to these times. Units: seconds since the trace began;
+  // nullopt stands for the trace's own begin or end.
   void WantRange(std::optional<double> from, std::optional<double> to);
 
   // Pixels per logical pixel of the screen that the window is on now.
   void SetScreenScale(float scale);
-  // Fonts that were made beforehand, for the first style.
+  // Uses fonts that were made beforehand for the first style.
   void UseFonts(EarlyFonts* fonts) { style_.fonts = fonts; }
-  // Fonts and style must be made anew before the next frame; clears the wish.
+  // Whether fonts and style must be made anew before the next frame. Clears that request.
   [[nodiscard]] bool TakeStyleChange();
   void RebuildStyle();  // Requires: no frame begun
 
@@ -64,17 +64,18 @@ class App {
 
   [[nodiscard]] bool loading() const { return Reading() != nullptr; }
   [[nodiscard]] bool paused() const { return paused_; }
-  // Something on the screen goes by itself, or a comparison is under way.
+  // Whether something on the screen moves by itself, or a comparison is being computed.
   [[nodiscard]] bool waiting() const;
-  // To be called after each frame that was drawn: where the picture of it is to go, if anywhere.
+  // To be called after each frame that was drawn. Returns the file for a picture of this frame, if
+  // one was asked for.
   [[nodiscard]] std::optional<std::filesystem::path> TakePicture() { return picture_.FrameDrawn(); }
   [[nodiscard]] bool picture_pending() const { return picture_.pending(); }
   void Saved(const std::filesystem::path& path, const Result<void>& done);
-  // Asks for a name and writes it there.
+  // Asks for a file name and writes the export there.
   void Export(ExportKind kind);
   [[nodiscard]] const Notice& notice() const { return notice_; }
   [[nodiscard]] bool quit() const { return quit_; }
-  // A text field is about to take the keyboard.
+  // Whether a text field is about to take the keyboard.
   [[nodiscard]] bool wants_keyboard() const {
     const bool search = workspace_.view == ViewId::kTimeline && workspace_.search.focus;
     return search || dialogs_.commands.fresh() || dialogs_.recent.fresh();
@@ -91,7 +92,8 @@ class App {
  private:
   void PollJob();
   void ShowTimeline();
-  // What is being read, and not only followed: the trace, else the one to compare with.
+  // The job that is loading a file: that of the trace unless it only follows one, else that of the
+  // trace to compare with.
   [[nodiscard]] const LoadJob* Reading() const {
     if (jobs_.own && !jobs_.own->following()) return jobs_.own.get();
     return jobs_.other.get();
@@ -129,17 +131,17 @@ class App {
   void Write(ExportKind kind, const std::filesystem::path& path);
   [[nodiscard]] std::filesystem::path Folder() const;
 
-  // What is being read, and how it is to be shown when it is there.
+  // The loading jobs, and how their results are to be shown.
   struct Jobs {
     std::unique_ptr<LoadJob> own;                   // of the trace to show
     std::unique_ptr<LoadJob> other;                 // of the trace to compare with
-    std::vector<std::unique_ptr<LoadJob>> retired;  // cancelled, not yet at their end
+    std::vector<std::unique_ptr<LoadJob>> retired;  // cancelled, still running
     std::optional<double> from;                     // see WantRange()
     std::optional<double> to;
     std::optional<Error> error;  // of the last file
     std::filesystem::path failed;
   };
-  // What fonts and style are made for.
+  // What the fonts and the style were made for.
   struct Style {
     float screen_scale = 1;
     EarlyFonts* fonts = nullptr;
@@ -147,16 +149,16 @@ class App {
     std::string glyphs;
     bool common_glyphs = false;
   };
-  // What may lie over the view.
+  // The dialogs and lists that may lie over the view.
   struct Dialogs {
     FileChooser chooser;
     CommandList commands;
     CommandList recent;
     SaveDialog save;
     std::unique_ptr<NativeDialog> native;
-    bool choosing_other = false;          // what is chosen is to be compared with
-    std::optional<ExportKind> exporting;  // a name for it is asked for
-    bool open_menu = false;               // to be opened in the next frame
+    bool choosing_other = false;          // the chosen file is the one to compare with
+    std::optional<ExportKind> exporting;  // its file name is asked for
+    bool open_menu = false;               // the menu opens in the next frame
     bool export_menu = false;             // the same
   };
 
@@ -170,7 +172,7 @@ class App {
   MarkKeeper marks_;
   PictureWish picture_;
   Notice notice_;
-  bool paused_ = false;  // what is live is shown as it was when this was set
+  bool paused_ = false;  // a live trace stays as it was at that moment
   bool quit_ = false;
 };
 

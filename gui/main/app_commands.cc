@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the list of commands (Ctrl+P) holds, and that of recent files (Ctrl+R).
+// The contents of the list of commands (Ctrl+P) and of the list of recent files (Ctrl+R).
 #include <string>
 #include <vector>
 

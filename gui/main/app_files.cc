@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What comes in and goes out: opening, comparing, exporting, and the dialogs for it.
+// Opening, comparing and exporting files, and the dialogs for them.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -42,7 +42,7 @@ void App::OpenOther(const fs::path& path) {
 void App::PollOther() {
   if (!jobs_.other) return;
   if (jobs_.other->following() && jobs_.other->document().complete()) {
-    // One that is being written is compared as it is now.
+    // A trace that is being written is compared in its present state.
     settings_.Remember(jobs_.other->path());
     ShowOther(jobs_.other->document());
     jobs_.other->Cancel();
@@ -72,7 +72,7 @@ void App::Dropped(const std::vector<fs::path>& paths) {
       second = &path;
     }
   }
-  // One trace in the compare view is the one to compare with.
+  // In the compare view a single trace becomes the one to compare with.
   const bool compare = workspace_.view == ViewId::kCompare && workspace_.document.open();
   if (first != nullptr && second == nullptr && compare) return OpenOther(*first);
   if (first != nullptr) Opened(*first, false);
@@ -131,10 +131,10 @@ void App::GrantWish() {
       Open(wish.path);
       return OpenOther(wish.other);
     case WishKind::kSwap:
-      if (Reading() != nullptr) return;  // the rest of one of them is yet to come
+      if (Reading() != nullptr) return;  // one of them is still being loaded
       break;
   }
-  if (jobs_.own) {  // one that is followed has come to rest as B
+  if (jobs_.own) {  // a followed trace, now B, is not read any further
     jobs_.own->Cancel();
     jobs_.retired.push_back(std::move(jobs_.own));
   }
@@ -187,7 +187,7 @@ void App::FileKeys() {
   if (io.KeyShift && Pressed(Key::kH)) Export(ExportKind::kReport);
 }
 
-// The buttons of the bar, each with its list.
+// Draws the buttons of the bar and their lists.
 void App::DrawFileMenus() {
   if (ImGui::Button(ui_.T(Text::kOpen))) Choose(false);
   Tip(ui_, ui_.T(Text::kOpenTip));
@@ -239,7 +239,7 @@ void App::DrawFileMenus() {
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar();
-  // What comes beside the buttons goes on from the last of them.
+  // Whatever comes beside the buttons continues after the last of them.
   ImGui::SetCursorScreenPos({after.x, top});
   ImGui::Dummy({0, after.y - top});
 }
@@ -254,7 +254,7 @@ void App::DrawDialogs() {
     if (const auto outcome = dialogs_.native->Take()) {
       const auto exporting = std::exchange(dialogs_.exporting, std::nullopt);
       if (outcome->kind == DialogOutcome::Kind::kFailed) {
-        // The desktop's does not work: ours does.
+        // The desktop's dialog failed, so the window's own one opens.
         if (exporting) {
           Export(*exporting);
         } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What surrounds the views: the bar above them, warnings, and what stands there without a trace.
+// The frame around the views: the bar above them, warnings, and the page shown without a trace.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@
 namespace penstock::gui {
 namespace {
 
-// Two arcs of water and a pipe: the sign of the program.
+// Draws the program's sign: two arcs of water and a pipe.
 void DrawSign(const Ui& ui, ImVec2 at, float size) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Rgb accent = ui.palette().accent;
@@ -26,7 +26,7 @@ void DrawSign(const Ui& ui, ImVec2 at, float size) {
   }
 }
 
-// A disc, half of it filled.
+// Draws a disc, half of it filled.
 void DrawHalfMoon(const Ui& ui, ImVec2 min, ImVec2 max) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 centre{(min.x + max.x) / 2, (min.y + max.y) / 2};
@@ -39,8 +39,8 @@ void DrawHalfMoon(const Ui& ui, ImVec2 min, ImVec2 max) {
 
 }  // namespace
 
-// One for each view, from the cursor to `end`; those without room are in a list behind the last.
-// Returns where they end.
+// Draws a tab for each view, from the cursor to `end`. A list behind the last tab holds those that
+// do not fit. Returns where the tabs end.
 float App::DrawTabs(float end) {
   const float gap = ui_.Px(2);
   const auto choose = [&](ViewId view) {
@@ -54,7 +54,7 @@ float App::DrawTabs(float end) {
   for (const ViewInfo& view : kViews) whole += width(ui_.T(view.title)) + gap;
   constexpr const char* kMore = "…";
   float x = ImGui::GetCursorScreenPos().x;
-  // The one that is open is always seen.
+  // The tab of the open view always stays visible.
   float kept = 0;
   for (const ViewInfo& view : kViews) {
     if (view.id == workspace_.view) kept = width(ui_.T(view.title)) + gap;
@@ -148,7 +148,8 @@ void App::DrawTopBar(Area area) {
     Tip(ui_, shown.string());
   }
   const LoadJob* job = Reading();
-  if (job != nullptr && document.open()) {  // something else is being loaded, or the rest of this
+  if (job != nullptr &&
+      document.open()) {  // another file, or the rest of this one, is being loaded
     const float part = std::clamp(job->progress(), 0.02F, 1.0F);
     list->AddRectFilled({area.min.x, area.max.y - ui_.Px(2)},
                         {area.min.x + part * area.width(), area.max.y}, Ink(p.accent));
@@ -158,7 +159,7 @@ void App::DrawTopBar(Area area) {
 float App::DrawWarnings(Area area) {
   const Document& document = workspace_.document;
   if (!document.analysis || jobs_.error) return 0;
-  // The sweep is of no trace, and the comparison says it at each of its sides.
+  // A sweep belongs to no trace, and the comparison shows the warnings at each of its sides.
   if (workspace_.view == ViewId::kSweep || workspace_.view == ViewId::kCompare) return 0;
   const auto lines = Warnings(document.analysis->report, ui_.language);
   if (lines.empty()) return 0;

@@ -11,8 +11,8 @@
 namespace penstock::gui {
 namespace {
 
-constexpr double kSeconds = 5;     // that a success stays
-constexpr int kPictureFrames = 4;  // a closing menu takes some
+constexpr double kSeconds = 5;     // how long a success is shown
+constexpr int kPictureFrames = 4;  // a menu takes some to close
 
 const ExportInfo& InfoOf(ExportKind kind) {
   const auto infos = Exports();

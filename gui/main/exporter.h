@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What leaves the window as a file: the view as a picture, tables as CSV, the report as HTML. Every
-// file appears whole or not at all, and what came of it is said in the window. Part of the App.
+// The files that the window exports: the view as a picture, tables as CSV, the report as HTML.
+// Every file appears whole or not at all, and the window says whether it was written. Part of the
+// App.
 #pragma once
 
 #include <filesystem>
@@ -13,19 +14,20 @@
 
 namespace penstock::gui {
 
-// Whether there is anything of this kind to export now.
+// Whether there is something of this kind to export now.
 [[nodiscard]] bool CanExport(const Workspace& workspace, ExportKind kind);
-// The proposed file, beside what it is made from.
+// The proposed file. It lies beside the trace or sweep.
 [[nodiscard]] std::filesystem::path ProposedExport(const Workspace& workspace, ExportKind kind);
-// The keys that ask for it, as they are written in menus; nullptr: none.
+// The shortcut of the export as menus write it; nullptr if it has none.
 [[nodiscard]] const char* ExportKeys(ExportKind kind);
-// The text of a table or the report. What is about a trace is about the stretch that is selected
-// where the view is, as on the screen. Requires: CanExport(), and not kPicture.
-// Errors: kInput where the what-if predicts nothing.
+// The text of a table or of the report. As on the screen, it covers the selected interval where the
+// view obeys the selection.
+// Requires: CanExport(), and a kind other than kPicture.
+// Errors: kInput if the what-if predicts nothing.
 [[nodiscard]] Result<std::string> ExportText(const Workspace& workspace, ExportKind kind,
                                              Language language);
 
-// A line at the foot of the window: a success goes by itself, a failure by a click.
+// A message at the foot of the window. A success disappears by itself, a failure after a click.
 class Notice {
  public:
   void Say(std::string text, bool failed);
@@ -41,17 +43,17 @@ class Notice {
   double since_ = 0;  // ImGui's clock
 };
 
-// A picture that is wanted: taken when the menus are gone from the screen.
+// A picture that was asked for. It is taken when the menus have left the screen.
 class PictureWish {
  public:
   void Want(std::filesystem::path path);
   [[nodiscard]] bool pending() const { return frames_ > 0; }
-  // Counts a frame that was drawn; the path when it is the one to keep.
+  // Counts one drawn frame. Returns the path if this frame is the one to keep.
   [[nodiscard]] std::optional<std::filesystem::path> FrameDrawn();
 
  private:
   std::filesystem::path path_;
-  int frames_ = 0;  // until then
+  int frames_ = 0;  // left until the picture
 };
 
 }  // namespace penstock::gui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chip in the upper bar: that a trace is being read, or that it is still being written.
+// The chip in the upper bar. It says that a trace is being read or is still being written.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,8 @@ struct Chip {
   std::string tip;
 };
 
-// A round label that can be clicked; `dot` pulses where something is alive. Returns its left edge.
+// Draws a round label that can be clicked; `dot` pulses while a trace is live. Returns the left
+// edge.
 float DrawChip(const Ui& ui, const char* id, const Chip& chip, float right, Area bar,
                bool* clicked) {
   ImDrawList* list = ImGui::GetWindowDrawList();

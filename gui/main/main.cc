@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock-gui [T] [T2] [SWEEP.json] [--screenshot PNG] [--view V] [--from T --to T] [--size WxH]
-// [--theme light|dark]
-//              [--lang en|zh]
+// The program penstock-gui. Its options are declared in gui/main/options.cc.
 #include <fmt/core.h>
 #include <clocale>
 #include <cstdio>
@@ -46,7 +44,7 @@ int RunProgram(int argc, char** argv) {
     const Result<void> drawn = TakeScreenshot(*options);
     return drawn ? 0 : traces::Complain(line, drawn.error());
   }
-  // So that typed text arrives in the encoding of the user.
+  // Typed text then arrives in the user's encoding.
   std::setlocale(LC_CTYPE, "");
   options->search_path = Environment("PATH");
   options->wayland =
@@ -54,7 +52,7 @@ int RunProgram(int argc, char** argv) {
   options->marks = MarksFolder(Environment("XDG_STATE_HOME"), Environment("HOME"));
   const auto path = SettingsPath(Environment("XDG_CONFIG_HOME"), Environment("HOME"));
   Settings defaults;
-  // What could not be read is not chosen for a person.
+  // A language that could not be displayed is not chosen for the user.
   defaults.language = HasChineseFont() ? LanguageOf(Locale()) : Language::kEnglish;
   Settings settings = LoadSettings(path, defaults);
   const Result<void> shown = RunWindow(*options, &settings);

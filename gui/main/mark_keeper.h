@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps what a person left in the timeline of each trace in a file. Owns what it last read or
-// wrote; one thread.
+// Keeps the marks that a person left in the timeline of each trace in a file. Owns what it last
+// read or wrote. Used from one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace penstock::gui {
 
 class MarkKeeper {
  public:
-  // Without a folder nothing is kept.
+  // Sets the folder. Without one nothing is kept.
   void Use(std::filesystem::path folder) { folder_ = std::move(folder); }
-  // Puts those of the document's trace into `state`, as soon as it is known which trace it is, once
-  // for each document.
+  // Puts the marks of the document's trace into `state`, once for each document, as soon as the
+  // trace is known.
   void Find(const Document& document, TimelineState& state);
-  // Writes them if they have changed. Errors: kOutput.
+  // Writes the marks if they have changed. Errors: kOutput.
   [[nodiscard]] Result<void> Keep(const Document& document, const TimelineState& state);
 
  private:

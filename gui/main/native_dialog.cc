@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the order of preference. The first three take the same words.
+// In the order of preference. The first three take the same arguments.
 constexpr std::array<std::string_view, 4> kPrograms = {"zenity", "qarma", "matedialog", "kdialog"};
 constexpr const char* kPatterns =
     "*.penstock *.recording *.part *.json *.json.gz *.sqlite *.pftrace *.perfetto-trace *.pfw "
@@ -38,7 +38,8 @@ fs::path Find(const std::string& search_path) {
   return {};
 }
 
-// Starts it in a process group of its own, its standard output in `write`. -1: it does not start.
+// Starts the program in its own process group, with its standard output going to `write`. Returns
+// -1 if it does not start.
 pid_t Spawn(const std::vector<std::string>& words, int write) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -88,7 +89,7 @@ std::vector<std::string> NativeDialog::Words(const fs::path& program, DialogPurp
                                              const std::string& title, const fs::path& at) {
   std::vector<std::string> words = {program.string()};
   const bool save = purpose == DialogPurpose::kSave;
-  // A folder to begin in ends with a slash, else its last part would be taken for a file.
+  // The folder to begin in ends with a slash; otherwise its last part would be taken for a file.
   std::string start = at.string();
   if (!save && !start.empty() && start.back() != '/') start += '/';
   if (program.filename() == "kdialog") {
@@ -134,7 +135,7 @@ void NativeDialog::Wait(int output) {
   int status = -1;
   if (pid > 0) {
     text = ReadAll(output);
-    // Its number stays its own until it is reaped, and that happens under the lock.
+    // The process keeps its number until it is reaped, and that happens under the lock.
     siginfo_t info{};
     while (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 &&
            errno == EINTR) {
@@ -159,7 +160,8 @@ std::optional<DialogOutcome> NativeDialog::Take() {
   if (!thread_.joinable() || !done_.load(std::memory_order_acquire)) return std::nullopt;
   thread_.join();
   thread_ = std::thread();
-  if (outcome_.kind == DialogOutcome::Kind::kFailed) program_.clear();  // nor will it next time
+  if (outcome_.kind == DialogOutcome::Kind::kFailed)
+    program_.clear();  // it would fail next time too
   return std::move(outcome_);
 }
 

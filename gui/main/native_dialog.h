@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The desktop's own file dialog, by the program that the desktop brings for it (zenity, kdialog and
-// their likes). It runs beside the window, which goes on drawing. One dialog at a time; members
-// belong to the thread that made it.
+// The file dialog of the desktop, shown by a program that comes with the desktop (zenity, kdialog
+// and similar ones). It runs beside the window, which keeps drawing. There is one dialog at a time;
+// the members belong to the thread that made it.
 #pragma once
 
 #include <sys/types.h>
@@ -32,7 +32,8 @@ struct DialogOutcome {
 
 class NativeDialog {
  public:
-  // `search_path`: as $PATH; "" for none. `wake`: called from a thread when there is an outcome.
+  // `search_path`: as $PATH; with "" no program is found. `wake` is called from another thread when
+  // there is an outcome.
   NativeDialog(const std::string& search_path, std::function<void()> wake);
   ~NativeDialog();  // closes the dialog
   NativeDialog(const NativeDialog&) = delete;
@@ -40,12 +41,12 @@ class NativeDialog {
 
   [[nodiscard]] bool available() const { return !program_.empty(); }
   [[nodiscard]] bool running() const { return thread_.joinable(); }
-  // Requires: available() and not running(). `at`: a folder to begin in, or the file proposed.
+  // `at`: the folder to begin in, or the proposed file. Requires: available() and not running().
   void Start(DialogPurpose purpose, const std::string& title, const std::filesystem::path& at);
-  // What came of it, once.
+  // Returns the outcome once.
   [[nodiscard]] std::optional<DialogOutcome> Take();
 
-  // The words for a program of this name; for tests.
+  // The command line for a program of this name; for tests.
   [[nodiscard]] static std::vector<std::string> Words(const std::filesystem::path& program,
                                                       DialogPurpose purpose,
                                                       const std::string& title,

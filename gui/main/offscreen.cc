@@ -24,7 +24,7 @@ struct Offscreen::Screen {
 
 namespace {
 
-// Without any window system where EGL can do that, else on whatever it takes for the default.
+// Opens a display without any window system if EGL supports that, else EGL's default display.
 EGLDisplay OpenDisplay(const Egl& egl) {
   const auto get = reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(
       egl.GetProcAddress("eglGetPlatformDisplayEXT"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A picture without a display: an OpenGL context by EGL, a framebuffer, an ImGui context of its
-// own. One at a time; everything on one thread.
+// Draws a picture without a display, with an OpenGL context from EGL, a framebuffer and its own
+// ImGui context. One may exist at a time; everything happens on one thread.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,21 @@ struct Image {
 
 class Offscreen {
  public:
-  // With `fonts`, which outlive it, or an atlas of its own.
-  // Errors: kEnvironment if there is no EGL or no OpenGL 3.
+  // `fonts` must outlive the result; without them it has its own atlas. Errors: kEnvironment if
+  // there is no EGL or no OpenGL 3.
   static Result<std::unique_ptr<Offscreen>> Make(int width, int height,
                                                  EarlyFonts* fonts = nullptr);
   ~Offscreen();
   Offscreen(const Offscreen&) = delete;
   Offscreen& operator=(const Offscreen&) = delete;
 
-  // Uploads the fonts anew.
+  // Uploads the fonts again.
   void RemakeFonts();
-  // One frame: `draw` runs between NewFrame() and Render(). 1/60 s passes for ImGui.
+  // Draws one frame: `draw` runs between NewFrame() and Render(). For ImGui 1/60 s passes.
   void Frame(const std::function<void()>& draw);
   // Waits until the last frame is drawn.
   void Finish() const;
-  // What the last frame shows.
+  // Reads the pixels of the last frame.
   [[nodiscard]] Image Read() const;
 
  private:

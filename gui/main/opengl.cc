@@ -10,7 +10,7 @@
 namespace penstock::gui {
 namespace {
 
-// Fills in functions by name, and remembers the first that is missing.
+// Looks up functions by name, and remembers the first that is missing.
 template <class Get>
 class Finder {
  public:
@@ -51,7 +51,7 @@ Result<OpenGl> OpenGl::Load(void (*(*get)(const char* name))()) {
 }
 
 Result<Egl> Egl::Load() {
-  // Never closed: drivers leave handlers behind that run at the end of the program.
+  // The library is never closed: drivers leave handlers that run at the end of the program.
   void* library = ::dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return Missing("there is no libEGL.so.1 on this system");
   Egl egl;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenGL and EGL, opened when a window or picture is drawn: one program for systems with them and
-// without, which then says what is missing. Threads: the one that draws.
+// OpenGL and EGL are opened when a window or picture is drawn. So one program serves systems with
+// and without them; without them it says what is missing. Threads: the one that draws.
 #pragma once
 
 #include <EGL/egl.h>
@@ -12,7 +12,7 @@
 
 namespace penstock::gui {
 
-// The functions of OpenGL that we call ourselves; Dear ImGui opens its own.
+// The OpenGL functions that this program calls itself; Dear ImGui opens its own.
 struct OpenGl {
   decltype(&::glClear) Clear = nullptr;
   decltype(&::glClearColor) ClearColor = nullptr;
@@ -29,8 +29,8 @@ struct OpenGl {
   PFNGLFRAMEBUFFERTEXTURE2DPROC FramebufferTexture2D = nullptr;
   PFNGLCHECKFRAMEBUFFERSTATUSPROC CheckFramebufferStatus = nullptr;
 
-  // `get`: eglGetProcAddress or glfwGetProcAddress, with a context current.
-  // Errors: kEnvironment if one of them is missing.
+  // `get`: eglGetProcAddress or glfwGetProcAddress, with a current context. Errors: kEnvironment if
+  // a function is missing.
   static Result<OpenGl> Load(void (*(*get)(const char* name))());
 };
 
@@ -46,11 +46,11 @@ struct Egl {
   decltype(&::eglDestroyContext) DestroyContext = nullptr;
   decltype(&::eglMakeCurrent) MakeCurrent = nullptr;
 
-  // Errors: kEnvironment if there is no libEGL.so.1 here, or one of them is missing.
+  // Errors: kEnvironment if there is no libEGL.so.1, or if it lacks a function.
   static Result<Egl> Load();
 };
 
-// What to install where a library of them is missing.
+// The packages to install where such a library is missing.
 inline constexpr char kInstallOpenGl[] =
     "install libegl1, libgl1 and libgl1-mesa-dri, or see: penstock report --html";
 

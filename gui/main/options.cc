@@ -35,7 +35,8 @@ Result<void> ReadSize(const std::string& text, Options* options) {
               fmt::format("--size {}: say WIDTHxHEIGHT, from 320x240 to 8192x8192", text));
 }
 
-// strtod() takes "nan", "inf" and hexadecimal, which a range check lets pass or people do not mean.
+// Refuses "nan", "inf" and hexadecimal numbers, which strtod() accepts: a range check lets some of
+// them pass, and nobody means them.
 Result<double> ReadScale(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);

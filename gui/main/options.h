@@ -17,24 +17,24 @@
 namespace penstock::gui {
 
 struct Options {
-  std::vector<std::filesystem::path> files;  // traces (two are compared), a sweep; at most three
-  std::filesystem::path screenshot;          // empty: a window
-  std::optional<ViewId> view;                // none: by what is opened
+  std::vector<std::filesystem::path> files;  // at most two traces and a sweep
+  std::filesystem::path screenshot;          // empty: show a window
+  std::optional<ViewId> view;                // nullopt: depends on the files
   std::optional<double> from;                // seconds since the trace began
   std::optional<double> to;
   int width = 1280;
   int height = 800;
   bool size_given = false;
-  std::filesystem::path state;  // where a window writes what it shows: for tests; empty: nowhere
+  std::filesystem::path state;  // file for what the window shows, for tests; empty: none
   std::optional<Theme> theme;
   std::optional<Language> language;
-  double scale = 0;             // 0: of the screen and the settings
+  double scale = 0;             // 0: from the screen and the settings
   std::string search_path;      // $PATH, for the desktop's file dialogs
-  bool wayland = false;         // whether the desktop is one of Wayland's
-  std::filesystem::path marks;  // where what a person leaves in traces is kept; empty: nowhere
+  bool wayland = false;         // the desktop runs on Wayland
+  std::filesystem::path marks;  // folder of the marks in traces; empty: none
 };
 
-// The words as they stand on the command line.
+// The options as they were typed.
 struct OptionWords {
   std::vector<std::string> files;
   std::string screenshot, view, from, to, size, theme, language, scale, state;
@@ -44,7 +44,7 @@ void Declare(traces::CommandLine& line, OptionWords* words);
 // Errors: kUsage.
 [[nodiscard]] Result<Options> ReadOptions(const OptionWords& words);
 
-// "1.2s", "350ms", "20us", "1.5": seconds. Errors: kUsage.
+// Reads "1.2s", "350ms", "20us" or "1.5" as seconds. Errors: kUsage.
 [[nodiscard]] Result<double> ReadTime(const std::string& option, const std::string& text);
 
 }  // namespace penstock::gui

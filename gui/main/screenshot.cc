@@ -12,7 +12,7 @@
 namespace penstock::gui {
 namespace {
 
-// What the files of the command line hold.
+// The contents of the files on the command line.
 struct Opened {
   std::optional<Document> trace;
   std::optional<Document> other;
@@ -68,10 +68,10 @@ Result<void> TakeScreenshot(const Options& options) {
   if (opened->other) app.ShowOther(std::move(*opened->other));
   if (opened->sweep) app.ShowSweep(std::move(*opened->sweep));
   app.workspace().view = view;
-  // Some things take a few frames to find their place, and a comparison takes a while.
+  // Some things need a few frames to find their place, and a comparison takes a while.
   constexpr int kFrames = 5;
   for (int i = 0; i < kFrames || app.waiting();) {
-    // A picture is of what is known in the end.
+    // The picture must show the final state.
     while (app.workspace().ranges->busy()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

@@ -8,8 +8,9 @@
 
 namespace penstock::gui {
 
-// Requires: options.trace and options.screenshot are set. Settings of the user play no part.
-// Errors: those of LoadDocument and of Offscreen; kOutput.
+// Draws the view of options.files into options.screenshot. The user's settings are not read.
+// Requires: both are set.
+// Errors: those of LoadDocument, ReadSweep and Offscreen; kOutput.
 [[nodiscard]] Result<void> TakeScreenshot(const Options& options);
 
 }  // namespace penstock::gui

@@ -26,7 +26,7 @@
 namespace penstock::gui {
 namespace {
 
-// Popups, tables and tooltips take some frames to settle after an event.
+// Popups, tables and tooltips need some frames to settle after an event.
 constexpr int kSettleFrames = 4;
 
 std::string& LastGlfwError() {
@@ -42,8 +42,8 @@ struct Glfw {
   explicit Glfw([[maybe_unused]] bool wayland) {
     glfwSetErrorCallback(OnError);
 #ifdef GLFW_PLATFORM
-    // From 3.4 on one library knows both, and where there is no Wayland the search for it writes to
-    // the standard error.
+    // From 3.4 on, one library supports both. Without Wayland it would write to the standard error
+    // while it looks for it.
     if (!wayland && glfwPlatformSupported(GLFW_PLATFORM_X11) == GLFW_TRUE) {
       glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
     }
@@ -66,7 +66,8 @@ struct Imgui {
   Imgui(GLFWwindow* window, ImFontAtlas* fonts) {
     ImGui::CreateContext(fonts);
     ImGui::GetIO().IniFilename = nullptr;
-    ImGui::GetIO().ConfigInputTextCursorBlink = false;  // nothing moves while nothing happens
+    ImGui::GetIO().ConfigInputTextCursorBlink =
+        false;  // otherwise an idle window would draw frames
     ImGui_ImplGlfw_InitForOpenGL(window, true);
     draws = ImGui_ImplOpenGL3_Init("#version 150");
   }
@@ -80,19 +81,19 @@ struct Imgui {
   bool draws = false;
 };
 
-// A key, or the character that it wrote.
+// A key, or the character that it produced.
 struct Typed {
   KeyEvent key;
   unsigned character = 0;
 };
 
-// What GLFW's callbacks find at the window.
+// The state that GLFW's callbacks find at the window.
 struct WindowState {
   App* app = nullptr;
   OpenGl gl;
   std::deque<Typed> keys;
-  int hold = 0;       // frames that keys wait for
-  bool left = false;  // Dear ImGui has not taken all that it got
+  int hold = 0;       // frames for which keys wait
+  bool left = false;  // Dear ImGui has not taken all events
 };
 
 WindowState& StateOf(GLFWwindow* window) {
@@ -109,7 +110,7 @@ void OnDrop(GLFWwindow* window, int count, const char** paths) {
   StateOf(window).app->Dropped(dropped);
 }
 
-// What has been drawn and is not yet on the screen.
+// Reads what has been drawn and is not on the screen yet.
 Image ReadBack(const OpenGl& gl, int width, int height) {
   Image image;
   image.width = width;
@@ -138,12 +139,14 @@ void OnCharacter(GLFWwindow* window, unsigned character) {
   return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER;
 }
 
-// Dear ImGui looks at keys once a frame: one that goes down and up between two frames would be lost
-// (until 1.87), and one whose modifier is let go of in between would mean something else. So a
-// frame sees what comes up to the first key that goes down, and a key changes at most once in it;
-// what comes later waits for the next. Characters stay behind the keys that wrote them. A field
-// that is to have the keyboard has it some frames later: until then nothing is delivered, so that
-// "/decode" typed at once is a search for "decode".
+// Delivers the keys of one frame. Dear ImGui looks at keys once per frame. Up to 1.87 it misses a
+// key that goes down and up between two frames, and a modifier that is released in between changes
+// the meaning of a key. Therefore a frame gets the events up to the first key that goes down, and
+// each key changes at most once in it; later events wait for the next frame. Characters stay behind
+// the keys that produced them.
+//
+// A text field that is to have the keyboard gets it some frames later, and nothing is delivered
+// until then. So "/decode" typed at once is a search for "decode".
 void DeliverKeys(GLFWwindow* window) {
   if (StateOf(window).left) return;
   std::deque<Typed>& keys = StateOf(window).keys;
@@ -156,7 +159,7 @@ void DeliverKeys(GLFWwindow* window) {
   while (!keys.empty()) {
     const Typed typed = keys.front();
     const KeyEvent& event = typed.key;
-    // A key that is let go of is let go of: it would repeat.
+    // A release is delivered even while keys wait; otherwise the key would repeat.
     if (held && (typed.character != 0 || event.action != GLFW_RELEASE)) break;
     if (typed.character != 0) {
       keys.pop_front();
@@ -167,7 +170,7 @@ void DeliverKeys(GLFWwindow* window) {
     keys.pop_front();
     SendKey(window, event);
     pressed = event.action != GLFW_RELEASE && !IsModifier(event.key);
-    // A field that is left by it has the keyboard for one more frame.
+    // Escape leaves a field, which keeps the keyboard for one more frame.
     if (pressed && event.key == GLFW_KEY_ESCAPE) hold = 2;
   }
 }
@@ -199,7 +202,7 @@ void DrawFrame(GLFWwindow* window, App& app) {
   glfwSwapBuffers(window);
 }
 
-// Tells a test what the window shows, whenever that has changed.
+// Writes what the window shows to a file for a test, whenever it has changed.
 class StateFile {
  public:
   explicit StateFile(std::filesystem::path path) : path_(std::move(path)) {}
@@ -223,7 +226,8 @@ class StateFile {
 };
 
 // Waits for an event, or while something is loaded for the time of its next picture. Returns how
-// many frames to draw after the next: none after progress alone, for the cores have work to do.
+// many frames to draw after the next one; none after mere progress, because the cores are busy
+// loading.
 int WaitForFrames(bool loading) {
   constexpr double kProgress = 0.1;  // seconds
   if (!loading) {
@@ -252,7 +256,7 @@ void Loop(GLFWwindow* window, App& app, StateFile& state) {
     DrawFrame(window, app);
     state.Write(app);
     loading = app.loading() || app.waiting();
-    // Keys that are held move the view, and a caret blinks.
+    // Held keys move the view, and a caret blinks.
     if (AnyHeld() || StateOf(window).left || !StateOf(window).keys.empty() ||
         app.wants_keyboard() || ImGui::IsAnyMouseDown() || app.picture_pending() ||
         app.workspace().animating()) {
@@ -261,7 +265,7 @@ void Loop(GLFWwindow* window, App& app, StateFile& state) {
   }
 }
 
-// A sweep shows its own view unless another was asked for, and two traces are compared.
+// Opens the files: a sweep in its own view unless another was asked for; two traces are compared.
 void OpenFiles(App& app, const Options& options) {
   for (const std::filesystem::path& path : options.files) {
     if (&path != &options.files.front() && KindOf(path) != FileKind::kJson && app.loading()) {
@@ -325,12 +329,12 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
   glfwSetWindowUserPointer(window.get(), &state);
   glfwSetWindowContentScaleCallback(window.get(), OnScale);
   glfwSetDropCallback(window.get(), OnDrop);
-  glfwSetKeyCallback(window.get(), OnKey);  // instead of those that ImGui has set
+  glfwSetKeyCallback(window.get(), OnKey);  // replace those that ImGui has set
   glfwSetCharCallback(window.get(), OnCharacter);
   StateFile written(options.state);
   Loop(window.get(), app, written);
   app.KeepMarks();
-  glfwHideWindow(window.get());  // what is still at work may take a moment to stop
+  glfwHideWindow(window.get());  // running jobs may take a moment to stop
   glfwGetWindowSize(window.get(), &app.settings().width, &app.settings().height);
   *settings = app.settings();
   return {};

@@ -11,8 +11,8 @@
 
 namespace penstock::gui {
 
-// Runs until the window is closed. `settings` are changed to what is to be kept.
-// Errors: kEnvironment if there is no display or no OpenGL 3.
+// Runs until the window is closed, then leaves in `settings` what is to be kept. Errors:
+// kEnvironment if there is no display or no OpenGL 3.
 [[nodiscard]] Result<void> RunWindow(const Options& options, Settings* settings);
 
 }  // namespace penstock::gui

@@ -130,8 +130,8 @@ class CardMaker {
     return {Say(Text::kWorkersBusy), analyzer::PercentText(busy), "", cores, Tone::kPlain, busy};
   }
 
-  // How much of the steady time a device computes, and what keeps it from doing so; none where no
-  // kernels were recorded.
+  // The share of the steady window in which a device computes, and what keeps it from computing;
+  // nullopt if no kernels were recorded.
   std::optional<Card> Device() const {
     const analyzer::DeviceActivity& device = loader().device;
     if (!device.kernels || device.window <= 0) return std::nullopt;
@@ -207,7 +207,7 @@ std::string SureText(const analyzer::Report& report, Language language) {
   const bool replayed = loader.fetched >= 0.5 && loader.replay.measured > 0 &&
                         analyzer::IsSimulated(loader, diagnosis.run.loader());
   if (!replayed) return sure;
-  // None repeats a run to the last bit.
+  // No replay repeats a run exactly, so 0.0 is not shown.
   const double error = std::max(0.1, 100 * std::abs(loader.replay.error()));
   return sure + "  ·  " + Filled(Text::kReplayError, language, fmt::format("{:.1f}", error));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The figures at the top of the overview. What was not recorded has no figure, no colour and no
-// interval, and says what to do to know it. Values; pure.
+// The figures at the top of the overview. A quantity that was not recorded has no figure, no colour
+// and no confidence interval; its card says how to record it. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace penstock::gui {
 enum class Tone : std::uint8_t { kPlain, kUnknown, kGood, kWarn, kBad };
 [[nodiscard]] Tone ToneOf(InputBound bound);
 
-// A figure with a word above and a line below it.
+// A figure with a title above it and a line below it.
 struct Card {
   std::string title;
   std::string figure;
@@ -27,8 +27,8 @@ struct Card {
 };
 [[nodiscard]] std::vector<Card> CardsOf(const analyzer::Report& report, Language language);
 
-// Below the verdict: how sure it is, and how well the simulation explains the run, as far as it had
-// something to explain. "" without a loader.
+// The line below the verdict: how sure the verdict is, and how well the replay explains the run if
+// there was something to simulate. "" without a loader.
 [[nodiscard]] std::string SureText(const analyzer::Report& report, Language language);
 
 }  // namespace penstock::gui

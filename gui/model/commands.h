@@ -10,8 +10,8 @@
 
 namespace penstock::gui {
 
-// Indices of the names that hold every word of `filter`, in any case; those that begin with it come
-// first, otherwise the order stays.
+// The indices of the names that contain every word of `filter`, in upper or lower case. Names that
+// begin with the filter come first; otherwise the order stays.
 [[nodiscard]] std::vector<std::size_t> MatchingCommands(const std::vector<std::string>& names,
                                                         std::string_view filter);
 

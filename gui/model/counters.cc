@@ -21,9 +21,9 @@ std::int64_t Ns(double seconds) {
   return static_cast<std::int64_t>(seconds * 1e9);
 }
 
-// The samples that intervals lie between. A last sample often comes a few milliseconds after the
-// one before, and what little it counts late would be a peak that never was: an interval of less
-// than half the median one is joined with the next, the last with the one before.
+// The indices of the samples that bound intervals. A last sample often comes a few milliseconds
+// after the one before, and a small delay in its count would look like a peak. So an interval
+// shorter than half the median is joined with the next one, and the last with the one before.
 std::vector<std::size_t> BoundsOf(const CounterSeries& series) {
   std::vector<double> times;
   for (std::size_t i = 1; i < series.at.size(); ++i) {
@@ -42,7 +42,7 @@ std::vector<std::size_t> BoundsOf(const CounterSeries& series) {
   return bounds;
 }
 
-// What a counter grows by in a second, times `scale`: in each interval what was added in it.
+// The growth of a counter per second, times `scale`, in each interval between samples.
 CounterTrack RateOf(const CounterSeries& series, CounterKind kind, double scale) {
   CounterTrack track{kind, series.process.value, {}, 0};
   const std::vector<std::size_t> bounds = BoundsOf(series);
@@ -58,12 +58,12 @@ CounterTrack RateOf(const CounterSeries& series, CounterKind kind, double scale)
   return track;
 }
 
-// Cores in use, from CPU time so far.
+// The cores in use, from the CPU time so far.
 CounterTrack CpuOf(const CounterSeries& series) {
   return RateOf(series, CounterKind::kCpu, 1e-9);
 }
 
-// Bytes a second, from bytes so far.
+// The bytes per second, from the bytes so far.
 CounterTrack DiskOf(const CounterSeries& series) {
   return RateOf(series, CounterKind::kDisk, 1);
 }
@@ -78,11 +78,11 @@ CounterTrack MemoryOf(const CounterSeries& series) {
   return track;
 }
 
-// How much of each bin some kernel runs; kernels of several streams are united, not added.
+// The share of each bin in which a kernel runs. Kernels on several streams are united, not added.
 std::optional<CounterTrack> GpuOf(const traces::Trace& trace, const Analysis& analysis) {
   constexpr std::int64_t kBins = 2'000;
   constexpr std::int64_t kShortest =
-      1'000'000;  // ns: below it a bin holds too few kernels to say anything
+      1'000'000;  // ns; a shorter bin holds too few kernels to show a load
   if (analysis.report.diagnosis.run.stages[traces::StageId::kKernel].count == 0) return {};
   std::vector<std::pair<std::int64_t, std::int64_t>> kernels;
   for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
@@ -119,7 +119,7 @@ std::optional<CounterTrack> GpuOf(const traces::Trace& trace, const Analysis& an
   return track;
 }
 
-// The sum of step functions.
+// Adds step functions.
 CounterTrack SumOf(CounterKind kind, std::span<const CounterTrack> tracks) {
   CounterTrack sum{kind, CounterTrack::kAll, {}, 0};
   std::map<std::int64_t, double> changes;
@@ -150,7 +150,7 @@ std::vector<CounterTrack> TracksOf(const Analysis& analysis, std::string_view na
   return tracks;
 }
 
-// From the first point of any to the last, in ns.
+// The time from the first point of any track to the last, in ns.
 std::int64_t SpanOf(std::span<const CounterTrack> tracks) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = 0;
@@ -185,8 +185,8 @@ std::vector<CounterTrack> BuildCounters(const traces::Trace& trace, const Analys
   add(CounterKind::kCpu, TracksOf(analysis, "cpu_ns", CpuOf));
   const std::vector<CounterTrack> disk = TracksOf(analysis, "disk_read_bytes", DiskOf);
   if (!disk.empty()) all.push_back(SumOf(CounterKind::kDisk, disk));
-  // What is read seldom stands for the run only where it covers it: else the track would begin in
-  // the middle, and mean another thing than it did while the run was followed.
+  // PSS is sampled seldom, so it is used only if it covers nearly the whole run. Otherwise the
+  // track would begin in the middle, and change its meaning while a run is followed.
   constexpr double kCovers = 0.9;
   std::vector<CounterTrack> shares =
       TracksOf(analysis, "pss_bytes", MemoryOf<CounterKind::kMemory>);
@@ -260,7 +260,7 @@ std::vector<float> Resample(const CounterTrack& track, std::int64_t from, std::i
       known = true;
       most = std::max(most, value);
     }
-    // After its last point a counter is no more.
+    // A counter has no value after its last point.
     const bool over =
         point == track.points.end() && static_cast<double>(track.points.back().at) < end - width;
     values[c] = over ? -1.0F : static_cast<float>(most);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values over time that belong under the spans: CPU, memory, finished batches. Values; pure.
+// Counters that are drawn below the spans: CPU, memory, finished batches. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace penstock::gui {
 
 struct Analysis;
 
-// kMemory: each process with its share of what several use (PSS). kMapped: all that each has mapped
-// (RSS), where the share was not recorded for most of the run.
+// kMemory: the memory of each process, in which shared pages count in parts (PSS). kMapped: all
+// that each process has mapped (RSS), used where PSS was not recorded for most of the run.
 enum class CounterKind : std::uint8_t { kCpu, kMemory, kReadyBatches, kGpuBusy, kDisk, kMapped };
 
 struct CounterPoint {
@@ -31,20 +31,20 @@ struct CounterTrack {
   bool limit = false;  // `most` is what there can be, not what there was
 };
 
-// Finished batches, how much of the time a GPU computes (of the kernels of all devices and
-// streams), CPU of the run and of each process, reads from the disk, memory of the run (PSS, else
-// RSS) and of each process; those that were recorded.
+// Builds the tracks of the counters that were recorded: finished batches; the share of time in
+// which kernels run on any stream of any device; CPU of the run and of each process; reads from the
+// disk; memory of the run and of each process (PSS, else RSS).
 [[nodiscard]] std::vector<CounterTrack> BuildCounters(const traces::Trace& trace,
                                                       const Analysis& analysis);
 
 // The value that holds at `at`; 0 before the first point.
 [[nodiscard]] double ValueAt(const CounterTrack& track, std::int64_t at);
 
-// At most about 2 * `columns` points that look the same: of each of `columns` equal parts of its
-// time the lowest and the highest value, in their order, and the first and last point of all.
+// At most about 2 * `columns` points that draw the same picture: the first and the last point, and
+// in each of `columns` equal parts of the time the lowest and the highest one.
 [[nodiscard]] std::vector<CounterPoint> Thinned(const CounterTrack& track, std::size_t columns);
 
-// Highest value in each of `columns` equal parts of [from, to), -1 where there is none.
+// The highest value in each of `columns` equal parts of [from, to); -1 where there is none.
 [[nodiscard]] std::vector<float> Resample(const CounterTrack& track, std::int64_t from,
                                           std::int64_t to, std::size_t columns);
 

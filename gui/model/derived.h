@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a view makes of a whole trace for one question (a range, a stage): made once, on a thread of
-// its own, and kept until the question changes. A key may say with Follows(before) whether the
-// answer to `before` serves until its own is there. Used from one thread; `make` runs on another
-// and must look only at what it owns or what never changes.
+// A value that a view derives from a whole trace for one question, such as a range or a stage. It
+// is made once, on its own thread, and kept until the question changes. A key may have
+// Follows(before), which says whether the value for `before` may be shown until the new one is
+// there. Used from one thread; `make` runs on another and may read only what it owns or what never
+// changes.
 #pragma once
 
 #include <atomic>
@@ -21,9 +22,9 @@ class Derived {
  public:
   using Make = std::function<Value(const std::stop_token&)>;
 
-  // The value for `key`; nullptr, or that of the key which it follows, while it is being made.
-  // `now`: make it before returning. What was asked before is stopped and forgotten, unless it is
-  // followed.
+  // The value for `key`. While it is being made: the previous value if `key` follows its key, else
+  // nullptr. `now`: makes the value before returning. An earlier question is stopped and forgotten,
+  // unless `key` follows it.
   const Value* Get(const Key& key, bool now, const Make& make) {
     if (job_ && job_->done.load(std::memory_order_acquire)) {
       key_ = job_->key;
@@ -37,17 +38,18 @@ class Derived {
       value_ = make({});
       return &*value_;
     }
-    // What is followed is finished first: it would never be, of what changes faster.
+    // A job that `key` follows is finished first: otherwise keys that change fast would never get a
+    // value.
     if (!job_ || !(job_->key == key || Follows(key, job_->key))) {
       job_ = std::make_unique<Job>(key, make);
     }
     return value_ && Follows(key, key_) ? &*value_ : nullptr;
   }
 
-  // What the value is the answer to.
+  // The key that the value answers.
   [[nodiscard]] const Key& key() const { return key_; }
 
-  // A value is being made: look again soon.
+  // Whether a value is being made, so that the caller has to ask again soon.
   [[nodiscard]] bool busy() const { return job_ != nullptr; }
 
  private:

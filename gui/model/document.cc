@@ -14,9 +14,9 @@ namespace {
 
 using traces::LiveState;
 
-std::atomic<std::uint64_t> g_serial{1};  // relaxed: only has to differ
+std::atomic<std::uint64_t> g_serial{1};  // relaxed: the numbers only have to differ
 
-// A file that grows is copied: it may be cut back while it is read, when the disk is full.
+// Reads a copy of a growing file: it may be truncated during the reading when the disk is full.
 Result<std::unique_ptr<traces::Trace>> OpenPart(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const auto size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
@@ -35,7 +35,7 @@ std::shared_ptr<Analysis> Made(const traces::Trace& trace, const std::string& pa
   analysis->counters = BuildCounters(trace, *analysis);
   analysis->ribbon = BuildRibbon(analysis->report);
   if (writing) {
-    // That it has no end yet is no loss.
+    // A trace that is being written has no end yet, which is not a loss.
     traces::Losses& losses = analysis->report.losses;
     losses.unsealed = losses.truncated = false;
     losses.damaged_bytes = losses.damaged_chunks = 0;
@@ -43,7 +43,7 @@ std::shared_ptr<Analysis> Made(const traces::Trace& trace, const std::string& pa
   return analysis;
 }
 
-// From times of the part to times of the whole.
+// Converts times of the part to times of the whole trace.
 void Shift(std::int64_t from, Analysis* analysis) {
   analysis->from = static_cast<double>(from) * 1e-9;
   const double by = analysis->from;
@@ -182,7 +182,7 @@ void LoadJob::TakeWhole(Result<std::unique_ptr<traces::Trace>> opened, Live live
   const std::shared_ptr<const traces::Trace> trace = std::move(*opened);
   progress_.store(0, std::memory_order_relaxed);
   if (live != Live::kEnded) {
-    // What is shown of a trace that was followed stays until its successor is ready.
+    // A trace that was followed stays visible until its successor is ready.
     Publish([&](Document& document) {
       if (!document.timeline) document.trace = trace;
       document.live = live;
@@ -225,7 +225,7 @@ void LoadJob::Follow(const std::stop_token& stop) {
     if (now.state == LiveState::kWriting) {
       Refresh(now.file, stop);
       if (Wait(stop)) {
-        // Paused: what is shown stays, and the file is not read.
+        // Paused: the shown state stays, and the file is not read.
         while (!stop.stop_requested() && Wait(stop)) {
         }
       }
@@ -240,10 +240,10 @@ void LoadJob::Refresh(const std::filesystem::path& file, const std::stop_token& 
   const auto began = Clock::now();
   const std::uintmax_t size = SizeOf(file);
   const bool part = file.extension() == ".part";
-  // A recording without a collector grows inside its chunks, too.
+  // A recording without a collector also grows inside its chunks, at the same size.
   if (began < next_timeline_ || (part && size == size_)) return;
   auto opened = part ? OpenPart(file) : traces::OpenTrace(file, {stop, nullptr});
-  if (!opened || stop.stop_requested()) return;  // it may be gone the next moment: look again
+  if (!opened || stop.stop_requested()) return;  // the file may have just been replaced: look again
   const std::shared_ptr<const traces::Trace> trace = std::move(*opened);
   std::optional<Timeline> built = BuildTimeline(*trace, {stop, nullptr});
   if (!built) return;
@@ -255,7 +255,7 @@ void LoadJob::Refresh(const std::filesystem::path& file, const std::stop_token& 
     document.live = Live::kWriting;
   });
   following_.store(true, std::memory_order_relaxed);
-  // As long a rest that the work is no more than its share.
+  // The next start, after a rest that keeps the work within its share of a core.
   const auto rest = [this](Clock::time_point from, std::chrono::milliseconds least) {
     const auto now = Clock::now();
     const std::chrono::duration<double> pause = (now - from) * (1 / pace_.share - 1);

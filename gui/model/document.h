@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An opened trace and what has been made of it so far, and the job that opens it on threads of its
-// own. A Document is a value of shared immutable parts: copying it is cheap, and it outlives its
-// job. LoadJob: all members may be called from the thread that made it; it locks inside.
+// An opened trace with what has been made of it so far, and the job that opens it on its own
+// threads. A Document is a value of shared immutable parts: copying it is cheap, and it outlives
+// its job. All members of LoadJob may be called from the thread that made it; it locks inside.
 //
-// A trace that is still being written is followed: read again and again, and again as a whole when
-// the run has ended.
+// A trace that is still being written is followed: it is read repeatedly, and once more as a whole
+// when the run has ended.
 #pragma once
 
 #include <atomic>
@@ -30,21 +30,22 @@
 
 namespace penstock::gui {
 
-// What the analyzer says of it.
+// What the analyzer found in the trace.
 struct Analysis {
   analyzer::Report report;
   analyzer::ReportPlots plots;
   std::vector<CounterTrack> counters;
   Ribbon ribbon;
-  // Seconds: where the analysed part begins; all times count from the trace's begin.
+  // Where the analysed part begins. All times count from the begin of the whole trace. Units:
+  // seconds.
   double from = 0;
 };
-// All of it, at once. `writing`: it has no end yet, which is no loss. Cost: seconds for a large
-// trace.
+// Analyses the whole trace at once. `writing`: the trace has no end yet, which does not count as a
+// loss. Cost: seconds for a large trace.
 [[nodiscard]] std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace,
                                                       const std::string& path,
                                                       bool writing = false);
-// Of a part (SliceTrace) that begins `from` ns after the whole.
+// Analyses a part (SliceTrace) that begins `from` ns after the whole trace.
 [[nodiscard]] std::shared_ptr<const Analysis> AnalysePart(const traces::Trace& part,
                                                           const std::string& path,
                                                           std::int64_t from, bool writing = false);
@@ -52,16 +53,16 @@ struct Analysis {
 enum class Live : std::uint8_t {
   kNo,
   kWriting,
-  kEnded,  // it was followed to its end: this is the whole trace
+  kEnded,  // the run was followed to its end: this is the whole trace
   kDied,   // the collector was killed: this is what it had written
 };
 
 struct Document {
   std::filesystem::path path;
-  std::shared_ptr<const traces::Trace> trace;  // nullptr: of a preview
+  std::shared_ptr<const traces::Trace> trace;  // nullptr: this is a preview
   std::shared_ptr<const Timeline> timeline;    // nullptr: not ready yet
   std::shared_ptr<const Analysis> analysis;    // nullptr: not ready yet
-  std::uint64_t serial = 0;                    // of the job: parts of one trace have the same
+  std::uint64_t serial = 0;                    // of the job; the same for all parts of a trace
   Live live = Live::kNo;
 
   [[nodiscard]] bool open() const { return trace != nullptr || timeline != nullptr; }
@@ -70,36 +71,36 @@ struct Document {
   }
 };
 
-// How often a trace that is being written is read again. A share of one core at most: what took
-// long is done seldom.
+// How often a trace that is being written is read again. Each of the two kinds of work uses at most
+// `share` of a core: work that took long is done seldom.
 struct LivePace {
-  std::chrono::milliseconds look{200};       // whether it has grown or ended
-  std::chrono::milliseconds timeline{1000};  // at least between two timelines
-  std::chrono::milliseconds analysis{2000};
-  double share = 0.2;  // of a core, for each of the two
+  std::chrono::milliseconds look{200};       // between two looks for growth or the end
+  std::chrono::milliseconds timeline{1000};  // at least, between two timelines
+  std::chrono::milliseconds analysis{2000};  // the same for analyses
+  double share = 0.2;                        // of a core, for timelines and for analyses
 };
 
 class LoadJob {
  public:
   // `wake` is called from the job's threads whenever there is something new to see.
   LoadJob(std::filesystem::path path, std::function<void()> wake, const LivePace& pace = {});
-  ~LoadJob();  // cancels, and waits for what cannot be cancelled: seconds at most
+  ~LoadJob();  // cancels; waits, seconds at most, for what cannot be cancelled
   LoadJob(const LoadJob&) = delete;
   LoadJob& operator=(const LoadJob&) = delete;
 
   [[nodiscard]] Document document() const;
   [[nodiscard]] std::optional<Error> error() const;
   [[nodiscard]] bool finished() const { return running_.load(std::memory_order_acquire) == 0; }
-  // It follows a trace that is being written, and has shown it once.
+  // Whether it follows a trace that is being written and has shown it at least once.
   [[nodiscard]] bool following() const { return following_.load(std::memory_order_relaxed); }
-  // Of the spans taken in, 0 to 1.
+  // How far the current step (reading the file, building the timeline) has come, from 0 to 1.
   [[nodiscard]] float progress() const { return progress_.load(std::memory_order_relaxed); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   void Cancel();
-  // The first sight of the trace is on the screen: until then the rest waits, a moment at most, as
-  // it would take the cores away from drawing.
+  // Tells the job that the preview is on the screen. Until then the rest waits for a moment at
+  // most, so that drawing has the cores.
   void Shown();
-  // Nothing is read again while it is paused; that the run ends is noticed, and shown afterwards.
+  // While paused, nothing is read again. The end of the run is noticed and shown afterwards.
   void Pause(bool paused);
 
  private:
@@ -130,18 +131,19 @@ class LoadJob {
   bool shown_ = false;          // guarded by mutex_
   std::atomic<float> progress_{0};
   std::atomic<bool> following_{false};
-  // Of Follow() alone:
-  std::uintmax_t size_ = 0;  // of the file when it was read last
+  // Used by Follow() alone:
+  std::uintmax_t size_ = 0;  // of the file at the last reading
   Clock::time_point next_timeline_{};
   Clock::time_point next_analysis_{};
-  // Threads at work. Release in Finish() pairs with acquire in finished().
+  // The number of running threads. The release in Finish() pairs with the acquire in finished().
   std::atomic<int> running_{1};
   std::jthread analyst_;
   std::jthread opener_;
 };
 
-// Opens and analyses at once, also a file of another tool, for programs that have no window to keep
-// alive. Of a trace that is being written: what there is. Errors: those of traces::OpenTrace.
+// Opens and analyses a file at once, also one of another tool, for programs without a window. A
+// trace that is being written is read as far as it goes. Errors: those of traces::OpenTrace and
+// OpenForeign.
 [[nodiscard]] Result<Document> LoadDocument(const std::filesystem::path& path);
 
 }  // namespace penstock::gui

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A predicted change beside the run as it is: both on one base, and whether it may be told as a
-// gain. Values; pure.
+// Compares a predicted change with the run as it is, on one base, and decides whether it counts as
+// a gain. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace penstock::gui {
 
-// A gain is one whose whole interval lies above the run as it is, a loss one whose interval lies
-// below. All between is within what the prediction may be wrong by.
+// A change is a gain if its whole confidence interval lies above the rate of the run, and a loss if
+// all of it lies below. Anything between is within the error of the prediction.
 enum class Effect : std::uint8_t { kGain, kWithinDoubt, kLoss };
 
 struct Forecast {
   double before = 0;  // Diagnosis::base_rate()
   analyzer::Interval after;
   double speedup = 1;      // after.estimate / before
-  bool whole_run = false;  // as Diagnosis has it
+  bool whole_run = false;  // as in Diagnosis
   Effect effect = Effect::kWithinDoubt;
 };
 [[nodiscard]] Forecast ForecastOf(const analyzer::Diagnosis& diagnosis,

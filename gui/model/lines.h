@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small text files of "key=value" lines, which settings and marks are kept in.
+// Small text files with lines "key=value", which hold settings and marks.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,13 @@
 
 namespace penstock::gui {
 
-// Calls `take` for every line with a "=" in it, in their order; views are of `text`.
+// Calls `take` for every line that contains "=", in order. The views point into `text`.
 void ForEachSetting(std::string_view text,
                     const std::function<void(std::string_view key, std::string_view value)>& take);
 
-// The first 64 KiB of a file; nullopt if it cannot be read.
+// Reads the first 64 KiB of a file; nullopt if it cannot be read.
 [[nodiscard]] std::optional<std::string> ReadSmallFile(const std::filesystem::path& path);
-// Makes its folder where there is none; the file is whole or not there. Errors: kOutput.
+// Writes a file whole or not at all, and makes its folder if there is none. Errors: kOutput.
 [[nodiscard]] Result<void> WriteSmallFile(const std::filesystem::path& path,
                                           const std::string& text);
 

@@ -14,13 +14,13 @@ using analyzer::Factor;
 using analyzer::Report;
 using traces::StageId;
 
-// Mean seconds of one batch.
+// Mean seconds per batch.
 struct Means {
   double read = 0, decode = 0, augment = 0, tokenize = 0, collate = 0, other = 0, put = 0;
   double wait = 0, get = 0, pin = 0, h2d = 0, step = 0;
 };
 
-// Means over the batches that the diagnosis is about: those of the steady part, or all.
+// Means over the batches that the diagnosis uses: those of the steady window, or all.
 Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts) {
   Means sum;
   double made = 0;
@@ -71,7 +71,7 @@ Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts) {
 }  // namespace
 
 InputBound Judge(const Report& report) {
-  // A handful of batches shows how its queues fill, not how the run is.
+  // The first few batches show how the queues fill, not how the run performs.
   if (!report.diagnosis.loader || !report.diagnosis.loader->steady.steady) {
     return InputBound::kUnknown;
   }
@@ -129,12 +129,12 @@ Ribbon BuildRibbon(const Report& report) {
   add(making, StageId::kDecode, Text::kDecode, means.decode, Factor::kDecode);
   add(making, StageId::kAugment, Text::kAugment, means.augment, Factor::kAugment);
   add(making, StageId::kTokenize, Text::kTokenize, means.tokenize, Factor::kTokenize);
-  // Nobody's bottleneck: kStartup is never a part of a batch.
+  // kStartup is never part of a batch, so the rest is never marked as the bottleneck.
   add(making, StageId::kSample, Text::kOther, means.other, Factor::kStartup);
   add(making, StageId::kCollate, Text::kCollate, means.collate, Factor::kCollate);
   add(making, StageId::kPut, Text::kTransfer, means.put, Factor::kTransfer);
   auto& loop = ribbon.loop;
-  // Without workers the making happens while the loop waits.
+  // Without workers the batches are made while the loop waits.
   add(loop, StageId::kWait, Text::kWait, means.wait, Factor::kPrefetch);
   add(loop, StageId::kGet, Text::kTransfer, means.get + means.pin, Factor::kTransfer);
   add(loop, StageId::kH2d, Text::kCopyToGpu, means.h2d, Factor::kH2d);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the first view shows, from the analyzer's report: no number here is computed twice. Values;
-// pure.
+// What the first view shows of the analyzer's report; no number is computed twice. Values; pure.
 #pragma once
 
 #include <string>
@@ -17,8 +16,8 @@ namespace penstock::gui {
 
 using analyzer::Typeset;
 
-// How much a training run waits for its data; not known without a loader or a steady part. Source:
-// XProf's input-pipeline thresholds.
+// How much a training run waits for its data; kUnknown without a loader or a steady window. Source:
+// the thresholds of XProf's input pipeline.
 enum class InputBound : std::uint8_t { kUnknown, kNot, kModerately, kHighly };
 [[nodiscard]] InputBound Judge(const analyzer::Report& report);
 
@@ -29,34 +28,34 @@ struct RibbonPart {
   bool bottleneck = false;
 };
 
-// A batch on its way: made by a worker, then used by the training loop. Both are drawn to one
-// scale.
+// The time of a batch: first a worker makes it, then the training loop uses it. Both parts are
+// drawn to one scale.
 struct Ribbon {
   std::vector<RibbonPart> making;  // read, decode, augment, tokenize, other, collate, handing over
   std::vector<RibbonPart> loop;    // waiting, copying, computing
   double making_time = 0;          // seconds
   double loop_time = 0;
-  int workers = 0;  // that make batches side by side; 0: the loop makes them itself
+  int workers = 0;  // 0: the training loop makes the batches itself
   bool workers_known = true;
   [[nodiscard]] bool empty() const { return making.empty() && loop.empty(); }
 };
 [[nodiscard]] Ribbon BuildRibbon(const analyzer::Report& report);
 
-// The verdict in one sentence.
+// The verdict as one sentence.
 [[nodiscard]] std::string VerdictText(const analyzer::Report& report, Language language);
 
-// A finding as the list shows it. In Chinese the title is the rule's name, and what was seen, with
-// the figures, stands below.
+// A finding as the list shows it. In Chinese the title is the name of the rule, and what was seen
+// stands below it with the figures.
 struct FindingText {
   std::string title;
-  std::string detail;  // "" where the title says it all
+  std::string detail;  // "" if the title says everything
   std::string action;
 };
 [[nodiscard]] FindingText TextOf(const analyzer::Finding& finding, Language language);
-// What a rule is called: its id, or its name in Chinese.
+// The name of a rule: its id in English, its name in Chinese.
 [[nodiscard]] std::string TitleOfRule(std::string_view id, Language language);
 
-// What a suggestion changes: "num_workers", 2, 4.
+// A change that a suggestion makes: "num_workers", 2, 4.
 struct Change {
   Text name{};
   int before = 0;
@@ -64,7 +63,7 @@ struct Change {
 };
 [[nodiscard]] std::vector<Change> ChangesOf(const analyzer::Report& report);
 
-// Loss and blindness in one line each; empty if the trace is whole.
+// One line each about losses and about what hooks did not see; empty if the trace is complete.
 [[nodiscard]] std::vector<std::string> Warnings(const analyzer::Report& report, Language language);
 
 [[nodiscard]] Text NameOf(analyzer::Factor factor);

@@ -100,7 +100,7 @@ double Luminance(Rgb colour) {
   return 0.2126 * Linear(colour.r) + 0.7152 * Linear(colour.g) + 0.0722 * Linear(colour.b);
 }
 
-// CIELAB under D65 of linear RGB.
+// CIELAB under D65, from linear RGB.
 std::array<double, 3> Lab(double r, double g, double b) {
   const auto f = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
   const double x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505);
@@ -129,7 +129,7 @@ Rgb StageColour(StageId stage, Theme theme) {
 }
 
 Rgb NamedColour(std::string_view name, Theme theme) {
-  // Muted, so that the stages stand out among them; hues in steps of 30 degrees.
+  // Muted colours, so that the stages stand out among them; their hues are 30 degrees apart.
   constexpr std::array<Rgb, 12> kNamedDark = {{{0xb0, 0x7a, 0x7a},
                                                {0xb0, 0x92, 0x6c},
                                                {0xa6, 0xa6, 0x66},
@@ -142,7 +142,7 @@ Rgb NamedColour(std::string_view name, Theme theme) {
                                                {0x9e, 0x78, 0xb6},
                                                {0xb0, 0x74, 0xa2},
                                                {0xb0, 0x74, 0x8c}}};
-  std::uint32_t hash = 2166136261u;  // FNV-1a: the same everywhere
+  std::uint32_t hash = 2166136261u;  // FNV-1a: the same on every machine
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   const Rgb colour = kNamedDark[(hash ^ hash >> 16) % kNamedDark.size()];
   return theme == Theme::kDark ? colour : Mix(colour, {0, 0, 0}, 0.25);

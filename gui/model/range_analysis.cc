@@ -24,7 +24,7 @@ struct RangeAnalyst::Job {
   std::shared_ptr<const traces::Trace> trace;
   std::uint64_t serial = 0;
   TimeRange range;
-  Document part;                  // published by `done`
+  Document part;                  // written before `done`
   std::atomic<bool> done{false};  // release by the thread, acquire by its reader
   std::jthread thread;
 };
@@ -39,7 +39,7 @@ const Document* RangeAnalyst::Ask(const Document& whole, TimeRange range) {
   std::erase_if(retired_,
                 [](const auto& job) { return job->done.load(std::memory_order_acquire); });
   const bool current = job_ && job_->trace == whole.trace && job_->range == range;
-  // Of a trace that grows, what was made of its last state serves until the next is ready.
+  // While a trace grows, the part made from its previous state is shown until the next is ready.
   const bool grown =
       job_ && !current && whole.serial != 0 && job_->serial == whole.serial && job_->range == range;
   if (!current && !(grown && busy())) {
@@ -61,7 +61,7 @@ const Document* RangeAnalyst::Ask(const Document& whole, TimeRange range) {
     });
   }
   if (busy()) return before_ ? &before_->part : nullptr;
-  // What came late to the whole document, as its timeline, is in its parts too.
+  // What became ready later in the whole document, such as the timeline, goes into its part too.
   job_->part.timeline = whole.timeline;
   return &job_->part;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The analysis of a selected stretch of a document, made on a thread of its own. Used from one
-// thread, which never waits for it except at the end of the RangeAnalyst.
+// Analyses a selected interval of a document on its own thread. Used from one thread, which waits
+// for it only in the destructor of RangeAnalyst.
 #pragma once
 
 #include <functional>
@@ -13,34 +13,34 @@
 
 namespace penstock::gui {
 
-// `whole` as if it had been recorded from range.from to range.to only: its trace is that part
-// (SliceTrace), its analysis that of the part; its timeline is still the whole one, for SpanRefs
-// point into it. Times in the analysis count from the begin of the whole trace.
+// `whole` as if only range.from to range.to had been recorded. Its trace and analysis are those of
+// this part (SliceTrace). Its timeline is the whole one, because SpanRefs point into it. Times in
+// the analysis count from the begin of the whole trace.
 //
 // Requires: whole.trace; range is not empty.
 [[nodiscard]] Document PartOf(const Document& whole, TimeRange range, std::stop_token stop = {});
 
 class RangeAnalyst {
  public:
-  // `wake` is called from another thread when an answer is there.
+  // `wake` is called from another thread when a result is there.
   explicit RangeAnalyst(std::function<void()> wake = [] {});
   ~RangeAnalyst();
   RangeAnalyst(const RangeAnalyst&) = delete;
   RangeAnalyst& operator=(const RangeAnalyst&) = delete;
 
-  // The part of `whole` in `range`; nullptr while it is being made. Asking for another one gives up
-  // the one before. Of a trace that has grown since it is the part as it was, until the new one is
+  // The part of `whole` in `range`; nullptr while it is being made. A new question stops the one
+  // before. While a trace grows, the previous state of the part is returned until the new one is
   // there.
   [[nodiscard]] const Document* Ask(const Document& whole, TimeRange range);
-  // Something is being made.
+  // Whether a part is being made.
   [[nodiscard]] bool busy() const;
 
  private:
   struct Job;
   std::function<void()> wake_;
   std::unique_ptr<Job> job_;
-  std::unique_ptr<Job> before_;                // of the same stretch, when the trace was shorter
-  std::vector<std::unique_ptr<Job>> retired_;  // given up, not yet at their end
+  std::unique_ptr<Job> before_;                // the same interval, when the trace was shorter
+  std::vector<std::unique_ptr<Job>> retired_;  // stopped, still running
 };
 
 }  // namespace penstock::gui

@@ -26,7 +26,8 @@ class Slice final : public traces::Trace {
         stop_(std::move(stop)),
         begin_(whole_->begin() + TimeNs{range.from}),
         end_(whole_->begin() + TimeNs{range.to}),
-        // What happens at the very end of the run belongs to a stretch that lasts until then.
+        // An interval that lasts until the end of the run includes what happens at that very
+        // moment.
         past_(end_ >= whole_->end() ? end_ + TimeNs{1} : end_) {
     TakeEvents();
     TakeCounters();
@@ -38,7 +39,7 @@ class Slice final : public traces::Trace {
   std::span<const traces::ThreadInfo> threads() const override { return threads_; }
   std::span<const traces::Event> events() const override { return events_; }
   std::span<const traces::CounterSample> counters() const override { return counters_; }
-  // Units that begin in the range, whole.
+  // The units that begin in the range, uncut.
   std::span<const traces::UnitRow> unit_rows() const override {
     return Within(whole_->unit_rows());
   }
@@ -54,7 +55,7 @@ class Slice final : public traces::Trace {
 
   void ForEachBlock(ThreadId thread,
                     const std::function<void(std::span<const Span>)>& visit) const override {
-    // Cut spans start together and come longest first, whatever their order was.
+    // Spans cut at the begin all start together; the longest comes first, whatever their order was.
     std::vector<Span> cut;
     std::vector<Span> block;
     const auto flush = [&] {
@@ -158,7 +159,7 @@ class Slice final : public traces::Trace {
   std::stop_token stop_;
   TimeNs begin_;
   TimeNs end_;
-  TimeNs past_;  // the first time after it
+  TimeNs past_;  // the first moment after the range
   std::span<const traces::Event> events_;
   std::vector<traces::CounterSample> counters_;
   std::vector<traces::ThreadInfo> threads_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stretch of a trace as a trace of its own: whatever can be said of a run can be said of a part
-// of it. It shares the spans of the whole, which it keeps alive; immutable, safe from several
-// threads.
+// An interval of a trace as its own trace: whatever can be said about a run can be said about a
+// part of it. It shares the spans of the whole trace and keeps that alive; immutable, safe from
+// several threads.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@
 
 namespace penstock::gui {
 
-// Begins and ends where `range` does. Spans that stick out are cut, their CPU time and bytes with
-// them; of counters the last value before and the first one after are there too, so that rates are
-// right up to the edges. Facts, coverage and losses are those of the whole trace. StringIds and
-// times are the same as in the whole.
+// Makes the trace of `range`. Spans that reach out of it are cut, and their CPU time and bytes in
+// proportion. Counters keep the last value before and the first one after it, so that rates are
+// right up to the edges. Facts, coverage and losses are those of the whole trace; so are StringIds
+// and times.
 //
 // Requires: range is not empty. Units: ns since the whole trace began.
 // Cost:     one pass over the spans. When `stop` is requested, spans end early.

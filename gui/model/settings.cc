@@ -50,7 +50,7 @@ void Settings::Remember(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
   if (error) whole = path;
-  // A line is a file: a name with a line break cannot be kept.
+  // The file has one line per path, so a name with a line break cannot be kept.
   if (whole.string().find('\n') != std::string::npos) return;
   std::erase(recent, whole);
   recent.insert(recent.begin(), std::move(whole));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the window remembers: theme, language, size, the wheel, recent files. A text file of
-// "key=value" lines in $XDG_CONFIG_HOME; whatever is unknown or wrong in it is passed over. Values.
+// The settings that the window remembers: theme, language, size, mouse wheel, recent files. They
+// are a text file of "key=value" lines in $XDG_CONFIG_HOME; unknown or wrong lines are skipped.
+// Values.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +16,28 @@
 
 namespace penstock::gui {
 
-// What the wheel does over the rows of the timeline; with Ctrl it is the other.
+// What the wheel does over the rows of the timeline; with Ctrl it does the other.
 enum class Wheel : std::uint8_t { kScroll, kZoom };
 
 struct Settings {
   Theme theme = Theme::kDark;
   Language language = Language::kEnglish;
-  double scale = 1;  // of everything, on top of the screen's own
+  double scale = 1;  // of everything, times the screen's own scale
   int width = 1280;
   int height = 800;
   Wheel wheel = Wheel::kScroll;
   std::vector<std::filesystem::path> recent;  // latest first
-  std::filesystem::path folder;               // that something was last opened from or saved to
+  std::filesystem::path folder;               // of the last file that was opened or saved
 
   void Remember(const std::filesystem::path& path);  // absolute, once, at most ten
 };
 
-// From the text of the file. Requires: nothing.
+// Reads the text of the file, whatever it holds.
 [[nodiscard]] Settings ParseSettings(const std::string& text, const Settings& defaults);
 [[nodiscard]] std::string SettingsText(const Settings& settings);
 
-// Where they lie: $XDG_CONFIG_HOME/penstock/gui.conf, else $HOME/.config/...; empty: nowhere.
-// `config` and `home` are the values of the variables, "" if unset.
+// The file of the settings: $XDG_CONFIG_HOME/penstock/gui.conf, else $HOME/.config/...; empty:
+// none. `config` and `home` are the values of the variables, "" if unset.
 [[nodiscard]] std::filesystem::path SettingsPath(const std::string& config,
                                                  const std::string& home);
 

@@ -23,7 +23,7 @@ using analyzer::PlanStep;
 using analyzer::Report;
 using analyzer::Statement;
 
-// How many times the end of the plan a bar may reach.
+// How many times as long as the end of the plan a bar may be.
 constexpr double kMostShown = 2;
 
 std::string AsSentence(Statement what, Language language) {
@@ -31,7 +31,7 @@ std::string AsSentence(Statement what, Language language) {
       analyzer::Say<analyzer::words::kClause>(analyzer::Give<"what">(std::move(what))), language));
 }
 
-// The figure and the interval of a stair.
+// Writes the rate and its confidence interval.
 void WriteRate(const analyzer::Interval& rate, const Plan& plan, Language language, Stair& stair) {
   stair.rate = rate;
   stair.figure =
@@ -41,7 +41,8 @@ void WriteRate(const analyzer::Interval& rate, const Plan& plan, Language langua
                           analyzer::ShortNumber(rate.high));
 }
 
-// The low end of the interval lies above the step before it, and above the run as it is.
+// Whether the low end of the confidence interval lies above the step before it and above the run as
+// it is.
 bool GainsSurely(const Plan& plan, const PlanStep& step) {
   const analyzer::Interval& rate = step.predicted.rate;
   return !step.with_next && rate.low > plan.now.estimate && rate.high > rate.low &&
@@ -72,7 +73,7 @@ Stair StairOf(const Report& report, std::size_t i, Language language) {
   return stair;
 }
 
-// The command with the variables that the run is to be started with.
+// The command with the variables that the run must be started with.
 std::string Started(const Report& report, const PlanStep& step) {
   const auto given = [&](std::string_view name) -> const analyzer::Value* {
     for (const auto& [key, value] : step.change.values) {
@@ -110,7 +111,7 @@ std::string LineToPaste(const Report& report, std::size_t i) {
   }
   analyzer::Suggestion suggestion;
   suggestion.workers = step.setting.workers;
-  // Where threads share the batches, a setting counts the one in the loop's hands too.
+  // Where threads share the batches, the setting also counts the batch in the loop's hands.
   suggestion.prefetch = step.setting.prefetch - (config.sample_tasks ? 1 : 0);
   suggestion.persistent_workers = step.setting.persistent.value_or(config.persistent_workers);
   return analyzer::LoaderCode(config, suggestion);

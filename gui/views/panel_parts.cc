@@ -28,7 +28,7 @@ float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area) {
     const Area inside = Panel(ui, {{x, area.min.y}, {x + width, area.min.y + height}});
     DrawText(list, ui.small, inside.min, Ink(p.dim), Elided(ui.small, figure.name, inside.width()));
     float y = inside.min.y + FontPixels(ui.small) + ui.Px(3);
-    // Words that are too long for figures' type are said smaller.
+    // Text that is too long for the large type is drawn smaller.
     const bool fits = TextWidth(ui.big, figure.value) <= inside.width();
     ImFont* font = fits ? ui.big : ui.strong;
     DrawText(list, font, {inside.min.x, y + (FontPixels(ui.big) - FontPixels(font)) / 2},
@@ -168,7 +168,7 @@ void HeadRight(const Ui& ui, std::string_view title, std::string_view tip) {
   ImGui::PopID();
   const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs();
   if (sort != nullptr && sort->SpecsCount > 0 && sort->Specs[0].ColumnIndex == column) {
-    room -= ui.Px(14);  // the arrow
+    room -= ui.Px(14);  // room for the arrow
   }
   const std::string text = Elided(ui.body, title, room);
   DrawTextRight(ImGui::GetWindowDrawList(), ui.body, at.x + room, at.y, Ink(ui.palette().text),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a person is in the views of data, and what was made for them. Everything that takes a pass
+// A person's place in the views of data, and the values made for these views. Whatever needs a pass
 // over the spans is made once for a document and a selection (gui/model/derived.h).
 #pragma once
 
@@ -19,27 +19,27 @@
 
 namespace penstock::gui {
 
-// What a view asks: about which state of a trace, and which stretch of it.
+// What a view asks about: one state of a trace, and an interval of it.
 struct Question {
   std::shared_ptr<const traces::Trace> trace;
   std::shared_ptr<const Analysis> analysis;
-  std::uint64_t serial = 0;  // as of Document
+  std::uint64_t serial = 0;  // as in Document
   std::optional<TimeRange> range;
 
   bool operator==(const Question&) const = default;
-  // The same of a trace that has grown since.
+  // Whether this is the same question about the same trace after it has grown.
   [[nodiscard]] bool Follows(const Question& before) const {
     return serial != 0 && serial == before.serial && range == before.range;
   }
   [[nodiscard]] Extent extent() const { return {trace.get(), range}; }
 };
 
-// What the table below the timeline was made for.
+// The key of the table below the timeline.
 struct SumsKey {
   std::shared_ptr<const traces::Trace> trace;
   TimeRange range;
   bool operator==(const SumsKey&) const = default;
-  // While the selection is being drawn, the table of a moment ago is shown, as one that is old.
+  // While the selection is being drawn, the previous table is shown, marked as old.
   [[nodiscard]] bool Follows(const SumsKey& before) const { return trace == before.trace; }
 };
 
@@ -55,9 +55,9 @@ struct TailKey {
 struct StagesState {
   Derived<Question, std::vector<StageLine>> lines;
   std::optional<RowId> chosen;
-  int sort_column = -1;  // -1: the order of the data's way
+  int sort_column = -1;  // -1: in the order in which data passes the stages
   bool descending = true;
-  std::optional<std::size_t> bin;  // of the histogram: only its calls are listed
+  std::optional<std::size_t> bin;  // of the histogram; only its calls are listed
   Derived<TailKey, Tail> tail;
 };
 
@@ -65,7 +65,7 @@ struct IoState {
   Derived<Question, IoModel> model;
   FileColumn column = FileColumn::kWall;
   bool descending = true;
-  // The table's order, and what it is the order of.
+  // The order of the table, and what it was made for.
   std::vector<std::uint32_t> order;
   struct OrderKey {
     Question question;
@@ -79,7 +79,7 @@ struct IoState {
 struct GpuState {
   Derived<Question, GpuModel> model;
   std::size_t counter = 0;
-  bool calls = false;  // calls are listed, not kernels
+  bool calls = false;  // lists calls instead of kernels
 };
 
 struct WorkersState {

@@ -21,7 +21,7 @@ class Fields {
   std::string text_;
 };
 
-// A search may hold anything: what would need escapes is left out.
+// Characters that would need escapes are left out; a search may hold any text.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a person is, as one line of JSON: for tests that drive a real window from outside.
+// What the window shows, as one line of JSON for tests that drive a real window from outside.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace penstock::gui {
 
-// Keys: view, open, timeline, analysis, from, to, length, selection, part, span, stage, folded,
-// pins, notes, marks, bookmarks, hidden, search, hits, hit, panel_hidden, help. Times in ns.
+// Keys: view, open, timeline, analysis, spans, from, to, length, selection, part, span, stage,
+// folded, pins, notes, marks, bookmarks, hidden, scroll, search, hits, hit, panel_hidden, help.
+// Units: times in ns, scroll in logical pixels.
 [[nodiscard]] std::string StateText(const Workspace& workspace);
 
 }  // namespace penstock::gui

@@ -31,7 +31,8 @@ void Workspace::ForgetUnseen() {
 }
 
 bool ObeysRange(ViewId view) {
-  // The timeline is where it is selected; a prediction is of a whole run, a sweep of no trace.
+  // The selection is made in the timeline; a prediction is about a whole run, a sweep about no
+  // trace.
   constexpr std::array kWhole{ViewId::kTimeline, ViewId::kWhatIf, ViewId::kSweep, ViewId::kCompare};
   return std::find(kWhole.begin(), kWhole.end(), view) == kWhole.end();
 }
@@ -114,7 +115,7 @@ void Workspace::CopyText(const std::string& text) {
 }
 
 bool Workspace::animating() const {
-  // An answer is taken by the view that has asked for it: of others nothing is to be expected.
+  // Only the view that asked for a value takes it, so only that view is waited for.
   const bool making = (view == ViewId::kTimeline && sums.busy()) ||
                       (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
                       (view == ViewId::kWorkers && workers.model.busy()) ||

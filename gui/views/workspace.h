@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the views of one window share: the document, where a person is in it, and what they ask the
+// What the views of one window share: the document, the person's place in it, and what they ask the
 // window to do. The App owns it; views change it while they draw.
 //
-// A stretch selected in the timeline filters every other view. A view takes part by drawing
-// workspace.Shown() instead of workspace.document: its trace and analysis are those of the stretch,
-// times in it still count from the begin of the whole trace, and its timeline is the whole one (ask
-// gui/model with workspace.Range()). The App draws the chip that says so above the view, and calls
-// the view only when the stretch has been analysed. A view that is about something else says so in
-// ObeysRange().
+// An interval selected in the timeline filters every other view. A view takes part by drawing
+// workspace.Shown() instead of workspace.document. Its trace and analysis are then those of the
+// interval; times in it still count from the begin of the whole trace, and its timeline is the
+// whole one (ask gui/model with workspace.Range()). The App draws a chip above the view that says
+// so, and calls the view only when the interval has been analysed. A view that ignores the
+// selection says so in ObeysRange().
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ enum class ViewId : std::uint8_t {
 };
 struct ViewInfo {
   ViewId id;
-  std::string_view name;  // of --view
+  std::string_view name;  // as in --view
   Text title;
 };
 inline constexpr std::array kViews = {
@@ -61,17 +61,17 @@ inline constexpr std::array kViews = {
     ViewInfo{ViewId::kCompare, "compare", Text::kCompare},
 };
 
-// Whether a view is about the selected stretch only.
+// Whether a view shows only the selected interval.
 [[nodiscard]] bool ObeysRange(ViewId view);
 
 struct SearchState {
   std::string text;
-  std::string done;  // the text that `found` answers
+  std::string done;  // the text that `found` is for
   std::unique_ptr<Search> found;
-  // Where in the whole trace its hits are, in pixels of a strip of `ticks_width`; they take a
-  // millisecond to find.
+  // The places of the hits in the whole trace, in pixels of a strip of `ticks_width`. They take a
+  // millisecond to compute.
   std::vector<float> ticks;
-  double ticks_width = -1;  // -1: not asked for
+  double ticks_width = -1;  // -1: not computed
   std::size_t hit = 0;
   bool focus = false;  // the field wants the keyboard
   // The longest spans of a finding's evidence, and the text that finds all of them: offered as long
@@ -79,7 +79,7 @@ struct SearchState {
   std::vector<SpanRef> longest;
   std::string longest_of;
 
-  // The text is asked anew.
+  // Makes the search run again.
   void Forget() {
     done.clear();
     found.reset();
@@ -92,11 +92,11 @@ struct WhatIfState {
   bool ready = false;
   WhatIf chosen;
   WhatIfLimits limits;
-  WhatIf asked;  // what `answer` answers
+  WhatIf asked;  // what `answer` is for
   std::optional<analyzer::Predicted<WhatIfAnswer>> answer;
 };
 
-// Where a drag of the mouse began.
+// What a drag of the mouse moves.
 enum class DragKind : std::uint8_t { kNone, kSelect, kPan, kMiniMap };
 struct DragState {
   DragKind kind = DragKind::kNone;
@@ -104,7 +104,7 @@ struct DragState {
   float last_x = 0;
   float last_y = 0;
   bool moved = false;
-  bool snapped = false;  // its end lies at the edge of a span
+  bool snapped = false;  // its end has caught the edge of a span
 };
 
 struct Workspace {
@@ -122,53 +122,53 @@ struct Workspace {
   SweepViewState sweep;
   CompareViewState compare;
   FileWish wish;               // taken by the App after the views have drawn
-  std::function<void()> wake;  // as of App
-  bool help = false;           // the keys are shown
-  bool covered = false;        // something lies over the view that keys are for
-  bool reveal = false;         // the timeline is to scroll to its span
+  std::function<void()> wake;  // as in App
+  bool help = false;           // the list of keys is shown
+  bool covered = false;        // a dialog or list over the view takes the keys
+  bool reveal = false;         // the timeline must scroll to its span
   Wheel wheel = Wheel::kScroll;
-  std::string copied;  // what was copied last, and when: the button says so for a moment
+  std::string copied;  // copied last; its button says so for a moment
   double copied_at = -10;
-  double build_ms = 0;   // own time of the last frame of the timeline
-  bool at_once = false;  // a picture cannot wait for what a thread makes
+  double build_ms = 0;   // CPU time of the timeline's last frame
+  bool at_once = false;  // makes values before drawing, for a picture
   std::unique_ptr<RangeAnalyst> ranges = std::make_unique<RangeAnalyst>();
-  const Document* part = nullptr;  // of the selected stretch; nullptr: not asked for, not ready
-  // Evidence of a finding, to be shown as soon as there is a timeline.
+  const Document* part = nullptr;  // the selected interval; nullptr: none, or not ready
+  // The evidence of a finding, shown as soon as there is a timeline.
   struct EvidenceWish {
     std::string rule;
     TimeRange range;
   };
   std::optional<EvidenceWish> evidence;
 
-  // Everything that belongs to one document, as new.
+  // Resets everything that belongs to one document.
   void Reset();
-  // What was made for views that are not on the screen, of a trace that has grown since.
+  // Forgets what was made from an earlier state of a growing trace for views that are not shown.
   void ForgetUnseen();
-  // Opens the timeline at the evidence of a finding; where there is none yet, as soon as it comes:
-  // at the longest of the spans concerned, with all of them found by the search. Selects nothing,
-  // so that other views stay those of the whole run.
+  // Opens the timeline at the evidence of a finding, or does so as soon as there is a timeline. It
+  // shows the longest of the spans concerned, and the search finds all of them. It selects nothing,
+  // so that the other views stay those of the whole run.
   void ShowEvidence(const analyzer::Finding& finding);
   // Chooses a span of the timeline and shows it with three times its length on either side.
   void ShowSpan(SpanRef span);
   // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
   void ShowCall(const Call& call);
   void ShowMoment(double at);
-  // The timeline has come.
+  // To be called when the timeline has become ready.
   void TimelineCame();
-  // The stretch that is selected in the timeline; nullopt: views are about the whole trace.
+  // The interval selected in the timeline; nullopt: views show the whole trace.
   [[nodiscard]] std::optional<TimeRange> Range() const;
-  // The same as a question to `of`: to Shown(), or to the whole trace, for views that pass over its
-  // spans themselves.
+  // The question about this interval of `of`: Shown(), or the whole trace for views that pass over
+  // its spans themselves.
   [[nodiscard]] Question question(const Document& of) const {
     return {of.trace, of.analysis, of.serial, Range()};
   }
   [[nodiscard]] Question question() const { return question(document); }
-  // Prepares what `view` is to show. false: it is being made.
+  // Prepares what `view` shows. Returns false while it is being made.
   [[nodiscard]] bool Prepare(ViewId of);
-  // What a view draws: the whole document, or its selected stretch.
+  // The document that a view draws: the whole one, or its selected interval.
   [[nodiscard]] const Document& Shown() const { return part != nullptr ? *part : document; }
   void CopyText(const std::string& text);
-  // Something changes by itself for a moment: draw on.
+  // Whether something on the screen changes by itself, so that frames must be drawn.
   [[nodiscard]] bool animating() const;
 };
 

@@ -8,7 +8,7 @@
 namespace penstock::gui {
 namespace {
 
-// Length of the UTF-8 character at the beginning of `text`. Requires: not empty.
+// The length of the UTF-8 character at the beginning of `text`. Requires: not empty.
 std::size_t CharLength(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -27,7 +27,7 @@ bool Closes(std::string_view character) {
   return character.size() >= 3 && kClosing.find(character) != std::string_view::npos;
 }
 
-// The pieces between which a line may end; a space belongs to the piece before it.
+// The pieces between which a line may end. A space belongs to the piece before it.
 std::vector<std::string_view> Pieces(std::string_view text) {
   std::vector<std::string_view> pieces;
   std::size_t begin = 0;
@@ -49,7 +49,7 @@ std::vector<std::string_view> Pieces(std::string_view text) {
   return pieces;
 }
 
-// Without the spaces at the end: they may stick out of a line.
+// The text without the spaces at its end, which may stick out of a line.
 std::string_view Bare(std::string_view text) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
@@ -73,7 +73,7 @@ void WrapLine(ImFont* font, std::string_view text, float width, std::vector<std:
       line.clear();
     }
     line += piece;
-    // A word wider than a line (a path) is cut where it must be.
+    // A word wider than a line, such as a path, is cut anywhere.
     while (TextWidth(font, Bare(line)) > width && line.size() > 1) {
       std::size_t cut = 0;
       while (cut < line.size()) {

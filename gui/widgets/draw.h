@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small things that views are put together from. All draw into the current ImGui window.
+// Small parts that views are built from. All of them draw into the current ImGui window.
 #pragma once
 
 #include <string>
@@ -21,58 +21,58 @@ struct Area {
   }
 };
 
-// Text broken into lines no wider than `width`: at spaces, and between Chinese characters.
+// Breaks text into lines no wider than `width`, at spaces and between Chinese characters.
 [[nodiscard]] std::vector<std::string> WrapText(ImFont* font, std::string_view text, float width);
-// The same in at most `most` lines (0: any number), with an ellipsis where there were more.
+// Wrapped text of at most `most` lines (0: any number), with an ellipsis if there were more.
 struct Wrapped {
   std::vector<std::string> lines;
   bool cut = false;
 };
 [[nodiscard]] Wrapped WrapText(ImFont* font, std::string_view text, float width, std::size_t most);
 [[nodiscard]] float TextWidth(ImFont* font, std::string_view text);
-// `text`, with an ellipsis where it would be wider than `width`.
+// `text`, shortened with an ellipsis if it is wider than `width`.
 [[nodiscard]] std::string Elided(ImFont* font, std::string_view text, float width);
 
 void DrawText(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text);
-// Ends at `right`.
+// Draws text that ends at `right`.
 void DrawTextRight(ImDrawList* list, ImFont* font, float right, float y, ImU32 colour,
                    std::string_view text);
 void DrawTextCentred(ImDrawList* list, ImFont* font, Area area, ImU32 colour,
                      std::string_view text);
 
-// A panel: background and line. Returns what is inside its padding.
+// Draws a panel with background and border. Returns the area inside its padding.
 Area Panel(const Ui& ui, Area area);
-// The heading of a panel; returns what is left below it.
+// Draws the heading of a panel. Returns the area below it.
 Area Headed(const Ui& ui, Area inside, std::string_view title);
 
-// Wrapped text at the cursor as an item; returns its height.
+// Adds wrapped text as an item at the cursor. Returns its height.
 float Paragraph(const Ui& ui, ImFont* font, Rgb colour, std::string_view text, float width);
 
-// A button with the accent's colour.
+// A button in the accent colour.
 bool PrimaryButton(const Ui& ui, const char* label);
 // A flat button, marked when `active`.
 bool TabButton(const Ui& ui, const char* label, bool active);
 
-// A child window of exactly `area`, transparent and without padding. Always call EndArea().
+// Begins a child window of exactly `area`, transparent and without padding. Always call EndArea().
 void BeginArea(const char* id, Area area, bool scrolls);
 void EndArea();
-// The same for a view that needs a height of `least`: where `area` is lower, it scrolls. Returns
-// where to draw. Always call EndScrolled() with it.
+// The same for a view that needs a height of `least`: a lower area scrolls. Returns where to draw.
+// Always call EndScrolled().
 [[nodiscard]] Area BeginScrolled(const char* id, Area area, float least);
 void EndScrolled(Area drawn);
 
-// A card beside the pointer, with padding. Always call EndCard().
+// Begins a card with padding beside the pointer. Always call EndCard().
 void BeginCard(const Ui& ui);
 void EndCard();
 
-// A tooltip of one text, of one or more lines, if the last item is hovered.
+// Shows a tooltip of one or more lines if the last item is hovered.
 void Tip(const Ui& ui, std::string_view text);
 
-// How many of `rows`, each `height` high and `pitch` below the one before, have room in `room`: at
-// least one, if there is any.
+// How many of `rows` fit into `room`, each `height` high and `pitch` below the one before: at least
+// one, if there is any.
 [[nodiscard]] std::size_t RowsThatFit(float room, float pitch, float height, std::size_t rows);
 
-// A dashed horizontal line.
+// Draws a dashed horizontal line.
 void DashedLine(ImDrawList* list, ImVec2 from, float to_x, ImU32 colour, float scale);
 
 }  // namespace penstock::gui

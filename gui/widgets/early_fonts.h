@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fonts of the first frames, made on a thread while a window or a picture is opened: both take
-// some 25 ms. Lives longer than the ImGui context that uses its atlas. Where characters are made
-// when they are drawn (kDynamicFonts) there is nothing to make, and the context has an atlas of its
-// own.
+// Makes the fonts of the first frames on a thread while a window or a picture is opened; each of
+// the two takes some 25 ms. It outlives the ImGui context that uses its atlas. With kDynamicFonts
+// there is nothing to make, because characters are made when they are drawn; the context then has
+// its own atlas.
 #pragma once
 
 #include <imgui.h>
@@ -17,16 +17,17 @@ namespace penstock::gui {
 
 class EarlyFonts {
  public:
-  // Begins. Requires: no ImGui context, and none is made before atlas().
+  // Begins to make them. Requires: there is no ImGui context, and none is made before atlas().
   EarlyFonts(float scale, Language language);
   ~EarlyFonts() = default;
   EarlyFonts(const EarlyFonts&) = delete;
   EarlyFonts& operator=(const EarlyFonts&) = delete;
 
-  // Waits until they are made; null if the context is to have its own. For ImGui::CreateContext().
+  // Waits for the fonts and returns the atlas for ImGui::CreateContext(); null if the context is to
+  // have its own.
   [[nodiscard]] ImFontAtlas* atlas();
-  // Whether they are what LoadFonts() would make for `ui`; then `ui` has them. They are given once:
-  // what comes later is made anew, in the same atlas.
+  // Gives the fonts to `ui` if they are those that LoadFonts() would make for it, and returns
+  // whether it did. It does so once: later fonts are made anew in the same atlas.
   [[nodiscard]] bool Give(Ui& ui, std::string_view extra, Glyphs which);
 
  private:

@@ -12,7 +12,7 @@
 namespace penstock::gui {
 namespace {
 
-// The first that exists is taken.
+// The first font that exists is used.
 constexpr std::array kRegular = {
     "/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf",
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
@@ -62,13 +62,13 @@ const char* FirstOf(const std::array<const char*, N>& paths) {
   return nullptr;
 }
 
-// Empty where characters are made when they are drawn.
+// Empty if characters are made when they are drawn.
 struct Ranges {
   ImVector<ImWchar> latin;
   ImVector<ImWchar> chinese;
 };
 
-// What the window says, what the trace says, and what is said about it.
+// The characters of the window's texts, of the trace, and of the texts about the trace.
 Ranges CollectGlyphs(ImFontAtlas& atlas, std::string_view extra, Language language, bool common) {
   if constexpr (kDynamicFonts) return {};
   ImFontGlyphRangesBuilder builder;
@@ -77,7 +77,7 @@ Ranges CollectGlyphs(ImFontAtlas& atlas, std::string_view extra, Language langua
     const std::string_view text = TextOf(static_cast<Text>(t), language);
     builder.AddText(text.data(), text.data() + text.size());
   }
-  builder.AddText("中文");  // the button that leads there
+  builder.AddText("中文");  // the button that switches to Chinese
   builder.AddText(extra.data(), extra.data() + extra.size());
   builder.AddText("→←↑↓◂▸×÷·–—…≤≥±µ−°");
   Ranges glyphs;
@@ -87,7 +87,7 @@ Ranges CollectGlyphs(ImFontAtlas& atlas, std::string_view extra, Language langua
   return glyphs;
 }
 
-// A font of a file that is mapped once, whatever the number of sizes: one with Chinese has 20 MB.
+// Adds a font from a file that is mapped once for all sizes: a font with Chinese has 20 MB.
 ImFont* AddFile(ImFontAtlas& atlas, const char* path, float pixels, ImFontConfig config,
                 const ImVector<ImWchar>& ranges) {
   static std::map<std::string, MappedFile> files;
@@ -123,7 +123,7 @@ void LoadFonts(Ui& ui, std::string_view extra, Glyphs which) {
 void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which) {
   atlas.Clear();
   UseFreeType(atlas);
-  // Ranges must outlive the build.
+  // The ranges must outlive the build.
   static Ranges glyphs;
   glyphs = CollectGlyphs(atlas, extra, ui.language,
                          which == Glyphs::kCommon && ui.language == Language::kChinese);
@@ -131,8 +131,8 @@ void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which)
   const char* bold = FirstOf(kBold);
   const char* mono = FirstOf(kMono);
   const char* chinese = FirstOf(kChinese);
-  // In an English window one button alone says something in Chinese: opening that font again for
-  // each size would take longer than all the rest.
+  // An English window has one button with a Chinese text. To open the Chinese font again for each
+  // size would take longer than everything else.
   const bool everywhere = ui.language == Language::kChinese || !IsPlain(extra);
   const auto add = [&](const char* path, float size, bool with_chinese) {
     ImFontConfig config;
@@ -145,7 +145,7 @@ void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which)
     ImFont* font = AddFile(atlas, path, pixels, config, glyphs.latin);
     if (chinese != nullptr && with_chinese) {
       config.MergeMode = true;
-      // Ideographs fill less of their square than Latin letters do.
+      // Ideographs fill less of their square than Latin letters, so they are drawn larger.
       AddFile(atlas, chinese, std::round(1.1F * pixels), config, glyphs.chinese);
     }
     return font;

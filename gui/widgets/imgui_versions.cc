@@ -36,7 +36,7 @@ void BuildAtlas(ImFontAtlas& atlas) {
     unsigned char* pixels = nullptr;
     int width = 0;
     int height = 0;
-    atlas.GetTexDataAsRGBA32(&pixels, &width, &height);  // as the renderer will ask for it
+    atlas.GetTexDataAsRGBA32(&pixels, &width, &height);  // in the format that the renderer asks for
   }
 }
 

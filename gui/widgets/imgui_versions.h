@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dear ImGui from 1.86 to 1.92: what a version calls differently. keys.h has what they count
-// differently; nothing else in the tree asks for the version.
+// The calls that differ between versions 1.86 to 1.92 of Dear ImGui. keys.h has the keys, whose
+// numbers differ; nothing else in the tree depends on the version.
 #pragma once
 
 #include <imgui.h>
@@ -10,10 +10,10 @@
 
 namespace penstock::gui {
 
-// Since 1.92 a renderer that can do so makes characters when they are first drawn.
+// From 1.92 on, a renderer that supports it makes characters when they are first drawn.
 inline constexpr bool kDynamicFonts = IMGUI_VERSION_NUM >= 19200;
 
-// The height of a line in pixels, as the font was loaded.
+// The height of a line in pixels at which the font was loaded.
 [[nodiscard]] inline float FontPixels(const ImFont* font) {
 #if IMGUI_VERSION_NUM >= 19200
   return font->LegacySize;
@@ -34,26 +34,28 @@ inline constexpr int kMayBeCovered = ImGuiSelectableFlags_AllowOverlap;
 inline constexpr int kMayBeCovered = ImGuiSelectableFlags_AllowItemOverlap;
 #endif
 
-// The colour of the frame around what the keyboard has chosen.
+// The colour of the frame around the item that the keyboard has chosen.
 #if IMGUI_VERSION_NUM >= 19140
 inline constexpr int kKeyboardFrame = ImGuiCol_NavCursor;
 #else
 inline constexpr int kKeyboardFrame = ImGuiCol_NavHighlight;
 #endif
-// Those that 1.86 draws with the colour of the text.
+// Colours the parts that 1.86 draws in the text colour.
 void ColourLikeText(ImGuiStyle& style);
 
-// Before the end of a window or group: what the cursor was set to counts as part of it. Until 1.88
-// it did so at once; 1.92 refuses.
+// To be called before a window or group ends, so that it includes the place where the cursor was
+// set. 1.88 and earlier included it at once; 1.92 refuses without an item.
 void GrowToCursor();
 
-// Characters are drawn by FreeType, fitted to whole pixels in height alone.
+// Draws characters with FreeType, fitted to whole pixels in height only.
 void UseFreeType(ImFontAtlas& atlas);
-// Makes the characters of `atlas` where the renderer does not do so itself.
+// Makes the characters of `atlas` if the renderer does not make them itself.
 void BuildAtlas(ImFontAtlas& atlas);
-// Takes them over into OpenGL after LoadFonts(). Requires: a context, OpenGL's backend begun.
+// Uploads the fonts to OpenGL after LoadFonts(). Requires: a context in which OpenGL's backend
+// runs.
 void RemakeFontTexture();
-// For a context without a renderer, before each frame and after it: takes what one would take.
+// To be called before and after each frame of a context without a renderer; takes what a renderer
+// would take.
 void PretendToRender();
 
 }  // namespace penstock::gui

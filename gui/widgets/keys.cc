@@ -49,7 +49,7 @@ bool EventsWait() {
 
 namespace {
 
-// Those that follow one another in both, first and last.
+// A range of keys that follow one another in both numberings: first and last.
 struct KeyRow {
   int first;
   int last;
@@ -123,7 +123,8 @@ ImGuiKey ImGuiKeyOf(int key) {
   return ImGuiKey_None;
 }
 
-// GLFW numbers keys by their place on an American keyboard; Ctrl+A is where this one has its A.
+// GLFW numbers keys by their place on an American keyboard. This finds the key by its label, so
+// that Ctrl+A is where this keyboard has its A.
 int AsLabelled(GLFWwindow* window, int key, int scancode) {
   if (window == nullptr || key < GLFW_KEY_SPACE || key > GLFW_KEY_GRAVE_ACCENT) return key;
   const char* name = glfwGetKeyName(key, scancode);
@@ -133,7 +134,7 @@ int AsLabelled(GLFWwindow* window, int key, int scancode) {
   return key;
 }
 
-// X11 tells of a modifier what held before it.
+// For a modifier key X11 reports the modifiers that were held before the event.
 int ModifiersAfter(const KeyEvent& event) {
   int own = 0;
   switch (event.key) {
@@ -192,9 +193,10 @@ bool AnyHeld() {
                      [&](const KeyPair& single) { return down(single.imgui); });
 }
 
-// Not through the backend: it asks GLFW for the modifiers of now.
+// Does not use the backend, which asks GLFW for the present modifiers.
 void SendKey(GLFWwindow* window, const KeyEvent& event) {
-  if (event.action != GLFW_PRESS && event.action != GLFW_RELEASE) return;  // ImGui repeats itself
+  if (event.action != GLFW_PRESS && event.action != GLFW_RELEASE)
+    return;  // ImGui makes its own repeats
   ImGuiIO& io = ImGui::GetIO();
   const int mods = ModifiersAfter(event);
   io.AddKeyEvent(kCtrl, (mods & GLFW_MOD_CONTROL) != 0);

@@ -54,7 +54,8 @@ enum class Key : int {
   return static_cast<Key>(GLFW_KEY_0 + digit);
 }
 
-// Pressed now, or repeated while held. Letters are for nobody else while text is typed.
+// Whether the key was pressed now, or repeats while held. While text is typed, letters belong to
+// the text field.
 [[nodiscard]] bool Pressed(Key key, bool repeat = false);
 [[nodiscard]] bool Held(Key key);
 [[nodiscard]] bool AnyHeld();
@@ -62,8 +63,8 @@ enum class Key : int {
   return ImGui::GetIO().WantTextInput;
 }
 
-// What GLFW's callback for keys got. It may come later than it happened: the modifiers are those of
-// the event, not those of now. `window` is null in tests.
+// An event from GLFW's key callback. It may be handled later, so it carries the modifiers of its
+// own time. `window` is null in tests.
 struct KeyEvent {
   int key = 0;
   int scancode = 0;
@@ -71,10 +72,10 @@ struct KeyEvent {
   int mods = 0;
 };
 void SendKey(GLFWwindow* window, const KeyEvent& event);
-// For a context without a window: which of SendKey()'s keys mean something to a field of text.
+// For a context without a window: says which keys of SendKey() mean something to a text field.
 void KnowKeys();
-// Asked after NewFrame(): whether it has left events to the next, which is then to be drawn at
-// once.
+// To be asked after NewFrame(): whether events are left for the next frame, which must then be
+// drawn at once.
 [[nodiscard]] bool EventsWait();
 
 }  // namespace penstock::gui

@@ -22,7 +22,7 @@ float PlotFrame::Y(double y) const {
 
 namespace {
 
-// A tick's text below the axis, wholly within the plot's area.
+// The text of a tick below the axis, wholly inside the plot's area.
 struct XTick {
   double at = 0;
   std::string text;
@@ -30,7 +30,7 @@ struct XTick {
   float width = 0;
 };
 
-// As many ticks as have room for their texts beside one another.
+// As many ticks as have room for their texts side by side.
 std::vector<XTick> XTicksOf(const Ui& ui, const PlotFrame& frame, const Area& area) {
   std::vector<XTick> ticks;
   for (int most = std::max(2, static_cast<int>(frame.area.width() / ui.Px(56))); most >= 1;
@@ -66,7 +66,7 @@ PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
   const bool legend = std::any_of(lines.begin(), lines.end(),
                                   [](const PlotLine& line) { return !line.name.empty(); });
   const float head = legend ? FontPixels(ui.small) + ui.Px(10) : ui.Px(6);
-  // The name of the axis has a row of its own: beside the ticks it would take the last one's place.
+  // The name of the axis has its own row; beside the ticks it would take the last one's place.
   const float title = axes.x_title.empty() ? 0 : FontPixels(ui.small) + ui.Px(2);
   const float foot = FontPixels(ui.small) + ui.Px(7) + title;
   PlotFrame frame{{{area.min.x + side + ui.Px(8), area.min.y + head},
@@ -133,7 +133,7 @@ void DrawLine(const Ui& ui, const PlotFrame& frame, const PlotLine& line) {
   for (const PlotPoint& point : line.points) {
     const ImVec2 at{frame.X(point.x), frame.Y(point.y)};
     if (line.steps && !path.empty()) path.push_back({at.x, path.back().y});
-    // Points of one pixel column beyond its first few say nothing more.
+    // Further points of one pixel column would change nothing.
     path.push_back(at);
   }
   list->PushClipRect(frame.area.min, {frame.area.max.x, frame.area.max.y + 1}, true);

@@ -40,7 +40,7 @@ struct PlotAxes {
   std::function<std::string(double)> y_text;
 };
 
-// Where the plot itself lies, for what a view adds to it.
+// Where the plot itself lies, for views that add something to it.
 struct PlotFrame {
   Area area;
   PlotAxes axes;
@@ -48,7 +48,7 @@ struct PlotFrame {
   [[nodiscard]] float Y(double y) const;
 };
 
-// Axes, grid and legend; returns what is inside them.
+// Draws axes, grid and legend; returns the area inside them.
 PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
                     const std::vector<PlotLine>& lines);
 void DrawBand(const PlotFrame& frame, const PlotBand& band);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostInCard = 12;
 
-// As many decimals as tell the ticks of this axis apart.
+// A time with as many decimals as are needed to tell the ticks of this axis apart.
 std::string SecondsText(double at, double length) {
   return TimeText(static_cast<std::int64_t>(at * 1e9), static_cast<std::int64_t>(length * 1e8));
 }
@@ -22,7 +22,7 @@ double StartOf(const TimeLine& line, std::size_t i) {
   return line.at.empty() ? line.from + line.width * static_cast<double>(i) : line.at[i];
 }
 
-// Ends after its last point, or bin.
+// The time at which the last value ends.
 double EndOf(const TimeLine& line) {
   if (line.value.empty()) return 0;
   return line.at.empty() ? line.from + line.width * static_cast<double>(line.value.size())
@@ -39,7 +39,8 @@ std::optional<double> ValueOf(const TimeLine& line, double at) {
   return line.value[static_cast<std::size_t>(it - line.at.begin()) - 1];
 }
 
-// The line as steps, one vertex where several values share a column of pixels: the highest.
+// The line as steps. Where several values share a column of pixels, it has one vertex at the
+// highest.
 std::vector<ImVec2> PathOf(const PlotFrame& frame, const TimeLine& line) {
   std::vector<ImVec2> path;
   for (std::size_t i = 0; i < line.value.size(); ++i) {
@@ -49,7 +50,7 @@ std::vector<ImVec2> PathOf(const PlotFrame& frame, const TimeLine& line) {
       path.back().y = std::min(path.back().y, y);
       continue;
     }
-    // Steps of less than a pixel are none.
+    // Steps below a pixel are left out.
     if (!path.empty() && std::abs(y - path.back().y) < 0.7F) continue;
     if (!path.empty()) path.push_back({x, path.back().y});
     path.push_back({x, y});
@@ -71,7 +72,7 @@ void DrawPath(const Ui& ui, const PlotFrame& frame, const TimeLine& line) {
     }
     list->Flags = flags;
   }
-  // In whole pixels, for a smoothed line swells where its corners are close.
+  // Whole pixels, because a smoothed line looks thicker where its corners are close.
   const float thickness = std::max(1.0F, std::round(ui.Px(line.filled ? 1.2F : 1.6F)));
   const auto snap = [thickness](ImVec2 at) {
     return ImVec2{std::round(at.x - thickness / 2), std::round(at.y - thickness / 2)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plots over the time of a trace: areas and lines, the values under the pointer, a click that says
-// when. Drawn into the current window.
+// Plots over the time of a trace: areas and lines, the values under the pointer, a click that
+// chooses a time. Drawn into the current window.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@
 
 namespace penstock::gui {
 
-// Units: seconds since the trace began. What the spans refer to must outlive the drawing.
+// Units: seconds since the trace began. The data of the spans must outlive the drawing.
 struct TimeLine {
   std::string name;
   Rgb colour;
-  std::span<const double> at;     // of each value; empty: bins of `width` from `from` on
-  std::span<const double> value;  // holds until the next
+  std::span<const double> at;     // times of the values; empty: bins of `width` from `from` on
+  std::span<const double> value;  // each holds until the next one
   double from = 0;
   double width = 0;
   bool filled = false;
@@ -28,7 +28,7 @@ struct TimeLine {
 struct TimePlot {
   double from = 0;
   double to = 1;
-  double most = 1;  // of the axis
+  double most = 1;  // upper end of the axis
   std::function<std::string(double)> text;
   std::vector<TimeLine> lines;
   std::string hint;  // below the values under the pointer

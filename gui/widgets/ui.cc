@@ -23,7 +23,7 @@ ImU32 Ui::Stage(traces::StageId stage, double alpha) const {
 
 void ApplyTheme(const Ui& ui) {
   const Palette& p = ui.palette();
-  ImGuiStyle style;  // fresh: ScaleAllSizes() multiplies
+  ImGuiStyle style;  // a new one, because ScaleAllSizes() multiplies
   style.WindowPadding = {14, 12};
   style.FramePadding = {10, 5};
   style.ItemSpacing = {8, 7};

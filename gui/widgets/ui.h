@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What every view draws with: fonts, colours, language and scale. One Ui belongs to one ImGui
-// context; all of widgets/ and views/ run on the thread that owns the context.
+// context. All of widgets/ and views/ run on the thread that owns that context.
 #pragma once
 
 #include <imgui.h>
@@ -21,8 +21,8 @@ struct Ui {
   float scale = 1;  // pixels per logical pixel
   ImFont* body = nullptr;
   ImFont* small = nullptr;
-  ImFont* strong = nullptr;  // body, bold
-  ImFont* title = nullptr;   // sentences of weight
+  ImFont* strong = nullptr;  // as body, bold
+  ImFont* title = nullptr;   // important sentences
   ImFont* big = nullptr;     // figures
   ImFont* mono = nullptr;
 
@@ -40,20 +40,21 @@ struct Ui {
 [[nodiscard]] ImU32 Ink(Rgb colour, double alpha = 1);
 [[nodiscard]] ImVec4 Tint(Rgb colour, double alpha = 1);
 
-// The style of ImGui's own widgets. Call when theme or scale change.
+// Sets the style of ImGui's own widgets. To be called when theme or scale change.
 void ApplyTheme(const Ui& ui);
 
-// Makes the fonts of `ui` at its scale from what the system has; never fails: in the worst case
-// the built-in font serves. `extra` are texts of a trace whose characters are needed too.
-// Requires: an ImGui context, no frame begun. The renderer's font texture must be remade after it.
-// Cost: some 20 us a glyph and size; kCommon takes 2,500 Chinese characters more.
+// Makes the fonts of `ui` at its scale from those of the system. It never fails: in the worst case
+// the built-in font serves. `extra`: texts of a trace whose characters are needed too. The
+// renderer's font texture must be remade afterwards.
+// Requires: an ImGui context, and no frame begun.
+// Cost:     some 20 us per glyph and size; kCommon adds 2,500 Chinese characters.
 enum class Glyphs : bool { kNeeded, kCommon };
 void LoadFonts(Ui& ui, std::string_view extra, Glyphs which);
 // The same into any atlas; needs no context.
 void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which);
-// Whether the system has a font with Chinese characters: without one they are question marks.
+// Whether the system has a font with Chinese characters. Without one they appear as question marks.
 [[nodiscard]] bool HasChineseFont();
-// ASCII alone: it needs no glyphs of its own.
+// Whether the text is ASCII only, so that it needs no further glyphs.
 [[nodiscard]] bool IsPlain(std::string_view text);
 
 }  // namespace penstock::gui

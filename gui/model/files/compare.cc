@@ -49,7 +49,7 @@ const StageWord* WordOf(std::string_view name) {
   return found == kStageWords.end() ? nullptr : found;
 }
 
-// Whole points of a ratio's change: 31 for 1.31, and for 0.69.
+// The change of a ratio in whole percent: 31 for 1.31 and for 0.69.
 std::string Points(double ratio) {
   return fmt::format("{:.0f}", std::abs(100 * (ratio - 1)));
 }
@@ -61,7 +61,7 @@ std::vector<std::string> Words(const std::string& text) {
   return words;
 }
 
-// Two paths without the folders that they begin with in common: "…/imagenet".
+// Removes the folders that both paths begin with: "…/imagenet".
 void ShortenPaths(std::string& before, std::string& after) {
   const auto differ = std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first;
   const std::size_t common = static_cast<std::size_t>(differ - before.begin());
@@ -71,8 +71,8 @@ void ShortenPaths(std::string& before, std::string& after) {
   after = "…" + after.substr(slash);
 }
 
-// Two command lines without the words that they begin and end with in common, but for the option
-// before the first that differs: "... --workers 2 ...".
+// Two command lines without the words that they share at the beginning and at the end. The option
+// before the first difference stays: "... --workers 2 ...".
 std::pair<std::string, std::string> WhereTheyDiffer(const std::string& before,
                                                     const std::string& after) {
   if (before.empty() || after.empty() || before == after) return {before, after};
@@ -95,7 +95,7 @@ std::pair<std::string, std::string> WhereTheyDiffer(const std::string& before,
   return {part(x), part(y)};
 }
 
-// The script or program of a command line, without its folder: "train.py".
+// The script or program of a command line without its folder: "train.py".
 std::string ProgramOf(const std::string& command) {
   const std::vector<std::string> words = Words(command);
   const auto base = [](const std::string& word) { return word.substr(word.rfind('/') + 1); };
@@ -104,7 +104,7 @@ std::string ProgramOf(const std::string& command) {
     if (script) return base(words[i]);
     if (words[i] == "-m" && i + 1 < words.size()) return words[i + 1];
   }
-  // What follows an interpreter is text of a program or an option.
+  // The argument after an interpreter is an option or the text of a program.
   if (words.empty() || base(words.front()).rfind("python", 0) == 0) return "";
   return base(words.front());
 }
@@ -121,8 +121,8 @@ std::vector<analyzer::Finding> OnlyIn(const std::vector<analyzer::Finding>& thes
   return only;
 }
 
-// Of the stages that changed beyond noise in the direction of the throughput, the one that changed
-// most; CPU time and the wait are told by others. nullptr: none.
+// The stage that changed most, among those that changed beyond noise in the direction of the
+// throughput. CPU time and the wait are reported elsewhere. nullptr: there is none.
 const analyzer::Change* Cause(const analyzer::Comparison& comparison) {
   const bool faster = comparison.throughput.ratio.estimate > 1;
   const analyzer::Change* cause = nullptr;
@@ -138,8 +138,8 @@ const analyzer::Change* Cause(const analyzer::Comparison& comparison) {
   return cause;
 }
 
-// Whether a stage takes longer although it computes no longer: it was kept waiting for cores, by
-// other programs or by more workers than there are cores.
+// Whether a stage takes longer without more computing: it waited for cores, because of other
+// programs or of more workers than cores.
 bool WasKeptWaiting(const analyzer::Comparison& comparison, const analyzer::Change& stage) {
   if (stage.after <= stage.before) return false;
   const std::string cpu = stage.name + " CPU";
@@ -244,7 +244,7 @@ std::vector<SettingChange> SettingsThatDiffer(const Document& a, const Document&
   };
   text("", Text::kSettingKind, x.kind, y.kind);
   number("num_workers", {}, x.num_workers, y.num_workers, -1);
-  // Without workers nothing is fetched ahead.
+  // Without workers no batch is fetched ahead.
   if (x.num_workers > 0 && y.num_workers > 0) {
     number("prefetch_factor", {}, x.prefetch_factor, y.prefetch_factor, -1);
     flag("persistent_workers", {}, x.persistent_workers, y.persistent_workers);
@@ -293,7 +293,7 @@ CompareSentence SentenceOf(const CompareAnswer& answer, const std::vector<Settin
   const analyzer::Interval& ratio = comparison.throughput.ratio;
   if (!comparison.enough) return {std::string(TextOf(Text::kTooFewToTell, language)), {}};
   if (!answer.program_before.empty()) {
-    // How many times as fast one program is as another tells nothing of a change.
+    // How many times faster another program is says nothing about a change.
     return {
         Filled(Text::kDifferentPrograms, language, analyzer::PlainText(answer.program_before, 40),
                analyzer::PlainText(answer.program_after, 40)),
@@ -315,7 +315,7 @@ CompareSentence SentenceOf(const CompareAnswer& answer, const std::vector<Settin
     sentence.text = Filled(Text::kFaster, language, Points(ratio.estimate), Points(ratio.low),
                            Points(ratio.high));
   } else {
-    // The nearer end first: "24 % slower (20 to 28 %)".
+    // The end of the interval that is nearer to 1 comes first: "24 % slower (20 to 28 %)".
     sentence.text = Filled(Text::kSlower, language, Points(ratio.estimate), Points(ratio.high),
                            Points(ratio.low));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the compare view shows of two documents. The figures and what is called significant are
-// analyzer::Compare's; nothing is computed a second time. Values; building is pure.
+// What the compare view shows of two documents. All figures, and which of them are significant,
+// come from analyzer::Compare; nothing is computed twice. Values; building is pure.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,8 @@
 
 namespace penstock::gui {
 
-// A setting that is not the same in both. Numbers and names as they are; yes and no as texts.
+// A setting that differs between the two. Numbers and names stay as they are; yes and no become
+// texts.
 struct SettingChange {
   std::string name;  // as in code ("num_workers"), "" where `label` names it
   Text label{};
@@ -32,23 +33,23 @@ struct CompareAnswer {
   std::vector<analyzer::Finding> gone;   // in A only, by id
   std::vector<analyzer::Finding> fresh;  // in B only
   std::size_t in_both = 0;
-  // The scripts of two runs that are not of one program; empty: they are, or it is not known.
+  // The scripts of the two runs if they differ; empty if they are the same or not known.
   std::string program_before;
   std::string program_after;
 };
 
-// A is the baseline. Errors: those of analyzer::Compare.
-// Cost: that of analyzer::Compare: some 0.1 s for 10,000 batches.
+// A is the baseline. Errors: those of analyzer::Compare. Cost: that of analyzer::Compare, some 0.1
+// s for 10,000 batches.
 [[nodiscard]] analyzer::Predicted<CompareAnswer> CompareDocuments(const Document& a,
                                                                   const Document& b);
 
-// What differs between the two loaders, their machines and their commands.
+// The settings that differ between the two loaders, their machines and their commands.
 [[nodiscard]] std::vector<SettingChange> SettingsThatDiffer(const Document& a, const Document& b,
                                                             const CompareAnswer& answer,
                                                             Language language);
 
-// The answer in one sentence, and why, as far as the recordings tell: the stage that changed most,
-// the wait, the settings. `why` may be empty.
+// The result in one sentence, and its cause as far as the recordings show it: the stage that
+// changed most, the wait, the settings. `why` may be empty.
 struct CompareSentence {
   std::string text;
   std::string why;
@@ -57,17 +58,17 @@ struct CompareSentence {
                                          const std::vector<SettingChange>& settings,
                                          Language language);
 
-// "decode", "decode, CPU", "copy to GPU": a row of analyzer::Comparison::stages for a person.
+// The title of a row of analyzer::Comparison::stages: "decode", "decode, CPU", "copy to GPU".
 [[nodiscard]] std::string StageTitle(const std::string& name, Language language);
 // The stage whose colour the row has.
 [[nodiscard]] traces::StageId StageOfChange(std::string_view name);
 
-// "-31 %", "3.2x": of a ratio after over before.
+// A ratio of after to before as text: "-31 %", "3.2x".
 [[nodiscard]] std::string RatioText(double ratio);
-// "2 workers, prefetch 2, batch 64, pinned": of one side.
+// The loader of one side: "2 workers, prefetch 2, batch 64, pinned".
 [[nodiscard]] std::string SideText(const analyzer::SideFacts& side, Language language);
 
-// Compares on a thread of its own. All members belong to the thread that made it.
+// Compares on its own thread. All members belong to the thread that made it.
 class CompareJob {
  public:
   // `wake` is called from the job's thread when the answer is there.

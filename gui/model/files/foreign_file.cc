@@ -26,7 +26,7 @@ bool IsNsightReport(const fs::path& path) {
   return path.extension() == ".nsys-rep" || path.extension() == ".qdrep";
 }
 
-// A folder that goes away with what is in it.
+// A temporary folder that is removed with its contents.
 class Workplace {
  public:
   Workplace() {
@@ -62,7 +62,7 @@ bool IsForeign(std::string_view head, const fs::path& path) {
   }
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return false;
-  if (head[first] == '[') return true;  // a sweep is an object
+  if (head[first] == '[') return true;  // not a sweep, which is an object
   if (head[first] != '{' || head.find("\"penstock.") != std::string_view::npos) return false;
   for (const std::string_view key :
        {"\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\"", "\"displayTimeUnit\""}) {

@@ -13,12 +13,13 @@
 
 namespace penstock::gui {
 
-// Whether a file is one of these: by its first bytes (`head`, a page of them), then by its name.
+// Whether a file is such a recording, by its first bytes (`head`, one page of them), then by its
+// name.
 [[nodiscard]] bool IsForeign(std::string_view head, const std::filesystem::path& path);
 
-// Carries it over into a trace of its own, which is no file afterwards.
-// Errors: those of traces::ImportTrace; kInput for a report of Nsight Systems that was not exported
-// yet, with the command that does it; kEnvironment if there is nowhere to put the trace.
+// Converts it into a trace that leaves no file behind. Errors: those of traces::ImportTrace; kInput
+// for a report of Nsight Systems that was not exported yet, with the command that exports it;
+// kEnvironment if there is no room for the trace.
 [[nodiscard]] Result<std::unique_ptr<traces::Trace>> OpenForeign(const std::filesystem::path& path);
 
 }  // namespace penstock::gui

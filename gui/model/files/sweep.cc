@@ -25,7 +25,7 @@ constexpr int kVersion = 1;
 constexpr std::uintmax_t kMostBytes = 64U << 20U;
 constexpr std::size_t kMostSweepCells = 20'000;
 constexpr std::size_t kMostAxes = 16;
-constexpr std::size_t kMostPlaces = 200'000;  // of the grid, where not every one has a cell
+constexpr std::size_t kMostPlaces = 200'000;  // places of the grid; not all of them have a cell
 
 tl::unexpected<SweepProblem> Broken(SweepFault fault, std::string what = {}) {
   return tl::unexpected(SweepProblem{fault, std::move(what)});
@@ -41,7 +41,7 @@ bool TrueAt(const element& object, const char* key) {
   return object[key].get(value) == simdjson::SUCCESS && value;
 }
 
-// Finite and in [low, 1e15]: no figure of a sweep is beyond it.
+// A finite number in [low, 1e15]; no figure of a sweep is larger.
 std::optional<double> NumberAt(const element& object, const char* key, double low = 0) {
   double value = 0;
   if (object[key].get(value) != simdjson::SUCCESS) return std::nullopt;
@@ -95,7 +95,7 @@ tl::expected<SweepCell, SweepProblem> CellOf(const element& object, const Sweep&
     if (object["values"][axis.name].get(value) != simdjson::SUCCESS) {
       return Broken(SweepFault::kDamaged, fmt::format("cells[{}].values.{}", index, axis.name));
     }
-    // What is none of the axis's own values would stand nowhere in the grid.
+    // A value that the axis does not have would have no place in the grid.
     if (value != kAnyValue &&
         std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end()) {
       return Broken(SweepFault::kDamaged, fmt::format("cells[{}].values.{}", index, axis.name));
@@ -149,7 +149,7 @@ std::optional<std::size_t> CellNamed(const Sweep& sweep, const std::string& name
   return std::nullopt;
 }
 
-// Whether `schema` is one that is read here, and if not, why.
+// Fails if `schema` is not one that is read here, with the reason.
 tl::expected<void, SweepProblem> CheckSchema(const std::string& schema) {
   if (schema.rfind(kSchema, 0) != 0) return Broken(SweepFault::kForeign, schema);
   int version = 0;

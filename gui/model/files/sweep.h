@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `penstock sweep --json` wrote: schema penstock.sweep/1 (benchmarks/sweep/result.h). The file
-// comes from anywhere: whatever is wrong with it is said, nothing in it is believed unchecked.
-// Values; reading is the only thing here that touches a file.
+// The result of `penstock sweep --json`: schema penstock.sweep/1 (benchmarks/sweep/result.h). The
+// file may come from anywhere, so everything in it is checked and every fault gets a message.
+// Values; only the reading touches a file.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace penstock::gui {
 
-// A value of an axis in a cell where the axis makes no difference.
+// The value of an axis in a cell for which that axis makes no difference.
 inline constexpr std::string_view kAnyValue = "-";
 
 struct SweepAxis {
@@ -30,7 +30,7 @@ struct SweepAxis {
 
 enum class SweepState : std::uint8_t { kPending, kMeasured, kFailed, kUnavailable };
 
-// Units: samples per second and seconds. Not known: an empty optional.
+// Units: samples per second, and seconds. An empty optional is not known.
 struct SweepRate {
   double median = 0;
   double least = 0;
@@ -43,7 +43,7 @@ struct SweepCell {
   std::string name;
   std::vector<std::string> values;  // one for each axis
   SweepState state = SweepState::kPending;
-  std::string error;  // why there is no figure
+  std::string error;  // why there is no rate
   std::optional<SweepRate> rate;
   std::vector<double> runs;
   std::optional<double> of_best;  // fraction
@@ -51,7 +51,7 @@ struct SweepCell {
   std::optional<double> wall;
   std::optional<double> first_batch;
   std::optional<double> seconds_per_sample;   // ablation
-  std::optional<double> increment;            // ablation: more than in the cell before it
+  std::optional<double> increment;            // ablation: what this cell adds to the one before it
   std::string bottleneck;                     // as the report names it
   std::vector<std::filesystem::path> traces;  // recordings that were kept, one for each run
 };
@@ -74,32 +74,32 @@ struct Sweep {
   [[nodiscard]] std::size_t measured() const;  // cells with a figure
 };
 
-// What is wrong with a file that should hold a sweep.
+// Why a file could not be read as a sweep.
 enum class SweepFault : std::uint8_t {
   kUnreadable,  // `what`: why
   kEmpty,       // no bytes
-  kTooLarge,    // no sweep is
-  kNotJson,     // damaged, or never was JSON
+  kTooLarge,    // larger than any sweep
+  kNotJson,     // damaged, or not JSON
   kForeign,     // JSON of something else; `what`: its schema, "" without one
   kNewer,       // a later version of the schema; `what`: which
-  kDamaged,     // says it is a sweep, but is not; `what`: what is missing or wrong
-  kNoCells,     // a sweep of nothing
+  kDamaged,     // names the schema of a sweep, but breaks it; `what`: where
+  kNoCells,     // a sweep without cells
 };
 struct SweepProblem {
   SweepFault fault = SweepFault::kUnreadable;
   std::string what;
 };
-// One line for a person; `name` is the file.
+// The problem as one line for the user; `name` is the file.
 [[nodiscard]] std::string ProblemText(const SweepProblem& problem, const std::string& name,
                                       Language language);
 
 // Cost: one pass over the text; a sweep has at most 10,000 cells.
 [[nodiscard]] tl::expected<Sweep, SweepProblem> ParseSweep(std::string_view text);
-// At most 64 MiB. Relative names of traces are taken from the folder of the file.
+// Reads at most 64 MiB. Relative names of traces are resolved in the folder of the file.
 [[nodiscard]] tl::expected<Sweep, SweepProblem> ReadSweep(const std::filesystem::path& path);
 
-// By its first bytes, or by its name where it has none that tell. kForeign: another tool's
-// recording, which is opened as a trace; other JSON is none.
+// The kind of a file, by its first bytes, or by its name where these do not decide. kForeign: a
+// recording of another tool, which is opened as a trace. kJson: other JSON, such as a sweep.
 enum class FileKind : std::uint8_t { kTrace, kForeign, kJson };
 [[nodiscard]] FileKind KindOf(const std::filesystem::path& path);
 

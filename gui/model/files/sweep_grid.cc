@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kMostCurves = 8;
-// Values further apart than this are better seen side by side than to scale.
+// Values further apart than this are drawn at equal distances instead of to scale.
 constexpr double kWidestScale = 16;
 
 std::size_t PlaceOf(const SweepAxis& axis, const std::string& value) {
@@ -22,7 +22,8 @@ std::size_t PlaceOf(const SweepAxis& axis, const std::string& value) {
   return found == axis.values.end() ? kNone : static_cast<std::size_t>(found - axis.values.begin());
 }
 
-// Steps through all combinations of the axes in `free`, the others staying. False after the last.
+// Steps through all combinations of the axes in `free`, while the others stay. Returns false after
+// the last one.
 bool NextPlaces(const Sweep& sweep, const std::vector<bool>& free,
                 std::vector<std::size_t>& places) {
   for (std::size_t a = places.size(); a-- > 0;) {
@@ -33,7 +34,7 @@ bool NextPlaces(const Sweep& sweep, const std::vector<bool>& free,
   return false;
 }
 
-// A number that is all of the text.
+// The number that the whole text is; nullopt if it is not a number.
 std::optional<double> NumberOf(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -41,7 +42,7 @@ std::optional<double> NumberOf(const std::string& text) {
   return value;
 }
 
-// Where the values of an axis stand on a plot to scale; empty where that shows little.
+// The places of an axis's values on a plot to scale; empty if such a plot would show little.
 std::vector<double> ScaleOf(const SweepAxis& axis) {
   std::vector<double> scale;
   double least = std::numeric_limits<double>::infinity();
@@ -66,7 +67,8 @@ std::vector<std::size_t> PlacesOf(const Sweep& sweep, std::size_t cell) {
   return places;
 }
 
-// Rows of the map that get a curve: all, or evenly spread ones with the best's among them.
+// The rows of the map that get a curve: all, or evenly spread ones including the row of the best
+// cell.
 std::vector<std::size_t> RowsWithCurves(const Sweep& sweep, const SweepLook& look,
                                         std::size_t rows) {
   std::vector<std::size_t> chosen;
@@ -93,7 +95,7 @@ SweepGrid::SweepGrid(const Sweep& sweep) : sweep_(sweep) {
   cells_.assign(places, kNone);
   for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
     const SweepCell& cell = sweep.cells[i];
-    // A cell in which an axis makes no difference stands at all of its places.
+    // A cell for which an axis makes no difference stands at all places of that axis.
     std::vector<bool> free(sweep.axes.size(), false);
     std::vector<std::size_t> at = PlacesOf(sweep, i);
     for (std::size_t a = 0; a < free.size(); ++a) {
@@ -158,7 +160,7 @@ SweepLook FirstLook(const Sweep& sweep, const SweepGrid& grid) {
   const std::vector<double> influence = Influence(sweep, grid);
   std::vector<std::size_t> order(sweep.axes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // An axis with one value is a filter at most.
+  // An axis with one value can only be a filter.
   const auto several = [&](std::size_t a) { return sweep.axes[a].values.size() > 1; };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     if (several(a) != several(b)) return several(a);

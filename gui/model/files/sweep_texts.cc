@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the sweep view says: names, the answer, the cells of the table.
+// The texts of the sweep view: names, the result, the cells of the table.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,7 +26,7 @@ using analyzer::ShortNumber;
 struct AxisWord {
   std::string_view name;
   Text text;
-  std::string_view argument;  // of a DataLoader
+  std::string_view argument;  // its argument of DataLoader
 };
 constexpr std::array kAxes = {
     AxisWord{"workers", Text::kAxisWorkers, "num_workers"},
@@ -42,7 +42,7 @@ const AxisWord* AxisWordOf(std::string_view axis) {
   return found == kAxes.end() ? nullptr : found;
 }
 
-// With a comma at the thousands: "12,345".
+// A number with a comma between the thousands: "12,345".
 std::string Grouped(double value) {
   std::string text = fmt::format("{:.0f}", value);
   for (std::size_t at = text.size(); at > 3 && value >= 1000; at -= 3) {
@@ -51,8 +51,8 @@ std::string Grouped(double value) {
   return text;
 }
 
-// The step that a row of an ablation adds: "normalise" of "    + flip, normalise". Rows are named
-// by all that is done in them; "" for the one in which everything is done at once.
+// The step that a row of an ablation adds: "normalise" for "    + flip, normalise". The name of a
+// row lists everything done in it. "" for the row in which everything is done at once.
 std::string StepOf(const std::string& name) {
   std::string step = name;
   for (const std::string_view mark : {"+ ", ", "}) {
@@ -77,7 +77,7 @@ SweepAnswer AblationAnswer(const Sweep& sweep, Language language) {
           {}};
 }
 
-// Cells that could not be measured, in one clause each.
+// The cells that could not be measured, in one clause per kind.
 std::string Missing(const Sweep& sweep, Language language) {
   std::array<std::size_t, 4> count{};
   for (const SweepCell& cell : sweep.cells) ++count[static_cast<std::size_t>(cell.state)];
@@ -101,7 +101,7 @@ std::string ShellWord(const std::string& word) {
   return quoted + "'";
 }
 
-// What a row is sorted by: a number, or a text where there is none.
+// The sort key of a row: a number, or a text where there is none.
 std::variant<double, std::string> KeyOf(const Sweep& sweep, const SweepCell& cell,
                                         std::size_t column) {
   if (column < sweep.axes.size()) {

@@ -21,7 +21,7 @@ namespace {
 using analyzer::Report;
 using analyzer::StageRow;
 
-// Rows of fields. A number that is not known is an empty field.
+// Rows of fields. A number that is not known becomes an empty field.
 class Csv {
  public:
   explicit Csv(std::string_view head) : text_(std::string(head) + "\n") {}
@@ -223,7 +223,7 @@ std::string CompareCsv(const CompareAnswer& answer) {
   const analyzer::Comparison& comparison = answer.comparison;
   Csv csv("quantity,unit,before,after,ratio,ratio_low,ratio_high,significant");
   ChangeLine(comparison.throughput, English(comparison.unit), csv);
-  // Of fractions the difference is told, not the ratio.
+  // For fractions the column "ratio" holds their difference.
   ChangeLine(comparison.wait, "fraction of the loop (ratio: difference)", csv);
   for (const analyzer::Change& change : comparison.stages) {
     ChangeLine(change, "s per sample", csv);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables of the window as CSV (RFC 4180), for other programs: plain numbers, one unit a column,
-// named in its head, English heads whatever the language. Pure, but for the one that writes a file.
+// The tables of the window as CSV (RFC 4180) for other programs: plain numbers, one unit per
+// column, named in the head; heads are English in every language. Pure, except for the function
+// that writes a file.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +23,11 @@
 
 namespace penstock::gui {
 
-// Stages, each transform a row of its own below its stage ("augment/Resize").
+// The stages. Each transform has its own row below its stage ("augment/Resize").
 [[nodiscard]] std::string StagesCsv(const analyzer::Report& report);
 [[nodiscard]] std::string WorkersCsv(const analyzer::Report& report);
 [[nodiscard]] std::string FindingsCsv(const analyzer::Report& report);
-// The table below the timeline: what each stage does inside the range.
+// The table below the timeline: what each stage takes inside the range.
 [[nodiscard]] std::string SelectionCsv(std::shared_ptr<const traces::Trace> trace, TimeRange range);
 [[nodiscard]] std::string WhatIfCsv(const WhatIfAnswer& answer);
 [[nodiscard]] std::string SweepCsv(const Sweep& sweep);
@@ -50,7 +51,8 @@ struct ExportInfo {
 };
 [[nodiscard]] std::span<const ExportInfo> Exports();
 
-// "run.penstock" -> "run-stages.csv", in the same folder. `source` empty: "penstock-...".
+// The proposed file: "run-stages.csv" beside "run.penstock", or "penstock-..." if `source` is
+// empty.
 [[nodiscard]] std::filesystem::path ProposedName(const std::filesystem::path& source,
                                                  const ExportInfo& info);
 

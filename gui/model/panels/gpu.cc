@@ -21,19 +21,19 @@ using traces::StageId;
 constexpr std::size_t kGpuBins = 240;
 constexpr std::size_t kMostNames = 200;
 
-// Copies of one source of knowledge, by kind, and when they ran.
+// The copies that one source reported, by kind, and when they ran.
 struct Copies {
   std::map<analyzer::CopyKind, CopyRow> rows;
   Stretches to_device;
   std::uint64_t count = 0;
 };
 
-// Everything that the sweep over the spans finds.
+// Everything that the pass over the spans finds.
 struct FoundOnGpu {
   Stretches kernels;
   std::uint64_t kernel_count = 0;
-  // On streams; else from calls of the runtime; else from what Python was seen to do. One copy may
-  // be in all three.
+  // Copies on streams, in calls of the runtime, and as Python saw them; the first source that has
+  // any is used, since one copy may be in all three.
   Copies on_device, of_calls, of_python;
   std::unordered_map<std::uint32_t, NamedRow> kernel_names;
   std::unordered_map<std::uint32_t, NamedRow> call_names;
@@ -118,7 +118,8 @@ FoundOnGpu WalkGpuSpans(const Extent& extent, const std::stop_token& stop) {
   return found;
 }
 
-// The stretch that all of the training loops take.
+// The interval of all training loops; the selection if there is one, and the whole trace without a
+// loop.
 TimeRange LoopOf(const Extent& extent, const Analysis& analysis) {
   const std::int64_t begin = extent.trace->begin().value;
   const std::int64_t length = std::max<std::int64_t>(extent.trace->end().value - begin, 1);
@@ -135,7 +136,7 @@ TimeRange LoopOf(const Extent& extent, const Analysis& analysis) {
   return loop.empty() ? TimeRange{0, length} : loop;
 }
 
-// A run that nobody feeds: of the process that computes on a device.
+// A stand-in for a run without a loader, with the process that computes on a device.
 analyzer::LoaderRun RunWithoutLoader(const traces::Trace& trace) {
   analyzer::LoaderRun run;
   for (const traces::ThreadInfo& thread : trace.threads()) {
@@ -144,7 +145,7 @@ analyzer::LoaderRun RunWithoutLoader(const traces::Trace& trace) {
   return run;
 }
 
-// What the device did, and why it did nothing: the report's own figures, for the selection too.
+// What the device did and why it was idle: the report's own figures, and the same for a selection.
 analyzer::DeviceActivity Measure(const Extent& extent, const Analysis& analysis, TimeRange loop) {
   const analyzer::Diagnosis& diagnosis = analysis.report.diagnosis;
   if (!extent.range && diagnosis.loader && diagnosis.loader->device.window > 0) {
@@ -196,11 +197,11 @@ void FillCopies(const FoundOnGpu& found, const Copies& best, GpuModel& gpu) {
 }
 
 struct ShownCounter {
-  std::string_view name;  // after the device
+  std::string_view name;  // the part after the device
   GpuUnit unit;
-  double scale;  // to the unit: percent, bytes, watts, ...
+  double scale;  // factor to percent, bytes, watts, ...
 };
-// Most telling first; bits and counts of the driver are no curves.
+// Most important first. Flags and counts of the driver have no curve.
 constexpr std::array kShownCounters = {
     ShownCounter{"nvml_utilization_percent", GpuUnit::kPercent, 1},
     ShownCounter{"memory_used_bytes", GpuUnit::kBytes, 1},
@@ -213,7 +214,7 @@ constexpr std::array kShownCounters = {
     ShownCounter{"nvml_memory_utilization_percent", GpuUnit::kPercent, 1},
     ShownCounter{"temperature_celsius", GpuUnit::kCelsius, 1}};
 
-// The samples in the extent, and at its beginning what held there.
+// The samples in the extent, and at its begin the value that held there.
 analyzer::CounterSeries Within(const Extent& extent, analyzer::CounterSeries series) {
   if (!extent.range) return series;
   const auto place = [&](double at) {

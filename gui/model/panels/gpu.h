@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the GPU view shows: what the device did and why it stood still, copies by kind, kernels, and
+// What the GPU view shows: what the device did and why it was idle, copies by kind, kernels, and
 // the counters of the driver. Values; pure.
 #pragma once
 
@@ -17,12 +17,12 @@
 
 namespace penstock::gui {
 
-// Why no kernel ran: the first of these that held at that moment (analyzer::IdleCauses).
+// Why no kernel ran: the first of these causes that held at that moment (analyzer::IdleCauses).
 enum class IdleCause : std::uint8_t {
-  kCopy,     // a copy was under way, or the training program stood in one
-  kLoader,   // the training program waited for a batch
-  kSync,     // it waited for the device, which had nothing to do
-  kLaunch,   // it was in a training step and had launched nothing
+  kCopy,     // a copy ran, or the training process waited in one
+  kLoader,   // the training process waited for a batch
+  kSync,     // it waited for the device, which was idle
+  kLaunch,   // it was in a step and had launched nothing
   kUnknown,  // anything else
 };
 inline constexpr std::size_t kIdleCauses = 5;
@@ -35,16 +35,16 @@ struct CopyRow {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   double wall = 0;         // seconds, added up
-  double large_bytes = 0;  // of copies of analyzer::kLargeCopy and more
+  double large_bytes = 0;  // in copies of at least analyzer::kLargeCopy
   double large_time = 0;
-  double beside = -1;  // fraction of the time beside a kernel; -1: not known
+  double beside = -1;  // fraction of the time in which a kernel runs; -1: not known
   Call longest;
 
-  // Bytes a second; 0: there was no large one.
+  // Bytes per second in large copies; 0 if there was none.
   [[nodiscard]] double rate() const { return large_time > 0 ? large_bytes / large_time : 0; }
 };
 
-// All kernels, or calls, of one name.
+// All kernels, or all calls, of one name.
 struct NamedRow {
   StringId name;
   traces::StageId stage = traces::StageId::kNone;
@@ -53,7 +53,7 @@ struct NamedRow {
   Call longest;
 };
 
-// What a counter of the driver says, and in which unit a person reads it.
+// The unit in which a counter of the driver is shown.
 enum class GpuUnit : std::uint8_t {
   kPercent,
   kBytes,
@@ -71,20 +71,22 @@ struct GpuCounter {
 };
 
 struct GpuModel {
-  // The stretch that curves are of: the training loop, from its first wait to its last step.
+  // The interval that the curves cover: the selection, else the training loop from its first wait
+  // to its last step, else the whole trace.
   double from = 0;  // seconds since the trace began
   double to = 0;
   std::uint64_t kernels = 0;
   std::uint64_t copies = 0;  // to the device
-  bool any = false;          // the whole trace has spans of a device; a selection may have none
-  // What the report says, in the steady part of the loop; of a selection the same.
+  bool any = false;          // the whole trace has device spans, though a selection may not
+  // The report's figures for the steady window of the loop; with a selection, the same figures for
+  // the selection.
   analyzer::DeviceActivity activity;
   Series computing;                                        // fraction of each bin with a kernel
   Series copying;                                          // the same with a copy to the device
   std::vector<CopyRow> copy_rows;                          // by kind
   std::vector<NamedRow> kernel_rows;                       // at most 200, longest time first
-  std::vector<NamedRow> call_rows;                         // the same: calls of the driver
-  std::vector<GpuCounter> counters;                        // by device, most telling first
+  std::vector<NamedRow> call_rows;                         // calls of the driver, in the same way
+  std::vector<GpuCounter> counters;                        // by device, most important first
   std::vector<std::pair<std::string, std::string>> facts;  // "gpu.*" of the run and its processes
 
   [[nodiscard]] bool recorded() const {

@@ -18,7 +18,7 @@ using traces::StageId;
 
 constexpr std::size_t kIoBins = 240;
 
-// Seconds in which at least one of the stretches lies.
+// The seconds that the intervals cover together.
 double United(std::vector<std::pair<std::int64_t, std::int64_t>>& stretches) {
   std::sort(stretches.begin(), stretches.end());
   std::int64_t sum = 0;
@@ -31,10 +31,10 @@ double United(std::vector<std::pair<std::int64_t, std::int64_t>>& stretches) {
   return static_cast<double>(sum) * 1e-9;
 }
 
-// Edges of a decade. Source: ISO 3, the series R10 of preferred numbers, with 3.15 as 3.2.
+// The edges in a decade. Source: ISO 3, the series R10 of preferred numbers, with 3.15 as 3.2.
 constexpr std::array<double, SizeBins::kPerDecade> kEdges = {1,   1.25, 1.6, 2,   2.5,
                                                              3.2, 4,    5,   6.3, 8};
-constexpr std::size_t kDecades = 20;  // of 64 bits
+constexpr std::size_t kDecades = 20;  // enough for 64 bits
 
 double EdgeAt(std::size_t place) {
   double decade = 1;
@@ -43,7 +43,7 @@ double EdgeAt(std::size_t place) {
 }
 
 std::size_t SizeBin(std::uint64_t bytes) {
-  std::size_t first = 0;  // of the decade
+  std::size_t first = 0;  // place in its decade
   double decade = 1;
   for (std::uint64_t rest = bytes; rest >= 10; rest /= 10) {
     first += kEdges.size();
@@ -56,7 +56,7 @@ std::size_t SizeBin(std::uint64_t bytes) {
   return first + edge;
 }
 
-// Takes in reads one by one.
+// Collects reads one by one.
 class Collector {
  public:
   Collector(const traces::Trace& trace, IoModel& io) : trace_(trace), io_(io) {}
@@ -71,8 +71,8 @@ class Collector {
     if ((span.flags & wire::kFlagMapped) != 0) io_.mapped += bytes;
     if ((span.flags & wire::kFlagNetwork) != 0) io_.network += bytes;
     const std::int64_t start = span.start.value - trace_.begin().value;
-    // A file that is read in pieces is open longer than it is read: the bytes come with the calls,
-    // which are taken to lie at the beginning.
+    // A file that is read in pieces is open longer than it is read. Its bytes are counted as if the
+    // calls all lay at the beginning.
     const std::int64_t end = start + std::max<std::int64_t>(counted.wall, 0);
     stretches_.emplace_back(start, end);
     io_.seen.Spread(static_cast<double>(start) * 1e-9, static_cast<double>(end) * 1e-9,
@@ -129,7 +129,7 @@ class Collector {
     }
   }
 
-  // The folder that all files lie in.
+  // Finds the folder that contains all files.
   void FindFolder() {
     std::string_view common;
     for (const FileRow& file : io_.files) {
@@ -151,7 +151,8 @@ class Collector {
       high = i;
     }
     if (low > high) return;
-    // Room on both sides: a single bar says little. Enough for two edges with round names.
+    // Empty bins on both sides of a single bar make it readable: enough for two edges with round
+    // names.
     constexpr std::size_t kRoom = 4;
     low -= std::min(low, kRoom);
     high = std::min(high + kRoom, reads_.size() - 1);
@@ -172,12 +173,12 @@ class Collector {
   IoModel& io_;
   std::array<std::uint64_t, kDecades * SizeBins::kPerDecade> reads_{};
   std::array<std::uint64_t, kDecades * SizeBins::kPerDecade> bytes_{};
-  std::unordered_map<std::uint32_t, std::uint32_t> places_;  // of objects in io_.files
+  std::unordered_map<std::uint32_t, std::uint32_t> places_;  // index into io_.files, by object
   std::set<std::uint32_t> readers_;                          // processes
   std::vector<std::pair<std::int64_t, std::int64_t>> stretches_;
 };
 
-// A sum over [from, to) of what a cumulative counter grew by.
+// Sums the growth of a cumulative counter over [from, to).
 void AddDisk(const traces::Trace& trace, const Analysis& analysis,
              const std::set<std::uint32_t>& readers, IoModel& io) {
   Series disk(io.seen.from, io.seen.to(), io.seen.value.size());
@@ -185,8 +186,8 @@ void AddDisk(const traces::Trace& trace, const Analysis& analysis,
   for (const analyzer::CounterSeries& counter : analysis.report.diagnosis.run.counters) {
     if (counter.name != "disk_read_bytes" || readers.count(counter.process.value) == 0) continue;
     known = known || counter.at.size() >= 2;
-    // A worker's whole life lies in the recording; what a program read before its first sample was
-    // its own start.
+    // The whole life of a worker is in the recording. What another program read before its first
+    // sample belongs to its own start.
     const bool worker = trace.processes()[counter.process.value].role == wire::kRoleWorker;
     SpreadGrowth(counter, worker, disk);
   }

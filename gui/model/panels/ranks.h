@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the workers view shows of the ranks of a distributed run. Values; pure.
+// What the workers view shows about the ranks of a distributed run. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@ struct RankLine {
   std::uint32_t pid = 0;
   std::string host;
   int workers = 0;
-  double cores = 0;      // its part of the host's
+  double cores = 0;      // its part of the host's cores
   double rate = 0;       // samples a second
-  double wait = 0;       // of its loop, a fraction
+  double wait = 0;       // fraction of its loop
   double data = 0;       // seconds an iteration waits for data, median
   double step = 0;       // seconds, median
-  double held_up = 0;    // of the loop of all ranks, a fraction: they wait for its data
-  bool slow = false;     // most of what they wait is for this one
+  double held_up = 0;    // fraction of all ranks' loops spent waiting for its data
+  bool slow = false;     // the ranks wait for this one most of the time
   bool verdict = false;  // the other views show this rank's loader
 };
 
-// What there is to say of them together.
+// How the ranks work together.
 enum class RankVerdict : std::uint8_t {
   kUnknown,  // too few iterations in common
-  kApart,    // their steps do not end together: nobody waits for anybody
-  kEven,     // less than a twentieth of the loop is waiting for the last
-  kOneSlow,  // more; most of it for one rank
-  kInTurn,   // more; for one after the other
+  kApart,    // their steps do not end together: no rank waits for another
+  kEven,     // waiting for the last rank takes under 5 % of the loop
+  kOneSlow,  // it takes more, mostly for one rank
+  kInTurn,   // it takes more, for one rank after the other
 };
 
 struct RanksModel {
   std::vector<RankLine> lines;  // ascending by rank; empty for a single rank
   RankVerdict verdict = RankVerdict::kUnknown;
-  double cost = 0;            // of the loop, a fraction
-  std::int32_t slowest = -1;  // where kOneSlow
+  double cost = 0;            // that waiting, as a fraction of the loop
+  std::int32_t slowest = -1;  // set with kOneSlow
   std::int32_t world_size = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values over time in bins of equal width, from spans and from counters. Values; pure.
+// Values over time in bins of equal width, made from spans and counters. Values; pure.
 #pragma once
 
 #include <cstddef>
@@ -17,28 +17,28 @@ struct Series {
   std::vector<double> value;
 
   Series() = default;
-  // Bins of zero. Requires: bins >= 1.
+  // Makes bins of zero. Requires: bins >= 1.
   Series(double begin, double end, std::size_t bins);
 
-  // Spreads `amount` evenly over [begin, end); outside of the series it is lost. A stretch without
-  // length goes to one bin.
+  // Spreads `amount` evenly over [begin, end); what lies outside the series is dropped. An interval
+  // without length goes to one bin.
   void Spread(double begin, double end, double amount);
-  // Every bin divided by `by`, such as its width: amounts become rates.
+  // Divides every bin by `by`; with the width of a bin, amounts become rates.
   void Divide(double by);
 
   [[nodiscard]] bool empty() const { return value.empty(); }
   [[nodiscard]] double to() const { return from + width * static_cast<double>(value.size()); }
   [[nodiscard]] double most() const;
   [[nodiscard]] double sum() const;
-  // Of the bin that holds `at`; 0 outside.
+  // The value of the bin that holds `at`; 0 outside.
   [[nodiscard]] double At(double at) const;
 };
 
-// Adds what a cumulative counter grew by, between each two of its samples. `begins_at_zero`: what
-// it had at its first sample was used in this run, and is counted there.
+// Adds the growth of a cumulative counter between each two of its samples. `begins_at_zero`: its
+// value at the first sample belongs to this run too and is added there.
 void SpreadGrowth(const analyzer::CounterSeries& counter, bool begins_at_zero, Series& into);
 
-// Points of a counter, thinned evenly to at most `most`. The figures are of all of them.
+// The points of a counter, thinned evenly to at most `most`. The figures come from all points.
 struct Curve {
   std::vector<double> at;  // seconds since the trace began
   std::vector<double> value;
@@ -47,7 +47,7 @@ struct Curve {
   double high = 0;
   double last = 0;
   [[nodiscard]] bool empty() const { return at.empty(); }
-  // The value that holds at `when`; 0 before the first point.
+  // The value at `when`; 0 before the first point.
   [[nodiscard]] double At(double when) const;
 };
 [[nodiscard]] Curve CurveOf(const analyzer::CounterSeries& counter, double scale,

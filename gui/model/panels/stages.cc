@@ -38,7 +38,7 @@ StageHistogram HistogramOf(const analyzer::DurationSketch& durations) {
     const double edge =
         std::pow(10.0, static_cast<double>(histogram.first + i + 1) / kBinsPerDecade) * 1e-9;
     const std::uint64_t upto = last ? durations.count() : durations.CountBelow(edge);
-    // What is shorter than a nanosecond lies in the first bin.
+    // Durations below a nanosecond count in the first bin.
     histogram.bins.push_back(static_cast<double>(upto - std::min(below, upto)) / count);
     below = std::max(below, upto);
   }
@@ -63,7 +63,7 @@ StageLine LineOf(RowId id, std::string name, const PartTotals& totals, double wh
   return line;
 }
 
-// Steps that the program did not mark: from one delivery to the next question.
+// Visits the steps that the program did not mark: from a delivery to the next call of next().
 template <class Visit>
 void ForEachDerivedStep(const Extent& extent, const Analysis& analysis, const Visit& visit) {
   const std::int64_t begin = extent.trace->begin().value;
@@ -84,7 +84,8 @@ struct Wholes {
   }
 };
 
-// As analyzer::BuildStageRows has them, for the part of the run in the extent.
+// The totals that shares refer to, as in analyzer::BuildStageRows, for the part of the run in the
+// extent.
 Wholes WholesOf(const Extent& extent, const Analysis& analysis, const StageTable& table) {
   Wholes wholes;
   wholes.workers = table.DataTime();
@@ -153,12 +154,12 @@ double KeyOf(const StageLine& line, StageColumn column) {
   return 0;
 }
 
-// Keeps the longest.
+// Keeps the longest calls.
 class TailKeeper {
  public:
   TailKeeper(const TailQuestion& question, Tail& tail) : question_(question), tail_(tail) {}
 
-  // `make` is called for a call that is worth keeping.
+  // `make` is called only for a call that is kept.
   template <class Make>
   void Offer(std::int64_t wall, const Make& make) {
     const double seconds = static_cast<double>(wall) * 1e-9;
@@ -182,8 +183,8 @@ class TailKeeper {
   Tail& tail_;
 };
 
-// Reads come before what is made of them, mostly in the same thread, and always for the same sample
-// of the same batch.
+// A read comes before the spans that use its data, mostly in the same thread, and always for the
+// same sample of the same batch.
 void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& tail) {
   using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>;
   std::map<Key, std::vector<Call*>> wanted;
@@ -267,7 +268,7 @@ std::vector<std::uint32_t> SortStages(std::span<const StageLine> lines, int colu
       column > static_cast<int>(StageColumn::kBytes)) {
     return order;
   }
-  // Each row sorts by its stage's key first, so that parts go with it; then by its own.
+  // Rows sort first by the key of their stage, so that parts stay with it, then by their own key.
   std::vector<std::uint32_t> head(lines.size());
   for (std::uint32_t i = 0; i < lines.size(); ++i) {
     head[i] = lines[i].is_part() && i > 0 ? head[i - 1] : i;

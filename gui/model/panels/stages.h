@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the stages view shows: a row for each stage and each named part of it, how the calls of a
-// row are distributed, and which the slow ones are. Values; pure.
+// What the stages view shows: a row for each stage and each named part of it, the distribution of a
+// row's calls, and its slowest calls. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace penstock::gui {
 
-// A row of the table: a stage, or one transform, decoder or other named part of it.
+// A row of the table: a stage, or a named part of it such as one transform or decoder.
 struct RowId {
   traces::StageId stage = traces::StageId::kNone;
   StringId part;  // 0: the stage itself
   constexpr bool operator==(const RowId&) const = default;
 };
 
-// Shares of the calls in bins of analyzer::kBinsPerDecade per decade.
+// The shares of the calls by duration, with analyzer::kBinsPerDecade bins per decade.
 struct StageHistogram {
   std::size_t first = 0;     // bin 0 begins at 10^(first / kBinsPerDecade) ns
   std::vector<double> bins;  // fractions of all calls; whole decades
 
   [[nodiscard]] double most() const;
-  [[nodiscard]] double EdgeOf(std::size_t bin) const;  // seconds, its lower edge
+  [[nodiscard]] double EdgeOf(std::size_t bin) const;  // its lower edge in seconds
   [[nodiscard]] double PlaceOf(double seconds) const;  // in bins, clamped to the axis
 };
 
@@ -44,30 +44,31 @@ struct StageLine {
   double p50 = 0;
   double p90 = 0;
   double p99 = 0;
-  double share = 0;  // of the workers' busy time, of the loop's, or of the workers' lives
+  double share = 0;  // of the workers' busy time, the loop's time or the workers' lives
   bool of_workers = false;
-  bool mixed = false;  // as analyzer::StageRow has it: p50, p90 and p99 are of no kind of call
+  bool mixed = false;  // as in analyzer::StageRow: p50, p90, p99 mix several kinds of call
   StageHistogram histogram;
 
   [[nodiscard]] bool is_part() const { return id.part.value != 0; }
 };
 
-// Stages in the order of the data's way, each followed by its parts, longest first. Without a range
-// they are the report's own numbers.
+// The stages in the order in which data passes them, each followed by its parts, longest first.
+// Without a range the numbers are the report's own.
 // Cost: O(rows) without a range; with one, a pass over the spans.
 [[nodiscard]] std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysis,
                                                  const std::stop_token& stop = {});
 
 enum class StageColumn : std::int8_t { kShare = 1, kWall, kCpu, kCount, kP50, kP90, kP99, kBytes };
 
-// Places in `lines` by a column (any other number: as they are); parts stay below their stage.
+// The order of `lines` by a column (any other number keeps the order). Parts stay below their
+// stage.
 [[nodiscard]] std::vector<std::uint32_t> SortStages(std::span<const StageLine> lines, int column,
                                                     bool descending);
 
-// The stage to look at first: the bottleneck, else the first one.
+// The row to look at first: the bottleneck, else the first row.
 [[nodiscard]] RowId MostTelling(const analyzer::Report& report, std::span<const StageLine> lines);
 
-// Calls of a row that take from `low` to `high` seconds.
+// Asks for the calls of a row that take from `low` to `high` seconds.
 struct TailQuestion {
   RowId id;
   double low = 0;
@@ -76,10 +77,10 @@ struct TailQuestion {
 };
 struct Tail {
   std::vector<Call> calls;  // longest first, at most kMost
-  std::uint64_t count = 0;  // of all
+  std::uint64_t count = 0;  // the number of all such calls
   static constexpr std::size_t kMost = 200;
 };
-// Each call has the file that its sample was read from, if a read of that sample was seen.
+// Finds these calls. Each has the file that its sample was read from, if such a read was recorded.
 // Cost: one pass over the spans, and one over those of the threads with such a call.
 [[nodiscard]] Tail FindTail(const Extent& extent, const Analysis& analysis,
                             const TailQuestion& question, const std::stop_token& stop = {});

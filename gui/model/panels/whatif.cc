@@ -82,7 +82,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
     return analyzer::Refuse(std::move(missing));
   }
   const bool tasks = diagnosis.run.loader().config.sample_tasks;
-  // At most some twenty points, so that a slider is followed.
+  // At most some twenty points, so that the curve follows the slider.
   const int most = LimitsOf(diagnosis).workers;
   const int stride = std::max(1, (most + 15) / 16);
   std::set<int> counts = {chosen.workers, Recorded(diagnosis).workers};
@@ -102,7 +102,8 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   for (const analyzer::Configuration& one : answer.curve) {
     if (one.workers == chosen.workers) answer.chosen = one;
   }
-  // A rate of the steady part beside a speedup of the whole run: the speedup says what it is of.
+  // The rate is that of the steady window. Where the speedup differs from it, the speedup is that
+  // of the whole run, and the view says so.
   const analyzer::Prediction& predicted = answer.chosen.predicted;
   const double ratio = answer.measured > 0 ? predicted.rate.estimate / answer.measured : 0;
   answer.whole_run =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The what-if view's state and answers: the sliders become one analyzer::GridRequest, the same that
-// `penstock whatif` makes, so both say the same. Values; Ask() is pure.
+// State and answers of the what-if view. The sliders become the same analyzer::GridRequest that
+// `penstock whatif` makes, so both give the same figures. Values; Ask() is pure.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace penstock::gui {
 
-// What can be sped up in the view.
+// The stages that the view can speed up.
 inline constexpr std::array kScalable = {analyzer::Factor::kRead, analyzer::Factor::kDecode,
                                          analyzer::Factor::kAugment, analyzer::Factor::kCollate};
 
@@ -32,14 +32,14 @@ struct WhatIf {
   constexpr bool operator==(const WhatIf&) const = default;
 };
 
-// The setting of the recording, and what the report suggests. Requires: diagnosis.loader.
+// The recorded setting, and the one that the report suggests. Requires: diagnosis.loader.
 [[nodiscard]] WhatIf Recorded(const analyzer::Diagnosis& diagnosis);
 [[nodiscard]] WhatIf Suggested(const analyzer::Diagnosis& diagnosis);
 
-// Seconds between two batches in the recording's loop, median.
+// The median time between two batches in the recorded loop. Units: seconds.
 [[nodiscard]] double MedianStep(const analyzer::Diagnosis& diagnosis);
 
-// Ends of the sliders.
+// The upper ends of the sliders.
 struct WhatIfLimits {
   int workers = 16;
   int prefetch = 16;
@@ -49,7 +49,7 @@ struct WhatIfLimits {
 };
 [[nodiscard]] WhatIfLimits LimitsOf(const analyzer::Diagnosis& diagnosis);
 
-// The request that `penstock whatif` would make of the same options, for these numbers of workers.
+// The request that `penstock whatif` makes for the same options, with these numbers of workers.
 [[nodiscard]] analyzer::GridRequest RequestOf(const analyzer::Diagnosis& diagnosis,
                                               const WhatIf& chosen, std::vector<int> workers);
 
@@ -58,12 +58,13 @@ struct WhatIfAnswer {
   std::vector<analyzer::Configuration> curve;  // over the number of workers, `chosen` among them
   analyzer::Statement unit;                    // of the rates
   analyzer::Statements notes;
-  double measured = 0;     // rate of the recording: base_rate(), as the predictions are told
-  bool whole_run = false;  // the chosen one's speedup is of the whole run, and says so
+  double measured = 0;     // base_rate() of the recording, the base of all predictions
+  bool whole_run = false;  // the speedup of `chosen` is that of the whole run
   double budget = 0;       // bytes, 0: not known
   std::string code;        // line to paste, "" if the loader's arguments are not known
 };
-// Errors: those of analyzer::PredictGrid.
+// Predicts the chosen setting and the curve through it. Errors: those of analyzer::PredictGrid, and
+// its reason if it left out the chosen setting.
 [[nodiscard]] analyzer::Predicted<WhatIfAnswer> Ask(const analyzer::Diagnosis& diagnosis,
                                                     const WhatIf& chosen);
 

@@ -20,9 +20,9 @@ using analyzer::LoaderRun;
 using analyzer::WorkerRun;
 
 constexpr std::array<std::string_view, 3> kCounters = {"uss_bytes", "pss_bytes", "rss_bytes"};
-constexpr std::size_t kFewSamples = 4;  // fewer are no curve
+constexpr std::size_t kFewSamples = 4;  // fewer samples are not drawn as a curve
 
-// When each process began its first batch, and the epoch that batch is of began.
+// The time from the begin of an epoch to the first batch of each process in it.
 std::map<std::uint32_t, double> StartupsOf(const LoaderRun& run) {
   std::map<std::uint32_t, double> startups;
   std::map<std::uint32_t, std::int64_t> first;
@@ -69,7 +69,7 @@ void Compare(const LoaderRun& run, WorkersModel& model) {
   }
 }
 
-// The slope after the first fifth, as the rule of memory growth takes it.
+// Takes the slope after the first fifth, as the rule for memory growth does.
 void FillMemory(const CounterSeries& series, MemoryKind kind, WorkerLine& line) {
   constexpr std::size_t kFewest = 8;
   if (series.at.empty() || (line.memory >= 0 && series.at.size() < kFewSamples)) return;
@@ -105,7 +105,7 @@ WorkerLine LineOf(const traces::Trace& trace, const WorkerRun& worker,
   return line;
 }
 
-// Without the zeros at its end: a process that has ended has no memory left.
+// Drops the zeros at the end: a process that has ended has no memory left.
 CounterSeries Alive(CounterSeries series) {
   while (!series.value.empty() && series.value.back() <= 0) {
     series.value.pop_back();
@@ -114,7 +114,7 @@ CounterSeries Alive(CounterSeries series) {
   return series;
 }
 
-// What a worker still shares with the process that forked it.
+// The memory that a worker still shares with the process that forked it.
 CounterSeries SharedOf(const analyzer::RunModel& run, const CounterSeries& anonymous) {
   const CounterSeries* own = nullptr;
   const CounterSeries* share = nullptr;
@@ -136,7 +136,7 @@ CounterSeries SharedOf(const analyzer::RunModel& run, const CounterSeries& anony
 }  // namespace
 
 MemoryKind WorkersModel::best() const {
-  // A kind of two samples is recorded, but says nothing of a course.
+  // A kind with two samples was recorded, but shows no course.
   for (const MemoryKind kind : kMemoryKinds) {
     for (const MemoryCurve& curve : Of(kind)) {
       if (curve.curve.at.size() >= kFewSamples) return kind;
@@ -165,7 +165,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
     }
     Compare(run.loader(), model);
   }
-  // Of a part of a run: its counters begin with the part.
+  // The counters of a part of a run begin with that part.
   const auto curve_of = [&](const CounterSeries& series) {
     Curve curve = CurveOf(series, 1);
     for (double& at : curve.at) at += analysis.from;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the workers view shows of each process that makes batches, and of the memory of all
+// What the workers view shows about each process that makes batches, and about the memory of all
 // processes. Values; pure.
 #pragma once
 
@@ -17,15 +17,16 @@ namespace penstock::gui {
 
 // How the memory of a process is counted.
 enum class MemoryKind : std::uint8_t {
-  kUss,       // its own, shared with nobody: what ends with it
-  kPss,       // its own, and its share of what several share: may be added up
-  kRss,       // everything it has mapped: what is shared counts in each process
-  kOfParent,  // anonymous, and shared with what forked it: copy on write makes it less
+  kUss,       // its own pages, which are freed when it ends
+  kPss,       // its own pages and its part of shared ones: can be summed
+  kRss,       // all it has mapped: shared pages count in each process
+  kOfParent,  // pages shared with its parent; copy on write reduces them
 };
 inline constexpr std::array kMemoryKinds = {MemoryKind::kUss, MemoryKind::kPss, MemoryKind::kRss,
                                             MemoryKind::kOfParent};
 
-// A slope of seconds says nothing of a minute: what the samples after the first fifth must span.
+// The least time that the samples after the first fifth must span: a slope over seconds says
+// nothing about a minute.
 inline constexpr double kLeastGrowthTime = 20;  // seconds
 
 struct WorkerLine {
@@ -34,22 +35,22 @@ struct WorkerLine {
   std::uint32_t pid = 0;
   std::uint64_t batches = 0;
   double busy = 0;      // seconds making batches
-  double cpu = 0;       // of it: computing
+  double cpu = 0;       // the part of it spent computing
   double idle = 0;      // seconds waiting for an index
-  double life = 0;      // seconds from its first to its last span
-  double startup = -1;  // seconds from the beginning of its epoch to its first batch; -1: not known
-  double batch = 0;     // seconds a batch takes it, mean
-  double slowdown = 0;  // that over the median of the workers; 0: too few to compare
-  bool slow = false;    // it holds the others up: analyzer/model/slow_workers.h
+  double life = 0;      // seconds from its first to its last span, at least busy + idle
+  double startup = -1;  // seconds from the begin of its epoch to its first batch; -1: not known
+  double batch = 0;     // mean seconds for a batch
+  double slowdown = 0;  // `batch` over the workers' median; 0: too few to compare
+  bool slow = false;    // it delays the others: analyzer/model/slow_workers.h
   MemoryKind memory_kind = MemoryKind::kUss;
   double memory = -1;  // bytes at the end; -1: not recorded
   double most_memory = 0;
   double growth = 0;          // bytes a second
   bool growth_known = false;  // enough samples over kLeastGrowthTime
-  bool curve_known = false;   // enough samples to prefer this kind of memory to another
+  bool curve_known = false;   // enough samples to prefer this kind of memory
 };
 
-// One process of a plot of memory.
+// One process in the plot of memory.
 struct MemoryCurve {
   std::uint32_t process = 0;
   std::int32_t worker_id = -1;
@@ -64,16 +65,17 @@ struct WorkersModel {
   Curve shared;  // bytes in use in /dev/shm, all programs; empty: not recorded
   double shared_size = 0;
   double slowest = 0;         // largest slowdown; 0: too few workers to compare
-  std::size_t straggler = 0;  // the place in `workers` of the slowest; of a slow one, if any is
+  std::size_t straggler = 0;  // index of the slowest; of the slowest `slow` one, if there is any
   RanksModel ranks;
 
   [[nodiscard]] const std::vector<MemoryCurve>& Of(MemoryKind kind) const {
     return memory[static_cast<std::size_t>(kind)];
   }
-  // The most telling kind that was recorded often enough to be a curve.
+  // The first kind in MemoryKind's order that was recorded often enough for a curve.
   [[nodiscard]] MemoryKind best() const;
-  // Of the curves of a kind, and of `shared`: seconds since the trace began, 0 without any. A
-  // program that was killed was sampled after its last span.
+  // The time of the last sample in the curves of a kind and in `shared`; 0 if there is none. It may
+  // lie after the last span: a process that was killed was still sampled. Units: seconds since the
+  // trace began.
   [[nodiscard]] double last_sample(MemoryKind kind) const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks the calls of a trace as the report counts them: nested ones apart, with the time that is
-// their own. Pure.
+// Visits the calls of a trace as the report counts them: nested calls separately, each with its own
+// time. Pure.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace penstock::gui {
 
-// What a view asks a trace about: all of it, or the calls that begin in a selection.
+// The part of a trace that a view asks about: all of it, or the calls that begin in a selection.
 struct Extent {
   const traces::Trace* trace = nullptr;
   std::optional<TimeRange> range;
@@ -29,25 +29,25 @@ struct Extent {
   [[nodiscard]] double to() const;
 };
 
-// Calls `visit` for every counted span that begins in the extent, thread by thread.
-// Cost: one pass over the spans. Ends early when `stop` asks for it.
+// Calls `visit` for every counted span that begins in the extent, thread by thread. Ends early when
+// `stop` is requested. Cost: one pass over the spans.
 void ForEachCall(const Extent& extent, const std::stop_token& stop,
                  const std::function<void(ThreadId, const analyzer::Counted&)>& visit);
 
-// One call, with what it takes to find it again.
+// One call, with what is needed to find its span again.
 struct Call {
   ThreadId thread;
   std::int64_t start = 0;   // ns since the trace began
-  std::int64_t length = 0;  // ns, as the timeline draws it
-  std::int64_t wall = 0;    // ns, as the report counts it
+  std::int64_t length = 0;  // ns, as drawn in the timeline
+  std::int64_t wall = 0;    // ns, as counted in the report
   traces::StageId stage = traces::StageId::kNone;
   SpanDetail detail;
-  StringId file;  // that its sample was read from, where that was looked for (FindTail)
+  StringId file;  // its sample was read from it; set by FindTail
 };
 [[nodiscard]] Call CallOf(const traces::Trace& trace, ThreadId thread,
                           const analyzer::Counted& counted);
 
-// The span of a call; nullopt where the timeline does not show it.
+// The span of a call; nullopt if the timeline does not show it.
 [[nodiscard]] std::optional<SpanRef> FindSpan(const Timeline& timeline, const Call& call);
 
 }  // namespace penstock::gui

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a person was in a timeline, taken over into its successor: of a preview, or of a recording
-// that has grown. Pure.
+// Carries a person's place in a timeline over to its successor: from a preview to the whole, or to
+// a recording that has grown. Pure.
 #pragma once
 
 #include "gui/model/timeline/timeline_state.h"
@@ -12,17 +12,17 @@ enum class Following : bool { kNo, kYes };
 
 // Returns `state` as it is to be in `now`.
 //
-// Times keep their place in the run, even if something that began earlier has come to light. A view
-// of everything stays one; one that showed the end follows it, if asked to. The span that was
-// looked at is found again by its thread and its times; folded processes stay folded, by their
-// pids. Pins have names that hold.
+// Times keep their place in the run, even if something that began earlier has been read since. A
+// view of the whole trace stays one. A view of the end moves along with the end, if `following`
+// says so. The selected span is found again by its thread and its times, folded processes by their
+// pids. Pins have names that stay valid.
 [[nodiscard]] TimelineState CarryOver(const Timeline& old, const Timeline& now,
                                       const TimelineState& state, Following following);
 
 // Whether `view` shows the end of the trace.
 [[nodiscard]] bool ShowsEnd(const TimeView& view);
 
-// The last `length` of the trace, or all of it.
+// Shows the last `length` of the trace, or all of it if it is shorter.
 void ShowEnd(TimeView& view, std::int64_t length);
 
 }  // namespace penstock::gui

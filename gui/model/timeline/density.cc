@@ -15,7 +15,7 @@ using traces::StageId;
 constexpr std::size_t kMostDensityCells = 65'536;
 constexpr std::size_t kFewSpans = 2'048;
 constexpr std::size_t kFewestCells = 256;
-constexpr int kSteps = 12;  // heights of a share in a column
+constexpr int kSteps = 12;  // possible heights of a share in a column
 
 using Shares = std::array<float, wire::kStageCount>;
 
@@ -37,7 +37,8 @@ class ColumnPen {
   ColumnPen(const Window& window, std::vector<Box>& out)
       : column_(window.column), width_(window.width), out_(out) {}
 
-  // The stages of `cell` cover [x0, x1), each its share of it. From left to right.
+  // Adds that the stages of `cell` cover [x0, x1), each with its share. Calls must go from left to
+  // right.
   void Cover(double x0, double x1, const Cell& cell) {
     x0 = std::max({x0, 0.0, static_cast<double>(place_) * column_});
     x1 = std::min(x1, width_);
@@ -55,7 +56,8 @@ class ColumnPen {
     }
   }
 
-  // Writes what is pending; call before a box of its own is written, and at the end.
+  // Writes what is pending. To be called before a box is written outside this class, and at the
+  // end.
   void Flush() {
     const std::int64_t place = place_;
     Move(place);
@@ -79,7 +81,7 @@ class ColumnPen {
         const auto s = static_cast<std::size_t>(std::countr_zero(rest));
         sum += shares_[s];
         shares_[s] = 0;
-        // At least one step each: what is there stays visible.
+        // Each share is at least one step high, so that it stays visible.
         const long top = std::max(bottom + 1, std::lround(std::min(sum, 1.0F) * kSteps));
         stack.height[s] = static_cast<std::uint8_t>(top - bottom);
         bottom = top;
@@ -133,7 +135,7 @@ void LayOutSpans(const Level& level, const Window& window, std::size_t first, st
     const double x0 = static_cast<double>(level.start[i] - window.from) * scale;
     const double x1 = static_cast<double>(level.end(i) - window.from) * scale;
     if (x1 - x0 < narrow) {
-      // A span of no length still leaves a trace.
+      // A span without length still leaves a trace.
       const Cell cell{{static_cast<std::uint8_t>(StageIndex(level.shape[i]))}, {255}};
       pen.Cover(x0, std::max(x1, x0 + 0.1 * window.column), cell);
       continue;
@@ -190,7 +192,7 @@ void FillDensity(Level& level, std::vector<Cell> cells) {
 
 void LayOut(const Level& level, std::int64_t trace_length, const Window& window,
             std::vector<Box>& out) {
-  // A preview has no spans yet: its cells are all there is, however wide they are.
+  // A preview has no spans, only cells, which are drawn however wide they are.
   const bool preview = level.size() == 0 && !level.density.empty();
   const std::size_t first = level.FirstEndingAfter(window.from);
   const std::size_t last = level.FirstStartingAt(window.to);
@@ -205,7 +207,7 @@ void LayOut(const Level& level, std::int64_t trace_length, const Window& window,
     LayOutSpans(level, window, first, last, out);
     return;
   }
-  // The coarsest cells that are no wider than a column.
+  // Takes the coarsest cells that are no wider than a column.
   std::size_t at = 0;
   double cells = cells_per_column;
   while (at + 1 < level.density.size() && cells >= 2) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a level looks when its spans are narrower than a pixel, and what is drawn of it at all: boxes
-// in pixels. The cost depends on the width of the window, not on the number of spans. Pure.
+// Draws a level whose spans are narrower than a pixel, and chooses the boxes of a level in pixels.
+// The cost depends on the width of the window, not on the number of spans. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace penstock::gui {
 
 // Fills level.density. Cost: O(spans + cells); at most 65,536 cells of 6 bytes, twice.
 void BuildDensity(Level& level, std::int64_t trace_length);
-// The same from cells that were made before; halves them again and again.
+// Fills level.density from cells that were made before, by halving their number again and again.
 void FillDensity(Level& level, std::vector<Cell> cells);
 
-// The stretch of time that is visible, and how wide it is.
+// The visible part of the time, and its width.
 struct Window {
   std::int64_t from = 0;
   std::int64_t to = 1;
   double width = 1;   // pixels
-  double column = 1;  // pixels that spans narrower than this share
+  double column = 1;  // pixels; narrower spans share a column
 
   [[nodiscard]] double pixels_per_ns() const {
     return width / static_cast<double>(to > from ? to - from : 1);
@@ -46,11 +46,11 @@ struct Box {
   std::uint32_t span = kMany;  // index into the level, if it is a single span
 };
 
-// Appends what is to be drawn of `level`, from left to right.
+// Appends the boxes of `level`, from left to right.
 //
-// Where a column holds several spans, the shares of the stages stack up in it; columns that look
-// alike become one box.
-// Cost: O(width / column), or O(visible spans) where those are fewer than four a column.
+// Where a column holds several spans, the shares of their stages are stacked; equal neighbouring
+// columns become one box. Cost: O(width / column), or O(visible spans) if those are fewer than four
+// per column.
 void LayOut(const Level& level, std::int64_t trace_length, const Window& window,
             std::vector<Box>& out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where in a trace a finding can be seen: the spans that it is about, the longest first. Pure.
+// Finds the spans that a finding is about. Pure.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ struct Evidence {
   std::vector<SpanRef> longest;  // three of them at most
 };
 
-// nullopt: the rule is about no spans of one kind (memory, a setting, the machine), or none of them
-// lies in `range`. Cost: that of a Search for each kind of span that the rule is about.
+// nullopt if the rule is about something other than spans (memory, a setting, the machine), or if
+// no such span lies in `range`. Cost: that of a Search for each kind of span of the rule.
 [[nodiscard]] std::optional<Evidence> FindEvidence(const Timeline& timeline,
                                                    const traces::Trace& trace,
                                                    std::string_view rule, TimeRange range);

@@ -15,7 +15,7 @@
 namespace penstock::gui {
 namespace {
 
-// Takes numbers off the front of a value.
+// Reads numbers from the front of a value.
 class MarkWords {
  public:
   explicit MarkWords(std::string_view text) : text_(text) {}
@@ -34,14 +34,14 @@ class MarkWords {
   std::string_view text_;
 };
 
-// Far from where additions would overflow.
+// Whether additions to these times cannot overflow.
 bool Plausible(TimeRange range) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
   return range.from > -kMost && range.from < range.to && range.to < kMost;
 }
 
 void Take(std::string_view key, std::string_view value, Marks& marks) {
-  constexpr std::size_t kMost = 1000;  // of notes, pins: beyond it the file is not one of ours
+  constexpr std::size_t kMost = 1000;  // per kind of mark; further ones are ignored
   MarkWords words(value);
   TimeRange range;
   Pin pin;
@@ -66,7 +66,7 @@ void Take(std::string_view key, std::string_view value, Marks& marks) {
   }
 }
 
-// FNV-1a: the same name on every machine.
+// FNV-1a, which gives the same name on every machine.
 std::uint64_t HashOf(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a person leaves in a trace: bookmarks, notes, pinned rows, folded processes. Kept in a file
-// of its own for each trace, beside the settings and never in the trace; found again by what the
-// trace is, wherever it lies and whether it is packed yet. Values; pure, but for loading and
-// saving.
+// The marks that a person leaves in a trace: bookmarks, notes, pinned rows, folded processes. Each
+// trace has a file for them beside the settings; the trace itself is not changed. The file is found
+// by the identity of the trace, so it stays valid when the trace is moved or packed. Values; pure,
+// except for loading and saving.
 #pragma once
 
 #include <array>
@@ -19,7 +19,8 @@
 
 namespace penstock::gui {
 
-// Times are on the clock of the recording (CLOCK_MONOTONIC): a trace that grows may begin earlier.
+// Times are on the clock of the recording (CLOCK_MONOTONIC), because the begin of a growing trace
+// may move.
 struct Marks {
   std::array<std::optional<TimeRange>, 9> bookmarks;
   std::vector<Note> notes;
@@ -31,24 +32,24 @@ struct Marks {
 };
 
 [[nodiscard]] Marks MarksOf(const Timeline& timeline, const TimelineState& state);
-// Into a state that may have some of its own already: a bookmark that is set stays.
+// Puts the marks into a state that may have some already; a bookmark that is set there stays.
 void Restore(const Marks& marks, const Timeline& timeline, TimelineState& state);
 
-// A text of "key=value" lines; what is unknown or wrong in it is passed over.
+// Reads lines "key=value"; unknown or wrong ones are skipped.
 [[nodiscard]] Marks ParseMarks(const std::string& text);
 [[nodiscard]] std::string MarksText(const Marks& marks);
 
-// The name of the file for a trace: by the machine's boot and the first process of the run; where
-// those were not recorded, by its path.
+// The name of the file for a trace, made from the machine's boot and the first process of the run;
+// where those were not recorded, from its path.
 [[nodiscard]] std::string MarksName(const traces::Trace& trace, const std::filesystem::path& path);
 
-// The folder: $XDG_STATE_HOME/penstock/marks, else $HOME/.local/state/...; empty: nowhere. `state`
-// and `home` are the values of the variables, "" if unset.
+// The folder of the files: $XDG_STATE_HOME/penstock/marks, else $HOME/.local/state/...; empty:
+// none. `state` and `home` are the values of the variables, "" if unset.
 [[nodiscard]] std::filesystem::path MarksFolder(const std::string& state, const std::string& home);
 
-// Empty where there is no such file.
+// The marks in a file; empty if there is no such file.
 [[nodiscard]] Marks LoadMarks(const std::filesystem::path& path);
-// Without marks there is no file. Errors: kOutput.
+// Writes the file, or removes it if there are no marks. Errors: kOutput.
 [[nodiscard]] Result<void> SaveMarks(const std::filesystem::path& path, const Marks& marks);
 
 }  // namespace penstock::gui

@@ -18,7 +18,7 @@ using traces::StageId;
 
 using Sums = std::array<StageSum, wire::kStageCount>;
 
-// Of the spans before `index`.
+// Adds (sign 1) or subtracts the spans before `index`.
 void AddPrefix(const Level& level, std::size_t index, int sign, Sums& sums) {
   const std::size_t block = index / Level::kStride;
   const Level::Totals& totals = level.totals[std::min(block, level.totals.size() - 1)];
@@ -38,7 +38,7 @@ void AddLevel(const Level& level, TimeRange range, Sums& sums) {
   if (first >= last) return;
   AddPrefix(level, last, 1, sums);
   AddPrefix(level, first, -1, sums);
-  // The ends stick out of the range.
+  // The first and the last span may reach out of the range.
   const auto cut = [&](std::size_t i, std::int64_t outside) {
     sums[level.shape[i] & 0xff].time -= std::max<std::int64_t>(outside, 0);
   };
@@ -46,7 +46,7 @@ void AddLevel(const Level& level, TimeRange range, Sums& sums) {
   cut(last - 1, level.end(last - 1) - range.to);
 }
 
-// Those that occur, by time.
+// The stages that occur, by time.
 std::vector<StageSum> StagesFound(const Sums& sums) {
   std::vector<StageSum> found;
   for (const StageSum& sum : sums) {
@@ -224,7 +224,7 @@ Search::Search(const Timeline& timeline, const traces::Trace& trace, std::string
       }
     }
   }
-  by_level_ = hits_;  // found in this order
+  by_level_ = hits_;  // they were found in this order
   std::sort(hits_.begin(), hits_.end(), [&](SpanRef a, SpanRef b) {
     return std::pair(timeline.start(a), a) < std::pair(timeline.start(b), b);
   });

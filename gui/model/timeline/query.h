@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Questions to a timeline: what is in a selection, where a text occurs, what comes next. Pure.
+// Answers questions about a timeline: what is in a selection, where a text occurs, which span comes
+// next. Pure.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ struct TimeRange {
   return {range.from + by, range.to + by};
 }
 
-// What one stage does inside a selection. Times are of the part inside, over all threads.
+// The time of one stage inside a selection, over all threads. Parts of spans outside it do not
+// count.
 struct StageSum {
   traces::StageId stage = traces::StageId::kNone;
   std::uint64_t count = 0;
@@ -36,15 +38,15 @@ struct StageSum {
   }
 };
 
-// Stages that occur in `range`, by time, largest first; lanes: none = all.
-// Cost: O(levels * (Level::kStride + log spans)), whatever the length of the range.
+// The stages that occur in `range`, by time, largest first. Without `lanes` all of them count.
+// Cost: O(levels * (Level::kStride + log spans)), independent of the length of the range.
 [[nodiscard]] std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
                                               const std::vector<std::size_t>& lanes = {});
 
-// All stages of the trace, by time. Of a preview too. Cost: O(levels).
+// All stages of the trace by time, also for a preview. Cost: O(levels).
 [[nodiscard]] std::vector<StageSum> StageSums(const Timeline& timeline);
 
-// With the letters of ASCII as small ones.
+// The text with its ASCII letters in lower case.
 [[nodiscard]] std::string Lowered(std::string_view text);
 
 // Spans that a text describes: "decode" (a stage), "batch 12", "sample 345", ">5ms" (longer than),
@@ -56,28 +58,28 @@ class Search {
   Search(const Timeline& timeline, const traces::Trace& trace, std::string_view text);
 
   [[nodiscard]] const std::vector<SpanRef>& hits() const { return hits_; }  // by start
-  // Those of one level, by start.
+  // The hits on one level, by start.
   [[nodiscard]] std::span<const SpanRef> HitsOf(std::uint32_t lane, std::uint32_t level) const;
-  // More were found than are kept.
+  // Whether there were more hits than are kept.
   [[nodiscard]] bool truncated() const { return truncated_; }
-  // Index of the hit that starts after (or before) `at`, wrapping around; nullopt without hits.
+  // The index of the hit that starts after (or before) `at`, wrapping around; nullopt without hits.
   [[nodiscard]] std::optional<std::size_t> Next(const Timeline& timeline, std::int64_t at) const;
   [[nodiscard]] std::optional<std::size_t> Previous(const Timeline& timeline,
                                                     std::int64_t at) const;
 
  private:
   std::vector<SpanRef> hits_;
-  std::vector<SpanRef> by_level_;  // the same, level by level
+  std::vector<SpanRef> by_level_;  // the same hits, level by level
   bool truncated_ = false;
 };
 
-// The span before (-1) or after (+1) on the same level; nullopt at the end. Stages whose bit is set
-// in `hidden` are passed over.
+// The span before (-1) or after (+1) `span` on its level; nullopt at the end. Skips stages whose
+// bit is set in `hidden`.
 [[nodiscard]] std::optional<SpanRef> Neighbour(const Timeline& timeline, SpanRef span, int step,
                                                std::uint32_t hidden = 0);
 
-// The stop before or after `span` on its batch's way: fetch, put, get, wait, step. nullopt if it
-// has no batch, or at an end. A span that is not itself a stop goes to the nearest.
+// The stop (BatchStop) before or after `span` for its batch; nullopt without a batch or at an end.
+// From a span that is not a stop it goes to the nearest one.
 [[nodiscard]] std::optional<SpanRef> AlongBatch(const Timeline& timeline, SpanRef span, int step);
 
 // All stops of a batch, by time.
@@ -87,7 +89,7 @@ class Search {
 [[nodiscard]] std::optional<SpanRef> Longest(const Timeline& timeline, traces::StageId stage,
                                              TimeRange range);
 
-// The edge of a span of `level` nearest to `at`, if it is no further than `reach`; else `at`.
+// The edge of a span of `level` that is nearest to `at`, if it lies within `reach`; else `at`.
 [[nodiscard]] std::int64_t SnapToEdge(const Level& level, std::int64_t at, std::int64_t reach);
 
 }  // namespace penstock::gui

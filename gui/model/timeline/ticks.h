@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Axes: where ticks stand and what they say. Pure.
+// The places and texts of ticks on axes. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@ struct AxisTick {
   std::string text;
 };
 
-// Round values in [low, high], at most `most` of them and at least two where the range allows.
+// Round values in [low, high]: at most `most` of them, and at least two where the range allows it.
 [[nodiscard]] std::vector<double> RoundValues(double low, double high, int most);
 
-// Ticks of a time axis between two times in ns: all in one unit ("1.25 s", "1.26 s"), with as many
-// decimals as tell them apart.
+// Ticks of a time axis between two times in ns, all in seconds ("1.25 s", "1.26 s"), with as many
+// decimals as are needed to tell them apart.
 [[nodiscard]] std::vector<AxisTick> TimeTicks(std::int64_t from, std::int64_t to, int most);
 
-// A time since the trace began, with as many decimals as `resolution` (ns) asks for: "1.234 s".
+// A time since the trace began in seconds ("1.234 s"), with as many decimals as `resolution` (ns)
+// needs.
 [[nodiscard]] std::string TimeText(std::int64_t at, std::int64_t resolution);
 
 // "12.3k", "4.5M": at most four characters and a suffix.

@@ -28,7 +28,7 @@ RawSpan Raw(const Span& span, StageId stage, std::int64_t begin) {
   RawSpan raw;
   raw.start = span.start.value - begin;
   raw.length = DrawnLength(span);
-  // A stage of a later version has neither a name nor a colour here.
+  // A stage that only a later version knows has neither a name nor a colour here.
   raw.stage = static_cast<std::size_t>(stage) < wire::kStageCount ? stage : StageId::kNone;
   raw.detail = DetailOf(span);
   return raw;
@@ -38,7 +38,7 @@ bool Earlier(const RawSpan& a, const RawSpan& b) {
   return a.start != b.start ? a.start < b.start : a.length > b.length;
 }
 
-// A training loop that nobody marked: what lies between two waits is a step.
+// Adds steps of a training loop that did not mark them: the time between two waits.
 void AddDerivedSteps(std::vector<RawSpan>& spans) {
   traces::StepFinder finder;
   for (const RawSpan& span : spans) {
@@ -92,8 +92,8 @@ void FillTotals(Level& level) {
   level.totals.push_back(sum);
 }
 
-// A thread that puts batches and makes none feeds the queue of its worker; one that pins what it
-// gets is the loader's pin thread.
+// A thread that puts batches but makes none feeds the queue of its worker. A thread that pins what
+// it gets is the loader's pin thread.
 LaneRole RoleOf(const Lane& lane) {
   std::array<std::uint64_t, wire::kStageCount> count{};
   for (const Level& level : lane.levels) {
@@ -140,7 +140,7 @@ void CollectStops(Timeline& timeline) {
             });
 }
 
-// In the order of the data's way.
+// Collects the stages in the order in which data passes them.
 void CollectStages(Timeline& timeline) {
   constexpr std::array kOrder = {
       StageId::kFetch,    StageId::kSample,  StageId::kRead, StageId::kDecode,  StageId::kAugment,
@@ -152,7 +152,7 @@ void CollectStages(Timeline& timeline) {
   for (std::size_t s = 0; s < count.size(); ++s) count[s] = timeline.totals[s].count;
   for (const Lane& lane : timeline.lanes) {
     for (const Level& level : lane.levels) {
-      if (level.totals.empty()) continue;  // of a preview
+      if (level.totals.empty()) continue;  // it belongs to a preview
       for (std::size_t s = 0; s < count.size(); ++s) count[s] += level.totals.back().count[s];
     }
   }
@@ -161,7 +161,7 @@ void CollectStages(Timeline& timeline) {
   }
 }
 
-// Names and paths beyond ASCII: a font must be told beforehand.
+// Collects names and paths beyond ASCII, whose characters a font must have before it is made.
 void CollectUnusual(const traces::Trace& trace, Timeline& timeline) {
   constexpr std::size_t kMost = 64 * 1024;
   std::unordered_set<std::uint32_t> seen;
@@ -217,7 +217,7 @@ void MakeGroups(std::span<const traces::ProcessInfo> processes,
       });
 }
 
-// Without its spans.
+// Makes a lane without its spans.
 Lane MakeLane(std::span<const traces::ProcessInfo> processes,
               std::span<const traces::ThreadInfo> threads, ThreadId thread) {
   const traces::ThreadInfo& info = threads[thread.value];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The spans of a trace ready to be drawn at any zoom: processes, their threads, and of each thread
-// the levels at which spans nest. Built once, immutable afterwards, safe from several threads.
-// Times are nanoseconds since the trace began. 44 bytes a span.
+// The spans of a trace, ready to be drawn at any zoom: processes, their threads, and for each
+// thread the levels on which its spans nest. Built once, then immutable and safe from several
+// threads. Times are nanoseconds since the trace began. It takes 44 bytes per span.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace penstock::gui {
 
-// What is not needed to draw a span.
+// The properties of a span that are not needed to draw it.
 struct SpanDetail {
   std::uint32_t batch = wire::kNoBatch;
   StringId name;
@@ -31,29 +31,29 @@ struct SpanDetail {
   std::uint8_t flags = 0;  // wire::kFlag*, kDerived
 
   static constexpr std::uint32_t kNoSample = 0xffffffffu;
-  // Not recorded: the step between two waits of a training loop.
+  // The span was not recorded: it is the step between two waits of a training loop.
   static constexpr std::uint8_t kDerived = 128;
 
   [[nodiscard]] traces::BatchKey key() const { return {batch, generation}; }
 };
 
 [[nodiscard]] SpanDetail DetailOf(const traces::Span& span);
-// How long a span is drawn, in ns. Of the reads of one file, which a span holds together from the
-// first to the last: the time inside the calls, as the report counts it. A decoder that reads while
-// it decodes would else seem to read all the time.
+// How long a span is drawn, in ns. A span may hold all reads of one file from the first to the
+// last; it is drawn as long as the time inside the calls, which the report counts. Otherwise a
+// decoder that reads while it decodes would seem to read all the time.
 [[nodiscard]] std::int64_t DrawnLength(const traces::Span& span);
 
 using Cell = traces::DensityCell;
 
-// Spans that do not overlap: one level of one thread, ascending by time.
+// One level of one thread: spans that do not overlap, in ascending order.
 struct Level {
   std::vector<std::int64_t> start;
-  std::vector<std::uint64_t> shape;  // duration << 8 | stage; stages below wire::kStageCount
+  std::vector<std::uint64_t> shape;  // duration << 8 | stage; each stage < wire::kStageCount
   std::vector<SpanDetail> detail;
-  // density[0] divides the whole trace into equal cells, each further one into half as many; empty
-  // where there are so few spans that they are always drawn themselves.
+  // density[0] divides the whole trace into equal cells, and each further vector into half as many.
+  // Empty if there are so few spans that they are always drawn one by one.
   std::vector<std::vector<Cell>> density;
-  // Per stage, number and time of the spans before every kStride-th.
+  // The number and time of the spans before every kStride-th one, by stage.
   struct Totals {
     std::array<std::uint32_t, wire::kStageCount> count{};
     std::array<std::int64_t, wire::kStageCount> time{};
@@ -69,30 +69,30 @@ struct Level {
   [[nodiscard]] traces::StageId stage(std::size_t i) const {
     return static_cast<traces::StageId>(shape[i] & 0xff);
   }
-  // First span that ends after `at`; size() if none does.
+  // The first span that ends after `at`; size() if there is none.
   [[nodiscard]] std::size_t FirstEndingAfter(std::int64_t at) const;
-  // First span that starts at `at` or later.
+  // The first span that starts at `at` or later.
   [[nodiscard]] std::size_t FirstStartingAt(std::int64_t at) const;
 };
 
-// As CUPTI counts them.
+// Numbered as in CUPTI.
 struct DeviceStream {
   std::uint32_t device = 0;
   std::uint32_t stream = 0;
   constexpr auto operator<=>(const DeviceStream&) const = default;
 };
 
-// What a thread of a loader is for, as its spans tell.
+// The purpose of a loader's thread, as far as its spans show it.
 enum class LaneRole : std::uint8_t { kNone, kQueueFeeder, kPinThread };
 
-// One thread.
+// One thread, or one stream of a device.
 struct Lane {
   ThreadId thread;
   std::uint32_t tid = 0;
   std::string label;  // its own name; "" none
   bool main = false;  // the first thread of its process
   LaneRole role = LaneRole::kNone;
-  std::optional<DeviceStream> stream;  // of a device, which is no thread of the program
+  std::optional<DeviceStream> stream;  // set for a stream of a device, which is not a thread
   std::vector<Level> levels;
   std::uint64_t spans = 0;
 };
@@ -118,7 +118,7 @@ struct SpanRef {
   constexpr auto operator<=>(const SpanRef&) const = default;
 };
 
-// A span that moves a batch on: fetch, put, pin, get, wait, copy, step.
+// A span in which a batch moves on: fetch, put, pin, get, wait, copy, step.
 struct BatchStop {
   traces::BatchKey key;
   SpanRef span;
@@ -129,14 +129,15 @@ struct Timeline {
   std::int64_t begin = 0;   // CLOCK_MONOTONIC of time 0
   std::int64_t length = 1;  // at least 1
   std::uint64_t spans = 0;
-  std::vector<Group> groups;  // consumers, workers by number, others
+  std::vector<Group> groups;  // by rank; training process, workers by number, others
   std::vector<Lane> lanes;
   std::vector<BatchStop> stops;         // by key, then time
-  std::vector<traces::StageId> stages;  // that occur, in the order of the data's way
-  // Of a preview only: its levels have cells and no spans, and this is all that is known of them.
+  std::vector<traces::StageId> stages;  // those that occur, in the order in which data passes them
+  // Set for a preview only: its levels have cells and no spans, and `totals` is all that is known
+  // about the spans.
   bool preview = false;
   std::array<traces::StageTotal, wire::kStageCount> totals{};
-  std::string unusual_text;  // names and paths that are not plain ASCII, for want of glyphs
+  std::string unusual_text;  // names and paths beyond ASCII, whose glyphs a font needs
 
   [[nodiscard]] const Level& level(SpanRef ref) const { return lanes[ref.lane].levels[ref.level]; }
   [[nodiscard]] std::int64_t start(SpanRef ref) const { return level(ref).start[ref.index]; }
@@ -145,19 +146,19 @@ struct Timeline {
   [[nodiscard]] const SpanDetail& detail(SpanRef ref) const { return level(ref).detail[ref.index]; }
 };
 
-// How a build is watched and stopped from another thread.
+// Lets another thread watch and stop a build.
 struct BuildControl {
   std::stop_token stop;
-  std::atomic<float>* progress = nullptr;  // 0 to 1, relaxed: nothing else is published by it
+  std::atomic<float>* progress = nullptr;  // 0 to 1; relaxed, it publishes nothing else
 };
 
-// nullopt: it was stopped. Ranges of libraries are of the stage that they name, as in the report.
-// Cost: one pass over all spans, 44 bytes each and up to 1 MB a level.
+// Builds the timeline; nullopt if it was stopped. Ranges of libraries get the stage that they name,
+// as in the report. Cost: one pass over all spans; 44 bytes for each, and up to 1 MB per level.
 [[nodiscard]] std::optional<Timeline> BuildTimeline(const traces::Trace& trace,
                                                     const BuildControl& control = {});
 
-// What can be drawn before the spans are there; ranges that name a stage are still marks.
-// Cost: O(cells).
+// Builds what can be drawn before the spans are there. Ranges that name a stage still count as
+// marks. Cost: O(cells).
 [[nodiscard]] Timeline MakeTimeline(const traces::Preview& preview);
 
 }  // namespace penstock::gui

@@ -8,9 +8,9 @@ namespace penstock::gui {
 namespace {
 
 constexpr double kShortest = 50;  // ns
-constexpr double kMargin = 0.02;  // of the visible length, beyond the trace
+constexpr double kMargin = 0.02;  // how far a view may leave the trace, as a fraction of the view
 
-// Where a pinned lane is now.
+// The present place of a pinned lane.
 struct LanePlace {
   std::uint32_t group = 0;
   std::uint32_t lane = 0;
@@ -202,7 +202,7 @@ void TimelineState::Go(const Timeline& timeline, SpanRef to) {
   const std::int64_t start = timeline.start(to);
   const std::int64_t length = timeline.end(to) - start;
   const TimeRange visible = view.range();
-  // A span of less than a few pixels cannot be seen: come closer.
+  // A span of a few pixels cannot be seen, so the view zooms in.
   if (length > 0 && length < visible.length() / 400) {
     view.Show({start - 10 * length, start + 11 * length});
   } else if (length > visible.length()) {

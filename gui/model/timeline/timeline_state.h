@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a person is in the timeline: the visible stretch, the selection, what is folded, the span
-// that is looked at, bookmarks. Every key and every movement of the mouse ends in one of these
-// calls. Values; not thread-safe.
+// A person's place in the timeline: the visible interval, the selection, folded processes, the
+// chosen span, bookmarks. Every key and every movement of the mouse ends in one of these calls.
+// Values; not thread-safe.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace penstock::gui {
 
-// The visible stretch of time. It never leaves the trace by more than a margin, and never gets
+// The visible interval of time. It reaches beyond the trace by a small margin at most, and is never
 // shorter than 50 ns.
 class TimeView {
  public:
@@ -30,28 +30,28 @@ class TimeView {
   [[nodiscard]] std::int64_t trace_length() const { return length_; }
   void Fit();
   void Show(TimeRange range);            // exactly
-  void ShowWithMargin(TimeRange range);  // with a tenth of it on both sides
-  // Keeps the time at `fraction` of the width where it is. factor < 1: closer.
+  void ShowWithMargin(TimeRange range);  // with a tenth of its length on both sides
+  // Keeps the time at `fraction` of the width in its place. factor < 1: zooms in.
   void Zoom(double fraction, double factor);
-  void Pan(double fraction);  // by so much of the width; > 0: later
-  // Moves, without zooming, so that `at` is visible; to the middle if it was not.
+  void Pan(double fraction);  // by this part of the width; > 0: later
+  // Makes `at` visible without zooming; moves it to the middle if it was not.
   void Reveal(std::int64_t at);
 
  private:
   void Keep();
   std::int64_t length_;
-  double from_ = 0;  // finer than ns, so that many small steps add up
+  double from_ = 0;  // fractions of ns, so that many small steps add up
   double to_ = 1;
 };
 
 enum class RowKind : std::uint8_t { kGroup, kLevel, kCounter };
 
-// A row that is to stay in sight: all levels of a lane, or a counter. By names, which hold when the
-// trace grows, is analysed anew or is opened another day.
+// A row that stays in sight: all levels of a lane, or a counter. It is identified by pid and tid or
+// kind, which stay valid when the trace grows, is analysed anew or is opened another day.
 struct Pin {
   RowKind kind = RowKind::kLevel;
   std::uint32_t pid = 0;   // kWholeRun: a counter of the whole run
-  std::uint32_t part = 0;  // of a lane: tid; of a counter: CounterKind
+  std::uint32_t part = 0;  // tid of a lane, CounterKind of a counter
   static constexpr std::uint32_t kWholeRun = 0xffffffffu;
   constexpr bool operator==(const Pin&) const = default;
 };
@@ -66,13 +66,13 @@ struct Row {
   std::uint32_t level = 0;    // kLevel
   std::uint32_t counter = 0;  // kCounter: index into the counters
   bool first_of_lane = false;
-  bool pinned = false;  // stands above the rows that scroll; `top` counts from the first pinned one
-  Pin name{};           // not of kGroup
+  bool pinned = false;  // above the scrolled rows; `top` counts from the first pinned row
+  Pin name{};           // unused for kGroup
 
   static constexpr std::uint32_t kAllGroups = 0xffffffffu;
 };
 
-// A stretch of time that a person wants to find again.
+// An interval of time that a person wants to find again.
 struct Note {
   TimeRange range;
   std::string text;
@@ -82,28 +82,28 @@ struct Note {
 struct TimelineState {
   TimeView view;
   std::optional<TimeRange> selection;
-  std::optional<SpanRef> span;      // the one that is looked at
-  std::set<std::uint32_t> folded;   // groups, Row::kAllGroups too
+  std::optional<SpanRef> span;      // the chosen one
+  std::set<std::uint32_t> folded;   // groups, also Row::kAllGroups
   std::uint32_t hidden_stages = 0;  // bit: StageId
   float scroll = 0;                 // logical pixels
   std::array<std::optional<TimeRange>, 9> bookmarks;
   std::vector<Note> notes;
   std::vector<Pin> pins;
-  bool panel_hidden = false;     // the one below the rows
+  bool panel_hidden = false;     // the panel below the rows
   bool marks_open = false;       // the list of bookmarks and notes
-  std::vector<TimeRange> back;   // where jumps came from, latest last
-  std::vector<TimeRange> ahead;  // where Back() came from
+  std::vector<TimeRange> back;   // the views before each jump, latest last
+  std::vector<TimeRange> ahead;  // the views before each Back()
 
   [[nodiscard]] bool Shows(traces::StageId stage) const {
     return (hidden_stages >> static_cast<unsigned>(stage) & 1u) == 0;
   }
   void Toggle(traces::StageId stage) { hidden_stages ^= 1u << static_cast<unsigned>(stage); }
   void ToggleFold(std::uint32_t group);
-  // Makes `span` the one that is looked at and moves there.
+  // Chooses `span` and moves there.
   void Go(const Timeline& timeline, SpanRef span);
-  // The selection, else the span, else nothing happens.
+  // Shows the selection, else the chosen span; without either it does nothing.
   void Focus(const Timeline& timeline);
-  // Shows a stretch; Back() returns from it.
+  // Shows an interval; Back() returns from it.
   void Jump(TimeRange range);
   void JumpToAll();
   bool Back();
@@ -111,19 +111,19 @@ struct TimelineState {
   [[nodiscard]] bool IsPinned(Pin pin) const;
   void TogglePin(Pin pin);
   void FoldAll(const Timeline& timeline, bool fold);
-  // Shows one stage only; where that is so already, all of them.
+  // Shows this stage alone; if it is alone already, shows all.
   void Solo(traces::StageId stage);
-  // The span becomes the selection.
+  // Selects the interval of the chosen span.
   void MarkSpan(const Timeline& timeline);
-  // The selection, else the span, else what is visible, becomes a note.
+  // Makes a note of the selection, else of the chosen span, else of the visible interval.
   void KeepNote(const Timeline& timeline);
 
  private:
   void CameFrom(TimeRange before);
 };
 
-// The longest span, in the selection or else in what is visible, of the stage of the chosen span;
-// without one, of the shown stage that takes most time there.
+// The longest span of a stage within the selection, else within the visible interval. The stage is
+// that of the chosen span, else the shown stage that takes most time there.
 [[nodiscard]] std::optional<SpanRef> LongestHere(const Timeline& timeline,
                                                  const TimelineState& state);
 
@@ -135,8 +135,8 @@ struct RowHeights {
   float gap = 7;  // after a group
 };
 
-// All rows from top to bottom, pinned ones first; those stay in their place below as well.
-// Cost: O(rows).
+// All rows from top to bottom. Pinned rows come first and also stay in their place below. Cost:
+// O(rows).
 [[nodiscard]] std::vector<Row> LayOutRows(const Timeline& timeline,
                                           std::span<const CounterTrack> counters,
                                           const TimelineState& state,
@@ -144,28 +144,28 @@ struct RowHeights {
 
 [[nodiscard]] float PinnedHeight(const std::vector<Row>& rows);
 
-// Finds rows by spans. Refers to the rows it was made of.
+// Finds the row of a span. Refers to the rows that it was made from.
 class RowMap {
  public:
   RowMap(const Timeline& timeline, const std::vector<Row>& rows);  // O(rows + lanes)
-  // The row of a span, a pinned one if there is one; that of its group where it is folded; nullptr
-  // where there is none. O(1).
+  // The row of a span, preferring a pinned one; the row of its group if that is folded; nullptr if
+  // there is none. O(1).
   [[nodiscard]] const Row* Of(SpanRef span) const;
 
  private:
   struct Place {
-    const Row* first = nullptr;  // its level 0; further levels follow
+    const Row* first = nullptr;  // that of level 0; further levels follow
     const Row* group = nullptr;
   };
   std::vector<Place> lanes_;
 };
 
-// Brings the row of `span` into a window of `height`, which pinned rows are not part of. Returns
+// Scrolls so that the row of `span` lies in a window of `height`, not counting pinned rows. Returns
 // the new scroll position.
 [[nodiscard]] float ScrollTo(const std::vector<Row>& rows, SpanRef span, float scroll,
                              float height);
 
-// The span at `at` on a level, or the nearest within `reach`; nullopt if there is none.
+// The span at `at` on a level, or the nearest one within `reach`; nullopt if there is none.
 [[nodiscard]] std::optional<SpanRef> SpanAt(const Timeline& timeline, const Row& row,
                                             std::int64_t at, std::int64_t reach);
 

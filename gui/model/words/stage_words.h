@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words for stages: in English those of traces and reports, which a search takes in any
-// language. Pure.
+// The words for stages. The English ones are those of traces and reports; a search accepts them in
+// any language. Pure.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace penstock::gui {
 // Null-terminated.
 [[nodiscard]] std::string_view WordOf(traces::StageId stage, Language language);
 
-// The stage of a word in either language.
+// The stage that a word of either language names.
 [[nodiscard]] std::optional<traces::StageId> StageOfWord(std::string_view word);
 
 }  // namespace penstock::gui

@@ -12,7 +12,7 @@ struct TextPair {
   std::string_view chinese;
 };
 
-// The type in full: clang 14 deduces that of at most 256 elements.
+// The type is written out because clang 14 deduces it for at most 256 elements.
 constexpr std::array<TextPair, static_cast<std::size_t>(Text::kTextCount)> kEntries = {
 #define PENSTOCK_TEXT_ENTRY(name, english, chinese) TextPair{english, chinese},
     PENSTOCK_TEXTS(PENSTOCK_TEXT_ENTRY) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_ENTRY)

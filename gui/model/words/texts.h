@@ -30,7 +30,7 @@ enum class Text : std::uint16_t {
 // Null-terminated.
 [[nodiscard]] std::string_view TextOf(Text text, Language language);
 
-// With values in the places of {}.
+// The text with values in place of {}.
 template <class... Values>
 [[nodiscard]] std::string Filled(Text text, Language language, const Values&... values) {
   return fmt::format(fmt::runtime(TextOf(text, language)), values...);

@@ -25,7 +25,7 @@ class CommandList {
   [[nodiscard]] bool open() const { return open_; }
   [[nodiscard]] bool fresh() const { return open_ && fresh_; }  // not drawn yet
   [[nodiscard]] const std::string& filter() const { return filter_; }
-  // Draws the list over everything and runs what is chosen.
+  // Draws the list over everything and runs the chosen command.
   void Draw(const Ui& ui, const std::vector<Command>& commands);
 
  private:

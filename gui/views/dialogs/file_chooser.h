@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A dialog that opens a file, drawn by us: it works over a forwarded display, where there is no
-// native one. One per window.
+// A dialog that opens a file, drawn by this program. It works over a forwarded display, where there
+// is no native one. One per window.
 #pragma once
 
 #include <filesystem>
@@ -15,9 +15,9 @@ namespace penstock::gui {
 
 class FileChooser {
  public:
-  // Opens at the folder of `near`, or the current one.
+  // Opens in the folder of `near`, or in the current one.
   void Show(const std::filesystem::path& near, Text title = Text::kChooseFile);
-  // Draws it while it is open. Returns the file when one was chosen.
+  // Draws the dialog while it is open. Returns the file that was chosen.
   [[nodiscard]] std::optional<std::filesystem::path> Draw(const Ui& ui);
   [[nodiscard]] bool open() const { return open_; }
 
@@ -32,7 +32,7 @@ class FileChooser {
 
   bool open_ = false;
   bool appear_ = false;
-  bool all_ = false;  // not traces and sweeps alone
+  bool all_ = false;  // all files, not only traces and sweeps
   Text title_ = Text::kChooseFile;
   std::filesystem::path folder_;
   std::vector<Entry> entries_;

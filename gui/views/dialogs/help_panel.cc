@@ -51,7 +51,7 @@ constexpr std::array kLines = {
 void DrawHelp(const Ui& ui, bool* open, Wheel* wheel) {
   const Palette& p = ui.palette();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  // In a low window lines come closer.
+  // In a low window the lines stand closer.
   const float room = (screen.y - ui.Px(118)) / static_cast<float>(kLines.size());
   const float pitch =
       std::clamp(room, FontPixels(ui.body) + ui.Px(1), FontPixels(ui.body) + ui.Px(8));

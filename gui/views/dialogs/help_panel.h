@@ -8,7 +8,8 @@
 
 namespace penstock::gui {
 
-// Keys and mouse, and what the wheel is to do. Clears *open when it is closed.
+// Shows keys and mouse, and lets the user choose what the wheel does. Clears *open when it is
+// closed.
 void DrawHelp(const Ui& ui, bool* open, Wheel* wheel);
 
 }  // namespace penstock::gui

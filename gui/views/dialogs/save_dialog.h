@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks under which name something is to be saved, where there is no native dialog. One per window.
+// Asks for the name of a file to save where there is no native dialog. One per window.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace penstock::gui {
 class SaveDialog {
  public:
   void Show(const std::filesystem::path& proposed, std::string title);
-  // Draws it while it is open. Returns the name when one was chosen.
+  // Draws the dialog while it is open. Returns the name that was chosen.
   [[nodiscard]] std::optional<std::filesystem::path> Draw(const Ui& ui);
   [[nodiscard]] bool open() const { return open_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What differs between two recordings beside their figures: settings, and findings.
+// Draws the settings and the findings that differ between two recordings.
 #include <algorithm>
 
 #include "gui/model/overview.h"
@@ -36,7 +36,7 @@ void DrawFinding(const Ui& ui, const analyzer::Finding& finding, bool gone, floa
   Tip(ui, gone ? title : title + "\n" + text.action);
 }
 
-// The name of a setting, and what it is in A and in B, side by side.
+// Columns for the name of a setting and its values in A and B.
 struct SettingColumns {
   float name = 0;  // widths
   float value = 0;
@@ -51,7 +51,7 @@ std::string TitleOf(const Ui& ui, const SettingChange& setting) {
   return setting.name.empty() ? ui.T(setting.label) : setting.name;
 }
 
-// Commands are long: the rest of one is in the tip.
+// Commands are long, so the rest of one is in the tip.
 struct SettingLines {
   std::vector<std::string> name;
   std::vector<std::string> before;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Panels of the compare view; one file each.
+// The panels of the compare view; one file each.
 #pragma once
 
 #include "gui/views/workspace.h"
 
 namespace penstock::gui {
 
-// Colours of the two sides: A is muted, B is the accent.
+// The colour of a side: A is muted, B has the accent.
 [[nodiscard]] Rgb SideColour(const Ui& ui, bool b);
 
-// Time of one sample in each stage, in both, and how sure the difference is.
+// Draws the time of a sample in each stage for both sides, and how sure the difference is.
 void DrawCompareStages(const Ui& ui, const CompareAnswer& answer, Area area);
-// Settings that differ, and findings that came or went. Long values are wrapped.
+// Settings that differ, and findings that are new or gone. Long values are wrapped.
 [[nodiscard]] float CompareSettingsHeight(const Ui& ui, const std::vector<SettingChange>& settings,
                                           float width);
 void DrawCompareSettings(const Ui& ui, const std::vector<SettingChange>& settings, Area area);

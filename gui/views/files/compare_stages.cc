@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stages of two recordings: seconds of one sample as bars, the ratio with its interval.
+// Draws the stages of two recordings: seconds per sample as bars, and the ratio with its confidence
+// interval.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,7 +37,7 @@ Columns ColumnsOf(const Ui& ui, Area area) {
   return c;
 }
 
-// Ratios from a half to twice and beyond, on a log scale, both ways alike.
+// The place of a ratio on a log scale from 1/reach to `reach`, with 1 in the middle.
 double Place(double ratio, double reach) {
   if (ratio <= 0) return 0;
   return std::clamp(0.5 + 0.5 * std::log(ratio) / std::log(reach), 0.0, 1.0);
@@ -67,7 +68,7 @@ void DrawInterval(const Ui& ui, const analyzer::Change& change, double reach, Ar
     list->AddCircleFilled({x(ratio), y}, ui.Px(4), Ink(colour));
     return;
   }
-  // Beyond the axis: an arrow head at its end, and how far.
+  // The part beyond the axis: an arrow head at its end, and the ratio.
   const bool more = ratio > 1;
   const float tip = more ? area.max.x + ui.Px(4) : area.min.x - ui.Px(4);
   const float base = more ? tip - ui.Px(9) : tip + ui.Px(9);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compare: two recordings side by side; what changed, and whether it is more than noise.
+// The compare view: two recordings side by side, what changed, and whether it is more than noise.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -36,7 +36,7 @@ void DrawNothingToCompare(const Ui& ui, Workspace& workspace, Area area) {
   ImGui::EndGroup();
 }
 
-// A letter in a disc.
+// Draws a letter in a disc.
 void DrawLetter(const Ui& ui, ImVec2 at, bool b) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float r = ui.Px(10);
@@ -46,7 +46,7 @@ void DrawLetter(const Ui& ui, ImVec2 at, bool b) {
                   b ? "B" : "A");
 }
 
-// A file: its name, how its loader was set, and what is wrong with the recording.
+// Draws a file: its name, the settings of its loader, and the warnings about its recording.
 void DrawSide(const Ui& ui, const Document& document, const analyzer::SideFacts* side, bool b,
               Area area) {
   const Palette& p = ui.palette();
@@ -72,7 +72,7 @@ void DrawSide(const Ui& ui, const Document& document, const analyzer::SideFacts*
   Tip(ui, document.path.string() + (line.empty() ? "" : "\n" + line));
 }
 
-// The answer, and the two files. Returns how high it is.
+// Draws the result and the two files. Returns its height.
 float DrawHead(const Ui& ui, Workspace& workspace, const CompareAnswer* answer,
                const CompareSentence& sentence, Area area) {
   const Palette& p = ui.palette();
@@ -113,7 +113,7 @@ float DrawHead(const Ui& ui, Workspace& workspace, const CompareAnswer* answer,
   return height;
 }
 
-// Two bars, one for each side, with the figures beside them.
+// Draws two bars, one for each side, with the figures beside them.
 void DrawPair(const Ui& ui, double before, double after, double most, const std::string& text_a,
               const std::string& text_b, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -252,7 +252,7 @@ void DrawCompare(const Ui& ui, Workspace& workspace, Area area) {
                     Headed(ui, Panel(ui, {area.min, {area.min.x + left, area.max.y}}),
                            ui.T(Text::kTimeOfASample)));
   const float x = area.min.x + left + gap;
-  // Few settings differ as a rule: what they do not need is for the findings.
+  // Usually few settings differ; the findings get the height that the settings do not need.
   const float need = FontPixels(ui.strong) + ui.Px(30) +
                      CompareSettingsHeight(ui, settings, area.max.x - x - ui.Px(28));
   const float middle = std::min(std::floor((area.min.y + area.max.y - gap) / 2), area.min.y + need);

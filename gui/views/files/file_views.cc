@@ -15,7 +15,7 @@ void SweepViewState::Show(Sweep sweep) {
 const analyzer::Predicted<CompareAnswer>* CompareViewState::Answer(
     const Document& a, const std::function<void()>& wake) {
   const bool current = job && job_a == a.trace && job_b == other.trace;
-  // Of a trace that grows, the answer about its last state serves until the next is ready.
+  // While a trace grows, the result for its previous state is shown until the next is ready.
   const bool grown = job && !current && a.serial != 0 && a.serial == serial && job_b == other.trace;
   if (current || !grown) next.reset();
   if (!current && !grown) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// State of the views that show a second file beside the trace: a sweep, a trace to compare with.
-// Part of the Workspace, kept when another trace is opened.
+// State of the views that show a second file beside the trace: a sweep, or a trace to compare with.
+// Part of the Workspace; kept when another trace is opened.
 #pragma once
 
 #include <filesystem>
@@ -18,13 +18,13 @@ namespace penstock::gui {
 
 struct SweepViewState {
   std::shared_ptr<const Sweep> file;  // nullptr: none is open
-  std::unique_ptr<SweepGrid> grid;    // of it
+  std::unique_ptr<SweepGrid> grid;    // of `file`
   SweepLook look;
   std::optional<std::size_t> chosen;  // cell that was clicked
   std::vector<std::size_t> order;     // rows of the table
   int sort_column = -1;
   bool descending = true;
-  bool sorted = false;  // `order` is what the two above ask for
+  bool sorted = false;  // `order` obeys the two above
 
   void Show(Sweep sweep);
 };
@@ -34,17 +34,17 @@ struct CompareViewState {
   std::unique_ptr<CompareJob> job;  // of the two traces below
   std::shared_ptr<const traces::Trace> job_a;
   std::shared_ptr<const traces::Trace> job_b;
-  std::uint64_t serial = 0;          // of A, as of Document
-  std::unique_ptr<CompareJob> next;  // of A as it has grown since
+  std::uint64_t serial = 0;          // Document::serial of A
+  std::unique_ptr<CompareJob> next;  // for A as it has grown since
   std::shared_ptr<const traces::Trace> next_a;
 
-  // The answer for A and B, or nullptr while it is being made. `wake` as of CompareJob.
+  // The comparison of A and B, or nullptr while it is being made. `wake`: as in CompareJob.
   // Requires: both are complete.
   const analyzer::Predicted<CompareAnswer>* Answer(const Document& a,
                                                    const std::function<void()>& wake);
 };
 
-// What a view asks the window to open.
+// A request of a view to open a file.
 enum class WishKind : std::uint8_t { kNone, kChoose, kChooseOther, kOpen, kCompare, kSwap };
 struct FileWish {
   WishKind kind = WishKind::kNone;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Throughput against one parameter, a curve for each value of another; an ablation as bars.
+// Draws throughput against one parameter, with a curve for each value of another; an ablation as
+// bars.
 #include <algorithm>
 #include <cmath>
 
@@ -57,7 +58,7 @@ Scaled Scale(const Sweep& sweep, const SweepViewState& state, Language language)
   return result;
 }
 
-// From the slowest to the fastest run of a cell.
+// Draws a line from the slowest to the fastest run of a cell.
 void DrawSpread(const Ui& ui, const PlotFrame& frame, const SweepRate& rate, float x, Rgb colour) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float cap = ui.Px(3);
@@ -92,7 +93,7 @@ void DrawSweepCurves(const Ui& ui, const SweepViewState& state, Area area) {
   }
   const PlotFrame frame = BeginPlot(ui, area, scaled.axes, lines);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const auto shift = [&](std::size_t i) {  // bars of several curves stand beside each other
+  const auto shift = [&](std::size_t i) {  // places bars of several curves side by side
     return ui.Px(5) * (static_cast<float>(i) - (static_cast<float>(curves.size()) - 1) / 2);
   };
   for (std::size_t i = 0; i < curves.size(); ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The heat map of a sweep: two axes, a colour and a figure for each cell, the best one framed.
+// Draws the heat map of a sweep: two axes, a colour and a figure for each cell, a frame around the
+// best one.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +18,7 @@ Rgb HeatColour(const Palette& p, double part) {
   return Mix(Mix(p.panel, p.accent, 0.14), p.accent, part);
 }
 
-// Lines from corner to corner: there is no figure here.
+// Draws diagonal lines where there is no figure.
 void Hatch(const Ui& ui, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect(area.min, area.max, true);
@@ -28,7 +29,7 @@ void Hatch(const Ui& ui, Area area) {
   list->AddRect(area.min, area.max, Ink(ui.palette().line), ui.Px(4));
 }
 
-// A frame and a word: seen without the colours too.
+// Marks a cell with a frame and a word, so that it is seen without colours too.
 void DrawMark(const Ui& ui, Area box, Rgb colour, const char* word) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float width = ui.Px(2.5F);
@@ -69,7 +70,7 @@ void DrawCard(const Ui& ui, const Sweep& sweep, const SweepCell& cell) {
   EndCard();
 }
 
-// The colours and what they stand for.
+// Draws the colours and what they mean.
 void DrawScale(const Ui& ui, const HeatMap& map, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -100,7 +101,7 @@ struct MapFrame {
   float height = 0;
 };
 
-// Names of rows and columns; returns where the cells go.
+// Draws the names of rows and columns; returns where the cells go.
 MapFrame DrawLabels(const Ui& ui, const Sweep& sweep, const SweepLook& look, const HeatMap& map,
                     Area area) {
   const Palette& p = ui.palette();
@@ -146,7 +147,7 @@ MapFrame DrawLabels(const Ui& ui, const Sweep& sweep, const SweepLook& look, con
   return frame;
 }
 
-// The arrow keys go from cell to cell, beginning at the best.
+// Moves the choice with the arrow keys from cell to cell, beginning at the best one.
 void MoveByKeys(const Sweep& sweep, const HeatMap& map, SweepViewState& state) {
   const ImGuiIO& io = ImGui::GetIO();
   if (Typing() || io.KeyCtrl || io.KeyAlt ||
@@ -161,7 +162,7 @@ void MoveByKeys(const Sweep& sweep, const HeatMap& map, SweepViewState& state) {
   const std::optional<std::size_t> from = state.chosen ? state.chosen : sweep.best;
   const auto found = std::find(map.cells.begin(), map.cells.end(), from);
   std::ptrdiff_t place = from && found != map.cells.end() ? found - map.cells.begin() : 0;
-  // A cell may stand at several places; those without a cell are passed over.
+  // One cell may stand at several places; places without a cell are skipped.
   while (true) {
     const std::ptrdiff_t x = place % columns + step_x;
     const std::ptrdiff_t y = place / columns + step_y;
@@ -191,7 +192,7 @@ std::optional<std::size_t> DrawSweepMap(const Ui& ui, SweepViewState& state, Are
     const float y = frame.cells.min.y + frame.height * static_cast<float>(index / map.columns);
     return Area{{x + gap, y + gap}, {x + frame.width - gap, y + frame.height - gap}};
   };
-  // One item for all of it: a map may have thousands of cells.
+  // The whole map is one item, because it may have thousands of cells.
   ImGui::SetCursorScreenPos(frame.cells.min);
   const float height = frame.height * static_cast<float>(map.rows);
   ImGui::InvisibleButton("##map", {std::max(1.0F, frame.cells.width()), std::max(1.0F, height)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All cells of a sweep as a table, and one of them in full.
+// Draws all cells of a sweep as a table, and one of them in full.
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -44,7 +44,7 @@ void TakeSorting(SweepViewState& state) {
   state.descending =
       sort->SpecsCount == 0 || sort->Specs[0].SortDirection == ImGuiSortDirection_Descending;
   sort->SpecsDirty = false;
-  // Without axes the first column is the name of the cell.
+  // Without axes the first column holds the name of the cell.
   const int shift = state.file->axes.empty() && state.sort_column >= 0 ? 1 : 0;
   state.order = SortedCells(*state.file, state.sort_column - shift, state.descending);
   state.sorted = true;
@@ -99,7 +99,7 @@ void DrawRow(const Ui& ui, SweepViewState& state, std::size_t index,
   }
 }
 
-// One line of the card: what it is, and its value. Returns the next line's place.
+// Draws one line of the card: a name and a value. Returns the place of the next line.
 float DrawFact(const Ui& ui, Area area, float y, const std::string& name,
                const std::string& value) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -150,7 +150,7 @@ void DrawSweepTable(const Ui& ui, SweepViewState& state, Area area) {
   const Sweep& sweep = *state.file;
   const std::vector<SweepColumn> columns = ColumnsOf(sweep);
   const std::size_t first = std::max<std::size_t>(sweep.axes.size(), 1);
-  // As wide as the heads need, with room for the arrow of the sorting; then it scrolls sideways.
+  // Columns are as wide as their heads and the sorting arrow need; then the table scrolls sideways.
   struct Column {
     std::string title;
     ImGuiTableColumnFlags flags = ImGuiTableColumnFlags_None;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sweep: which settings are best, how the others compare, and the way to the trace behind a cell.
+// The sweep view: which settings are best, how the others compare, and links to the traces.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace penstock::gui {
 namespace {
 
-// What stands there before a sweep is open.
+// Draws the page that is shown while no sweep is open.
 void DrawNoSweep(const Ui& ui, Workspace& workspace, Area area) {
   const Palette& p = ui.palette();
   const float width = BeginColumn(ui, area, 620, 0.22F);
@@ -27,7 +27,7 @@ void DrawNoSweep(const Ui& ui, Workspace& workspace, Area area) {
   ImGui::EndGroup();
 }
 
-// The answer in a sentence; returns how high it is.
+// Draws the result in a sentence. Returns its height.
 float DrawAnswer(const Ui& ui, const Sweep& sweep, Area area) {
   const Palette& p = ui.palette();
   const SweepAnswer answer = AnswerOf(sweep, ui.language);
@@ -66,7 +66,7 @@ float ChooserWidth(const Ui& ui, const std::string& label, const std::vector<std
   return TextWidth(ui.body, label) + ui.Px(6) + std::min(width, ui.Px(150)) + ui.Px(44);
 }
 
-// A list of values, at the cursor. True if another one was chosen.
+// Draws a list of values at the cursor. Returns whether another one was chosen.
 bool Chooser(const Ui& ui, const char* id, const std::string& label,
              const std::vector<std::string>& values, std::size_t* chosen) {
   ImGui::AlignTextToFramePadding();
@@ -89,7 +89,7 @@ bool Chooser(const Ui& ui, const char* id, const std::string& label,
   return changed;
 }
 
-// Which axes the map has, and what the others are held at. Returns how high it is.
+// Draws the choice of the map's axes and of the values of the others. Returns its height.
 float DrawChoosers(const Ui& ui, SweepViewState& state, Area area) {
   const Sweep& sweep = *state.file;
   const float row = ImGui::GetFrameHeight() + ui.Px(5);
@@ -124,7 +124,7 @@ float DrawChoosers(const Ui& ui, SweepViewState& state, Area area) {
   return y + row - area.min.y + ui.Px(5);
 }
 
-// Without axes (an ablation) there is no map: bars instead.
+// Draws the map and the curves; bars for an ablation, which has no axes.
 void DrawPlots(const Ui& ui, SweepViewState& state, Area area, std::optional<std::size_t>* hot) {
   const float gap = ui.Px(10);
   if (!state.look.across) {

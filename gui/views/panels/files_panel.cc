@@ -66,7 +66,7 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
   CellRight(ui, SamplesText(file), true);
 }
 
-// Makes the order anew where something that it depends on has changed.
+// Sorts again if something that the order depends on has changed.
 void KeepOrder(Workspace& workspace, const IoModel& io) {
   IoState& state = workspace.reading;
   const IoState::OrderKey key{state.model.key(), state.column, state.descending};

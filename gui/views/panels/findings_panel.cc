@@ -28,7 +28,7 @@ Rgb ColourOf(const Palette& palette, Severity severity) {
                                           : palette.dim;
 }
 
-// The shape says the severity to those who do not see the colour.
+// Draws the severity as a shape, for those who do not see the colour.
 void DrawMark(const Ui& ui, ImVec2 at, Severity severity) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float r = ui.Px(6);

@@ -21,7 +21,7 @@ void DrawGpuNothing(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Are
   for (const Text missing : {Text::kGpuMissKernels, Text::kGpuMissCopies, Text::kGpuMissCounters}) {
     Paragraph(ui, ui.body, p.text, std::string("·  ") + ui.T(missing), width);
   }
-  // What the recording itself says of why.
+  // The recording itself may say why.
   for (const auto& [key, value] : gpu.facts) {
     if (!key.starts_with("gpu.")) continue;
     Paragraph(ui, ui.small, p.dim, fmt::format("{}: {}", key, analyzer::PlainText(value, 200)),

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Panels of the GPU view, one file each.
+// The panels of the GPU view; one file each.
 #pragma once
 
 #include "gui/views/workspace.h"
 
 namespace penstock::gui {
 
-// What was not recorded, and the command that records it.
+// Says what was not recorded, and which command records it.
 void DrawGpuNothing(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);
 
-// One bar: computing, and why not, with its legend.
+// Draws one bar with the time of computing and of each cause of idleness, and its legend.
 void DrawGpuTime(const Ui& ui, const GpuModel& gpu, Area area);
 
-// Copies by kind, above kernels by name; each row a way to its longest one.
+// Lists copies by kind above kernels by name. Each row links to its longest one.
 void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);
 
-// One counter of the driver over time, chosen by its name.
+// Draws the counter of the driver that the user chose over time.
 void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);
 
 [[nodiscard]] Text NameOf(IdleCause cause);
-// "to the GPU, pageable": short, for a cell.
+// A short name for a cell: "to the GPU, pageable".
 [[nodiscard]] std::string KindName(const Ui& ui, const CopyRow& row);
 
 }  // namespace penstock::gui

@@ -35,7 +35,7 @@ Text WayName(CopyWay way) {
   return Text::kGpuOtherCopy;
 }
 
-// The first cell: a name that can be clicked.
+// Draws the first cell: a name that can be clicked.
 void NameCell(const Ui& ui, const std::string& name, int id, const Call& call,
               std::optional<Call>* chosen) {
   ImGui::TableNextRow();
@@ -71,7 +71,7 @@ void DrawCopies(const Ui& ui, const GpuModel& gpu, Area area, std::optional<Call
   BeginArea("copies", area, false);
   if (ImGui::BeginTable("table", 6, kFlags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    // The name has what figures do not need.
+    // The column of names gets the width that the figures do not need.
     ImGui::TableSetupColumn(ui.T(Text::kGpuKind), 0, 4.2F);
     for (const Text title : titles) {
       ImGui::TableSetupColumn(ui.T(title), 0, title == Text::kGpuColumnSpeed ? 1.5F : 1.1F);
@@ -92,7 +92,7 @@ void DrawCopies(const Ui& ui, const GpuModel& gpu, Area area, std::optional<Call
   EndArea();
 }
 
-// Kernels or calls by name.
+// Draws kernels or calls by name.
 void DrawNames(const Ui& ui, const Workspace& workspace, Text title, Text nameless,
                std::span<const NamedRow> rows, Area area, std::optional<Call>* chosen) {
   const std::initializer_list<Text> titles = {Text::kCount, Text::kTime, Text::kMean};
@@ -116,7 +116,7 @@ void DrawNames(const Ui& ui, const Workspace& workspace, Text title, Text namele
   EndArea();
 }
 
-// Two tables in one place. Returns where the chosen one goes.
+// Draws the choice between the two tables that share one place. Returns the area of the chosen one.
 Area DrawChoice(const Ui& ui, GpuState& state, Area area) {
   ImGui::SetCursorScreenPos(area.min);
   if (TabButton(ui, ui.T(Text::kGpuKernels), !state.calls)) state.calls = false;

@@ -72,7 +72,7 @@ void DrawGpuTime(const Ui& ui, const GpuModel& gpu, Area area) {
     Tip(ui, PartText(ui, part, window));
     x += width;
   }
-  // The legend wraps: every part is named, also one too thin to see.
+  // The legend wraps, so that every part is named, even one too thin to be seen.
   float left = inside.min.x;
   float y = inside.min.y + height + ui.Px(8);
   for (const Part& part : parts) {

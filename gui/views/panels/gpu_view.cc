@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GPU: what the device did, why it stood still, what was copied to it and how.
+// The GPU view: what the device did, why it was idle, what was copied to it and how.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -147,7 +147,7 @@ Text NameOf(IdleCause cause) {
 void DrawGpu(const Ui& ui, Workspace& workspace, Area area) {
   const GpuModel* gpu = Made(ui, workspace, workspace.gpu.model, area, BuildGpu);
   if (gpu == nullptr) return;
-  // A selection without any of it is a trace that has some, nevertheless.
+  // A selection may have none of it although the trace has some.
   if (!gpu->recorded() && !gpu->any) {
     ScrollBelow(ui, "gpu", area, 520,
                 [&](Area whole) { DrawGpuNothing(ui, workspace, *gpu, whole); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// I/O: how fast data came and from where, in which sizes, from which files.
+// The I/O view: how fast data was read, from where, in which sizes and from which files.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -107,7 +107,7 @@ void DrawRates(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
   if (const auto at = DrawTimePlot(ui, "##rates", area, plot)) workspace.ShowMoment(*at);
 }
 
-// Sizes on a log scale, by the number of reads.
+// Draws the number of reads by size on a log scale.
 void DrawSizes(const Ui& ui, const IoModel& io, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -168,7 +168,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const IoModel& io, Area area
   const Area rates{{area.min.x, y}, {split, middle}};
   const Area sizes{{split + gap, y}, {area.max.x, middle}};
   const Area panel = Panel(ui, rates);
-  // Why the speed while reading is so far above these: most of the time nothing reads.
+  // Explains why the speed while reading is far above these values: most of the time nothing reads.
   const double whole = std::max(io.seen.to() - io.seen.from, 1e-9);
   const std::string share =
       ui.F(Text::kIoUnderWay, PercentText(std::clamp(io.active / whole, 0.0, 1.0)));

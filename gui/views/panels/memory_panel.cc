@@ -34,7 +34,7 @@ std::string CurveName(const Ui& ui, const MemoryCurve& curve) {
   return curve.name;
 }
 
-// Of several ranks with the rank in front.
+// The name of a process; with several ranks the rank comes first.
 std::string NameAmongRanks(const Ui& ui, Workspace& workspace, const MemoryCurve& curve) {
   const auto processes = workspace.Shown().trace->processes();
   const bool ranks = workspace.Shown().analysis->report.diagnosis.ranks.several();
@@ -49,7 +49,7 @@ Rgb ToneOf(const Ui& ui, analyzer::Severity severity) {
   return severity == analyzer::Severity::kWarning ? p.warn : p.dim;
 }
 
-// Right to left on the heading's line; those that were not recorded are left out.
+// Draws the kinds from right to left on the heading's line, leaving out those not recorded.
 void DrawKinds(const Ui& ui, Workspace& workspace, const WorkersModel& model, MemoryKind shown,
                Area area) {
   float right = area.max.x;
@@ -66,8 +66,8 @@ void DrawKinds(const Ui& ui, Workspace& workspace, const WorkersModel& model, Me
   }
 }
 
-// The notes above the curves, the gravest first, each in two lines at most; returns what is left
-// for the curves.
+// Draws the notes above the curves, the most serious first, each in at most two lines. Returns the
+// area left for the curves.
 Area DrawNotes(const Ui& ui, std::vector<analyzer::MemoryNote> notes, Area area) {
   constexpr std::size_t kMostLines = 2;
   std::stable_sort(notes.begin(), notes.end(),
@@ -114,7 +114,7 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   TimePlot plot;
   plot.from = workspace.Shown().analysis->from;
   plot.to = plot.from + std::max(workspace.Shown().analysis->report.duration, 1e-9);
-  // What lies after a selection is not of it.
+  // Samples after a selection do not belong to it.
   if (!workspace.Range()) plot.to = std::max(plot.to, model.last_sample(shown));
   plot.text = [](double bytes) {
     return analyzer::BytesText(static_cast<std::uint64_t>(std::max(bytes, 0.0)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first view: what holds the run back, the plan against it, how much each part takes.
+// The overview: what holds the run back, the plan to change that, and how much time each part
+// takes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -75,7 +76,7 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
   const float after = inside.min.x + TextWidth(ui.big, card.figure) + ui.Px(6);
   const float room = inside.max.x - after;
   ImFont* font = TextWidth(ui.body, card.unit) <= room ? ui.body : ui.small;
-  // A unit without room beside its figure stands below it.
+  // A unit that has no room beside its figure stands below it.
   const bool beside = TextWidth(font, card.unit) <= room || card.meter >= 0;
   DrawText(list, font, {after, y + FontPixels(ui.big) - FontPixels(font) - ui.Px(2)}, Ink(p.dim),
            beside ? Elided(font, card.unit, room) : std::string());
@@ -88,7 +89,7 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
                         Ink(ColourOf(p, card.tone)), bar / 2);
     y += bar + ui.Px(3);
   }
-  // Beside a meter there is room for one line, else for two.
+  // Beside a meter there is room for one line, otherwise for two.
   const std::string line = beside ? card.line : card.unit + "  ·  " + card.line;
   auto lines = WrapText(ui.small, line, inside.width());
   if (card.meter >= 0 && lines.size() > 1) lines = {Elided(ui.small, card.line, inside.width())};
@@ -156,7 +157,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, Area 
 
 void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const Staircase plan = StaircaseOf(workspace.Shown().analysis->report, ui.language);
-  // Less than this does not hold it all: the view scrolls.
+  // In a lower area the view scrolls.
   const float least = ui.Px(584) + PlanHeight(ui, plan, area.width() - ui.Px(24));
   if (area.height() >= least) return DrawPanels(ui, workspace, plan, area);
   BeginArea("overview", area, true);

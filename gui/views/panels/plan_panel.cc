@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan as a staircase. A bar is grey up to the rate of the step before it; what the step adds
-// is green where it gains for sure.
+// Draws the plan as a staircase. A bar is grey up to the rate of the step before it. What the step
+// adds is green if it surely gains.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,15 +17,15 @@ namespace {
 
 constexpr std::size_t kStairTitleLines = 2;
 
-// Where a row's parts lie, from the left edge of the panel's inside.
+// The places of a row's parts, from the left edge of the panel's inside.
 struct PlanColumns {
-  float words = 0;   // width of what is said of a step
+  float words = 0;   // width of a step's description
   float bars = 0;    // where bars begin
   float room = 0;    // for the longest bar
   float button = 0;  // width; 0: no step has a line to paste
 };
 
-// The figure, how many times as fast, and the interval, at the end of a bar.
+// The width of the texts at the end of a bar: the rate, the speedup and the confidence interval.
 float StairLabelWidth(const Ui& ui, const Stair& stair) {
   float width = TextWidth(ui.strong, stair.figure) + ui.Px(8);
   if (!stair.times.empty()) width += TextWidth(ui.strong, stair.times) + ui.Px(10);
@@ -85,7 +85,7 @@ void DrawStairWords(const Ui& ui, const Stair& stair, const PlanColumns& columns
            Elided(ui.small, StairSecondLine(stair), columns.words));
 }
 
-// From `before`, the rate of the step before it, on in its own colour.
+// Draws a bar. Beyond `before`, the rate of the step before it, it has its own colour.
 void DrawStairBar(const Ui& ui, const Staircase& staircase, const Stair& stair, double before,
                   const PlanColumns& columns, ImVec2 at) {
   const Palette& p = ui.palette();
@@ -120,7 +120,7 @@ void DrawStairBar(const Ui& ui, const Staircase& staircase, const Stair& stair, 
     }
     label = std::max(label, high);
   }
-  // Two gaps say that a bar goes on.
+  // Two gaps show that a bar is cut.
   for (int i = 1; cut && i <= 2; ++i) {
     const float gap = end - ui.Px(9) * static_cast<float>(i);
     list->AddLine({gap, at.y + height}, {gap + ui.Px(5), at.y}, Ink(p.panel), ui.Px(3));

@@ -17,7 +17,7 @@ struct BarPlace {
   float y;
   float height;
   float pixels_per_second;
-  float right;  // end of the panel
+  float right;  // the right end of the panel
 };
 
 void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x0, float x1,
@@ -25,7 +25,7 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Rgb full = StageColour(part.colour, ui.theme);
-  // Where one part is the bottleneck, the others step back.
+  // If one part is the bottleneck, the others are dimmed.
   const Rgb colour = marked && !part.bottleneck ? Mix(full, p.panel, 0.55) : full;
   const ImVec2 min{x0, bar.y};
   const ImVec2 max{std::max(x1 - ui.Px(1), x0 + 1), bar.y + bar.height};

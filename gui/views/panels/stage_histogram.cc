@@ -21,7 +21,7 @@ float MarkPitch(const Ui& ui) {
   return FontPixels(ui.small) + ui.Px(2);
 }
 
-// Where the bars stand.
+// The places of the bars.
 struct Frame {
   Area plot;
   float width;  // of a bar
@@ -76,9 +76,9 @@ void DrawFoot(const Ui& ui, const StageHistogram& histogram, const Frame& frame)
   list->AddLine({plot.min.x, plot.max.y}, plot.max, Ink(p.dim));
 }
 
-// A name beside its line, on a row of its own: p50 highest. A line rises to its own row only, so
-// that a name at the right of its line is crossed by none; where there is no room it stands at the
-// left, on a ground that hides the lines behind it. Returns what the first name takes of its row.
+// Draws each name beside its line, on its own row, p50 highest. A line ends at its own row, so that
+// it crosses no name at the right of another line. Without room at the right a name stands at the
+// left, on a background that hides the lines behind it. Returns the area of the first name.
 Area DrawMarks(const Ui& ui, const StageLine& line, const Frame& frame, float top) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -132,10 +132,10 @@ void DrawHistogram(const Ui& ui, Workspace& workspace, const StageLine& line, Ar
   }
   DrawBars(ui, workspace, line, frame);
   DrawFoot(ui, line.histogram, frame);
-  // Percentiles of calls of several kinds would stand where no call is.
+  // Where calls are of several kinds, percentiles would mark durations that no call has.
   const Area first =
       line.mixed ? Area{{area.max.x, 0}, {area.max.x, 0}} : DrawMarks(ui, line, frame, area.min.y);
-  // What the axis is of: beside the first name, on the side where there is room.
+  // The title of the axis stands beside the first name, on the side that has room.
   const float width = TextWidth(ui.small, ui.T(Text::kShareOfCalls));
   const bool left = area.min.x + width + ui.Px(10) <= first.min.x;
   DrawText(list, ui.small, {left ? area.min.x : area.max.x - width, area.min.y}, Ink(p.dim),

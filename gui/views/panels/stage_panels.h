@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Panels of the stages view, one file each.
+// The panels of the stages view; one file each.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace penstock::gui {
 
-// What a row is called: a stage in the window's language, a part by its own name.
+// The title of a row: a stage in the window's language, a part under its own name.
 [[nodiscard]] std::string TitleOf(const Ui& ui, const StageLine& line, std::size_t most);
 
-// Durations on a log scale, with the median and the tail marked. A click on a bar chooses its
+// Draws durations on a log scale with the median and the tail marked. A click on a bar lists its
 // calls.
 void DrawHistogram(const Ui& ui, Workspace& workspace, const StageLine& line, Area area);
 
-// The slowest calls of the row, or those of the chosen bar, each a way into the timeline.
+// Lists the slowest calls of the row, or those of the chosen bar. Each links to the timeline.
 void DrawTail(const Ui& ui, Workspace& workspace, const StageLine& line, Area area);
 
 }  // namespace penstock::gui

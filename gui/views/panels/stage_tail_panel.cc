@@ -13,7 +13,8 @@ namespace {
 
 using analyzer::DurationText;
 
-// "12.jpg", "PIL.open", "sample 12", "batch 3", the file first: it is what can be looked at.
+// The words for a call, such as "12.jpg", "PIL.open", "sample 12", "batch 3". The file comes first
+// because it can be inspected.
 std::vector<std::string> PartsOfCall(const Ui& ui, const traces::Trace& trace,
                                      const StageLine& line, const Call& call) {
   std::vector<std::string> parts;
@@ -33,8 +34,8 @@ std::vector<std::string> PartsOfCall(const Ui& ui, const traces::Trace& trace,
   return parts;
 }
 
-// The parts that fit as a whole, for half a number says something wrong; of a first one that does
-// not fit, its beginning.
+// The parts that fit uncut, because half a number would be wrong. If the first one does not fit,
+// its beginning is shown.
 std::string FittingText(ImFont* font, const std::vector<std::string>& parts, float width) {
   std::string text;
   for (const std::string& part : parts) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stages: a table of what each takes, how the calls of the chosen row are distributed, and which
-// the slow ones are.
+// The stages view: a table of the time in each stage, the distribution of the chosen row's calls,
+// and its slowest calls.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -52,7 +52,7 @@ std::string CellText(const Ui& ui, const StageLine& line, int column) {
   return "";
 }
 
-// What the rows' shares are of: analyzer/report/stage_rows.cc.
+// What the rows' shares refer to; see analyzer/report/stage_rows.cc.
 Text ShareNote(const StageLine& line) {
   if (line.of_workers) return Text::kInMaking;
   return line.id.stage == traces::StageId::kIdle ? Text::kInLife : Text::kInLoop;
@@ -103,7 +103,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
     const ImVec2 cell = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
     if (column == static_cast<int>(StageColumn::kShare)) {
-      // A bar behind the figure: shares are compared at a glance.
+      // A bar behind the figure makes shares comparable at a glance.
       list->AddRectFilled({cell.x, cell.y},
                           {cell.x + room * static_cast<float>(std::min(line.share, 1.0)),
                            cell.y + FontPixels(ui.body) + ui.Px(2)},

@@ -29,7 +29,7 @@ Rgb ColourOf(const Palette& palette, Effect effect) {
                                    : palette.text;
 }
 
-// Two bars on one base: the rate now and the predicted one with its interval.
+// Draws two bars on one base: the present rate, and the predicted one with its confidence interval.
 void DrawRates(const Ui& ui, const Report& report, float width) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -74,7 +74,7 @@ void DrawRates(const Ui& ui, const Report& report, float width) {
   }
 }
 
-// What is predicted besides the loader's settings, as the report has it.
+// Lists the predicted changes other than the loader's settings, as in the report.
 void DrawOtherChanges(const Ui& ui, const Report& report, float width) {
   constexpr std::size_t kMostShown = 3;
   const Palette& p = ui.palette();
@@ -108,7 +108,7 @@ void DrawOtherChanges(const Ui& ui, const Report& report, float width) {
   ImGui::Dummy({1, ui.Px(2)});
 }
 
-// What stands above a setting that is no gain; nullopt above one that is.
+// The heading above a setting that is not a gain; nullopt for one that is.
 std::optional<Text> NoGain(const Report& report) {
   const analyzer::Suggestion& suggestion = report.diagnosis.loader->suggestion;
   const analyzer::LoaderConfig& config = report.diagnosis.run.loader().config;
@@ -144,7 +144,7 @@ void DrawChanges(const Ui& ui, const Report& report, float width) {
   ImGui::Dummy({width, bottom - ImGui::GetCursorScreenPos().y});
 }
 
-// Those without room, at the right of the heading, by name in a tip.
+// Says at the right of the heading how many gains have no room, and names them in a tip.
 void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, ImVec2 heading,
                    float width) {
   const ImVec2 cursor = ImGui::GetCursorScreenPos();
@@ -164,7 +164,7 @@ void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, ImVec2 h
   ImGui::SetCursorScreenPos(cursor);
 }
 
-// What the run would gain if one part cost nothing.
+// Draws what the run would gain if each part cost nothing.
 void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -188,7 +188,7 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   const double most = gains.front().speedup - 1;
   const float room = width - label - ui.Px(60);
   float y = at.y;
-  // As many as there is room for: the first ones matter.
+  // Shows as many as fit; the first ones matter most.
   const std::size_t fit = RowsThatFit(bottom - at.y, pitch, FontPixels(ui.body), gains.size());
   const std::span<const analyzer::Gain> all = gains;
   if (fit < gains.size()) DrawMoreGains(ui, all.subspan(fit), heading, width);
@@ -217,7 +217,7 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area)
   const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
   const auto& loader = report.diagnosis.loader;
   if (planned) {
-    // The same arguments of the loader are among the steps of the plan.
+    // The steps of the plan contain the same arguments of the loader.
   } else if (loader && loader->suggestion.changes) {
     if (const auto no_gain = NoGain(report)) {
       Paragraph(ui, ui.body, p.text, ui.T(*no_gain), width);
@@ -247,7 +247,7 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area)
   }
   if (loader) DrawOtherChanges(ui, report, width);
   if (loader && analyzer::Predicts(report.diagnosis)) {
-    // What has no room is scrolled to.
+    // Whatever does not fit can be scrolled to.
     DrawGains(ui, report, width, std::numeric_limits<float>::max());
   }
   EndArea();

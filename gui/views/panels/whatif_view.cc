@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What-if: sliders on the left, what they would do on the right, while they are moved.
+// The what-if view: sliders on the left, and on the right their predicted effect, which follows
+// while they are moved.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +21,7 @@ namespace {
 using analyzer::Configuration;
 using analyzer::ShortNumber;
 
-// What the analyzer says, in the window's language and set as a sentence.
+// A text of the analyzer in the window's language, written as a sentence.
 std::string Sentence(const Ui& ui, const analyzer::Statement& statement) {
   return Typeset(Render(statement, ui.language));
 }
@@ -78,7 +79,7 @@ void DrawSliders(const Ui& ui, Workspace& workspace, Area area) {
     ImGui::PopID();
   }
   Label(ui, ui.T(Text::kOnTheGpu));
-  // Pictures that are decoded there are not brought back to be augmented.
+  // Images that are decoded on the GPU are not brought back to be augmented.
   WhatIf& chosen = state.chosen;
   if (ImGui::Checkbox(ui.T(Text::kDecode), &chosen.gpu_decode) && chosen.gpu_decode) {
     chosen.gpu_augment = true;
@@ -106,7 +107,7 @@ void Dot(const Ui& ui, const PlotFrame& frame, const Configuration& one, Rgb col
   list->AddCircleFilled(at, ui.Px(6), Ink(hollow ? ui.palette().panel : colour));
   list->AddCircle(at, ui.Px(6), Ink(colour), 0, ui.Px(2.2F));
   const float width = TextWidth(ui.small, name);
-  // Beside the curve: what was recorded below it, what is chosen above.
+  // The texts beside the curve: the recorded setting below it, the chosen one above.
   const float x = std::clamp(hollow ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
                              frame.area.max.x - width);
   const float y = hollow ? at.y + ui.Px(9) : at.y - ui.Px(11) - FontPixels(ui.small);
@@ -138,7 +139,7 @@ void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded,
   const PlotFrame frame = BeginPlot(ui, area, axes, {});
   DrawBand(frame, band);
   DrawLine(ui, frame, line);
-  // The recording itself: what was measured, not what is predicted.
+  // The recording's own point: measured, not predicted.
   Configuration measured;
   measured.workers = recorded.workers;
   measured.predicted.rate.estimate = answer.measured;
@@ -153,7 +154,7 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const analyzer::Prediction& predicted = answer.chosen.predicted;
-  // The first has most to say.
+  // The first column needs most room.
   constexpr std::array kColumns = {0.0F, 0.42F, 0.7F, 1.0F};
   const auto figure = [&](std::size_t place, const std::string& name, const std::string& value,
                           const std::string& line, Rgb colour) {

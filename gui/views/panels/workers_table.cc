@@ -27,7 +27,7 @@ constexpr std::array kWorkerColumns = {
     TableColumn{Text::kWorkerMemory, 1.0F},
     TableColumn{Text::kWorkerGrowth, 1.25F}};
 
-// Busy, of it computing, idle, and the rest of its life.
+// Draws the worker's life: busy, of it computing, idle, and the rest.
 void DrawLifeBar(const Ui& ui, const WorkerLine& worker, float width) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -116,7 +116,7 @@ void DrawWorkersHead(const Ui& ui) {
   ImGui::TableHeader(ui.T(Text::kLife));
 }
 
-// Who stands out, in a sentence.
+// Says in a sentence which worker stands out.
 void DrawSentence(const Ui& ui, const WorkersModel& model, Area area) {
   const Palette& p = ui.palette();
   if (model.slowest <= 0) return;

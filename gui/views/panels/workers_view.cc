@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers: what each did with its time, who holds the others up, memory over time, and how many
-// batches lay ready.
+// The workers view: how each worker spent its time, which one delays the others, memory over time,
+// and how many batches were ready.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The overview while the analyzer is still at work: what is known of the run already.
+// The overview while the analyzer is still at work: what is already known about the run.
 #include <algorithm>
 #include <array>
 
@@ -18,7 +18,7 @@ namespace {
 
 using analyzer::DurationText;
 
-// A row for each process: its busiest thread.
+// Draws a row for each process, with its busiest thread.
 void DrawProcesses(const Ui& ui, const Timeline& timeline, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -40,7 +40,7 @@ void DrawProcesses(const Ui& ui, const Timeline& timeline, Area area) {
     const Lane& lane = timeline.lanes[*busiest];
     DrawText(list, ui.small, {area.min.x, y + (row - FontPixels(ui.small)) / 2}, Ink(p.text),
              Elided(ui.small, GroupLabel(ui, group, ranks), ui.Px(142)));
-    // What a sample is made of lies below samples and batches.
+    // The parts of a sample lie on the level below samples and batches.
     const bool worker = group.kind == GroupKind::kWorker;
     const std::size_t level = worker ? std::min<std::size_t>(2, lane.levels.size() - 1) : 0;
     boxes.clear();
@@ -57,8 +57,8 @@ void DrawProcesses(const Ui& ui, const Timeline& timeline, Area area) {
   }
 }
 
-// Stages by recorded spans, as far as they fit. Their times are not known yet: spans lie inside
-// others, and a sum over them would count time twice.
+// Lists stages by the number of recorded spans, as far as they fit. Their times are not known yet:
+// spans lie inside others, so a sum over them would count time twice.
 void DrawStageCounts(const Ui& ui, const Timeline& timeline, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();

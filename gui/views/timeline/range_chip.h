@@ -5,8 +5,8 @@
 
 namespace penstock::gui {
 
-// One line at the top of `area`: which stretch of the trace the view below is about, a way to it in
-// the timeline, and a way back to the whole trace. Returns the height that it takes.
+// Draws one line at the top of `area`: which interval of the trace the view below shows, a link to
+// it in the timeline, and one back to the whole trace. Returns the height of the line.
 //
 // Requires: workspace.Range().
 float DrawRangeChip(const Ui& ui, Workspace& workspace, Area area);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one frame of the timeline knows: where rows and times are on the screen. The parts of the
-// view (rows, overlays, input, panel) share it; it lives for one frame.
+// What the timeline knows in one frame: where rows and times are on the screen. The parts of the
+// view (rows, overlays, input, panel) share it. It lives for one frame.
 #pragma once
 
 #include <optional>
@@ -22,12 +22,12 @@ struct TimelineCanvas {
   Area plot;
   Window window;
   RowMap places{timeline, rows};
-  float pinned = 0;  // pixels that pinned rows take at the top of the plot
+  float pinned = 0;  // pixels of the pinned rows at the top of the plot
   bool placed = false;
 
-  // What rows have to be drawn anew after the view has moved.
+  // Places the rows again after the view has moved.
   void Place(std::span<const CounterTrack> counters);
-  // Below the pinned rows.
+  // The upper edge of the rows below the pinned ones.
   [[nodiscard]] float RowsTop() const { return plot.min.y + pinned; }
   // Logical pixels.
   [[nodiscard]] float RowsRoom() const { return (plot.max.y - RowsTop()) / ui.scale; }
@@ -46,18 +46,18 @@ struct TimelineCanvas {
   [[nodiscard]] std::int64_t At(float x) const {
     return window.At(static_cast<double>(x - plot.min.x));
   }
-  // The row of a span; that of its group where it is folded.
+  // The row of a span, or that of its group if that is folded.
   [[nodiscard]] const Row* RowOf(SpanRef span) const { return places.Of(span); }
   [[nodiscard]] const Row* RowAt(float y) const;
-  [[nodiscard]] float RowsHeight() const;  // logical
+  [[nodiscard]] float RowsHeight() const;  // logical pixels
 };
 
-// What a row can be pinned as; nullopt for the head of a group.
+// The pin for a row; nullopt for the head of a group.
 [[nodiscard]] std::optional<Pin> PinOf(const Row& row);
-// Where the pin of a row is drawn and clicked, right in its column of names.
+// The area at the right of a row's name where its pin is drawn and clicked.
 [[nodiscard]] Area PinArea(const TimelineCanvas& canvas, const Row& row);
 
-// The words on a span: its name, its batch or its file.
+// The text on a span: its name, its batch or its file.
 [[nodiscard]] std::string SpanLabel(const Ui& ui, const Workspace& workspace, SpanRef span);
 [[nodiscard]] std::string GroupLabel(const Ui& ui, const Group& group, bool ranks);
 // "main", "GPU 0 stream 7", the thread's own name or "thread 123".
@@ -65,30 +65,30 @@ struct TimelineCanvas {
 [[nodiscard]] std::string CounterText(const CounterTrack& track, double value);
 [[nodiscard]] Text CounterName(CounterKind kind);
 
-// In the column of names.
+// Draws the names of rows in their column.
 void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row);
 void DrawRowLabel(const TimelineCanvas& canvas, const Row& row);
-// Background, boxes, counters and labels of all visible rows.
+// Draws background, boxes, counters and labels of all visible rows.
 void DrawRows(const TimelineCanvas& canvas);
 void DrawAxis(const TimelineCanvas& canvas, Area area);
-// The whole trace in one strip, with the visible part marked; drags move it.
+// Draws the whole trace in one strip with the visible part marked. Dragging moves that part.
 void DrawMiniMap(const TimelineCanvas& canvas, Area area);
-// Selection, search hits, the way of a batch, the pointer's time.
+// Draws the selection, search hits, the arrows between a batch's stops, the pointer's time.
 void DrawOverlays(const TimelineCanvas& canvas, std::optional<SpanRef> hovered);
-// The card beside the pointer.
+// Draws the card beside the pointer.
 void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span);
 void DrawCounterCard(const TimelineCanvas& canvas, const Row& row);
-// Keys and mouse. Returns what the pointer is on.
+// Handles keys and mouse. Returns the span under the pointer.
 [[nodiscard]] std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas);
-// Bookmarks and notes, over the right of the rows.
+// Draws the list of bookmarks and notes over the right part of the rows.
 void DrawMarks(const TimelineCanvas& canvas, Area area);
-// Flags and bands of bookmarks and notes on the axis.
+// Draws flags and bands of bookmarks and notes on the axis.
 void DrawMarkFlags(const TimelineCanvas& canvas, Area axis);
-// Below the rows: the selection's stages, or the chosen span.
+// Draws the stages of the selection, or the chosen span, below the rows.
 void DrawSelectionPanel(const TimelineCanvas& canvas, Area area);
 void DrawSpanPanel(const TimelineCanvas& canvas, Area area);
 
-// One line of a span's facts: what, and how much.
+// One fact about a span: its name and its value.
 struct SpanFact {
   Text name{};
   std::string value;

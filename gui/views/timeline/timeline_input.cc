@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys and mouse of the timeline.
+// Handles the keys and the mouse of the timeline.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace penstock::gui {
 namespace {
 
-constexpr float kClickReach = 3;  // pixels that a click may move
+constexpr float kClickReach = 3;  // pixels; a longer movement is a drag
 
 void GoTo(const TimelineCanvas& canvas, std::optional<SpanRef> span) {
   if (!span) return;
@@ -23,7 +23,7 @@ void GoTo(const TimelineCanvas& canvas, std::optional<SpanRef> span) {
   state.scroll = ScrollTo(canvas.rows, *span, state.scroll, canvas.RowsRoom());
 }
 
-// A view moves evenly while a key is held, however long a frame takes.
+// The step of a held key in this frame: views move evenly, however long a frame takes.
 double HeldStep() {
   return std::clamp(static_cast<double>(ImGui::GetIO().DeltaTime), 0.005, 0.05);
 }
@@ -84,7 +84,7 @@ void WalkKeys(const TimelineCanvas& canvas) {
   }
 }
 
-// Marks, pins and what can be hidden.
+// The keys for marks, pins and what can be hidden.
 void KeepKeys(const TimelineCanvas& canvas) {
   TimelineState& state = canvas.workspace.timeline;
   if (Pressed(Key::kM)) {
@@ -132,7 +132,7 @@ std::int64_t Reach(const TimelineCanvas& canvas, float pixels) {
   return static_cast<std::int64_t>(canvas.ui.Px(pixels) / canvas.window.pixels_per_ns());
 }
 
-// The time under the pointer, at the edge of a span where one is near.
+// The time under the pointer, moved to the edge of a span if one is near.
 std::int64_t Snapped(const TimelineCanvas& canvas, const Row* row, float x) {
   const std::int64_t at = canvas.At(x);
   if (ImGui::GetIO().KeyAlt || row == nullptr || row->kind != RowKind::kLevel) return at;
@@ -140,7 +140,7 @@ std::int64_t Snapped(const TimelineCanvas& canvas, const Row* row, float x) {
   return SnapToEdge(level, at, Reach(canvas, 7));
 }
 
-// Where the pointer is at an edge of the selection: the other one.
+// If the pointer is at an edge of the selection, the other edge.
 std::optional<std::int64_t> OtherEdge(const TimelineCanvas& canvas, float x) {
   const auto& selection = canvas.workspace.timeline.selection;
   if (!selection) return std::nullopt;
@@ -150,7 +150,7 @@ std::optional<std::int64_t> OtherEdge(const TimelineCanvas& canvas, float x) {
   return std::nullopt;
 }
 
-// `rows`: the pointer is over the rows, where a person may have chosen that the wheel zooms.
+// `rows`: the pointer is over the rows, where the wheel zooms if the user chose so.
 void TurnWheel(const TimelineCanvas& canvas, bool rows) {
   const ImGuiIO& io = ImGui::GetIO();
   TimelineState& state = canvas.workspace.timeline;
@@ -177,7 +177,7 @@ void Drag(const TimelineCanvas& canvas, const Row* row) {
     if (ImGui::IsMouseClicked(0) || pans) {
       drag = {pans ? DragKind::kPan : DragKind::kSelect, Snapped(canvas, row, io.MousePos.x),
               io.MousePos.x, io.MousePos.y, false};
-      // At an edge of the selection it is that edge that moves.
+      // A drag that begins at an edge of the selection moves that edge.
       if (const auto other = OtherEdge(canvas, io.MousePos.x); other && !pans) {
         drag.anchor = *other;
         drag.moved = true;
@@ -266,7 +266,7 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
     state.selection.reset();
     state.Focus(canvas.timeline);
   }
-  // As far as rows may have to go to keep their place beside pinned ones.
+  // The largest scroll, which lets rows keep their place beside pinned ones.
   const float most =
       std::max(canvas.pinned / canvas.ui.scale, canvas.RowsHeight() - canvas.RowsRoom());
   state.scroll = std::clamp(state.scroll, 0.0F, most);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names of rows, spans and values, and the column that rows have theirs in.
+// Draws the names of rows, spans and values, and the column for the names of rows.
 #include <algorithm>
 #include <string>
 
@@ -14,7 +14,7 @@ namespace {
 
 using traces::StageId;
 
-// A drawing pin: where the row is pinned, and where the pointer asks for it.
+// Draws a drawing pin if the row is pinned or the pointer is over it.
 void DrawPin(const TimelineCanvas& canvas, const Row& row) {
   const auto pin = PinOf(row);
   const bool head = row.kind == RowKind::kCounter || row.first_of_lane;
@@ -37,7 +37,7 @@ void DrawPin(const TimelineCanvas& canvas, const Row& row) {
   list->AddLine({c.x, c.y + ui.Px(1)}, {c.x, c.y + ui.Px(6)}, colour, ui.Px(1.2F));
 }
 
-// Whose row it is, where it stands apart from the others: "worker 0 · ".
+// The owner of a row that stands apart from the others: "worker 0 · ".
 std::string OwnerOf(const TimelineCanvas& canvas, const Row& row) {
   const Ui& ui = canvas.ui;
   const auto& groups = canvas.timeline.groups;
@@ -59,7 +59,7 @@ void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row) {
   const bool folded = canvas.workspace.timeline.folded.contains(row.group);
   const float y = canvas.Top(row) + (ui.Px(row.height - 2) - FontPixels(ui.strong)) / 2;
   const float x = canvas.labels.min.x + ui.Px(6);
-  // A triangle that points at what it unfolds.
+  // A triangle that points at the part that it unfolds.
   const ImVec2 c{x + ui.Px(4), y + FontPixels(ui.strong) / 2 + ui.Px(0.5F)};
   const float r = ui.Px(4);
   if (folded) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bookmarks and notes: flags on the axis, and the list of them.
+// Draws bookmarks and notes: flags on the axis, and the list of them.
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
@@ -21,7 +21,8 @@ std::string RangeText(TimeRange range) {
                      analyzer::DurationText(static_cast<double>(range.length()) * 1e-9));
 }
 
-// A line of the list: a flag, what it is, a cross. Returns whether its flag or time was clicked.
+// Draws a line of the list: a flag, what it is, a cross. Returns whether its flag or time was
+// clicked.
 bool DrawMark(const Ui& ui, const std::string& flag, TimeRange range, bool* remove) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();

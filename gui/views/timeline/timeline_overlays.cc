@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies over the rows of the timeline, and the strips above them.
+// Draws what lies over the rows of the timeline, and the strips above them.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -20,7 +20,7 @@ namespace {
 using analyzer::DurationText;
 using traces::StageId;
 
-// A box with an arrow's way in it: from the end of one stop to the beginning of the next.
+// Draws an arrow from the end of one stop to the beginning of the next.
 void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to, double alpha) {
   const Row* a = canvas.RowOf(from);
   const Row* b = canvas.RowOf(to);
@@ -28,7 +28,7 @@ void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to, double al
   const Ui& ui = canvas.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 colour = Ink(ui.palette().text, alpha);
-  // A wait begins before its batch is there: the arrow goes to where it ends.
+  // A wait begins before its batch is there, so the arrow points to its end.
   const bool waits = canvas.timeline.stage(to) == StageId::kWait;
   const float x0 = canvas.X(canvas.timeline.end(from));
   const float x1 = canvas.X(waits ? canvas.timeline.end(to) : canvas.timeline.start(to));
@@ -48,13 +48,14 @@ void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to, double al
 
 void DrawWay(const TimelineCanvas& canvas, traces::BatchKey key, double alpha) {
   const std::vector<SpanRef> stops = StopsOf(canvas.timeline, key);
-  // A batch has a handful of stops; a training step with thousands of copies has no way to draw.
+  // A batch has a handful of stops; a training step with thousands of copies would fill the screen
+  // with arrows.
   for (std::size_t i = 1; i < std::min<std::size_t>(stops.size(), 32); ++i) {
     DrawArrow(canvas, stops[i - 1], stops[i], alpha);
   }
 }
 
-// Where few batches are in view, all of them are followed.
+// If few batches are visible, all of them get arrows.
 void DrawWays(const TimelineCanvas& canvas, traces::BatchKey apart) {
   constexpr std::size_t kFew = 14;
   std::set<traces::BatchKey> keys;
@@ -93,7 +94,7 @@ void DrawSelection(const TimelineCanvas& canvas) {
   }
   const DragState& drag = canvas.workspace.drag;
   if (drag.kind == DragKind::kSelect && drag.snapped) {
-    // It has caught the edge of a span.
+    // The selection has caught the edge of a span.
     const float x = drag.anchor == selection->from ? x1 : x0;
     const float y = ImGui::GetIO().MousePos.y;
     list->AddNgonFilled({x, y}, ui.Px(5), Ink(p.accent), 4);
@@ -111,7 +112,8 @@ void DrawSelection(const TimelineCanvas& canvas) {
   DrawTextCentred(list, ui.strong, pill, Ink(InkOn(p.accent)), text);
 }
 
-// One frame for each column of pixels that has hits: binary searches, however many there are.
+// Draws one frame for each column of pixels with hits, using binary searches, however many hits
+// there are.
 void DrawHitsOf(const TimelineCanvas& canvas, const Row& row, std::span<const SpanRef> hits) {
   const Ui& ui = canvas.ui;
   const Timeline& timeline = canvas.timeline;
@@ -125,7 +127,8 @@ void DrawHitsOf(const TimelineCanvas& canvas, const Row& row, std::span<const Sp
     const float x1 = std::max(canvas.X(timeline.end(*it)), x0 + ui.Px(2));
     const ImVec2 end{x1, y + ui.Px(row.height) - 1};
     if (x1 - x0 <= ui.Px(2)) {
-      list->AddRectFilled({x0, y}, end, Ink(ui.palette().text, 0.75));  // a frame would be as full
+      list->AddRectFilled({x0, y}, end,
+                          Ink(ui.palette().text, 0.75));  // a frame would fill it anyway
     } else {
       list->AddRect({x0, y}, end, Ink(ui.palette().text, 0.9), 0, 0, ui.Px(1));
     }
@@ -139,7 +142,7 @@ void DrawHits(const TimelineCanvas& canvas) {
   const SearchState& search = canvas.workspace.search;
   if (!search.found || search.found->hits().empty()) return;
   for (const Row& row : canvas.rows) {
-    // What is half below the pinned rows is not drawn over them.
+    // A row that is partly below the pinned rows must not be drawn over them.
     if (!canvas.Visible(row) || (!row.pinned && canvas.Top(row) < canvas.RowsTop())) continue;
     if (row.kind == RowKind::kLevel) {
       DrawHitsOf(canvas, row, search.found->HitsOf(row.lane, row.level));
@@ -155,8 +158,8 @@ void DrawHits(const TimelineCanvas& canvas) {
   }
 }
 
-// Where in the whole trace the hits of a search are: a tick for each pixel that has one. From pixel
-// to pixel, not from hit to hit: there may be a million.
+// The places of the hits in the whole trace: a tick for each pixel that has one. It goes from pixel
+// to pixel, not from hit to hit, because there may be a million hits.
 std::vector<float> TicksOf(const TimelineCanvas& canvas, const std::vector<SpanRef>& hits,
                            const Window& whole) {
   std::vector<float> ticks;
@@ -229,11 +232,11 @@ void DrawAxis(const TimelineCanvas& canvas, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const int most = std::max(2, static_cast<int>(canvas.plot.width() / ui.Px(110)));
   list->PushClipRect({canvas.plot.min.x, area.min.y}, canvas.plot.max, true);
-  float last = canvas.plot.min.x - ui.Px(20);  // where the text before ends
+  float last = canvas.plot.min.x - ui.Px(20);  // where the previous text ends
   for (const AxisTick& tick : TimeTicks(canvas.window.from, canvas.window.to, most)) {
     const float x = canvas.X(std::llround(tick.at));
     list->AddLine({x, area.max.y - ui.Px(5)}, {x, canvas.plot.max.y}, Ink(p.line, 0.8));
-    // Right of its line; the last one may have room for its whole number at the left only.
+    // A text stands right of its line; for the last line there may be room only at the left.
     const float width = TextWidth(ui.small, tick.text);
     float left = x + ui.Px(4);
     if (left + width > canvas.plot.max.x) left = x - ui.Px(4) - width;
@@ -253,7 +256,7 @@ void DrawMiniMap(const TimelineCanvas& canvas, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(area.min, area.max, Ink(p.background, 0.7), ui.Px(4));
   const Window whole{0, canvas.timeline.length, area.width(), 2};
-  // The rows that say most, one strip each: a training loop, then the busiest others.
+  // The most important rows get one strip each: a training loop, then the busiest others.
   std::vector<const Lane*> lanes;
   const Lane* loop = nullptr;
   for (const Group& group : canvas.timeline.groups) {

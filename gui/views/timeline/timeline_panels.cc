@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the timeline says about one span or one selection.
+// Draws what the timeline shows about one span or one selection.
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -31,7 +31,7 @@ std::string NoteOf(const Ui& ui, const SpanDetail& detail) {
   return "";
 }
 
-// The stage's own word and, where it has one, the name of the span.
+// The word for the stage, and the name of the span if it has one.
 std::string TitleOf(const Ui& ui, const Workspace& workspace, SpanRef span) {
   const Timeline& timeline = *workspace.document.timeline;
   std::string title(WordOf(timeline.stage(span), ui.language));
@@ -100,7 +100,7 @@ void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span) {
   const float pitch = FontPixels(ui.small) + ui.Px(4);
   for (const SpanFact& fact : facts) {
     DrawText(list, ui.small, {at.x, y}, Ink(p.dim), ui.T(fact.name));
-    // Of a path the end says most.
+    // The end of a path matters most.
     std::string value = fact.value;
     while (fact.name == Text::kSpanFile && TextWidth(ui.small, value) > ui.Px(380)) {
       const std::size_t slash = value.find('/', value.starts_with("…") ? 4 : 1);
@@ -140,7 +140,7 @@ void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
            TitleOf(ui, canvas.workspace, span));
   const std::string note = NoteOf(ui, canvas.timeline.detail(span));
   DrawTextRight(list, ui.small, inside.max.x, inside.min.y, Ink(p.warn), note);
-  // Facts in columns, the path across.
+  // Facts in columns, with the path across all of them.
   const float pitch = FontPixels(ui.small) + FontPixels(ui.body) + ui.Px(12);
   const float column = ui.Px(150);
   float x = inside.min.x;
@@ -212,7 +212,7 @@ void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
       ImGui::TableNextColumn();
       ImGui::TextUnformatted(DurationText(SecondsOf(sum.time)).c_str());
       ImGui::TableNextColumn();
-      // How many threads are in it at a time, on average.
+      // The average number of threads in this stage at a time.
       ImGui::Text("%.2f", static_cast<double>(sum.time) / static_cast<double>(range.length()));
       ImGui::TableNextColumn();
       ImGui::TextUnformatted(DurationText(sum.mean()).c_str());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timeline: toolbar, strips, rows, and the panel below them.
+// The timeline view: toolbar, strips, rows, and the panel below them.
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using traces::StageId;
 
-// CPU time of this thread in milliseconds: what a frame costs, whoever else has the cores.
+// The CPU time of this thread in milliseconds: the cost of a frame, whoever else uses the cores.
 double ThreadTime() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -49,7 +49,7 @@ void GoToHit(Workspace& workspace, int step) {
   const Timeline& timeline = *workspace.document.timeline;
   const TimelineState& state = workspace.timeline;
   const TimeRange visible = state.view.range();
-  // From the span that is looked at, else from what is visible.
+  // The search starts from the chosen span, else from the visible interval.
   const auto& hits = search.found->hits();
   const bool on_hit = state.span && search.hit < hits.size() && hits[search.hit] == *state.span;
   if (on_hit) {
@@ -234,7 +234,7 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   DrawMiniMap(canvas, {{canvas.plot.min.x, top}, {area.max.x, top + map}});
   DrawLongest(ui, workspace, {{area.min.x, top}, {canvas.plot.min.x, rows.min.y}});
   const std::optional<SpanRef> hovered = HandleInput(canvas);
-  canvas.Place(counters);  // input moves the view: what is drawn is where it is now
+  canvas.Place(counters);  // input has moved the view, so rows are placed again
   DrawAxis(canvas, {{canvas.plot.min.x, rows.min.y - axis}, {rows.max.x, rows.min.y}});
   DrawRows(canvas);
   DrawOverlays(canvas, hovered);
