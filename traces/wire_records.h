@@ -49,10 +49,10 @@ enum RecordKind : uint8_t {
 };
 
 enum EventType : uint8_t {
-  kIndexSent = 1,       // consumer sent the indices of `batch`; value = worker id or -1
+  kIndexSent = 1,       // the indices of `batch` were sent; value = worker id or -1
   kIndexReceived = 2,   // worker got them
   kBatchPut = 3,        // worker handed the finished batch to its queue
-  kBatchGot = 4,        // consumer (or its pin thread) took it from the queue
+  kBatchGot = 4,        // training process (or its pin thread) took it from the queue
   kBatchDelivered = 5,  // next() returned it to the program
   kNextEntered = 6,     // the program called next()
   kEpochStart = 7,      // an iterator was made or reset; value = number of its workers
@@ -60,7 +60,7 @@ enum EventType : uint8_t {
   kMajorFaults = 9,     // value = major page faults inside the span that ends here
   kWorkerStart = 10,    // value = worker id
   kWorkerEnd = 11,      // value = worker id
-  kQueueDepth = 12,     // value = finished batches waiting in the consumer's queue
+  kQueueDepth = 12,     // value = finished batches in the training process's queue
   kDigest = 13,         // what a transform returned for a sample, or the sample: DigestValue
 };
 
@@ -170,7 +170,7 @@ struct Record {
   int64_t sample;       // dataset index, kNoSample
   uint64_t object;      // string id of a path, or 0
   uint32_t batch;       // index of the batch in its epoch, kNoBatch
-  uint16_t generation;  // which iterator (epoch) of which loader, counted in the consumer
+  uint16_t generation;  // which iterator (epoch) of which loader, counted in the training process
   uint8_t flags;
   uint8_t depth;  // number of open spans around this one on its thread
 };

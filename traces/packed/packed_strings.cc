@@ -134,7 +134,7 @@ std::string_view PackedStrings::TextOf(std::uint32_t id) const {
   if (!part.loaded.load(std::memory_order_acquire)) {
     Load(part);
   }
-  // Of equal ids, the last one counts.
+  // If ids are equal, the last one counts.
   const auto after =
       std::upper_bound(part.entries.begin(), part.entries.end(), id,
                        [](std::uint32_t value, const Entry& entry) { return value < entry.id; });
