@@ -19,7 +19,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Of the slow workers, the one with the largest mean.
+// The slow worker with the largest mean.
 std::optional<SlowWorker> FindSlowest(const LoaderRun& run) {
   const std::vector<SlowWorker> slow = FindSlowWorkers(TimesOfWorkers(run));
   if (slow.empty()) return std::nullopt;

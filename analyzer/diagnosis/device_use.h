@@ -16,7 +16,7 @@ namespace penstock::analyzer {
 enum class DeviceLimit : std::uint8_t {
   kKernels,   // some kernel runs
   kCopies,    // a copy from or to the host runs, and no kernel
-  kLaunches,  // neither, for less than kLaunchGap: the next one is on its way
+  kLaunches,  // neither, for less than kLaunchGap: the next one is being launched
   kIdle,      // neither, for longer: the host gives it nothing to do
 };
 // "kernels", ...

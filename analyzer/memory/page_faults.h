@@ -14,7 +14,7 @@
 
 namespace penstock::analyzer {
 
-// Of the machine, from the facts host.fault_ns and host.page_bytes.
+// The costs on this machine, from the facts host.fault_ns and host.page_bytes.
 struct FaultCost {
   double seconds = 0;  // CPU time of the first touch of a page
   double page = 4096;  // bytes

@@ -120,7 +120,7 @@ void FindThreads(const LoaderRun& run, const RunBuilder& builder,
 void FindWorkers(LoaderRun& run, const RunBuilder& builder,
                  std::span<const traces::ThreadInfo> threads,
                  std::span<const traces::ProcessInfo> processes) {
-  std::map<std::uint32_t, WorkerRun> workers;  // by thread: workers may be threads of the consumer
+  std::map<std::uint32_t, WorkerRun> workers;  // by thread, since workers may be threads
   for (const Batch& batch : run.batches) {
     if (run.config.sample_tasks) break;
     if (!batch.was_fetched()) continue;
@@ -218,7 +218,7 @@ void PutFirst(std::vector<LoaderRun>& loaders, std::string_view name) {
 void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trace,
                  std::string_view first) {
   const std::vector<SampleCost> samples = builder.TakeSamples();
-  std::map<std::pair<std::uint32_t, int>, LoaderRun> runs;  // by consumer and loader id
+  std::map<std::pair<std::uint32_t, int>, LoaderRun> runs;  // by training process and loader id
   std::map<std::uint32_t, std::vector<LoaderConfig>> known;
   for (std::uint32_t i = 0; i < trace.processes().size(); ++i) {
     known[i] = ReadLoaders(trace.processes()[i].facts, ProcessId{i});

@@ -2,17 +2,17 @@
 //
 // The loader as an event simulation over the observed batches (docs/diagnosis.md 3.3, 3.4). Pure.
 //
-// Worker processes work as in PyTorch's dataloader.py. The consumer sends prefetch * workers
-// indices at the start, then one for each batch that it hands out, to the workers in turn. Each
-// worker has its own queue of indices. While the consumer is in next(), it receives results in
-// order of arrival, keeps those that are not yet due, and hands out the batches in order. With
-// in_order=False it hands out each batch as it arrives, and sends the index to the next worker that
-// has fewer than `prefetch` batches outstanding. A pin thread receives results as they arrive, in
-// parallel with the consumer.
+// Worker processes work as in PyTorch's dataloader.py. The training process sends prefetch *
+// workers indices at the start, then one for each batch that it delivers, to the workers in turn.
+// Each worker has its own queue of indices. While the training process is in next(), it receives
+// results in order of arrival, keeps those that are not yet due, and delivers the batches in order.
+// With in_order=False it delivers each batch as it arrives, and sends the index to the next worker
+// that has fewer than `prefetch` batches in flight. A pin thread receives results as they arrive,
+// in parallel with the training process.
 //
 // Sample threads work as in the reference loader. They take samples one by one, batch after batch.
-// A batch can start when a slot is free. The slot of a batch becomes free when the consumer asks
-// for the next batch.
+// A batch can start when a slot is free. The slot of a batch becomes free when the training loop
+// asks for the next batch.
 //
 // Several loaders that the loop drains together have separate workers, credits and results. The
 // loop takes their batches in the recorded order. A loader without workers makes its batches in
