@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The constructor: reads the environment, prepares the children's, and does nothing else; where the
-// agent was not preloaded, not even that. Mapping the recording waits for the first event.
+// The constructor finds libc's functions, reads the environment and prepares that of children. It
+// changes nothing where the agent was not preloaded. The recording is mapped at the first event.
 
 #include "agent/boot.h"
 
@@ -53,22 +53,23 @@ void CopyVariable(const char* name, char* to, size_t capacity) {
   }
 }
 
-// libc's own setenv: programs such as bash export one that is not usable this early.
+// Calls libc's own setenv, since programs such as bash export one that cannot be used this early.
 void SetVariable(const char* name, const char* value) {
   PENSTOCK_REAL(setenv)(name, value, 1);
 }
 
 bool Readable(const char* path) {
   constexpr int kRead = 4;
-#if defined(SYS_access)  // as the loader itself
+#if defined(SYS_access)  // the call that the loader makes too
   return sys::Call(SYS_access, sys::Pointer(path), kRead) == 0;
 #else
   return sys::Call(SYS_faccessat, -100, sys::Pointer(path), kRead) == 0;
 #endif
 }
 
-// Our Python half is beside the agent, or beside the file that the agent's name is a link to: a
-// link is how LD_PRELOAD gets a path with a blank in it. None: the name is empty.
+// Finds our Python half: beside the agent, or, where the agent's name is a link, beside the file
+// that it leads to. (LD_PRELOAD takes no path with a blank, so such a path is given as a link.) The
+// name stays empty if it is in neither place.
 void FindPython() {
   constexpr int kMostLinks = 8;
   static char file[sizeof g_config.agent];  // the constructor runs once
@@ -126,17 +127,17 @@ int NoteOrder(dl_phdr_info* info, size_t /*size*/, void* data) {
   return order->agent || order->libc_first ? 1 : 0;
 }
 
-// False: somebody has loaded the agent into a program that runs (the driver or NVTX, in a child
-// that has kept their variables but not LD_PRELOAD). Its hooks are then behind libc's functions and
-// see nothing, and other threads may be reading the environment. What is preloaded, or linked,
-// comes before libc.
+// Whether the agent was preloaded or linked: it then comes before libc. Otherwise the driver or
+// NVTX has loaded it into a running program, a child that kept their variables but not LD_PRELOAD.
+// Its hooks then come after libc's functions and see nothing, and other threads may be reading the
+// environment.
 bool ArePreloaded() {
   LoadOrder order;
   dl_iterate_phdr(NoteOrder, &order);
   return !order.libc_first;
 }
 
-// False: another copy of the agent, from another file, comes before this one. Both would record.
+// False if another copy of the agent, from another file, comes before this one: both would record.
 bool AreFirst() {
   const void* first = dlsym(RTLD_DEFAULT, "penstock_native_bridge");
   return first == nullptr || InsideAgent(first);
@@ -195,7 +196,7 @@ unsigned g_key = 0;
 FnKeyCreate* g_key_create = nullptr;
 FnSetSpecific* g_set_specific = nullptr;
 
-// Looked up, not linked: glibc moved these from libpthread to libc in 2.34.
+// These are looked up and not linked, since glibc moved them from libpthread to libc in 2.34.
 void FindThreadKeys() {
   g_key_create = reinterpret_cast<FnKeyCreate*>(dlsym(RTLD_DEFAULT, "pthread_key_create"));
   g_set_specific = reinterpret_cast<FnSetSpecific*>(dlsym(RTLD_DEFAULT, "pthread_setspecific"));
@@ -242,7 +243,8 @@ __attribute__((constructor)) void Start() {
   errno = saved;
 }
 
-// exit() and the end of main(). Other ends leave the rest to whoever reads the file.
+// Runs at exit() and at the end of main(). After any other end the reader of the file does the
+// rest.
 __attribute__((destructor)) void AtExit() {
   const int saved = errno;
   EndProcess();
@@ -258,7 +260,7 @@ void OnThreadExit(ThreadState* state) {
       __atomic_compare_exchange_n(&g_key_state, &expected, 1u, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {
     if (g_key_create == nullptr) {
-      FindThreadKeys();  // libpthread has come later
+      FindThreadKeys();  // libpthread was loaded after us
     }
     const bool made = g_key_create != nullptr && g_set_specific != nullptr &&
                       g_key_create(&g_key, ReleaseThread) == 0;

@@ -7,8 +7,8 @@
 
 namespace penstock::agent {
 
-// The environment's PENSTOCK_ variables ("NAME=value") as the agent left them at start. Children
-// that were given an environment without them get them from here. Ends with nullptr.
+// The environment's PENSTOCK_ variables ("NAME=value") as the agent left them at start. A child
+// whose environment lacks them gets them from here. Ends with nullptr.
 extern const char* g_variables[24];
 
 }  // namespace penstock::agent

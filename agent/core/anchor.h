@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ticks of a recording against the system's clocks.
+// Relates the ticks of a recording to the system's clocks.
 #pragma once
 
 #include <time.h>
@@ -9,11 +9,11 @@
 
 namespace penstock::agent {
 
-// The kernel's clock in nanoseconds, past any library that tells another time; CLOCK_MONOTONIC as
-// the recording's time namespace has it.
+// The kernel's clock in nanoseconds, even if a preloaded library tells another time.
+// CLOCK_MONOTONIC is that of the recording's time namespace.
 uint64_t ClockNs(clockid_t clock);
 
-// Ticks, monotonic and wall clock read together.
+// Reads ticks, monotonic clock and wall clock together.
 wire::ClockAnchor TakeAnchor();
 
 // Whether TSC may serve as the clock of all processes of this host.

@@ -11,7 +11,6 @@
 
 namespace penstock::agent {
 
-// What was counted before there was a slot, and by threads that did not see it yet.
 void FoldLocals(wire::ProcessSlot* slot) {
   const auto fold = [](uint64_t* local, uint64_t* field) {
     if (__atomic_load_n(local, __ATOMIC_RELAXED) != 0) {
@@ -41,15 +40,15 @@ uint64_t KernelReadBytes() {
 
 namespace {
 
-// Children reaped so far, as a number that changes with each.
+// A number that changes whenever a child is reaped: the page faults of all reaped children.
 uint64_t ReapedChildren() {
   struct rusage usage = {};
   sys::Call(SYS_getrusage, RUSAGE_CHILDREN, sys::Pointer(&usage));
   return static_cast<uint64_t>(usage.ru_minflt);
 }
 
-// Bytes of an interval beside which those that we read ourselves, some hundreds to claim a chunk
-// and to ask, do not count.
+// An interval is compared once it has this many bytes. The agent's own reads, some hundreds of
+// bytes to claim a chunk and to ask the kernel, hardly matter beside them.
 constexpr uint64_t kWorth = 64 << 10;
 
 struct AuditPoint {
@@ -58,7 +57,7 @@ struct AuditPoint {
   uint64_t reaped;
 };
 AuditPoint g_audit = {};
-uint32_t g_audit_lock = 0;  // of g_audit and the slot's pair; whoever finds it taken goes on
+uint32_t g_audit_lock = 0;  // guards g_audit and the slot's pair; who finds it taken goes on
 
 uint64_t HookedBytes() {
   FoldLocals(g_slot);
@@ -68,9 +67,9 @@ uint64_t HookedBytes() {
 }  // namespace
 
 // Without a collector the process compares its own counts with the kernel's, chunk by chunk. A
-// parent's rchar grows by that of every child it reaps; such an interval tells nothing. Threads go
-// on reading meanwhile: the moment of the pair is the one, while the kernel was asked, at which
-// the two agree best.
+// parent's rchar grows by that of every child it reaps, so an interval with a reaped child tells
+// nothing. Other threads go on reading while the kernel is asked, so the count of the hooks is
+// known as a range. The value in it that agrees best with the kernel's is taken.
 void Audit() {
   uint32_t expected = 0;
   if (!__atomic_compare_exchange_n(&g_audit_lock, &expected, 1u, false, __ATOMIC_ACQUIRE,
@@ -82,7 +81,7 @@ void Audit() {
   const uint64_t high = HookedBytes() - g_audit.hooked;
   const uint64_t reaped = ReapedChildren();
   const uint64_t grown = kernel > g_audit.kernel ? kernel - g_audit.kernel : 0;
-  if (grown < kWorth && reaped == g_audit.reaped) {  // with the next
+  if (grown < kWorth && reaped == g_audit.reaped) {  // too short: it is joined to the next
     __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);
     return;
   }
@@ -95,7 +94,7 @@ void Audit() {
   __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);
 }
 
-// In a forked child as well, whose parent may have been auditing at that moment.
+// Also called in a forked child, whose parent may have held the lock at that moment.
 void StartAudit() {
   g_audit = {g_slot->rchar_last, g_slot->hooked_last, ReapedChildren()};
   __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);

@@ -9,7 +9,8 @@
 #include "agent/core/thread_state.h"
 #include "agent/system/sys.h"
 
-// The interpreter, or the library that holds it, has it before any code of ours runs.
+// Defined where this is a process of Python: the interpreter or its library is loaded before any
+// code of ours runs.
 extern "C" __attribute__((weak)) int Py_IsInitialized();
 
 namespace penstock::agent {
@@ -19,9 +20,9 @@ PENSTOCK_NAME(g_lock_name, "lock");
 PENSTOCK_NAME(g_pipe_name, "pipe");
 PENSTOCK_NAME(g_poll_name, "poll");
 
-// A thread that records nothing else is worth a chunk if it waits again and again.
+// A thread that records nothing else gets a chunk after so many waits, or after one so long.
 constexpr uint32_t kWorthAChunk = 8;
-constexpr uint64_t kWorthAtOnce = 100000000;  // nanoseconds, or more ticks than that
+constexpr uint64_t kWorthAtOnce = 100000000;  // 100 ms: nanoseconds, or shorter ticks
 __thread uint32_t t_blocked = 0;
 
 NameTag* NameOf(BlockedOn what) {
@@ -30,7 +31,8 @@ NameTag* NameOf(BlockedOn what) {
                                     : &g_poll_name;
 }
 
-// Pollers of network libraries are many, and wait for nothing that the loop waits for.
+// Whether a thread that records nothing else may begin to. Threads that poll are left out, but for
+// the main one: network libraries have many, and the training loop does not wait for them.
 bool MayBegin(BlockedOn what, uint64_t wait) {
   if (what == BlockedOn::kPoll && sys::Tid() != sys::Pid()) {
     return false;
@@ -38,8 +40,7 @@ bool MayBegin(BlockedOn what, uint64_t wait) {
   if (++t_blocked < kWorthAChunk && wait < kWorthAtOnce) {
     return false;
   }
-  // Without a collector the first event makes the file: that is for somebody who has data to tell
-  // of.
+  // Without a collector the first event makes the file, and a wait alone is no reason to make one.
   return g_slot != nullptr || g_config.arena[0] != 0;
 }
 
@@ -55,8 +56,8 @@ bool WatchesBlocks() {
 
 void OnBlocked(BlockedOn what, uint64_t start) {
   const uint64_t end = Now();
-  // Before the process has a recording the clock is not known: nanoseconds, or more ticks than
-  // that.
+  // 20 us. Before the process has a recording its clock is not known: these are nanoseconds, or
+  // ticks that take less time.
   constexpr uint64_t kLeast = 20000;
   if (start == 0 || end - start < (g_cpu_reuse_ticks != 0 ? g_cpu_reuse_ticks : kLeast)) {
     return;
@@ -69,7 +70,7 @@ void OnBlocked(BlockedOn what, uint64_t start) {
           .start = start,
           .duration = end - start});
   } else if (s == nullptr && !LoaderIsKnown() && MayBegin(what, end - start)) {
-    const bool same_clock = g_slot != nullptr;  // else that of the recording comes with Self()
+    const bool same_clock = g_slot != nullptr;  // else Self() sets another clock
     if (Self() != nullptr && same_clock) {
       Emit({.stage = wire::kBlock,
             .name = Name(NameOf(what)),

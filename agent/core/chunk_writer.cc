@@ -15,14 +15,14 @@
 namespace penstock::agent {
 namespace {
 
-// What was stored before is seen before what is stored next. A release store does not order what
-// follows it: on aarch64, records of a chunk's new use could be seen under its old index by a
-// reader that copies the chunk of a running thread. x86 needs no instruction for this.
+// Makes earlier stores visible before later ones. A release store does not order the stores that
+// follow it: on aarch64 a reader that copies the chunk of a running thread could see records of the
+// chunk's new use under its old index. x86 needs no instruction for this.
 inline void KeepBefore() {
   __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-// Takes a chunk that nobody has; nullptr: there is none. `index`: its number.
+// Takes a free chunk and sets `index` to its number. nullptr if there is none.
 wire::ChunkHeader* TakeFreeChunk(uint32_t* index) {
   const uint32_t owned = wire::kChunkOwned | (g_slot_index + 1) << wire::kChunkClaimerShift;
   auto* base = reinterpret_cast<char*>(g_header) + wire::kHeaderSize;
@@ -39,8 +39,8 @@ wire::ChunkHeader* TakeFreeChunk(uint32_t* index) {
   return nullptr;
 }
 
-// Without a collector it is the threads themselves that free chunks, and each use of a chunk has a
-// place of its own in the file.
+// Without a collector the threads free chunks themselves, and each use of a chunk has its own place
+// in the file.
 wire::ChunkHeader* TakeLinearChunk(uint32_t* index) {
   wire::ChunkHeader* chunk = TakeFreeChunk(index);
   if (chunk == nullptr) {
@@ -55,8 +55,8 @@ wire::ChunkHeader* TakeLinearChunk(uint32_t* index) {
   return chunk;
 }
 
-// What the thread has in flight and pending goes with it. A reader that finds both chunks owned
-// takes the one that names the other.
+// Copies the thread's open spans and pending reads to the new chunk. A reader that finds both
+// chunks owned takes the one that names the other.
 void TakeOver(const wire::ChunkHeader* previous, wire::ChunkHeader* chunk) {
   chunk->closing = 0;
   chunk->counting = 0;
@@ -76,8 +76,9 @@ void TakeOver(const wire::ChunkHeader* previous, wire::ChunkHeader* chunk) {
   __builtin_memcpy(chunk->pending, previous->pending, sizeof chunk->pending);
 }
 
-// A fresh chunk for the calling thread, or nullptr; it takes over from `previous`.
-// `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
+// Returns a fresh chunk for the calling thread, which takes over from `previous`, or nullptr.
+// `writer`: as in the chunk's header. `name`: the thread's; nullptr stands for that of the calling
+// thread.
 wire::ChunkHeader* ClaimInRing(const wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
                                uint64_t dropped, uint32_t writer, const char* name) {
   uint32_t index = 0;
@@ -102,7 +103,7 @@ wire::ChunkHeader* ClaimInRing(const wire::ChunkHeader* previous, uint32_t tid, 
   chunk->anchor = TakeAnchor();
   chunk->tid = tid;
   TakeOver(previous, chunk);
-  // Last: from here on the chunk is the thread's.
+  // Stored last: from here on the chunk belongs to the thread.
   __atomic_store_n(&chunk->pid, g_slot->pid, __ATOMIC_RELEASE);
   KeepBefore();
   return chunk;
@@ -118,8 +119,9 @@ wire::ChunkHeader* ClaimChunk(const wire::ChunkHeader* previous, uint32_t tid, u
   return chunk;
 }
 
-// The thread's full chunk goes to the file, and the thread goes on in it. kNo: it cannot be written
-// now and stays in memory as it is; kNoPlace: it is written, and there is no place for another.
+// Writes the thread's full chunk to the file, so that the thread can go on in the same memory. kNo:
+// it cannot be written now and stays in memory as it is. kNoPlace: it is written, but the file has
+// no place for another.
 enum class Renewed { kYes, kNo, kNoPlace };
 Renewed RenewLinearChunk(ThreadState* s) {
   wire::ChunkHeader* chunk = s->chunk;
@@ -132,8 +134,8 @@ Renewed RenewLinearChunk(ThreadState* s) {
   if (!TakePlace(&index)) {
     return Renewed::kNoPlace;
   }
-  // In this order: a reader that finds no record here takes those of the file, and what is in
-  // flight and pending from here.
+  // The order matters: a reader that finds no record here takes the records from the file, and the
+  // open spans and pending reads from here.
   __atomic_store_n(&chunk->previous, chunk->anchor.ticks, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->committed, 0u, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->sequence, s->sequence, __ATOMIC_RELEASE);
@@ -167,7 +169,7 @@ __attribute__((noinline)) bool NextChunk(const BusyScope& busy) {
   if (old != nullptr) {
     __atomic_store_n(&old->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
   }
-  s->sequence += s->writer == 0 ? 1u : 0u;  // a lane keeps out of its thread's count
+  s->sequence += s->writer == 0 ? 1u : 0u;  // lanes are not counted
   s->chunk = chunk;
   s->records =
       reinterpret_cast<wire::Record*>(reinterpret_cast<char*>(chunk) + wire::kChunkHeaderSize);

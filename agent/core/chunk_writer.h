@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records into the chunk of a thread, and a fresh chunk when that one is full. For the recording
-// core alone. The scope that all functions take is the caller's, of the thread whose chunk it is.
-// Requires: it was entered (its operator bool).
+// Writes records into a thread's chunk, and takes a fresh chunk when that one is full. For the
+// recording core alone. Every function takes the caller's scope, which is that of the thread that
+// owns the chunk.
+// Requires: the scope was entered (its operator bool).
 #pragma once
 
 #include <stdint.h>
@@ -12,13 +13,13 @@
 
 namespace penstock::agent {
 
-// Takes a chunk, and takes over what the old one says of open spans. False: none is free.
+// Takes a fresh chunk and copies to it what the old one says of open spans. False if none is free.
 bool NextChunk(const BusyScope& busy);
 
 // Counts records for which there was no room.
 void Drop(const BusyScope& busy, uint64_t records);
 
-// Gives the chunk to whoever drains the recording.
+// Hands the chunk over to be drained or written to the file.
 void PublishChunk(const BusyScope& busy);
 
 inline bool Room(const BusyScope& busy, uint32_t records) {
@@ -26,7 +27,7 @@ inline bool Room(const BusyScope& busy, uint32_t records) {
   if (__builtin_expect(s->chunk != nullptr && s->used + records <= wire::kRecordsPerChunk, 1)) {
     return true;
   }
-  // With nothing free, look again only now and then: the search must not cost the program time.
+  // If no chunk is free, looks again only now and then, since the search costs the program time.
   return (s->dropped & 63) == 0 && NextChunk(busy);
 }
 
@@ -38,12 +39,13 @@ inline uint64_t Word(uint64_t low, uint64_t high) {
   return low | high << 32;
 }
 
-// A record without its place in the loader: wire::Record says what each kind keeps here.
+// The fields of a record that do not come from its Context. wire::Record says what each kind of
+// record keeps in them.
 struct RecordFields {
   uint8_t kind;
   uint8_t stage = 0;
   uint8_t flags = 0;
-  uint32_t depth = 0;  // recorded as 255 where it is more
+  uint32_t depth = 0;  // recorded as at most 255
   uint32_t name = 0;
   uint64_t start = 0;
   uint64_t duration = 0;
@@ -52,8 +54,8 @@ struct RecordFields {
   uint64_t object = 0;
 };
 
-// Composes the record in registers, hence always inline; equals wire::CheckOf of the stored bytes
-// (tested).
+// Writes one record. Always inline, so that the record is composed in registers. Its check equals
+// wire::CheckOf() of the stored bytes (tested).
 __attribute__((always_inline)) inline void Put(const BusyScope& busy, const Context& context,
                                                const RecordFields& fields) {
   if (!Room(busy, 1)) {

@@ -22,11 +22,11 @@ namespace {
 constexpr int kPageEntries = 64;
 constexpr int kPages = 1024;  // 65,536 descriptors; higher numbers are counted, not traced
 
-// Threads that race to open, close and read one number get an answer that was true of it at some
-// moment; each field is whole.
+// If threads race to open, close and read one number, each gets an answer that was true at some
+// moment. No field is ever half written.
 struct FdEntry {
   uint32_t kind;    // FdKind
-  uint32_t named;   // FdKind by the path that was opened, if it names a file for itself
+  uint32_t named;   // FdKind by the path given to open(), 0 if that does not tell
   uint32_t serial;  // grows with each open and close
   uint32_t lost;    // a read of it was counted as lost
   uint64_t object;
@@ -85,7 +85,8 @@ bool IsFile(const FdEntry* e, const struct stat& st) {
   return Get(e->device) == st.st_dev && Get(e->inode) == st.st_ino;
 }
 
-// In steps that each give their stack back: what follows may attach, in a signal handler.
+// Classification goes in steps that each give their stack back: the next step may attach the
+// process, perhaps in a signal handler.
 enum class Sort { kUnknown, kSocket, kPipe, kFile, kFileAsOpened, kOther };
 
 __attribute__((noinline)) Sort SortOf(int fd, FdEntry* e) {
@@ -160,7 +161,7 @@ void Forget(FdEntry* e) {
   Let(&e->opened, uint64_t{0});
 }
 
-// True if the number now belongs to another file: somebody closed and opened it past our hooks.
+// True if the number now belongs to another file, closed and opened without our hooks seeing it.
 bool HasChanged(int fd, const FdEntry* e) {
   struct stat st;
   return StatOf(fd, &st) && !IsFile(e, st);
@@ -189,7 +190,7 @@ Descriptor Identify(int fd) {
 }
 
 void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy) {
-  FdEntry* e = EntryOf(fd, start != 0);  // not recording: only what is known must be forgotten
+  FdEntry* e = EntryOf(fd, start != 0);  // when not recording, only forget what is known
   if (e == nullptr) {
     return;
   }
@@ -199,7 +200,7 @@ void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy) {
   }
   Let(&e->open_busy, Now() - start);
   Let(&e->opened, start);
-  // A name saves the readlink at the first read, the dearest part of it.
+  // Knowing the name now saves the readlink at the first read, its most expensive part.
   if (path == nullptr) {
     return;
   }

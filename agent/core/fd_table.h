@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each file descriptor of the process is. Descriptors are classified at their first read, so
-// it does not matter how they came to be; one that was opened by an absolute path is known by that
-// path, as long as device and inode say that it still is that file.
+// What each file descriptor of the process is. A descriptor is classified at its first read, so it
+// does not matter how it came to be. Where open() was given a path that says which file it is, the
+// descriptor has that name for as long as device and inode stay those of the file.
 // Threads: any.
 #pragma once
 
@@ -18,10 +18,11 @@ enum class FdKind : uint32_t {
   kOther = 1,  // devices, system, library, source and cache files
   kDataset = 2,
   kNetwork = 3,  // internet sockets
-  kPipe = 4,     // pipes and sockets of this host: from another thread or process
+  kPipe = 4,     // pipes and sockets of this host: the other end is a thread or process
 };
 
-// What a number stood for at one moment. It stands for something else when `serial` has changed.
+// What a descriptor number stood for at one moment. Once `serial` has changed, it stands for
+// something else.
 struct Descriptor {
   int fd = -1;
   uint32_t serial = 0;
@@ -29,28 +30,31 @@ struct Descriptor {
   uint64_t object = 0;  // id of the path, 0 if unknown
 };
 
-// Classifies `fd` at the first call after it was opened (fstat, and a readlink where open() was not
-// given a name that says it). Where the calling thread has no reads of it pending, asks whether it
-// is still the same file (fstat): programs close and open past us. errno is kept.
+// Returns what `fd` is. The first call after an open classifies it (fstat, and a readlink where the
+// path given to open() does not tell). Later calls check with fstat that it is still the same file,
+// unless the calling thread has reads of it pending: programs may close and open it in ways that no
+// hook sees. errno is kept.
 Descriptor Identify(int fd);
 
-// A descriptor has just been opened (open, dup, accept): forget what the number meant before.
-// `path`: what open() was given, or nullptr. `start`: ticks before the call, 0 when not recording.
-// `may_use_copy`: it only reads, and nobody has used it yet: a data file may be read from its copy
-// (agent/core/staging.h), under the name of the original.
+// To be called when a descriptor was opened (open, dup, accept): forgets what the number meant
+// before. `path`: what open() was given, or nullptr. `start`: ticks before the call, 0 when not
+// recording. `may_use_copy`: the descriptor only reads and is still unused, so a data file may be
+// read from its copy (agent/core/staging.h), under the name of the original.
 void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy = false);
-// It is about to be closed: write what the calling thread has pending, and forget it.
+// To be called before a descriptor is closed: writes the calling thread's pending reads of it, and
+// forgets it.
 void OnClose(int fd);
 void OnCloseRange(unsigned first, unsigned last);
-// It is to be looked at afresh at the next read.
+// Makes the next read classify `fd` again.
 void LookAgain(int fd);
 
-// A dataset file was mapped.
+// Records that a dataset file was mapped.
 void OnMap(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes);
 
-// When the call began that opened `fd`, and how long it took (ticks): told once. 0: not known.
+// Returns when the call that opened `fd` began, and sets `busy` to how long it took (ticks).
+// Returns 0 if that is not known or was asked before.
 uint64_t TakeOpened(int fd, uint64_t* busy);
-// Whether no read of `fd` was lost since it was opened; from now on one was.
+// Notes that a read of `fd` was lost. True if it is the first one since `fd` was opened.
 bool IsFirstLoss(int fd);
 
 }  // namespace penstock::agent

@@ -23,17 +23,18 @@ namespace {
 // The file grows by this many chunks (4 MiB) at a time.
 constexpr uint32_t kGrowChunks = 64;
 constexpr long kExist = -17;  // EEXIST
-// A thread has a chunk as long as it lives. Only what is touched takes memory.
+// Sizes of a segment, tried in turn. A thread keeps one chunk as long as it lives, and only chunks
+// that are used take memory.
 constexpr uint32_t kSegmentChunks[] = {1022, 254, 62, 14};
-constexpr uint32_t kSweeping = 3;  // beside wire::ChunkState: somebody frees the chunk
-// ChunkHeader::drained: what the file has under the chunk's index.
+constexpr uint32_t kSweeping = 3;  // one more wire::ChunkState: a thread is freeing the chunk
+// Values of ChunkHeader::drained: what the file holds at the chunk's index.
 constexpr uint64_t kItsRecords = 1;
-constexpr uint64_t kNoRecords = 2;  // its header alone, which may say what is in flight and pending
+constexpr uint64_t kNoRecords = 2;  // only its header, with open spans and pending reads
 
 int g_segment = -1;
-char g_beside[4200] = {};   // where the run goes on if its file is lost
-long g_user = -1;           // whose the file is
-uint32_t g_relocating = 0;  // a thread looks for the file there
+char g_beside[4200] = {};   // name to which the run moves if its file is lost
+long g_user = -1;           // the user who owns the file
+uint32_t g_relocating = 0;  // a thread is moving the run there
 uint32_t g_finished = 0;    // FinishLinear() has sealed the file
 
 uint64_t RunHash() {
@@ -48,7 +49,7 @@ wire::ChunkHeader* ChunkAt(uint32_t i) {
                                               wire::kHeaderSize + uint64_t{i} * wire::kChunkSize);
 }
 
-// All but the magic, which says that the rest is there.
+// Fills in all but the magic, which is written last and says that the rest is there.
 void FillHeader(wire::FileHeader* h) {
   h->major = wire::kMajor;
   h->minor = wire::kMinor;
@@ -75,7 +76,7 @@ void FillHeader(wire::FileHeader* h) {
   h->recording = 1;
   h->max_chunks = g_config.max_bytes / wire::kChunkSize;
   h->batch_limit = g_config.batches;
-  // Two anchors 2 ms apart give the reader a first rate; those of the chunks refine it.
+  // Two anchors 2 ms apart give the reader a first tick rate. The anchors of the chunks refine it.
   const wire::ClockAnchor first = TakeAnchor();
   struct timespec wait = {0, 2000000};
   if (g_tsc) {
@@ -123,10 +124,11 @@ void DropSegment(const wire::FileHeader* header) {
   g_segment = -1;
 }
 
-// The segment that others of this run write into, or, where they have sealed the file or it is
-// gone, a new one that goes on where they ended. Under the lock of the file.
+// Attaches the segment that the other processes of this run write into. If they have sealed the
+// file, or the segment is gone, makes a new one that continues the file. Requires: the lock of the
+// file.
 wire::FileHeader* JoinUnderLock(const char* path, const OutputLook& seen, size_t* size) {
-  // Once more: somebody may have sealed it, or gone on, while we waited for the lock.
+  // Look again: while we waited for the lock, others may have sealed the file or continued it.
   const OutputLook look = LookAtOutput(path, RunHash());
   if (look.kind != OutputLook::kOfThisRun) {
     return nullptr;
@@ -143,7 +145,7 @@ wire::FileHeader* JoinUnderLock(const char* path, const OutputLook& seen, size_t
     if (header != nullptr) {
       DetachSegment(header);
     } else if (IsOwnSegment(look.segment)) {
-      return nullptr;  // the others' records are there: it stays the one of this file
+      return nullptr;  // it holds the others' records and must stay this file's segment
     }
   }
   wire::FileHeader* header = MakeSegment(size);
@@ -176,7 +178,7 @@ wire::FileHeader* Join(const char* path, const OutputLook& look, size_t* size) {
   return header;
 }
 
-// `*taken`: the name belongs to something else by now.
+// Makes the file and its segment. `*taken`: whether something else has the name by now.
 wire::FileHeader* Make(const char* path, bool replace, size_t* size, bool* taken) {
   wire::FileHeader* header = MakeSegment(size);
   if (header == nullptr) {
@@ -193,9 +195,9 @@ wire::FileHeader* Make(const char* path, bool replace, size_t* size, bool* taken
   return nullptr;
 }
 
-// Opens the output. A process that has become another user's (setuid) leaves its chunks in the
-// segment, for the others or a reader. Somebody may have removed or cut the file, or made another
-// of it: what this run still has goes to the name beside it then.
+// Opens the output. If somebody has removed, cut or replaced the file, moves the run to the name
+// beside it and opens that. A process that has become another user's (setuid) does not: its chunks
+// stay in the segment, for the other processes or a reader.
 int OpenOrRelocate() {
   int fd = OpenOutput();
   uint32_t expected = 0;
@@ -207,7 +209,7 @@ int OpenOrRelocate() {
   const OutputLook lost = LookAtOutput(g_config.out, RunHash());
   OutputLook look = LookAtOutput(g_beside, RunHash());
   if (lost.kind == OutputLook::kOfThisRun) {
-    CloseOutput(lost.fd);  // it is there and cannot be written
+    CloseOutput(lost.fd);  // the file is there, but cannot be written
   } else if (look.kind == OutputLook::kOfThisRun) {
     RememberOutput(g_beside, RunHash(), look.fd);
   } else if (look.kind == OutputLook::kAbsent) {
@@ -224,7 +226,7 @@ void TwoDigits(Text& text, int64_t value) {
   text.Add(value < 10 ? "0" : "").Number(static_cast<uint64_t>(value));
 }
 
-// Civil date of a count of days since 1970-01-01. Source: Howard Hinnant, "chrono-Compatible
+// Appends the date of a day, counted from 1970-01-01. Source: Howard Hinnant, "chrono-Compatible
 // Low-Level Date Algorithms", civil_from_days.
 void AddDate(Text& text, int64_t days) {
   const int64_t shifted = days + 719468;
@@ -239,7 +241,7 @@ void AddDate(Text& text, int64_t days) {
   TwoDigits(text, day_of_year - (153 * shifted_month + 2) / 5 + 1);
 }
 
-// The process that was claiming the chunk with this state, and had not said so when it was killed.
+// Whether the process that was claiming this chunk was killed before it had written its pid there.
 bool ClaimerIsDead(const wire::ChunkHeader* chunk, uint32_t state) {
   const uint32_t slot = (state >> wire::kChunkClaimerShift) - 1;
   if ((state & wire::kChunkStateMask) != wire::kChunkOwned || slot >= wire::kMaxProcesses ||
@@ -251,7 +253,8 @@ bool ClaimerIsDead(const wire::ChunkHeader* chunk, uint32_t state) {
          sys::Call(SYS_kill, process.pid, 0) == -3 /* ESRCH */;
 }
 
-// A thread that no longer exists, in a process whose number means the same to us.
+// Whether the thread of this chunk has ended. False if its process lives in another pid namespace,
+// where its numbers mean nothing to us.
 bool IsDead(const wire::ChunkHeader* chunk) {
   if (chunk->process >= wire::kMaxProcesses || g_slot == nullptr ||
       g_header->processes[chunk->process].pid_namespace != g_slot->pid_namespace) {
@@ -267,20 +270,21 @@ bool HoldsSomething(const wire::ChunkHeader* chunk) {
          __atomic_load_n(&chunk->state, __ATOMIC_RELAXED) != wire::kChunkFree;
 }
 
-// Its thread has written it and was about to give it another place: what it says of its place is of
-// the records that are there already.
+// Whether the thread has written the chunk and not yet given it its next place: its index is still
+// that of the records in the file.
 bool IsBetweenPlaces(const wire::ChunkHeader* chunk) {
   return __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE) == 0 &&
          __atomic_load_n(&chunk->drained, __ATOMIC_RELAXED) == kItsRecords;
 }
 
-// Its header tells readers that it was written, and is counted once.
+// Writes a chunk to its place. Its header then tells readers that it was written; the chunk is
+// counted only the first time.
 bool WriteOutTo(int fd, wire::ChunkHeader* chunk) {
   if (IsBetweenPlaces(chunk)) {
     if (!IsDead(chunk)) {
       return true;
     }
-    // It may still say what the thread was in the middle of.
+    // The header of a dead thread may still say which spans were open: it gets a place of its own.
     uint32_t index = 0;
     if (!TakePlace(&index)) {
       return false;
@@ -300,7 +304,7 @@ bool WriteOutTo(int fd, wire::ChunkHeader* chunk) {
   return written;
 }
 
-// Back to the others. Requires: written out.
+// Makes the chunk free for other threads. Requires: it was written out.
 void FreeChunk(wire::ChunkHeader* chunk) {
   __atomic_store_n(&chunk->inflight_depth, 0u, __ATOMIC_RELAXED);
   __atomic_store_n(&chunk->operation.stage, uint8_t{0}, __ATOMIC_RELAXED);
@@ -313,7 +317,8 @@ void FreeChunk(wire::ChunkHeader* chunk) {
   __atomic_store_n(&chunk->state, uint32_t{wire::kChunkFree}, __ATOMIC_RELEASE);
 }
 
-// Under the lock of the file: nobody joins meanwhile, and no thread of ours writes.
+// Writes what is left and finishes the file. Requires: the lock of the file, so that nobody joins
+// meanwhile, and that no thread of ours writes.
 void Seal(int fd) {
   bool whole = true;
   for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
@@ -329,8 +334,8 @@ void Seal(int fd) {
   if (WriteHeader(fd, g_header)) {
     TrimOutput(fd, chunks);
     RemoveSegment(g_segment);
-    // What others count as lost from here on they write themselves; what they did before, this
-    // does.
+    // From here on, threads that count losses write the header themselves (NoteLateLoss()). The
+    // header written below holds what they counted before.
     __atomic_store_n(&g_finished, 1u, __ATOMIC_SEQ_CST);
     WriteHeader(fd, g_header);
   } else {
@@ -360,7 +365,7 @@ bool NameBeside(const char* out, const char* run, char* name, size_t capacity) {
     TwoDigits(text, seconds % 60);
     text.Add("-").Number(static_cast<uint64_t>(pid));
   } else {
-    text.Number(wire::HashOf(run, Length(run)));  // a name that somebody else gave the run
+    text.Number(wire::HashOf(run, Length(run)));  // a run that somebody else has named
   }
   text.Add(out + stem);
   return !text.cut;
@@ -370,7 +375,7 @@ wire::FileHeader* AttachLinear(size_t* size) {
   const bool fits = NameBeside(g_config.out, g_config.run, g_beside, sizeof g_beside);
   g_user = sys::Call(SYS_geteuid);
   bool replace = g_config.force;
-  // A name may be taken or given up between two looks.
+  // The name may be taken or become free between two looks.
   for (int attempt = 0; attempt < 8; ++attempt) {
     const OutputLook first = LookAtOutput(g_config.out, RunHash());
     const char* path = g_config.out;
@@ -411,7 +416,7 @@ bool TakePlace(uint32_t* index) {
       }
       continue;
     }
-    // Two may reserve the same range: that does no harm.
+    // Two threads may reserve the same range, which does no harm.
     uint32_t want = have + kGrowChunks - have % kGrowChunks;
     want = want <= g_header->max_chunks ? want : static_cast<uint32_t>(g_header->max_chunks);
     if (want <= have) {
@@ -422,7 +427,7 @@ bool TakePlace(uint32_t* index) {
       return false;
     }
     bool ok = ReserveChunks(fd, have, want);
-    if (!ok) {  // little room left: one at a time, then
+    if (!ok) {  // little room is left: take one chunk at a time
       want = have + 1;
       ok = ReserveChunks(fd, have, want);
     }
@@ -467,8 +472,8 @@ void ReclaimDeadChunks() {
     const bool given_up = state == wire::kChunkFull;
     const bool holds = HoldsSomething(chunk);
     const bool dead = holds ? given_up || IsDead(chunk) : ClaimerIsDead(chunk, state);
-    // The word of an owned chunk names its claimer: one that another process has taken since is not
-    // mistaken for this one.
+    // `state` of an owned chunk names its claimer, so the exchange fails if another process has
+    // taken the chunk meanwhile.
     if (dead && state != kSweeping &&
         __atomic_compare_exchange_n(&chunk->state, &state, kSweeping, false, __ATOMIC_ACQUIRE,
                                     __ATOMIC_RELAXED)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recording without a collector. The processes of a run share a segment of chunks, as under a
-// collector; whoever has filled a chunk writes it to its place in the output file and goes on in
-// the same memory. What is left in the segment is written by the last process that ends by itself;
-// a reader of the file joins what a killed one left (traces/recording/join_segment.h).
+// collector. A thread that has filled its chunk writes it to its place in the output file and goes
+// on in the same memory. The last process that ends by itself writes the rest. If it is killed, a
+// reader of the file joins what is in the segment (traces/recording/join_segment.h).
 #pragma once
 
 #include <stddef.h>
@@ -15,34 +15,34 @@ namespace penstock::agent {
 
 struct ThreadState;
 
-// Joins the recording of this run, or makes it: g_config.out, or, where that name belongs to
-// anything else, the same with the run's time and process in it. nullptr: not possible (no
-// permission, disk full, no shared memory); nothing is left behind. `size`: of what is mapped.
+// Joins the recording of this run, or makes it under the name g_config.out. If something else has
+// that name, the file beside it is used (NameBeside()). nullptr if neither is possible (no
+// permission, disk full, no shared memory); nothing is left behind then. `size`: bytes mapped.
 // Requires: the caller has the lock of EnsureProcess().
 wire::FileHeader* AttachLinear(size_t* size);
 
-// Takes a place in the file for a chunk. False: budget or disk exhausted.
+// Takes a place in the file for a chunk. False if the budget or the disk is exhausted.
 bool TakePlace(uint32_t* index);
 
-// Writes the full chunk of a thread to the file. False: it cannot be written now.
+// Writes the full chunk of a thread to the file. False if it cannot be written now.
 bool WriteOut(wire::ChunkHeader* chunk);
 
-// Frees chunks whose threads have died, after writing them out.
+// Writes out and frees chunks whose threads have died, or have handed them over unwritten.
 void ReclaimDeadChunks();
 
-// The owner of a chunk is done with it: it is written out and freed, or left for somebody else to
-// write.
+// To be called when the owner of a chunk is done with it: writes it out and frees it, or leaves it
+// for somebody else to write.
 void RetireChunk(wire::ChunkHeader* chunk);
 
-// This process ends: writes out what its threads have in hand, and the last process of the run
-// finishes the file: nothing is recorded any more then.
+// To be called when this process ends: writes out the chunks of its threads. In the last process of
+// the run it also finishes the file, after which nothing is recorded.
 void FinishLinear();
 
-// Records were dropped after FinishLinear(): says so in the file.
+// To be called when records were dropped after FinishLinear(): writes their number to the file.
 void NoteLateLoss();
 
-// The name that the run with this name ("PID-SECONDS.NANOSECONDS@BOOT") uses in place of `out`:
-// STEM.YYYYMMDD-HHMMSS-PID.EXT, in UTC. False: it does not fit.
+// Makes the name that a run uses in place of `out`: STEM.YYYYMMDD-HHMMSS-PID.EXT, in UTC. `run`:
+// "PID-SECONDS.NANOSECONDS@BOOT". False if it does not fit.
 bool NameBeside(const char* out, const char* run, char* name, size_t capacity);
 
 }  // namespace penstock::agent

@@ -34,8 +34,9 @@ struct Place {
 Place g_places[2] = {};
 uint32_t g_known = 0;  // atomic, release: number of g_places that are filled in
 
-// For the names that CreateOutput() builds: too large for the stack of a signal handler. One thread
-// at a time: under the lock of attaching, or the one that relocates the file (OpenOrRelocate()).
+// For the names that CreateOutput() builds, which are too large for the stack of a signal handler.
+// One thread uses it at a time: the one that attaches, under its lock, or the one that moves the
+// run to another file (OpenOrRelocate()).
 char g_name[4400] = {};
 
 uint64_t FileOffset(uint32_t chunk) {

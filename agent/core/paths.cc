@@ -46,7 +46,8 @@ bool IsDatasetPath(const char* path, size_t size) {
   if (StartsWith(path, "/dev/") && !StartsWith(path, "/dev/shm/")) {
     return false;
   }
-  // Shared memory between processes (batches of PyTorch workers, semaphores, NCCL), not data sets.
+  // Names of shared memory between processes (batches of PyTorch workers, semaphores, NCCL), which
+  // is no data set.
   static constexpr const char* kShared[] = {"torch_", "sem.",  "psm_",    "wnsm_",    "pym-",
                                             "nccl-",  "cuda.", "mem_id_", "penstock-"};
   if (StartsWith(path, "/dev/shm/")) {
@@ -60,7 +61,7 @@ bool IsDatasetPath(const char* path, size_t size) {
       "/site-packages/", "/dist-packages/", "/__pycache__/",     "/lib/python", "/.git/",
       "/.config/",       "/.local/lib/",    "/penstock_python/", "/.ipython/",  "/.nv/",
       "/.triton/",       "/torchinductor_", "/.matplotlib/"};
-  for (const char* p = path; *p != 0; ++p) {  // one pass: each of them begins with a slash
+  for (const char* p = path; *p != 0; ++p) {  // one pass, since each begins with a slash
     if (*p != '/') {
       continue;
     }
@@ -70,7 +71,7 @@ bool IsDatasetPath(const char* path, size_t size) {
       }
     }
   }
-  // Data sets do live under ~/.cache, but only those of the known hubs.
+  // Under ~/.cache only the folders of known hubs hold data sets.
   if (Find(path, "/.cache/") != nullptr && Find(path, "/.cache/huggingface/") == nullptr &&
       Find(path, "/.cache/torch/datasets") == nullptr) {
     return false;
@@ -90,7 +91,7 @@ bool IsDatasetPath(const char* path, size_t size) {
 size_t NameOpened(const char* path, char* name) {
   size_t used = 0;
   if (path[0] == '/') {
-    // Not those that stand for another file.
+    // Such a path may stand for another file.
     if (StartsWith(path, "/proc/") || StartsWith(path, "/dev/fd") || Find(path, "/..") != nullptr) {
       return 0;
     }

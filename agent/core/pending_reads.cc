@@ -11,9 +11,10 @@
 namespace penstock::agent {
 namespace {
 
-// A pause between two reads of one socket that starts a new object.
+// After a pause this long between two reads of a socket, a new object begins.
 constexpr uint64_t kNetworkGapNs = 20000000;
-// Pending bytes that are written out even if the sample has not changed (long sequential reads).
+// A pending read of this many bytes is written out even if the sample has not changed (long
+// sequential reads).
 constexpr uint64_t kFlushBytes = 64u << 20;
 constexpr uint32_t kNoPending = wire::kPendingReads;
 
@@ -24,11 +25,11 @@ uint64_t TicksOfPending(uint64_t ns) {
   return ns * (g_header->ticks_per_second / 1000000u) / 1000u;
 }
 
-// Orders the stores around it for readers in other processes. For one that looks when this thread
-// is dead, the order of the instructions would be enough: a signal ends a thread between two
-// instructions, and whoever sees that it is gone sees all that it had stored. But a reader also
-// looks at a running thread (at the end of a recording, or in `penstock recover`). x86 makes stores
-// in order and needs no instruction for this; aarch64 does not.
+// Orders the stores around it for readers in other processes. After the death of this thread the
+// order of the instructions would be enough: a signal ends a thread between two instructions, and
+// whoever sees that it is gone sees all that it had stored. But a reader may also look while the
+// thread runs (at the end of a recording, or in `penstock recover`). x86 keeps the order of stores
+// and needs no instruction for this; aarch64 needs one.
 inline void InThisOrder() {
   __atomic_thread_fence(__ATOMIC_RELEASE);
 }
@@ -49,12 +50,12 @@ inline uint32_t FindPending(const ThreadState* s, int fd, uint32_t serial) {
   return kNoPending;
 }
 
-// Makes a record of a pending read; its bytes are lost where there is no room for one. What
-// a reader finds at each moment: traces/FORMAT.md.
+// Makes a record of a pending read. If there is no room for one, its bytes count as lost.
+// traces/FORMAT.md says what a reader finds at each moment.
 void WriteOut(const BusyScope& busy, uint32_t i) {
   const bool room = Room(busy, 1);
   ThreadState* s = busy.state();
-  wire::ChunkHeader* chunk = s->chunk;  // maybe another than before Room(): this one came along
+  wire::ChunkHeader* chunk = s->chunk;  // Room() may have taken a new one, with the reads
   wire::PendingRead& read = chunk->pending[i];
   const bool network = (read.flags & wire::kFlagNetwork) != 0;
   __atomic_store_n(&chunk->closing, wire::Closing(i, room ? s->used : wire::kClosingLost),
@@ -86,7 +87,7 @@ void WriteOut(const BusyScope& busy, uint32_t i) {
   s->pending &= ~(1u << i);
 }
 
-// A free place, if need be that of the read that was continued least recently.
+// Returns a free entry. If there is none, writes out the read that was continued least recently.
 uint32_t FreePending(const BusyScope& busy) {
   const ThreadState* s = busy.state();
   uint32_t oldest = 0;
@@ -109,7 +110,7 @@ inline bool Continues(const ThreadState* s, const wire::PendingRead& read, uint6
           start - read.last <= TicksOfPending(kNetworkGapNs));
 }
 
-// Begins a pending read, of no bytes yet: nothing of it counts before there are.
+// Begins a pending read, of no bytes yet. Readers ignore it until it has some.
 void OpenPending(ThreadState* s, uint32_t i, const Descriptor& from, uint64_t start) {
   wire::PendingRead& read = s->chunk->pending[i];
   read.object = from.object;
@@ -131,7 +132,7 @@ void OpenPending(ThreadState* s, uint32_t i, const Descriptor& from, uint64_t st
   s->pending |= 1u << i;
 }
 
-// False: the read is in no span, and none can be told of it.
+// False if the read belongs to no span and none can be made for it.
 bool CountPending(ThreadState* s, const Descriptor& from, uint64_t start, uint64_t end,
                   uint64_t bytes) {
   BusyScope busy(s);
@@ -186,7 +187,7 @@ bool HasPending(int fd, uint32_t serial) {
 void FlushReadsOf(int fd, uint32_t serial) {
   ThreadState* s = Attached();
   if (s == nullptr || s->busy != 0) {
-    return;  // a signal handler interrupted the core: written with the next that finds no place
+    return;  // a signal handler interrupted the core: they are written later
   }
   const uint32_t i = FindPending(s, fd, serial);
   if (i != kNoPending) {
@@ -218,7 +219,8 @@ ReadCall::ReadCall(int fd) : on_(Recording()) {
   }
   spoken_for_ = ProgramWrites(wire::kRead);
   if (traced_ && !spoken_for_) {
-    // Open while the call runs: a process killed inside it shows what it was waiting for.
+    // The span is open while the call runs, so that a process killed in it shows what it waited
+    // for.
     NameTag* name = from_.kind == FdKind::kNetwork ? &g_socket_name : &g_file_name;
     token_ = Begin(wire::kRead, Name(name), __builtin_frame_address(0), false);
     start_ = Now();

@@ -35,11 +35,11 @@ namespace {
 
 constexpr uint32_t kOff = 0;
 uint64_t g_unset_guard = 0;
-uint32_t g_local_pid = 0;  // whose g_local is
+uint32_t g_local_pid = 0;  // process that g_local counts for
 uint32_t g_failed = 0;     // attaching failed: do not try again
 uint64_t g_init_lock = 0;  // 0 free, else pid << 32 | tid of who is attaching
 
-// The biggest ring we are willing to map.
+// The largest ring that we map.
 constexpr uint64_t kMaxArena = uint64_t{16} << 30;
 
 bool HeaderIsOurs(const wire::FileHeader* h) {
@@ -48,8 +48,8 @@ bool HeaderIsOurs(const wire::FileHeader* h) {
          h->chunk_size == wire::kChunkSize && h->record_size == wire::kRecordSize;
 }
 
-// Maps a ring that is a file of this user; no descriptor stays open. A link is followed only in
-// /proc, where it is the kernel's: a memfd has no other name.
+// Maps a ring that is a file of this user and keeps no descriptor open. Links are followed only in
+// /proc, where the kernel made them: a memfd has no other name.
 void* MapRingFile(const char* path, size_t* size) {
   const bool proc = StartsWith(path, "/proc/");
   const int fd = sys::Open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (proc ? 0 : O_NOFOLLOW));
@@ -69,7 +69,7 @@ void* MapRingFile(const char* path, size_t* size) {
   return memory;
 }
 
-// The number of a segment may be another recording's by now: its name goes with it.
+// The segment's number may belong to another recording by now, so its uuid is compared as well.
 wire::FileHeader* AttachRingSegment(const char* id_and_uuid, size_t* size) {
   const int64_t id = ParseNumber(id_and_uuid);
   const char* uuid = Find(id_and_uuid, ":");
@@ -119,8 +119,8 @@ bool MakeGuard() {
     return false;
   }
   if (sys::Call(SYS_madvise, sys::Pointer(page), 4096, 18 /* MADV_WIPEONFORK */) != 0) {
-    // Kernels before 4.14: children then keep their parent's token, which would mix two
-    // processes' chunks. Not recording is the safe answer.
+    // Before Linux 4.14 children keep their parent's token, which would mix the chunks of two
+    // processes. So nothing is recorded there.
     sys::Unmap(page, 4096);
     return false;
   }
@@ -128,7 +128,7 @@ bool MakeGuard() {
   return true;
 }
 
-// Whoever finds the token finds the slot and what else was made before it.
+// A thread that sees the token also sees the slot and all else that was made before it.
 void StoreToken(uint64_t token) {
   __atomic_store_n(g_guard, token, __ATOMIC_RELEASE);
 }
@@ -153,10 +153,10 @@ void EmitCommandLine() {
   WriteText(wire::kTextCommand, 1, text, size);
 }
 
-// Takes the right to attach. False: another thread has attached (`*token` is set) or this very
-// thread is attaching and was interrupted by a signal handler that reads.
+// Takes the right to attach. False if another thread has attached (`*token` is set) or failed to,
+// or if a signal handler that reads has interrupted this very thread while it attaches.
 bool LockInit(uint64_t* token) {
-  constexpr int kPatience = 2000;  // 100 us each: a disk that is slow to make a file
+  constexpr int kPatience = 2000;  // 100 us each: a slow disk may take long to make a file
   const uint64_t self = uint64_t{sys::Pid()} << 32 | sys::Tid();
   for (int i = 0; i < kPatience; ++i) {
     uint64_t holder = 0;
@@ -167,7 +167,8 @@ bool LockInit(uint64_t* token) {
     if (holder == self) {
       return false;
     }
-    // Held by a thread of the parent at the moment of the fork: it does not exist here.
+    // A thread of the parent held the lock at the moment of the fork. That thread does not exist
+    // here.
     if (holder >> 32 != self >> 32 &&
         __atomic_compare_exchange_n(&g_init_lock, &holder, self, false, __ATOMIC_ACQUIRE,
                                     __ATOMIC_RELAXED)) {
@@ -183,7 +184,7 @@ bool LockInit(uint64_t* token) {
   return false;
 }
 
-// Under g_init_lock.
+// Requires: g_init_lock.
 bool Initialise() {
   if (g_guard == &g_unset_guard && !MakeGuard()) {
     return false;
@@ -199,8 +200,8 @@ bool Initialise() {
       g_without_slot = true;
       return false;
     }
-    // Unique among the processes that share this memory image: the pid does, forked children of
-    // one program have different ones as long as both live.
+    // The token must be unique among the processes that come from this one by fork. A pid does for
+    // that, since two of them that live at the same time have different ones.
     const uint64_t token = ((g_slot->process_start << 32) ^ g_slot->pid) & ~kEnded;
     StoreToken(token != 0 ? token : 1);
     TrimIfTight();
@@ -226,14 +227,14 @@ bool EnsureProcess(uint64_t* token) {
     return *token != 0;
   }
   *token = *g_guard;
-  if (*token != 0) {  // done by the thread that held the lock before
+  if (*token != 0) {  // the thread that held the lock before has attached
     __atomic_store_n(&g_init_lock, uint64_t{0}, __ATOMIC_RELEASE);
     return true;
   }
   if (g_local_pid != 0 && g_local_pid != sys::Pid()) {
     FreeScratchOfOthers();
     ForgetDescriptorsOfOthers();
-    g_local = {};  // a forked child: what its parent read is the parent's, attached or not
+    g_local = {};  // a forked child does not count what its parent read
   }
   g_local_pid = sys::Pid();
   const bool done = Initialise();
@@ -266,20 +267,20 @@ void StandDown(uint32_t feature) {
   }
   __atomic_store_n(&g_recording, &kOff, __ATOMIC_RELEASE);
   if (g_header != nullptr && g_header->mode == wire::kLinear && *g_guard != 0) {
-    FinishLinear();  // nobody writes the rest later
+    FinishLinear();  // nobody would write the rest later
   }
   g_failed = 1;
-  TrimRing();  // nothing can be done about it later, when the program locks its memory
+  TrimRing();  // now, since later the agent cannot react if the program locks its memory
   if (g_guard != &g_unset_guard) {
     *g_guard = 0;
   }
   sys::Shut();
-  g_config.on = false;  // children that are exec'ed are not brought back either
-  g_tsc = false;        // Now() finds the gate shut
+  g_config.on = false;  // programs that it executes are not recorded either
+  g_tsc = false;        // makes Now() use a system call, which is shut off
 }
 
 bool RunsInMemoryOfParent() {
-  // In a forked child the guard is wiped.
+  // An ordinary forked child finds the guard wiped; a child in the same memory does not.
   return *g_guard != 0 && g_slot != nullptr && g_slot->pid != sys::Pid();
 }
 
@@ -287,7 +288,8 @@ void EndProcess() {
   if (g_header == nullptr || *g_guard == 0 || g_slot == nullptr || g_slot->pid != sys::Pid()) {
     return;
   }
-  // The collector looks ten times a second: a program that runs for a moment is told of here.
+  // The collector looks only ten times a second, so the CPU time of a program that runs for a
+  // moment is written here.
   struct timespec used = {0, 0};
   sys::Call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, sys::Pointer(&used));
   const uint64_t nanoseconds =

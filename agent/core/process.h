@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The agent's process-wide state: configuration from the environment, the attached recording, the
-// process's slot in it, and the fork guard. Attaching is lazy: a process that never touches a
-// dataset maps nothing and leaves no mark.
+// process's slot in it, and the fork guard. A process attaches at its first event: one that never
+// touches a dataset maps nothing and leaves no mark.
 #pragma once
 
 #include <stddef.h>
@@ -19,22 +19,22 @@ struct Config {
   char agent[4096];    // absolute path of the agent
   char python[4096];   // absolute path of the directory with sitecustomize.py
   char arena[4096];    // PENSTOCK_ARENA: ring of a collector; "" = none
-  char out[4096];      // PENSTOCK_OUT: linear recording
-  char run[40];        // PENSTOCK_RUN: identifies the run, so a stale file is not joined
+  char out[4096];      // PENSTOCK_OUT: recording without a collector
+  char run[40];        // PENSTOCK_RUN: identifies the run, so that a stale file is not joined
   char data[4096];     // PENSTOCK_DATA: ':'-separated prefixes that are datasets
   char stage[256];     // PENSTOCK_STAGE: folder with copies of data files; "" = none
-  uint64_t max_bytes;  // budget of a linear recording
+  uint64_t max_bytes;  // budget of a recording without a collector
   uint64_t batches;    // PENSTOCK_BATCHES, 0 = no limit
-  bool force;          // PENSTOCK_FORCE: a trace that has the name of the output is replaced
+  bool force;          // PENSTOCK_FORCE: replace a trace of that name
   int32_t rank, local_rank, world_size;
-  int32_t local_size, node;  // ranks of this host, and its number; -1: not known
+  int32_t local_size, node;  // ranks on this host, and its number; -1: not known
   const char* launcher;      // agent/core/rank_env.h
   bool monotonic;            // PENSTOCK_CLOCK=monotonic
   bool no_command;           // PENSTOCK_NO_COMMAND=1: no command lines are written
 };
 extern Config g_config;
 
-// Counters of the process. Before a slot is claimed they are process-local.
+// Counters of the process, for the time before it has a slot.
 struct Counters {
   uint64_t hooked;
   uint64_t dataset;
@@ -53,71 +53,74 @@ extern wire::FileHeader* g_header;  // nullptr: not attached
 extern wire::ProcessSlot* g_slot;   // nullptr: none claimed (yet)
 extern uint32_t g_slot_index;
 extern bool g_tsc;  // ticks are TSC
-// The C library's, which needs no system call, past any library that tells another time.
+// The C library's function, which needs no system call, even if a preloaded library tells another
+// time.
 extern int (*g_clock_gettime)(clockid_t, struct timespec*);
 extern uint64_t g_ns_per_tick;      // times 2^20
 extern uint64_t g_cpu_reuse_ticks;  // 20 us
 
 // The fork guard: *g_guard is the process token, non-zero; a forked child finds 0 there.
 extern volatile uint64_t* g_guard;
-// *g_guard, for a thread that may not have seen it before and goes on to use what the process has.
+// Reads *g_guard so that the thread also sees what the process made before it set the token.
 inline uint64_t LoadToken() {
   return __atomic_load_n(g_guard, __ATOMIC_ACQUIRE);
 }
 
-// This process found no slot: it writes nothing, and what it would have written is counted.
+// This process found no slot: it writes nothing, and counts what it would have written.
 extern bool g_without_slot;
 
 // Points at the word that says whether to record: a static 0 or 1, or FileHeader::recording.
 extern const uint32_t* g_recording;
 
-// Maps the recording if it is not mapped yet and makes sure this process (it may be a forked
-// child) has a token and a slot. False: cannot record; recording is off for this process then.
-// `token`: the process token to note in the calling thread's state.
-// Cost: a load when all is done already.
+// Maps the recording if it is not mapped yet and makes sure that this process (it may be a forked
+// child) has a token and a slot. False if it cannot record, either for the moment (a signal handler
+// interrupted this function) or for good. `token`: the process token to note in the calling
+// thread's state.
+// Cost: one load once all is done.
 bool EnsureProcess(uint64_t* token);
 
-// Takes a free slot and fills it. False: there is none. For EnsureProcess(), under its lock.
+// Takes a free slot and fills it. False if there is none. For EnsureProcess(), under its lock.
 bool ClaimSlot();
 
-// Ends the recording of this process and of those that it will fork; they make no system call of
-// ours any more, and look at no clock. `feature`: why, for the report.
+// Ends the recording of this process and of those that it will fork: from then on the agent makes
+// no system call in them and reads no clock. `feature`: the reason, for the report.
 void StandDown(uint32_t feature);
 
-// *g_guard of a process that has ended its recording has this bit, and no token has it.
+// This bit is set in *g_guard once the process has ended its recording, and never in a token.
 inline constexpr uint64_t kEnded = uint64_t{1} << 63;
-// Ends the recording of this process: it counts as lost what it and the children that it still
-// forks read.
+// Ends the recording of this process. What it and the children that it still forks read is counted
+// as lost.
 void MarkEnded();
-// Takes that back: the recording goes on.
+// Undoes MarkEnded(): the recording goes on.
 void UnmarkEnded();
 
-// The process ends by itself: the CPU time that it used and what it has in hand are written out.
-// Where it was the last one of the run, what its other threads record from then on is counted as
-// lost. Makes raw system calls only; in a vfork child it does nothing.
+// To be called when the process ends by itself: writes its CPU time and, without a collector, the
+// chunks of its threads. In the last process of such a run, what other threads record from then on
+// is counted as lost. Makes raw system calls only, and does nothing in a vfork child.
 void EndProcess();
 
-// The caller is a child that shares the memory of this process (vfork, CLONE_VM).
+// Whether the caller is a child that shares the memory of its parent (vfork, CLONE_VM).
 bool RunsInMemoryOfParent();
 
-// The process that g_local counts for is this one; called by the constructor.
+// Notes that g_local counts for this process. Called by the constructor.
 void NoteProcess();
 
 // Writes the command line, once per process; called with the first chunk.
 void AnnounceProcess();
 
 void AddHooked(uint64_t bytes);
-// Bytes that a read of a dataset file or socket returned: exactly one of these three for each.
+// Each counts bytes that a read of a dataset file or socket returned. A read calls exactly one of
+// the three.
 void AddRead(bool network, uint64_t bytes);     // in a span, or pending
 void AddLost(bool network, uint64_t bytes);     // in none
 void AddClaimed(bool network, uint64_t bytes);  // in one that the program writes
-// What was pending could not be written.
+// Counts bytes as lost that AddRead() had counted: the pending read could not be written.
 void MoveToLost(bool network, uint64_t bytes);
 void AddMapped(uint64_t bytes);
 void SetFeature(uint32_t feature);
 void SetRole(uint32_t role, int32_t worker_id);
 void CountDropped(uint64_t records);
-// One more batch delivered; ends the recording at the limit.
+// Counts one more delivered batch. Ends the recording at the limit.
 void CountBatch();
 
 }  // namespace penstock::agent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The slot of this process in the recording: taking one, and what is counted in it.
+// The slot of this process in the recording: claiming it, and counting in it.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -22,9 +22,10 @@ uint32_t g_slot_index = wire::kMaxProcesses;
 namespace {
 
 uint64_t ProcessStart() {
-  // Field 22 of the process's stat; the command name (field 2) may hold spaces and parentheses. The
-  // main thread's is asked for: of /proc/self/stat, qemu makes one of its own, with another time
-  // than the recorder sees. It is not there under this number if /proc is of another namespace.
+  // The start time is field 22 of the stat file; the command name (field 2) may hold spaces and
+  // parentheses. The file of the main thread is read, since qemu imitates /proc/self/stat with a
+  // time that differs from what the recorder sees. If /proc belongs to another namespace, there is
+  // no file under this number.
   PENSTOCK_SCRATCH(text);
   char path[64];
   Text{path, sizeof path}.Add("/proc/self/task/").Number(sys::Pid()).Add("/stat");
@@ -71,7 +72,7 @@ void FillSlot(wire::ProcessSlot* slot) {
   slot->local_rank = g_config.local_rank;
   slot->world_size = g_config.world_size;
   slot->hook_misses = g_local.misses;
-  // What was read before the hooks counted (the loader's own reads of libraries) is no gap.
+  // Bytes that were read before the hooks counted (ld.so reads libraries) are not missing ones.
   const uint64_t kernel = KernelReadBytes();
   slot->rchar_at_start = kernel > slot->bytes_hooked ? kernel - slot->bytes_hooked : 0;
   slot->rchar_last = kernel;
@@ -82,7 +83,7 @@ void FillSlot(wire::ProcessSlot* slot) {
   }
 }
 
-// The program that ran in this process before exec() has a slot that counts no longer.
+// Retires the slot of the program that ran in this process before exec().
 void RetireEarlierSlot(const wire::ProcessSlot* own) {
   for (uint32_t i = 0; i < wire::kMaxProcesses; ++i) {
     wire::ProcessSlot* slot = &g_header->processes[i];
@@ -99,7 +100,7 @@ void RetireEarlierSlot(const wire::ProcessSlot* own) {
 
 // A forked child counts into its own locals until it has claimed its own slot.
 inline wire::ProcessSlot* OwnSlot() {
-  const bool is_ours = LoadToken() != 0;  // before g_slot, which is the parent's until then
+  const bool is_ours = LoadToken() != 0;  // read before g_slot, which is the parent's until then
   wire::ProcessSlot* const slot = g_slot;
   if (slot == nullptr || is_ours) {
     return slot;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rank of a distributed run a process is, by the variables that its launcher set. Needs
-// nothing but a way to look variables up, so that the agent and the recorder share it. Pure.
+// Finds which rank of a distributed run a process is, from the variables that its launcher set. It
+// needs only a way to look up variables, so the agent and the recorder share it. Pure.
 #pragma once
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 namespace penstock::agent {
 
-// -1: not known. Without a rank nothing else is.
+// -1 where a value is not known. Without a rank nothing else is known.
 struct RankEnv {
   int32_t rank = -1;
   int32_t local_rank = -1;
@@ -21,7 +21,8 @@ struct RankEnv {
   const char* launcher = "";
 };
 
-// The variables of one launcher; each has up to three names, the first that is set counts.
+// The variables of one launcher. Each has up to three names, of which the first one that is set
+// counts.
 struct RankVariables {
   const char* launcher;
   const char* rank[3];
@@ -29,11 +30,12 @@ struct RankVariables {
   const char* local_rank[3];
   const char* local_size[3];
   const char* node[3];
-  bool slurm = false;  // numbers a batch script as well; tells the ranks of all hosts in a list
+  bool slurm = false;  // also numbers batch scripts; lists the ranks of all hosts
 };
 
-// Innermost first: srun may start mpirun or torchrun, and those set their own. All values are taken
-// from one launcher, for those of another count other things (srun's tasks may be hosts).
+// Innermost launcher first: srun may start mpirun or torchrun, which set variables of their own.
+// Values of another launcher are used only if its rank and size agree, since it may count other
+// things (srun's tasks may be hosts).
 // Source: torch/distributed/run.py; Open MPI's, MVAPICH2's and Intel MPI's lists of variables;
 // srun(1), "OUTPUT ENVIRONMENT VARIABLES".
 inline constexpr RankVariables kRankVariables[] = {
@@ -70,7 +72,8 @@ inline constexpr RankVariables kRankVariables[] = {
      true},
 };
 
-// Tasks of host `node` in Slurm's list of them: "4(x2),3" are 4, 4 and 3. -1: not in it.
+// Number of tasks of host `node` in Slurm's list: "4(x2),3" stands for 4, 4 and 3. -1 if the list
+// does not have it.
 inline int32_t SlurmTasksOf(const char* list, int32_t node) {
   int64_t first = 0;
   while (*list != 0) {
@@ -99,7 +102,7 @@ inline int32_t SlurmTasksOf(const char* list, int32_t node) {
   return -1;
 }
 
-// `variable`: the value of an environment variable by its name, nullptr if it is not set.
+// `variable` returns the value of an environment variable, nullptr if it is not set.
 template <class Lookup>
 RankEnv ReadRankEnv(Lookup variable) {
   constexpr int64_t kMost = 1 << 24;
@@ -114,7 +117,7 @@ RankEnv ReadRankEnv(Lookup variable) {
     return -1;
   };
   const auto fill = [](int32_t* to, int32_t value) { *to = *to >= 0 ? *to : value; };
-  // A batch script is task 0 of nothing: only srun's steps have a number.
+  // A batch script has SLURM_PROCID 0 and is no rank: only srun's steps have a step id.
   const bool script = variable("SLURM_JOB_ID") != nullptr && variable("SLURM_STEP_ID") == nullptr;
   RankEnv env;
   for (const RankVariables& names : kRankVariables) {
@@ -126,7 +129,8 @@ RankEnv ReadRankEnv(Lookup variable) {
     if (env.rank >= 0 && world_size != env.world_size) {
       continue;
     }
-    // The first launcher counts; another that says the same fills in what that one left out.
+    // The first launcher counts. Another that names the same rank and size fills in what it left
+    // out.
     if (env.rank < 0) {
       env.launcher = names.launcher;
       env.rank = rank;
@@ -148,10 +152,10 @@ RankEnv ReadRankEnv(Lookup variable) {
   return env;
 }
 
-// Appends `name` with %r and {rank}, %h and {host} replaced, %% as %. Where neither names the rank
-// and there are several, ".rank3" goes before the last dot of the file's name: ranks must not
-// overwrite each other. `absent`: what stands for a rank that is not known. The result is cut in
-// `to` where it does not fit. Returns whether `name` names the rank.
+// Appends `name` to `to`, with %r and {rank}, %h and {host} replaced, and %% as %. If `name` does
+// not contain the rank and there are several ranks, puts ".rank3" before the last dot of the file's
+// name, since ranks must not overwrite each other. `absent` stands for a rank that is not known. A
+// result that does not fit into `to` is cut. Returns whether `name` contains the rank.
 inline bool ExpandOutput(const char* name, const RankEnv& env, const char* host, const char* absent,
                          Text& to) {
   bool named = false;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process's slot has no room for of its place among the ranks: facts of the process.
+// Facts of a process about its place among the ranks for which its slot has no room.
 #pragma once
 
 namespace penstock::agent {
 
-// rank.launcher, rank.local_size and rank.node, as far as they are known; nothing without a rank.
-// Requires: a chunk of the calling thread.
+// Writes rank.launcher, rank.local_size and rank.node, as far as they are known; nothing without a
+// rank.
+// Requires: the calling thread has a chunk.
 void WriteRankFacts();
 
 }  // namespace penstock::agent

@@ -17,7 +17,7 @@
 namespace penstock::agent {
 namespace {
 
-// Self(), for what is a record of its own.
+// Self(), for a caller that has one record to write: counts it as dropped where there is no state.
 inline ThreadState* SelfOrCount() {
   ThreadState* s = Self();
   if (s == nullptr && g_without_slot) {
@@ -26,7 +26,7 @@ inline ThreadState* SelfOrCount() {
   return s;
 }
 
-// Put(), for which the caller may have come too late.
+// Put(), unless the recording has ended meanwhile: then counts the record as dropped.
 __attribute__((always_inline)) inline void PutOrCount(const BusyScope& busy, const Context& context,
                                                       const RecordFields& fields) {
   if (__builtin_expect(!busy, 0)) {
@@ -56,9 +56,9 @@ bool Recording() {
   return __atomic_load_n(__atomic_load_n(&g_recording, __ATOMIC_RELAXED), __ATOMIC_RELAXED) != 0;
 }
 
-// On aarch64 always the C library's clock_gettime(), which reads the virtual counter (cntvct_el0)
-// in the vDSO. We could read that register ourselves, as we do the TSC; that would save what the
-// vDSO adds, and need a clock kind of its own in the format. It has to be measured on a real
+// On aarch64 this is always the C library's clock_gettime(), which reads the virtual counter
+// (cntvct_el0) in the vDSO. Reading that register ourselves, as we do with the TSC, would save what
+// the vDSO adds, but needs a clock kind of its own in the format. It has to be measured on a real
 // machine first.
 uint64_t Now() {
 #if defined(__x86_64__)
@@ -67,7 +67,7 @@ uint64_t Now() {
   }
 #endif
   if (__builtin_expect(sys::IsShut(), 0)) {
-    return 0;  // both ways to a clock may be the program's end; nobody writes this time
+    return 0;  // either clock may end the program now; nobody uses this time
   }
   struct timespec t;
   g_clock_gettime(CLOCK_MONOTONIC, &t);

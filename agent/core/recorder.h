@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The agent's recording core: what a hook calls around the real function. Nothing here allocates
-// from the heap, locks, throws, changes errno, or makes a system call on the event path (claiming
-// a chunk every 1008 records, and thread CPU time where asked for, excepted).
-// Threads: all functions act on the calling thread's own state; none may be called with the
-// result of another thread.
+// from the heap, locks, throws or changes errno. An event makes no system call, except to claim a
+// chunk (once in 1008 records) and to read thread CPU time where that is asked for.
+// Threads: all functions act on the calling thread's own state. What one of them returned on
+// another thread must not be passed in.
 #pragma once
 
 #include <stddef.h>
@@ -16,31 +16,31 @@ namespace penstock::agent {
 
 using wire::Stage;
 
-// True while the recording is on. One load when a trace is attached; a hook that gets false calls
-// the real function and does nothing else.
+// True while the recording is on. A hook that gets false calls the real function and does nothing
+// else. Cost: one load.
 bool Recording();
 
-// Raw time in the recording's clock (TSC ticks or monotonic nanoseconds).
+// The time of the recording's clock, in its ticks (of the TSC, or monotonic nanoseconds).
 uint64_t Now();
 
-// Identifies an open span. Plain value; dropping it without End() is allowed (longjmp, throw):
-// the next Begin() of an outer frame heals the stack.
+// Identifies an open span. A plain value. It may be dropped without End() (longjmp, throw): the
+// next Begin() of the same or an outer frame then drops the span.
 struct Token {
   uint32_t depth = 0;  // 0: not recorded
   uint32_t serial = 0;
 };
 
-// Opens a span on this thread. `name`: id from Intern() or NameOf(). `frame`: pass
+// Opens a span on this thread. `name`: id from Intern() or Name(). `frame`:
 // __builtin_frame_address(0) of the hook; a later Begin() from the same or an outer C frame drops
-// spans that were left by longjmp. `cpu`: take thread CPU time (a system call at both ends; only
-// for spans that are long, never for reads).
+// spans that were left by longjmp. `cpu`: take thread CPU time, which costs a system call at both
+// ends (only for long spans, never for reads).
 Token Begin(Stage stage, uint32_t name, void* frame, bool cpu);
-// Closes it and everything still open inside it; writes the record.
+// Closes the span and everything still open inside it, and writes its record.
 void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags);
-// Forgets it and everything open inside it; writes nothing.
+// Forgets the span and everything open inside it. Writes nothing.
 void Cancel(Token token);
 
-// A span whose ends the caller knows. Times in ticks; `work` and `flags`: see wire.h.
+// A span whose ends the caller knows. Units: ticks. `work` and `flags`: see wire.h.
 struct FinishedSpan {
   Stage stage;
   uint8_t flags = 0;
@@ -51,22 +51,24 @@ struct FinishedSpan {
   uint64_t bytes = 0;
   uint64_t object = 0;
 };
-// Writes it, at the thread's place in the loader.
+// Writes such a span, with the sample and batch that the thread works at.
 void Emit(const FinishedSpan& span);
 
-// Number of spans of `stage` open on this thread: codecs nest (cv::imread -> libjpeg), the
-// outermost one counts, inner ones are still recorded.
+// Number of open spans of `stage` on this thread. Codecs nest (cv::imread calls libjpeg): the
+// outermost span counts, and inner ones are still recorded.
 uint32_t OpenSpans(Stage stage);
 
-// True where the program itself writes the spans of `stage` (traces/native_bridge.h): in a span of
-// its own on this thread, or everywhere once it has claimed the stage. A hook then counts bytes and
-// writes no span; one that follows an object over several calls asks when it begins.
+// True where the program itself writes the spans of `stage` (traces/native_bridge.h): inside such a
+// span of this thread, or everywhere once the program has claimed the stage. A hook then counts
+// bytes and writes no span. A hook that follows an object over several calls asks this at the first
+// one.
 bool ProgramWrites(Stage stage);
 
-// Id of a string; its text is written unless this process has done so lately (a cache of the last
-// 131,072).
+// Returns the id of a string. Writes its text unless this process has done so lately (a cache holds
+// the last 131,072 ids).
 uint64_t Intern(const char* text, size_t size);
-// The same for callers that remember the id themselves. False: the text found no room, ask again.
+// The same for callers that remember the id themselves. False if there was no room for the text:
+// ask again.
 bool InternAs(uint64_t* id, const char* text, size_t size);
 
 // The id of a literal, computed at compile time; its text is written on first use by Name().
@@ -84,14 +86,13 @@ uint64_t ThreadCpu();
 // Counts a call whose real function could not be found.
 void CountMiss();
 
-// Small per-thread scratch for hooks that follow an object over several calls (libjpeg, libpng).
-// nullptr when not recording or out of memory.
+// What a thread keeps for a hook that follows an object over several calls (libjpeg, libpng).
 struct Operation {
   const void* key;     // 0 = free
   uint64_t start;      // ticks
   uint64_t cpu_start;  // ns
   uint64_t bytes;
-  uint64_t aborted;  // ticks: when the library may have given the image up; 0: it has not
+  uint64_t aborted;  // ticks: when the library may have abandoned the image; 0: it has not
   uint32_t phase;    // how far the image came, in the hook's own numbers
   uint32_t height;   // of the image, where the hook needs it
   bool in_call;      // inside the library; still set when it was left by longjmp
@@ -99,9 +100,11 @@ struct Operation {
 };
 inline constexpr int kOperations = 8;
 Operation* FindOperation(const void* key);
-Operation* AddOperation(const void* key);  // evicts the oldest
+// Evicts the oldest. nullptr if not recording, or out of memory.
+Operation* AddOperation(const void* key);
 
-// Shows in the recording what the thread is in the middle of, should it be killed; one at a time.
+// Puts into the recording what the thread is doing, for readers in case it is killed. One operation
+// at a time.
 void ShowOperation(Stage stage, uint32_t name, uint64_t start);
 void HideOperation();
 

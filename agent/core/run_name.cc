@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kHostDigits = 8;  // of the boot id
 
-// "PID-SECONDS.NANOSECONDS@BOOT": srun hands the environment of its host to others, whose
-// processes are no part of this recording even where they see its file.
+// Completes "PID-SECONDS.NANOSECONDS@BOOT". The boot id is needed since srun passes the environment
+// of one host to others, whose processes are no part of this recording even if they see its file.
 void AddBoot(Text& run) {
   char boot[64];
   const size_t n = sys::ReadFile("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
@@ -38,7 +38,7 @@ void MakeRun() {
   AddBoot(run);
 }
 
-// What a recording is called that nobody has named.
+// The name of a recording that nobody has named.
 void NameAfterProgram(Text& name) {
   char comm[32] = "run";
   const size_t n = sys::ReadFile("/proc/self/comm", comm, sizeof comm);
@@ -48,8 +48,8 @@ void NameAfterProgram(Text& name) {
       .Add(".penstock");
 }
 
-// The folder that `name` is relative to, with a slash; nothing for an absolute path. False: there
-// is none, or it does not fit.
+// Writes the folder that `name` is relative to, with a slash; nothing for an absolute path. False
+// if there is none, or it does not fit.
 bool AddFolder(const char* name, Text& path) {
   path.Add("");
   if (name[0] == '/') {
@@ -63,8 +63,8 @@ bool AddFolder(const char* name, Text& path) {
   return !path.cut;
 }
 
-// The first `size` bytes of `folder` so that ExpandOutput gives them back as they are; {rank} and
-// {host} it would still fill in.
+// Appends the first `size` bytes of `folder`, escaped so that ExpandOutput() gives them back as
+// they are, except for {rank} and {host}, which it would still fill in.
 void AddEscaped(const char* folder, size_t size, Text& to) {
   to.Add("");
   for (size_t i = 0; i < size; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the run is called and where a recording without a collector goes. Used by the constructor
-// only, before there is a second thread.
+// Decides the id of the run and where a recording without a collector goes. Used only by the
+// constructor, before there is a second thread.
 #pragma once
 
 namespace penstock::agent {
@@ -11,13 +11,13 @@ struct Environment {
   void (*set)(const char* name, const char* value);  // for the children
 };
 
-// Reads rank and size of the run into g_config.
+// Reads the rank of this process and the number of ranks into g_config.
 void ReadRank(const Environment& environment);
 
-// Sets g_config.out, an absolute path, "" if there can be none, and g_config.run; and both for the
-// children. The first process of a run expands what PENSTOCK_OUT says of rank and host and removes
-// what an earlier run left there. A launcher that has no rank itself leaves a name that asks for
-// one to its children. Requires: ReadRank().
+// Sets g_config.run and g_config.out (an absolute path, "" if there can be none), and passes both
+// on to children. The first process of a run fills rank and host into PENSTOCK_OUT. If that asks
+// for a rank and this process has none (it is a launcher), children get the name with rank and host
+// still to be filled in. Requires: ReadRank().
 void NameRun(const Environment& environment);
 
 }  // namespace penstock::agent

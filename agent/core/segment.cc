@@ -14,10 +14,10 @@
 namespace penstock::agent {
 namespace {
 
-// What a killed run left is kept for its file, in seconds; as for the collector's rings.
+// How long the segment of a killed run is kept, in seconds, as long as the collector's rings.
 constexpr int64_t kRecoverable = 6 * 3600;
-constexpr int64_t kYoung = 10;      // if there are many: one that is just made is nobody's yet
-constexpr uint32_t kMostLeft = 64;  // that many
+constexpr int64_t kYoung = 10;      // seconds, if there are many: a new one is not attached yet
+constexpr uint32_t kMostLeft = 64;  // more than these are many
 constexpr int kAtOnce = 16;         // removed by one start
 
 uint32_t EffectiveUser() {
@@ -34,13 +34,13 @@ bool IsOurs(const struct shmid_ds& info) {
   return info.shm_perm.uid == user && info.shm_perm.cuid == user && (info.shm_perm.mode & 077) == 0;
 }
 
-// A segment that nobody has attached any more.
+// A segment that nobody has attached any longer.
 struct Left {
   int64_t since;  // seconds
   int id;         // -1: there is none
 };
 
-// The oldest that was left after `last`; `*count`: how many there are.
+// The oldest of those that were left after `last`. Adds their number to `*count`.
 Left OldestLeft(Left last, uint32_t* count) {
   struct shmid_ds info = {};
   long highest = 0;
@@ -104,7 +104,7 @@ void* AttachSegment(int id, size_t* size) {
   if (at < 0 && at > -4096) {
     return nullptr;
   }
-  // A core dump is to hold what it would hold without us.
+  // Core dumps shall hold what they would hold without us.
   sys::Call(SYS_madvise, at, static_cast<long>(*size), MADV_DONTDUMP);
   return reinterpret_cast<void*>(at);
 }
@@ -126,7 +126,7 @@ uint64_t Attachments(int id) {
 void RemoveStaleSegments() {
   struct timespec now = {};
   sys::Call(SYS_clock_gettime, CLOCK_REALTIME, sys::Pointer(&now));
-  // From the oldest on. A host has 4,096 segments for everybody.
+  // Starts with the oldest. A host has 4,096 segments for everybody.
   Left last = {0, -1};
   for (int round = 0; round < kAtOnce; ++round) {
     uint32_t count = 0;

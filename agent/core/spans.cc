@@ -32,12 +32,13 @@ void Pop(ThreadState* s) {
   if (o.sets_context) {
     s->context = o.saved;
   }
-  // Last: a signal handler that opens a span here writes over what is above the stack.
+  // Popped last, since a signal handler that opens a span here writes over what is above the stack.
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   --s->depth;
 }
 
-// C spans left by longjmp or an exception: their frame lies at or below the one that opens now.
+// Drops spans that a longjmp or an exception left: their C frame lies at or below the one that
+// opens a span now.
 inline void Heal(ThreadState* s, const void* frame) {
   while (s->depth > 0 && s->open[s->depth - 1].frame != nullptr &&
          reinterpret_cast<uintptr_t>(s->open[s->depth - 1].frame) <=
@@ -60,9 +61,9 @@ bool MapsFiles() {
 }
 
 // Thread CPU time at `*ticks`. The system call costs more than many a span, and spans begin and end
-// in clusters (a transform inside a Compose inside a sample): within 20 us of a reading the CPU
-// time has grown by at most the wall time, so that is what is added. Otherwise reads, and moves
-// `*ticks` behind the reading.
+// in clusters (a transform inside a Compose inside a sample). So within 20 us of a reading the wall
+// time since then is added to it, which is the most that CPU time can have grown. Otherwise reads
+// the CPU time, and sets `*ticks` to the moment after the reading.
 inline uint64_t CpuAt(ThreadState* s, uint64_t* ticks) {
   const uint64_t since = *ticks - s->cpu_ticks;
   if (s->cpu_ticks != 0 && since < g_cpu_reuse_ticks) {
@@ -73,7 +74,7 @@ inline uint64_t CpuAt(ThreadState* s, uint64_t* ticks) {
   return s->cpu_value;
 }
 
-// Pushes a span; the caller has healed.
+// Pushes a span. Requires: Heal(), where the span has a frame.
 inline Token Push(ThreadState* s, Stage stage, uint32_t name, void* frame, bool cpu,
                   const Context* context, bool native = false) {
   if (s->depth >= kMaxDepth) {
@@ -143,9 +144,9 @@ Token BeginPython(Stage stage, uint32_t name, const Context* context) {
   if (s == nullptr) {
     return {};
   }
-  // Of the spans that only ever wait or wrap others, CPU time says nothing.
-  // Nor of a library function inside a named transform (PIL.resize in RandomResizedCrop in
-  // Compose), or a codec inside a decode: the outer span has it.
+  // CPU time says nothing about spans that only wait or wrap others. A library function inside a
+  // named transform (PIL.resize in RandomResizedCrop in Compose) and a codec inside a decode need
+  // none of their own, since the outer span has it.
   const bool cpu =
       stage != wire::kWait && stage != wire::kIdle && stage != wire::kStep &&
       stage != wire::kRead && (stage != wire::kAugment || s->open_stage[stage] < 2) &&

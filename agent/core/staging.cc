@@ -50,7 +50,7 @@ __attribute__((noinline)) void UseCopy(int fd) {
   if (sys::Call(SYS_fstat, fd, sys::Pointer(&st)) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) {
     return;
   }
-  const Scratch scratch;  // none left: the original will do
+  const Scratch scratch;  // if none is left, the original is used
   char* const path = scratch.data();
   if (path == nullptr) {
     return;

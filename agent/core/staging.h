@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of data files that the collector has laid into a folder of their own (record --stage), and
-// how a descriptor comes to lead to one. The original is opened first, as ever, so that names,
-// permissions and errors are its own; its device, inode, size and times name the copy, so that one
-// that is stale is never found.
+// How a descriptor comes to lead to the copy of a data file that the collector has made in a folder
+// of its own (record --stage). The program's open still opens the original, so names, permissions
+// and errors are those of the original. Its device, inode, size and times are the name of the copy,
+// so a stale copy is never found.
 // Threads: any.
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace penstock::agent {
 
-// Whether a call that opens a file only reads from it, in a way in which a copy does as well.
+// Whether `flags` open a file only for reading, in a way for which a copy is as good.
 bool MayUseCopy(int flags);
 bool MayUseCopy(const char* stdio_mode);
 
-// Makes `fd`, which was just opened for reading and is known to nobody else yet, lead to the copy
-// of its file. Leaves it as it is where there is none, or anything is in the way.
+// Makes `fd` lead to the copy of its file. Leaves it as it is if there is no copy or anything is in
+// the way. Requires: `fd` was just opened for reading, and nobody else knows it yet.
 void UseCopy(int fd);
 
-// The name of the copy of the file that `st` is of: "DEVICE-INODE-SIZE-MTIME-CTIME". The times are
-// in nanoseconds. Both sides use it. Returns its length, 0 if `size` is too small.
+// Writes the name of a file's copy, "DEVICE-INODE-SIZE-MTIME-CTIME" with times in nanoseconds. Used
+// by collector and agent. Returns its length, 0 if `size` is too small.
 inline size_t CopyName(const struct stat& st, char* to, size_t size) {
   const auto nanoseconds = [](const struct timespec& t) {
     return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);

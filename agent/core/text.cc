@@ -12,10 +12,10 @@
 namespace penstock::agent {
 namespace {
 
-// The last ids whose text this process (or the parent it was forked from) has written. A cache, not
-// a list: an id that has fallen out of it gets its text written again, which whoever drains the
-// recording takes for the same. Lines of eight, the newest first. Threads that shift a line at the
-// same time may lose or double one of its ids; no id is ever in it whose text was not written.
+// A cache of the last ids whose text this process, or the parent it was forked from, has written.
+// An id that has fallen out of it gets its text written again, and readers treat both texts as one.
+// Each line holds eight ids, the newest first. Threads that shift a line at the same time may lose
+// or double one of its ids; an id whose text was not written is never in it.
 constexpr uint64_t kWays = 8;
 constexpr uint64_t kLines = 1 << 14;
 constexpr size_t kSize = kLines * kWays * sizeof(uint64_t);  // 1 MiB
@@ -60,12 +60,12 @@ void Remember(uint64_t* line, uint64_t id) {
   __atomic_store_n(&line[0], id, __ATOMIC_RELAXED);
 }
 
-// Writes the text of `id` unless that was done lately. False: there was no room for it.
+// Writes the text of `id` unless that was done lately. False if there was no room for it.
 bool Tell(uint64_t id, const char* text, size_t size) {
   if (Self() == nullptr) {
     return false;
   }
-  uint64_t* table = Seen();  // no memory for one: every text is written every time
+  uint64_t* table = Seen();  // without memory for it every text is written every time
   uint64_t* line = table != nullptr ? LineOf(table, id) : nullptr;
   if (line != nullptr && WasWritten(line, id)) {
     return true;

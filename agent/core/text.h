@@ -8,8 +8,8 @@
 
 namespace penstock::agent {
 
-// Writes a text of at most kMaxText bytes as consecutive records of one chunk. False: there was no
-// room; that is counted.
+// Writes a text as consecutive records of one chunk, cut after kMaxText bytes. False if there was
+// no room, which is counted.
 bool WriteText(uint8_t type, uint64_t id, const char* text, size_t size);
 
 inline constexpr size_t kMaxText = 8192;

@@ -18,7 +18,8 @@ __thread uint32_t t_starting = 0;  // `t_state` is being made
 
 constexpr size_t kStateSize = (sizeof(ThreadState) + 4095) & ~size_t{4095};
 
-// All that were ever made; one is never given back, only taken by another thread.
+// All states that were ever made. None is freed; after its thread has ended, another one may take
+// it.
 ThreadState* g_states = nullptr;  // atomic
 
 bool Take(ThreadState* s) {
@@ -49,20 +50,20 @@ uint32_t ThreadOf(const ThreadState* s) {
   return s->writer != 0 ? s->writer : s->tid;
 }
 
-// Whether the state belongs to another thread than `tid` and to the process with this token. A
-// state without a token is being made, so it counts too.
+// Whether the state belongs to a thread other than `tid` of the process with this token. A state
+// without a token is being made, so it counts too.
 bool IsOfAnother(const ThreadState* s, uint32_t tid, uint64_t token) {
   return __atomic_load_n(&s->taken, __ATOMIC_ACQUIRE) != 0 &&
          (s->token == token || s->token == 0) && ThreadOf(s) != tid;
 }
 
-// In the core, and not killed there.
+// Whether its thread is inside the core and still runs.
 bool IsBusy(const ThreadState* s) {
   return __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) != 0 &&
          sys::Call(SYS_tgkill, sys::Pid(), ThreadOf(s), 0) != -3 /* ESRCH */;
 }
 
-// Every running thread of this process has passed a barrier: what it stored before is seen here,
+// Makes every running thread of this process pass a barrier: what it stored before is seen here,
 // and it sees what we stored before.
 void PassBarrier() {
   constexpr int kGlobal = 1;
@@ -74,7 +75,7 @@ void PassBarrier() {
   }
 }
 
-// First event of this thread, or first after a fork.
+// Called at the first event of a thread, and at the first after a fork.
 __attribute__((noinline)) ThreadState* SelfSlow() {
   uint64_t token;
   if (!EnsureProcess(&token) || (token & kEnded) != 0) {
@@ -100,7 +101,8 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
       return nullptr;
     }
   } else if (s->token != token) {
-    // A forked child. The chunk is the parent's; the loader's context survives the fork.
+    // In a forked child the chunk is still the parent's. The context (sample and batch) survives
+    // the fork.
     const Context context = s->context;
     ResetState(s, token);
     s->context = context;
@@ -108,9 +110,9 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
   if (s->busy != 0) {
     return s;  // a signal handler interrupted the lines below: Self() counts and drops
   }
-  // What this thread says of itself (taken, token) before it looks at the process's token again.
-  // StopThreads() does it the other way round, so that one of the two sees the other. An atomic
-  // exchange alone does not do that on aarch64, and after a fork there is none.
+  // This thread stores `taken` and `token` before it reads the process's token again. StopThreads()
+  // does it in the opposite order, so one of the two sees the other. An atomic exchange alone does
+  // not ensure that on aarch64, and after a fork there is none.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   bool claimed;
   {
@@ -129,7 +131,7 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
 }  // namespace
 
 bool StopThreads() {
-  constexpr int kPatience = 600;  // 500 us each: a disk may keep a thread
+  constexpr int kPatience = 600;  // 500 us each: a thread may wait for a disk
   const uint64_t token = *g_guard;
   const uint32_t self = sys::Tid();
   MarkEnded();
@@ -169,7 +171,7 @@ ThreadState* TakeState() {
 
 void ResetState(ThreadState* s, uint64_t token) {
   NvtxThread* const nvtx = s->nvtx;
-  // Not `taken` and `next`, which other threads look at.
+  // Leaves `taken` and `next` alone, which other threads look at.
   __builtin_memset(static_cast<void*>(s), 0, offsetof(ThreadState, taken));
   s->nvtx = nvtx;
   s->token = token;
@@ -197,13 +199,13 @@ ThreadState* Attached() {
   return s != nullptr && s->token == *g_guard ? s : nullptr;
 }
 
-// What the exit of a thread gives back. Runs as a pthread key destructor.
+// Gives back what an ending thread has. Runs as a pthread key destructor.
 void ReleaseThread(void* state) {
   auto* s = static_cast<ThreadState*>(state);
   if (s == nullptr || s->token != *g_guard || t_state != s) {
     return;
   }
-  // A signal handler left the core by longjmp: what the chunk says of that moment is for its
+  // Not whole if a signal handler left the core by longjmp. The chunk then stays as it is for its
   // reader, as if the thread had been killed.
   const bool whole = s->busy == 0;
   if (whole) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the agent keeps per thread: its chunk, its stack of open spans, its place in the loader
-// (sample and batch). Memory is mapped at the thread's first event and reused after its end.
+// What the agent keeps for each thread: its chunk, its stack of open spans, and the sample and
+// batch that it works at. The memory is mapped at the thread's first event and reused after its
+// end.
 #pragma once
 
 #include <stdint.h>
@@ -22,13 +23,13 @@ struct Context {
 
 struct NvtxThread;
 // Called when a thread ends. Forgets the NVTX ranges that it has pushed and not popped, so that the
-// next thread that gets its memory cannot end them.
+// thread that reuses its memory cannot end them.
 void CloseRanges(NvtxThread* nvtx);
 
 struct OpenSpan {
   uint64_t start;
   uint64_t cpu;  // thread CPU at start, ns
-  void* frame;   // C frame of a hook; nullptr: from Python or the program, ends by token alone
+  void* frame;   // C frame of a hook; nullptr: opened by Python or the program, ended by its token
   uint32_t name;
   uint32_t serial;
   Context saved;    // restored at the end, if `sets_context`
