@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of CUPTI's binary interface that the agent speaks, declared here so that no cupti.h is
-// needed to build. Records of CUDA 11 to 13 grow at their end and are renamed, but what lies at
-// these offsets has not moved; tests/agent/gpu/cupti_layout_test.cc compares them with every
-// version that the headers at hand declare.
+// The part of CUPTI's binary interface that the agent uses, declared here so that the build needs
+// no cupti.h. From CUDA 11 to 13 records have grown at their end and been renamed, but the fields
+// at these offsets have not moved. tests/agent/gpu/cupti_layout_test.cc compares the offsets with
+// every version that the installed headers declare.
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ namespace penstock::agent::cupti {
 
 using Result = int;
 inline constexpr Result kSuccess = 0;
-inline constexpr Result kMaxLimitReached = 12;  // the end of a buffer; busy, in old versions
+inline constexpr Result kMaxLimitReached = 12;  // end of a buffer; in old versions: busy
 inline constexpr Result kInsufficientPrivileges = 35;
 inline constexpr Result kBusy = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 inline constexpr Result kUnknown = 999;
@@ -86,7 +86,8 @@ enum CallbackDomain : uint32_t { kDriverDomain = 1, kRuntimeDomain = 2 };
 enum Attribute : uint32_t { kZeroedBuffers = 5 };
 inline constexpr uint32_t kSystemThreadIds = 1;
 inline constexpr uint32_t kFlushForced = 1;
-// Of cuptiGetVersion(): rejecting buffers is safe, calls can be chosen one by one.
+// Values of cuptiGetVersion(), from which on requests for buffers may be refused, and single calls
+// can be chosen.
 inline constexpr uint32_t kRejectsBuffers = 27;
 inline constexpr uint32_t kChoosesCalls = 23;
 
@@ -102,7 +103,7 @@ using CompleteBuffer = void(void* context, uint32_t stream, uint8_t* buffer, siz
                             size_t valid);
 using CallbackFunction = void(void* user, uint32_t domain, uint32_t id, const void* data);
 
-// What the agent calls. Optional ones are null in versions that lack them.
+// The functions that the agent calls. Optional ones are null in versions that lack them.
 struct Functions {
   Result (*subscribe)(void** subscriber, CallbackFunction* callback, void* user);
   Result (*unsubscribe)(void* subscriber);

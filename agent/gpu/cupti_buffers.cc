@@ -98,7 +98,8 @@ uint8_t* HandOutBuffer(bool open) {
     buffer = Make(kBuffers, kOut);
   }
   if (buffer == nullptr && !g_may_refuse) {
-    // This CUPTI cannot bear to get no buffer: better to lose unread records than the program.
+    // This CUPTI crashes the program if it gets no buffer, so records that nobody has read are lost
+    // instead.
     buffer = Take(kFull, kOut);
     if (buffer != nullptr) {
       __builtin_memset(buffer->data, 0, buffer->valid);

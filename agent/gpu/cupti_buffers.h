@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The buffers that CUPTI fills: a fixed table, zeroed and touched before they are handed out
-// (otherwise CUPTI zeroes them on the program's thread). CUPTI's callbacks come on any thread,
-// under its lock: they change one state each and wait for nobody. One flush thread takes what is
-// full.
+// The buffers that CUPTI fills, in a table of fixed size. They are zeroed before they are handed
+// out, since CUPTI would otherwise zero them on the program's thread. CUPTI's callbacks come on any
+// thread, while it holds its lock: each changes the state of one buffer and waits for nobody. One
+// flush thread reads the full ones.
 #pragma once
 
 #include <stddef.h>
@@ -12,30 +12,31 @@
 namespace penstock::agent::cupti {
 
 inline constexpr size_t kBufferSize = 1 << 20;
-inline constexpr uint32_t kBuffers = 64;    // 64 MiB: what is handed out at most
-inline constexpr uint32_t kReserved = 128;  // where CUPTI cannot bear to get none
+inline constexpr uint32_t kBuffers = 64;    // 64 MiB: the most that is handed out
+inline constexpr uint32_t kReserved = 128;  // the same for a CUPTI that must not be refused
 
 struct BufferCounts {
-  uint64_t refused;  // requests that got none
+  uint64_t refused;  // requests that got no buffer
   uint64_t lost;  // records in buffers that were handed out again before they were read, or behind
                   // one that could not be; by the mean size of those that were read
-  uint64_t foreign;  // came back without being ours
-  uint64_t out;      // at this moment with CUPTI
+  uint64_t foreign;  // buffers that came back and are not ours
+  uint64_t out;      // buffers that CUPTI has now
 };
 
-// `may_refuse`: CUPTI survives to get no buffer (CUDA 12.9). Returns false without memory.
+// `may_refuse`: CUPTI survives it when a request gets no buffer (CUDA 12.9). False if there is no
+// memory.
 bool PrepareBuffers(bool may_refuse);
-// For CUPTI's request callback; nullptr: none. `open`: what comes is read. If not, CUPTI gets no
-// buffer where it bears that, else the same few in turn.
+// For CUPTI's request callback. nullptr: no buffer. `open`: whether records are still read. If they
+// are not, CUPTI gets no buffer, or, where it must not be refused, the same few in turn.
 uint8_t* HandOutBuffer(bool open);
 // For CUPTI's completion callback.
 void TakeBackBuffer(uint8_t* buffer, size_t valid);
 
-// For the flush thread: the next full one, or nullptr. Give it back with RecycleBuffer(), which is
-// told how many records were in it, and how many of its bytes could not be read.
+// For the flush thread: returns the next full buffer, or nullptr. Give it back with
+// RecycleBuffer(), together with the number of its records and of its bytes that could not be read.
 uint8_t* NextFullBuffer(size_t* valid);
 void RecycleBuffer(uint8_t* buffer, size_t valid, uint64_t records, size_t unread);
-// Keeps a few in stock, so that no request maps memory.
+// Makes free buffers until a few are in stock, so that requests seldom have to map memory.
 void StockBuffers();
 BufferCounts CountBuffers();
 

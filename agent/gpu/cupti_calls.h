@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is asked of CUPTI: kinds of records, and of the calls those that copy, launch, wait, or take
-// memory on the host. Numbers of calls are CUPTI's and have not changed since a call was added;
+// What CUPTI is asked to record: kinds of records, and calls that copy, launch, wait or allocate.
+// The numbers of the calls are CUPTI's, which never change once a call is added.
 // tests/agent/gpu/cupti_layout_test.cc compares them with its headers.
 #pragma once
 
@@ -28,8 +28,8 @@ inline constexpr uint16_t kRuntimeCalls[] = {
     311, 312,                                // cudaGraphLaunch
 };
 
-// For programs that use the driver directly (Triton, JAX). Those that the runtime makes inside a
-// call of its own have that call's correlation and are dropped.
+// For programs that use the driver directly (Triton, JAX). Driver calls that the runtime makes
+// inside a call of its own have that call's correlation and are dropped.
 inline constexpr uint16_t kDriverCalls[] = {
     39,  294, 379,                           // cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister
     276, 277, 278, 279, 305, 306,            // cuMemcpyHtoD, Async, DtoH, Async, cuMemcpy, Async

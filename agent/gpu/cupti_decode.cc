@@ -15,7 +15,7 @@
 namespace penstock::agent::cupti {
 namespace {
 
-// Functions by their number, asked of CUPTI once each.
+// What is known of a function, by its number: asked of CUPTI once.
 struct Function {
   bool known;
   bool kept;
@@ -49,7 +49,7 @@ struct Context {
   const DeviceClock& clock;
   double ticks_per_ns;
 
-  // False: no times were taken.
+  // Reads the times of a record. False if it has none that are usable.
   bool Read(const uint8_t* record, size_t start_at, size_t end_at, Times* times) const {
     const auto start = Field<uint64_t>(record, start_at);
     const auto end = Field<uint64_t>(record, end_at);
@@ -68,7 +68,7 @@ bool Contains(const char* text, const char* part) {
   return agent::Find(text, part) != nullptr;
 }
 
-// Which calls are worth a span: those that copy, launch, wait, or take memory.
+// Tells what a call does. False if it gets no span: it does not copy, launch, wait or allocate.
 bool Classify(const char* name, CallClass* what) {
   if (Contains(name, "Synchronize")) {
     *what = CallClass::kSync;
@@ -93,7 +93,8 @@ bool Classify(const char* name, CallClass* what) {
   return false;
 }
 
-// cudaMemcpyAsync_ptsz_v7000 is cudaMemcpyAsync; cuMemcpyHtoDAsync_v2 stays what it is.
+// Length of a name without its version: cudaMemcpyAsync_ptsz_v7000 becomes cudaMemcpyAsync, and
+// cuMemcpyHtoDAsync_v2 stays as it is.
 size_t WithoutVersion(const char* name) {
   size_t size = Length(name);
   size_t digits = size;
@@ -140,7 +141,7 @@ const char* MemoryName(uint8_t kind) {
   }
 }
 
-// The text of a kind of copy; the host's side says whether it is pinned.
+// The name of a kind of copy. For the host's side it says whether the memory is pinned.
 const char* CopyText(uint8_t copy, uint8_t source, uint8_t destination) {
   struct Texts {
     char text[5][24];
@@ -185,7 +186,8 @@ void DecodeApi(const uint8_t* r, bool runtime, const Context& in) {
   if (f == nullptr || !in.Read(r, at::Api::kStart, at::Api::kEnd, &times)) {
     return;
   }
-  // Without the kernel's numbers a thread is half a pthread_t: a number that no thread has.
+  // If CUPTI does not give the kernel's thread ids, this is half a pthread_t, which is no thread's
+  // id.
   const auto thread = Field<uint32_t>(r, at::Api::kThread);
   const uint32_t tid = g_system_threads ? thread : (thread >> 8 | 0x40000000u) & 0x7fffffffu;
   AddCall({times.start, times.end, Field<uint32_t>(r, at::Api::kCorrelation), tid, f->text, f->what,
@@ -209,9 +211,8 @@ constexpr CostName kCosts[] = {
     {kCostManaged, "CUPTI: managed memory", true},
 };
 
-// What the program waited for in calls that look like work: for CUPTI itself, and for what it would
-// have waited for without CUPTI as well. On the thread that flushes: whose it was is not told by
-// every version.
+// Time that calls took for CUPTI's own work, or for waits that the program would have had without
+// CUPTI too. Written on the flush thread, since not every version tells which thread it was.
 void DecodeCost(const uint8_t* r, const Context& in) {
   Times times;
   if (!in.Read(r, at::Cost::kStart, at::Cost::kEnd, &times)) {
@@ -235,7 +236,7 @@ void DecodeCost(const uint8_t* r, const Context& in) {
                             .duration = times.end - times.start});
 }
 
-// What is read of a record, in bytes; 0: of unknown kind.
+// Number of bytes that are read of a record of this kind; 0 if the kind is unknown.
 size_t SizeOf(uint32_t kind) {
   switch (kind) {
     case kMemcpy:
@@ -317,7 +318,8 @@ void DecodeKnown(const uint8_t* r, uint32_t kind, const Context& in) {
   }
 }
 
-// `left`: bytes from the record to the end of its buffer. Returns how many of them it has at least.
+// Decodes one record. `left`: bytes from its begin to the end of the buffer. Returns how many of
+// them the record has at least.
 size_t Decode(const uint8_t* r, size_t left, const Context& in) {
   const uint32_t kind = left >= sizeof kind ? Field<uint32_t>(r, at::kKind) : 0;
   const size_t size = SizeOf(kind);
@@ -350,7 +352,7 @@ Decoded DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock, do
   size_t read = 0;  // bytes
   Decoded decoded = {};
   const uint64_t unstamped = g_counts.unstamped_works;
-  // No record is smaller than 8 bytes: a library that never says "end" is left all the same.
+  // No record is smaller than 8 bytes, so the loop ends even if the library never says "end".
   for (size_t left = valid / 8; left > 0; --left) {
     const Result result = g_functions.next_record(buffer, valid, &record);
     if (result != kSuccess || record == nullptr || record < buffer || record >= end) {
@@ -362,7 +364,7 @@ Decoded DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock, do
     const size_t size = Decode(record, valid - at, in);
     read = at + size < valid ? at + size : valid;
   }
-  CountDropped(g_counts.unstamped_works - unstamped);  // a reader shows that first
+  CountDropped(g_counts.unstamped_works - unstamped);  // reports show this number first
   return decoded;
 }
 

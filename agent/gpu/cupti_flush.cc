@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The flush thread: the only one that the agent ever starts. Four times a second it asks CUPTI for
-// what is complete, reads both clocks before and after, and hands the records on; at the end of the
-// program or of the recording it asks for the rest.
-// CUPTI gives a buffer back when every record in it is complete. So an end without handlers (_exit,
-// SIGKILL) loses a quarter of a second of records where the device is idle now and then; where it
-// never is, all since the last buffer that was full and done: up to kBufferSize of records,
-// thousands of kernels. To force it more often would lose the records that are under way each time.
+// The flush thread, the only thread that the agent ever starts. Four times a second it asks CUPTI
+// for what is complete, reads both clocks before and after, and passes the records on. At the end
+// of the program or of the recording it asks for the rest. CUPTI gives a buffer back when every
+// record in it is complete. If the device is idle now and then, an end without handlers (_exit,
+// SIGKILL) loses the records of a quarter of a second. If it is never idle, all records since the
+// last full and complete buffer are lost: up to kBufferSize bytes, thousands of kernels. A forced
+// flush would lose the records under way, so it is made only at the end.
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -38,8 +38,8 @@ bool SessionIsOurs() {
   return g_session.pid == sys::Pid();
 }
 
-// The clock of the anchors: libc's, whatever the program has preloaded, in the time namespace of
-// the recording.
+// The clock of the anchors: libc's, even if the program has preloaded another, in the time
+// namespace of the recording.
 uint64_t MonotonicNs() {
   struct timespec t;
   g_clock_gettime(CLOCK_MONOTONIC, &t);
@@ -47,7 +47,8 @@ uint64_t MonotonicNs() {
          static_cast<uint64_t>(g_clock_shift);
 }
 
-// Reads the clock of the records and the recording's together; the tightest of a few tries.
+// Reads the clock of CUPTI's records and that of the recording together. Of a few tries the one
+// that took least time counts.
 void ReadClocks() {
   if (g_session.own_clock) {
     const wire::ClockAnchor anchor = TakeAnchor();
@@ -93,9 +94,9 @@ void DisableRecords() {
 namespace {
 
 constexpr int64_t kFlushNs = 250000000;  // between two flushes
-constexpr int64_t kEndNs = 2000000000;   // what the end of the program waits for the last one
-// What the end of the recording waits for the device, by steps. The collector waits a second for
-// all.
+constexpr int64_t kEndNs = 2000000000;   // the end of the program waits so long for the last one
+// How long the end of the recording waits for the device, in steps. The collector waits a second
+// for all processes.
 constexpr int64_t kCatchUpNs = 400000000;
 constexpr int64_t kCatchUpStepNs = 50000000;
 
@@ -151,8 +152,8 @@ void Watch(const CudaCalls& calls, bool last) {
   }
 }
 
-// The recording ends while the program goes on. Left on, records would slow it down; those of what
-// the device is still at come when it is done with that.
+// The recording ends while the program goes on. Records are switched off, since they slow it down.
+// Those of work that the device has not finished come when it is done with that.
 void FlushRest() {
   DisableRecords();
   Flush(0);
@@ -165,7 +166,8 @@ void FlushRest() {
   Flush(kFlushForced);
 }
 
-// Works that no time is known of are not in the trace.
+// Says how many copies and kernels are missing in the trace because CUPTI took no usable times of
+// them, if they are more than one in a hundred.
 void TellUnstamped(const DecodeCounts& decoded, uint64_t works) {
   const uint64_t all = works + decoded.unstamped_works;
   if (decoded.unstamped_works * 100 <= all) {
@@ -196,8 +198,8 @@ void TellCounts() {
   TellUnstamped(decoded, records.works);
 }
 
-// The program has locked itself in, this thread perhaps with it: the end of a thread by way of the
-// C library is several system calls, this one every filter knows.
+// Ends this thread after the program has installed a seccomp filter, perhaps for this thread too.
+// Through the C library a thread ends with several system calls; every filter allows this one.
 [[noreturn]] void LeaveSandbox() {
   __atomic_fetch_sub(&g_header->late_writers, 1u, __ATOMIC_ACQ_REL);
   __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
@@ -226,7 +228,7 @@ void* FlushMain(void* /*unused*/) {
     if (ended) {
       FlushRest();
     } else if (last) {
-      Flush(kFlushForced);  // the program is over: what has not ended never will
+      Flush(kFlushForced);  // the program is over: wait for nothing
     }
     Watch(calls, last);
     EndRound(last);
@@ -235,7 +237,7 @@ void* FlushMain(void* /*unused*/) {
   __atomic_fetch_sub(&g_header->late_writers, 1u, __ATOMIC_ACQ_REL);
   __atomic_store_n(&g_session.done, 1u, __ATOMIC_RELEASE);
   if (!ended) {
-    DisableRecords();  // destructors that use the device ask for no buffers
+    DisableRecords();  // so destructors that use the device ask for no buffers
   }
   __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
   if (__atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) == 0) {
@@ -246,7 +248,8 @@ void* FlushMain(void* /*unused*/) {
   return nullptr;
 }
 
-// The program ends. CUPTI's flush has been seen to hang: nobody waits for it for ever.
+// Called at the end of the program. Waits for the last flush, but not for ever, since CUPTI's flush
+// has been seen to hang.
 void OnExit(void* /*unused*/) {
   if (sys::IsShut() || !SessionIsOurs()) {
     return;  // a sandbox, or a forked child
@@ -268,7 +271,7 @@ void OnExit(void* /*unused*/) {
 
 }  // namespace
 
-// A thread of the flush thread's own kind: it takes no signal of the program.
+// Starts the flush thread, with the program's signals blocked in it.
 bool StartFlushing() {
   using Create = int(unsigned long*, const void*, void* (*)(void*), void*);
   using Detach = int(unsigned long);
@@ -277,8 +280,8 @@ bool StartFlushing() {
   if (create == nullptr || detach == nullptr) {
     return false;
   }
-  // All but 32 and 33, which are glibc's own: before 2.32 a thread keeps the mask it was born with,
-  // and setuid() would wait for this one for ever.
+  // All signals but 32 and 33, which glibc uses itself: before 2.32 a thread keeps the mask it is
+  // born with, and setuid() would wait for this thread for ever.
   const uint64_t all = ~(uint64_t{3} << 31);
   uint64_t before = 0;
   if (sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&all), sys::Pointer(&before), 8) !=

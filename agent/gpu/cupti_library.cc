@@ -20,14 +20,15 @@ void Copy(char* to, size_t size, const char* from) {
   }
 }
 
-// "libcupti.so.12" -> 12; 0: the name does not tell.
+// 12 for "libcupti.so.12"; 0 if the name does not tell.
 int64_t MajorIn(const char* name) {
   const char* version = agent::Find(BaseName(name), ".so.");
   const int64_t major = version != nullptr ? ParseNumber(version + 4) : 0;
   return major > 0 ? major : 0;
 }
 
-// The major version in the name that an object gives itself, which holds for links to it as well.
+// The major version in the name that an object gives itself (its soname), even if a link to it was
+// opened.
 int64_t MajorOf(const dl_phdr_info& info) {
   const ElfW(Dyn)* entry = nullptr;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
@@ -53,8 +54,8 @@ int64_t MajorOf(const dl_phdr_info& info) {
   return MajorIn(reinterpret_cast<const char*>(strings + name));
 }
 
-// Objects of CUDA that are mapped. Filled inside dl_iterate_phdr, opened after it: dlopen in the
-// callback would take the loader's locks in the wrong order.
+// Objects of CUDA that are mapped. They are found inside dl_iterate_phdr and opened after it, since
+// dlopen in the callback would take the loader's locks in the wrong order.
 struct Mapped {
   char cupti[4096] = "";
   int64_t cupti_major = 0;
@@ -79,18 +80,19 @@ int Note(dl_phdr_info* info, size_t /*size*/, void* data) {
   return 0;
 }
 
-// What is looked for: major versions, 0: not known.
+// What is searched for. Versions are major ones; 0: not known.
 struct Search {
   Library* opened;  // to be filled in
   int64_t runtime;
-  int64_t driver;  // no newer one
+  int64_t driver;  // the newest that will do
 };
 
 bool TooNew(const Search& search, int64_t major) {
   return search.driver > 0 && major > search.driver;
 }
 
-// Of the CUDA that the driver was made for; it answers before it is initialised.
+// The major version of CUDA that the driver was made for. The driver answers this before it is
+// initialised.
 int64_t MajorOfDriver(const char* path) {
   void* handle = path[0] != 0 ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
   if (handle == nullptr) {
@@ -111,7 +113,8 @@ void* Open(Library* library, const char* path, int flags) {
   return handle;
 }
 
-// Of a name that does not tell the version; nothing of it is called before it is known.
+// Opens a library whose name does not tell its version. Nothing in it is called before the version
+// is known.
 void* OpenNameless(const Search& search, const char* path) {
   void* handle = Open(search.opened, path, RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -126,7 +129,8 @@ void* OpenNameless(const Search& search, const char* path) {
   return nullptr;
 }
 
-// Names that CUPTI has had: of the runtime's major version, of others, and the one that tells none.
+// Tries the names that CUPTI has had in `folder`: with the runtime's major version, with others,
+// and without any.
 void* OpenIn(const Search& search, const char* folder) {
   static constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
                                            "libcupti.so.11.2"};

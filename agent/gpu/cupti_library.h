@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds CUPTI. A second copy in a process would collide with the one that the program's own
-// profiler uses, so a copy that is mapped already is always the one that is taken. Never one of a
-// newer CUDA than the driver's: that of 13.2 calls itself until the stack ends where it cannot
-// initialise, in cuptiGetVersion() already.
+// Finds CUPTI. If the process has mapped a copy, that one is taken: a second copy would collide
+// with the one that the program's own profiler uses. A copy for a newer CUDA than the driver's is
+// never taken: where CUPTI 13.2 cannot initialise, even cuptiGetVersion() recurses until the stack
+// overflows.
 #pragma once
 
 #include <stddef.h>
@@ -14,11 +14,12 @@ namespace penstock::agent::cupti {
 
 struct Library {
   Functions functions;
-  char path[4096];  // what was opened
-  int copies;       // mapped before
+  char path[4096];  // of the library that was opened
+  int copies;       // that were mapped before
 };
 
-// False: none was found, or it lacks a function that is needed; `why` (of `size` bytes) says which.
+// False if none was found or it lacks a function that is needed; `why` (of `size` bytes) says
+// which.
 bool OpenLibrary(Library* library, char* why, size_t size);
 
 }  // namespace penstock::agent::cupti

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The agent as a CUDA injection library: the driver calls InitializeInjection() while it
-// initialises, in the process that uses the device and in no other. It takes CUPTI's one place if
-// that is free, chooses what is recorded, and starts the only thread that the agent ever starts.
-// Whatever fails, the program goes on: the answer is 1, and the level that was reached is a fact of
-// the process. In a forked child nothing here does anything.
+// initialises, only in the process that uses the device. The function subscribes to CUPTI if no
+// other tool has (only one can), chooses what is recorded, and starts the agent's only thread. If
+// anything fails, the program goes on: the function returns 1, and the level that was reached
+// becomes a fact of the process. In a forked child nothing here has an effect.
 
 #include "agent/gpu/cupti_session.h"
 #include "agent/core/process.h"
@@ -22,7 +22,8 @@
 namespace penstock::agent::cupti {
 namespace {
 
-// CUPTI may ask after the end, and in a forked child: the table of buffers is the child's own copy.
+// CUPTI may ask for buffers after the end, and in a forked child, which has its own copy of the
+// table.
 void OnRequest(uint8_t** buffer, size_t* size, size_t* records) {
   *buffer =
       HandOutBuffer(SessionIsOurs() && __atomic_load_n(&g_session.closed, __ATOMIC_RELAXED) == 0);
@@ -53,7 +54,7 @@ bool Subscribe(Reason& why) {
     SubscriberParameters parameters = {sizeof parameters, "Penstock", owner, sizeof owner};
     if (f.subscribe_v2 != nullptr &&
         f.subscribe_v2(&g_session.subscriber, OnCallback, nullptr, &parameters) == kSuccess) {
-      return true;  // it was given up in between
+      return true;  // the other tool gave it up in between
     }
     owner[sizeof owner - 1] = 0;
     why.text.Add("CUPTI is in use by ").Add(owner[0] != 0 ? owner : "another profiler");
@@ -67,7 +68,7 @@ bool Subscribe(Reason& why) {
   return false;
 }
 
-// Before anything is enabled.
+// Sets CUPTI's options. Requires: nothing is enabled yet.
 void Configure(uint32_t version, bool* system_threads) {
   const Functions& f = g_session.cupti.functions;
   *system_threads = f.set_thread_ids != nullptr && f.set_thread_ids(kSystemThreadIds) == kSuccess;
@@ -76,9 +77,10 @@ void Configure(uint32_t version, bool* system_threads) {
     uint8_t zeroed = 1;
     size_t size = sizeof zeroed;
     f.set_attribute(kZeroedBuffers, &size, &zeroed);
-    // The limit of buffers on the device (250 of 3.2 MB) stays CUPTI's: with fewer, and graphs, no
-    // stamps are taken that much sooner, from some record on for good (parca-dev/parcagpu issue 23,
-    // CUPTI 13.0: with 8 after 0.9 million records, with 250 after 25 million).
+    // The number of buffers on the device stays CUPTI's default (250 of 3.2 MB). In programs with
+    // CUDA graphs CUPTI stops taking time stamps for good after some number of records, which is
+    // smaller with fewer buffers (parca-dev/parcagpu issue 23, CUPTI 13.0: 0.9 million records with
+    // 8 buffers, 25 million with 250).
   }
   if (f.all_sync_records != nullptr && version >= kChoosesCalls) {
     f.all_sync_records(0);
@@ -104,7 +106,7 @@ void EnableCalls(uint32_t version) {
   f.enable(kRuntime);
 }
 
-// True if records of any kind are coming.
+// Enables the records. True if any kind of them could be enabled.
 bool Enable(uint32_t version, Reason& why) {
   const Functions& f = g_session.cupti.functions;
   const Result result = f.register_callbacks(OnRequest, OnComplete);
@@ -200,7 +202,7 @@ void Initialise() {
 }  // namespace
 }  // namespace penstock::agent::cupti
 
-// The driver's call. 1, whatever happens: the agent is no reason for CUDA to fail.
+// Called by the driver. Always returns 1, so that CUDA never fails because of the agent.
 PENSTOCK_EXPORT int InitializeInjection() {
   const int saved = errno;
   penstock::agent::cupti::Initialise();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the agent knows of CUPTI in the process that owns the device. Begun once, by the driver's
-// call; from then on the flush thread's, but for the atomics.
+// What the agent knows of CUPTI in the process that uses the device. Threads: set once by the
+// driver's call, from then on used by the flush thread alone, except for the atomics.
 #pragma once
 
 #include <stdint.h>
@@ -12,12 +12,12 @@
 namespace penstock::agent::cupti {
 
 struct Session {
-  uint32_t pid;     // of the process that began it, 0: none
-  uint32_t begun;   // atomic: once in a process image
+  uint32_t pid;     // process that began the session; 0: none
+  uint32_t begun;   // atomic: begun, which happens once in a program
   uint32_t closed;  // atomic: nobody reads CUPTI's buffers any more
-  uint32_t stop;    // atomic, futex: the last flush is wanted
-  uint32_t done;    // atomic, futex: 1: it was made and told of; 2: CUPTI records nothing any more
-  bool own_clock;   // CUPTI stamps with ours
+  uint32_t stop;    // atomic, futex: asks for the last flush
+  uint32_t done;    // atomic, futex: 1: its records are written; 2: CUPTI no longer records
+  bool own_clock;   // CUPTI's time stamps are of our clock
   double ticks_per_ns;
   void* subscriber;
   Library cupti;
@@ -25,15 +25,15 @@ struct Session {
 };
 extern Session g_session;
 
-// False in a forked child, which must not touch CUPTI.
+// Whether this process began the session. A forked child must not touch CUPTI.
 bool SessionIsOurs();
 uint64_t MonotonicNs();
-// Reads the clock of the records and the recording's together.
+// Reads the clock of CUPTI's records and that of the recording together.
 void ReadClocks();
-// Starts the thread that flushes and sees to it that the end of the program waits for its last
-// round, within bounds. False: there is no thread to be had.
+// Starts the flush thread, and makes the end of the program wait for its last round, within bounds.
+// False if no thread could be started.
 bool StartFlushing();
-// CUPTI records nothing from here on.
+// Makes CUPTI record nothing from here on.
 void DisableRecords();
 
 }  // namespace penstock::agent::cupti

@@ -7,9 +7,9 @@
 namespace penstock::agent::cupti {
 namespace {
 
-constexpr uint64_t kFewCalls = 8;  // the one that initialises CUDA is not recorded, others fail
-constexpr uint32_t kLooks = 8;     // two seconds of flushes
-constexpr uint32_t kPatientLooks = 40;  // where the device may be why
+constexpr uint64_t kFewCalls = 8;       // the first call is not recorded, and others may fail
+constexpr uint32_t kLooks = 8;          // two seconds of flushes
+constexpr uint32_t kPatientLooks = 40;  // where a busy device may be the reason
 
 }  // namespace
 
@@ -22,7 +22,8 @@ void RecordsWatch::Update(Silence& silence, uint64_t asked, uint64_t came, doubl
   silence.asked_at = asked;
 }
 
-// With no buffer at CUPTI none is withheld; with some, no more calls fit into them.
+// Whether silence can only mean that records go elsewhere: CUPTI has no buffer to withhold, or more
+// calls were made than fit into those that it has.
 bool RecordsWatch::IsSure(const Silence& silence, const Seen& seen, bool last) {
   const uint64_t calls = silence.asked_at - silence.asked;
   return calls >= kFewCalls &&
@@ -58,7 +59,7 @@ void RecordsWatch::Look(const Seen& seen, double seconds, bool last) {
     Tell("no records of CUPTI since ", records_.since,
          ": the device is never idle, or another tool has taken them");
   } else if (records_.looks == 0 && reason_[0] != 0) {
-    reason_[0] = 0;  // it was the device
+    reason_[0] = 0;  // the device was the reason
     changed_ = true;
   }
 }

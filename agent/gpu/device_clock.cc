@@ -26,9 +26,10 @@ uint64_t DeviceClock::ToTicks(uint64_t ns, double ticks_per_ns) const {
   const Pair& a = pair(at);
   double slope = ticks_per_ns;
   if (kept > 1) {
-    // The first two are of one flush, too close together to tell how things went long before.
+    // Before all pairs, the line goes to the last one, since the first two are of one flush and too
+    // close together to extrapolate from.
     const Pair& b = pair(ns < a.ns ? kept - 1 : at + 1);
-    // Two pairs of one microsecond, or of a wall clock that was set back, make no line.
+    // Pairs less than a millisecond apart, or of a clock that was set back, make no line.
     if (b.ns > a.ns + 1000000 && b.ticks > a.ticks) {
       slope = static_cast<double>(b.ticks - a.ticks) / static_cast<double>(b.ns - a.ns);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the clock that CUPTI stamps with (nanoseconds of CLOCK_MONOTONIC, or of its own) to ticks of
-// the recording, by pairs of both that were read together at every flush: between two pairs a
-// line, before them the line from the first to the last, after them that of the last two. One
-// thread's; no allocation.
+// Converts CUPTI's time stamps (nanoseconds of CLOCK_MONOTONIC, or of CUPTI's own clock) to ticks
+// of the recording. At every flush both clocks are read together as a pair. Between two pairs the
+// conversion is the line through them, before all pairs the line from the first to the last, after
+// all pairs the line through the last two. Threads: one. No allocation.
 #pragma once
 
 #include <stdint.h>
@@ -12,15 +12,15 @@ namespace penstock::agent {
 
 class DeviceClock {
  public:
-  // Units: ns of the source, ticks of the recording. In ascending order.
+  // Adds a pair: nanoseconds of the source, ticks of the recording. Requires: ascending order.
   void Add(uint64_t ns, uint64_t ticks);
-  // Requires: one Add(). `ticks_per_ns`: for as long as there is one pair only.
+  // Requires: one Add(). `ticks_per_ns` is used while there is only one pair.
   [[nodiscard]] uint64_t ToTicks(uint64_t ns, double ticks_per_ns) const;
-  // False: `ns` was read off another clock, it is too far from all that was ever read off this one.
+  // False if `ns` is too far from every reading of this clock, so that it must be of another.
   [[nodiscard]] bool Covers(uint64_t ns) const;
 
  private:
-  static constexpr uint64_t kBefore = 1000000000;  // a record is not older than the first pair
+  static constexpr uint64_t kBefore = 1000000000;  // no record is much older than the first pair
   static constexpr uint64_t kAfter = 5000000000;   // nor much younger than the last
   static constexpr uint32_t kPairs = 64;
   struct Pair {
@@ -28,7 +28,7 @@ class DeviceClock {
     uint64_t ticks;
   };
   Pair pairs_[kPairs] = {};
-  uint32_t count_ = 0;  // in all
+  uint32_t count_ = 0;  // pairs added in all
   uint64_t least_ = 0;  // of all pairs, not only those kept
   uint64_t most_ = 0;
 };

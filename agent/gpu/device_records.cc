@@ -13,9 +13,9 @@
 namespace penstock::agent {
 namespace {
 
-// Correlations are counted up, so the last kCalls of them have a place of their own each.
+// Correlations count up, so each of the last kCalls has its own entry.
 constexpr uint32_t kCalls = 1 << 16;
-constexpr uint32_t kWaiting = 1 << 13;  // works whose call has not come
+constexpr uint32_t kWaiting = 1 << 13;  // work whose call has not come
 constexpr uint32_t kLanes = 192;
 constexpr uint32_t kPatience = 2;  // rounds
 
@@ -31,7 +31,7 @@ struct Waiting {
   uint32_t round;
 };
 
-// Mapped once; zero is empty.
+// Mapped once. Zeroed memory is an empty table.
 struct Tables {
   Call calls[kCalls];
   uint32_t order[kCalls];  // correlations of calls not written, oldest first
@@ -39,7 +39,7 @@ struct Tables {
   NameCache names;
 };
 Tables* g_tables = nullptr;
-uint32_t g_first = 0;  // of `order`, counted up
+uint32_t g_first = 0;  // first index in `order`, modulo its size
 uint32_t g_last = 0;
 uint32_t g_waiting = 0;
 uint32_t g_round = 0;
@@ -81,7 +81,7 @@ ThreadState* LaneFor(uint32_t tid) {
     }
   }
   if (g_lane_count == kLanes) {
-    return g_lanes[kLanes - 1].state;  // of so many streams and threads the rest shares one
+    return g_lanes[kLanes - 1].state;  // further streams and threads share the last lane
   }
   char text[64] = "";
   Text name{text, sizeof text};
@@ -140,7 +140,7 @@ bool Pair(const DeviceWork& work) {
   return true;
 }
 
-// A work without its call: the loop was at some batch then.
+// Writes work whose call is not known, with the batch that was delivered last before it.
 void WriteAlone(const DeviceWork& work) {
   ++g_counts.unpaired;
   WriteWork(work, BatchAt(0, work.start));

@@ -13,16 +13,16 @@ namespace penstock::agent {
 namespace {
 
 GpuLevel g_asked = GpuLevel::kOff;
-// atomic, bool: the hooks on the runtime record. From the start in every process that may not use
-// CUPTI; where CUPTI may come, only when it is known not to.
+// Atomic, bool: the hooks on the runtime record. Set from the start if CUPTI will not be used; if
+// it may be, only once it is known that it cannot be.
 uint32_t g_hook_calls = 0;
-// Whom the variables name instead of the agent; "": nobody. Copies: the program may free its
-// environment.
+// The tools that the variables name instead of the agent; "" if there is none. These are copies,
+// since the program may free its environment.
 char g_other_cuda_tool[512] = "";
 char g_other_nvtx_tool[512] = "";
-uint32_t g_told = 0;                 // atomic: of the other tools
+uint32_t g_told = 0;                 // atomic: the other tools are in the facts
 uint32_t g_reached = 0;              // atomic: the level is known
-alignas(64) CudaCalls g_calls = {};  // atomics, relaxed; written by every thread, others are read
+alignas(64) CudaCalls g_calls = {};  // atomics, relaxed; written by every thread
 
 struct LevelName {
   GpuLevel level;
@@ -38,7 +38,8 @@ bool Same(const char* a, const char* b) {
   return StartsWith(a, b) && a[Length(b)] == 0;
 }
 
-// Sets `name` to the agent unless somebody has set it, then copies to what.
+// Sets the variable `name` to the agent. If somebody has set it, copies its value to `other`
+// instead.
 template <size_t kSize>
 void Point(const char* name, const char* (*variable)(const char*),
            void (*set)(const char*, const char*), char (&other)[kSize]) {
@@ -131,7 +132,7 @@ void NoteCudaCalls() {
 void ReachGpuLevel(GpuLevel level, const char* reason) {
   __atomic_store_n(&g_reached, 1u, __ATOMIC_RELAXED);
   if (level == GpuLevel::kNvtx && g_asked != GpuLevel::kNvtx && g_asked != GpuLevel::kNvml) {
-    level = GpuLevel::kCalls;  // what CUPTI does not give is taken from the runtime's functions
+    level = GpuLevel::kCalls;  // without CUPTI the hooks on the runtime record
   }
   __atomic_store_n(&g_hook_calls, level == GpuLevel::kCalls ? 1u : 0u, __ATOMIC_RELAXED);
   GpuFact("gpu.level", NameOf(level));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of the GPU is to be recorded in this process, and how much it came to.
+// How much of the GPU is asked to be recorded in this process, and how much can be.
 // Threads: any; facts are written by the caller.
 #pragma once
 
@@ -8,37 +8,39 @@
 
 namespace penstock::agent {
 
-// PENSTOCK_GPU. kYield: all but CUPTI, whose one place is left to the program's own profiler.
+// The values of PENSTOCK_GPU. kYield: all but CUPTI, which only one tool can use and which is left
+// to the program's own profiler.
 enum class GpuLevel : uint32_t { kOff, kNvtx, kNvml, kCalls, kYield, kCupti, kAuto };
 
-// Reads PENSTOCK_GPU and points NVTX and the driver at the agent, where nobody else has pointed
-// them anywhere. Called once, by the constructor, with the functions of boot.cc on the environment.
+// Takes the value of PENSTOCK_GPU, and makes NVTX and the driver load the agent, unless their
+// variables are set. Called once, by the constructor. `variable` and `set` are the functions of
+// boot.cc on the environment.
 void StartGpu(const char* level, const char* (*variable)(const char*),
               void (*set)(const char*, const char*));
 
-// What was asked for; kOff where nothing is recorded.
+// What PENSTOCK_GPU asked for; kOff where nothing is recorded.
 GpuLevel AskedGpuLevel();
-// True where calls of the CUDA runtime are to be recorded by its exported functions: CUPTI was not
-// asked for, or was not to be had.
+// True if the hooks on the CUDA runtime's exported functions record: CUPTI was not asked for, or
+// cannot be used.
 bool HooksCudaCalls();
 
 // "cupti", ...
 const char* NameOf(GpuLevel level);
 
-// The level that this process has come to, and why not more (""): into its facts, and the hooks on
-// the runtime are switched accordingly.
+// Writes the level that this process has reached, and the reason why not more ("": none), into its
+// facts. Switches the hooks on the runtime accordingly.
 void ReachGpuLevel(GpuLevel level, const char* reason);
-// The hooks on the runtime record their first call: in a process that CUPTI is not asked in, that
-// is when its level is reached.
+// Called when the hooks on the runtime record. At the first call the level of a process that does
+// not ask CUPTI is reached.
 void NoteCudaCalls();
-// Calls of the runtime that the hooks passed through while CUPTI recorded: what it is to tell of.
+// Counts calls of the runtime that the hooks only passed on, since CUPTI should record them.
 struct CudaCalls {
   uint64_t all;
   uint64_t copies;  // of them, those between host and device
 };
 void CountCudaCall(bool copies);
 CudaCalls CountedCudaCalls();
-// A fact of this process.
+// Writes a fact of this process.
 void GpuFact(const char* key, const char* value);
 void GpuFact(const char* key, uint64_t value);
 

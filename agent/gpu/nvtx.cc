@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent as an NVTX injection library: ranges and marks of the program become `mark` spans. NVTX
-// (every module that uses it has a copy of its own) calls InitializeInjectionNvtx2 at its first use
-// and gets its function table filled; from then on its calls land here directly.
-// Threads: every callback acts on the calling thread's own stack; domains and open start/end ranges
-// are in bounded tables of atomics. Nobody waits, nothing is allocated but a page per thread.
+// The agent as an NVTX injection library: ranges and marks of the program become `mark` spans.
+// Every module that uses NVTX has its own copy of it. At its first use the copy calls
+// InitializeInjectionNvtx2, which fills its function table, so that later calls come here directly.
+// Threads: every callback acts on the calling thread's own stack of ranges. Domains and open
+// start/end ranges are in bounded tables of atomics. Nobody waits, and nothing is allocated but the
+// memory of each thread's stack.
 
 #include "agent/gpu/nvtx_abi.h"
 
@@ -20,7 +21,8 @@
 
 namespace penstock::agent {
 
-// What a thread has pushed. Ranges deeper than the stack are counted, so that pops still match.
+// The ranges that a thread has pushed. Those that do not fit on the stack are counted, so that pops
+// still match.
 struct NvtxThread {
   static constexpr uint32_t kDepth = 64;
   struct Range {
@@ -30,7 +32,7 @@ struct NvtxThread {
     uint32_t reserved;
     Context context;
   };
-  uint64_t token;  // of the process that pushed: a forked child begins anew; 0: the thread ended
+  uint64_t token;  // of the process that pushed (a forked child begins anew); 0: the thread ended
   uint32_t depth;
   uint32_t beyond;  // pushed on top of a full stack
   Range stack[kDepth];
@@ -47,13 +49,13 @@ namespace {
 
 using nvtx::EventAttributes;
 
-// Domains are told from each other by their string; a handle points at it.
+// Domains differ by their name. A handle points at the domain's entry.
 constexpr uint32_t kDomains = 256;
 uint64_t g_domains[kDomains];
 uint32_t g_domain_count = 0;
 
-// Ranges between Start and End, which may be on different threads. An id is the slot and a number
-// that no range before had, so that an End too many ends nothing.
+// Ranges between Start and End, which may be on different threads. An id combines the entry with a
+// number that no earlier range had, so an End without its Start ends nothing.
 struct OpenRange {
   uint64_t id;  // atomic: 0 free, 1 being written
   uint64_t start;
@@ -91,7 +93,7 @@ uint64_t RegisteredId(const void* handle) {
   return reinterpret_cast<uintptr_t>(handle) >> 1 & 0xffffffffu;
 }
 
-// The message of `a`, which may be of an older or later version of the struct.
+// Id of the message of `a`; 0 if there is none, or `a` is of a version too old to have one.
 uint64_t MessageOf(NvtxThread* t, const EventAttributes* a) {
   if (a == nullptr || a->size < sizeof(EventAttributes) || a->message == nullptr) {
     return 0;
@@ -136,7 +138,7 @@ inline int PushId(const Here& here, uint64_t domain, uint64_t name) {
   return static_cast<int>(t->depth++);
 }
 
-// The span of a range, or of a mark, which ends where it starts.
+// The span of a range, or of a mark, whose end is its start.
 FinishedSpan MarkOf(uint64_t domain, uint64_t name, uint64_t start, uint64_t end) {
   return {.stage = wire::kMark,
           .name = static_cast<uint32_t>(name),
@@ -145,7 +147,7 @@ FinishedSpan MarkOf(uint64_t domain, uint64_t name, uint64_t start, uint64_t end
           .object = domain};
 }
 
-// The innermost range of `domain`: domains nest each in itself, not in the others.
+// Pops the innermost range of `domain`. Ranges nest within a domain, but not across domains.
 int PopFrom(uint64_t domain) {
   const uint64_t end = Now();
   const Here here = Enter();
@@ -161,7 +163,7 @@ int PopFrom(uint64_t domain) {
     --at;
   }
   if (at == 0) {
-    return nvtx::kNoTracking;  // pushed before the recording, or by the parent of this process
+    return nvtx::kNoTracking;  // pushed before the recording, or by the parent process
   }
   const NvtxThread::Range range = t->stack[at - 1];
   for (uint32_t i = at; i < t->depth; ++i) {
@@ -303,7 +305,7 @@ void* CreateDomain(const Char* name) {
       return &g_domains[i];
     }
   }
-  return &g_domain_count;  // no null, and no domain of the table: counts as the default one
+  return &g_domain_count;  // neither null nor in the table: counts as the default domain
 }
 void* DomainCreateA(const char* name) {
   return CreateDomain(name);
@@ -344,7 +346,7 @@ void Fill(const nvtx::ExportTableCallbacks* table, uint32_t module,
   }
 }
 
-// NVTX unloads a tool that answers 0, so the answer is 1 whatever happens.
+// Always returns 1, since NVTX unloads a tool that returns 0.
 int Initialise(nvtx::GetExportTable* get) {
   const int saved = errno;
   if (get != nullptr && g_config.on && AskedGpuLevel() != GpuLevel::kOff) {
@@ -385,7 +387,7 @@ int Initialise(nvtx::GetExportTable* get) {
 }  // namespace
 }  // namespace penstock::agent
 
-// The second is of NVTX version 1; both get the same table.
+// The second function is for NVTX version 1. Both fill the same table.
 PENSTOCK_EXPORT int InitializeInjectionNvtx2(penstock::agent::nvtx::GetExportTable* get) {
   return penstock::agent::Initialise(get);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of NVTX's binary interface that the agent speaks, declared here so that no header of
-// NVTX is needed to build. tests/agent/gpu/nvtx_layout_test.cc compares it with the real ones.
+// The part of NVTX's binary interface that the agent uses, declared here so that the build needs no
+// header of NVTX. tests/agent/gpu/nvtx_layout_test.cc compares it with the real one.
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 namespace penstock::agent::nvtx {
 
-// What an instance of NVTX (one in every module that uses it) offers to a tool.
+// The function by which a copy of NVTX (every module that uses it has one) gives a tool its tables.
 using GetExportTable = const void*(uint32_t id);
 inline constexpr uint32_t kCallbacksTable = 1;
 
@@ -51,7 +51,7 @@ enum Core2 : uint32_t {
   kCore2End = 16,
 };
 
-// nvtxEventAttributes_t. Later versions grow at the end; `size` says how much there is.
+// nvtxEventAttributes_t. Later versions are longer; `size` says how long this one is.
 struct EventAttributes {
   uint16_t version;
   uint16_t size;

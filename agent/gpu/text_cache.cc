@@ -8,7 +8,7 @@
 namespace penstock::agent {
 namespace {
 
-constexpr size_t kMaxName = 1024;  // bytes; what is longer is cut
+constexpr size_t kMaxName = 1024;  // bytes; longer names are cut
 
 uint64_t Word(const char* p) {
   uint64_t w;
@@ -16,7 +16,7 @@ uint64_t Word(const char* p) {
   return w;
 }
 
-// Multiplies eight bytes at a time; of the last, incomplete word only the bytes that are there.
+// Multiplies eight bytes at a time. Reads nothing beyond the end of the text.
 uint64_t FastHash(const char* text, size_t size) {
   constexpr uint64_t kOdd = 0x9e3779b97f4a7c15u;
   uint64_t hash = size * kOdd;
@@ -42,7 +42,7 @@ uint64_t FastHash(const char* text, size_t size) {
   return hash != 0 ? hash : 1;
 }
 
-// Where the running number of emit_nvtx begins, else `size`.
+// Length of the text before the running number that emit_nvtx adds; `size` if there is none.
 size_t WithoutNumber(const char* text, size_t size) {
   for (size_t i = 0; i + 8 < size; ++i) {
     if (text[i] == ',' && text[i + 1] == ' ' &&
@@ -75,7 +75,7 @@ __attribute__((noinline)) uint64_t Miss(NameCache* cache, const char* text, size
   return id;
 }
 
-// Writes UTF-8 of at most `room` bytes. Half of a character is never written.
+// Writes `from` as UTF-8 of at most `room` bytes. Never writes half of a character.
 size_t Utf8(const wchar_t* from, char* to, size_t room) {
   size_t n = 0;
   for (; *from != 0; ++from) {
