@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent's face towards native programs: traces/native_bridge.h on the recording core. Every
-// function touches its own thread's state only, and keeps errno: the core makes raw system calls.
+// The interface for native programs: implements traces/native_bridge.h with the recording core.
+// Every function touches only its own thread's state, and keeps errno, since the core makes raw
+// system calls.
 
 #include "traces/native_bridge.h"
 
@@ -23,7 +24,7 @@ Context ContextOf(const PenstockPlace& place) {
   return context;
 }
 
-// The place of the calling thread where none is given.
+// The given place, or that of the calling thread.
 Context PlaceOr(const PenstockPlace* place, const ThreadState* state) {
   return place != nullptr ? ContextOf(*place) : state->context;
 }
@@ -46,7 +47,7 @@ void Claim(uint32_t stages) {
 uint64_t NowTicks() {
   uint64_t token;
   if (Recording()) {
-    EnsureProcess(&token);  // the clock is the recording's
+    EnsureProcess(&token);  // sets the recording's clock
   }
   return Now();
 }

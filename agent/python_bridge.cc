@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent's face towards Python: builtin functions made at run time from the interpreter that is
-// in the process, so that the agent links no libpython and one agent serves every version. Only
-// names of the stable ABI are used (PyCFunction, PyLong, PyUnicode, PyDict; METH_FASTCALL).
-// Every function holds the GIL and touches its own thread's state only.
+// The interface for the Python hooks: builtin functions made at run time by the interpreter that is
+// in the process, so the agent links no libpython and one agent serves every version. Only names of
+// the stable ABI are used (PyCFunction, PyLong, PyUnicode, PyDict; METH_FASTCALL). Every function
+// holds the GIL and touches only its own thread's state.
 
 #include <dlfcn.h>
 
@@ -69,7 +69,7 @@ Object* None() {
   return g_python.none;
 }
 
-// Argument `i` as a number; what is no number of 64 bits counts as -1.
+// Argument `i` as a number. Anything that is no 64-bit number counts as -1.
 int64_t Number(Arguments a, Count n, Count i, int64_t missing = -1) {
   if (i >= n) {
     return missing;
@@ -108,7 +108,7 @@ Stage StageOf(int64_t value) {
   return value > 0 && value < wire::kStageCount ? static_cast<Stage>(value) : wire::kMark;
 }
 
-// A token as one small int: depth in the low byte.
+// Packs a token into one small int, with the depth in the low byte.
 int64_t Pack(Token t) {
   return static_cast<int64_t>(uint64_t{t.serial} << 8 | t.depth);
 }
@@ -125,7 +125,7 @@ Object* IsRecording(Object* /*self*/, Arguments, Count) {
 Object* NowTicks(Object* /*self*/, Arguments, Count) {
   uint64_t token;
   if (Recording()) {
-    EnsureProcess(&token);  // the clock is the recording's
+    EnsureProcess(&token);  // sets the recording's clock
   }
   return g_python.from_long(static_cast<long long>(Now()));
 }
@@ -259,7 +259,8 @@ Object* OpenCount(Object* /*self*/, Arguments a, Count n) {
   return g_python.from_long(OpenSpans(StageOf(Number(a, n, 0))));
 }
 
-// What following calls needs of the interpreter; false: it cannot be done here.
+// Finds the functions that following calls needs. False if calls cannot be followed in this
+// interpreter.
 bool LoadCallApi(CallApi* api, bool monitoring);
 
 Object* FollowBegin(Object* /*self*/, Arguments a, Count n) {
@@ -415,8 +416,8 @@ bool LoadCallApi(CallApi* api, bool monitoring) {
 }  // namespace
 }  // namespace penstock::agent
 
-// A new reference to a dict of the builtins, or to None where this Python is not one we know.
-// Called through ctypes.PyDLL, so with the GIL held.
+// Returns a new reference to a dict of the builtins, or to None if this version of Python is not
+// known. Called through ctypes.PyDLL, so the GIL is held.
 PENSTOCK_EXPORT void* penstock_python_bridge() {
   using namespace penstock::agent;
   if (!LoadPython()) {

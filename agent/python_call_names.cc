@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is called, read from the interpreter's objects without asking them: no code of the program
-// runs. Their layout is that of builds with a GIL and without Py_TRACE_REFS.
+// Names of what is called. They are read from the interpreter's objects in memory, so no code of
+// the program runs. The layout is that of builds with a GIL and without Py_TRACE_REFS.
 #include <string.h>
 
 #include "agent/python_call_tree.h"
@@ -35,7 +35,8 @@ void Append(char* text, size_t* size, const char* more, size_t length) {
 
 }  // namespace
 
-// "numpy.random.mtrand.RandomState.choice", "len", "torch.conv2d": of what is written in C.
+// The name of a callable written in C: "numpy.random.mtrand.RandomState.choice", "len",
+// "torch.conv2d".
 uint64_t NameOfBuiltin(const PyHandle* callable) {
   char text[kMostName];
   size_t size = 0;
@@ -76,7 +77,8 @@ uint64_t NameOfBuiltin(const PyHandle* callable) {
   return Intern(text, size);
 }
 
-// Tools come by these. They are to see the process as it is without us.
+// Whether a debugger, tracer or profiler is being installed or asked for. It shall see the process
+// as it is without us.
 bool IsTool(const PyHandle* callable) {
   static constexpr const char* kNames[] = {"setprofile",  "settrace",   "_setprofileallthreads",
                                            "use_tool_id", "set_events", "_settraceallthreads",
@@ -97,7 +99,7 @@ bool IsTool(const PyHandle* callable) {
   return self != nullptr && strcmp(TypeName(TypeOf(self)), "_lsprof.Profiler") == 0;
 }
 
-// What identifies a callable of C beyond the life of one bound method: where it is defined.
+// A key for a callable of C that outlives one bound method: the address of its definition.
 const void* KeyOfBuiltin(const PyHandle* callable) {
   const PyHandle* type = TypeOf(callable);
   if (type == g_unit.api.builtin_type) {
@@ -119,8 +121,8 @@ bool IsStopMethod(const PyHandle* callable) {
          FieldOf<const void*>(callable, 16) == g_unit.api.stop_method;
 }
 
-// Our own hooks run inside ordinary units too: their time is their caller's. They are modules of
-// the package, and wrappers that forwarding.py compiles.
+// Whether this is code of our own hooks: modules of the package, and wrappers that forwarding.py
+// compiles. These also run in units that are not followed, so their time counts as their caller's.
 bool IsOwnCode(PyHandle* code) {
   PyHandle* file = g_unit.api.attribute(code, "co_filename");
   if (file == nullptr) {

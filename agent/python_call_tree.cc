@@ -10,7 +10,7 @@ CallNode g_call_nodes[kMostNodes];
 
 namespace {
 
-constexpr uint32_t kSmallPart = 1000;  // a node below this part of the unit becomes its parent's
+constexpr uint32_t kSmallPart = 1000;  // a node below this part of the unit joins its parent
 
 uint16_t g_table[kSlots];  // node + 1; 0: free
 
@@ -29,7 +29,8 @@ uint64_t Halves(const uint32_t (&halves)[3], const EventCosts& costs) {
   return (halves[0] * costs.function + halves[1] * costs.builtin + halves[2] * costs.line) >> 9;
 }
 
-// Takes the cost of each event off the time in which it lies; adds up. Returns the whole cost.
+// Subtracts the cost of each event from the time in which it lies, and adds up totals. Returns the
+// whole cost.
 uint64_t TakeCostsOff(const EventCosts& costs) {
   uint64_t all = 0;
   for (uint32_t i = 0; i < g_unit.nodes; ++i) {
@@ -81,7 +82,7 @@ Place PlaceOf(const CallNode& n) {
     return place;
   }
   place.file = InternAttribute(n.code, "co_filename");
-  uint64_t name = InternAttribute(n.code, "co_qualname");  // from 3.11 on
+  uint64_t name = InternAttribute(n.code, "co_qualname");  // Python 3.11 and later
   if (name == 0) {
     name = InternAttribute(n.code, "co_name");
   }
@@ -97,7 +98,8 @@ Place PlaceOf(const CallNode& n) {
   return place;
 }
 
-// Numbers the nodes that are written; the time of the others becomes that of the node above.
+// Numbers the nodes that will be written and returns their count. The time of the others is added
+// to the node above.
 uint16_t ChooseNodes(uint64_t duration) {
   const uint64_t least = duration / kSmallPart;
   uint16_t count = 0;
@@ -105,7 +107,7 @@ uint16_t ChooseNodes(uint64_t duration) {
     CallNode& n = g_call_nodes[i];
     const uint16_t above =
         n.parent != wire::kNoNode ? g_call_nodes[n.parent].written : wire::kNoNode;
-    // Children of our own code take its place.
+    // Nodes of our own hooks are left out, and their children take their place.
     const bool pruned =
         n.parent != wire::kNoNode && above == wire::kNoNode && !IsOwnNode(g_call_nodes[n.parent]);
     n.written = wire::kNoNode;
@@ -118,7 +120,7 @@ uint16_t ChooseNodes(uint64_t duration) {
   return count;
 }
 
-// The node above that is written, or the unit.
+// The next node above that is written; kNoNode stands for the unit.
 uint16_t WrittenAbove(const CallNode& n) {
   uint16_t at = n.parent;
   while (at != wire::kNoNode) {
@@ -183,7 +185,6 @@ void WriteUnit(uint64_t cost, const EventCosts& costs) {
 
 }  // namespace
 
-// The node for `key` below `parent`; kNoNode: there is no room. `fresh` says whether it is new.
 uint16_t ChildNode(uint16_t parent, uint8_t kind, const void* key, uint32_t line, bool* fresh) {
   *fresh = false;
   for (uint32_t slot = SlotOf(parent, key, line);; slot = (slot + 1) & (kSlots - 1)) {
@@ -214,8 +215,6 @@ void ClearNodes() {
   memset(g_table, 0, sizeof g_table);
 }
 
-// Until the unit is finished `total` of the first node of a function is the time of its own that
-// all nodes of the function have.
 void AddUpCodes() {
   for (uint32_t i = 0; i < g_unit.nodes; ++i) {
     const CallNode& node = g_call_nodes[i];

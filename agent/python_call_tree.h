@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The call tree of the unit that is followed: what its events build up (python_calls.cc) and what
-// is written of it (python_call_tree.cc). One in a process, under the GIL. Not for others.
+// The call tree of the followed unit: events build it (python_calls.cc), and parts of it are
+// written (python_call_tree.cc). There is one in a process, guarded by the GIL. For these sources
+// only.
 #pragma once
 
 #include <pthread.h>
@@ -18,9 +19,9 @@ inline constexpr uint32_t kSlots = 2048;  // of the table of nodes, a power of t
 inline constexpr uint32_t kMostHot = 8;
 
 struct CallNode {
-  PyHandle* code;  // of a function or line, held; nullptr of a builtin
+  PyHandle* code;  // of a function or line, with a reference; nullptr for a builtin
   const void* key;
-  uint64_t own;  // ticks, as measured
+  uint64_t own;  // ticks
   uint64_t total;
   uint64_t cost;
   uint64_t count;
@@ -36,8 +37,8 @@ struct CallNode {
 
 struct OpenCall {
   const void* key;
-  uint16_t node;  // where its time goes: a node of its own, or its caller's
-  uint16_t line;  // node of the line that it is at, or kNoNode
+  uint16_t node;  // its own node, or its caller's if there was no room
+  uint16_t line;  // node of its current line, or kNoNode
   uint8_t kind;
   bool is_hot;
   bool has_node;
@@ -55,11 +56,11 @@ struct FollowedUnit {
   uint64_t events[3];
   uint64_t top_own;      // outside of all nodes
   uint64_t interpreted;  // outside of builtins
-  uint64_t counted;      // of that, against `most_ticks`
+  uint64_t counted;      // part of that which counts towards `most_ticks`
   uint32_t top_halves[3];
   uint32_t nodes;
   uint32_t depth;
-  uint32_t beyond;  // calls deeper than the stack
+  uint32_t beyond;  // open calls that did not fit on the stack
   uint32_t hot_count;
   uint32_t codes;
   PyHandle* hot[kMostHot];  // held
@@ -73,28 +74,29 @@ struct FollowedUnit {
 extern FollowedUnit g_unit;
 extern CallNode g_call_nodes[kMostNodes];
 
-// The node for `key` below `parent`; kNoNode: there is no room. `fresh` says whether it is new.
+// Returns the node for `key` below `parent`; kNoNode if there is no room. `fresh`: whether it is
+// new.
 uint16_t ChildNode(uint16_t parent, uint8_t kind, const void* key, uint32_t line, bool* fresh);
 void ClearNodes();
-// Until the unit is finished `total` of the first node of a function is the time of its own that
-// all nodes of the function have: what HottestCode() goes by.
+// For HottestCode(): until the unit is finished, sets `total` of the first node of each function to
+// the sum of `own` over all nodes of that function.
 void AddUpCodes();
 
-// Objects of the interpreter, as they lie in memory (python_call_names.cc).
+// Reading objects of the interpreter from memory (python_call_names.cc).
 inline PyHandle* TypeOf(const PyHandle* object) {
   PyHandle* type;
   __builtin_memcpy(&type, static_cast<const char*>(object) + 8, sizeof type);
   return type;
 }
-// "numpy.random.mtrand.RandomState.choice", "len", "torch.conv2d": id of the name.
+// Id of a name such as "numpy.random.mtrand.RandomState.choice", "len" or "torch.conv2d".
 uint64_t NameOfBuiltin(const PyHandle* callable);
-// What identifies a callable of C beyond the life of one bound method: where it is defined.
+// A key for a callable of C that outlives one bound method: the address of its definition.
 const void* KeyOfBuiltin(const PyHandle* callable);
-// Tools come by these. They are to see the process as it is without us.
+// Whether the call installs or asks for a debugger, tracer or profiler: that must not see us.
 bool IsTool(const PyHandle* callable);
 bool IsOwnMethod(const void* key);
 bool IsStopMethod(const PyHandle* callable);
-// Our own hooks run inside ordinary units too: their time is their caller's.
+// Whether this is code of our own hooks.
 bool IsOwnCode(PyHandle* code);
 
 }  // namespace penstock::agent

@@ -29,7 +29,7 @@ void CountHalf(uint16_t node, EventKind kind) {
                              : n.line_halves);
 }
 
-// Time since the event before belongs to where the thread was.
+// Adds the time since the last event to the node in which the thread was.
 void Advance(EventKind kind) {
   const uint64_t now = Now();
   const uint16_t node = Current();
@@ -38,7 +38,8 @@ void Advance(EventKind kind) {
     const uint64_t passed = now - g_unit.last;
     const uint64_t most = g_unit.start.most_ticks / 4;
     g_unit.interpreted += passed;
-    // One long stretch may be a wait for a core; if it is not, the time is spent already.
+    // A long interval between two events may be a wait for a core, so it counts as a quarter of the
+    // limit at most.
     g_unit.counted += passed < most ? passed : most;
   }
   g_unit.last = now;
@@ -46,8 +47,8 @@ void Advance(EventKind kind) {
   CountHalf(node, kind);
 }
 
-// Before 3.12 our two functions take themselves off when they are called next: that they are called
-// says that no tool of the program has taken their place.
+// Stops following. Before 3.12 our two functions remove themselves the next time they are called,
+// since only then it is certain that no tool of the program has replaced them.
 void SwitchOff() {
   g_unit.is_following = false;
   if (!g_unit.start.monitoring) {
@@ -62,7 +63,7 @@ void SwitchOff() {
   }
 }
 
-// After an event: has it been enough?
+// Ends following if the unit has reached its limit of events or time.
 void CheckLimits() {
   const uint64_t events = g_unit.events[0] + g_unit.events[1] + g_unit.events[2];
   if (events < g_unit.start.most_events && g_unit.counted < g_unit.start.most_ticks) {
@@ -112,7 +113,7 @@ void EnterFunction(PyHandle* code) {
   CheckLimits();
 }
 
-// Ends the newest call of `key`, and what is open above it.
+// Ends the newest call of `key` and the calls that are still open inside it.
 void Leave(const void* key, uint8_t kind, EventKind event) {
   Advance(event);
   if (g_unit.beyond != 0 && kind == wire::kCallFunction) {
@@ -124,7 +125,7 @@ void Leave(const void* key, uint8_t kind, EventKind event) {
         g_unit.depth = i;
         break;
       }
-      // A builtin ends before the function that called it: it is none of those.
+      // A builtin ends before the function that called it, so it cannot be further out.
       if (kind == wire::kCallBuiltin && entry.kind == wire::kCallFunction) {
         break;
       }
@@ -279,7 +280,7 @@ UnitEnd StopUnit(bool displaced) {
   }
   const uint64_t now = Now();
   if (g_unit.is_following) {
-    // The call that has led here was an event, unless our profile function is no longer the one.
+    // The call of this function was an event, unless another profile function has replaced ours.
     const bool gone = displaced || (!g_unit.start.monitoring && !g_unit.saw_end);
     g_unit.is_following = false;
     g_unit.ended = now;
@@ -337,7 +338,7 @@ void OnBuiltin(PyHandle* callable) {
   }
   const PyHandle* type = TypeOf(callable);
   if (type == g_unit.api.function_type || type == g_unit.api.method_type) {
-    return;  // its own start tells
+    return;  // it has an event of its own
   }
   EnterBuiltin(callable);
 }

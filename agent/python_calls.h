@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Follows the Python calls of one sample, batch or step: builds its call tree and writes it to the
-// recording. One unit at a time in a process, on one thread. All functions hold the GIL. Objects of
-// the interpreter are read as they lie in memory, never asked: no code of the program runs.
+// recording. One unit at a time in a process, on one thread. All functions hold the GIL. Callables
+// are read from memory, and only code objects are asked for attributes, so no code of the program
+// runs.
 #pragma once
 
 #include <stdint.h>
@@ -13,14 +14,14 @@ namespace penstock::agent {
 
 using PyHandle = void;  // PyObject
 
-// Functions of the interpreter, found by name. nullptr: this one does not have it.
+// Functions of the interpreter, found by name. nullptr where this interpreter lacks one.
 struct CallApi {
   // Before 3.12.
   void (*set_profile)(int (*)(PyHandle*, PyHandle*, int, PyHandle*), PyHandle*);
   void (*set_trace)(int (*)(PyHandle*, PyHandle*, int, PyHandle*), PyHandle*);
   PyHandle* (*frame_code)(PyHandle*);
   int (*frame_line)(PyHandle*);
-  // From 3.12 on sys.monitoring tells.
+  // From 3.12 on sys.monitoring reports the events.
   PyHandle* (*call)(PyHandle*);
   PyHandle* (*attribute)(PyHandle*, const char*);
   long long (*as_long)(PyHandle*);
@@ -33,13 +34,13 @@ struct CallApi {
   PyHandle* builtin_type;
   PyHandle* descriptor_type;
   PyHandle* type_type;
-  // Our own functions that Python calls, and the one that ends a unit.
+  // Our own functions that Python calls; `stop_method` ends a unit.
   const void* own_methods;
   const void* own_methods_end;
   const void* stop_method;
 };
 
-// Ticks of one event, in 256ths: what following it costs the program.
+// What following one event costs the program, in 256ths of a tick.
 struct EventCosts {
   uint64_t function;
   uint64_t builtin;
@@ -53,13 +54,13 @@ struct UnitStart {
   Context context;
   uint64_t ordinary;  // ticks
   uint32_t neighbours;
-  uint32_t most_events;  // following ends there
+  uint32_t most_events;  // following ends after so many
   uint64_t most_ticks;   // outside of builtins
   bool monitoring;
-  PyHandle* give_way;  // called to switch sys.monitoring off; borrowed for the unit
+  PyHandle* give_way;  // called to switch sys.monitoring off
 };
 
-// What a unit that has ended was like.
+// Figures of a unit that has ended.
 struct UnitEnd {
   uint64_t duration;
   uint64_t functions;  // events
@@ -71,18 +72,18 @@ struct UnitEnd {
 };
 enum UnitState : uint64_t { kUnitWhole = 0, kUnitWasCut = 1, kUnitDisplaced = 2 };
 
-// Begins a unit on this thread. False: one is under way.
+// Begins a unit on this thread. False if one is under way.
 bool BeginUnit(const CallApi& api, const UnitStart& start, PyHandle* const* hot, intptr_t count);
-// Ends it. `displaced`: a tool of the program has come; the unit is of no use then.
+// Ends the unit. `displaced`: a tool of the program has taken over, so the unit is useless.
 UnitEnd StopUnit(bool displaced);
-// The code object that has the n-th most time of its own, borrowed; nullptr: there is none.
+// The code object with the n-th most time of its own, borrowed; nullptr if there is none.
 PyHandle* HottestCode(uint32_t n);
-// Writes the unit, if `write`, and forgets it. Returns the ticks that following cost.
+// Forgets the unit, after writing it if `write`. Returns the ticks that following cost.
 uint64_t FinishUnit(bool write, const EventCosts& costs);
-// In a forked child: the unit is its parent's.
+// To be called in a forked child: the unit is its parent's.
 void ForgetUnit();
 
-// Events of sys.monitoring, from whatever thread.
+// Events of sys.monitoring, from any thread.
 void OnFunction(PyHandle* code);
 void OnReturn(PyHandle* code);
 void OnBuiltin(PyHandle* callable);

@@ -16,18 +16,19 @@ using PointerTo = T*;
 
 #define PENSTOCK_EXPORT extern "C" __attribute__((visibility("default")))
 
-// Where FindLibc() finds it.
+// Puts a Symbol into the section in which FindLibc() looks for them.
 #define PENSTOCK_SYMBOL __attribute__((section("penstock_symbols"), used))
 
-// The real libc function `name` with the type of the hook.
+// The real libc function `name`, with the type of its hook.
 #define PENSTOCK_REAL(name)                                                           \
   ([]() noexcept {                                                                    \
     PENSTOCK_SYMBOL static ::penstock::agent::Symbol symbol = {#name, nullptr};       \
     return reinterpret_cast<decltype(&::name)>(::penstock::agent::RealLibc(&symbol)); \
   }())
 
-// Finds it also where it lies in a library of the caller's alone, as semaphores do before
-// glibc 2.34 in a program that opens a plugin. Null: this libc does not have it.
+// Also finds a function that only the caller's own libraries have, such as the semaphores of
+// libpthread before glibc 2.34 in a program that opens a plugin. Null if this libc does not have
+// it.
 #define PENSTOCK_REAL_NEAR(name, type)                                                         \
   ([](void* return_address) noexcept {                                                         \
     PENSTOCK_SYMBOL static ::penstock::agent::Symbol symbol = {#name, nullptr};                \
@@ -36,7 +37,7 @@ using PointerTo = T*;
         found != nullptr ? found : ::penstock::agent::RealForCaller(&symbol, return_address)); \
   }(__builtin_return_address(0)))
 
-// The same for aliases that headers do not declare: `type` is the function's type.
+// Like PENSTOCK_REAL, for aliases that headers do not declare. `type` is the function's type.
 #define PENSTOCK_REAL_AS(name, type)                                            \
   ([]() noexcept {                                                              \
     PENSTOCK_SYMBOL static ::penstock::agent::Symbol symbol = {#name, nullptr}; \

@@ -13,20 +13,21 @@
 #define PENSTOCK_EXPORT extern "C" __attribute__((visibility("default")))
 
 // For hooks of C++ functions: defines `function` as the exported symbol `mangled`. Its types must
-// not be local to the source: the function would be, too.
+// not be local to the source, since the function would then be local too.
 #define PENSTOCK_FOREIGN(result, function, mangled, ...)                                \
   __attribute__((visibility("default"))) result function(__VA_ARGS__) __asm__(mangled); \
   static Symbol function##_symbol = {mangled, nullptr};                                 \
   result function(__VA_ARGS__)
 
-// Its real function, as `real`; returns `failure` where there is none.
+// Declares `real` as the real function. Returns `failure` from the hook if there is none.
 #define PENSTOCK_FOREIGN_REAL(function, failure)                                                   \
   auto* const real = RealFor<decltype(function)>(&function##_symbol, __builtin_return_address(0)); \
   if (real == nullptr) return failure
 
 namespace penstock::agent {
 
-// nullptr: none, and counted. The hook then returns what its API returns on failure.
+// nullptr if there is none, which is counted. The hook then returns what its API returns on
+// failure.
 template <typename Function>
 inline Function* RealFor(Symbol* symbol, void* return_address) {
   void* const real = RealForCaller(symbol, return_address);
@@ -48,7 +49,7 @@ inline void CloseSpan(Token token, uint64_t bytes, bool failed) {
   if (token.depth != 0) End(token, bytes, 0, failed ? wire::kFlagError : uint8_t{0});
 }
 
-// Width times height times bytes per pixel; 0 where one of them is not known.
+// Width times height times bytes per pixel; 0 if one of them is not known.
 inline uint64_t PixelBytes(int width, int height, int pixel) {
   if (width <= 0 || height <= 0 || pixel <= 0) return 0;
   return static_cast<uint64_t>(width) * static_cast<uint64_t>(height) *

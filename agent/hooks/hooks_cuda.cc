@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls of the CUDA runtime by its exported functions, where CUPTI is not to be had: how long the
-// program was in a copy or a wait, how many bytes, which way. What the device did meanwhile, and
-// programs that link the runtime statically, this does not see. While CUPTI records, a call is only
-// counted; in a process that is not recorded it passes straight through.
-// Each hook calls the definition that its caller would have got (two runtimes in one process keep
-// their own). The runtime throws nothing and does not longjmp.
+// Hooks on exported functions of the CUDA runtime, for use without CUPTI: how long the program was
+// in a copy or a wait, how many bytes were copied, and which way. They do not see what the device
+// did meanwhile, nor programs that link the runtime statically. While CUPTI records, a call is only
+// counted. In a process that is not recorded it is only passed on. Each hook calls the definition
+// that its caller would have got, so two runtimes in one process keep their own functions. The
+// runtime does not throw and does not longjmp.
 
 #include "agent/core/text.h"
 #include "agent/core/thread_state.h"
@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kNoRuntime = 35;  // cudaErrorInsufficientDriver: the caller's runtime has gone
 
-// What a call was for, from its arguments; the memory on the host's side may be of any kind.
+// The direction of a copy, from the call's arguments. These do not tell whether memory of the host
+// is pinned.
 const char* Direction(int kind) {
   switch (kind) {
     case 0:
@@ -30,7 +31,7 @@ const char* Direction(int kind) {
     case 3:
       return "D2D";
     default:
-      return nullptr;  // the runtime finds out by the addresses
+      return nullptr;  // the runtime decides it by the addresses
   }
 }
 
@@ -56,7 +57,8 @@ void Record(Stage stage, const char* function, const char* direction, uint64_t b
   errno = saved;
 }
 
-// Whether to record is asked after the call: the first one may be what initialises CUDA.
+// Calls the real function and records the call. Asks whether to record after it, since the first
+// call may initialise CUDA.
 template <class Function, class... Arguments>
 int Through(Symbol* symbol, void* caller, Stage stage, const char* direction, uint64_t bytes,
             Arguments... arguments) {

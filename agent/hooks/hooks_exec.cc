@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Children whose environment was rebuilt: our variables, and only ours, are put back, and only for
-// programs that can load the agent. May run in a vfork child: changes no state of ours.
+// Repairs the environment of a program that is executed with a rebuilt one: our variables, and only
+// ours, are put back, if the program can load the agent. If it cannot, the agent is taken out of
+// LD_PRELOAD. May run in a vfork child, so it changes no state of the process.
 
 #include <elf.h>
 #include <fcntl.h>
@@ -32,17 +33,17 @@ bool Names(const char* variable, const char* other) {
   return *variable == '=' && *other == '=';
 }
 
-// What an exec would run, as far as it matters to us.
+// What kind of program an exec would run.
 enum class Target {
-  kOther,      // static, or not to be seen: LD_PRELOAD says nothing to it
+  kOther,      // static or unreadable: LD_PRELOAD has no effect
   kLoads,      // linked against glibc
-  kSanitized,  // the same, with AddressSanitizer, which ends a program that loads us first
-  kRefuses,    // its loader complains of what it cannot load: 32 bits, another C library
+  kSanitized,  // the same with AddressSanitizer, which must be loaded first
+  kRefuses,    // its loader cannot load the agent and complains: 32 bits, another C library
 };
 
 constexpr size_t kEntries = 48;
 constexpr unsigned kSegments = 24;
-// In ExecScratch::program.
+// What is read of a program file. Lies in ExecScratch::program.
 struct Program {
   Elf64_Ehdr head;
   Elf64_Phdr segments[kSegments];
@@ -56,7 +57,8 @@ bool ReadAt(int fd, void* to, size_t size, uint64_t offset) {
                    static_cast<long>(offset)) == static_cast<long>(size);
 }
 
-// The libraries that it names come first in its dynamic section, the sanitizer's before the others.
+// Whether the program needs the sanitizer's library. The names of libraries come first in the
+// dynamic section, and the sanitizer's before the others.
 bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, size_t loads, Program* program) {
   Elf64_Dyn* const entries = program->entries;
   __builtin_memset(entries, 0, sizeof program->entries);
@@ -103,7 +105,8 @@ Target LookAtProgram(int fd, Program* program) {
                                static_cast<long>(segment.p_offset));
       name[n > 0 ? n : 0] = 0;
       const char* base = BaseName(name);
-      // Under musl the agent loads, and does nothing: what the program starts may be traced again.
+      // Under musl the agent loads and does nothing, so it may stay: what the program starts can be
+      // traced again.
       target = StartsWith(base, "ld-linux")  ? Target::kLoads
                : StartsWith(base, "ld-musl") ? Target::kOther
                                              : Target::kRefuses;
@@ -118,7 +121,7 @@ Target LookAtProgram(int fd, Program* program) {
              : target;
 }
 
-// "#! /path argument": ends the text behind the path and returns it; nullptr: no script.
+// Returns the path in "#! /path argument" and terminates it there. nullptr if this is no script.
 char* ScriptInterpreter(char* text) {
   if (text[0] != '#' || text[1] != '!') {
     return nullptr;
@@ -135,9 +138,10 @@ char* ScriptInterpreter(char* text) {
   return path;
 }
 
-// Scripts count by their interpreter, which the kernel starts with the same environment.
+// Looks at a program. A script counts as its interpreter, which the kernel starts with the same
+// environment.
 Target LookAt(int dir, const char* path, Program* program) {
-  constexpr int kScripts = 5;  // as the kernel
+  constexpr int kScripts = 5;  // the kernel's limit
   const uint16_t own_machine =
 #if defined(__x86_64__)
       EM_X86_64;
@@ -170,9 +174,9 @@ Target LookAt(int dir, const char* path, Program* program) {
   return target;
 }
 
-// What is missing in `env`: fills `missing` with our variables that have no counterpart there.
-// Returns their number; `*preload` is the LD_PRELOAD that lacks us, "" if there is none at all,
-// nullptr if we are in it.
+// Fills `missing` with our variables that `env` does not have, and returns their number. Sets
+// `*preload` to the LD_PRELOAD that lacks the agent, "" if there is no LD_PRELOAD, nullptr if the
+// agent is in it.
 size_t Missing(char* const* env, const char** missing, const char** preload) {
   *preload = "";
   for (char* const* p = env; p != nullptr && *p != nullptr; ++p) {
@@ -197,7 +201,7 @@ size_t Missing(char* const* env, const char** missing, const char** preload) {
   return found;
 }
 
-// LD_PRELOAD of `env`; nullptr: none. Counts its variables.
+// Returns LD_PRELOAD of `env`, or nullptr. Counts the variables of `env`.
 const char* Preloads(char* const* env, size_t* count) {
   const char* value = nullptr;
   *count = 0;
@@ -209,12 +213,12 @@ const char* Preloads(char* const* env, size_t* count) {
   return value;
 }
 
-// What is to be done to the environment of an exec.
+// What has to be changed in the environment of an exec.
 struct Plan {
   const char* missing[24];  // variables of ours that it lacks
-  size_t absent;            // so many
+  size_t absent;            // their number
   size_t count;             // variables that it has
-  const char* preload;      // LD_PRELOAD that is to be changed; nullptr: stays
+  const char* preload;      // value of LD_PRELOAD to change; nullptr: keep it
   bool leave;               // the agent must not be in it
 };
 
@@ -248,7 +252,7 @@ bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scrat
   return (plan->absent != 0 || plan->preload != nullptr) && target != Target::kOther;
 }
 
-// `preloads` without the agent.
+// Appends `preloads` without the agent.
 void AddOthers(const char* preloads, Text* line) {
   const size_t start = line->size;
   while (*preloads != 0) {
@@ -264,7 +268,7 @@ void AddOthers(const char* preloads, Text* line) {
   }
 }
 
-// Writes the repaired environment into `to`, room for count + absent + 2.
+// Writes the repaired environment to `to`, which needs room for count + absent + 2 pointers.
 void Repair(char* const* env, const Plan& plan, char* text, size_t room, char** to) {
   size_t n = 0;
   for (char* const* p = env; p != nullptr && *p != nullptr; ++p) {
@@ -288,13 +292,13 @@ void Repair(char* const* env, const Plan& plan, char* text, size_t room, char** 
   to[n] = nullptr;
 }
 
-// The agent has something to do with an exec, and may make system calls of its own.
+// Whether the agent records, and may make system calls of its own, so that it can look at an exec.
 bool MayLook() {
   return g_config.on && !sys::IsShut() && !ChildIsLockedIn();
 }
 
-// What a program starts behind a filter of its own comes without the agent, which would make system
-// calls of which that filter does not know.
+// Whether the agent must leave LD_PRELOAD: the program has installed a seccomp filter, which would
+// not know the agent's system calls.
 bool MustLeave() {
   return HasOwnFilter() && g_config.agent[0] != 0;
 }
@@ -337,8 +341,8 @@ using penstock::agent::Plan;
 using penstock::agent::Repair;
 using penstock::agent::SearchPath;
 
-// Runs `call` with `env_to_use`: `env`, or a repaired copy. `target` may use `scratch`. The
-// preloads of a child that do not fit the scratch stay as they are.
+// Runs `call` with `env_to_use`, which is `env` or a repaired copy. `target` may use `scratch`. An
+// LD_PRELOAD that does not fit into the scratch stays as it is.
 #define PENSTOCK_EXEC(dir, target, env, call)                                                      \
   if (!MayLook() && !MustLeave()) {                                                                \
     char* const* env_to_use = (env);                                                               \
@@ -386,7 +390,7 @@ PENSTOCK_EXPORT int fexecve(int fd, char* const argv[], char* const env[]) noexc
 
 namespace {
 
-// The system call itself: glibc has a function for it from 2.34 on.
+// Makes the system call directly, since glibc has a function for it only from 2.34 on.
 int ExecveAt(int dir, const char* path, char* const* argv, char* const* env, int flags) {
   namespace sys = penstock::agent::sys;
   const long result =

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FFmpeg (libavformat, libavcodec, libswscale; PyAV, torchcodec, OpenCV's videos): a `decode` span
-// for opening a file, for finding a place and the next packet in it, for what goes into a decoder,
-// what comes out of it, and the conversion of its pixels. Bytes are read inside. Decoders have
-// threads of their own, which these calls wait for. Its structures are told by the offsets that all
+// FFmpeg (libavformat, libavcodec, libswscale; used by PyAV, torchcodec and OpenCV's videos). There
+// is a `decode` span for opening a file, seeking, reading a packet, sending it to the decoder,
+// receiving a frame and converting its pixels. Reads of the file lie inside these spans. Decoders
+// have threads of their own, for which these calls wait. Structures are read at offsets that all
 // releases since 2012 share.
 #include <stdint.h>
 #include <string.h>
@@ -19,13 +19,13 @@ PENSTOCK_NAME(open_name, "ffmpeg open");
 PENSTOCK_NAME(demux_name, "ffmpeg demux");
 PENSTOCK_NAME(seek_name, "ffmpeg seek");
 
-constexpr int kAgain = -11;        // AVERROR(EAGAIN): more in or out first
+constexpr int kAgain = -11;        // AVERROR(EAGAIN): send or receive first
 constexpr int kEnd = -0x20464f45;  // AVERROR_EOF
 
 // struct AVFrame: eight planes, their eight line sizes, a pointer, then width and height.
 constexpr size_t kWidthOffset = 8 * sizeof(void*) + 8 * sizeof(int) + sizeof(void*);
 
-// The frame is taken for a picture in YUV 4:2:0, as nearly all videos are; sound has 0 bytes.
+// Counts the frame as YUV 4:2:0, which nearly all videos are. Sound counts as 0 bytes.
 uint64_t BytesOfFrame(const void* frame) {
   int size[2];
   memcpy(size, static_cast<const char*>(frame) + kWidthOffset, sizeof size);
@@ -56,7 +56,7 @@ PENSTOCK_EXPORT int avformat_open_input(void** context, const char* url, const v
   return result;
 }
 
-// Decodes some frames of its own.
+// This call decodes some frames itself.
 PENSTOCK_EXPORT int avformat_find_stream_info(void* context, void** options) {
   PENSTOCK_ENTER(avformat_find_stream_info, open_name);
   const int result = real(context, options);

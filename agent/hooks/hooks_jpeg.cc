@@ -3,10 +3,10 @@
 // libjpeg in every ABI (6b, 7, 8, 9, libjpeg-turbo, mozjpeg): one `decode` record per image, from
 // jpeg_read_header to jpeg_finish_decompress. Scanline calls are not hooked.
 //
-// Which libjpeg is the right one comes from the data: cinfo->mem->alloc_small points into the copy
-// that made the struct, and passing it to another copy is what "Wrong JPEG library version" and
-// corrupted heaps are made of. Errors leave libjpeg by longjmp, so nothing is held across a
-// call: what happened is reconstructed when the struct is aborted or destroyed.
+// The struct itself tells which copy of libjpeg made it: cinfo->mem->alloc_small points into that
+// copy. Passing it to another copy would cause "Wrong JPEG library version" or a corrupted heap.
+// Errors leave libjpeg by longjmp, so nothing is held across a call: what happened is reconstructed
+// when the struct is aborted or destroyed.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,7 +78,7 @@ Operation* Start(const Decompress* cinfo, Phase phase) {
   if (ProgramWrites(wire::kDecode)) return nullptr;
   Operation* const operation = AddOperation(cinfo);
   if (operation == nullptr) return nullptr;
-  // Inside another decode (PIL.load, cv::imread) the outer span has the CPU time.
+  // Inside another decode (PIL.load, cv::imread) CPU time is not read, since the outer span has it.
   operation->cpu_start = OpenSpans(wire::kDecode) == 0 ? ThreadCpu() : 0;
   operation->start = Now();
   operation->phase = phase;
@@ -118,11 +118,11 @@ void Close(Operation* operation, NameTag* name, uint8_t flags) {
         .bytes = bytes});
 }
 
-// `operation` ends now without jpeg_finish_decompress having said so.
+// Closes an operation that did not end with jpeg_finish_decompress.
 void CloseUnfinished(Operation* operation, const Decompress* cinfo) {
   const uint32_t phase = operation->phase;
   const bool in_call = operation->in_call;
-  if (operation->aborted != 0) {  // inside a call that never returned: see jpeg_abort
+  if (operation->aborted != 0) {  // it ended then, see jpeg_abort
     const uint64_t end = operation->aborted;
     const uint64_t start = operation->start;
     Forget(operation);
@@ -134,7 +134,8 @@ void CloseUnfinished(Operation* operation, const Decompress* cinfo) {
   } else if (phase == kHeader && !in_call) {
     Close(operation, &header_name, 0);
   } else {
-    // Programs that destroy right after the last line are not in error.
+    // An image also counts as complete if the program destroys the struct right after the last
+    // line.
     const bool complete = phase == kFinishing
                               ? cinfo->global_state == kStateStopping
                               : !in_call && phase == kStarted && cinfo->output_height != 0 &&
@@ -159,7 +160,7 @@ PENSTOCK_EXPORT int jpeg_read_header(Decompress* cinfo, int require_image) {
   if (!Recording()) return real(cinfo, require_image);
   Operation* operation = FindOperation(cinfo);
   if (operation != nullptr && cinfo->global_state == kStateStart) {
-    // A struct that was given up, or whose address is used again.
+    // The operation is left from a struct that was abandoned, or that had the same address.
     if (operation->aborted != 0)
       CloseUnfinished(operation, cinfo);
     else
@@ -210,7 +211,7 @@ PENSTOCK_EXPORT int jpeg_finish_decompress(Decompress* cinfo) {
     if (result != 0)
       Close(operation, &decode_name, 0);
     else
-      SetPhase(operation, kStarted, false);  // suspended: called again with more data
+      SetPhase(operation, kStarted, false);  // suspended: it will be called again with more data
   }
   return result;
 }
@@ -229,15 +230,16 @@ PENSTOCK_EXPORT void jpeg_destroy_decompress(Decompress* cinfo) {
   if (real != nullptr) real(cinfo);
 }
 
-// Of compressors too; those are never in the table.
+// Also called for compressors, which are never in the table.
 PENSTOCK_EXPORT void jpeg_abort(Decompress* cinfo) {
   auto* const real =
       reinterpret_cast<void (*)(Decompress*)>(Real(&abort_any, cinfo, __builtin_return_address(0)));
   if (Recording()) {
     if (Operation* const operation = FindOperation(cinfo)) {
       if (operation->phase == kHeader && operation->in_call && operation->aborted == 0) {
-        // Either libjpeg's own call, in a jpeg_read_header that is about to return
-        // JPEG_HEADER_TABLES_ONLY, or the program's after an error. Decided by what comes next.
+        // This is either libjpeg's own call, in a jpeg_read_header that is about to return
+        // JPEG_HEADER_TABLES_ONLY, or the program's call after an error. What comes next decides
+        // it.
         operation->aborted = Now();
       } else {
         CloseUnfinished(operation, cinfo);

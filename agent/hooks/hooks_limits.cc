@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that locks its memory: the ring is not part of it.
+// Hook for a program that locks its memory: the ring shall not be locked with it.
 
 #include <sys/mman.h>
 

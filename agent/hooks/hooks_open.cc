@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptors coming and going: open and its aliases, dup, fcntl, close. These hooks only keep the
-// descriptor table true; what a descriptor is, is found out at its first read.
+// Opening and closing of descriptors: open and its aliases, dup, fcntl, close. These hooks only
+// keep the descriptor table up to date. What a descriptor is gets decided at its first read.
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ namespace {
 // Remembers when an open began; tells the table when it succeeded.
 class OpenCall {
  public:
-  // `may_use_copy`: the call opens a file for nothing but reading.
+  // `may_use_copy`: the call opens a file only for reading.
   explicit OpenCall(const char* path = nullptr, int dir = AT_FDCWD, bool may_use_copy = false)
       : start_(Recording() ? Now() : 0), path_(path), dir_(dir), may_use_copy_(may_use_copy) {
     PollIsolatedPython();
@@ -31,8 +31,8 @@ class OpenCall {
     if (fd >= 0) {
       const int saved = errno;
       NoteOpened(fd);
-      // A name relative to an open directory says nothing to us. The kernel has read the path by
-      // now, so it can be read.
+      // A path relative to an open directory is not used. Reading `path_` is safe, since the kernel
+      // has read it already.
       const bool ours = path_ != nullptr && (dir_ == AT_FDCWD || path_[0] == '/');
       OnOpen(fd, start_, ours ? path_ : nullptr, may_use_copy_);
       errno = saved;
@@ -45,9 +45,9 @@ class OpenCall {
     }
     return file;
   }
-  // The program's open. One that finds no descriptor left because the agent holds one for a moment
-  // is tried again: the limit is the program's. Nothing else is called, and nothing at all where
-  // the agent does not record.
+  // Makes the program's call. If it fails because there is no descriptor left, and the agent may
+  // hold one, tries again: the agent must not use up the program's limit. Where the agent does not
+  // record, the call is made once.
   template <class Real>
   auto Run(Real real) const {
     uint32_t released = __atomic_load_n(&sys::g_released, __ATOMIC_ACQUIRE);
@@ -66,7 +66,7 @@ class OpenCall {
   static constexpr int kTries = 100;
   static constexpr int kRest = 1000;  // some 40 us
 
-  // The agent holds a descriptor, or has given one back since `*released` was read.
+  // Whether the agent holds a descriptor, or has given one back since `*released` was read.
   bool AgentMayHold(uint32_t* released) const {
     if (start_ == 0) {
       return false;
@@ -87,8 +87,8 @@ class OpenCall {
   bool may_use_copy_;
 };
 
-// What the kernel has delivered to a stream and its reader has not taken: part of the bytes read,
-// as the kernel counts them, though of no sample.
+// Counts the bytes that a stream has read ahead and its user has not taken. They belong to no
+// sample, but the kernel counts them as read.
 void CountReadAhead(FILE* file) {
   if (file != nullptr && Recording() && file->_IO_read_end > file->_IO_read_ptr &&
       file->_IO_write_ptr <= file->_IO_write_base) {
@@ -100,7 +100,7 @@ bool NeedsMode(int flags) {
   return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-// What `path` names: nothing where the file that is made has no name.
+// The path, unless the call makes a file without a name.
 const char* NamedBy(const char* path, int flags) {
   return (flags & O_TMPFILE) == O_TMPFILE ? nullptr : path;
 }
@@ -205,8 +205,8 @@ PENSTOCK_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* file) 
       PENSTOCK_REAL(freopen64)(path, mode, file));  // never twice: a failure frees `file`
 }
 
-// fdopen() gives a stream to a descriptor that is known already; hooked so that a descriptor made
-// past us (by a raw system call) is looked at afresh.
+// fdopen() is hooked so that a descriptor that no hook saw opened (by a raw system call) is
+// classified again.
 PENSTOCK_EXPORT FILE* fdopen(int fd, const char* mode) {
   FILE* file = PENSTOCK_REAL(fdopen)(fd, mode);
   if (file != nullptr) {
@@ -251,7 +251,8 @@ int Fcntl(FnFcntl* real, int fd, int command, void* argument) {
 
 }  // namespace
 
-// The argument is an int or a pointer; either travels in one register and is passed on as it came.
+// The argument is an int or a pointer. Both are passed in one register, so it can be passed on as
+// it came.
 #define PENSTOCK_FCNTL(name)                               \
   PENSTOCK_EXPORT int name(int fd, int command, ...) {     \
     va_list list;                                          \
@@ -287,7 +288,8 @@ PENSTOCK_EXPORT int close_range(unsigned first, unsigned last, int flags) noexce
     NoteClosed(first, last);
   }
   const CloseScope scope(-1);
-  // Not through RealLibc(): glibc has it from 2.34 on, the kernel since 5.9.
+  // Makes the system call directly: glibc has this function only from 2.34 on, the kernel since
+  // 5.9.
   const long result = penstock::agent::sys::Raw(SYS_close_range, static_cast<long>(first),
                                                 static_cast<long>(last), flags);
   if (result < 0) {

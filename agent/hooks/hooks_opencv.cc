@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OpenCV as a shared library (distributions, conda; the wheels of PyPI are static and hooked from
-// Python): imread and imdecode are `decode`, the usual transforms `augment`.
-// The functions are C++. They are declared here under their mangled names with untyped pointers, as
-// x86-64 and aarch64 pass them: a Size is 8 bytes in one register, whether by value (4.x) or by
-// reference (3.x). A Mat returned by value is one here too: the address at which it is wanted comes
-// in the first register of x86-64, and in one of its own (x8) on aarch64.
-// Exceptions pass through these frames: the agent has unwind tables, and nothing to clean up.
+// Python): imread and imdecode are `decode`, the usual transforms `augment`. The functions are C++.
+// They are declared here under their mangled names with untyped pointers, as x86-64 and aarch64
+// pass their arguments: a Size takes one register, whether it is passed by value (4.x) or by
+// reference (3.x). A Mat that is returned by value must be one here too, since the address of the
+// result is passed in the first register on x86-64, but in a register of its own (x8) on aarch64.
+// Exceptions pass through these frames, for which the agent has unwind tables. There is nothing to
+// clean up.
 #include <stdint.h>
 
 #include "agent/hooks/hooks_codec.h"
 
 namespace penstock::agent {
 
-// A cv::Mat as its functions return it. The first fields are equal in 2.4, 3.x and 4.x; zeros are
-// an empty image that its destructor accepts. It points into itself, so it must be made where the
-// caller wants it and never be copied: no copy constructor is defined, and a copy would not link.
-// That it is declared makes a Mat something that is returned in the caller's memory.
+// A cv::Mat as OpenCV returns it. The first fields are the same in 2.4, 3.x and 4.x. All zeros are
+// an empty image, which its destructor accepts. A Mat points into itself, so it must be made in the
+// caller's memory and never be copied. The declared copy constructor makes the compiler return a
+// Mat in the caller's memory; since it is not defined, code that copies one does not link.
 struct CvMat {
   CvMat() = default;
   CvMat(const CvMat&);
@@ -39,7 +40,7 @@ PENSTOCK_NAME(colour_name, "cv::cvtColor");
 PENSTOCK_NAME(blur_name, "cv::GaussianBlur");
 PENSTOCK_NAME(flip_name, "cv::flip");
 
-// 0 for an empty image, that is, a failed imread.
+// Bytes of an image; 0 if it is empty (a failed imread).
 uint64_t BytesOf(const CvMat& mat) {
   constexpr uint32_t kMagic = 0x42ff0000u;
   const uint32_t flags = static_cast<uint32_t>(mat.flags);
@@ -49,7 +50,8 @@ uint64_t BytesOf(const CvMat& mat) {
   return PixelBytes(mat.rows, mat.columns, channels * sample);
 }
 
-// A span around `call`, whose Mat is the result: both are one object, in the caller's memory.
+// Puts a span around `call` and returns its Mat. It is the same object in the caller's memory, not
+// a copy.
 template <class Call>
 CvMat Decode(NameTag* name, void* frame, const Call& call) {
   const Token token = OpenSpan(Stage::kDecode, name, frame);
@@ -59,8 +61,9 @@ CvMat Decode(NameTag* name, void* frame, const Call& call) {
   return mat;
 }
 
-// A transform that imread makes is part of decoding. Asked after Begin(), which drops what an
-// exception left open. Transforms inside transforms are recorded as their children.
+// Opens the span of a transform, but not inside a decode: what imread transforms is part of
+// decoding. This is checked after Begin(), which drops spans that an exception left open.
+// Transforms inside transforms are recorded as children.
 Token OpenTransform(NameTag* name, void* frame) {
   const Token token = OpenSpan(Stage::kAugment, name, frame);
   if (token.depth == 0 || OpenSpans(Stage::kDecode) == 0) return token;

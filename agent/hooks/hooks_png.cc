@@ -3,8 +3,8 @@
 // libpng: one `decode` record per image, from png_read_info to png_read_end or, for programs that
 // skip the end, to png_destroy_read_struct. Row calls are not hooked; how far they came is asked
 // from libpng when the struct is destroyed. The simplified API (png_image_*) is one span per call.
-// Errors leave libpng by longjmp: nothing is held across a call. libpng calls itself through its
-// PLT in some builds, so a hook may be entered from inside another one's real function.
+// Errors leave libpng by longjmp, so nothing is held across a call. In some builds libpng calls
+// itself through its PLT, so a hook may be entered while another hook's real function runs.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +18,7 @@ PENSTOCK_NAME(header_name, "png header");
 
 enum Phase : uint32_t { kHeader = 1, kRows = 2, kWhole = 3 };  // Operation::phase
 
-const char simplified_api = 0;  // its address: key of the operation "inside png_image_*"
+const char simplified_api = 0;  // its address is the key of the operation "inside png_image_*"
 
 Symbol get_height = {"png_get_image_height", nullptr};
 Symbol get_row_bytes = {"png_get_rowbytes", nullptr};
@@ -56,7 +56,7 @@ void Close(Operation* operation, NameTag* name, uint8_t flags) {
         .bytes = bytes});
 }
 
-// Fills in size and interlacing once libpng knows them.
+// Fills in size and interlacing as soon as libpng knows them.
 void Measure(Operation* operation, const void* png, const void* info, void* return_address) {
   using Get32 = uint32_t(const void*, const void*);
   auto* const height = Companion<Get32>(&get_height, return_address);
@@ -70,7 +70,8 @@ void Measure(Operation* operation, const void* png, const void* info, void* retu
   if (interlace != nullptr && interlace(png, info) != 0) operation->interlaced = true;
 }
 
-// Enters a hook that continues an operation. nullptr: none, or part of an outer call.
+// Called by hooks that continue an operation. nullptr if there is none, or the call is part of an
+// outer one.
 Operation* Continue(const void* png, Phase phase) {
   Operation* const operation = FindOperation(png);
   if (operation == nullptr || operation->phase == kWhole) return nullptr;
@@ -85,7 +86,7 @@ void LeaveCall(const void* png) {
   operation->in_call = false;
 }
 
-// The struct is destroyed without png_read_end.
+// Closes an operation whose struct is destroyed without png_read_end.
 void CloseUnfinished(Operation* operation, const void* png, void* return_address) {
   if (operation->in_call) return Close(operation, &decode_name, wire::kFlagError);
   auto* const current = Companion<uint32_t(const void*)>(&get_row, return_address);
@@ -95,7 +96,7 @@ void CloseUnfinished(Operation* operation, const void* png, void* return_address
   Close(operation, &decode_name, complete ? uint8_t{0} : wire::kFlagError);
 }
 
-// struct png_image up to what is needed; public since libpng 1.6.
+// The fields of struct png_image up to the last one needed; public since libpng 1.6.
 struct PngImage {
   void* opaque;
   uint32_t version;
@@ -140,7 +141,8 @@ PENSTOCK_EXPORT void png_read_info(void* png, void* info) {
   if (operation != nullptr && operation->phase == kWhole) {
     return real(png, info);
   }
-  // Called once per struct: an operation that exists is of a struct at this address before.
+  // This is called once for each struct, so an operation that exists is of an earlier struct at the
+  // same address.
   if (operation != nullptr) Forget(operation);
   operation = Start(png, kHeader);
   if (operation != nullptr) operation->in_call = true;

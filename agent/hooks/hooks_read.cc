@@ -24,7 +24,8 @@ using penstock::agent::Recording;
 
 namespace {
 
-// What this libc does not have a program may look for at run time, and finds it here.
+// What a hook returns if this libc lacks the function: a program that looks for it at run time
+// finds the hook.
 ssize_t Absent() {
   errno = ENOSYS;
   return -1;
@@ -32,7 +33,7 @@ ssize_t Absent() {
 
 }  // namespace
 
-// One read-like hook: the parameters, then the arguments passed on.
+// Defines a hook on a function that reads: `parameters` are its own, `arguments` are passed on.
 #define PENSTOCK_READ(name, parameters, arguments)     \
   PENSTOCK_EXPORT ssize_t name parameters {            \
     ReadCall call(fd);                                 \
@@ -64,14 +65,14 @@ PENSTOCK_READ_AS(__pread_chk, (int fd, void* to, size_t size, off_t at, size_t r
 PENSTOCK_READ_AS(__pread64_chk, (int fd, void* to, size_t size, off64_t at, size_t room),
                  (fd, to, size, at, room))
 
-// glibc 2.26.
+// Since glibc 2.26.
 PENSTOCK_READ_AS(preadv2, (int fd, const struct iovec* to, int count, off_t at, int flags),
                  (fd, to, count, at, flags))
 PENSTOCK_READ_AS(preadv64v2, (int fd, const struct iovec* to, int count, off64_t at, int flags),
                  (fd, to, count, at, flags))
 
-// Copies inside the kernel, as shutil.copyfile() makes them. The kernel counts them as read, but no
-// byte of a data set arrives: nothing more is told of them.
+// Copies inside the kernel, as shutil.copyfile() makes them. The kernel counts their bytes as read,
+// so they are counted here too; there is no span, since no data arrives in the program.
 #define PENSTOCK_COPY(name, parameters, arguments)                \
   PENSTOCK_EXPORT ssize_t name parameters {                       \
     const auto real = PENSTOCK_REAL_AS(name, ssize_t parameters); \
@@ -87,12 +88,12 @@ PENSTOCK_READ_AS(preadv64v2, (int fd, const struct iovec* to, int count, off64_t
 
 PENSTOCK_COPY(sendfile, (int to, int fd, off_t* at, size_t size), (to, fd, at, size))
 PENSTOCK_COPY(sendfile64, (int to, int fd, off64_t* at, size_t size), (to, fd, at, size))
-// glibc 2.27.
+// Since glibc 2.27.
 PENSTOCK_COPY(copy_file_range,
               (int fd, off64_t* at, int to, off64_t* to_at, size_t size, unsigned flags),
               (fd, at, to, to_at, size, flags))
 
-// Sockets. The kernel does not count these as rchar, so they are not part of the coverage audit.
+// Sockets. The kernel does not count their bytes as rchar, so they do not take part in the audit.
 #define PENSTOCK_RECEIVE(name, type, parameters, arguments)             \
   PENSTOCK_EXPORT type name parameters {                                \
     ReadCall call(fd);                                                  \

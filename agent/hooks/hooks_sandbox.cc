@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that locks itself in: after a seccomp filter any system call but the program's own may
-// be the one that ends it, and with the time stamp counter or CPUID forbidden any look at the
-// clock. From then on the agent makes none, in this process and its children. They come by
-// functions of libc, or by its syscall(); a system call instruction of the program's own passes us
-// unseen.
+// A program that locks itself in. After it has installed a seccomp filter, a system call of the
+// agent may end it; with the time stamp counter or CPUID forbidden, so may a look at the clock.
+// From then on the agent does neither, in this process and its children. The program locks itself
+// in by functions of libc or by its syscall(). If it uses a system call instruction of its own, the
+// agent does not notice.
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -21,10 +21,10 @@
 namespace penstock::agent {
 namespace {
 
-constexpr int kSetCpuid = 0x1012;  // ARCH_SET_CPUID: afterwards CPUID raises SIGSEGV
+constexpr int kSetCpuid = 0x1012;  // ARCH_SET_CPUID, after which CPUID raises SIGSEGV
 
-// PR_SET_NO_NEW_PRIVS is what an unprivileged program does first; the filter may then come by a
-// system call that passes no library.
+// An unprivileged program must set PR_SET_NO_NEW_PRIVS first. That counts already, since the filter
+// may then come by a system call that no hook sees.
 bool PrctlLocksIn(int option, unsigned long argument) {
   return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS ||
          (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV);
@@ -43,12 +43,12 @@ uint32_t g_filtered = 0;
 
 __attribute__((noinline)) void LockIn(bool filter) {
   if (!g_config.on) {
-    g_filtered |= filter ? 1u : 0u;  // after NO_NEW_PRIVS, say
+    g_filtered |= filter ? 1u : 0u;  // it stood down before, at NO_NEW_PRIVS
     return;
   }
   const int saved = errno;
   if (RunsInMemoryOfParent()) {
-    t_child_locked_in = 1;  // what the parent records is no business of this child
+    t_child_locked_in = 1;  // the parent's recording goes on
   } else {
     g_filtered |= filter ? 1u : 0u;
     StandDown(wire::kFeatureSandboxed);
@@ -103,8 +103,8 @@ PENSTOCK_EXPORT int prctl(int option, ...) {
   return PENSTOCK_REAL(prctl)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 
-// Declared as what it is in a register machine, and under a name of its own: the compiler then ends
-// it with a jump, so that nothing of ours is on the stack of a call that returns twice or on
+// Declared with six plain arguments and under another name, so that the compiler ends it with a
+// jump to the real function. Nothing of ours may be on the stack of a call that returns twice or on
 // another stack (vfork, clone).
 PENSTOCK_EXPORT long penstock_syscall(long number, long a, long b, long c, long d, long e,
                                       long f) __asm__("syscall");

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that lock themselves in: what the rest of the agent must know of them.
+// What the rest of the agent must know of programs that lock themselves in.
 #pragma once
 
 namespace penstock::agent {
 
-// A child that shares its parent's memory (vfork) has locked itself in on this thread: an exec hook
-// makes no system call of its own then. Stays true for the parent, on this one thread.
+// Whether a child that shares its parent's memory (vfork) has locked itself in on this thread. An
+// exec hook then makes no system call of its own. Stays true on this thread of the parent.
 bool ChildIsLockedIn();
 
-// The program has installed a seccomp filter.
+// Whether the program has installed a seccomp filter.
 bool HasOwnFilter();
 
 }  // namespace penstock::agent

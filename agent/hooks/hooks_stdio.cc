@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes arriving through stdio: its own read() inside libc passes no hook.
+// Bytes arriving through stdio, whose read() inside libc passes no hook.
 
-// glibc's headers would define getline() inline otherwise.
+// Otherwise glibc's headers define getline() inline.
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TensorFlow's decoders of JPEG and PNG. libjpeg and libpng are inside its library and closed, but
-// the functions that its kernels call are exported and called as such: `decode` spans of tf.data's
-// own threads. Declared under their mangled names with untyped pointers, as x86-64 and aarch64 pass
-// them: a std::function by value is a reference to a copy. The size of the pixels is not known
-// here. Exceptions pass through these frames, with nothing to clean up. Source: libtensorflow_cc.so
-// of 2.21; the signatures are those of 2.4 and later.
+// TensorFlow's decoders of JPEG and PNG, as `decode` spans of tf.data's own threads. Its library
+// hides libjpeg and libpng, but exports the functions that its kernels call. They are declared here
+// under their mangled names with untyped pointers, as x86-64 and aarch64 pass their arguments: a
+// std::function by value is passed as the address of a copy. The size of the pixels is not known
+// here. Exceptions pass through these frames, and there is nothing to clean up. Source:
+// libtensorflow_cc.so of 2.21; the signatures are those of 2.4 and later.
 #include <stdint.h>
 
 #include "agent/hooks/hooks_codec.h"
@@ -21,7 +21,7 @@ PENSTOCK_NAME(png_name, "tensorflow::png");
 
 using namespace penstock::agent;  // NOLINT: definitions of foreign symbols follow
 
-// uint8* jpeg::Uncompress(data, size, flags, warnings, allocate): null if it is no JPEG.
+// uint8* jpeg::Uncompress(data, size, flags, warnings, allocate), null if `data` is no JPEG.
 PENSTOCK_FOREIGN(void*, TensorflowUncompress,
                  "_ZN10tensorflow4jpeg10UncompressEPKviRKNS0_15UncompressFlagsEPl"
                  "St8functionIFPhiiiEE",
@@ -33,7 +33,7 @@ PENSTOCK_FOREIGN(void*, TensorflowUncompress,
   return pixels;
 }
 
-// bool png::CommonFinishDecode(pixels, row_bytes, context): the header has been read before.
+// bool png::CommonFinishDecode(pixels, row_bytes, context), called after the header was read.
 PENSTOCK_FOREIGN(bool, TensorflowFinishPng,
                  "_ZN10tensorflow3png18CommonFinishDecodeEPhiPNS0_13DecodeContextE", void* pixels,
                  int row_bytes, void* context) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TurboJPEG (libturbojpeg.so.0): calls that decode a whole image, one `decode` span each. Its
-// errors are return values, and its own libjpeg is hidden inside it. Callers that load it with
-// dlopen and dlsym (PyTurboJPEG through ctypes) bypass every preload; they are hooked from Python.
+// TurboJPEG (libturbojpeg.so.0): each call that decodes a whole image is one `decode` span. Errors
+// are return values, and the library hides its own libjpeg. Callers that load it with dlopen and
+// dlsym (PyTurboJPEG through ctypes) bypass every preload and are hooked from Python.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,7 +26,7 @@ Symbol tj3_get = {"tj3Get", nullptr};
 constexpr int kParamJpegWidth = 5;   // TJPARAM_JPEGWIDTH
 constexpr int kParamJpegHeight = 6;  // TJPARAM_JPEGHEIGHT
 
-// Of the image that `handle` met last; version 3 of the API has no size among the arguments.
+// Bytes of the image that `handle` decoded last. In version 3 of the API the size is no argument.
 uint64_t BytesOf(void* handle, int pixel, void* return_address) {
   auto* const get = Companion<int(void*, int)>(&tj3_get, return_address);
   if (get == nullptr) return 0;

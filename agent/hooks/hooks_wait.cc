@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls in which a thread of Python waits for another one: its locks are semaphores, and it asks
-// for one without waiting first, so that who comes here does wait.
+// Calls in which a thread of Python waits for another one. Python's locks are semaphores, and
+// Python first tries to take one without waiting, so a thread that comes here does wait.
 
 #include <errno.h>
 #include <poll.h>
@@ -23,8 +23,8 @@ using penstock::agent::OnBlockedWrite;
 using penstock::agent::Recording;
 using penstock::agent::WatchesBlocks;
 
-// One hook on a call that may block: the parameters, then the arguments passed on. Where `waits` is
-// false the call only asks.
+// Defines a hook on a call that may block: `parameters` are its own, `arguments` are passed on. If
+// `waits` is false, the call does not wait.
 #define PENSTOCK_WAIT(name, what, waits, parameters, arguments)              \
   PENSTOCK_EXPORT int name parameters {                                      \
     const auto real = PENSTOCK_REAL_NEAR(name, int parameters);              \
@@ -42,7 +42,7 @@ using penstock::agent::WatchesBlocks;
 PENSTOCK_WAIT(sem_wait, kLock, true, (sem_t * lock), (lock))
 PENSTOCK_WAIT(sem_timedwait, kLock, true, (sem_t * lock, const struct timespec* until),
               (lock, until))
-// glibc 2.30.
+// Since glibc 2.30.
 PENSTOCK_WAIT(sem_clockwait, kLock, true,
               (sem_t * lock, clockid_t clock, const struct timespec* until), (lock, clock, until))
 
@@ -53,12 +53,12 @@ PENSTOCK_WAIT(__poll_chk, kPoll, timeout != 0,
               (of, count, timeout, room))
 PENSTOCK_WAIT(epoll_wait, kPoll, timeout != 0,
               (int fd, struct epoll_event* to, int most, int timeout), (fd, to, most, timeout))
-// Without descriptors it is a sleep.
+// Without descriptors select() is a sleep.
 PENSTOCK_WAIT(select, kPoll, count > 0,
               (int count, fd_set* in, fd_set* out, fd_set* other, struct timeval* timeout),
               (count, in, out, other, timeout))
 
-// Who writes into a full pipe waits for its reader.
+// A thread that writes into a full pipe waits for its reader.
 #define PENSTOCK_WRITE(name, parameters, arguments)               \
   PENSTOCK_EXPORT ssize_t name parameters {                       \
     const auto real = PENSTOCK_REAL_AS(name, ssize_t parameters); \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libwebp and libwebpdemux: calls that decode, one `decode` span each. An animation frame
-// (WebPAnimDecoderGetNext, what Pillow uses) contains a WebPDecode, recorded inside it.
-// Errors are return values. WebPIDecode only makes an incremental decoder and is not hooked.
+// libwebp and libwebpdemux: each call that decodes is one `decode` span. An animation frame
+// (WebPAnimDecoderGetNext, which Pillow uses) contains a WebPDecode, which is recorded inside it.
+// Errors are return values. WebPIDecode only makes an incremental decoder, so it is not hooked.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,9 +16,9 @@ PENSTOCK_NAME(part_name, "webp part");
 PENSTOCK_NAME(frame_name, "webp frame");
 
 constexpr int kInvalid = 2;    // VP8_STATUS_INVALID_PARAM
-constexpr int kSuspended = 5;  // VP8_STATUS_SUSPENDED: more data wanted
+constexpr int kSuspended = 5;  // VP8_STATUS_SUSPENDED: needs more data
 
-// Leading fields of WebPDecoderConfig: the bitstream's features, then the output buffer.
+// The first fields of WebPDecoderConfig: the bitstream's features, then the output buffer.
 struct Config {
   uint32_t features[10];
   int colour_mode;
@@ -35,7 +35,7 @@ uint64_t BytesOf(const Config* config) {
 
 Symbol get_info = {"WebPAnimDecoderGetInfo", nullptr};
 
-// One canvas, RGBA. WebPAnimInfo starts with its width and height.
+// Bytes of the canvas, which is RGBA. WebPAnimInfo starts with its width and height.
 uint64_t CanvasBytes(const void* decoder, void* return_address) {
   auto* const get = Companion<int(const void*, uint32_t*)>(&get_info, return_address);
   uint32_t info[32] = {};
@@ -63,7 +63,7 @@ PENSTOCK_EXPORT int WebPDecode(Bytes* data, size_t size, Config* config) {
   return result;
 }
 
-// Returns a new buffer; width and height may be null.
+// For functions that return a new buffer. `width` and `height` may be null.
 #define PENSTOCK_WHOLE(function, pixel)                                                  \
   PENSTOCK_EXPORT uint8_t* function(Bytes* data, size_t size, int* width, int* height) { \
     PENSTOCK_ENTER(function, decode_name, nullptr);                                      \
@@ -79,7 +79,7 @@ PENSTOCK_WHOLE(WebPDecodeRGBA, 4)
 PENSTOCK_WHOLE(WebPDecodeBGRA, 4)
 PENSTOCK_WHOLE(WebPDecodeARGB, 4)
 
-// Fills the caller's buffer, whose size stands for the image's.
+// For functions that fill the caller's buffer. Its size is taken for that of the image.
 #define PENSTOCK_INTO(function)                                                              \
   PENSTOCK_EXPORT uint8_t* function(Bytes* data, size_t size, uint8_t* out, size_t out_size, \
                                     int stride) {                                            \
