@@ -2,8 +2,8 @@
 """Installs the hooks in a Python that ignores PYTHONPATH (`python -I`, `-E`).
 
 The agent runs this file with PyRun_SimpleString once the interpreter is up:
-    exec(compile(open(F).read(), F, "exec"), {"__file__": F, "__name__": "penstock_boot"})
-A second run does nothing.
+exec(compile(open(F).read(), F, "exec"), {"__file__": F, "__name__": "penstock_boot"}) A second run
+has no effect.
 """
 
 

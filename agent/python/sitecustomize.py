@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs in each Python below the agent: imports the user's own sitecustomize, then installs our hooks.
+"""Runs in each Python under the agent: imports the user's own sitecustomize, then installs our hooks.
 
 Afterwards the program finds what it would find without us: sys.path has no entry of ours (children
-find this file by PYTHONPATH), and sys.modules has the user's sitecustomize or none. Pure standard
-library, 3.7 to 3.15; older Pythons, 2.7 among them, get the user's sitecustomize and nothing else.
-Nothing is imported here that Python has not imported already.
+find this file by PYTHONPATH), and sys.modules has the user's sitecustomize or none. For Python 3.7
+to 3.15; older ones, 2.7 among them, get the user's sitecustomize and nothing else. Besides our
+hooks nothing is imported here that Python has not imported already.
 """
 import os
 import sys
 
-_MYSELF = sys.modules.get("sitecustomize")  # Python 2 empties a module that nobody holds
+_MYSELF = sys.modules.get("sitecustomize")  # Python 2 would empty a module without references
 _OURS = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -18,7 +18,7 @@ def _others():
 
 
 def _load(path):
-    """Executes the user's sitecustomize from `path`. False: there is none."""
+    """Executes the user's sitecustomize from `path`. False if there is none."""
     if sys.version_info[0] < 3:
         import imp  # built in
 
@@ -44,13 +44,13 @@ def _load(path):
 
 
 def _chain():
-    """Runs the sitecustomize that would have run without us; its errors are its own."""
+    """Runs the sitecustomize that would have run without us. Its errors are passed on."""
     path = _others()
     sys.path[:] = path
     try:
         return _load(path)
     except BaseException:
-        if _MYSELF is not None:  # Python removes it itself, as any module that fails
+        if _MYSELF is not None:  # Python removes a module whose import fails
             sys.modules["sitecustomize"] = _MYSELF
         raise
 
@@ -75,7 +75,7 @@ try:
 finally:
     _install()
 if not _found:
-    # What site.py expects where there is no such module; it says nothing then.
+    # site.py expects this where there is no such module, and then prints nothing.
     _none = ImportError("No module named 'sitecustomize'")
     _none.name = "sitecustomize"
     raise _none

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Penstock's hooks for Python libraries. `install()` is the only entry.
 
-Nothing is patched until a watched module is imported by the program; then the module named beside
-it here is imported and its `patch(module)` called. Each `patch` may run twice (reload).
+Nothing is patched until the program imports a watched module. Then the module of ours that is named
+beside it in WATCHED is imported and its `patch(module)` called. Each `patch` may run twice
+(reload).
 """
 import sys
 
@@ -136,7 +137,8 @@ for _codec in "jpeg8 mozjpeg jpeg2k jpegls jpegxl jpegxr png apng spng webp avif
 for _codec in "blosc zstd lz4 zlib gzip bz2 lzma".split():
     WATCHED["numcodecs." + _codec] = ("decoders",)
 
-# Programs that have nothing to do with training, by file name and by `-m` name (first component).
+# Programs that have nothing to do with training, by file name or by the first component of the `-m`
+# name.
 _TOOLS = frozenset(
     "pip pip3 pipx conda mamba micromamba ninja easy_install setup.py build virtualenv venv ensurepip "
     "compileall py_compile poetry pdm uv hatch twine pyproject_hooks _in_process.py _in_process "
@@ -147,7 +149,7 @@ _installed = False
 
 
 def install():
-    """Installs the post-import hook, once per process; patches what is imported already."""
+    """Installs the import hook, once in a process, and patches modules that are imported already."""
     global _installed
     if _installed:
         return

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in files of their own formats: HDF5 (h5py) and LMDB.
+"""Arrays in HDF5 files (h5py), and values in LMDB.
 
-h5py: a selection of a dataset is `decode` (chunks, filters, conversion); the reads below it are seen
-by the agent itself. LMDB's file is mapped, so that its values are `read` by copying them, which only
-Python's side sees.
+h5py: a selection of a dataset is `decode` (chunks, filters, conversion); the agent itself sees the
+reads below it. LMDB's file is mapped, so its values are `read` by copying them, which only Python's
+side sees.
 """
 from penstock_hooks import wire
 from penstock_hooks.wrapping import array_bytes, replace, spanned
 
 
 def _value_bytes(result):
-    """Of a value, a (key, value) pair, or a list of such pairs."""
+    """Bytes of a value, a (key, value) pair, or a list of such pairs."""
     try:
         if type(result) is list:
             return sum(len(value) for _, value in result)
@@ -27,7 +27,7 @@ def _patch_lmdb(module):
 
 
 def patch(module):
-    """h5py._hl.dataset, or lmdb."""
+    """`module`: h5py._hl.dataset, or lmdb."""
     if module.__name__ == "lmdb":
         _patch_lmdb(module)
         return

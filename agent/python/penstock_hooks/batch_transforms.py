@@ -5,7 +5,8 @@ from penstock_hooks.wrapping import replace, spanned
 
 
 def patch(module):
-    """kornia.augmentation.base, or fasttransform.transform (fastcore's, before fastai 2.8). Inside of a sample they are named transforms as any."""
+    """`module`: kornia.augmentation.base, or fasttransform.transform (fastcore's, before fastai 2.8). Inside a sample
+    they count as other transforms do."""
     if module.__name__ == "kornia.augmentation.base":
         transforms.adopt(module._BasicAugmentationBase)
     else:

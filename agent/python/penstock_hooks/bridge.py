@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent's functions, as C builtins, under the names of this module.
+"""The agent's functions (C builtins) as names of this module.
 
-Importing it fails with ImportError where there is no agent; the patch that wanted it then does not
-happen. All functions are safe while recording is off (`begin` gives 0, `end(0)` does nothing).
+Importing this module fails with ImportError if there is no agent, so the patch that needs it is not
+made. All functions are safe while recording is off (`begin` returns 0, `end(0)` does nothing).
 """
 import os
 
@@ -37,5 +37,5 @@ try:
     open_spans = _functions["open_spans"]
 except KeyError as missing:
     raise ImportError("agent without %s" % missing) from None
-# What functions.py needs, by name; None where the agent is of an earlier version.
+# What functions.py needs, by name; None if the agent is of an earlier version.
 follow = _functions if "follow_begin" in _functions else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenCV. Its wheels link their codecs statically, so that only Python sees the calls."""
+"""OpenCV. Its wheels link their codecs statically, so only Python sees the calls."""
 from penstock_hooks import overrides, wire
 from penstock_hooks.wrapping import array_bytes, replace, spanned
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hugging Face datasets: rows out of a mapped Arrow table are `read`, its features are `decode`d.
+"""Hugging Face datasets: taking rows out of a mapped Arrow table is `read`, decoding its features
+is `decode`.
 
-A mapped file is read by touching it, which no hook on read() sees; the bytes are those of the rows.
+A mapped file is read by touching its memory, which no hook on read() sees. The bytes are those of
+the rows.
 """
 from penstock_hooks import wire
 from penstock_hooks.pil import pixel_bytes
@@ -15,7 +17,7 @@ def _feature_bytes(result):
 
 
 def patch(module):
-    """datasets.formatting.formatting, or a module of datasets.features."""
+    """`module`: datasets.formatting.formatting, or a module of datasets.features."""
     if module.__name__ == "datasets.formatting.formatting":
         replace(module, "query_table", spanned(wire.READ, "datasets.query_table", array_bytes))
         return

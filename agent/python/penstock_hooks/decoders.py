@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Libraries that turn encoded bytes into pixels, samples of sound or arrays: their calls are `decode`.
 
-A table, by the module that defines a function, before the packages above it take it over: the class
-that has it (or none), the label before its name, its names. pyvips computes when pixels are asked
-for: what was asked for before (a thumbnail, a crop) is then part of its decoding. What a library
-reads in threads of its own (zarr 3, Parquet) is recorded there, besides the call that waits for it.
+The table has a line for each module that defines such functions, since packages above it import
+them by name: the class that has them (or none), the label in front of their names, and the names.
+pyvips computes when pixels are asked for, so what was asked for before (a thumbnail, a crop) is
+part of its decoding. What a library reads in threads of its own (zarr 3, Parquet) is recorded
+there, in addition to the call that waits for it.
 """
 import sys
 
@@ -51,7 +52,7 @@ _NUMCODECS = ("Blosc", "Zstd", "LZ4", "Zlib", "GZip", "BZ2", "LZMA")
 
 @harmless
 def _bytes_of(result):
-    if type(result).__module__ == "pyvips.vimage":  # has an operation for every name that it is asked for
+    if type(result).__module__ == "pyvips.vimage":  # hasattr() is true for any name here
         return 0
     if type(result) is bytes or type(result) is bytearray:
         return len(result)
@@ -67,7 +68,8 @@ def _owner(module, path):
 
 
 def _alone(original):
-    """numcodecs: under zarr, whose threads decode the chunks, the selection of an array is told."""
+    """numcodecs on its own. Under zarr, whose threads decode the chunks, the selection of an array is recorded
+    instead."""
     traced = spanned(wire.DECODE, "numcodecs." + original.__qualname__, _bytes_of)(original)
 
     def decode(*args, **kwargs):
@@ -87,7 +89,7 @@ def patch(module):
             kind = getattr(module, codec, None)
             if kind is not None and kind.__module__ == name:
                 replace(kind, "decode", _alone)
-    elif package == "safetensors":  # not encoded: its file is mapped, and values are copied
+    elif package == "safetensors":  # not encoded: values are copied from a mapped file
         replace(module.safe_open, "get_tensor", spanned(wire.READ, "safetensors.get_tensor", _bytes_of))
     for path, label, functions in _DECODERS.get(name, ()):
         owner = _owner(module, path)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digests of some samples, by which the analyzer tells whether epochs repeat each other.
+"""Digests of some samples, from which the analyzer sees whether epochs repeat each other.
 
-Of a fixed part of the dataset's indices, the same in every epoch and process, a digest is recorded
-of the finished sample and of what each outermost transform returned. Nothing is kept and nothing of
-the program is called: only builtin types, tensors in host memory, arrays and decoded pictures are
-looked at, and large ones at a thousand places. What holds anything else has no digest.
+Some indices of the dataset are chosen, the same in every epoch and process. For their samples a
+digest of the finished sample is recorded, and one of what each outermost transform returned.
+Nothing is kept, and no code of the program is called: only builtin types, tensors in host memory,
+arrays and decoded pictures are looked at, large ones at a thousand places. A sample that holds
+anything else has no digest.
 """
 import ctypes
 import os
@@ -26,8 +27,8 @@ _ENTRIES = 32  # transforms of a sample
 _FULL = 3 << 32  # see pick()
 _ALWAYS = 16
 _ALLOWANCE = 16000000  # ns of CPU time that a process may spend in any case
-_SHARE = 2000  # one in so many nanoseconds of fetching may go into digests besides
-_TRANSPARENT = frozenset(("Compose", "Sequential"))  # their parts are looked at, one by one
+_SHARE = 2000  # in addition, one in so many nanoseconds of fetching
+_TRANSPARENT = frozenset(("Compose", "Sequential"))  # their parts are looked at instead
 
 
 class _Budget:
@@ -41,18 +42,19 @@ class _Budget:
         self.spent = self.fetched = 0
 
     def begin(self, generation):
-        """An epoch begins. The first have told most, and each may have workers that know no earlier one."""
+        """To be called when an epoch begins. Later epochs choose fewer samples: the first ones tell most, and each
+        epoch may have new workers that know nothing of earlier ones."""
         self.full = _FULL >> (0 if generation < 16 else 2 if generation < 64 else 4)
         self.settle()
 
     def fetch(self, ns):
-        """A fetch took so long."""
+        """Counts the time of a fetch."""
         self.fetched += ns
         if self.limit < self.full:
             self.settle()
 
     def settle(self):
-        """Lowers the number of indices where too much was spent. Of those left, all were chosen before."""
+        """Chooses fewer indices if too much time was spent. Those left are a part of those chosen before."""
         allowed = _ALLOWANCE + self.fetched // _SHARE
         if self.spent > allowed:  # the fourth power: what costs ten times as much ends at 1.6 times the share
             self.limit = int(self.full * (allowed / self.spent) ** 4)
@@ -71,7 +73,7 @@ def budget():
 
 
 class _Trail:
-    """What the transforms of the chosen sample returned that a thread is making."""
+    """What transforms returned for the chosen sample that a thread is making."""
 
     __slots__ = ("entries", "inside")
 
@@ -86,8 +88,9 @@ chosen = {}  # thread -> its trail; empty but for a few samples
 def pick(index):
     """Whether the sample of this index is looked at.
 
-    How many samples a program has is not asked of it (its __len__ may open files): these are the first
-    16, and of the others about one in (index + 1) / 3: 18 of 32, 29 of a thousand, 51 of a million.
+    The number of samples is not known, since the dataset's __len__ may open files. Chosen are the
+    first 16 indices and, of the others, about one in (index + 1) / 3: 18 of 32, 29 of a thousand, 50
+    of a million.
     """
     mixed = (index * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> 32
     return mixed * (3 if index < _ALWAYS else index + 1) < _budget.limit
@@ -107,7 +110,7 @@ def stop(state):
     thread, _, before = state
     if before is None:
         chosen.pop(thread, None)
-    else:  # a dataset that iterates over another loader
+    else:  # the dataset iterates over another loader
         chosen[thread] = before
 
 
@@ -127,7 +130,7 @@ def finish(state, index, generation, sample):
 
 
 def finish_all(indices, generation, samples, number_of):
-    """The same of samples that a dataset makes several at a time; what their transforms return is not seen."""
+    """The same for a dataset that makes several samples at a time. What their transforms return is not seen."""
     try:
         if type(samples) is not list or type(indices) is not list or len(samples) != len(indices):
             return
@@ -145,7 +148,7 @@ def _tell(key, generation, name, value):
 
 
 def enter(kind):
-    """Called when a transform begins and a sample is chosen; the trail if its result is to be noted."""
+    """Called when a transform begins in a chosen sample. Returns the trail if its result is to be noted."""
     trail = chosen.get(get_ident())
     if trail is None or trail.inside or (kind is not None and kind.__name__ in _TRANSPARENT):
         return None
@@ -154,7 +157,7 @@ def enter(kind):
 
 
 def leave(trail, name, result):
-    """Notes what an outermost transform returned. After one that failed, no other is noted."""
+    """Notes what an outermost transform returned. After one that failed, no more are noted."""
     began = thread_time_ns()
     trail.inside = False
     if len(trail.entries) < _ENTRIES:
@@ -166,7 +169,7 @@ shared.update(_chosen=chosen, _enter=enter, _leave=leave)
 
 
 def digest(value):
-    """32 bits; 0: of this value there is none."""
+    """A digest of 32 bits; 0 if this value has none."""
     try:
         return _add(value, 0, [_NODES], _DEPTH) or 1
     except Exception:
@@ -210,7 +213,7 @@ def _add_bytes(value, crc):
 
 
 def _add_all(at, value, size, crc, nodes, depth):
-    """A list or tuple; of a long one every n-th."""
+    """Adds the elements of a list or tuple, or every n-th of a long one."""
     crc = crc32(b"l%d" % size, crc)
     for place in range(0, size, size // 128 + 1):
         crc = _add(at(value, place), crc, nodes, depth - 1)
@@ -218,7 +221,7 @@ def _add_all(at, value, size, crc, nodes, depth):
 
 
 def _every(shape):
-    """Slices that leave some thousand elements of an array."""
+    """Slices that select some thousand elements of an array."""
     steps = [1] * len(shape)
     counts = list(shape)
     total = 1
@@ -274,13 +277,14 @@ def _array_of(unit, size):
 
 
 def _add_tensor(tensor, torch, crc):
-    """By its memory, or a copy of some elements: numpy() of the tensor would forbid the program to resize it."""
+    """Adds a tensor by its memory, or by a copy of some elements. Tensor.numpy() is avoided, since the program could
+    not resize the tensor after it."""
     core = torch._C
     modes = getattr(core, "_len_torch_dispatch_stack", None)
     if modes is not None and modes():
         raise _Unknown
     if not hasattr(core, "DisableTorchFunctionSubclass") and core._len_torch_function_stack():
-        raise _Unknown  # torch 1.13, whose modes see what DisableTorchFunction hides from subclasses
+        raise _Unknown  # torch 1.13: the program's modes would see our calls
     with core.DisableTorchFunction():
         if not tensor.is_cpu or tensor.layout is not torch.strided:
             raise _Unknown
@@ -298,7 +302,7 @@ def _add_tensor(tensor, torch, crc):
 
 
 def _add_picture(picture, image, crc):
-    """A picture whose pixels are not there yet stays as it is."""
+    """Adds a picture, unless its pixels are not loaded yet."""
     try:
         if picture.tile:
             raise _Unknown

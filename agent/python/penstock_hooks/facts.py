@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Header facts: versions of libraries as they are imported, and the machine if no collector tells.
+"""Facts: versions of libraries as they are imported, and, if there is no collector, facts of the
+machine.
 
-Keys: version.<library>; command, clock.namespace, clock.offset_ns, cpu.model, cpu.cores, cpu.affinity, cgroup.cpu_quota (cores),
-cgroup.memory_limit, memory.total, shm.size (bytes); process.affinity of workers and their consumer.
+Keys: version.<library>; clock.namespace, clock.offset_ns, cpu.model, cpu.cores, cpu.affinity, cgroup.cpu_quota (cores),
+cgroup.memory_limit, memory.total, shm.size (bytes); process.affinity of workers and their training process.
 """
 import os
 import sys
@@ -29,13 +30,14 @@ def _once(key, value):
 
 
 def write_affinity():
-    """Of this process: a collector knows its own mask, not one that taskset, a library or the program narrowed."""
+    """Writes the mask of this process. A collector knows only its own, not one that taskset, a library or the program
+    narrowed."""
     if hasattr(os, "sched_getaffinity"):
-        fact("process.affinity", _affinity(os.sched_getaffinity(0)))  # a fork knows its parent's as written
+        fact("process.affinity", _affinity(os.sched_getaffinity(0)))  # written in each process
 
 
 def _affinity(cores):
-    """0-3,8: as taskset writes it."""
+    """A list of cores as taskset writes it: 0-3,8."""
     runs = []
     for core in sorted(cores):
         if runs and core == runs[-1][1] + 1:
@@ -46,8 +48,8 @@ def _affinity(cores):
 
 
 def _groups(controller):
-    """The folders of our cgroup and of those above it; `controller`: of version 1, "" of version 2. A container sees its
-    own group as the topmost one, whatever it is called outside."""
+    """The folders of our cgroup and of those above it. `controller`: the name of version 1, or "" for version 2. A
+    container sees its own group as the topmost one, whatever its name is outside."""
     place = "/"
     for line in _read("/proc/self/cgroup").splitlines():
         _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
@@ -84,7 +86,7 @@ def _tightest(read, controller):
 
 
 def _cgroup():
-    """(CPU quota in cores, memory limit in bytes) of our cgroup; the tightest on the way up."""
+    """(CPU quota in cores, memory limit in bytes): the tightest of our cgroup and those above it."""
     return _tightest(_quota_of, "cpu"), _tightest(_limit_of, "memory")
 
 
@@ -113,7 +115,8 @@ def _machine():
 
 
 def patch(module):
-    """Called after the import of each library whose version counts. Not in workers: same facts."""
+    """Called after the import of each library whose version is recorded. Does nothing in workers, whose facts are the
+    same."""
     if any("multiprocessing" in word for word in command_line()[1:]):
         return
     _once("version.python", "%d.%d.%d" % sys.version_info[:3])

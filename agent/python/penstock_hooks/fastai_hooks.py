@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fastai's DataLoader: torch's iterators get whole batches of it, which it makes of samples of its own."""
+"""fastai's DataLoader: it makes batches of its own samples and gives them to torch's iterators as a whole."""
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, end, intern
 from penstock_hooks.torch_fetch import sample_id
@@ -26,6 +26,7 @@ def _make_do_item(original):
 
 
 def patch(module):
-    """fastai.data.load. A class of loaders that has a do_item() of its own calls this one or is not seen."""
+    """`module`: fastai.data.load. Samples of a loader class that overrides do_item() are seen only if it calls this
+    one."""
     replace(module.DataLoader, "do_item", _make_do_item)
     replace(module.DataLoader, "do_batch", spanned(wire.COLLATE, "fastai.do_batch"))

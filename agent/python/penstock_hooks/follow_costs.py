@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What following calls costs in this process, measured once: an event of each kind, switching on and off, and what a
-code object costs that is met (sys.monitoring rewrites it twice)."""
+"""Measures once what following calls costs in this process: an event of each kind, switching on and off, and each
+code object that is met (sys.monitoring rewrites it twice)."""
 from penstock_hooks import wire
 from penstock_hooks.bridge import follow, now
 
@@ -41,7 +41,7 @@ def _fresh():
 
 
 class Costs:
-    """Of an event in 256ths of a tick; `spread`: by so many percent they may be wrong."""
+    """Costs of events, in 256ths of a tick. `spread`: by how many percent they may be wrong."""
 
     def __init__(self, monitor):
         self.monitor = monitor
@@ -67,7 +67,7 @@ class Costs:
             self.monitor.end()
 
     def _event(self, work, which, hot):
-        """(cost of an event, spread in percent) of what `work` has most of."""
+        """(cost, spread in percent) of the kind of event that `work` makes most of."""
         costs = []
         for _ in range(_ROUNDS):
             work(_CALLS)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program's loop over batches of a library that is not torch.utils.data.
+"""A training loop over batches of a library other than torch.utils.data.
 
-What is seen of it: when the program asked for a batch, how long it waited, what it did between. Who
-made the batch, and of which samples, is not known here; the spans of reading and decoding are those
-of the library's threads, without a batch. Where the iterator turns out to be a shell around a
-DataLoader of torch, that one's hooks have said all of this, and it is left to them.
+The hooks see when the loop asked for a batch, how long it waited, and what it did in between. They
+do not see who made the batch and of which samples, so the library's threads have spans of reading
+and decoding without a batch. If the iterator turns out to be a shell around torch's DataLoader, the
+hooks of that one record all this, and the loop is left to them.
 """
 from penstock_hooks import wire
 from penstock_hooks.bridge import (
@@ -25,7 +25,7 @@ class Loop:
                  "_sized")  # fmt: skip
 
     def __init__(self, package, loader, facts=None):
-        """`facts(loader)` gives (key, value) of what is known of it: num_workers, batch_size, ..."""
+        """`facts(loader)` yields (key, value) for what is known of the loader: num_workers, batch_size, ..."""
         self._package = package
         self._generation = next_generation()
         self._count = self._left_at = 0
@@ -66,7 +66,7 @@ class Loop:
             fact("loader.%d.%s" % (self._number, key), text)
 
     def take(self, call, *args, **kwargs):
-        """call(...), which gives the next batch or raises StopIteration."""
+        """Makes the call, which returns the next batch or raises StopIteration."""
         if self._shell or local.waiting is not None:
             return call(*args, **kwargs)
         index, generation = self._count, self._generation
@@ -119,7 +119,7 @@ class Loop:
             pass
 
     def finish(self):
-        """The program has had all of them, or has turned to another pass."""
+        """To be called when the loop has had all batches, or has begun another pass."""
         if not self._ended:
             self._ended = True
             if not self._shell:
@@ -129,7 +129,7 @@ class Loop:
 
 
 def batch_length(data, depth=3):
-    """Samples in a batch: the first dimension that all of its arrays and lists share; 0 if there is none."""
+    """Number of samples in a batch: the first dimension, if all of its arrays and lists share it, else 0."""
     shape = getattr(data, "shape", None)
     if shape is not None:
         try:
@@ -141,7 +141,7 @@ def batch_length(data, depth=3):
     if depth and isinstance(data, (list, tuple)):
         inside = [batch_length(value, depth - 1) for value in data[:64]]
         if not any(inside) or _alike(data):
-            return len(data)  # samples, not the parts of a batch
+            return len(data)  # a list of samples, not of the parts of a batch
         return _shared(inside)
     return 0
 
@@ -158,8 +158,8 @@ def _shared(sizes):
 
 
 def next_hook(package, owner=None, facts=None, applies=None):
-    """For `replace`: `__next__` of an iterator. `owner(iterator)` is the loader that it belongs to;
-    where `applies()` is false the call is left alone."""
+    """For `replace`: hooks `__next__` of an iterator. `owner(iterator)` is the loader that it
+    belongs to. If `applies()` is false, the call is left alone."""
 
     def make(original):
         def __next__(self):
@@ -178,7 +178,7 @@ def next_hook(package, owner=None, facts=None, applies=None):
 
 
 def open_loop(iterator, package, owner, facts):
-    """The loop over a new iterator; None inside another's next(), or where a DataLoader's worker is."""
+    """The loop over a new iterator; None inside next() of another iterator, or in a DataLoader's worker."""
     try:
         if not is_program():
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrappers compiled to the parameters of what they wrap.
+"""Wrappers that are compiled with the parameters of what they wrap.
 
 A wrapper with *args and **kwargs costs a tuple, a dict and a call that the interpreter cannot
 inline; one with the same parameters as the original costs half. Hooks on transforms run a dozen
@@ -19,14 +19,14 @@ _ONE = (
     "_original(_self, *args, **kwargs) if one is _absent else _original(_self, one, *args, **kwargs))"
 )
 
-# What every wrapper uses. One namespace for all: the interpreter's quick path to a global is bound
-# to the dictionary that it was found in, and wrappers of the same shape share their code.
+# The names that every wrapper uses. All wrappers share this namespace: those of the same shape
+# share their code, and the interpreter's cache for a global is bound to one dictionary.
 shared = {"_begin": begin, "_end": end, "_absent": _ABSENT}
 
 
 @functools.lru_cache(maxsize=256)
 def _factory(names, parameters, body):
-    """_factory(...)(values of `names`) is a wrapper."""
+    """Returns a function that takes the values of `names` and returns a wrapper."""
     source = "def _make(%s):\n    def _wrapper(%s):\n        %s\n    return _wrapper\n" % (
         ", ".join(names),
         parameters,
@@ -39,9 +39,10 @@ def _factory(names, parameters, body):
 
 
 def _fixed(code):
-    """(parameters, arguments) of a function without * and **; None where a name would clash.
+    """(parameters, arguments) of a function without * and **; None if a name would clash.
 
-    A parameter called `type` would hide the builtin from the statements of the wrapper.
+    For example, a parameter called `type` would hide the builtin from the statements of the
+    wrapper.
     """
     plain = code.co_varnames[: code.co_argcount]
     keyed = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
@@ -69,7 +70,7 @@ def like(original, body, **closed):
         parameters, arguments = shape
         call, first = "_original(%s)" % arguments, parameters.partition(",")[0]
         defaults, keyword_defaults = original.__defaults__, original.__kwdefaults__
-    elif "SELF" in body:  # nn.Module's, as a rule called with one argument
+    elif "SELF" in body:  # nn.Module's __call__, usually with one argument
         parameters, first, call = "_self, one=_absent, /, *args, **kwargs", "_self", _ONE
         defaults, keyword_defaults = (_ABSENT,), None
     else:

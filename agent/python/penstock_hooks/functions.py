@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows the Python calls of a few samples, collated batches and steps: which functions and lines took the time.
 
-A followed unit costs something, the rest of the run nothing: at most a 500th of the process's time, counted here in
-ticks of the recording's clock. The agent keeps the call tree (agent/python_calls.cc); this module says when.
+Only followed units cost time, at most a 500th of the process's in all. This module counts the cost, in ticks of the
+recording's clock, and decides when to follow; the agent keeps the call tree (agent/python_calls.cc).
 """
 import os
 import sys
@@ -18,15 +18,16 @@ from penstock_hooks.monitoring import Monitor
 
 SHARE = 500
 _SAMPLE, _COLLATE, _STEP = wire.SAMPLE, wire.COLLATE, wire.STEP
-_ORDINARY = 16  # units that are timed, and not followed, before the first that is
+_ORDINARY = 16  # units that are only timed before the first one is followed
 _KEPT = 32  # durations of ordinary units
-_LEAST_NS = 300000  # what may be spent must be so much before a unit begins
+_LEAST_NS = 300000  # a unit begins only if this much may be spent
 _BETWEEN_NS = 100000000
-_OTHERS = 4  # where there are samples, the others spend no more than a 4th
-_AGE_PART = 200  # a unit of a kind for each 200th part of the process's age: some 1,800 in a day
+_OTHERS = 4  # where there are samples, each other kind may spend a 4th
+_AGE_PART = 200  # after a unit the next one of its kind waits for a 200th of the process's age
 _HOT = 3  # functions whose lines are followed
-_TOLD = 16  # facts are told after 1, 2, 4, 8, 16, 32, 48, ... units
-# Parts of the time of an interpreter that a profile function, or a line tracer too, adds before 3.12. Upper bounds.
+_TOLD = 16  # facts are written after 1, 2, 4, 8, 16, 32, 48, ... units
+# Upper bounds, before Python 3.12: the part of the interpreter's time that a profile function adds, without and
+# with a line tracer.
 _SLOWED, _SLOWED_LINES = 0.58, 0.85
 _WHOLE, _CUT, _DISPLACED = range(3)
 _DEBUGGERS = ("pydevd", "debugpy", "greenlet", "viztracer", "scalene", "pyinstrument", "yappi")
@@ -45,7 +46,7 @@ def _refusal():
 
 
 def tool_in_use():
-    """The kind of tool with which the program looks at its own calls, or None."""
+    """The tool by which the program looks at its own calls, or None."""
     if sys.gettrace() is not None or threading.__dict__.get("_trace_hook") is not None:
         return "a debugger, coverage or other tracer of the program"
     if sys.getprofile() is not None or threading.__dict__.get("_profile_hook") is not None:
@@ -60,7 +61,7 @@ def tool_in_use():
 
 
 def _compiles():
-    """Whether the program has compiled something with torch.compile, or may have."""
+    """Whether the program has or may have compiled something with torch.compile."""
     if "torch._dynamo.convert_frame" not in sys.modules:
         return False
     try:
@@ -88,7 +89,7 @@ class _Kind:
 
 
 class _Timing:
-    """An ordinary unit: only timed."""
+    """An ordinary unit, which is only timed."""
 
     __slots__ = ("kind", "began")
 
@@ -101,7 +102,7 @@ class _Timing:
 
 
 class _Followed:
-    """A unit that is followed. A loop that is left early drops it: then it ends there."""
+    """A followed unit. If a loop that is left early drops it, it ends then."""
 
     __slots__ = ("follower", "kind", "lines", "pid", "cpu", "is_open")
 
@@ -116,7 +117,7 @@ class _Followed:
     def leave(self):
         if self.is_open:
             self.is_open = False
-            state = follow["follow_stop"](0)  # first: what comes is not the unit's
+            state = follow["follow_stop"](0)  # first, so that what follows is not in the unit
             if self.pid == os.getpid():
                 self.follower.end(self, state)
 
@@ -125,7 +126,7 @@ class _Followed:
 
 
 class Follower:
-    """Of one process."""
+    """Decides for one process which units are followed."""
 
     def __init__(self):
         self.pid = os.getpid()
@@ -163,7 +164,8 @@ class Follower:
         return (now() - self.began) / SHARE - self.spent
 
     def enter(self, stage, name, sample, batch, generation, follows=True):
-        """Begins a unit, or the timing of an ordinary one; None: neither. What it gives has leave()."""
+        """Begins to follow a unit, or to time an ordinary one. Returns an object with leave(), or None if it does
+        neither."""
         kind = self.kinds[stage]
         if follows and not self.active and len(kind.times) >= _ORDINARY and now() >= kind.due:
             lines = kind.units % 2 == 1 and bool(kind.hot)
@@ -181,7 +183,7 @@ class Follower:
         known = kind.lines_cost if lines and kind.hot else kind.cost
         if known:
             return max(least, known)
-        if self.monitor is None:  # a function that calls nothing cannot be cut
+        if self.monitor is None:  # following ends at an event, and a function may have none
             return max(least, kind.median() * (_SLOWED_LINES if lines else _SLOWED))
         return least
 
@@ -228,7 +230,7 @@ class Follower:
         return follow["follow_begin"](*arguments, 0, None, *hot)
 
     def end(self, unit, state):
-        stopped = thread_time_ns()  # not the time in which the thread waits for a core
+        stopped = thread_time_ns()  # CPU time: waiting for a core does not count
         if self.monitor is not None:
             self.monitor.end()
         self.active = False
@@ -248,7 +250,7 @@ class Follower:
             slowed = min(interpreted, self.ticks(stopped - unit.cpu)) * (_SLOWED_LINES if unit.lines else _SLOWED)
             cost = max(cost, min(slowed, max(0.0, duration - 0.7 * kind.median())))
         cost += costs.toggle + codes * costs.code
-        expected = 2 * cost if state == _CUT else cost  # until one is whole
+        expected = 2 * cost if state == _CUT else cost  # until a unit is followed to its end
         if unit.lines:
             kind.lines_cost = expected
         else:
@@ -270,7 +272,7 @@ _current = None
 
 
 def follower():
-    """That of this process; None where nothing is followed."""
+    """The follower of this process; None if nothing is followed."""
     global _current
     here = _current
     if here is None or here.pid != os.getpid():
@@ -282,7 +284,7 @@ def follower():
 
 
 def enter(stage, name, sample, batch, generation):
-    """For a collated batch or a step: what to call leave() of, or None."""
+    """Begins a collated batch or a step. Returns an object for leave(), or None."""
     try:
         here = follower()
         return here.enter(stage, name, sample, batch, generation) if here is not None else None
@@ -298,7 +300,7 @@ def leave(unit):
 
 
 class _Batch:
-    """The samples of one fetch: which one is followed; the others are timed."""
+    """The samples of one fetch, of which one is followed and the others are timed."""
 
     __slots__ = ("follower", "left", "unit")
 
@@ -325,7 +327,7 @@ class _Batch:
 
 
 def plan(indices):
-    """What a fetch of `indices` does about its samples; None: they are as every other."""
+    """Decides about the samples of a fetch: returns a _Batch, or None if none is followed or timed."""
     try:
         here = follower()
         if here is None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP and object stores: http.client (urllib, urllib3, requests, botocore) and aiohttp (fsspec, s3fs, gcsfs).
 
-Two counters, each value one case: how long a connection took to open, name look-up and TLS included,
-and how long the first byte of an answer took from the end of its request. The transfer is in the
-reads of the socket, which the agent sees itself.
+Two counters get a value for each case: how long it took to open a connection (with name look-up and
+TLS), and how long from the end of a request to the first byte of its answer. The transfer itself is
+in the reads of the socket, which the agent sees.
 """
 from functools import wraps
 from threading import local
@@ -18,7 +18,8 @@ _state = local()
 
 
 def _connecting(original):
-    """A connection with TLS opens one without it first, in some libraries by the same method."""
+    """For `replace`: times connect(). A connection with TLS first opens one without it, in some libraries by the same
+    method, so only the outer call counts."""
 
     def connect(self, *args, **kwargs):
         if getattr(_state, "connecting", False):
@@ -46,7 +47,7 @@ def _answered(original):
 
 
 def _awaited(name):
-    """For `replace`: a coroutine function whose time goes to the counter `name`."""
+    """For `replace`: adds the time of a coroutine function to the counter `name`."""
 
     def make(original):
         @wraps(original)
@@ -71,5 +72,5 @@ def patch(module):
         for kind in _CONNECTIONS:
             if "connect" in vars(getattr(module, kind)):
                 replace(getattr(module, kind), "connect", _connecting)
-        if name == "http.client":  # urllib3's connections call this one
+        if name == "http.client":  # connections of urllib3 call it too
             replace(module.HTTPConnection, "getresponse", _answered)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs our patches after the import of a module. A meta_path finder, not an import replacement.
+"""Runs our patches after the import of a module, by a finder on sys.meta_path. __import__ is not
+replaced.
 
 The module's own loader object stays in place: its `exec_module` is shadowed on the instance for one
-call and removed before it runs, so `__loader__` and `__spec__.loader` are what they would have been.
-Patches never import a module of the program, so the import locks held meanwhile cannot close a ring.
+call, and the shadow is removed before the original runs, so `__loader__` and `__spec__.loader` are
+what they would have been. Patches never import a module of the program, so the import locks held
+meanwhile cannot deadlock.
 """
 import sys
 
@@ -62,7 +64,7 @@ def _shadow(loader, names):
 
 
 class Finder:
-    """First on sys.meta_path; says None at once for any module that is not watched."""
+    """First on sys.meta_path. Returns None at once for any module that is not watched."""
 
     def __init__(self, watched):
         self._watched = watched
@@ -101,7 +103,7 @@ class Finder:
 
 
 def watch(watched):
-    """Installs the finder for `watched` (module -> names of patches) and patches what is there."""
+    """Installs the finder for `watched` (module -> names of patches) and patches modules that are already there."""
     for finder in sys.meta_path:
         if type(finder).__name__ == "Finder" and type(finder).__module__ == __name__:
             return

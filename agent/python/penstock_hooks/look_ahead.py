@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops that ask the DataLoader for batch n + 1 before the program has had batch n.
+"""Loaders that ask the DataLoader for batch n + 1 before they give batch n to the training loop.
 
-accelerate's DataLoaderShard does, to know which batch is the last, and so does Lightning with a
-loader that has no length. The DataLoader's hooks say when it is asked and what for; here the step
-goes to the batch that the program has in hand, and the last step is seen, which begins after the
-DataLoader has ended.
+accelerate's DataLoaderShard does this to know which batch is the last, and so does Lightning with a
+loader that has no length. The DataLoader's hooks record when it is asked, and for which batch. The
+hooks here give each step to the batch that the loop has in hand, and record the last step, which
+begins after the DataLoader has ended.
 """
 import inspect
 
@@ -17,7 +17,7 @@ _NOWHERE = (-1, 0)
 
 
 class LookAhead:
-    """One pass of such a loop. `got` and `ended` are told by the DataLoader's hooks meanwhile."""
+    """One pass over such a loader. The DataLoader's hooks call `got` and set `ended` meanwhile."""
 
     __slots__ = ("ended", "_last", "_before", "_in_hand", "_left_at", "_outer", "_step")
 
@@ -31,10 +31,10 @@ class LookAhead:
     def got(self, index, generation):
         self._before = self._last
         self._last = (index, generation)
-        context(-1, index, generation)  # what moves it to the device
+        context(-1, index, generation)  # for the copy of it to the device
 
     def enter(self):
-        """The program wants its next batch."""
+        """To be called when the loop asks for its next batch."""
         if self._left_at:
             emit(wire.STEP, self._step, self._left_at, *self._in_hand, 0)
             self._left_at = 0
@@ -43,7 +43,7 @@ class LookAhead:
         local.ahead = self
 
     def leave(self, has_batch):
-        """The program has got it, or there was none."""
+        """To be called when the loop has got it, or there was none."""
         local.ahead = self._outer
         self._outer = None
         if not has_batch:
@@ -56,7 +56,7 @@ class LookAhead:
 
 
 def _make_iter(original):
-    """A generator around a generator function."""
+    """For `replace`: a generator around the original one."""
 
     def __iter__(self):
         ahead = LookAhead()
@@ -81,7 +81,7 @@ def _make_iter(original):
 
 
 def _make_fetcher_iter(original):
-    """Lightning's fetcher: it takes its first batch here."""
+    """For `replace`: Lightning's fetcher takes its first batch in __iter__."""
 
     def __iter__(self):
         self._penstock = None
@@ -116,7 +116,7 @@ def _make_fetcher_next(original):
 
 
 def patch(module):
-    """accelerate.data_loader, or Lightning's loops.fetchers."""
+    """`module`: accelerate.data_loader, or Lightning's loops.fetchers."""
     for name in ("DataLoaderShard", "DataLoaderDispatcher"):
         kind = getattr(module, name, None)
         if kind is not None and inspect.isgeneratorfunction(kind.__dict__.get("__iter__")):

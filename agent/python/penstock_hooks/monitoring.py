@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sys.monitoring, from Python 3.12 on: switched on for one followed unit, with a tool id of its own, and off again."""
+"""Switches sys.monitoring (Python 3.12 and later) on for one followed unit, with a tool id of its own, and off
+again."""
 import sys
 
 from penstock_hooks.bridge import follow
 
-_IDS = (4, 3)  # none that debuggers, coverage and profilers have by convention
+_IDS = (4, 3)  # not those that debuggers, coverage and profilers use
 
 
 class Monitor:
@@ -51,7 +52,7 @@ class Monitor:
             raise
 
     def end(self):
-        """Off, and the tool id free for the program. Also called by the agent, in the middle of a unit."""
+        """Switches it off and frees the tool id. The agent also calls this, in the middle of a unit."""
         tool, self.tool = self.tool, None
         if tool is None:
             return

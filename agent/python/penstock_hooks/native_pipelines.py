@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loaders whose work is done by threads of their own in C++: NVIDIA DALI, TensorFlow's tf.data, SPDL.
+"""Loaders that work in threads of their own, in C++: NVIDIA DALI, TensorFlow's tf.data, SPDL.
 
-Seen here is the program's loop. Reads are seen by the agent in whatever thread makes them, DALI names
-its operators by NVTX ranges, and SPDL's steps are Python functions in a pool of threads.
+The hooks here see the training loop. The agent sees reads in any thread, DALI names its operators by
+NVTX ranges, and SPDL's steps are Python functions in a thread pool.
 """
 import sys
 
@@ -13,7 +13,7 @@ from penstock_hooks.tasks import on_item
 from penstock_hooks.torch_state import local
 from penstock_hooks.wrapping import replace
 
-_NO_LOOP = object()  # a loader is asked for a batch, but not by the program
+_NO_LOOP = object()  # something other than the training loop asks for a batch
 
 
 def _dali_facts(pipeline):
@@ -29,7 +29,7 @@ def _dali_pipelines(iterator):
 
 
 def _make_run(original):
-    """A program that asks the pipeline itself for its batches."""
+    """For programs that ask the pipeline itself for batches."""
 
     def run(self, *args, **kwargs):
         loop = getattr(self, "_penstock", None)
@@ -43,7 +43,7 @@ def _make_run(original):
 
 
 def _make_iterator_init(original):
-    """It takes its first batch, to learn what batches are, and gives it to the first next()."""
+    """The iterator takes its first batch here, to learn the shape of batches, and gives it to the first next()."""
 
     def __init__(self, *args, **kwargs):
         outer = local.waiting
@@ -75,7 +75,7 @@ def _tensorflow_dataset(iterator):
 
 
 def _eager():
-    """Not while tf.function traces the program's loop: then no batch is had."""
+    """False while tf.function traces the training loop, which then gets no batches."""
     context = sys.modules.get("tensorflow.python.eager.context")
     return context is None or context.executing_eagerly()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy files: `decode`, because the reads below are seen by the agent itself."""
+"""Loading NumPy files is `decode`, since the agent itself sees the reads below it."""
 import sys
 
 from penstock_hooks import wire
@@ -9,7 +9,7 @@ from penstock_hooks.wrapping import array_bytes, replace, spanned
 def patch(module):
     replace(module, "load", spanned(wire.DECODE, "numpy.load", array_bytes))
     replace(module, "fromfile", spanned(wire.DECODE, "numpy.fromfile", array_bytes))
-    for name in ("numpy.lib._npyio_impl", "numpy.lib.npyio"):  # an .npz reads when it is indexed
+    for name in ("numpy.lib._npyio_impl", "numpy.lib.npyio"):  # an .npz is read when it is indexed
         archive = getattr(sys.modules.get(name), "NpzFile", None)
         if archive is not None:
             replace(archive, "__getitem__", spanned(wire.DECODE, "numpy.npz", array_bytes))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What --override changes beside the DataLoader's arguments, and whether it held.
+"""Applies what --override changes beside the DataLoader's arguments, and checks whether it held.
 
-Facts: override.<key> is what was applied; override.lost.<key> what was found in its place later, because the
-program (or a library) has set it itself. The program wins: nothing is applied twice.
+Facts: override.<key> is what was applied. override.lost.<key> is what was found in its place later, because
+the program or a library has set it itself. The program wins: nothing is applied twice.
 """
 import os
 import sys
@@ -17,7 +17,7 @@ _ATTRIBUTES = (("workers", "num_workers"), ("prefetch", "prefetch_factor"), ("ba
 
 
 def _parse(text):
-    """Every key with its text; the recorder has checked the values."""
+    """Every key with its value as text. The recorder has checked the values."""
     values = {}
     for part in text.split(","):
         key, equals, value = part.partition("=")
@@ -31,7 +31,7 @@ def _number(value):
 
 
 def _cores(text):
-    """{0, 1, 2, 3, 8} of 0-3+8."""
+    """0-3+8 becomes {0, 1, 2, 3, 8}."""
     cores = set()
     for part in text.split("+"):
         first, dash, last = part.partition("-")
@@ -40,9 +40,9 @@ def _cores(text):
 
 
 _values = _parse(os.environ.get("PENSTOCK_OVERRIDE", ""))
-_told = set()  # of this process and those that forked it: (key, what was found)
-_cv2 = None  # what cv2.getNumThreads() gave once the number was set
-_worker = {}  # of a worker: affinity and nice as they were set
+_told = set()  # (key, what was found), of this process and those that forked it
+_cv2 = None  # cv2.getNumThreads() after the number was set
+_worker = {}  # in a worker: affinity and nice as they were set
 
 
 def _lost(key, found):
@@ -58,7 +58,7 @@ def _applied(key, value):
 
 
 def enter_cv2(module):
-    """cv2 has been imported. Forked workers have the number from their parent."""
+    """To be called when cv2 was imported. Forked workers inherit the number from their parent."""
     global _cv2
     number = _number(_values.get("cv2_threads"))
     if number is None or not hasattr(module, "setNumThreads"):
@@ -72,7 +72,7 @@ def enter_cv2(module):
 
 
 def enter_worker():
-    """A worker process begins, before anything of the program runs in it."""
+    """To be called when a worker process begins, before any code of the program runs in it."""
     if "affinity" in _values and hasattr(os, "sched_setaffinity"):
         try:
             os.sched_setaffinity(0, _cores(_values["affinity"]))
@@ -106,9 +106,10 @@ def _check_variables():
 
 
 def _check_torch():
-    """torch.set_num_threads() by the program. A worker is left out: there PyTorch itself sets one thread.
+    """Checks whether the program called torch.set_num_threads(). Workers are left out, since PyTorch
+    itself sets one thread there.
 
-    PyTorch takes its number from OpenMP or from MKL, as it was built.
+    PyTorch takes its number of threads from OpenMP or from MKL, depending on its build.
     """
     key = "omp" if "omp" in _values else "threads"
     wanted = [_values.get(pool, _values.get("threads")) for pool in ("omp", "mkl")]
@@ -125,7 +126,7 @@ def _in_worker(torch):
 
 
 def check():
-    """Tells what does not hold any more: at each epoch of a loader, and at the end of a worker."""
+    """Records what no longer holds. Called at each epoch of a loader, and at the end of a worker."""
     if not _values:
         return
     for look in (_check_variables, _check_torch, _check_cv2, _check_worker):
@@ -150,7 +151,7 @@ def _check_worker():
 
 
 def check_loader(loader, values):
-    """`values`: as torch_options.parse_override() gives them."""
+    """`values`: as torch_options.parse_override() returns them."""
     workers = loader.num_workers
     for key, attribute in _ATTRIBUTES:
         if key not in values or not (workers or key in ("workers", "batch", "pin")):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""imageio, scikit-image and scipy.ndimage: reading pictures is `decode`, what is done to them `augment`.
+"""imageio, scikit-image and scipy.ndimage: reading pictures is `decode`, changing them is `augment`.
 
-Patched is the module that defines a function, before the packages above it take it over.
+Functions are patched in the module that defines them, before packages above it import them by name.
 """
 from penstock_hooks import wire
 from penstock_hooks.wrapping import array_bytes, replace, spanned

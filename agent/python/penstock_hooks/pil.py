@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pillow: opening, decoding and converting are `decode`; geometry and filters are `augment`.
 
-Image.open reads the header only; pixels come when ImageFile.load runs the tiles. Nothing here makes
-an image load that would not have loaded.
+Image.open reads only the header; pixels come when ImageFile.load decodes the tiles. Nothing here
+makes an image load that would not have loaded.
 """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, end, intern
@@ -22,7 +22,8 @@ def pixel_bytes(image):
         return 0
 
 
-# Not through __dict__: asking an instance for it makes every later look at its attributes slower.
+# Does not use __dict__: asking an instance for it makes every later access to its attributes
+# slower.
 _HAS_TILES = """
 try:
     _due = SELF.tile
@@ -48,7 +49,7 @@ finally:
 
 
 def _loading(is_due):
-    """For `replace`: a span around load() when `is_due` says that it will decode."""
+    """For `replace`: puts a span around load() if `is_due` says that it will decode."""
 
     def make(original):
         return like(
@@ -67,8 +68,9 @@ def _make_convert(original):
             if args or kwargs:
                 return original(self, mode, *args, **kwargs)
             return original(self, mode)
-        # From a file: the last step of decoding, a copy of all pixels even where the mode stays (a
-        # quarter of decoding a megapixel). From another image: part of what is done to it.
+        # For an image from a file this is the last step of decoding; it copies all pixels even if
+        # the mode stays (a quarter of the time to decode a megapixel). For an image made from
+        # another one it is a transform.
         token = begin(_DECODE if from_file else _AUGMENT, name)
         count = 0
         try:

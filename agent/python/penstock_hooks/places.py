@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in the program something was made: file:line of the calls that no library contains."""
+"""Finds where in the program something was made: file:line of the calls that are not in libraries."""
 import os
 import sys
 
@@ -17,14 +17,15 @@ def _is_library(file):
 
 
 def _is_init_of(frame, made):
-    """A class of the program that is derived from a library's: who makes one is further out."""
+    """Whether the frame is the __init__ of `made`. Its class is then one of the program's, derived from a library's,
+    and the call that makes the object is further out."""
     code = frame.f_code
     return code.co_name == "__init__" and code.co_argcount and frame.f_locals.get(code.co_varnames[0]) is made
 
 
 def callers(made=None):
-    """file:line of the calls outside of libraries and of the __init__ of `made`, innermost first, as Python names the
-    files; at most _DEPTH."""
+    """file:line of the calls outside libraries and outside the __init__ of `made`, innermost first, with Python's
+    names of the files; at most _DEPTH."""
     frame, found = sys._getframe(1), []
     while frame is not None and len(found) < _DEPTH:
         if not _is_library(frame.f_code.co_filename) and not _is_init_of(frame, made):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spans around functions of the program that a library calls for it: mapped, submitted, piped."""
+"""Spans around functions of the program that a library calls: mapped, submitted or piped ones."""
 import functools
 import os
 
@@ -19,9 +19,9 @@ def _label(function):
 
 
 def named(stage, function, size=None):
-    """`function` with a span of `stage` under its own name; `size(result)` gives its bytes.
+    """Wraps `function` in a span of `stage` under its own name. `size(result)` gives its bytes.
 
-    What is no function, or is one whose calls are seen already, is given back as it is.
+    Anything but a function, and a function whose calls are recorded already, is returned as it is.
     """
     if not callable(function) or is_ours(function) or is_ours(getattr(type(function), "__call__", None)):
         return function
@@ -49,22 +49,22 @@ def _bytes(size, result):
 
 
 def stage_of(item):
-    """What a step of a pipeline is that is given `item`.
+    """The stage of a pipeline step that is given `item`.
 
-    An index, a name or raw bytes begin a sample; a list is a batch that is put together; anything
-    else is work on a sample that has begun.
+    An index, a name or raw bytes begin a sample. A list is a batch to be collated. Anything else is
+    a sample that has begun, so the step is `augment`.
     """
     kind = item[0] if type(item) is tuple and item else item
     try:
         if isinstance(kind, _BEGINS):
             return wire.SAMPLE
-    except Exception:  # a proxy that does not like to be asked
+    except Exception:  # the item may be a proxy that raises
         pass
     return wire.COLLATE if type(item) is list else wire.AUGMENT
 
 
 def on_item(function):
-    """`function` of one item, with a span of the stage that the item tells."""
+    """Wraps a function of one item in a span of the stage that fits the item."""
     if not callable(function) or is_ours(function):
         return function
     name = _label(function)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.Tensor.to, .cuda and .pin_memory: `h2d` and `pin` spans, only where data leaves the host.
 
-What the arguments ask for is looked at first, so that a call that moves nothing costs a comparison.
-A subclass of Tensor, and a torch-function mode, see no call that they did not see before.
+The arguments are looked at first, so a call that moves nothing costs only a comparison. A subclass
+of Tensor and a torch-function mode see no call that they would not have seen without us.
 """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, cancel, end, intern, open_spans
@@ -12,7 +12,7 @@ _H2D, _PIN = wire.H2D, wire.PIN
 
 
 class _Names(dict):
-    """Span name for a device type; None for those that are not another memory."""
+    """Span name for a type of device; None for one that uses host memory."""
 
     def __missing__(self, device):
         value = self[device] = None if device in ("cpu", "meta") else intern("to:" + device)
@@ -107,7 +107,7 @@ def _make_pin(original):
     name = intern("Tensor.pin_memory")
 
     def pin_memory(self, *args, **kwargs):
-        if open_spans(_PIN):  # the DataLoader's own pinning is one span for the batch
+        if open_spans(_PIN):  # the DataLoader pins: one span covers the whole batch
             return original(self, *args, **kwargs)
         token = begin(_PIN, name)
         try:
@@ -115,7 +115,7 @@ def _make_pin(original):
         except BaseException:
             cancel(token)
             raise
-        if result is self:  # it was pinned already
+        if result is self:  # it was already pinned
             cancel(token)
         else:
             end(token)

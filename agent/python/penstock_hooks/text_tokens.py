@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tokenizers: text to tokens is `tokenize`. Hugging Face tokenizers and transformers, SentencePiece, tiktoken.
 
-Of a batch that a library spreads over threads of its own, the call is told, not what each did.
+If a library spreads a batch over threads of its own, only the call is recorded, not what each
+thread did.
 """
 import threading
 
@@ -21,11 +22,11 @@ _NAMES = {
 _TIKTOKEN = ("encode", "encode_ordinary", "encode_to_numpy", "encode_with_unstable")
 _TIKTOKEN_BATCHES = ("encode_batch", "encode_ordinary_batch")
 
-_batches = []  # one element for each call of those that runs
+_batches = []  # one element for each batch call that is running
 
 
 def _single(label):
-    """tiktoken: its batches call these in a pool of threads."""
+    """tiktoken's calls for a single text, which its batch calls make in a thread pool."""
 
     def make(original):
         traced = spanned(wire.TOKENIZE, label)(original)

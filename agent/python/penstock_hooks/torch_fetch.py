@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.utils.data fetchers: `fetch`, `sample` and `collate` spans.
 
-A fetcher keeps its class and its own methods; what it calls (dataset, iterator, collate function) is
-replaced inside this fetcher only, by objects that pass everything on. The dataset itself, which the
-program sees through worker_info and the loader, stays as it is.
+A fetcher keeps its class and its own methods. What it calls (dataset, iterator, collate function) is
+replaced by objects that pass everything on, and only inside this fetcher. The dataset itself, which
+the program sees through worker_info and the loader, stays as it is.
 """
 import functools
 import numbers
@@ -16,12 +16,12 @@ from penstock_hooks.torch_state import Progress, local
 from penstock_hooks.wrapping import replace
 
 _SAMPLE, _COLLATE, _FETCH = wire.SAMPLE, wire.COLLATE, wire.FETCH
-_SHARD_FACTS = 64  # of the first epochs
+_SHARD_FACTS = 64  # epochs for which the fact is written
 _pick = digests.pick
 
 
 def sample_id(index):
-    """The dataset index as the trace keeps it; -1 for what is not an integer."""
+    """The dataset index as the trace keeps it; -1 if it is no integer."""
     try:
         if isinstance(index, numbers.Integral) and -(1 << 62) < index < 1 << 62:
             return int(index)
@@ -53,7 +53,7 @@ class _Samples:
                 return self._dataset[index]
             finally:
                 end(token)
-        follow.enter(self._name, number, progress)  # of a fetch one sample is followed, the others are timed
+        follow.enter(self._name, number, progress)  # one sample of a fetch is followed, the others are timed
         try:
             return self._dataset[index]
         finally:
@@ -61,7 +61,7 @@ class _Samples:
             end(token)
 
     def _chosen(self, index, number):
-        """A sample of which digests are recorded."""
+        """Makes a sample and records its digests."""
         progress = self._progress
         generation = progress.generation
         token = begin(_SAMPLE, self._name, number, progress.batch, generation)
@@ -107,7 +107,8 @@ class _Samples:
 
 
 def next_sample(iterator, name, progress, sequence):
-    """(token, sample) of an iterable dataset, the span still open. Numbered as if the workers took turns."""
+    """(token, sample) of an iterable dataset, with the span still open. Samples are numbered as if the workers took
+    turns."""
     token = begin(
         _SAMPLE,
         name,
@@ -126,7 +127,7 @@ def next_sample(iterator, name, progress, sequence):
 
 
 def _tell_shards(progress):
-    """Whether an iterable dataset asked which worker it is in, before its first sample was there."""
+    """Writes whether an iterable dataset asked which worker it is in before it gave its first sample."""
     if 0 < progress.generation <= _SHARD_FACTS:
         fact("epoch.%d.shards" % progress.generation, "true" if progress.asked else "false")
 
@@ -134,7 +135,7 @@ def _tell_shards(progress):
 class _Stream:
     """The iterator of an iterable dataset.
 
-    One that batches by itself (webdataset) counts its samples in `progress.inner`.
+    A dataset that makes its own batches (webdataset) counts its samples in `progress.inner`.
     """
 
     __slots__ = ("_iterator", "_progress", "_name", "_sequence", "_told")
@@ -175,7 +176,7 @@ class _Stream:
 
 
 def _resumable(kind):
-    """`kind` for an object that saves its state: a protocol looks for the methods on the class."""
+    """A class like `kind` for objects that save their state, since a protocol looks for the methods on the class."""
 
     class Resumable(kind):
         __slots__ = ()
@@ -216,7 +217,7 @@ def _collating(function, progress):
 
 
 def _is_plain_subset(dataset):
-    """torch's Subset over a dataset that reads one sample at a time: __getitems__ is a loop there."""
+    """Whether this is torch's Subset over a dataset that reads one sample at a time: its __getitems__ is a loop."""
     kind = type(dataset)
     if kind.__name__ != "Subset" or kind.__module__ != "torch.utils.data.dataset":
         return False
@@ -224,7 +225,7 @@ def _is_plain_subset(dataset):
 
 
 def instrument(fetcher, progress):
-    """Replaces what `fetcher` calls. All or nothing."""
+    """Replaces what `fetcher` calls: all of it, or nothing."""
     stream = getattr(fetcher, "dataset_iter", None)
     collate = _collating(fetcher.collate_fn, progress)
     if stream is not None:
@@ -232,7 +233,7 @@ def instrument(fetcher, progress):
         kind = _ResumableStream if _saves(stream) else _Stream
         stream = kind(stream, progress, intern(type(fetcher.dataset).__name__))
         fetcher.dataset_iter = stream
-        if own:  # whether they are one object tells torchdata whose state to save
+        if own:  # torchdata saves the state of one if they are the same object
             fetcher.dataset = stream
     else:
         kind = _ResumableSamples if _saves(fetcher.dataset) else _Samples
@@ -268,7 +269,7 @@ def _make_fetch(original):
         began = perf_counter_ns()
         try:
             data = original(self, possibly_batched_index)
-        except StopIteration:  # an iterable dataset has ended: no batch came of it
+        except StopIteration:  # an iterable dataset has ended and gave no batch
             cancel(token)
             raise
         except BaseException:
@@ -294,7 +295,7 @@ def _patch_worker_info(dataloader):
     worker = dataloader._utils.worker
     original = worker.get_worker_info
     replace(worker, "get_worker_info", _make_get_worker_info)
-    for module in (dataloader, sys.modules.get("torch.utils.data")):  # they have the name already
+    for module in (dataloader, sys.modules.get("torch.utils.data")):  # these have imported the name already
         if module is not None and module.__dict__.get("get_worker_info") is original:
             module.get_worker_info = worker.get_worker_info
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.utils.data.DataLoader: the consumer's side. 1.13 to 2.x, processes and threads as workers.
+"""torch.utils.data.DataLoader in the training process. PyTorch 1.13 to 2.x, with processes or
+threads as workers.
 
-Nothing here holds a reference to an iterator or forms a cycle with a queue: DataLoader stops its
-workers in the iterator's __del__, so a reference of ours would keep them alive.
+Nothing here holds a reference to an iterator or forms a cycle with a queue: the iterator's __del__
+stops the workers, so a reference of ours would keep them alive.
 """
 from penstock_hooks import functions, torch_fetch, torch_options, torch_worker, wire
 from penstock_hooks.bridge import begin, cancel, context, delivered, emit, end, event, intern, now, role
@@ -14,7 +15,7 @@ _WAIT, _STEP, _STARTUP, _PIN = wire.WAIT, wire.STEP, wire.STARTUP, wire.PIN
 
 
 class Consumer:
-    """One iterator of one loader: what its hooks remember between calls."""
+    """What the hooks on one iterator remember between calls."""
 
     __slots__ = (
         "generation", "first_generation", "receiving", "acks", "workers", "progress", "ended",
@@ -25,7 +26,7 @@ class Consumer:
     def __init__(self, workers):
         self.workers = workers
         self.generation = self.first_generation = self.receiving = next_generation()
-        self.acks = 0  # persistent workers that have yet to say that they begin the new epoch
+        self.acks = 0  # persistent workers that have not yet confirmed the new epoch
         self.progress = Progress(self.generation, 0, 1) if workers == 0 else None
         self.in_order = True
         self.got = -1  # index of the batch taken from the queue last
@@ -34,7 +35,7 @@ class Consumer:
         self.recv_bytes = 0
         self.fixed = None
         self.number = None  # of the loader, among those of this process
-        self.built = False  # torchdata's fast-forwards to where it was, in its __init__
+        self.built = False  # torchdata's __init__ itself calls next() to resume
         self.wait_name = intern("DataLoader.__next__")
         self.end_name = intern("DataLoader.end")
         self.step_name = intern("step")
@@ -49,7 +50,7 @@ class Consumer:
         self.ended = False
 
     def finish(self):
-        """The epoch is over (or was left early and another begins)."""
+        """To be called when the epoch is over, or was left early and another begins."""
         if not self.ended:
             self.ended = True
             event(wire.EPOCH_END, -1, self.generation, self.count)
@@ -72,8 +73,8 @@ class Consumer:
 
 
 def _open(iterator, loader):
-    """The state of an iterator that is about to be built; None where it should not have one."""
-    if local.building is not None or hasattr(iterator, "_penstock"):  # a subclass called its base
+    """Makes the state of an iterator that is about to be built; None if it shall have none."""
+    if local.building is not None or hasattr(iterator, "_penstock"):  # a base class's __init__
         return None
     here = process()
     if not here.has_role:
@@ -85,7 +86,7 @@ def _open(iterator, loader):
 
 
 def _describe(iterator, loader, state):
-    if state.workers and not hasattr(iterator, "_rcvd_idx"):  # an iterator of another shape
+    if state.workers and not hasattr(iterator, "_rcvd_idx"):  # an unknown kind of iterator
         del iterator._penstock
     state.in_order = getattr(iterator, "_in_order", True)
     state.fixed = torch_options.fixed_batch(loader)
@@ -191,7 +192,7 @@ def _make_next(original):
             index = expected
         if index == expected:
             end(token)
-        else:  # a worker had ended, or the loader does not keep the order
+        else:  # a worker has ended, or the loader does not keep the order
             cancel(token)
             emit(_WAIT, state.wait_name, start, index, generation, 0)
         if fixed is not None:
@@ -205,7 +206,7 @@ def _make_next(original):
 
 
 def _next_fixed(iterator, state, fixed):
-    """next() once the first batch is there: that batch again, for as long as the epoch would be."""
+    """next() after the first batch: returns that batch again, as often as the epoch has batches."""
     index = state.count
     event(wire.NEXT_ENTERED, index, state.generation, 0)
     token = begin(_WAIT, state.wait_name, -1, index, state.generation)
@@ -237,7 +238,7 @@ def _make_pin(original):
     name = intern("pin_memory")
 
     def pin_memory(data, *args, **kwargs):
-        if local.pinning:  # it calls itself for each element of a batch
+        if local.pinning:  # pin_memory() calls itself for each element
             return original(data, *args, **kwargs)
         local.pinning = True
         token = begin(_PIN, name)
@@ -251,7 +252,7 @@ def _make_pin(original):
 
 
 def _make_pin_loop(original):
-    """The pin-memory thread: tells it the batch whose data it pins."""
+    """For `replace`: the loop of the pin-memory thread, which learns the batch whose data it pins."""
 
     def pin_memory_loop(in_queue, *args, **kwargs):
         return original(PinQueue(in_queue), *args, **kwargs)
@@ -260,7 +261,7 @@ def _make_pin_loop(original):
 
 
 def _make_single_next(original):
-    """Workers = 0: the pinning after the fetch belongs to the same batch."""
+    """For `replace`: without workers, pinning after the fetch belongs to the same batch."""
 
     def _next_data(self):
         state = self.__dict__.get("_penstock")

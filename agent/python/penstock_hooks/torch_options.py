@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DataLoader arguments: PENSTOCK_OVERRIDE, PENSTOCK_FIXED_BATCH, and the facts about a loader."""
+"""The DataLoader's arguments: changes them for PENSTOCK_OVERRIDE and PENSTOCK_FIXED_BATCH, and writes the facts about
+a loader."""
 import inspect
 import os
 import resource
@@ -15,9 +16,9 @@ from penstock_hooks.wrapping import replace
 _OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,at=train.py:88, and what overrides.py reads
 _FIXED = "PENSTOCK_FIXED_BATCH"
 _EPOCH_FACTS = 4096
-_LOADER_FACTS = 64  # a program may make loaders that are all different
-_BATCH_TENSORS = 4096  # a batch of more is not described
-_CHANNELS = 4  # of a picture, at most: a first dimension that is no longer may be that
+_LOADER_FACTS = 64  # the limit, since a program may make many different loaders
+_BATCH_TENSORS = 4096  # a batch with more is not described
+_CHANNELS = 4  # a first dimension of at most this length may be the channels of a picture
 
 
 def parse_override(text):
@@ -42,13 +43,13 @@ def parse_override(text):
 
 
 def is_meant(values, made):
-    """Whether a loader that was made by the calls `made` (file:line) is one that `values` are for."""
+    """Whether `values` apply to a loader that the calls `made` (file:line) have made."""
     at = values.get("at")
     return at is None or any(place == at or place.endswith(os.sep + at) for place in made[:2])
 
 
 def apply_override(values, signature, args, kwargs):
-    """The keyword arguments for DataLoader.__init__, changed by `values` and still legal."""
+    """The keyword arguments for DataLoader.__init__, changed by `values` and still valid."""
     bound = signature.bind(None, *args, **kwargs).arguments
     bound.pop(next(iter(signature.parameters)))  # self
     if "workers" in values:
@@ -92,10 +93,10 @@ def _make_init(original):
             try:
                 return original(self, **changed)
             except (TypeError, ValueError, AssertionError):
-                pass  # then as the program wrote it, with the error that this gives
+                pass  # the program's own arguments raise this error
         return original(self, *args, **kwargs)
 
-    __init__.__signature__ = signature  # inspect.getfullargspec() looks behind no wrapper
+    __init__.__signature__ = signature  # inspect.getfullargspec() does not follow __wrapped__
     return __init__
 
 
@@ -106,7 +107,7 @@ class FixedBatch:
 
     def __init__(self, limit):
         self.ready = False
-        self.limit = limit  # batches per epoch; None: no end
+        self.limit = limit  # batches in an epoch; None: no end
         self._data = None
 
     def keep(self, data):
@@ -158,7 +159,7 @@ def _start_method(loader, iterator):
 
 
 def _facts(loader, iterator):
-    """(key, function that gives the value), in the order they are written."""
+    """(key, function that returns the value), in the order in which they are written."""
     dataset = loader.dataset
     sampler = getattr(loader, "batch_sampler", None)
     iterable = getattr(iterator, "_dataset_kind", 0) == 1
@@ -186,7 +187,7 @@ def _facts(loader, iterator):
 
 
 def _root(dataset):
-    """Where the data lies, if the dataset (or the one that it wraps) says so; else None."""
+    """The folder of the data, if the dataset or the one that it wraps says so, else None."""
     for _ in range(4):
         root = getattr(dataset, "root", None)
         if isinstance(root, (str, os.PathLike)):
@@ -202,7 +203,8 @@ def _text(value):
 
 
 def _alike(loader):
-    """What a loader has in common with another that the same lines of the program made; None if they are not known."""
+    """Equal for loaders that the same lines of the program made with the same arguments; None if the lines are not
+    known."""
     made = places.get(loader)
     if not made:
         return None
@@ -216,9 +218,10 @@ def _tell_once(number):
 
 
 def record(loader, iterator, generation):
-    """Writes loader.<k>.* at the loader's first iteration, and which epoch is which loader's.
+    """Writes loader.<k>.* at the loader's first iteration, and epoch.<generation> for each
+    iteration.
 
-    Returns k, None if there is none.
+    Returns k, or None.
     """
     number = None
     try:
@@ -261,9 +264,9 @@ def _tensors(data, depth=4):
 
 
 def describe_batch(number, data, collated):
-    """Writes what the first batch of a loader is made of: bytes by data type, and how many tensors.
+    """Writes the bytes of a loader's first batch by data type, and its number of tensors.
 
-    What is not `collated` by the loader is a batch of the dataset's own if several tensors have its length in common.
+    If the loader has not `collated` it, the dataset makes batches if several tensors share their first dimension.
     """
     if number is None or number >= _LOADER_FACTS or not first_batch(number):
         return

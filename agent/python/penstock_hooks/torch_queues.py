@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The consumer's ends of a DataLoader's queues: index sent, batch got, and what getting costs.
+"""A DataLoader's queues in the training process: index sent, batch got, and what getting costs.
 
-`get` is the time from the first byte read to the batch unpickled, not the wait for it. A queue that
-is a multiprocessing.Queue gets instance attributes, which neither pickle nor fork hand on; any other
-is passed through an object.
+`get` is the time from the first byte read to the batch unpickled, without the wait for it. A
+multiprocessing.Queue gets instance attributes, which pickle does not hand on. Any other queue is
+wrapped in an object.
 """
 import weakref
 
@@ -14,7 +14,7 @@ from penstock_hooks.wrapping import payload_bytes
 
 
 class _IndexSender:
-    """The queue of one worker, in the consumer."""
+    """The index queue of one worker, in the training process."""
 
     __slots__ = ("_queue", "_state", "_worker")
 
@@ -38,7 +38,7 @@ class _IndexSender:
 
 
 def _received(state, message, name):
-    """A message has arrived whose first byte came at state.recv_at (0: noted already)."""
+    """To be called when a message has arrived. Its first byte came at state.recv_at (0: already recorded)."""
     start = state.recv_at
     if not start:
         return
@@ -46,18 +46,18 @@ def _received(state, message, name):
     index = message[0]
     if type(index) is int:
         data = message[1]
-        what = data[0] if type(data) is tuple and data else data  # torchdata sends a state with it
+        what = data[0] if type(data) is tuple and data else data  # torchdata adds a state
         if type(what).__name__ != "_IterableDatasetStopIteration":
             emit(wire.GET, name, start, index, state.receiving, payload_bytes(data) or state.recv_bytes)
             event(wire.BATCH_GOT, index, state.receiving, 0)
-    elif index is not None and state.acks:  # a persistent worker begins the new epoch
+    elif index is not None and state.acks:  # a persistent worker confirms the new epoch
         state.acks -= 1
         if state.acks == 0:
             state.receiving = state.generation
 
 
 def _splice(queue, state):
-    """Times `queue.get` of a multiprocessing.Queue. Its one reader is a thread of this process."""
+    """Times `queue.get` of a multiprocessing.Queue, which only one thread of this process reads."""
     receive = queue._recv_bytes
     get = type(queue).get
     here = weakref.ref(queue)  # no cycle: the queue closes its pipe when it is dropped
@@ -82,7 +82,7 @@ def _splice(queue, state):
 
 
 class _ThreadQueue:
-    """The result queue of workers that are threads: nothing is copied, only the moment counts."""
+    """The result queue of workers that are threads. Nothing is copied, so only the moment is recorded."""
 
     __slots__ = ("_queue", "_state", "_name")
 
@@ -129,7 +129,7 @@ class PinQueue:
 
 
 def attach(iterator, state):
-    """Called when the iterator's queues exist and nothing has been sent through them."""
+    """To be called when the iterator's queues exist and nothing has been sent through them."""
     results = iterator._worker_result_queue
     if hasattr(results, "_recv_bytes") and hasattr(results, "_poll"):
         _splice(results, state)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rank of a process as its process group knows it: torch.multiprocessing.spawn, and launchers of
-one's own, set no variables that the agent could read."""
+"""Takes the rank of a process from its process group, since torch.multiprocessing.spawn and
+home-made launchers set no variables that the agent could read."""
 from penstock_hooks.bridge import fact
 from penstock_hooks.wrapping import replace
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a thread that loads batches is at, and numbers that are counted per process.
+"""What a thread that loads batches works at, and numbers that are counted in each process.
 
-Consumer and worker agree on a batch by (index, generation): the loader's own index of the batch and
-the number of the iterator (of a persistent one: of its epoch), counted from 1 in the consumer.
+Training process and worker identify a batch by (index, generation): the loader's own index of the
+batch, and the number of the iterator, counted from 1 in the training process. A persistent iterator
+gets a new number for each epoch.
 """
 import itertools
 import os
@@ -15,7 +16,7 @@ CARRIER = "_penstock_generation"
 
 
 class Progress:
-    """One worker (or the consumer, with no workers): the batch it is working on."""
+    """The batch that a worker (or the training process, if there are no workers) works on."""
 
     __slots__ = ("generation", "batch", "worker", "workers", "inner", "asked", "follow")
 
@@ -24,17 +25,17 @@ class Progress:
         self.batch = -1
         self.worker = worker
         self.workers = workers if workers > 0 else 1
-        self.inner = 0  # samples counted by a dataset that batches by itself
-        self.asked = False  # something asked which worker this is
-        self.follow = None  # functions._Batch, in a fetch in which a sample is followed or timed
+        self.inner = 0  # samples counted by a dataset that makes its own batches
+        self.asked = False  # the dataset asked which worker this is
+        self.follow = None  # functions._Batch, while samples of a fetch are followed or timed
 
 
 class _Local(threading.local):
-    progress = None  # Progress for the fetcher that is made next on this thread
+    progress = None  # Progress for the next fetcher that this thread makes
     building = None  # generation whose workers are being started on this thread
     pinning = False  # inside pin_memory()
-    ahead = None  # look_ahead.LookAhead that asks for batches before the program does
-    waiting = None  # foreign.Loop whose iterator's next() this thread is inside of
+    ahead = None  # look_ahead.LookAhead that is asking for a batch
+    waiting = None  # foreign.Loop in whose next() this thread is
     delivered = 0  # batches that DataLoaders have handed out on this thread
 
 
@@ -42,7 +43,7 @@ local = _Local()
 
 
 class _Process:
-    """Of this process; a forked child starts anew."""
+    """The numbers of this process. A forked child starts anew."""
 
     def __init__(self):
         self.pid = os.getpid()
@@ -52,10 +53,11 @@ class _Process:
         self.anew = set()  # numbers of the loaders that were made anew
         self.seen = set()  # numbers of the loaders that delivered a batch
         self.indices = weakref.WeakKeyDictionary()  # DataLoader -> its number
-        self.alike = {}  # what loaders have in common that the same lines made -> [_Earlier, ...]
+        self.alike = {}  # key of torch_options._alike() -> [_Earlier, ...]
 
 
-# DataLoader -> places.callers() of its making. A forked child may iterate over what its parent made.
+# DataLoader -> places.callers() when it was made. Not in _Process, since a forked child may iterate
+# over a loader that its parent made.
 places = weakref.WeakKeyDictionary()
 
 _current = _Process()
@@ -78,7 +80,7 @@ NEW, KNOWN, MADE_ANEW = range(3)
 
 
 class _Earlier:
-    """A loader that was iterated over, by weak references."""
+    """Weak references to a loader that was iterated over, and to its iterator."""
 
     __slots__ = ("loader", "number", "iterators")
 
@@ -88,7 +90,7 @@ class _Earlier:
         self.iterators = []
 
     def is_gone(self):
-        """Nobody iterates over it any more. An iterator outlives its loader where the program keeps that alone."""
+        """Whether loader and iterator are gone. If the program keeps only the iterator, that outlives the loader."""
         if self.loader() is not None:
             return False
         alive = (reference() for reference in self.iterators)
@@ -96,8 +98,8 @@ class _Earlier:
 
 
 def loader_index(loader, alike=None, iterator=None):
-    """(number of this loader, NEW | KNOWN | MADE_ANEW): 0, 1, ... in order of first iteration. A loader that is like an
-    earlier one, by `alike`, is the same loader, made anew, if the earlier one is gone."""
+    """(number, NEW | KNOWN | MADE_ANEW). Loaders are numbered 0, 1, ... in order of their first iteration. A loader
+    with the same `alike` as an earlier one that is gone counts as that one, made anew."""
     here = process()
     number, state = here.loaders, NEW
     try:
@@ -115,7 +117,7 @@ def loader_index(loader, alike=None, iterator=None):
             if iterator is not None and one.number == number:
                 one.iterators = [old for old in one.iterators if old() is not None] + [weakref.ref(iterator)]
         here.indices[loader] = number
-    except TypeError:  # not hashable, or no weak references
+    except TypeError:  # not hashable, or without weak references
         pass
     here.loaders += state == NEW
     return number, state

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The DataLoader's worker: what it waits for, when it has a batch, and what sending costs.
+"""The DataLoader's worker: how long it waits, when it has a batch, and what sending costs.
 
 The worker loop is replaced under its own module and name, so that a Process pickles it by reference
-and a child without hooks finds the original. Its two queues are passed through thin objects.
-A multiprocessing queue pickles and writes in a feeder thread: that is where `put` is measured.
+and a child without hooks finds the original. Its two queues are wrapped in thin objects. A
+multiprocessing queue pickles and writes in a feeder thread, so `put` is measured there.
 """
 import inspect
 import multiprocessing.process as mp_process
@@ -16,11 +16,11 @@ from penstock_hooks.wrapping import payload_bytes, replace
 
 _IDLE, _PUT, _STARTUP = wire.IDLE, wire.PUT, wire.STARTUP
 
-consumers = {}  # id of the result queue -> first generation, for workers that are threads
+consumers = {}  # for workers that are threads: id of the result queue -> first generation
 
 
 class _IndexQueue:
-    """What the worker loop takes its tasks from."""
+    """The queue from which the worker loop takes its tasks."""
 
     __slots__ = ("_queue", "_progress", "_name", "_startup", "_results")
 
@@ -59,7 +59,7 @@ class _IndexQueue:
 
 
 class _Sender:
-    """The feeder thread's end of a result queue: one batch at a time."""
+    """The feeder thread's end of a result queue. It sends one batch at a time."""
 
     __slots__ = ("token", "bytes", "name")
 
@@ -82,7 +82,7 @@ class _Sender:
 
 
 class _Parcel(tuple):
-    """(index, batch) on its way to the feeder thread; pickles as the plain tuple that it is."""
+    """(index, batch) on its way to the feeder thread. Pickles as a plain tuple, which begins the `put` span."""
 
     def __reduce_ex__(self, protocol):
         try:
@@ -97,7 +97,7 @@ class _Parcel(tuple):
 
 
 class _ResultQueue:
-    """What the worker loop hands its batches to."""
+    """The queue to which the worker loop gives its batches."""
 
     __slots__ = ("_queue", "_progress", "_sender", "_end")
 
@@ -108,7 +108,7 @@ class _ResultQueue:
         self._end = end_type
 
     def _is_end(self, payload):
-        if type(payload) is tuple and payload:  # torchdata's: the batch, its worker and a state
+        if type(payload) is tuple and payload:  # torchdata's (batch, worker, state)
             payload = payload[0]
         return type(payload) is self._end
 
@@ -132,7 +132,7 @@ class _ResultQueue:
 def _open_worker(progress, threaded):
     """Announces the worker; returns the token of its startup span."""
     if threaded:
-        progress.generation = 0  # known when the first index arrives
+        progress.generation = 0  # set when the first index arrives
     else:
         here = process()
         here.has_role = here.is_worker = True
@@ -145,7 +145,8 @@ def _open_worker(progress, threaded):
 
 
 def _feeder(queue):
-    """A sender spliced into a multiprocessing queue whose feeder has not started; else None."""
+    """Puts a sender into a multiprocessing queue and returns it. None if this is another queue, or its feeder has
+    started."""
     if getattr(queue, "_thread", True) is not None or not hasattr(queue, "_buffer"):
         return None
     sender = _Sender()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torchdata.nodes: the loop over a Loader, and what its mappers do, in threads or processes.
+"""torchdata.nodes: the training loop over a Loader, and what its mappers do in threads or
+processes.
 
-The workers' function is replaced under its own name, so that a Process pickles it by reference.
+The function of the workers is replaced under its own name, so that a Process pickles it by
+reference.
 """
 from penstock_hooks.foreign import next_hook
 from penstock_hooks.tasks import on_item
@@ -9,13 +11,13 @@ from penstock_hooks.wrapping import replace
 
 
 def _graph(loader):
-    """The nodes behind a loader, from the program's end to the source."""
+    """The nodes of a loader, from the training loop's end to the source."""
     node = getattr(loader, "root", None)
     for _ in range(32):
         if node is None:
             return
         yield node
-        inner = getattr(node, "_it", None)  # a mapper that batches has its parts inside
+        inner = getattr(node, "_it", None)  # a mapper of batches has more nodes inside
         node = getattr(node, "source", None) or getattr(inner, "source", None)
 
 
@@ -74,7 +76,7 @@ def _make_inline(original):
 
 
 def patch(module):
-    """torchdata.nodes.loader, .map or ._apply_udf, whichever has been imported."""
+    """`module`: torchdata.nodes.loader, .map or ._apply_udf, whichever was imported."""
     name = module.__name__.rpartition(".")[2]
     if name == "loader":
         kind = module.LoaderIterator

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """torchvision.transforms (v1, v2) and albumentations: one `augment` span per named transform.
 
-Patched is `__call__` of the class, never `forward`: torch.jit.script compiles `forward` from its
-source. One method serves all subclasses of its class; the span is named after type(self).
+`__call__` of a class is patched, never `forward`, since torch.jit.script compiles `forward` from
+its source. One method serves all subclasses of its class; the span has the name of type(self).
 """
 import functools
 import inspect
@@ -19,7 +19,7 @@ shared.update(_augment=_AUGMENT, _names=_names, _seen=_seen)
 
 
 def _compiling():
-    """torch.compiler.is_compiling: dynamo folds it to True and so never meets our builtins."""
+    """torch.compiler.is_compiling: dynamo replaces it by True and so never reaches our builtins."""
     compiler = getattr(sys.modules.get("torch"), "compiler", None)
     return getattr(compiler, "is_compiling", None)
 
@@ -37,7 +37,7 @@ try:
 finally:
     _end(_token)
 """
-# A composition may hold classes of the program's own.
+# Statements for a composition, which may hold classes of the program.
 _ADOPTING = """
 try:
     for _part in SELF.transforms:
@@ -65,15 +65,15 @@ def _make_call(original):
 
 
 def adopt(kind):
-    """Instruments a class of transforms, if it is a Python class whose calls we do not see yet."""
+    """Puts spans around the calls of a class of transforms, if it is a Python class that has none yet."""
     if kind in _seen:
         return
     _seen.add(kind)
     try:
         call = kind.__call__
-        if not inspect.isfunction(call) or is_ours(call):  # ours: inherited
+        if not inspect.isfunction(call) or is_ours(call):  # inherited from a class with spans
             return
-        if kind.__module__.partition(".")[0] == "torch":  # nn.Sequential and the like: models
+        if kind.__module__.partition(".")[0] == "torch":  # nn.Sequential and its like are models
             return
         replace(kind, "__call__", _make_call)
     except Exception:
@@ -84,12 +84,12 @@ shared["_adopt"] = adopt
 
 
 def _adopt_contents(compose):
-    """Makes a class of compositions look, when called, whether it holds classes of the program's own."""
+    """Makes a class of compositions adopt, when called, the program's own classes that it holds."""
     if "_penstock_adopts" in compose.__dict__:
         return
     call = compose.__call__
     spanned_already = getattr(call, "__wrapped__", None) if is_ours(call) else None
-    # One wrapper does both; a class that has its span from a base keeps that.
+    # One wrapper makes the span and adopts. A class that inherits its span keeps the inherited one.
     if spanned_already is not None and "__call__" in compose.__dict__:
         wrapper = _wrap(spanned_already, _ADOPTING + _SPAN.lstrip("\n"))
         call = spanned_already
@@ -111,7 +111,7 @@ def _patch_v1(module):
 
 
 def _patch_albumentations(module):
-    """transforms_interface: BasicTransform. composition: Compose, OneOf and the like."""
+    """`module`: transforms_interface (BasicTransform) or composition (Compose, OneOf and their like)."""
     for kind in list(vars(module).values()):
         if isinstance(kind, type) and kind.__module__ == module.__name__ and "__call__" in kind.__dict__:
             adopt(kind)
@@ -143,7 +143,7 @@ def _patch_io(module):
         if name.startswith("decode_") or name == "read_image":
             replace(module, name, spanned(wire.DECODE, "torchvision." + name, _tensor_bytes))
     package = sys.modules.get("torchvision.io")
-    if package is not None:  # reload: the package has the names already
+    if package is not None:  # the package may have imported the names
         for name in list(vars(package)):
             if name.startswith("decode_") or name == "read_image":
                 patched = getattr(module, name, None)

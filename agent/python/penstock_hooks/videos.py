@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Video: PyAV, torchcodec, decord, OpenCV's VideoCapture, imageio-ffmpeg. All of it is `decode`.
 
-Opening, demuxing, seeking and decoding are seen in FFmpeg's own libraries where a wheel has them as
-shared ones. Only Python knows which frames the program takes: two counters say how many a call
-handed out as decoded, and of how many it gave the pixels.
+Where a wheel has FFmpeg as shared libraries, opening, demuxing, seeking and decoding are seen
+there. Only Python knows which frames the program takes, so two counters say how many frames were
+decoded, and of how many the pixels were used.
 """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, counter, end, intern
@@ -17,14 +17,14 @@ _POSITIONS = (0, 1, 2)  # CAP_PROP_POS_MSEC, _FRAMES, _AVI_RATIO
 
 @harmless
 def _taken(result):
-    """Of a call that gives one frame's pixels: their bytes."""
+    """Counts one used frame; returns the bytes of its pixels."""
     counter(_USED, 1)
     return array_bytes(result)
 
 
 @harmless
 def _taken_frames(result):
-    """Of frames in one array or tensor, first dimension last but three; None is no frame."""
+    """The same for the frames in one array or tensor: with four dimensions, the first counts the frames."""
     shape = getattr(getattr(result, "data", result), "shape", None) or getattr(result, "shape", None)
     if shape is None:
         return 0
@@ -41,7 +41,7 @@ def _grabbed(result):
 
 @harmless
 def _retrieved(result):
-    """(whether there was one, the picture)."""
+    """The same for (whether there was a frame, its picture)."""
     return _taken(result[1]) if result[0] else 0
 
 
@@ -54,7 +54,7 @@ def _read(result):
 
 @harmless
 def _piped(item):
-    """A picture as bytes; what ffmpeg says of the video comes before them."""
+    """The same for pictures as bytes. Items before them are what ffmpeg says of the video."""
     if type(item) is not bytes:
         return 0
     counter(_DECODED, 1)
@@ -68,7 +68,7 @@ def _sound(result):
 
 
 def _seeking(original):
-    """cv2.VideoCapture.set, where it moves."""
+    """For `replace`: cv2.VideoCapture.set, if it changes the position."""
     name = intern("cv2.VideoCapture.set")
 
     def set(self, *args, **kwargs):
@@ -99,17 +99,17 @@ def patch(module):
             _methods(capture, "cv2.VideoCapture.", ("grab",), _grabbed)
             _methods(capture, "cv2.VideoCapture.", ("retrieve",), _retrieved)
             replace(capture, "set", _seeking)
-    elif name == "av.video.frame":  # reformat() and to_rgb() give another frame, whose pixels are taken
+    elif name == "av.video.frame":  # reformat() and to_rgb() make frames too
         _methods(module.VideoFrame, "av.", ("to_ndarray", "to_image"), _taken)
         _methods(module.VideoFrame, "av.", ("reformat", "to_rgb"))
     elif name == "av.audio.frame":
         _methods(module.AudioFrame, "av.audio.", ("to_ndarray",), array_bytes)
-    elif name == "decord.video_reader":  # an index is a seek and next(), a slice is get_batch()
+    elif name == "decord.video_reader":  # an index seeks and calls next(); a slice calls get_batch()
         _methods(module.VideoReader, "decord.", ("get_batch", "next"), _taken_frames)
         _methods(module.VideoReader, "decord.", ("seek", "seek_accurate", "skip_frames"))
     elif name == "torchcodec.decoders._video_decoder":
         _methods(module.VideoDecoder, "torchcodec.", _TORCHCODEC, _taken_frames)
-        _methods(module.VideoDecoder, "torchcodec.", ("get_all_frames",))  # calls one of them
+        _methods(module.VideoDecoder, "torchcodec.", ("get_all_frames",))  # it calls one of them
     elif name in ("torchcodec.decoders._audio_decoder", "torchcodec.decoders._wav_decoder"):
         kind = getattr(module, "AudioDecoder", None) or module.WavDecoder
         _methods(kind, "torchcodec.", ("get_all_samples", "get_samples_played_in_range"), _sound)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""webdataset: samples of a pipeline that batches by itself, decoding of what is no picture, named stages.
+"""webdataset: samples of a pipeline that makes its own batches, decoding of fields that are no pictures,
+named stages.
 
-A stage of a pipeline is a generator function that is curried when the pipeline is written down and
-pickled by name: it is replaced under its name and inside what does the currying.
+A stage of a pipeline is a generator function that is curried when the pipeline is built and pickled
+by name, so it is replaced under its name and inside the object that curries it.
 """
 import sys
 
@@ -16,7 +17,7 @@ from penstock_hooks.wrapping import payload_bytes, replace
 
 
 class _Samples:
-    """What a batching stage takes its samples from, inside a fetch of torch's DataLoader."""
+    """The iterator from which a batching stage takes its samples, inside a fetch of torch's DataLoader."""
 
     __slots__ = ("_samples", "_name", "_sequence")
 
@@ -40,7 +41,8 @@ class _Samples:
 
 
 def _stage(change):
-    """For `replace`: a stage whose arguments after the samples are `change`d; as written where that fails."""
+    """For `replace`: `change`s the arguments of a stage that follow the samples. If that fails, the stage runs as
+    written."""
 
     def make(original):
         def stage(data, *args, **kwargs):
@@ -56,7 +58,7 @@ def _stage(change):
 
 
 def _batched(data, args, kwargs):
-    """batched(size, collation_fn, partial)."""
+    """`change` for batched(size, collation_fn, partial)."""
     if len(args) > 1:
         args = (args[0], named(wire.COLLATE, args[1])) + args[2:]
     else:
@@ -66,7 +68,7 @@ def _batched(data, args, kwargs):
 
 
 def _decoded_bytes(sample):
-    """Of pictures, tensors and arrays among a sample's fields; a field that is still bytes was not decoded."""
+    """Bytes of the pictures, tensors and arrays in a sample. A field that is still bytes was not decoded."""
     total = 0
     for field in sample.values():
         if hasattr(field, "getbands"):
@@ -98,7 +100,7 @@ _CHANGES = {"_batched": _batched, "_map": _map, "_map_tuple": _map_tuple, "_map_
 
 
 def patch(module):
-    """webdataset.filters."""
+    """`module`: webdataset.filters."""
     for name, change in _CHANGES.items():
         original = getattr(module, name, None)
         if original is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of stages, events and roles: traces/wire.h (wire_records.h) is where they are defined."""
+"""Numbers of stages, events and roles, as traces/wire_records.h defines them."""
 READ, DECODE, AUGMENT, SAMPLE, COLLATE, FETCH, PUT, GET, PIN = range(1, 10)
 WAIT, IDLE, H2D, KERNEL, STEP, STARTUP, MARK, SYNC = range(10, 18)
 TOKENIZE = 21

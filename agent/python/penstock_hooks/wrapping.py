@@ -15,10 +15,10 @@ def is_ours(function):
 
 
 def replace(owner, name, make):
-    """Sets owner.name = make(original), once; keeps name, doc and signature of the original.
+    """Sets owner.name = make(original), once. Keeps name, doc and signature of the original.
 
-    For a class the attribute must be its own or inherited; a staticmethod stays one. Of a type that
-    is closed (written in C) only its own methods are replaced, in the dictionary of the type.
+    A class must have or inherit the attribute; a staticmethod stays one. If a type is closed
+    (written in C), only its own methods are replaced, in the dictionary of the type.
     """
     original = getattr(owner, name, None)
     if original is None or is_ours(original):
@@ -35,8 +35,9 @@ def replace(owner, name, make):
 
 
 def _put_into_closed_type(kind, name, original, wrapper):
-    """The interpreter looks methods up in the dictionary of a type, and keeps what it found there
-    until it is told that the type has changed. Operators are not looked up there: they stay."""
+    """Replaces a method in the type's dictionary, where the interpreter looks it up, and tells the
+    interpreter that the type has changed, so that it forgets what it had found. Operators stay,
+    since they are not looked up there."""
     attributes = next((known for known in gc.get_referents(kind.__dict__) if type(known) is dict), None)
     if attributes is None or attributes.get(name) is not original or name[:2] == "__":
         return
@@ -47,7 +48,7 @@ def _put_into_closed_type(kind, name, original, wrapper):
 
 
 class TypeNames(dict):
-    """Name id of a class, interned on first use: names[type(x)]."""
+    """names[type(x)] is the name id of a class, interned on first use."""
 
     def __missing__(self, cls):
         value = self[cls] = intern(cls.__name__)
@@ -89,7 +90,7 @@ finally:
 
 
 def harmless(size):
-    """A `size` for spanned() whose own errors are nobody's: 0 bytes."""
+    """Makes `size` for spanned() return 0 bytes instead of raising."""
 
     @functools.wraps(size)
     def measured(result):
@@ -102,7 +103,7 @@ def harmless(size):
 
 
 def spanned(stage, label, size=None):
-    """For `replace`: a span of `stage` around a plain function. `size(result)` gives its bytes."""
+    """For `replace`: puts a span of `stage` around a plain function. `size(result)` gives its bytes."""
 
     def make(original):
         if stage == wire.AUGMENT:
@@ -115,9 +116,9 @@ def spanned(stage, label, size=None):
 
 
 def stepped(stage, label, size):
-    """For `replace`: of a function that gives a generator, a span around each step of that.
+    """For `replace`: puts a span around each step of the generator that a function returns.
 
-    `size(item)` gives the bytes of what a step gave.
+    `size(item)` gives the bytes of a step's item.
     """
 
     def make(original):
