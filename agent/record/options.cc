@@ -48,7 +48,7 @@ std::optional<Amount> ParseAmount(std::string_view text) {
   return Amount{value, digits == std::string::npos ? std::string_view{} : text.substr(digits)};
 }
 
-// Index where the command begins: behind "--", or the first word that no option takes.
+// Index where the command begins: after "--", or at the first word that belongs to no option.
 std::size_t CommandStart(const std::vector<std::string>& args) {
   static constexpr std::array<std::string_view, 11> kWithValue = {
       "-o",         "--output", "--gpu",    "--for",  "--keep", "--batches",
@@ -63,7 +63,7 @@ std::size_t CommandStart(const std::vector<std::string>& args) {
 std::vector<int> OwnCores() {
   std::vector<int> cores;
   cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;  // more than 1024 of them
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;  // more than 1024 cores
   for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
     if (CPU_ISSET(core, &mask)) cores.push_back(static_cast<int>(core));
   }
@@ -81,7 +81,7 @@ Result<void> CheckKeep(const std::string& text, Options& options) {
   return {};
 }
 
-// What CLI11 only stored as text.
+// Checks what CLI11 has only stored as text. Errors: kUsage.
 Result<void> Check(Options& options, const Texts& texts) {
   const auto& [buffer, overrides, batches, keep, memory] = texts;
   if (!options.limit_time_text.empty()) {

@@ -19,7 +19,7 @@ namespace penstock::record {
 struct Options {
   std::filesystem::path output;  // as given, or DefaultOutput(command)
   bool output_given = false;
-  bool force = false;       // a trace that bears that name is replaced
+  bool force = false;       // replace a trace of that name
   bool no_command = false;  // command lines are not recorded
   std::string gpu = "auto";
   TimeNs limit_time;  // 0 = none
@@ -29,11 +29,11 @@ struct Options {
   bool stop = false;                // interrupt the command at the limit
   bool fixed_batch = false;
   std::vector<Override> overrides;
-  std::string allocator;  // library to preload for malloc=jemalloc or tcmalloc, once it was found
+  std::string allocator;  // library to preload for malloc=jemalloc or tcmalloc
   Bytes buffer{64u << 20};
   bool buffer_given = false;
-  bool memory = true;             // walk page tables for private and shared memory
-  TimeNs memory_every;            // 0: as seldom as it costs next to nothing
+  bool memory = true;             // measure private and shared memory
+  TimeNs memory_every;            // 0: as often as it costs next to nothing
   std::string stage;              // folder for copies of what is read; "" none
   std::vector<std::string> data;  // directories of the dataset
   bool quiet = false;

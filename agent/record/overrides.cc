@@ -65,7 +65,7 @@ std::optional<std::uint64_t> Number(std::string_view text) {
   return value;
 }
 
-// "0-3+8". Errors: what is wrong with it.
+// Checks a list of cores such as "0-3+8". Returns what is wrong with it, or nothing.
 std::optional<std::string> WrongCores(std::string_view text, const std::vector<int>& cores) {
   while (true) {
     const auto plus = text.find('+');
@@ -118,7 +118,7 @@ bool IsOneOf(std::string_view value, std::string_view choices) {
   return false;
 }
 
-// What would be right, or nothing: `value` is.
+// Returns what would be right, or nothing if `value` is right.
 std::optional<std::string> Wrong(const Known& known, std::string_view value,
                                  const std::vector<int>& cores) {
   switch (known.kind) {
@@ -212,7 +212,8 @@ Variables VariablesOf(const Override& one) {
   for (const auto& [key, name] : kPools) {
     if (one.key == "threads" || one.key == key) variables.emplace_back(name, one.value);
   }
-  // Above a decoded picture of 4K, below what a long run could hoard: glibc's own limit is 32 MiB.
+  // Large enough for a decoded picture of 4K, small enough that a long run does not keep much
+  // unused memory. glibc's own limit is 32 MiB.
   if (one.key == "malloc" && one.value == "keep") {
     variables = {{"MALLOC_MMAP_THRESHOLD_", "33554432"}, {"MALLOC_TRIM_THRESHOLD_", "268435456"}};
   }
@@ -227,7 +228,7 @@ Variables VariablesOf(const Override& one) {
 
 Variables OverriddenVariables(const std::vector<Override>& overrides) {
   Variables result;
-  // What is meant for all comes first, so that what is meant for one replaces it.
+  // What applies to all libraries comes first, so that what applies to one replaces it.
   const auto add = [&](bool general) {
     for (const Override& one : overrides) {
       if ((one.key == "threads" || one.key == "malloc") != general) continue;

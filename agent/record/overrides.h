@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What --override may change of a run from outside, and how each thing is changed: by a variable of
-// the command's environment, by a library in front of libc, or by the Python hooks. Nothing
-// outlives the command. Values; pure but for FindAllocator(), which looks for a file.
+// What --override may change in a run from outside, and how: by an environment variable of the
+// command, by a library that is preloaded, or by the Python hooks. Nothing outlives the command.
+// Values. Pure, except FindAllocator(), which looks for a file.
 #pragma once
 
 #include <string>
@@ -19,35 +19,36 @@ struct Override {
   std::string value;
 };
 
-// "workers=8,threads=1,malloc=keep", each key once.
-// `cores`: those that the run may use, as CpuList() writes them; empty: any.
-// Errors: kUsage, one line that names the part that is wrong and what would be right.
+// Parses "workers=8,threads=1,malloc=keep"; each key may come once. `cores`: numbers of the cores
+// that the run may use; empty: any.
+// Errors: kUsage, with one line that names the wrong part and what would be right.
 [[nodiscard]] Result<std::vector<Override>> ParseOverrides(std::string_view text,
                                                            const std::vector<int>& cores);
 
-// As ParseOverrides() reads it.
+// The text that ParseOverrides() reads.
 [[nodiscard]] std::string OverridesText(const std::vector<Override>& overrides);
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// The variables that `overrides` set. A library's own key stands above threads=N.
+// The variables that `overrides` set. The key of one library has priority over threads=N.
 [[nodiscard]] Variables OverriddenVariables(const std::vector<Override>& overrides);
-// Those of one key: what its fact says was applied; empty for what the Python hooks apply.
+// The variables of one key; empty if the Python hooks apply it.
 [[nodiscard]] Variables VariablesOf(const Override& one);
 
-// The value of `key`; "" without it.
+// The value of `key`; "" if it is not given.
 [[nodiscard]] std::string ValueOf(const std::vector<Override>& overrides, std::string_view key);
 
 // The path of "jemalloc" or "tcmalloc" in the first of `folders` that has it.
-// Errors: kUsage: it is installed in none of them.
+// Errors: kUsage if none has it.
 [[nodiscard]] Result<std::string> FindAllocator(std::string_view name,
                                                 const std::vector<std::string>& folders);
-// Where libraries lie on this machine: LD_LIBRARY_PATH, an environment of conda, the system's.
+// The folders of libraries on this machine: LD_LIBRARY_PATH, those of a conda environment, those of
+// the system.
 [[nodiscard]] std::vector<std::string> LibraryFolders(const char* library_path,
                                                       const char* conda_prefix);
 
-// LD_PRELOAD with `allocator` behind what is there and before the agent, which is added later.
-// Errors: kUsage: something that serves malloc() is there already.
+// LD_PRELOAD with `allocator` appended; the agent is added after it, later.
+// Errors: kUsage if LD_PRELOAD has an allocator already.
 [[nodiscard]] Result<std::string> PreloadAllocator(std::string_view preload,
                                                    const std::string& allocator);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock-recover T: finishes a trace of which everybody was killed at once, the collector too (a
-// container that ends, an out-of-memory kill of a whole cgroup). T.part holds what was on disk and
-// names the ring that holds the rest; a recording made without a collector names its segment.
+// penstock-recover T: finishes a trace whose processes were all killed at once, the collector too
+// (a container that ends, an out-of-memory kill of a whole cgroup). T.part holds what was on disk
+// and names the ring that holds the rest. A recording without a collector names its segment.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -26,7 +26,7 @@
 namespace penstock::record {
 namespace {
 
-// Where the rest of a recording is, and whose it is.
+// The ring with the rest of a recording, and the id of the run to which it belongs.
 struct Ring {
   std::string path;
   std::string run;  // its uuid; "" in older files
@@ -45,12 +45,13 @@ Result<Ring> RingOf(const std::string& output) {
   }
   const auto run = (*part)->facts().find("record.run");
   Ring found{ring->second, run != (*part)->facts().end() ? run->second : ""};
-  // One beside the trace goes where that goes.
+  // A ring that lies beside the trace has moved with it.
   if (found.path.ends_with(".ring")) found.path = output + ".ring";
   return found;
 }
 
-// The number alone says nothing: it may belong to another program by now, or to another recorder.
+// Whether the collector of this ring still runs. Its pid alone does not tell, since it may belong
+// to another program or another recorder by now.
 bool CollectorRuns(const wire::FileHeader& header) {
   const auto name = ReadFile(fmt::format("/proc/{}/comm", header.collector_pid), 64);
   const auto text = ReadFile(fmt::format("/proc/{}/stat", header.collector_pid), 4096);
@@ -59,8 +60,8 @@ bool CollectorRuns(const wire::FileHeader& header) {
   return header.collector_start == 0 || header.collector_start == stat->start;
 }
 
-// The file may be a stranger's: what it calls its ring must be called as rings are. See
-// Arena::Create.
+// Whether `ring` is a name that Arena::Create() would give. The file may come from somebody else,
+// so the name in it is checked.
 bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) {
   const std::string name = ring.filename().string();
   std::error_code error;
@@ -70,7 +71,7 @@ bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) 
 }
 
 Result<std::filesystem::path> Recover(const std::string& output, bool force) {
-  // Without a collector there never is a part: what is left lies in the memory of the host.
+  // Without a collector there is no T.part: what is left lies in the memory of the host.
   if (!LookAtName(output + ".part").exists && LookAtName(output).exists) {
     PENSTOCK_TRY(traces::FinishFromSegment(output));
     return std::filesystem::path(output);
@@ -83,7 +84,7 @@ Result<std::filesystem::path> Recover(const std::string& output, bool force) {
                             output));
   }
   auto arena = Arena::Open(ring->path);
-  if (!arena && arena.error().kind == ErrorKind::kEnvironment) {  // it is there
+  if (!arena && arena.error().kind == ErrorKind::kEnvironment) {  // it exists
     return Fail(ErrorKind::kEnvironment,
                 fmt::format("{}: the ring cannot be read now ({}); try again", output,
                             arena.error().message));

@@ -57,7 +57,8 @@ std::uint64_t Random() {
   return value;
 }
 
-// A new file of that size whose blocks exist, or -1 with nothing left behind.
+// Makes a file of that size with all its blocks allocated. -1 if that fails; nothing is left behind
+// then.
 int CreateFile(const std::string& path, std::size_t size) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return -1;
@@ -67,11 +68,11 @@ int CreateFile(const std::string& path, std::size_t size) {
   return -1;
 }
 
-// A ring whose every owner was killed waits this long for `penstock recover`.
+// A ring whose owners were all killed is kept this long for `penstock recover`.
 constexpr std::time_t kRecoverable = 6 * 3600;
 
-// Removes what a run left behind of which everybody was killed. Pids say nothing here: containers
-// may share the folder. A lock does.
+// Removes rings of runs whose processes were all killed. Pids do not tell, since containers may
+// share the folder, but the lock on the file does.
 void RemoveStale(const std::filesystem::path& folder) {
   const std::string prefix = fmt::format("penstock-{}-", getuid());
   std::error_code error;
@@ -92,7 +93,7 @@ int CreateMemory(std::size_t size, std::string* path) {
   const int fd = memfd_create("penstock-arena", MFD_CLOEXEC);
   if (fd < 0) return -1;
   *path = fmt::format("/proc/{}/fd/{}", getpid(), fd);
-  // Without /proc, or with one of another namespace, agents would not find it.
+  // Agents could not find it without /proc, or with one of another namespace.
   const int probe = open(path->c_str(), O_RDWR | O_CLOEXEC);
   if (probe >= 0) {
     struct stat ours {};
@@ -106,7 +107,8 @@ int CreateMemory(std::size_t size, std::string* path) {
   return -1;
 }
 
-// The name that a ring in a segment has: its number may be another's later.
+// The name of a ring in a segment. It contains the uuid, since the number may be another segment's
+// later.
 std::string NameOf(int segment, const wire::FileHeader& header) {
   return fmt::format("{}{}:{:016x}", kSegmentPrefix, segment, header.uuid[0]);
 }
@@ -115,10 +117,10 @@ bool IsOurs(const shmid_ds& info) {
   return info.shm_perm.uid == geteuid() && info.shm_perm.cuid == geteuid();
 }
 
-// The same as RemoveStale() for segments: nobody is attached, and nobody came to recover it. A host
-// has 4,096 for everybody, so of many the oldest go sooner.
+// Does what RemoveStale() does for segments that nobody has attached and nobody has recovered. A
+// host has 4,096 segments for everybody, so if there are many, the oldest are removed sooner.
 void RemoveStaleSegments() {
-  constexpr std::time_t kYoung = 10;  // one that is just made is nobody's yet
+  constexpr std::time_t kYoung = 10;  // a new one is not attached yet
   constexpr std::size_t kMostLeft = 64;
   std::vector<std::pair<std::time_t, int>> left;
   shmid_ds info{};
@@ -134,7 +136,7 @@ void RemoveStaleSegments() {
   for (std::size_t i = 0; i < left.size(); ++i) {
     const bool many = left.size() - i > kMostLeft;
     if (now - left[i].first < (many ? kYoung : kRecoverable)) break;
-    // Looked at only now: that counts as being left again.
+    // Attached only now, since that renews the time at which it was left.
     void* at = shmat(left[i].second, nullptr, SHM_RDONLY);
     if (at == reinterpret_cast<void*>(-1)) continue;
     const bool recording = std::memcmp(at, wire::kMagic, sizeof wire::kMagic) == 0;
@@ -174,7 +176,7 @@ void FormatRing(std::span<std::byte> memory, const Clock& clock) {
   CopyText(header->boot_id, sizeof header->boot_id, boot ? Trimmed(*boot) : "");
   gethostname(header->host, sizeof header->host - 1);
   header->collector_pid = static_cast<std::uint32_t>(getpid());
-  // As in the agent: /proc/self/stat is not what other processes see if qemu runs this one.
+  // As in the agent: if qemu runs this process, /proc/self/stat is not what other processes see.
   auto stat = ReadFile(fmt::format("/proc/self/task/{}/stat", getpid()), 4096);
   if (!stat) stat = ReadFile("/proc/self/stat", 4096);
   const auto own = stat ? ParseStat(*stat) : std::nullopt;
@@ -208,7 +210,7 @@ Result<Arena> Arena::MakeSegment(std::size_t size) {
                 fmt::format("no System V shared memory: {}", std::strerror(error)));
   }
   madvise(memory, size, MADV_DONTDUMP);
-  // Every page now, in this process: the command is not to pay for it.
+  // Touches every page here, so that the command does not pay for it.
   std::memset(memory, 0, size);
   Arena arena;
   arena.memory_ = {static_cast<std::byte*>(memory), size};
@@ -261,7 +263,7 @@ Result<Arena> Arena::Map(int fd, std::string path, bool unlink, std::size_t size
 
 Result<Arena> Arena::MapNew(int fd, const std::string& path, std::size_t size) {
   Result<Arena> arena = Map(fd, path, true, size);
-  if (!arena) ::unlink(path.c_str());  // nobody has written to it
+  if (!arena) ::unlink(path.c_str());  // it is empty
   return arena;
 }
 
@@ -275,7 +277,7 @@ Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
           request.shm_folder / fmt::format("penstock-{}-{}-{:016x}", getuid(), getpid(), Random());
       const int fd = CreateFile(path, size);
       if (fd >= 0) {
-        flock(fd, LOCK_SH);  // says that somebody cares: see RemoveStale
+        flock(fd, LOCK_SH);  // says that it is in use: see RemoveStale()
         return MapNew(fd, path, size);
       }
     }
@@ -305,7 +307,7 @@ Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
 
 Result<Arena> Arena::Open(const std::string& path) {
   if (path.rfind(kSegmentPrefix, 0) == 0) return OpenSegment(path);
-  const bool is_memfd = path.rfind("/proc/", 0) == 0;  // a link, to what has no name
+  const bool is_memfd = path.rfind("/proc/", 0) == 0;  // a link to a file without a name
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | (is_memfd ? 0 : O_NOFOLLOW));
   struct stat info {};
   if (fd >= 0 && fstat(fd, &info) == 0 && (!S_ISREG(info.st_mode) || info.st_uid != geteuid())) {

@@ -59,14 +59,14 @@ Channel::Event Channel::Receive(Message* message, int timeout_ms) const {
   if (fd_ < 0) return Event::kClosed;
   pollfd waiting{fd_, POLLIN, 0};
   const int ready = poll(&waiting, 1, timeout_ms);
-  if (ready == 0 || (ready < 0 && errno == EINTR)) return Event::kNothing;  // the caller loops
+  if (ready == 0 || (ready < 0 && errno == EINTR)) return Event::kNothing;  // callers ask again
   const ssize_t got = recv(fd_, message, sizeof *message, MSG_DONTWAIT);
   if (got == static_cast<ssize_t>(sizeof *message)) {
     failures_ = 0;
     return Event::kMessage;
   }
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Event::kNothing;
-  // A kernel that is short of memory has not closed it. But it must not keep us for ever.
+  // If the kernel is short of memory, the channel is still open. But that must not go on for ever.
   if (got < 0 && errno != ECONNRESET && ++failures_ < kFailures) {
     usleep(kPauseUs);
     return Event::kNothing;

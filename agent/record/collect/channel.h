@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages between launcher and collector over a SOCK_SEQPACKET pair: one message, one packet;
-// the death of one side is the other's end of file. A Channel owns its descriptor.
+// Messages between launcher and collector over a SOCK_SEQPACKET pair, one packet for each message.
+// If one side dies, the other reads end of file. A Channel owns its descriptor.
 #pragma once
 
 #include <array>
@@ -15,15 +15,15 @@ namespace penstock::record {
 enum class MessageType : std::uint32_t {
   // collector to launcher
   kReady = 1,     // text: PENSTOCK_ARENA
-  kRefused = 2,   // text: why nothing can be recorded; status: its ErrorKind
+  kRefused = 2,   // text: why nothing can be recorded; status: the ErrorKind
   kProgress = 3,  // values: see Progress
-  kStopped = 4,   // text: the limit that was reached; the trace is being finished
+  kStopped = 4,   // text: the limit that was reached, at which the trace ends
   kSampled = 5,   // the last sample of the command was taken: it may be reaped
-  kFinished = 6,  // text: trouble, or empty; status 1: there is no complete trace
-  kPlaced = 7,    // text: the trace goes there
+  kFinished = 6,  // text: what went wrong, or empty; status 1: no complete trace
+  kPlaced = 7,    // text: path of the trace
   kNote = 8,      // text: a line for the user
-  // launcher (or the command before exec) to collector
-  // values[1] of both: when, in nanoseconds of the monotonic clock: the collector may be late.
+  // launcher (or the command before exec) to collector values[1] of the next two: the time of the
+  // event (monotonic clock, nanoseconds), since the collector may read the message later.
   kStarted = 16,  // values[0]: pid
   kExited = 17,   // status: wait status; the command is a zombie until kSampled
   kDiscard = 18,  // the command could not be run: remove everything
@@ -66,12 +66,12 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
   ~Channel() { Close(); }
 
-  // Both ends, close-on-exec; nothing if there are no descriptors left.
+  // Makes both ends, close-on-exec. nullopt if there are no descriptors left.
   [[nodiscard]] static std::optional<std::pair<Channel, Channel>> Pair();
 
-  // Async-signal-safe. false: the other side is gone, or too slow (waits a second at most).
+  // False if the other side is gone or too slow; waits a second at most. Async-signal-safe.
   bool Send(const Message& message) const;
-  // Like Send, but never waits.
+  // Like Send(), but never waits.
   bool Offer(const Message& message) const;
   // Waits up to `timeout_ms` (-1: for ever).
   Event Receive(Message* message, int timeout_ms) const;
@@ -82,7 +82,7 @@ class Channel {
 
  private:
   int fd_ = -1;
-  mutable int failures_ = 0;  // of receiving, one after another
+  mutable int failures_ = 0;  // failures to receive, one after another
 };
 
 }  // namespace penstock::record

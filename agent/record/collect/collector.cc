@@ -22,10 +22,10 @@ namespace {
 constexpr TimeNs kSecond{1'000'000'000};
 constexpr TimeNs kShortestPause{5'000'000};
 constexpr TimeNs kLongestPause{100'000'000};
-constexpr TimeNs kGrace{300'000'000};        // for descendants that outlive the command
-constexpr TimeNs kOrphanGrace{500'000'000};  // the launcher died, nobody has attached yet
-constexpr TimeNs kLate{1'000'000'000};       // for devices, whose records come four times a second
-constexpr TimeNs kQuiet{200'000'000};        // for writers that were in the middle of a record
+constexpr TimeNs kGrace{300'000'000};        // waits for descendants that outlive the command
+constexpr TimeNs kOrphanGrace{500'000'000};  // the launcher has died and nobody has attached
+constexpr TimeNs kLate{1'000'000'000};       // waits for devices, whose records come slowly
+constexpr TimeNs kQuiet{200'000'000};        // waits for agents that are writing a record
 constexpr TimeNs kLongestFlush{5'000'000'000};
 
 std::string ExitText(std::int32_t status) {
@@ -34,7 +34,7 @@ std::string ExitText(std::int32_t status) {
   return "unknown";
 }
 
-// When it happened.
+// When the event of the message happened.
 TimeNs TimeOf(const Message& message) {
   const TimeNs now = MonotonicNow();
   const TimeNs then{static_cast<std::int64_t>(message.values[1])};
@@ -72,7 +72,7 @@ Result<void> Collector::OpenOutput() {
       packer_ = std::make_unique<EnrichingPacker>(std::move(packer));
       return {};
     }
-    // Another recorder was faster: the name is in use now.
+    // Another recorder may have taken the name meanwhile.
     if (tries > 8 || LookAtName(output.string() + ".part").WhyNot().empty()) {
       return tl::unexpected(packed.error());
     }
@@ -96,7 +96,7 @@ Result<void> Collector::Open() {
   request.use_memfd = config_.use_memfd;
   request.beside = config_.options.output.string() + ".ring";
   if (!config_.options.buffer_given) {
-    // In a small container the ring must not be what brings it to its limit.
+    // In a small container the ring must not use up the memory limit.
     if (const auto limit = traces::OwnCgroupLimits().memory_limit) {
       request.buffer.value =
           std::clamp<std::uint64_t>(limit->value / 32, 8u << 20, request.buffer.value);
@@ -124,7 +124,7 @@ Result<void> Collector::Open() {
   next_flush_ = begin_ + kSecond;
   pause_ = kShortestPause;
   WriteFirstFacts();
-  // At once, so that whatever happens the file says where the rest of it is.
+  // Written at once, so that the file says where the rest of the recording is, whatever happens.
   packer_->SetFact("record.ring", arena_->path());
   const wire::FileHeader& header = arena_->header();
   packer_->SetFact("record.run", fmt::format("{:016x}{:016x}", header.uuid[0], header.uuid[1]));
@@ -147,7 +147,7 @@ void Collector::WriteFirstFacts() {
   if (!options.overrides.empty()) {
     packer_->SetFact("record.override", OverridesText(options.overrides));
   }
-  for (const Override& one : options.overrides) {  // the hooks write theirs when they apply them
+  for (const Override& one : options.overrides) {  // Python hooks write those that they apply
     if (!VariablesOf(one).empty()) packer_->SetFact("override." + one.key, one.value);
   }
   if (!options.allocator.empty()) {
@@ -161,7 +161,7 @@ void Collector::WriteFirstFacts() {
   packer_->SetRealtimeOffset(realtime_begin_ - begin_);
 }
 
-// The least of what was measured so far: others on the machine can only make it more.
+// Writes the smallest cost measured so far, since other programs can only make it larger.
 void Collector::WriteFaultCost() {
   const auto cost = MeasureFaultCost();
   if (!cost || (fault_cost_ && *fault_cost_ <= *cost)) return;
@@ -265,7 +265,7 @@ void Collector::OnMessage(const Message& message) {
     case MessageType::kExited: {
       exit_status_ = message.status;
       exited_ = TimeOf(message);
-      // What it did last may not be drained: the process must be known before it is sampled.
+      // Drain first: a process that has just begun must be known before it is sampled.
       if (!end_) {
         drain_->Drain(*packer_, is_dead_);
         sampler_->SampleAll(*exited_);
@@ -285,8 +285,8 @@ void Collector::OnMessage(const Message& message) {
 
 void Collector::Work(TimeNs now) {
   if (limit_reached_) return;
-  // While the disk is full the ring is what holds the recording; when that is full too, the agents
-  // count what they drop.
+  // While the disk is full, the ring holds the recording. When the ring is full too, the agents
+  // drop events and count them.
   const bool full = disk_.is_full();
   const std::uint64_t taken = full ? 0 : drain_->Drain(*packer_, is_dead_);
   sampler_->Tick(now);
@@ -297,14 +297,15 @@ void Collector::Work(TimeNs now) {
     packer_->SetRealtimeOffset(RealtimeNow() - MonotonicNow());
     Progress(now);
   }
-  // What is drained stays in the ring until it is on disk, so a full quarter is reason enough.
+  // Drained chunks stay in the ring until they are on disk, so it is flushed when they take a
+  // quarter of it.
   if (now >= next_flush_ || (!full && drain_->Pending() > 0.25)) Flush(now);
   CheckLimits(now);
   pause_ = Pause(taken, MonotonicNow() - now);
 }
 
 void Collector::Flush(TimeNs now) {
-  // A long recording is cut into longer blocks: they pack better.
+  // In a long recording blocks are longer, since those pack better.
   const std::int64_t age = (now - begin_).value;
   next_flush_ = now + TimeNs{std::clamp(age / 60, kSecond.value, kLongestFlush.value)};
   if (disk_.is_full()) {
@@ -326,14 +327,14 @@ void Collector::Flush(TimeNs now) {
 }
 
 TimeNs Collector::Pause(std::uint64_t taken, TimeNs worked) const {
-  // As long as, at the present rate, a twentieth of the ring takes to fill.
+  // The time in which a twentieth of the ring fills at the present rate.
   const double capacity =
       static_cast<double>(arena_->header().chunk_count) * wire::kRecordsPerChunk;
   const double period = static_cast<double>((pause_ + worked).value);
   const double rate = static_cast<double>(taken) / period;  // records per nanosecond
   const double pause = rate > 0 ? 0.05 * capacity / rate : static_cast<double>(kLongestPause.value);
   liveness_->SetPatience(rate * 250e6 > 0.25 * capacity ? TimeNs{20'000'000} : TimeNs{250'000'000});
-  // At most doubled at a time: bursts come back.
+  // The pause is at most doubled each time, since bursts come back.
   const double capped = std::min(pause, 2 * static_cast<double>(pause_.value));
   const auto length = static_cast<std::int64_t>(std::min(capped, 1e12));
   return TimeNs{std::clamp(length, kShortestPause.value, kLongestPause.value)};
@@ -364,7 +365,7 @@ bool Collector::Ended(TimeNs now) {
   if (limit_reached_) return true;
   if (exited_) return sampler_->running() == 0 || now - *exited_ >= kGrace;
   if (!launcher_gone_) return false;
-  // Without the launcher: until the command and everything that was traced has gone.
+  // Without the launcher, record until the command and all traced processes have ended.
   const bool runs = command_.pid != 0 && liveness_->ProcessRuns(command_, now);
   if (runs || sampler_->running() != 0) return false;
   if (!started_) return true;
@@ -376,7 +377,7 @@ void Collector::DrainLast() {
   const TimeNs now = MonotonicNow();
   if (sampler_->running() != 0) {
     sampler_->SampleAll(now);
-    // Hooks that were under way finish their record.
+    // Hooks that are under way may finish their records.
     int quiet = 0;
     const auto late = [&] {
       const wire::FileHeader& header = arena_->header();
@@ -406,7 +407,7 @@ int Collector::Finish() {
   WriteLastFacts();
   const auto finished = packer_->Finish();
   if (!finished && trouble_.empty()) trouble_ = finished.error().message;
-  // What could not be written is still in the ring, all of it.
+  // If the end could not be written, all of it is still in the ring.
   const bool recoverable = !finished && arena_->HasName();
   if (!recoverable) {
     __atomic_store_n(&arena_->header().sealed, 1u, __ATOMIC_RELEASE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process that drains the ring while the command runs. It lives in a session of its own, so
-// that whatever kills the command or the launcher leaves it to finish the trace. It prints nothing:
-// what is to be said goes through the channel.
+// The process that drains the ring while the command runs. It has a session of its own, so what
+// kills the command or the launcher does not kill it, and it can finish the trace. It prints
+// nothing: its messages go through the channel.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@
 namespace penstock::record {
 
 struct CollectorConfig {
-  Options options;  // with an absolute output
+  Options options;  // with an absolute path of the output
   bool force_monotonic = false;
   bool send_progress = false;
   int nice = 5;
-  std::string shm_folder;  // where the ring is a file; empty: it is a segment if it can be
+  std::string shm_folder;  // folder for the ring's file; empty: try a segment first
   bool use_memfd = true;
-  std::map<std::string, std::string> facts;  // of what was prepared for the run
+  std::map<std::string, std::string> facts;  // facts about what was prepared for the run
 };
 
-// How long the disk has been full: meanwhile what is recorded stays in the ring.
+// Counts how long the disk has been full. Meanwhile the recording stays in the ring.
 class FullDisk {
  public:
   void Begin(TimeNs now) {
@@ -59,27 +59,28 @@ class Collector {
  public:
   Collector(CollectorConfig config, Channel channel);
 
-  // Requires: a process of its own (see DetachProcess). Returns its exit status: 0 if the trace is
-  // complete or there was nothing to record.
+  // Records until the end. Returns the exit status of this process: 0 if the trace is complete or
+  // there was nothing to record. Requires: a process of its own (see DetachProcess()).
   int Run();
 
  private:
   using DeadCheck = std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>;
 
   Result<void> Open();
-  // Makes the file, under the name that was asked for or one beside it. Errors: kOutput, kUsage.
+  // Makes the file of the trace, under the name that was asked for or one beside it. Errors:
+  // kOutput, kUsage.
   Result<void> OpenOutput();
   void Send(MessageType type, const std::string& text);
   void WriteFirstFacts();
   void WriteLastFacts();
   void WriteFaultCost();
-  // Ends the copying, and says what came of it.
+  // Ends the copying for --stage and writes its result as facts.
   void WriteStage();
-  // Takes messages until `until`. false: the command was never run.
+  // Takes messages until `until`. False if the command was never run.
   bool Listen(TimeNs until);
   void OnMessage(const Message& message);
   void Work(TimeNs now);
-  // Writes out what was drained, and gives it back to the agents.
+  // Writes out what was drained and gives its chunks back to the agents.
   void Flush(TimeNs now);
   [[nodiscard]] bool Ended(TimeNs now);
   void CheckLimits(TimeNs now);
@@ -95,7 +96,7 @@ class Collector {
   Channel channel_;
   Clock clock_;
   std::optional<Arena> arena_;
-  std::unique_ptr<Stager> stager_;  // nullptr: nothing is to be copied
+  std::unique_ptr<Stager> stager_;  // nullptr: nothing is copied
   std::unique_ptr<EnrichingPacker> packer_;
   std::unique_ptr<traces::RecordingDrain> drain_;
   std::unique_ptr<Liveness> liveness_;
@@ -103,10 +104,10 @@ class Collector {
   std::unique_ptr<GpuSampler> gpu_;  // nullptr: not asked for
   DeadCheck is_dead_;
 
-  TimeNs begin_;                   // creation of the arena
+  TimeNs begin_;                   // when the ring was made
   std::optional<TimeNs> started_;  // the command
   TimeNs realtime_begin_;
-  std::optional<TimeNs> end_;     // of the recording; nullopt: it is still on
+  std::optional<TimeNs> end_;     // end of the recording; nullopt: it is still on
   std::optional<TimeNs> exited_;  // the command
   TimeNs next_second_;
   TimeNs next_flush_;
@@ -116,9 +117,9 @@ class Collector {
   bool launcher_gone_ = false;
   bool discard_ = false;
   bool limit_reached_ = false;
-  std::string stopped_;               // why, if not by the end of the command
+  std::string stopped_;               // why the recording ended before the command
   std::string trouble_;               // with the output
-  std::optional<TimeNs> fault_cost_;  // of a page, in CPU time
+  std::optional<TimeNs> fault_cost_;  // CPU time for the first touch of a page
   FullDisk disk_;
 };
 

@@ -22,13 +22,13 @@
 namespace penstock::record {
 namespace {
 
-// The drain of the ring announces processes and threads that the saved part has already: they are
-// the same.
+// Adds what the ring holds to the saved part. The drain of the ring announces processes and threads
+// that the saved part may have already; these are taken for the same.
 class Joiner final : public ForwardingPacker {
  public:
   using ForwardingPacker::ForwardingPacker;
 
-  // The drain stands in "#hash" for a text that was sent before: the saved part knows it.
+  // For a text that was written before, the drain gives "#hash". The saved part knows that text.
   void Remember(std::string_view text) {
     const std::uint64_t hash = wire::HashOf(text.data(), text.size());
     texts_[fmt::format("#{:016x}", hash)] = text;
@@ -39,7 +39,7 @@ class Joiner final : public ForwardingPacker {
     const auto known = texts_.find(text);
     return inner().Intern(known != texts_.end() ? std::string_view(known->second) : text);
   }
-  // Names and paths that the drain has no text for yet come this way.
+  // Names and paths for which the drain has no text come this way.
   StringId AddString(std::string_view text) override {
     const auto known = texts_.find(text);
     return known != texts_.end() ? inner().Intern(known->second) : inner().AddString(text);
@@ -75,11 +75,11 @@ TimeNs KeepOf(const traces::Trace& trace) {
 Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const Arena& arena,
                                      bool force) {
   const std::filesystem::path part = output.string() + ".part";
-  // Nobody may be writing it, nor begin to while we read. It may also not be there at all.
+  // Nobody may be writing it, or begin to while we read. There may also be no such file.
   const bool has_part = LookAtName(part).exists;
   std::optional<FileLock> lock;
-  std::unique_ptr<traces::Trace> trace;  // nullptr: nothing in it is usable, the ring is all
-  std::uint64_t mark = 0;                // up to which the ring says that it was taken
+  std::unique_ptr<traces::Trace> trace;  // nullptr: it holds nothing usable
+  std::uint64_t mark = 0;                // up to here the ring was saved, as the ring itself says
   if (has_part) {
     auto taken = FileLock::Take(part);
     PENSTOCK_TRY(taken);
@@ -87,8 +87,8 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
     traces::OpenControl control;
     control.last_mark = &mark;
     auto opened = traces::OpenTrace(part, control);
-    if (!opened) opened = traces::OpenTrace(part, control);  // what failed may do so only once
-    // A file that cannot be opened is not one that holds nothing.
+    if (!opened) opened = traces::OpenTrace(part, control);  // a failure may be temporary
+    // A file that cannot be opened may hold something all the same.
     const bool readable = opened || (opened.error().kind != ErrorKind::kEnvironment &&
                                      MappedFile::Open(part).has_value());
     if (!readable) return tl::unexpected(opened.error());
@@ -117,7 +117,7 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
     joined.SetFact("record.stopped", "the collector was killed");
     done = joined.Finish();
   }
-  if (!done) {  // a full disk: what there was is where it was, another try may find room
+  if (!done) {  // a full disk: nothing has changed, and another try may find room
     joined.Discard();
     return tl::unexpected(done.error());
   }
@@ -125,7 +125,7 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
   if (has_part && !std::filesystem::remove(part, error)) std::filesystem::remove(part, error);
   const std::filesystem::path tail = part.string() + ".tail";
   if (LookAtName(tail).IsOursAlone()) std::filesystem::remove(tail, error);
-  const std::filesystem::path between = part.string() + ".new";  // it died between two files
+  const std::filesystem::path between = part.string() + ".new";  // killed while replacing it
   if (LookAtName(between).IsOursAlone()) std::filesystem::remove(between, error);
   return joined.final_path();
 }

@@ -26,19 +26,20 @@ namespace {
 
 constexpr std::size_t kCopyPart = 1u << 20;
 constexpr std::size_t kMostQueued = 1u << 16;
-constexpr std::size_t kLongestFolder = 250;  // the agent has room for so much
-constexpr double kKeepFree = 0.05;           // of the file system
+constexpr std::size_t kLongestFolder = 250;  // the longest that fits into the agent's buffer
+constexpr double kKeepFree = 0.05;           // share of the file system
 constexpr std::int64_t kSettled = 2;         // seconds: see IsSettled()
 
-// Time stamps advance in ticks of some milliseconds (seconds on some network file systems): a file
-// that was written a moment ago may be written again without another time.
+// False if the file was written a moment ago. Time stamps advance in steps of some milliseconds
+// (seconds on some network file systems), so it may be written again and keep its time.
 bool IsSettled(const struct stat& st) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return now.tv_sec - std::max(st.st_mtim.tv_sec, st.st_ctim.tv_sec) > kSettled;
 }
 
-// Databases, whose programs lock parts of them against each other: a lock on a copy locks nothing.
+// Whether this is a database. Programs lock parts of it against each other, and a lock on a copy
+// would lock nothing.
 bool LocksItself(const std::string& path) {
   constexpr std::array<std::string_view, 11> kNames = {".db",   ".db3",  ".sqlite", ".sqlite3",
                                                        ".mdb",  ".lmdb", ".h5",     ".hdf5",
@@ -177,7 +178,7 @@ void Stager::Copy(const std::string& path) {
   const std::string name = Name(before);
   const std::string copy = folder_ + "/" + name;
   struct stat there {};
-  if (name.empty() || lstat(copy.c_str(), &there) == 0) return;  // by another of its names
+  if (name.empty() || lstat(copy.c_str(), &there) == 0) return;  // it has another name too
   const auto size = static_cast<std::uint64_t>(before.st_size);
   if (!HasRoom(size)) return;
   const std::string part = folder_ + "/part";
@@ -198,7 +199,7 @@ void Stager::Copy(const std::string& path) {
   }
   if (!written) GiveUp(std::strerror(errno));
   struct stat after {};
-  // Never read yet, by its access time: outcome() counts those that were.
+  // Access time 0 stands for a copy that nobody has read. outcome() counts those that were read.
   const timespec times[2] = {{0, 0}, before.st_mtim};
   const bool whole = written && got == 0 && copied == size && fstat(from.fd(), &after) == 0 &&
                      Name(after) == name && futimens(to.fd(), times) == 0 &&

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies the data files that a run reads to another place (record --stage), one after the other, in
-// a thread of the collector: never in the way of the run. What the agent then does with the copies
-// is agent/core/staging.h. The folder and everything in it goes with this.
-// Threads: Offer() from one; the rest from that one as well.
+// a thread of the collector, so the run never waits for it. agent/core/staging.h says how the agent
+// uses the copies.
+// Threads: all calls come from one.
 #pragma once
 
 #include <sys/stat.h>
@@ -28,31 +28,31 @@
 
 namespace penstock::record {
 
-// Makes a folder of its own below `place`, for one run. Its name is what PENSTOCK_STAGE takes.
-// Errors: kUsage: `place` is no folder that can be written to.
+// Makes a folder for one run in `place`, and returns its name for PENSTOCK_STAGE.
+// Errors: kUsage if `place` is no folder that can be written to.
 [[nodiscard]] Result<std::string> MakeStage(const std::string& place);
 void RemoveStage(const std::string& folder);
 
 class Stager {
  public:
-  // Requires: `folder` is of MakeStage(). Threads: starts one.
+  // Starts the thread. Requires: `folder` comes from MakeStage().
   explicit Stager(std::string folder);
-  // Ends the copying, not the copies.
+  // Ends the copying. The copies stay.
   ~Stager();
   Stager(const Stager&) = delete;
   Stager& operator=(const Stager&) = delete;
 
-  // A file that the run has read; each is copied once. Does not wait.
+  // Offers a file that the run has read. Each is copied once. Does not wait.
   void Offer(std::string path);
-  // Ends the copying. What is offered later is not copied.
+  // Ends the copying. Files that are offered later are not copied.
   void Stop();
 
   struct Outcome {
     std::uint64_t files = 0;
     Bytes bytes;
-    std::string trouble;  // why not all of it; "" nothing was in the way
+    std::string trouble;  // why not all was copied; "": all was
     bool use_known = false;
-    std::uint64_t used = 0;  // copies that something has read from, where `use_known`
+    std::uint64_t used = 0;  // copies that were read, if `use_known`
   };
   // Requires: Stop().
   [[nodiscard]] Outcome outcome() const;
@@ -64,21 +64,21 @@ class Stager {
   void GiveUp(const std::string& why);
 
   std::string folder_;
-  bool memory_ = false;  // what is copied takes memory
-  Bytes room_;           // of that, in all
+  bool memory_ = false;  // the copies lie in memory (tmpfs)
+  Bytes room_;           // memory that they may take
   dev_t device_ = 0;
-  std::mutex mutex_;  // of queue_ and stop_
+  std::mutex mutex_;  // guards queue_ and stop_
   std::condition_variable wake_;
   std::deque<std::string> queue_;
   bool stop_ = false;
   std::atomic<bool> gave_up_{false};  // written by the thread, read by Offer(): relaxed
-  Outcome outcome_;                   // of the thread until it has ended
+  Outcome outcome_;                   // written by the thread until it has ended
   std::vector<std::string> copies_;
   std::vector<char> part_;
   std::thread thread_;
 };
 
-// Offers what spans say was read, and passes everything on.
+// Passes everything on, and offers the files that spans say were read.
 class StagingPacker final : public ForwardingPacker {
  public:
   StagingPacker(std::unique_ptr<traces::Packer> inner, Stager& stager)
@@ -98,8 +98,8 @@ class StagingPacker final : public ForwardingPacker {
   StringId Named(StringId id, std::string_view text);
 
   Stager& stager_;
-  std::unordered_map<std::uint32_t, std::string> names_;  // of what was not offered yet
-  std::unordered_set<std::uint32_t> awaited_;             // read, but the name is not known yet
+  std::unordered_map<std::uint32_t, std::string> names_;  // of files not offered yet
+  std::unordered_set<std::uint32_t> awaited_;             // read before their name came
 };
 
 }  // namespace penstock::record

@@ -77,7 +77,8 @@ std::vector<std::string> TracedEnvironment(const std::vector<std::string>& envir
   set("PENSTOCK_ARENA", arena);
   set("PENSTOCK_AGENT", agent);
   set("PENSTOCK_GPU", options.gpu);
-  // The driver and NVTX load what these name. Whoever has set them keeps them; the agent says so.
+  // The driver and NVTX load the libraries that these variables name. If they are set already, they
+  // are kept, and the agent records that.
   const auto point = [&](std::string_view name) {
     const bool taken = std::any_of(result.begin(), result.end(), [&](const std::string& e) {
       return IsVariable(e, name) && e.size() > name.size() + 1;
@@ -120,7 +121,7 @@ int Become(const std::vector<std::string>& command) {
 
 Started Start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
               const SignalState& signals, const Channel& channel) {
-  int report[2] = {-1, -1};  // of an exec that fails; without one the child says it itself
+  int report[2] = {-1, -1};  // pipe for the error of exec; without it the child prints the error
   [[maybe_unused]] const int made = pipe2(report, O_CLOEXEC);
   const std::vector<char*> arguments = Pointers(command);
   const std::vector<char*> variables = Pointers(environment);

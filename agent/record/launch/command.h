@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starts the command with the environment that carries the agent into it and its descendants.
+// Starts the command with an environment that loads the agent into it and its descendants.
 #pragma once
 
 #include <sys/types.h>
@@ -15,13 +15,13 @@
 
 namespace penstock::record {
 
-// "NAME=value" strings. The agent is appended to LD_PRELOAD, never put in front: ASan and memory
-// allocators that are there want to be first.
+// Returns `environment` ("NAME=value" strings) with what the agent needs. The agent comes last in
+// LD_PRELOAD, since AddressSanitizer and memory allocators that are there must be first.
 [[nodiscard]] std::vector<std::string> TracedEnvironment(
     const std::vector<std::string>& environment, const Options& options, const std::string& agent,
     const std::string& arena);
 
-// The signal state the launcher was started with: the command gets it back.
+// The signal state with which the launcher was started. The command gets it back.
 struct SignalState {
   sigset_t mask{};
 };
@@ -42,7 +42,7 @@ int Become(const std::vector<std::string>& command);
 // Waits until the child has ended, and returns its wait status.
 int Reap(pid_t child);
 
-// "command not found" or what else `error` means; 127 or 126.
+// The exit status of a shell for this errno of exec: 127 if the command is not found, else 126.
 [[nodiscard]] int ExecStatus(int error);
 
 // The current environment.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kAgentName = "libpenstock_agent.so";
 
-// A folder itself, not a link to one, that nobody else can put anything into.
+// Whether this is a folder (no link to one) into which nobody else can put anything.
 bool IsOursAlone(const std::string& folder) {
   struct stat status;
   return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&

@@ -22,7 +22,7 @@ namespace {
 constexpr int kTries = 30;
 constexpr useconds_t kPause = 1000;
 
-// Reads them from a process that blocks every signal; 0 if it is gone.
+// The pending signals of a process that blocks every signal; 0 if it is gone.
 std::uint64_t Pending(pid_t pid) {
   const auto status = ReadFile(fmt::format("/proc/{}/status", pid), 65536);
   const std::size_t at = status ? status->find("\nShdPnd:") : std::string::npos;

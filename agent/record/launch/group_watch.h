@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells a signal that was sent to the recorder alone from one that was sent to its process group,
-// and so has reached the command already: a child in the group blocks all signals, so that what was
-// sent to the group stays pending there. Owns that child; not thread-safe.
+// Distinguishes a signal that was sent to the recorder alone from one that was sent to its process
+// group, and so has reached the command already. A child in the group blocks all signals, so a
+// signal to the group stays pending there. Owns that child. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -16,10 +16,11 @@ class GroupWatch {
   GroupWatch(const GroupWatch&) = delete;
   GroupWatch& operator=(const GroupWatch&) = delete;
 
-  // Requires: the calling process belongs to the group that is meant.
+  // Starts the child. Requires: the calling process belongs to the group.
   void Start();
-  // `signal` has just come to us: did it come to the group? Forgets what came so far. Waits for
-  // some milliseconds before it says no: whoever signals processes one by one may not be done.
+  // Whether `signal`, which has just come to us, was sent to the whole group. Forgets what came so
+  // far. Waits for some milliseconds before it returns false, since a sender that signals one
+  // process after the other may not be done.
   [[nodiscard]] bool Got(int signal);
 
  private:

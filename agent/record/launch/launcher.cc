@@ -47,7 +47,7 @@ int RunUntraced(const Options& options, const std::string& why) {
   return ExecStatus(error);
 }
 
-// Ends as the command ended, so that the shell cannot tell the difference.
+// Ends as the command ended, so that the shell sees no difference.
 int EndLike(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   if (!WIFSIGNALED(status)) return 1;
@@ -69,7 +69,7 @@ std::string HostName() {
   return uname(&name) == 0 ? name.nodename : "host";
 }
 
-// The folder of the copies, gone with this.
+// The folder of the copies, which is removed at the end of the scope.
 class StageFolder {
  public:
   explicit StageFolder(std::string path) : path_(std::move(path)) {}
@@ -110,8 +110,9 @@ Result<CollectorProcess> StartCollector(const CollectorConfig& config) {
   return process;
 }
 
-// Waits until the collector holds the arena. `output`: where the trace goes, which it may change.
-// Errors: kEnvironment or what it refused for.
+// Waits until the collector has made the ring. `output` is changed if the collector puts the trace
+// elsewhere.
+// Errors: kEnvironment, or that of the collector's refusal.
 Result<Arena> AwaitReady(const CollectorProcess& collector, std::filesystem::path& output) {
   for (;;) {
     Message message;
@@ -156,11 +157,13 @@ int Launch(Options options, const Settings& settings) {
   const std::string ranks = OutputsOfRanks(options.output, host);
   const std::filesystem::path asked = options.output.parent_path();
   options.output = OutputOfRank(options.output, rank, host);
-  // Nobody can make the folders of hosts that are not known yet.
+  // Makes the folder if its name contains rank or host, since the user cannot make all of these
+  // beforehand.
   if (options.output.parent_path() != asked) {
     std::filesystem::create_directories(options.output.parent_path(), error);
   }
-  // Of ranks that are recorded one by one the first speaks; its verdict is not that of all.
+  // If each rank has its own recorder, only that of rank 0 prints. Its verdict is not that of all
+  // ranks.
   const bool one_of_several = rank.rank >= 0 && rank.world_size > 1;
   options.quiet = options.quiet || (one_of_several && rank.rank > 0);
   options.output = std::filesystem::absolute(options.output, error).lexically_normal();
@@ -202,7 +205,7 @@ int Launch(Options options, const Settings& settings) {
     }
     options.stage = std::move(*stage);
   }
-  // The collector removes it as well: whichever of the two is left.
+  // Collector and launcher both remove the folder, in case one of them is killed.
   const StageFolder staged(options.stage);
   config.options = options;
   config.force_monotonic = settings.force_monotonic;
@@ -244,7 +247,7 @@ int Launch(Options options, const Settings& settings) {
     if (rescued) {
       outcome.output = *rescued;
       arena->Unlink();
-    } else {  // a full disk, say: all there was is where it was
+    } else {  // a full disk, for example: nothing is lost
       trouble += fmt::format(": {}; then: penstock recover {}", rescued.error().message,
                              options.output.string());
     }
@@ -261,7 +264,7 @@ int Launch(Options options, const Settings& settings) {
     }
   }
   staged.Remove();
-  warmed.GiveBack();  // the next line may end this process
+  warmed.GiveBack();  // now, since the next line may end this process
   return EndLike(outcome.wait_status);
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the command with a collector beside it and passes on how it ended. The launcher is the
-// parent of the command, in the same process group; it says what there is to say on standard error.
+// Runs the command with a collector beside it and ends as the command ended. The launcher is the
+// parent of the command, in the same process group. It prints to standard error.
 #pragma once
 
 #include "agent/record/options.h"
 
 namespace penstock::record {
 
-// What launcher and collector take from the environment (PENSTOCK_*), for tests and odd machines.
+// What launcher and collector take from the environment, for tests and unusual machines.
 struct Settings {
   const char* agent = nullptr;           // PENSTOCK_AGENT
   const char* runtime_folder = nullptr;  // XDG_RUNTIME_DIR

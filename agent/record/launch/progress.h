@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The line that is repainted once a second on a terminal. Writes to standard error only there.
+// The progress line, which is repainted once a second on a terminal. Elsewhere nothing is written.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace penstock::record {
 
 class Progress {
  public:
-  // `enabled`: standard error is a terminal and nobody asked for quiet.
+  // `enabled`: standard error is a terminal, and --quiet was not given.
   explicit Progress(bool enabled) : enabled_(enabled) {}
   ~Progress() { Clear(); }
   Progress(const Progress&) = delete;

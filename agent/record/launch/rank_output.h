@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the trace of one rank goes: several recorders that mpirun or srun started with the same
-// command line must not overwrite each other. Pure.
+// Where the trace of one rank goes: recorders that mpirun or srun started with the same command
+// line must not overwrite each other's traces. Pure.
 #pragma once
 
 #include <filesystem>
@@ -11,19 +11,19 @@
 
 namespace penstock::record {
 
-// %r or {rank} is the rank, %h or {host} the host, %% a percent sign. Where neither names the rank
-// and the recorder is one of several, ".rank3" goes before the extension. Without a rank, %r is
-// "all": this recorder sees all of them. Errors: none; a name that does not fit is returned as it
-// is.
+// Replaces %r and {rank} by the rank, %h and {host} by the host, and %% by a percent sign. If the
+// name does not contain the rank and there are several, puts ".rank3" before the extension. Without
+// a rank %r becomes "all", since this recorder sees all of them. A name that gets too long is
+// returned as it is.
 [[nodiscard]] std::filesystem::path OutputOfRank(const std::filesystem::path& output,
                                                  const agent::RankEnv& rank,
                                                  const std::string& host);
 
-// "run.rank*.penstock": the traces of all ranks beside that one, for the next command line.
+// "run.rank*.penstock": a pattern for the traces of all ranks, to be printed as part of a command.
 [[nodiscard]] std::string OutputsOfRanks(const std::filesystem::path& output,
                                          const std::string& host);
 
-// The rank of this process by its environment.
+// The rank of this process, from its environment.
 [[nodiscard]] agent::RankEnv OwnRank();
 
 }  // namespace penstock::record

@@ -20,7 +20,7 @@ namespace penstock::record {
 namespace {
 
 constexpr TimeNs kSamplePatience{500'000'000};
-constexpr TimeNs kInterruptPatience{2'000'000'000};   // then the traced consumers as well
+constexpr TimeNs kInterruptPatience{2'000'000'000};   // then training processes too
 constexpr TimeNs kTerminatePatience{10'000'000'000};  // then SIGTERM
 constexpr std::array kForwarded = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
 
@@ -46,18 +46,18 @@ void Supervisor::BlockSignals() {
   for (const int signal : kForwarded) {
     struct sigaction action {};
     sigaction(signal, nullptr, &action);
-    // Under nohup a hangup is ignored, in the background of a script an interrupt: by the command
-    // as well.
+    // Signals that were ignored at the start (a hangup under nohup, an interrupt in the background
+    // of a script) are ignored by the command too, and not passed on.
     if (action.sa_handler != SIG_IGN) sigaddset(&taken_, signal);
   }
-  // SIGCHLD may have been inherited as ignored: children would then be reaped unseen.
+  // If SIGCHLD was inherited as ignored, children would be reaped without our knowing.
   std::signal(SIGCHLD, SIG_DFL);
   sigprocmask(SIG_BLOCK, &taken_, &signals_.mask);
   signal_fd_ = signalfd(-1, &taken_, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 void Supervisor::RestoreSignals() {
-  int code = 0;  // what has ended the command came to us too, and shall not end us
+  int code = 0;  // the signal that ended the command may have come to us too, and must not end us
   while (NextSignal(&code) != 0) {
   }
   sigprocmask(SIG_SETMASK, &signals_.mask, nullptr);
@@ -87,7 +87,8 @@ Outcome Supervisor::Run(const std::vector<std::string>& environment) {
     StepStop();
     ReapCommand();
   }
-  // From here on Ctrl-C ends the wait, not the trace: the collector finishes by itself.
+  // From here on Ctrl-C ends our waiting, but not the trace, which the collector finishes by
+  // itself.
   RestoreSignals();
   AwaitCollector();
   LookForCollector(0);
@@ -99,8 +100,8 @@ void Supervisor::WaitOnce(int timeout_ms) {
   poll(waiting.data(), channel_.is_open() ? 2 : 1, timeout_ms);
 }
 
-// One that is pending, and its si_code; 0: none. Without a descriptor left for them it is asked
-// for.
+// A pending signal and its si_code; 0 if there is none. Uses sigtimedwait() if there was no
+// descriptor left for a signalfd.
 int Supervisor::NextSignal(int* code) const {
   if (signal_fd_ < 0) {
     siginfo_t info{};
@@ -118,13 +119,14 @@ int Supervisor::NextSignal(int* code) const {
 void Supervisor::TakeSignals() {
   int code = 0;
   while (const int signal = NextSignal(&code)) {
-    // What the kernel sent (Ctrl-C, a hangup of the terminal) went to the whole group already.
+    // A signal from the kernel (Ctrl-C, a hangup of the terminal) went to the whole group already.
     if (signal != SIGCHLD && code <= 0 && !reaped_) PassOn(signal);
   }
   OnCommandExit();
 }
 
-// A program that was interrupted twice may give up what it does to end well.
+// Passes a signal on unless the command has got it already: a program that is interrupted twice may
+// give up ending properly.
 void Supervisor::PassOn(int signal) {
   if (getpgid(command_) == getpgrp() && group_.Got(signal)) return;
   kill(command_, signal);
@@ -144,11 +146,11 @@ void Supervisor::OnCommandExit() {
   message.values[1] = static_cast<std::uint64_t>(exit_seen_.value);
   message.status =
       info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
-  // The collector reads the zombie's last counters before it is reaped.
+  // The collector reads the last counters of the zombie before we reap it.
   if (!channel_.is_open() || finished_) {
     sampled_ = true;
   } else if (!channel_.Send(message)) {
-    channel_.Close();  // it then finishes as one whose launcher was killed: it would wait for ever
+    channel_.Close();  // it would wait for ever; now it finishes as if we were killed
     sampled_ = true;
   }
 }
@@ -174,8 +176,8 @@ void Supervisor::TakeMessages() {
   }
 }
 
-// How it ended, if it has. It is as a rule at its end when it closes the channel; if it is not (the
-// channel failed), the command does not wait for it as a zombie: the collector waits for that.
+// Looks whether the collector has ended, and how. It usually ends when it closes the channel. If
+// the channel has failed instead, the command must be reaped, since the collector waits for that.
 void Supervisor::LookForCollector(int options) {
   int status = 0;
   pid_t ended = -1;
@@ -236,7 +238,7 @@ void Supervisor::StepStop() {
     stop_at_ = now;
     stop_step_ = 2;
   } else if (stop_step_ == 2 && now - stop_at_ >= kInterruptPatience) {
-    // A shell or launcher in between does not pass it on as a terminal's group would get it.
+    // A shell or another launcher in between may not have passed the signal on.
     Interrupt(SIGINT);
     stop_step_ = 3;
   } else if (stop_step_ == 3 && now - stop_at_ >= kTerminatePatience) {

@@ -21,8 +21,8 @@
 namespace penstock::record {
 
 struct Outcome {
-  int start_error = 0;      // errno: the command could not be started
-  bool no_process = false;  // nor could anything be, for want of a process
+  int start_error = 0;      // errno if the command could not be started
+  bool no_process = false;  // no process could be made at all
   int wait_status = 0;
   bool complete = false;  // the trace is there under its name
   bool collector_died = false;
@@ -34,7 +34,7 @@ struct Outcome {
 
 class Supervisor {
  public:
-  // Requires: `options` and `arena` outlive this.
+  // Requires: `options` and `arena` outlive this object.
   Supervisor(const Options& options, Channel channel, pid_t collector, const Arena& arena,
              bool show_progress);
   ~Supervisor();
@@ -75,7 +75,9 @@ class Supervisor {
   bool sampled_ = false;
   bool finished_ = false;
   TimeNs exit_seen_;
-  int stop_step_ = 0;  // 0: not asked to; 1: SIGINT is due; 2: SIGTERM; 3: done
+  // What is sent next. 0: nothing; 1: SIGINT; 2: SIGINT to training processes; 3: SIGTERM;
+  // 4: nothing.
+  int stop_step_ = 0;
   TimeNs stop_at_;
   Outcome outcome_;
 };

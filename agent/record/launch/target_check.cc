@@ -18,7 +18,7 @@
 namespace penstock::record {
 namespace {
 
-constexpr std::size_t kHead = 1 << 20;  // headers and, in practice, the names of its libraries
+constexpr std::size_t kHead = 1 << 20;  // enough for headers and, in practice, names of libraries
 
 template <class T>
 std::optional<T> Load(std::string_view bytes, std::uint64_t at) {
@@ -50,7 +50,7 @@ ProgramFile ParseElf(std::string_view bytes) {
         Load<Elf64_Phdr>(bytes, header->e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr));
     if (!segment || segment->p_type != PT_INTERP) continue;
     if (segment->p_offset >= bytes.size()) {
-      file.interpreter = "?";  // somewhere behind what was read
+      file.interpreter = "?";  // it lies beyond what was read
       break;
     }
     const std::string_view text = bytes.substr(segment->p_offset, segment->p_filesz);
@@ -59,7 +59,8 @@ ProgramFile ParseElf(std::string_view bytes) {
   return file;
 }
 
-// Base name of the program that a script's first line leads to, env looked through.
+// Base name of the program that runs a script, from the script's first line. If that is env, the
+// program that env starts.
 std::string ScriptProgram(const std::string& line) {
   std::vector<std::string> words;
   std::size_t at = 0;
@@ -107,7 +108,7 @@ void CheckFile(const std::filesystem::path& file, std::string_view search_path,
                std::string_view preload, int depth, TargetReport& report) {
   const std::string name = file.filename().string();
   const auto head = ReadFile(file.string(), kHead);
-  if (!head) return;  // executable but not readable: it will tell
+  if (!head) return;  // executable but not readable: exec will tell
   const ProgramFile program = ParseProgram(*head);
   if (program.kind == ProgramFile::Kind::kScript) {
     const auto next = FindProgram(ScriptProgram(program.interpreter), search_path);
@@ -134,7 +135,7 @@ void CheckFile(const std::filesystem::path& file, std::string_view search_path,
                     name));
   } else if (head->find("libasan.so") != std::string::npos &&
              preload.find("libasan") == std::string_view::npos) {
-    // The sanitizer ends a program in which another library was loaded before it.
+    // The sanitizer ends a program that loads another library before it.
     report.preload = false;
     report.warnings.push_back(
         fmt::format("{} is built with AddressSanitizer: it runs untraced; "

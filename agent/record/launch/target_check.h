@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks at a command before it is started: can the agent be loaded into it, and what in the
-// environment is in the way? Reads files, changes nothing.
+// Checks a command before it is started: whether the agent can be loaded into it, and what in the
+// environment is in the way. Reads files and changes nothing.
 #pragma once
 
 #include <filesystem>
@@ -13,17 +13,17 @@
 namespace penstock::record {
 
 struct TargetReport {
-  int status = 0;  // 126, 127: it cannot be run, as a shell would say; see `message`
+  int status = 0;  // 126 or 127 as in a shell: it cannot be run, see `message`
   std::string message;
-  bool preload = true;                // false: the agent would break it or make the loader complain
+  bool preload = true;                // false: the agent would break it, or ld.so would complain
   std::vector<std::string> warnings;  // one line each
 };
 
-// `search_path`: the value of PATH. `preload`: the value of LD_PRELOAD.
+// `search_path` is the value of PATH, `preload` that of LD_PRELOAD.
 [[nodiscard]] TargetReport CheckTarget(const std::string& command, std::string_view search_path,
                                        std::string_view preload);
 
-// The file that `command` names, looked up like execvp().
+// The file that `command` names, looked up as execvp() does.
 [[nodiscard]] std::optional<std::filesystem::path> FindProgram(const std::string& command,
                                                                std::string_view search_path);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said when a trace is done: where it is, what is missing, and the report's five lines.
+// What is printed when a trace is finished: where it is, what is missing, and the short report.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace penstock::record {
 
-// Prints to standard error; runs `penstock report TRACE --brief` if it lies beside this program.
-// `totals`: values[] of kFinished.
+// Prints to standard error. Runs `penstock report TRACE --brief` if penstock lies beside this
+// program. `totals`: values[] of kFinished.
 void ShowVerdict(const std::filesystem::path& trace, const Message& totals);
 
 }  // namespace penstock::record

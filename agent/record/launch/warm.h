@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a data set into the page cache before a run, and gives back after it what was not there
-// before. Not thread-safe.
+// Reads a data set into the page cache before a run. After it, removes what was not there before.
+// Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -19,21 +19,21 @@ class WarmFiles {
   WarmFiles(const WarmFiles&) = delete;
   WarmFiles& operator=(const WarmFiles&) = delete;
 
-  // Reads the files below `folders`, in their order, until `room` is used up. What cannot be read
-  // is passed over, links to folders are not followed.
+  // Reads the files below `folders`, in their order, until `room` is used up. Skips what cannot be
+  // read, and does not follow links to folders.
   void Read(const std::vector<std::string>& folders, Bytes room);
 
-  // Takes those files out of the page cache of which nothing was there before.
+  // Removes the files from the page cache of which no page was there before.
   void GiveBack();
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] std::size_t files() const { return files_; }
-  [[nodiscard]] bool full() const { return full_; }  // not all of it had room
+  [[nodiscard]] bool full() const { return full_; }  // there was not room for all files
 
  private:
   bool ReadFile(const std::string& path, Bytes room);
 
-  std::vector<std::string> cold_;  // before
+  std::vector<std::string> cold_;  // files that were not in the cache before
   std::vector<char> part_;
   Bytes bytes_;
   std::size_t files_ = 0;

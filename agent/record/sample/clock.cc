@@ -19,7 +19,7 @@
 namespace penstock::record {
 namespace {
 
-// Of the kernel: some programs are run under a preloaded library that tells another time.
+// Asks the kernel, since a preloaded library may tell another time.
 std::int64_t Read(clockid_t clock) {
   timespec now{};
   syscall(SYS_clock_gettime, clock, &now);
@@ -85,7 +85,7 @@ wire::ClockAnchor Clock::Anchor() const {
     const std::int64_t after = Read(CLOCK_MONOTONIC);
     if (after - before >= best_gap) continue;
     best_gap = after - before;
-    // In nanosecond mode ticks are monotonic time: an anchor must not bend it.
+    // Without the TSC ticks are monotonic time, so both values of the anchor must be equal.
     const std::uint64_t middle = static_cast<std::uint64_t>(before + best_gap / 3);
     best = {ticks, kind_ == wire::kClockTsc ? middle : ticks, static_cast<std::uint64_t>(realtime)};
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recording's clock: the TSC where the kernel itself trusts it, CLOCK_MONOTONIC elsewhere, and
-// the anchors that tie its ticks to both of the kernel's clocks. A value; thread-safe.
+// The recording's clock: the TSC where the kernel itself uses it, else CLOCK_MONOTONIC. Anchors
+// relate its ticks to the monotonic and the wall clock. A value. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,29 @@ namespace penstock::record {
 
 [[nodiscard]] TimeNs MonotonicNow();
 [[nodiscard]] TimeNs RealtimeNow();
-// CPU time of the calling thread: what it waited for a core cost nobody anything.
+// CPU time of the calling thread, for measuring cost: waiting for a core costs nobody anything.
 [[nodiscard]] TimeNs ThreadCpuNow();
 
-// What this process's clocks are ahead of those of the machine's first time namespace.
+// How far this process's clocks are ahead of those of the machine's first time namespace.
 struct TimeOffsets {
   TimeNs monotonic;
   TimeNs boottime;
 };
 [[nodiscard]] TimeOffsets OwnTimeOffsets();
-// From the text of /proc/self/timens_offsets.
+// Parses the text of /proc/self/timens_offsets.
 [[nodiscard]] TimeOffsets ParseTimeOffsets(const std::string& text);
 
 class Clock {
  public:
-  // The TSC needs an invariant counter (cpuid 0x80000007) and a kernel whose clocksource it is.
-  // aarch64 has CLOCK_MONOTONIC alone: agent/core/recorder.cc, Now().
-  // Cost: measures the tick rate for about 20 ms.
+  // Chooses the TSC if the counter is invariant (cpuid 0x80000007) and the kernel's clocksource. On
+  // aarch64 there is only CLOCK_MONOTONIC (agent/core/recorder.cc, Now()).
+  // Cost: some 20 ms to measure the tick rate.
   [[nodiscard]] static Clock Choose(bool force_monotonic);
 
   [[nodiscard]] wire::ClockKind kind() const { return kind_; }
   [[nodiscard]] std::uint64_t ticks_per_second() const { return ticks_per_second_; }
 
-  // Ticks read between two readings of CLOCK_MONOTONIC, the tightest of five.
+  // Reads ticks between two readings of CLOCK_MONOTONIC, and takes the tightest of five tries.
   [[nodiscard]] wire::ClockAnchor Anchor() const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Packer in front of the real one. The drain knows of a process what its agent wrote; the
-// collector knows what the kernel says. Both end up in one ProcessInfo here, whichever comes last.
-// It also counts what passes, for the progress line. Not thread-safe.
+// A Packer in front of the real one. The drain knows what the agent of a process wrote, the
+// collector what the kernel says of it. Both are merged into one ProcessInfo here, in whatever
+// order they come. It also counts what passes, for the progress line. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace penstock::record {
 
 // What the kernel says of a process.
 struct KernelView {
-  bool coverage = false;  // the next two are a pair, taken at the same moment
+  bool coverage = false;  // the next two are known, and of the same moment
   Bytes bytes_hooked;
   Bytes bytes_kernel;
   std::uint32_t features = 0;
@@ -32,16 +32,16 @@ class EnrichingPacker final : public ForwardingPacker {
  public:
   using ForwardingPacker::ForwardingPacker;
 
-  // The caller changes it and then calls Apply().
+  // The view of a process. The caller changes it and then calls Apply().
   KernelView& view(ProcessKey key) { return views_[key]; }
   // Writes the merged ProcessInfo again, if the drain has announced that process.
   void Apply(ProcessKey key);
   void ApplyAll();
-  // It has ended, and nothing more is to be said of it. Its facts are kept for FindFact().
+  // Forgets a process that has ended. Its facts are kept for FindFact().
   void Forget(ProcessKey key);
 
   [[nodiscard]] std::uint64_t spans() const { return spans_; }
-  // First value of `key` among the facts of the run and of its processes; "" if there is none.
+  // The first value of `key` among the facts of the run and of its processes; "" if there is none.
   [[nodiscard]] std::string FindFact(std::string_view key) const;
 
   ProcessId AddProcess(const traces::ProcessInfo& process) override;

@@ -7,9 +7,9 @@
 
 namespace penstock::record {
 
-// CPU time for the first touch of a page of fresh memory on this machine: the least of a few tries.
-// Differs by five and more between machines: a virtual one walks two page tables. nullopt: no
-// memory. Cost: a millisecond and 1 MB for as long as it takes.
+// Measures the CPU time for the first touch of a page of fresh memory on this machine: the smallest
+// of a few tries. Machines differ by a factor of five and more, since a virtual one walks two page
+// tables. nullopt if there is no memory. Cost: a millisecond, and 1 MB meanwhile.
 [[nodiscard]] std::optional<TimeNs> MeasureFaultCost();
 
 }  // namespace penstock::record

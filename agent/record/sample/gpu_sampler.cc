@@ -62,7 +62,7 @@ GpuSampler::GpuSampler(wire::FileHeader& header, const traces::RecordingDrain& d
 
 GpuSampler::~GpuSampler() {
   End();
-  // A child that the driver holds in the kernel keeps its own mapping of the page.
+  // A child that hangs in the driver still has its own mapping of the page.
   if (progress_ != nullptr) munmap(progress_, sizeof(GpuProgress));
 }
 
@@ -71,7 +71,7 @@ void GpuSampler::End() {
   fd_ = -1;
   if (child_ <= 0) return;
   kill(child_, SIGKILL);
-  waitpid(child_, nullptr, WNOHANG);  // whoever inherits it reaps it
+  waitpid(child_, nullptr, WNOHANG);  // if it still runs, its next parent reaps it
   child_ = -1;
 }
 
@@ -88,7 +88,7 @@ void GpuSampler::Read(TimeNs now) {
     if (got < 0) return;  // nothing there
     if (got == 0) {
       int status = 0;
-      // It closes the pipe a moment before it is dead.
+      // It closes the pipe a moment before it is a zombie.
       if (waitpid(child_, &status, WNOHANG) != child_) return;
       child_ = -1;
       if (WIFSIGNALED(status)) {
@@ -140,7 +140,7 @@ void GpuSampler::Take(const GpuRecord& record, TimeNs now) {
   }
 }
 
-// Counters of devices stand with the first process, as those of the host do.
+// Counters of devices belong to the first process, as those of the host do.
 void GpuSampler::AddCounter(const GpuRecord& record) {
   ++samples_;
   const std::string name = fmt::format("gpu.{}.{}", record.device, TextOf(record.key));

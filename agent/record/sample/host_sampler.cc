@@ -12,9 +12,9 @@
 namespace penstock::record {
 namespace {
 
-constexpr TimeNs kShmPeriod{200'000'000};  // a batch stays for about a step
+constexpr TimeNs kShmPeriod{200'000'000};  // a batch stays there for about a step
 constexpr TimeNs kMemoryPeriod{1'000'000'000};
-constexpr std::int64_t kHostPerAge = 3000;  // as ProcSampler
+constexpr std::int64_t kHostPerAge = 3000;  // as in ProcSampler
 constexpr TimeNs kLongestHostPeriod{5'000'000'000};
 
 }  // namespace

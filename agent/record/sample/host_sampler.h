@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counters of the machine and of the control group that the run is in: what is used of /dev/shm,
-// and how much memory is left before somebody is killed. Not thread-safe.
+// Takes counters of the machine and of the cgroup of the run: how much of /dev/shm is used, and how
+// much memory is left before something is killed. Not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -13,10 +13,10 @@ namespace penstock::record {
 
 class HostSampler {
  public:
-  // Requires: `out` outlives this.
+  // Requires: `out` outlives this object.
   explicit HostSampler(EnrichingPacker& out);
 
-  // Takes what is due (everything, if `last`) and keeps it with `process`.
+  // Takes the counters that are due (all, if `last`) and writes them for `process`.
   // Cost: 2 us five times a second, and some 30 us once a second.
   void Sample(ProcessId process, TimeNs now, bool last);
 
@@ -24,7 +24,7 @@ class HostSampler {
   void Add(ProcessId process, StringId name, Bytes value, TimeNs now);
 
   EnrichingPacker& out_;
-  std::filesystem::path group_;  // whose limit of memory binds; "": none does
+  std::filesystem::path group_;  // cgroup whose memory limit is the tightest; "": none
   TimeNs first_;
   TimeNs next_shm_;
   TimeNs next_memory_;

@@ -66,7 +66,8 @@ ProcIo IoHistory::own() const {
 Coverage IoHistory::Pair(Bytes start, Bytes before, Bytes after) const {
   const std::uint64_t low = Less(own().rchar, start);
   const std::uint64_t high = std::max(low, Less(Bytes{Less(whole_.rchar, children_.rchar)}, start));
-  // The moment of the sample is the one at which the two agree best.
+  // The hooks' count at the moment of the kernel's is known only as a range: take the value that
+  // agrees best.
   const std::uint64_t hooked = before.value > high ? before.value
                                : after.value < low ? after.value
                                                    : std::clamp(low, before.value, after.value);

@@ -30,8 +30,8 @@ std::optional<ProcStat> Liveness::StatOf(const std::string& folder) const {
   return ParseStat(*text);
 }
 
-// A kernel that is short of memory or descriptors says nothing about the process: a chunk that its
-// thread still writes would be given to another.
+// False if it could not be looked at because the kernel is short of memory or descriptors.
+// Otherwise a chunk into which a thread still writes could be given to another.
 bool Liveness::IsGone(const std::string& folder, std::uint32_t pid) const {
   struct stat info {};
   if (stat(folder.c_str(), &info) == 0) return false;
@@ -54,7 +54,7 @@ bool Liveness::IsForeign(ProcessKey process) {
 
 std::optional<std::uint32_t> Liveness::FindForeign(ProcessKey process, TimeNs now) {
   if (!foreign_.contains(process)) {
-    if (now - foreign_scan_ < kForeignScanPause) return std::nullopt;  // asked again later
+    if (now - foreign_scan_ < kForeignScanPause) return std::nullopt;  // ask again later
     foreign_scan_ = now;
     const auto found = ScanForeign(process);
     if (!found) return std::nullopt;
@@ -93,13 +93,13 @@ std::optional<std::uint32_t> Liveness::HostPid(ProcessKey process, TimeNs now) {
 
 bool Liveness::ProcessRuns(ProcessKey process, TimeNs now) {
   const auto pid = IsForeign(process) ? FindForeign(process, now) : std::optional(process.pid);
-  // One of another namespace that was not looked for yet counts as running.
+  // A process of another namespace that was not looked for yet counts as running.
   if (!pid) return !foreign_.contains(process);
   const std::string folder = fmt::format("{}/{}", proc_, *pid);
   const auto stat = StatOf(folder);
   if (!stat) return !IsGone(folder, *pid);
   if (process.start != 0 && stat->start != process.start) return false;
-  // The first thread of a process may end before the others: the process is then no zombie.
+  // If the first thread has ended before the others, the process is no zombie yet.
   return !stat->gone() || stat->threads > 1;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the processes and threads that wrote into the ring still run. Pids are reused, so a
-// process is its pid and its start time. Answers are cached for a moment. Not thread-safe.
+// Tells which of the processes and threads that wrote into the ring still run. Pids are reused, so
+// a process is identified by pid and start time. Answers are cached for a moment. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@
 namespace penstock::record {
 
 struct ProcessKey {
-  std::uint32_t pid = 0;  // as the process itself sees it
+  std::uint32_t pid = 0;  // the pid that the process itself sees
   std::uint64_t start = 0;
   auto operator<=>(const ProcessKey&) const = default;
 };
 
 class Liveness {
  public:
-  // Requires: `header` outlives this. It tells which processes live in another pid namespace.
+  // `header` says which processes live in another pid namespace. Requires: it outlives this object.
   explicit Liveness(const wire::FileHeader& header, std::string proc = "/proc");
 
-  // The pid to look up in our /proc; nothing once the process is gone and reaped.
+  // The pid of the process in our /proc; nullopt once it is reaped.
   [[nodiscard]] std::optional<std::uint32_t> HostPid(ProcessKey process, TimeNs now);
-  // A zombie no longer runs.
+  // Whether the process runs. A zombie does not.
   [[nodiscard]] bool ProcessRuns(ProcessKey process, TimeNs now);
-  // `tid` 0: the process as a whole.
+  // `tid` 0 stands for the process as a whole.
   [[nodiscard]] bool ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now);
 
   // Forgets a process that is dead.
   void Forget(ProcessKey process);
 
-  // How long "it runs" is believed: short when the ring is running out of free chunks.
+  // How long the answer "it runs" is kept. Short when the ring is running out of free chunks.
   void SetPatience(TimeNs patience) { patience_ = patience; }
 
  private:
@@ -47,11 +47,11 @@ class Liveness {
     TimeNs asked;
   };
   [[nodiscard]] std::optional<ProcStat> StatOf(const std::string& folder) const;
-  // What `folder` of a process or thread is about has gone; not: it could not be looked at.
+  // Whether the process or thread of `folder` has gone. False if it could not be looked at.
   [[nodiscard]] bool IsGone(const std::string& folder, std::uint32_t pid) const;
   [[nodiscard]] bool IsForeign(ProcessKey process);
   [[nodiscard]] std::optional<std::uint32_t> FindForeign(ProcessKey process, TimeNs now);
-  // 0: not there; nullopt: not all of them could be looked at.
+  // The pid here; 0 if it is not there; nullopt if not all processes could be looked at.
   [[nodiscard]] std::optional<std::uint32_t> ScanForeign(ProcessKey process) const;
   void Prune(TimeNs now);
 

@@ -12,7 +12,7 @@
 namespace penstock::record {
 namespace {
 
-// The driver's name for it, and where WSL keeps it.
+// The name that the driver installs, and its place under WSL.
 constexpr std::array kNames = {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"};
 constexpr unsigned kMostDevices = 256;
 constexpr unsigned kMostProcesses = 4096;
@@ -191,7 +191,7 @@ std::optional<unsigned long long> NvmlLibrary::ClockEvents(nvml::Device device) 
   unsigned long long bits = 0;
   using Bits = nvml::Status(nvml::Device, unsigned long long*);
   auto status = Call<Bits>("nvmlDeviceGetCurrentClocksEventReasons", device, &bits);
-  // Its name before driver 535.
+  // The name of this function before driver 535.
   if (!status) status = Call<Bits>("nvmlDeviceGetCurrentClocksThrottleReasons", device, &bits);
   return status == nvml::kSuccess ? std::optional(bits) : std::nullopt;
 }
@@ -209,7 +209,7 @@ std::optional<std::vector<NvmlProcess>> NvmlLibrary::ListProcesses(const char* n
                                                                    nvml::Device device) {
   using List = nvml::Status(nvml::Device, unsigned*, Process*);
   std::vector<Process> found(16);
-  for (int attempt = 0; attempt < 3; ++attempt) {  // there may be more with every call
+  for (int attempt = 0; attempt < 3; ++attempt) {  // each call may need a larger buffer
     auto count = static_cast<unsigned>(found.size());
     const auto status = Call<List>(name, device, &count, found.data());
     if (status == nvml::kInsufficientSize && count < kMostProcesses) {

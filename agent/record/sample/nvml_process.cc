@@ -23,8 +23,8 @@ namespace penstock::record {
 namespace {
 
 constexpr TimeNs kProcessesPeriod{1'000'000'000};
-constexpr std::int64_t kCpuShare = 50;  // at most a fiftieth of a core
-constexpr int kNice = 5;                // beyond the collector's
+constexpr std::int64_t kCpuShare = 50;  // the process may use a fiftieth of a core
+constexpr int kNice = 5;                // added to the collector's
 
 template <std::size_t kSize>
 void Fill(char (&to)[kSize], std::string_view text) {
@@ -83,7 +83,7 @@ class Reporter {
   }
 
   void Send(const GpuRecord& record) {
-    // The collector is gone: so are we.
+    // The collector is gone, so this process ends.
     if (write(child_.fd, &record, sizeof record) != static_cast<ssize_t>(sizeof record)) _exit(0);
   }
 
@@ -159,7 +159,7 @@ class Reporter {
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       if (devices_[i] != nullptr) SampleDevice(static_cast<std::int32_t>(i), processes);
     }
-    // 40 ms for both directions: one device at a time.
+    // One device at a time, since both directions take 40 ms.
     if (devices_.empty()) return;
     turn_ = (turn_ + 1) % devices_.size();
     const nvml::Device device = devices_[turn_];
@@ -185,7 +185,7 @@ class Reporter {
     Counter(index, "memory_clock_mhz", library_.Clock(device, nvml::kMemoryClock));
     Counter(index, "clock_event_reasons", library_.ClockEvents(device));
     if (!processes) return;
-    // The link shifts down while the device is idle: the best that was seen is what it does.
+    // The link is slower while the device is idle, so the best state that was seen counts.
     if (const auto link = library_.Link(device)) {
       const bool better = link->generation * link->width > links_[at].generation * links_[at].width;
       if (better) Link(index, "pcie", links_[at] = *link);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVML in a process of its own, a child of the collector: a driver that blocks or a library that
-// crashes takes nothing else with it. It sends records through a pipe, says in shared memory which
-// call it is in, and ends with the collector.
+// NVML in a process of its own, a child of the collector, so that a driver that blocks or a library
+// that crashes harms nothing else. The process sends records through a pipe, writes to shared
+// memory which call it is in, and ends with the collector.
 #pragma once
 
 #include <atomic>
@@ -18,32 +18,33 @@ struct GpuRecord {
     kFact = 1,     // key = text
     kCounter = 2,  // key had `value` at `at`
     kProcess = 3,  // process `value` has a context on the device; `extra`: its bytes there, or -1
-    kListed = 4,   // these were all processes of the device
+    kListed = 4,   // all processes of the device have been sent
     kStatus = 5,   // text, for the fact gpu.nvml
   };
   std::uint32_t kind = 0;
-  std::int32_t device = -1;  // -1: of all
+  std::int32_t device = -1;  // -1: of all devices
   std::int64_t at = 0;       // CLOCK_MONOTONIC nanoseconds
   std::int64_t value = 0;
   std::int64_t extra = -1;
   char key[40] = {};
   char text[184] = {};
 };
-// Written whole by one write() (PIPE_BUF is 4096).
+// One write() sends a record as a whole, since PIPE_BUF is 4096.
 static_assert(sizeof(GpuRecord) == 256 && std::is_trivially_copyable_v<GpuRecord>);
 
-// Shared by both processes. `call` points to a literal: a forked child has it at the same address.
+// Shared by both processes. `call` points to a literal, which a forked child has at the same
+// address.
 struct GpuProgress {
-  std::atomic<const char*> call{"starting"};  // relaxed; for messages only
-  std::atomic<std::uint64_t> count{0};        // relaxed; calls made and signs of life so far
+  std::atomic<const char*> call{"starting"};  // relaxed; only for messages
+  std::atomic<std::uint64_t> count{0};        // relaxed; grows with each call and sign of life
 };
 
-// Without a call for so long, the child hangs in the last one. It gives a sign of life more often
-// while it waits.
+// If `count` does not grow for this long, the child hangs in its last call. While it waits, it
+// counts more often than that.
 inline constexpr TimeNs kNvmlSilence{2'000'000'000};
 
 struct NvmlChild {
-  int fd = -1;                      // where records go
+  int fd = -1;                      // the pipe for records
   int parent = 0;                   // pid
   GpuProgress* progress = nullptr;  // in shared memory
   TimeNs period{200'000'000};

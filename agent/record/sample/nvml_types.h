@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of NVML's binary interface is used, declared here so that the build needs no header of it.
-// Layouts of functions with a version in their name never change; older ones are fallbacks.
-// Checked against the bindings of CUDA 13. Values.
+// The part of NVML's binary interface that is used, declared here so that the build needs no header
+// of NVML. The layouts for a function with a version in its name never change; older versions are
+// used as fallbacks. Checked against the bindings of CUDA 13.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr Status kInsufficientSize = 7;
 // nvmlDeviceGetClockInfo
 inline constexpr int kSmClock = 1;
 inline constexpr int kMemoryClock = 2;
-// nvmlDeviceGetPcieThroughput: as the device sees it
+// nvmlDeviceGetPcieThroughput, as seen by the device
 inline constexpr int kPcieSent = 0;      // device to host
 inline constexpr int kPcieReceived = 1;  // host to device
 
@@ -32,7 +32,7 @@ struct Utilization {
 struct MemoryV1 {
   unsigned long long total;
   unsigned long long free;
-  unsigned long long used;  // with what the driver reserves
+  unsigned long long used;  // includes what the driver reserves
 };
 
 struct MemoryV2 {
@@ -49,7 +49,7 @@ struct ProcessV1 {
   unsigned long long memory;  // all bits set: not known
 };
 
-struct ProcessV2 {  // also of _v3
+struct ProcessV2 {  // also for _v3
   unsigned pid;
   unsigned long long memory;
   unsigned gpu_instance;

@@ -7,7 +7,7 @@
 namespace penstock::record {
 namespace {
 
-// Value of "Key:   123 kB" or "key: 123".
+// The value in "Key: 123 kB" or "key: 123".
 std::optional<std::uint64_t> Field(std::string_view text, std::string_view key) {
   for (std::size_t at = 0; (at = text.find(key, at)) != std::string_view::npos; at += key.size()) {
     const bool line_start = at == 0 || text[at - 1] == '\n';
@@ -35,7 +35,7 @@ bool IsCodec(std::string_view path) {
                      [&](std::string_view p) { return path.find(p) != std::string_view::npos; });
 }
 
-// Calls `look` with each path of the maps; once where its mappings follow one another.
+// Calls `look` with each path in the maps, once for mappings of a file that follow one another.
 template <class Look>
 void ForEachFile(std::string_view maps, Look look) {
   std::string_view last;
@@ -117,7 +117,7 @@ std::optional<ProcMemory> ParseRollup(std::string_view text) {
 }
 
 std::optional<std::uint64_t> AnonymousPages(std::string_view statm) {
-  std::array<std::uint64_t, 3> fields{};  // size, resident, shared: of files and shared memory
+  std::array<std::uint64_t, 3> fields{};  // size, resident, shared (files and shared memory)
   for (std::uint64_t& field : fields) {
     const auto space = statm.find(' ');
     if (space == std::string_view::npos) return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parsers of what the kernel says in /proc about a process.
-// Parsers take text and own nothing; a malformed text gives no value. Thread-safe.
+// Parsers of files in /proc about a process. They take text and own nothing. Malformed text gives
+// no value. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct ProcStat {
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::uint64_t cpu_clock_ticks = 0;       // utime + stime
-  std::uint64_t children_clock_ticks = 0;  // cutime + cstime: of descendants that were waited for
+  std::uint64_t children_clock_ticks = 0;  // cutime + cstime: descendants that were waited for
   std::uint64_t threads = 0;
   std::uint64_t start = 0;  // clock ticks since boot
   std::uint64_t rss_pages = 0;
@@ -32,8 +32,8 @@ struct ProcStat {
 };
 [[nodiscard]] std::optional<ProcStat> ParseStat(std::string_view text);
 
-// /proc/PID/schedstat: how long the first thread of the process was ready to run while others had
-// the cores. Units: nanoseconds since the thread began.
+// Parses /proc/PID/schedstat: how long the first thread of the process has waited for a core in
+// all. Units: nanoseconds.
 [[nodiscard]] std::optional<std::uint64_t> ParseRunDelay(std::string_view text);
 
 // /proc/PID/io
@@ -46,29 +46,29 @@ struct ProcIo {
 // /proc/PID/smaps_rollup
 struct ProcMemory {
   Bytes pss;
-  Bytes uss;            // private_dirty, private file pages, and huge ones
-  Bytes private_dirty;  // written, and mapped by nobody else
-  Bytes anonymous;      // no file behind them: private, or shared with what forked it
-  std::optional<Bytes> pss_anonymous;  // of those, its share; Linux 5.4
+  Bytes uss;                           // private_dirty, private pages of files, and huge pages
+  Bytes private_dirty;                 // written, and mapped by nobody else
+  Bytes anonymous;                     // pages without a file, private or shared by fork
+  std::optional<Bytes> pss_anonymous;  // its share of those; Linux 5.4
   Bytes swap;
 };
 [[nodiscard]] std::optional<ProcMemory> ParseRollup(std::string_view text);
 
-// Anonymous pages in memory, from /proc/PID/statm: the kernel's counters, no walk of page tables.
-// Kernels from 6.2 on may be off by 32 pages for each CPU.
+// Anonymous pages in memory, from /proc/PID/statm. These are the kernel's counters, so reading them
+// walks no page tables. From Linux 6.2 on they may be off by 32 pages for each CPU.
 [[nodiscard]] std::optional<std::uint64_t> AnonymousPages(std::string_view statm);
 
 // "Key:   123 kB" of /proc/meminfo.
 [[nodiscard]] std::optional<Bytes> MeminfoField(std::string_view meminfo, std::string_view key);
 
-// Paths in /proc/PID/maps that are codecs, or libraries that load data by ways of their own.
+// Paths in /proc/PID/maps of codecs, and of libraries that load data in their own ways.
 [[nodiscard]] std::vector<std::string> CodecLibraries(std::string_view maps);
 
-// The library in /proc/PID/maps that can serve malloc() instead of libc, and does where it was
+// The library in /proc/PID/maps that can serve malloc() instead of libc, which it does if it was
 // preloaded: "jemalloc", "tcmalloc" or "mimalloc"; "" if there is none.
 [[nodiscard]] std::string_view AllocatorLibrary(std::string_view maps);
 
-// The innermost id of the NSpid line of /proc/PID/status: the pid as the process sees it.
+// The last id in the NSpid line of /proc/PID/status: the pid that the process itself sees.
 [[nodiscard]] std::optional<std::uint32_t> InnerPid(std::string_view status);
 
 }  // namespace penstock::record

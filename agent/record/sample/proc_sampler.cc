@@ -21,34 +21,35 @@ namespace {
 
 constexpr TimeNs kStatPeriod{100'000'000};
 constexpr TimeNs kIoPeriod{500'000'000};
-constexpr TimeNs kYoung{2'000'000'000};  // short-lived workers: their bytes are read more often
+constexpr TimeNs kYoung{2'000'000'000};  // the io of younger processes is read more often
 constexpr TimeNs kLeastWalkPeriod{2'000'000'000};
-constexpr std::int64_t kMemoryPerAge = 8;  // a tenth as often in a run that lasts ten times as long
+constexpr std::int64_t kMemoryPerAge = 8;  // a process is walked again after an eighth of its age
 constexpr TimeNs kMapsPeriod{10'000'000'000};
-constexpr TimeNs kSlotRest{150'000'000};  // several drains
+constexpr TimeNs kSlotRest{150'000'000};  // time for several drains
 constexpr TimeNs kForgetPeriod{1'000'000'000};
-// What was seen of a process is told some 3,000 times in its first five minutes, and 2,000 times in
-// each doubling of its age: ten times a second for a day would be more counters than spans.
+// Counters of a process are written some 3,000 times in its first five minutes, and 2,000 times in
+// each doubling of its age. Ten times a second for a day would give more counters than spans.
 constexpr std::int64_t kToldPerAge = 3000;
 constexpr TimeNs kLongestProcessPeriod{5'000'000'000};
 constexpr std::uint64_t kBigProcess = 50u << 20;
 constexpr TimeNs kStartOfBig{3'000'000'000};
-// A walk that took t is repeated after 600 t at the soonest, and all walks together get a
-// thousandth of the cores' time; the first ones need not wait for that.
+// A walk that took t is repeated after 600 t at the soonest. All walks together get a thousandth of
+// the cores' time, and 24 ms at the start.
 constexpr std::int64_t kWalkShare = 600;
 constexpr std::int64_t kBudgetShare = 1000;
 constexpr TimeNs kFirstWalks{24'000'000};
-constexpr std::int64_t kAskedShare = 20;  // the same where a period was asked for
-// The process that trains is the largest, and what it shares with its workers they tell as well.
+constexpr std::int64_t kAskedShare = 20;  // as kWalkShare, where a period was asked for
+// The training process is walked less often: it is the largest, and the walks of workers show what
+// they share with it.
 constexpr std::int64_t kTrainerPeriods = 4;
-constexpr std::int64_t kWalkNsPerMegabyte = 20'000;  // until one was timed
+constexpr std::int64_t kWalkNsPerMegabyte = 20'000;  // assumed until a walk was timed
 
 bool IsLoader(const wire::ProcessSlot& slot) {
   const std::uint32_t role = __atomic_load_n(&slot.role, __ATOMIC_RELAXED);
   return role == wire::kRoleConsumer || role == wire::kRoleWorker;
 }
 
-// CPU time of all threads of another process, to the nanosecond: /proc has 10 ms steps.
+// CPU time of all threads of another process, in nanoseconds, since /proc has only steps of 10 ms.
 std::optional<std::uint64_t> ProcessCpu(std::uint32_t pid) {
   clockid_t clock = 0;
   timespec time{};
@@ -107,12 +108,12 @@ void ProcSampler::Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs
 bool ProcSampler::SampleStat(ProcessKey key, Tracked& tracked, TimeNs now) {
   const auto text = ReadFile(fmt::format("/proc/{}/stat", tracked.host_pid), 4096);
   const auto stat = text ? ParseStat(*text) : std::nullopt;
-  if (!stat) return liveness_.ProcessRuns(key, now);  // the kernel may be short of something
+  if (!stat) return liveness_.ProcessRuns(key, now);  // the kernel may be short of memory
   if (key.start != 0 && stat->start != key.start) return false;
   const std::uint64_t coarse = stat->cpu_clock_ticks * (1'000'000'000u / clock_ticks_);
   Add(key, cpu_ns_, ProcessCpu(tracked.host_pid).value_or(coarse), now);
-  // Programs that run for a moment and record nothing are known by it alone. Zero is told too,
-  // right before what follows it.
+  // The CPU time of reaped children is all that is known of programs that run for a moment and
+  // record nothing. A zero is written before the first value.
   if (!quiet_ && stat->children_clock_ticks != tracked.children_ticks) {
     const std::uint64_t tick = 1'000'000'000u / clock_ticks_;
     if (tracked.children_ticks == 0) Add(key, children_cpu_ns_, 0, now - kStatPeriod);
@@ -126,7 +127,7 @@ bool ProcSampler::SampleStat(ProcessKey key, Tracked& tracked, TimeNs now) {
   Add(key, minor_faults_, stat->minor_faults, now);
   Add(key, major_faults_, stat->major_faults, now);
   const bool gone = stat->gone() && stat->threads <= 1;
-  if (!gone) {  // a zombie has no memory any more: zero would be a false drop
+  if (!gone) {  // a zombie has no memory, and zero would look like a drop
     tracked.rss = stat->rss_pages * page_size_;
     Add(key, rss_bytes_, tracked.rss, now);
     Add(key, threads_, stat->threads, now);
@@ -171,7 +172,7 @@ void ProcSampler::SampleAnonymous(ProcessKey key, const Tracked& tracked, TimeNs
   if (pages) Add(key, rss_anon_bytes_, *pages * page_size_, now);
 }
 
-// A walk holds the process's memory lock: a big process is asked less often.
+// A walk holds the process's memory lock, so a big process is walked less often.
 TimeNs ProcSampler::NextWalk(const Tracked& tracked, TimeNs now, TimeNs took) const {
   if (walks_.every.value != 0) {
     return now + TimeNs{std::max(walks_.every.value, took.value * kAskedShare)};
@@ -205,14 +206,15 @@ void ProcSampler::SampleMemoryInTurn(TimeNs now) {
   std::pair<const ProcessKey, Tracked>* longest = nullptr;
   for (auto& entry : tracked_) {
     const Tracked& tracked = entry.second;
-    // The walk of a big process takes milliseconds in which it cannot map memory: not while it
-    // starts.
+    // A big process is not walked while it starts, since it cannot map memory during the walk,
+    // which takes milliseconds.
     const TimeNs patience = asked || tracked.rss < kBigProcess ? TimeNs{0} : kStartOfBig;
     if (tracked.gone || !tracked.wants_memory || now < tracked.next_memory ||
         now - tracked.first < patience) {
       continue;
     }
-    // The workers first: the walk of one tells what it copied, and the budget may be for one only.
+    // The workers come first, since the walk of one shows what it has copied, and the budget may be
+    // enough for one only.
     if (!asked && first_worker_ && !tracked.is_worker &&
         now - *first_worker_ < kStartOfBig + kStartOfBig) {
       continue;
@@ -254,7 +256,8 @@ void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
   ++tracked.scans;
   const TimeNs took = ThreadCpuNow() - begin;
   budget_.Spend(took);
-  // A worker has the libraries of its parent, or imports them before it asks for an index.
+  // A worker is scanned once at the start: it has the libraries of its parent, or imports them
+  // before it asks for an index.
   const bool again = tracked.scans == 1 && !tracked.is_worker;
   const TimeNs pause = again ? TimeNs{1'500'000'000} : kMapsPeriod;
   tracked.next_maps = now + TimeNs{std::max(pause.value, took.value * kWalkShare)};
@@ -267,7 +270,7 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
     if (!pid) {
       tracked.gone = !liveness_.ProcessRuns(key, now);
       if (tracked.gone) TellCpuAtEnd(slot, key, now);
-      return;  // ended before it could be looked at
+      return;  // it ended before it could be looked at
     }
     tracked.host_pid = *pid;
     tracked.first = now;
@@ -282,7 +285,7 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
   if (last || now >= tracked.next_stat) {
     tracked.next_stat = now + kStatPeriod;
     tracked.gone = !SampleStat(key, tracked, now);
-    if (tracked.gone) last = true;  // a zombie still tells its bytes
+    if (tracked.gone) last = true;  // a zombie still has its io counters
   }
   if (last || now >= tracked.next_io) {
     tracked.next_io = now + (now - tracked.first < kYoung ? kStatPeriod : kIoPeriod);
@@ -342,8 +345,8 @@ void ProcSampler::RecycleSlots(TimeNs now) {
     if (state == wire::kProcessReplaced) ended.push_back(&slot);
     if (state != wire::kProcessLive) continue;
     const auto tracked = tracked_.find({slot.pid, slot.process_start});
-    // By then its last chunk was drained and its slot read.
-    // Not while the disk is full: then nothing is drained.
+    // By then its last chunk was drained and its slot was read. Not while the disk is full: then
+    // nothing is drained.
     ProcessId known;
     if (tracked != tracked_.end() && tracked->second.gone &&
         now - tracked->second.gone_at > kSlotRest &&
@@ -353,7 +356,7 @@ void ProcSampler::RecycleSlots(TimeNs now) {
   }
   if (used < wire::kMaxProcesses / 4) return;
   for (wire::ProcessSlot* slot : ended) {
-    // The first process stays: counters of the host stand with it.
+    // The slot of the first process is kept, since counters of the host belong to it.
     if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) == wire::kProcessLive &&
         ProcessKey{slot->pid, slot->process_start} != first_) {
       ended_.emplace_back(slot->pid, slot->process_start);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Takes counters of every traced process from the kernel: CPU, memory, faults, bytes read, and the
-// pair (bytes hooked, bytes the kernel counted) that coverage is computed from. The program under
-// trace does nothing for it. Not thread-safe.
+// pair (bytes hooked, bytes the kernel counted) from which coverage is computed. The traced program
+// does nothing for it. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -26,29 +26,30 @@ namespace penstock::record {
 // a megabyte, and holds the process's memory lock meanwhile.
 struct MemoryWalks {
   bool on = true;
-  TimeNs every;  // of each process; 0: as the budget allows
+  TimeNs every;  // for each process; 0: as the budget allows
 };
 
 class ProcSampler {
  public:
-  // Requires: all outlive this.
+  // Requires: all arguments outlive this object.
   ProcSampler(wire::FileHeader& header, traces::RecordingDrain& drain, Liveness& liveness,
               EnrichingPacker& out, MemoryWalks walks);
 
-  // Samples whatever is due. Cost: a few microseconds per process ten times a second; walks of
-  // page tables and maps all together about 0.1 % of the machine's CPU time (WalkBudget).
+  // Takes all samples that are due. Cost: a few microseconds for each process ten times a second,
+  // and for all walks of page tables and maps together about 0.1 % of the machine's CPU time
+  // (WalkBudget).
   void Tick(TimeNs now);
-  // A last sample of everything that still runs, or has just become a zombie.
+  // Takes a last sample of every process that still runs or has just become a zombie.
   void SampleAll(TimeNs now);
-  // Traced processes that ran at the last Tick.
+  // Number of traced processes that ran at the last Tick().
   [[nodiscard]] std::uint32_t running() const { return running_; }
-  // Walks for memory so far, and CPU time of all walks, maps included.
+  // Walks of page tables so far, and CPU time of these and of reading maps.
   [[nodiscard]] std::uint64_t walks() const { return walk_count_; }
   [[nodiscard]] TimeNs walks_cpu() const { return budget_.spent(); }
 
  private:
-  // CPU time for walks of page tables (smaps_rollup: 5 ms for 250 MB) and maps: what is taken here
-  // is taken from a program that keeps every core busy.
+  // Limits the CPU time for walks of page tables (smaps_rollup: 5 ms for 250 MB) and maps, since a
+  // program that keeps every core busy loses that time.
   class WalkBudget {
    public:
     explicit WalkBudget(std::uint64_t cores) : cores_(cores) {}
@@ -58,7 +59,7 @@ class ProcSampler {
 
    private:
     std::uint64_t cores_;
-    TimeNs begin_;  // of the first question
+    TimeNs begin_;  // when Allows() was called first
     TimeNs spent_;
   };
 
@@ -69,16 +70,16 @@ class ProcSampler {
     TimeNs first;
     TimeNs next_stat;
     TimeNs next_io;
-    TimeNs next_tell;  // counters are written less often than they are read
+    TimeNs next_tell;  // when counters are written next; they are read more often
     TimeNs next_tell_io;
     TimeNs next_memory;
     TimeNs next_maps;
     int scans = 0;
     bool is_worker = false;
-    bool wants_memory = false;  // big enough, or part of the loader
-    TimeNs memory_cost;         // of the last walk, 0 = none yet
+    bool wants_memory = false;  // it is big, or part of a loader
+    TimeNs memory_cost;         // of the last walk; 0: none yet
     std::uint64_t rss = 0;
-    std::uint64_t children_ticks = 0;  // told last
+    std::uint64_t children_ticks = 0;  // written last
     IoHistory io;
   };
 
@@ -87,20 +88,21 @@ class ProcSampler {
   bool SampleStat(ProcessKey key, Tracked& tracked, TimeNs now);
   void SampleIo(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked, TimeNs now);
   void OnGone(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked);
-  // The CPU time of a process that has ended by itself, all of it: the last sample has a part.
+  // Writes the whole CPU time of a process that has ended by itself, of which the last sample has
+  // only a part.
   void TellCpuAtEnd(const wire::ProcessSlot& slot, ProcessKey key, TimeNs now);
-  // What the kernel counts without a walk.
+  // Samples anonymous memory, which the kernel counts without a walk.
   void SampleAnonymous(ProcessKey key, const Tracked& tracked, TimeNs now);
   void SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now);
   [[nodiscard]] TimeNs NextWalk(const Tracked& tracked, TimeNs now, TimeNs took) const;
-  // Walks the process that has waited longest, if there is time for one.
+  // Walks the process that has waited longest, if the budget allows it.
   void SampleMemoryInTurn(TimeNs now);
   void ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now);
   void SampleHost(TimeNs now, bool last);
-  // Gives the slots of processes that ended a while ago to new ones, once slots run short: a
-  // loader that starts its workers anew every epoch would use them up.
+  // Once slots run short, frees those of processes that ended a while ago. A loader that starts its
+  // workers anew in every epoch would use them up.
   void RecycleSlots(TimeNs now);
-  // Forgets those whose slots were given to others, once all of theirs is on disk.
+  // Forgets processes whose slots were freed, once all of their records are on disk.
   void ForgetEnded(TimeNs now);
   void Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs now);
 
@@ -109,15 +111,15 @@ class ProcSampler {
   Liveness& liveness_;
   EnrichingPacker& out_;
   std::map<ProcessKey, Tracked> tracked_;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> ended_;  // their slots are free
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> ended_;  // processes whose slots were freed
   TimeNs next_forget_;
   WalkBudget budget_;
   MemoryWalks walks_;
-  bool quiet_ = false;  // Add() does nothing
+  bool quiet_ = false;  // Add() writes nothing
   std::uint64_t walk_count_ = 0;
-  std::optional<TimeNs> first_worker_;  // when one was seen
+  std::optional<TimeNs> first_worker_;  // when the first one was seen
   HostSampler host_;
-  ProcessKey first_;  // counters of the host stand with the first process
+  ProcessKey first_;  // counters of the host belong to it
   bool has_first_ = false;
   std::uint32_t running_ = 0;
   TimeNs next_tick_;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory files may take beside a run. Thread-safe.
+// How much memory copies of files may take during a run. Thread-safe.
 #pragma once
 
 #include "traces/base/units.h"
 
 namespace penstock::record {
 
-// Half of what is free, in the machine and in our cgroup: what the page cache or a tmpfs can take
-// without pushing anything out.
+// Half of what is free in the machine or in our cgroup, whichever is less: the page cache or a
+// tmpfs can take this without displacing anything.
 [[nodiscard]] Bytes MemoryToSpare();
 
 }  // namespace penstock::record
