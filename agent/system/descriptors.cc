@@ -13,14 +13,15 @@ namespace {
 constexpr int kKnown = 1 << 16;
 uint64_t g_opened[kKnown / 64];  // atomic bits
 
-// Each thread on a cache line of its own, more or less: a close is often.
+// Counters are spread over cache lines by thread, since closes are frequent.
 constexpr uintptr_t kStripes = 16;
 struct alignas(64) Stripe {
   int closing;  // atomic
 };
 Stripe g_stripes[kStripes];
 
-// A wait that came to no end: somebody holds one for ever, or did so in the parent.
+// Set when waiting took too long: a descriptor is held for ever, or was held by a thread of the
+// parent. Nobody waits again then.
 uint32_t g_stale = 0;
 
 int* OwnStripe() {
@@ -28,7 +29,7 @@ int* OwnStripe() {
   return &g_stripes[(frame >> 16 ^ frame >> 20 ^ frame >> 24) % kStripes].closing;
 }
 
-// True if `fd` was known as the program's, and is no longer.
+// True if `fd` was known as the program's. It no longer is afterwards.
 bool TakeOpened(int fd) {
   if (fd < 0 || fd >= kKnown) {
     return false;
@@ -63,7 +64,8 @@ CloseScope::CloseScope(int fd) : closing_(nullptr) {
     return;
   }
   closing_ = OwnStripe();
-  // Counted first, then looked: Open() does it the other way round.
+  // Count this close first, then look for held descriptors. OpenAt() does the opposite, so one of
+  // the two sees the other.
   __atomic_fetch_add(closing_, 1, __ATOMIC_SEQ_CST);
   constexpr int kPatience = 50000;  // some milliseconds
   int left = __atomic_load_n(&g_stale, __ATOMIC_RELAXED) != 0 ? 0 : kPatience;
@@ -100,11 +102,11 @@ bool ProgramCloses() {
 }
 
 int OpenAt(int dir, const char* path, int flags, int mode) {
-  constexpr int kPatience = 20000;  // a millisecond; a close that takes longer sleeps on its file
+  constexpr int kPatience = 20000;  // a millisecond; a longer close waits for its file
   __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_SEQ_CST);
   for (int i = 0; ProgramCloses(); ++i) {
     if (i == kPatience) {
-      // A close that a thread's cancellation has left is counted for ever.
+      // A close during which a thread was cancelled would stay counted for ever.
       for (Stripe& stripe : g_stripes) {
         __atomic_store_n(&stripe.closing, 0, __ATOMIC_RELAXED);
       }

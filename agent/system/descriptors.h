@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The descriptors that the agent holds for microseconds, and the program's closing of any: a thread
-// that closes a number which is not the program's (a loop over all of them, close_range, dup2)
-// while another thread of it has made the agent open that number would leave the agent writing into
-// the program's next file. Such a close waits, and the agent opens nothing meanwhile. Threads: any.
+// Protects the descriptors that the agent holds for microseconds. A program may close numbers that
+// it has not opened (a loop over all numbers, close_range, dup2). If such a close hit a descriptor
+// of the agent, the number could become the program's next file, and the agent would write into
+// that. So such a close waits while the agent holds any, and the agent opens nothing during one.
+// Threads: any.
 #pragma once
 
 namespace penstock::agent {
 
-// The program has opened `fd`, as far as the hooks see; closing it needs no care.
+// To be called when the program has opened `fd`: closing it later needs no care.
 void NoteOpened(int fd);
 
-// It closes a whole range of them.
+// To be called when the program closes a range of numbers.
 void NoteClosed(unsigned first, unsigned last);
 
-// Around the real call that closes `fd`; -1: many.
+// To be held around the real call that closes `fd`; -1 stands for many.
 class CloseScope {
  public:
   explicit CloseScope(int fd);
@@ -26,7 +27,7 @@ class CloseScope {
   int* closing_;  // nullptr: no care was needed
 };
 
-// In a forked child: what other threads of the parent were at does not go on here.
+// To be called in a forked child, where the other threads of the parent do not exist.
 void ForgetDescriptorsOfOthers();
 
 }  // namespace penstock::agent

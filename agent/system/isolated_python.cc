@@ -18,11 +18,11 @@ int g_isolated_python = 0;
 
 namespace {
 
-// Both are read by the constructor alone, on one thread.
+// Used by the constructor alone, on one thread.
 char g_exe[4096];
 char g_arguments[4096];
 
-// -I, -E or -S, among other letters as well (-Is, -bEu).
+// Whether the arguments contain -I, -E or -S, also among other letters (-Is, -bEu).
 bool RunsNoSitecustomize(const char* arguments, size_t size) {
   const char* p = arguments + Length(arguments) + 1;
   while (p < arguments + size && p[0] == '-' && p[1] != '-' && p[1] != 0) {
@@ -52,7 +52,7 @@ bool RunsNoSitecustomize(const char* arguments, size_t size) {
   return false;
 }
 
-// In a namespace of its own: nothing of it is seen in the program's __main__.
+// Runs in a namespace of its own, so the program's __main__ does not see it.
 constexpr char kCode[] =
     "import sys\n"
     "sys.path.insert(0, directory)\n"
@@ -62,13 +62,13 @@ constexpr char kCode[] =
     "except Exception:\n"
     "    pass\n"
     "finally:\n"
-    "    while directory in sys.path:\n"  // twice with -S alone, which leaves PYTHONPATH in force
+    "    while directory in sys.path:\n"  // with -S alone PYTHONPATH has it too
     "        sys.path.remove(directory)\n";
 constexpr int kFileInput = 257;  // Py_file_input
 
 using Object = void;  // PyObject, opaque to us
 
-// Names of the stable ABI.
+// Functions of the stable ABI.
 struct Python {
   Object* (*new_dict)();
   int (*set_item)(Object*, const char*, Object*);
@@ -95,7 +95,7 @@ bool LoadPython(Python* p) {
          Load(&p->release, "Py_DecRef");
 }
 
-// A pending call. -1: an exception that the program would have seen here (Ctrl-C).
+// The pending call. Returns -1 for an exception that the program would have had here (Ctrl-C).
 int RunHooks(void* /*unused*/) {
   Python p;
   if (!LoadPython(&p)) {
@@ -103,7 +103,7 @@ int RunHooks(void* /*unused*/) {
   }
   Object* builtins = p.builtins();
   if (builtins == nullptr || p.get_item(builtins, "__import__") == nullptr) {
-    g_isolated_python = 1;  // not that far yet: with the next file
+    g_isolated_python = 1;  // the interpreter is not ready: try at the next file
     return 0;
   }
   Object* space = p.new_dict();
@@ -129,7 +129,7 @@ int RunHooks(void* /*unused*/) {
   return result;
 }
 
-// The hooks are for 3.7 and later.
+// Whether this Python is 3.7 or later.
 bool IsKnownVersion() {
   using FnVersion = const char*();
   auto* version = reinterpret_cast<FnVersion*>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
@@ -139,8 +139,8 @@ bool IsKnownVersion() {
 
 }  // namespace
 
-// The name of the program only where the rest fits: a filter from outside may end a program for a
-// call that its loader has not made.
+// Asks for the name of the program only if the arguments fit: a seccomp filter from outside may end
+// a program for a system call that ld.so has not made.
 void NoteIsolatedPython() {
   const size_t size = sys::ReadFile("/proc/self/cmdline", g_arguments, sizeof g_arguments);
   if (size == 0 || !RunsNoSitecustomize(g_arguments, size)) {

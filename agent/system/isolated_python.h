@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Python hooks in an interpreter that runs no sitecustomize of ours (`python -I`, `-E`, `-S`):
-// they go in through a pending call, queued from the first file that Python opens once its
+// Installs the Python hooks in an interpreter that does not run our sitecustomize (`python -I`,
+// `-E`, `-S`): by a pending call, which is queued at the first file that Python opens once its
 // interpreter is up.
 // Threads: any; the pending call runs on Python's main thread, with its lock held.
 #pragma once
@@ -11,7 +11,7 @@ namespace penstock::agent {
 // Looks at the command line of this process; called by the constructor.
 void NoteIsolatedPython();
 
-// Non-zero while this is such a Python and the hooks are not in yet.
+// Non-zero while this is such a Python and the hooks are not installed yet.
 extern int g_isolated_python;
 void InjectIsolatedPython();
 

@@ -15,27 +15,27 @@
 namespace penstock::agent {
 namespace {
 
-constexpr uint64_t kShare = 4;  // of what is left, a quarter at most
+constexpr uint64_t kShare = 4;  // the agent takes a quarter of what is left at most
 
 uint32_t g_locks_future = 0;  // atomic: mlockall(MCL_FUTURE) is in force
 uint32_t g_trimmed = 0;       // atomic
-int32_t g_claims = 0;         // atomic: claims of a chunk that are under way
+int32_t g_claims = 0;         // atomic: threads that are claiming a chunk
 
-bool g_tight = false;  // attached for the header alone; under the lock of EnsureProcess()
+bool g_tight = false;  // attached only for the header; under the lock of EnsureProcess()
 
-// Chunks that are kept, once the ring is trimmed.
+// Bits of the chunks that are kept when the ring is trimmed.
 constexpr uint32_t kMostChunks = 1 << 16;
 uint64_t g_kept[kMostChunks / 64];
-uint32_t g_gave_back = 0;  // atomic, release: some are gone
+uint32_t g_gave_back = 0;  // atomic, release: all others are unmapped
 
-// RLIM_INFINITY where it cannot be asked.
+// The soft limit; RLIM_INFINITY if it cannot be asked.
 uint64_t Limit(int resource) {
   struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
   sys::Call(SYS_prlimit64, 0, resource, 0, sys::Pointer(&limit));
   return limit.rlim_cur;
 }
 
-// The n-th number of /proc/self/statm, in bytes; the largest number there is if it cannot be read.
+// The n-th number of /proc/self/statm, in bytes; the largest possible number if it cannot be read.
 uint64_t Used(int n) {
   PENSTOCK_SCRATCH(text);
   if (sys::ReadFile("/proc/self/statm", text, 128) == 0) {
@@ -46,7 +46,7 @@ uint64_t Used(int n) {
     i += *p == ' ' ? 1 : 0;
   }
   const int64_t pages = ParseNumber(p);
-  // On aarch64 a page has 4, 16 or 64 KiB, as the kernel was built.
+  // On aarch64 a page has 4, 16 or 64 KiB, depending on the kernel.
   return pages < 0 ? ~uint64_t{0}
                    : static_cast<uint64_t>(pages) * static_cast<uint64_t>(getpagesize());
 }
@@ -82,7 +82,7 @@ bool IsOwn(const wire::ChunkHeader* chunk) {
 
 }  // namespace
 
-// Not SetFeature(), which may attach: that asks for room.
+// Does not call SetFeature(), which may attach and so ask for room.
 void NoteLimited() {
   __atomic_fetch_or(&g_local.features, wire::kFeatureLimited, __ATOMIC_RELAXED);
   if (g_slot != nullptr && *g_guard != 0) {
@@ -116,7 +116,8 @@ void TrimIfTight() {
 }
 
 bool EnterClaim() {
-  // Counted first, then looked: TrimRing() does it the other way round.
+  // Count this claim first, then look. TrimRing() does the opposite, so one of the two sees the
+  // other.
   __atomic_fetch_add(&g_claims, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&g_trimmed, __ATOMIC_SEQ_CST) == 0) {
     return true;
@@ -143,12 +144,12 @@ void TrimRing() {
     sys::Pause();
   }
   if (__atomic_load_n(&g_claims, __ATOMIC_SEQ_CST) != 0) {
-    return;  // a claim that a signal handler interrupts, this one: it must find its memory
+    return;  // a claim is under way, perhaps interrupted by this signal handler
   }
   char* const chunks = reinterpret_cast<char*>(g_header) + wire::kHeaderSize;
   const uint32_t count = g_header->chunk_count;
   for (uint32_t i = 0; i < count; ++i) {
-    // A forked child that has recorded nothing yet has none.
+    // A forked child that has recorded nothing owns no chunk.
     if (*g_guard != 0 &&
         IsOwn(reinterpret_cast<wire::ChunkHeader*>(chunks + uint64_t{i} * wire::kChunkSize))) {
       g_kept[i / 64] |= uint64_t{1} << i % 64;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of a lookup is that of ld.so (tests/agent/resolve compares the two): the global scope
-// after the agent, which RTLD_NEXT searches, then the local scope of the calling object, each with
-// the version that the caller's reference names; last, every other object, for return addresses
-// that a tail call has moved into the caller's caller.
+// A lookup follows the order of ld.so (tests/agent/resolve compares the two). First comes the
+// global scope after the agent, which RTLD_NEXT searches, then the local scope of the calling
+// object, each with the version that the caller's reference names. Last comes every other object,
+// since a tail call can make a return address lie in the caller's caller.
 //
-// Cached entries can outlive the objects they speak of (dlclose). dl_iterate_phdr's dlpi_subs
-// would tell, but it takes the loader's write lock, which fork() does not reset in the child: one
-// thread caught in it by a DataLoader's fork is a worker that hangs at its next import. So a hit is
-// checked against _dl_find_object instead (glibc 2.35: lock-free, 10 ns), and where that does not
-// exist caller and definer are pinned in memory, so that their addresses are never used again.
+// Cached entries can outlive their objects (dlclose). dlpi_subs of dl_iterate_phdr would show that,
+// but dl_iterate_phdr takes the loader's write lock, which fork() does not reset in the child: if a
+// DataLoader forks while a thread holds it, the worker hangs at its next import. So a hit is
+// checked with _dl_find_object instead (glibc 2.35: lock-free, 10 ns). Where that does not exist,
+// caller and definer are pinned in memory, so that their addresses are never used again.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -29,14 +29,15 @@
 extern "C" {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
-// The linker names the bounds of the section of PENSTOCK_SYMBOL so.
+// The linker's names for the bounds of the section of PENSTOCK_SYMBOL.
 extern penstock::agent::Symbol __start_penstock_symbols[]
     __attribute__((visibility("hidden"), weak));
 extern penstock::agent::Symbol __stop_penstock_symbols[]
     __attribute__((visibility("hidden"), weak));
 }
 
-// musl has neither. Its loader refuses a library, and so the program, for a name that it has not.
+// musl has neither. Its loader would not load a library, and so the program, with an unknown name
+// that is not weak.
 #pragma weak dlvsym
 #pragma weak dladdr1
 
@@ -60,7 +61,7 @@ struct FoundObject {
 };
 using FindObjectFn = int (*)(void* address, FoundObject* result);
 
-void* find_object = nullptr;  // atomic: not looked for yet = null, absent = &find_object
+void* find_object = nullptr;  // atomic: null: not looked for yet; &find_object: there is none
 
 FindObjectFn FindObject() {
 #ifdef PENSTOCK_TEST_OLD_LOADER
@@ -75,8 +76,8 @@ FindObjectFn FindObject() {
   return known == &find_object ? nullptr : reinterpret_cast<FindObjectFn>(known);
 }
 
-// A number for the object that holds `address`: differs between two objects that occupied the
-// same address one after the other, unless they are alike in size too. 0: unknown.
+// A number for the object that holds `address`; 0 if unknown. Two objects that had the same address
+// one after the other have different numbers, unless they also have the same size.
 uint64_t ObjectMark(FindObjectFn find, const void* address) {
   FoundObject found;
   if (find(const_cast<void*>(address), &found) != 0) return 0;
@@ -84,8 +85,8 @@ uint64_t ObjectMark(FindObjectFn find, const void* address) {
   mark = (mark ^ Bits(found.map_end)) * 0x9e3779b97f4a7c15u;
   mark = (mark ^ Bits(found.map)) * 0x9e3779b97f4a7c15u;
 #if defined(__aarch64__)
-  // Segments begin at multiples of 64 KiB, so small objects with different code end alike. What
-  // lies behind the code tells them apart.
+  // Segments begin at multiples of 64 KiB, so small objects with different code may have the same
+  // end. The place of what follows the code differs.
   mark = (mark ^ Bits(found.eh_frame)) * 0x9e3779b97f4a7c15u;
 #endif
   return mark != 0 ? mark : 1;
@@ -113,10 +114,10 @@ void Pin(const void* address) {
 
 // ---- cache -------------------------------------------------------------------------------------
 
-// One call site, or one library for RealInObjectOf. Guarded by `sequence`: odd while written;
-// a reader that meets an odd or changed number takes the entry for absent, a writer that meets an
-// odd one leaves it alone, so nobody waits, and an entry that a fork caught in writing stays
-// unused in the child.
+// One call site, or one library for RealInObjectOf(). Guarded by `sequence`, which is odd while the
+// entry is written. A reader that finds an odd or changed number takes the entry for absent; a
+// writer that finds an odd one leaves it alone. So nobody waits, and an entry that was being
+// written during a fork stays unused in the child.
 struct Entry {
   uint32_t sequence;
   uint32_t reserved;
@@ -177,7 +178,7 @@ void Insert(uintptr_t symbol, uintptr_t address, const void* object, void* real)
     Pin(real);
   }
   const uint32_t home = Slot(symbol, address);
-  uint32_t chosen = home % kEntries;  // all taken: the first goes
+  uint32_t chosen = home % kEntries;  // if all are taken, replace the first
   for (uint32_t probe = 0; probe < kProbes; ++probe) {
     const uint32_t index = (home + probe) % kEntries;
     const uint32_t sequence = __atomic_load_n(&entries[index].sequence, __ATOMIC_ACQUIRE);
@@ -193,7 +194,7 @@ void Insert(uintptr_t symbol, uintptr_t address, const void* object, void* real)
   if ((sequence & 1) != 0 ||
       !__atomic_compare_exchange_n(&entry.sequence, &sequence, sequence + 1, false,
                                    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-    return;  // another thread is writing here: this site is looked up again next time
+    return;  // another thread is writing this entry: look the site up again next time
   }
   __atomic_thread_fence(__ATOMIC_RELEASE);
   __atomic_store_n(&entry.symbol, symbol, __ATOMIC_RELAXED);
@@ -211,7 +212,7 @@ using ElfSymbol = ElfW(Sym);
 using ElfNeed = ElfW(Verneed);
 using ElfNeedAux = ElfW(Vernaux);
 
-// The value of an entry of the dynamic section, 0 if there is none.
+// The value of an entry in the dynamic section; 0 if there is none.
 uintptr_t Tagged(const link_map* map, int64_t tag) {
   for (const ElfW(Dyn)* entry = map->l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag == tag) return entry->d_un.d_ptr;
@@ -222,22 +223,23 @@ uintptr_t Tagged(const link_map* map, int64_t tag) {
 template <typename T>
 const T* TaggedTable(const link_map* map, int64_t tag) {
   uintptr_t address = Tagged(map, tag);
-  // glibc relocates these in place, except in read-only dynamic sections (the vdso).
+  // glibc relocates these values in place, except in read-only dynamic sections (the vDSO).
   if (address != 0 && address < map->l_addr) address += map->l_addr;
   return reinterpret_cast<const T*>(address);
 }
 
-// Undefined symbols have smaller indices than this.
+// All undefined symbols have smaller indices than this.
 size_t UndefinedEnd(const link_map* map, const ElfSymbol* symbols, const char* strings) {
   if (const auto* const hash = TaggedTable<uint32_t>(map, DT_HASH)) return hash[1];
   const auto* const gnu = TaggedTable<uint32_t>(map, DT_GNU_HASH);
   if (gnu == nullptr) return 0;
-  if (gnu[1] > 1) return gnu[1];  // the table holds the defined ones, which come last
+  if (gnu[1] > 1) return gnu[1];  // the hash table holds the defined symbols, which come last
   // GNU ld writes 1 for an object that defines nothing; the strings then follow the symbols.
   return Bits(strings) > Bits(symbols) ? (Bits(strings) - Bits(symbols)) / sizeof(ElfSymbol) : 0;
 }
 
-// nullptr: the caller does not refer to `name`, or without a version.
+// The version of `name` to which the object refers; nullptr if it does not refer to it, or without
+// a version.
 const char* VersionNeeded(const link_map* map, const char* name) {
   const auto* const symbols = TaggedTable<ElfSymbol>(map, DT_SYMTAB);
   const auto* const strings = TaggedTable<char>(map, DT_STRTAB);
@@ -275,7 +277,8 @@ void* Accept(void* found) {
   return InsideAgent(found) ? nullptr : found;
 }
 
-// Volatile results keep these from becoming tail calls: RTLD_NEXT is relative to the caller.
+// The volatile results prevent tail calls: RTLD_NEXT is relative to the caller, which must be this
+// function.
 void* FindIn(void* handle, const char* name, const char* version) {
   void* volatile found = nullptr;
   if (version != nullptr && dlvsym != nullptr) {
@@ -290,7 +293,7 @@ void* FindAny(void* handle, const char* name) {
   return Accept(found);
 }
 
-// A libc in which off_t has 64 bits has no need of a second name for it: musl since 1.2.4.
+// musl since 1.2.4 has no names with 64, since its off_t always has 64 bits.
 void* FindWithout64(const char* name) {
   char plain[32];
   const char* at = strstr(name, "64");
@@ -301,7 +304,7 @@ void* FindWithout64(const char* name) {
   return FindAny(RTLD_NEXT, plain);
 }
 
-// In the object `map` and what it depends on.
+// Looks in the object `map` and in what it depends on.
 void* FindInMap(const link_map* map, const char* name, const char* version) {
   if (map->l_name == nullptr || map->l_name[0] == 0) return nullptr;  // "" is the global scope
   void* const handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
@@ -312,7 +315,7 @@ void* FindInMap(const link_map* map, const char* name, const char* version) {
   return found;
 }
 
-// Names of loaded objects, copied out page by page: dlopen inside dl_iterate_phdr's callback
+// Names of loaded objects, copied page by page, since dlopen inside the callback of dl_iterate_phdr
 // would take the loader's locks in the wrong order.
 struct NamePage {
   char text[8192];
@@ -360,8 +363,8 @@ __attribute__((noinline)) void* FindAnywhere(const char* name, const char* versi
 __attribute__((noinline)) void* FindForCaller(const char* name, const void* address) {
   const link_map* const map = MapOf(address);
   const char* const version = map != nullptr ? VersionNeeded(map, name) : nullptr;
-  // A versioned reference takes only that version (or an unversioned definition, which dlvsym
-  // accepts too); an unversioned one takes the default.
+  // A versioned reference takes only that version, or an unversioned definition, which dlvsym
+  // accepts too. An unversioned reference takes the default.
   void* found = version != nullptr ? FindIn(RTLD_NEXT, name, version) : FindAny(RTLD_NEXT, name);
   if (found == nullptr && map != nullptr) found = FindInMap(map, name, version);
   if (found == nullptr && version != nullptr) found = FindAny(RTLD_NEXT, name);
@@ -398,7 +401,7 @@ void FindLibc() {
   for (Symbol* symbol = __start_penstock_symbols; symbol < __stop_penstock_symbols; ++symbol) {
     missing = RealLibc(symbol) == nullptr || missing;
   }
-  // What this libc does not have is no error that the program should find.
+  // The program must not find the error of our lookup in dlerror().
   if (missing && dlerror() != nullptr) {
     dlerror();
   }
@@ -406,7 +409,8 @@ void FindLibc() {
 
 void* RealForCaller(Symbol* symbol, void* return_address) {
   const uintptr_t key = Bits(symbol) | static_cast<uintptr_t>(Kind::kCaller);
-  // The call itself lies before the return address, which may be the first byte of the next object.
+  // The call lies before the return address, which may already be the first byte of the next
+  // object.
   const void* const site = static_cast<const char*>(return_address) - 1;
   void* real = Lookup(key, Bits(return_address), site);
   if (__builtin_expect(real == nullptr, 0)) {

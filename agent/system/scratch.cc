@@ -5,7 +5,7 @@
 namespace penstock::agent {
 namespace {
 
-// Each thread is known by the address of this.
+// The address of this variable identifies the thread.
 __thread char t_self = 0;
 
 constexpr uint32_t kBuffers = 16;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Buffers for names and texts that are too big for a stack: a hook may run in a signal handler on
-// an alternate stack of a few kilobytes, most of which the kernel's frame takes. No frame of the
-// agent is larger than agent/CMakeLists.txt allows. Threads: any; a buffer belongs to the thread
+// an alternate stack of a few kilobytes, most of which the kernel's frame takes.
+// agent/CMakeLists.txt limits the frames of the agent. Threads: any; a buffer belongs to the thread
 // that has taken it, until the end of the scope.
 #pragma once
 
@@ -19,7 +19,7 @@ class Scratch {
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  // nullptr: all are taken.
+  // nullptr if all are taken.
   char* data() const { return data_; }
 
  private:
@@ -27,26 +27,25 @@ class Scratch {
   char* data_;
 };
 
-// In a forked child: what other threads of the parent held is free again.
+// To be called in a forked child: frees the buffers that other threads of the parent held.
 void FreeScratchOfOthers();
 
-// For the one that looks at what an exec would run, and changes its environment. A child that
-// shares its parent's memory (vfork) never gives its own back; the next one of the same thread
-// takes it.
+// For the exec hooks, which look at the program and change its environment. A child that shares its
+// parent's memory (vfork) never gives it back, so the next child of the same thread takes it over.
 struct ExecScratch {
   const void* owner;  // atomic
-  char found[4096];   // the file, where it is searched for
+  char found[4096];   // the program's path, if it is searched for in PATH
   char line[8192];    // LD_PRELOAD
   char* environment[1024];
-  alignas(16) char program[2560];  // what is read of it
+  alignas(16) char program[2560];  // what is read of the program
 };
-// nullptr: all are taken.
+// nullptr if all are taken.
 ExecScratch* TakeExecScratch();
 void ReleaseExecScratch(ExecScratch* scratch);
 
 }  // namespace penstock::agent
 
-// `name`: kScratch bytes for this scope; on the stack where every buffer is taken.
+// Defines `name` as kScratch bytes for this scope, on the stack if every buffer is taken.
 #define PENSTOCK_SCRATCH(name)                        \
   const ::penstock::agent::Scratch name##_scratch;    \
   char* const name = name##_scratch.data() != nullptr \

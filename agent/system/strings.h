@@ -45,7 +45,7 @@ inline const char* BaseName(const char* path) {
   return base;
 }
 
-// Appends to a fixed buffer; never overruns, remembers that it was cut.
+// Appends to a buffer of fixed size. Never overruns it, and remembers that it had to cut.
 struct Text {
   char* data;
   size_t capacity;
@@ -77,7 +77,7 @@ struct Text {
   }
 };
 
-// Decimal digits at `s`; stops at the first other character. -1 if there is none.
+// The decimal number at `s`, up to the first character that is no digit. -1 if there is no digit.
 inline int64_t ParseNumber(const char* s) {
   if (*s < '0' || *s > '9') {
     return -1;
@@ -89,7 +89,8 @@ inline int64_t ParseNumber(const char* s) {
   return value;
 }
 
-// Lower-case hexadecimal digits at `s`; stops at the first other character. 0 if there is none.
+// The lower-case hexadecimal number at `s`, up to the first other character. 0 if there is no
+// digit.
 inline uint64_t ParseHexadecimal(const char* s) {
   uint64_t value = 0;
   for (; (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'f'); ++s) {

@@ -10,7 +10,7 @@
 namespace penstock::agent::sys {
 namespace {
 
-// Threads that are at a call; striped, as the counters are written at each.
+// Number of threads in a call. Spread over cache lines, since every call writes it.
 constexpr uintptr_t kStripes = 16;
 struct alignas(64) Stripe {
   int32_t calls;
@@ -18,7 +18,7 @@ struct alignas(64) Stripe {
 Stripe g_stripes[kStripes] = {};
 
 Stripe* OwnStripe() {
-  // Stacks lie a multiple of some 64 KiB apart.
+  // Stacks of threads lie at least some 64 KiB apart.
   const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   return &g_stripes[(frame >> 16 ^ frame >> 20 ^ frame >> 24) % kStripes];
 }
@@ -33,8 +33,8 @@ bool AnyCalling() {
 
 }  // namespace
 
-// Counted first, then looked: Shut() does it the other way round, so that one of the two sees the
-// other.
+// Counts the call first, then looks at the gate. Shut() does the opposite, so one of the two sees
+// the other.
 __attribute__((noinline)) long Call(long number, long a, long b, long c, long d, long e, long f) {
   int32_t* const calls = &OwnStripe()->calls;
   __atomic_fetch_add(calls, 1, __ATOMIC_SEQ_CST);
@@ -47,11 +47,11 @@ __attribute__((noinline)) long Call(long number, long a, long b, long c, long d,
 }
 
 void Shut() {
-  // One that another thread holds would stay with the program.
+  // Waits until no thread holds a descriptor, which it could not close afterwards.
   const CloseScope scope(-1);
   __atomic_store_n(&g_shut, 1u, __ATOMIC_SEQ_CST);
-  // Bounded: a call that sleeps is in the kernel already, and a thread that a fork left behind in
-  // the parent is counted for ever.
+  // The wait is bounded: a call that sleeps is in the kernel already, and in a forked child other
+  // threads of the parent stay counted for ever.
   constexpr int kPatience = 100000;
   for (int i = 0; i < kPatience && AnyCalling(); ++i) {
     Pause();

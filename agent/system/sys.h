@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Raw system calls: no errno, no cancellation point, no other library's hook in between. Results
-// are those of the kernel: a negative errno on failure.
-// Whatever the agent does on its own account goes through Call(), the gate that Shut() closes for
-// good: behind a seccomp filter a system call that is not the program's may be its end. Raw() is
-// for a call that the program itself has asked for.
+// Raw system calls: without errno, cancellation points and hooks of other libraries. Results are
+// those of the kernel, a negative errno on failure. All of the agent's own system calls go through
+// Call(), a gate that Shut() closes for good: behind a seccomp filter a system call that the
+// program does not make may end it. Raw() is for calls that the program itself has asked for.
 #pragma once
 
 #include <stddef.h>
@@ -47,7 +46,7 @@ inline long Raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
 #error "the agent knows x86-64 and aarch64"
 #endif
 
-// A moment's rest of a loop that waits for another thread.
+// A short pause for loops that wait for another thread.
 inline void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -56,11 +55,11 @@ inline void Pause() {
 #endif
 }
 
-// The agent's own system call; -1 (EPERM) once the gate is shut.
+// A system call of the agent. Returns -1 (EPERM) once the gate is shut.
 long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
 
-// Shuts the gate for this process and those that it will fork, and waits, some milliseconds at the
-// most, until no thread is on its way through.
+// Shuts the gate for this process and those that it will fork. Waits, some milliseconds at most,
+// until no thread is in a call.
 void Shut();
 inline uint32_t g_shut = 0;
 inline bool IsShut() {
@@ -71,13 +70,13 @@ inline long Pointer(const void* p) {
   return static_cast<long>(reinterpret_cast<uintptr_t>(p));
 }
 
-// Descriptors that the agent holds at this moment, on any thread, each for microseconds, and how
-// many it has given back.
+// Number of descriptors that the agent holds now, on all threads, each for microseconds, and how
+// many it has given back so far.
 inline int g_descriptors = 0;
 inline uint32_t g_released = 0;
 
-// Waits, a millisecond at most, while the program closes what may not be its own:
-// agent/system/descriptors.h.
+// Opens a file. Waits, a millisecond at most, while the program closes numbers that may not be its
+// own (agent/system/descriptors.h).
 int OpenAt(int dir, const char* path, int flags, int mode = 0);
 inline int Open(const char* path, int flags, int mode = 0) {
   return OpenAt(-100 /* AT_FDCWD */, path, flags, mode);
@@ -97,7 +96,8 @@ inline long Pwrite(int fd, const void* from, size_t size, uint64_t offset) {
 inline long Readlink(const char* path, char* to, size_t size) {
   return Call(SYS_readlinkat, -100, Pointer(path), Pointer(to), static_cast<long>(size));
 }
-// nullptr also where the program's own limits leave no room (agent/system/memory_limits.h).
+// Maps memory. nullptr on failure, or if the program's limits leave no room
+// (agent/system/memory_limits.h).
 void* Map(void* at, size_t size, int prot, int flags, int fd, uint64_t offset);
 inline void Unmap(void* at, size_t size) {
   Call(SYS_munmap, Pointer(at), static_cast<long>(size));
@@ -109,7 +109,7 @@ inline uint32_t Tid() {
   return static_cast<uint32_t>(Call(SYS_gettid));
 }
 
-// Reads at most size - 1 bytes of a small file and terminates them. Returns the length, 0 on
+// Reads at most size - 1 bytes of a small file and terminates them. Returns their number, 0 on
 // failure.
 inline size_t ReadFile(const char* path, char* to, size_t size) {
   int fd = Open(path, 0x80000 /* O_RDONLY | O_CLOEXEC */);

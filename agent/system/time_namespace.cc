@@ -16,9 +16,9 @@ int64_t g_start_shift = 0;
 namespace {
 
 constexpr int64_t kSecond = 1000000000;
-constexpr int64_t kNsPerTick = 10000000;  // what /proc counts in is a hundredth of a second
+constexpr int64_t kNsPerTick = 10000000;  // /proc counts in hundredths of a second
 
-// "NAME  SECONDS  NANOSECONDS" in `text`: the two as nanoseconds.
+// The offset in the line "NAME SECONDS NANOSECONDS" of `text`, in nanoseconds.
 int64_t OffsetOf(const char* text, const char* name) {
   const char* p = Find(text, name);
   int64_t values[2] = {};
@@ -39,7 +39,7 @@ int64_t OffsetOf(const char* text, const char* name) {
 }  // namespace
 
 TimeOffsets OwnTimeOffsets() {
-  // The file speaks of the children's namespace, which after unshare() is not the caller's.
+  // The file describes the namespace for children, which after unshare() is not that of the caller.
   PENSTOCK_SCRATCH(text);
   constexpr size_t kLink = 64;
   char* const own = text + 1024;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Processes of one recording may live in different time namespaces (unshare --time, some
-// containers): CLOCK_MONOTONIC and the start times in /proc then differ by a constant.
+// containers). Their CLOCK_MONOTONIC and start times in /proc then differ by a constant.
 #pragma once
 
 #include <stdint.h>
@@ -15,10 +15,11 @@ struct TimeOffsets {
   int64_t boottime_ns;
 };
 
-// Of the calling process, to the first namespace; zeros where the kernel knows no such thing.
+// Offsets of the calling process to the machine's first namespace; zeros if the kernel has no time
+// namespaces.
 TimeOffsets OwnTimeOffsets();
 
-// What this process's clocks are ahead of those of who made the recording.
+// How far this process's clocks are ahead of those of the process that made the recording.
 extern int64_t g_clock_shift;  // CLOCK_MONOTONIC, ns
 extern int64_t g_start_shift;  // /proc/PID/stat field 22, clock ticks
 void NoteTimeNamespace(const wire::FileHeader* header);
