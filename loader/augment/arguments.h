@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The arguments of one operation of `--ops`, taken one after the other by name. The first mistake
-// is kept; after it every further call answers with the default. Views the text it was given; one
+// is kept, and every call after it returns the default. Views the text that it was given. One
 // thread.
 #pragma once
 
@@ -21,16 +21,16 @@ class Arguments {
   // `text` is what follows the name: "=224:scale=0.08-1", or nothing.
   Arguments(std::string_view op, std::string_view text);
 
-  // N for NxN, or HxW. short_side: N alone gives {0, N}.
+  // Reads N for NxN, or HxW. With short_side, N alone gives {0, N}.
   [[nodiscard]] Size TakeSize(std::string_view key, bool short_side);
   [[nodiscard]] int TakeInteger(std::string_view key, int low, int high, int otherwise);
   [[nodiscard]] double TakeNumber(std::string_view key, Range limits, double otherwise);
-  // LOW-HIGH, or one number for both.
+  // Reads LOW-HIGH, or one number for both.
   [[nodiscard]] Range TakeRange(std::string_view key, Range limits, Range otherwise);
-  // LOW-HIGH, or one number A for [max(floor, centre - A), centre + A].
+  // Reads LOW-HIGH, or one number A for [max(floor, centre - A), centre + A].
   [[nodiscard]] Range TakeAmount(std::string_view key, double centre, Range limits,
                                  std::optional<Range> otherwise);
-  // The same for a list: "0.4,0.4,0.4,0.1"; stops after amounts.size().
+  // The same for a list such as "0.4,0.4,0.4,0.1". Stops after amounts.size() numbers.
   struct ListItem {
     std::string_view name;
     double centre;
@@ -42,7 +42,7 @@ class Arguments {
                                                 Range limits, std::vector<double> otherwise);
   [[nodiscard]] Filter TakeFilter(std::string_view key, Filter otherwise, bool antialiased);
 
-  // The first mistake, or an argument that nothing has asked for.
+  // Returns the first mistake, or an argument that nothing has asked for.
   [[nodiscard]] std::optional<std::string> Finish();
 
  private:
@@ -59,7 +59,7 @@ class Arguments {
 
   std::string_view op_;
   std::vector<Argument> arguments_;
-  std::string known_;  // the keys that have been asked for, for the message
+  std::string known_;  // keys that were asked for, for the message
   std::optional<std::string> mistake_;
 };
 

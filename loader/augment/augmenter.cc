@@ -108,7 +108,7 @@ void Augmenter::State::Mask(const Step& step, const OutputFormat& format, std::b
            columns);
 }
 
-// A step before the final one: from a picture to a picture. False: `current` lacks pixels.
+// Runs a step before the final one, from a picture to a picture. False if `current` lacks pixels.
 bool Augmenter::State::RunStep(const Step& step, Current& current) {
   Picture picture{const_cast<std::uint8_t*>(current.view.pixels),  // ours, but for the first step
                   current.view.width, current.view.height};

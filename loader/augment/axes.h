@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a resampling step means in pixels of what was decoded, and how a program's values become
-// those of its output: shared by whoever carries plans out, on the CPU or on a device. Pure.
+// What a resampling step means in pixels of the decoded image, and how a program's values become
+// those of its output. Shared by the code that carries out plans on the CPU and on a device. Pure.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct Axes {
   Axis y;
 };
 
-// Of a kResample step on pixels that show `covers` at 1/denominator.
+// The axes of a kResample step on pixels that show `covers` at 1/denominator.
 [[nodiscard]] Axes AxesOf(const Step& step, const Region& covers, int denominator);
 
 // output = value * scale + bias, channel by channel.

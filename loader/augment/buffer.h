@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of one thread that grows to the largest need and stays: no allocation in steady state.
+// Memory of one thread that grows to the largest size needed and stays, so that nothing is
+// allocated in steady state.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +13,13 @@
 
 namespace penstock::loader {
 
-// Plain values at a multiple of a cache line. Growing loses the contents; new memory is zero.
+// Holds plain values, aligned to a cache line. Growing loses the contents; new memory is zero.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  // At least `size` elements; returns the first of them.
+  // Makes room for at least `size` elements and returns the first.
   T* Reserve(std::size_t size) {
     if (size > size_) {
       data_.reset();

@@ -12,8 +12,8 @@
 namespace penstock::loader {
 namespace {
 
-// Decoding at a reduced size may begin inside of a pixel of the view, and its filter reaches up to
-// two of them further: this many pixels of the picture, for a denominator of at most 8.
+// Decoding at a reduced size may begin inside a pixel of the view, and its filter reaches up to two
+// more. With a denominator of at most 8 that is this many pixels of the picture.
 constexpr int kReducedMargin = 24;
 
 int RoundToInt(double value) {
@@ -34,10 +34,10 @@ class PlanBuilder {
   [[nodiscard]] Size size() const { return size_; }
   [[nodiscard]] const AugmentPlan& plan() const { return plan_; }
 
-  // The operation that the following calls belong to.
+  // Sets the operation to which the following calls belong.
   void SetOp(std::size_t op) { op_ = static_cast<std::uint8_t>(op); }
 
-  // The operation is part of the pending step, whether it changed this sample or not.
+  // Makes the operation part of the pending step, even if it does not change this sample.
   void Touch() {
     if (pending_.first == pending_.last) pending_.first = op_;
     pending_.last = static_cast<std::uint8_t>(op_ + 1);
@@ -86,7 +86,8 @@ class PlanBuilder {
     Touch();
   }
 
-  // After the final step, masks change the output; before it, the pixels in a buffer of ours.
+  // Adds an operation on pixels. Before the final step it changes a buffer of ours; after it
+  // (masks) the output.
   void Pixels(StepKind kind, std::array<double, 3> amount, Filter filter = Filter::kNearest,
               Region window = {}) {
     if (!finished_) Settle();
@@ -98,7 +99,7 @@ class PlanBuilder {
     Add(step);
   }
 
-  // The pending step is the last: it writes the output.
+  // Ends with the pending step, which writes the output.
   void Finish() {
     if (finished_) return;
     plan_.final_step = plan_.count;
@@ -123,7 +124,7 @@ class PlanBuilder {
     if (!finished_) Restart(step.last);
   }
 
-  // Brings the pixels as they are by now into a buffer.
+  // Ends the pending step, so that the pixels are in a buffer.
   void Settle() {
     const bool trivial =
         !scaled_ && !pending_.flip_x && !pending_.flip_y && pending_.window == pending_.source;
@@ -137,8 +138,8 @@ class PlanBuilder {
     Restart(op_);
   }
 
-  // What must be decoded for the first step: where only a window of the scaled picture is kept, the
-  // pixels that its filter reaches.
+  // Sets what must be decoded for the first step. If only a window of the scaled picture is kept,
+  // these are the pixels that its filter reaches.
   void Need(const Step& step) {
     struct Axis {
       int from, size, target;
@@ -171,7 +172,8 @@ class PlanBuilder {
   bool finished_ = false;
 };
 
-// An area by `scale` and a ratio by `ratio`, as torchvision draws them: {sqrt(A q), sqrt(A / q)}.
+// Draws an area A from `scale` and a ratio q from `ratio`, as torchvision does; returns {sqrt(A q),
+// sqrt(A / q)}.
 std::array<double, 2> DrawSides(const Op& op, Size size, Random& random) {
   const double area = static_cast<double>(size.width) * size.height;
   const double target = area * random.Uniform(op.scale.low, op.scale.high);
@@ -208,7 +210,7 @@ Region DrawResizedCrop(const Op& op, Size size, Random& random) {
   return region;
 }
 
-// torchvision's center_crop(): where the picture is smaller, zeros are put around it first.
+// torchvision's center_crop(): a picture that is smaller gets zeros around it first.
 int CentreOffset(int size, int crop) {
   return crop > size ? -((crop - size) / 2) : RoundToInt((size - crop) / 2.0);
 }
@@ -224,7 +226,7 @@ int RandomOffset(int size, int crop, int padding, Random& random) {
   return static_cast<int>(random.Below(static_cast<std::uint32_t>(total - crop) + 1)) - before;
 }
 
-// torchvision's RandomErasing.get_params(); nothing after ten tries that do not fit.
+// torchvision's RandomErasing.get_params(). nullopt after ten tries that do not fit.
 std::optional<Region> DrawErased(const Op& op, Size size, Random& random) {
   for (int attempt = 0; attempt < 10; ++attempt) {
     const auto [height, width] = DrawSides(op, size, random);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations that move or cover pixels: bound by memory and by addresses, not by arithmetic.
+// Operations that move or cover pixels. Memory and addresses limit their speed, not arithmetic.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace penstock::loader {
 namespace {
 
-// Coordinates with 32 bits after the point: exact to 2^-32 of a pixel a step.
+// Coordinates with 32 bits after the point, so each step is exact to 2^-32 of a pixel.
 std::int64_t Fixed(double value) {
   return std::llround(value * 0x1p32);
 }
@@ -88,7 +88,7 @@ void RotateBilinear(const Picture& from, const Picture& to, double cosine, doubl
   }
 }
 
-// IEEE binary16 of a float, halves rounded to even.
+// A float as IEEE binary16, with halves rounded to even.
 std::uint16_t Half(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7FFFFFFF;
@@ -102,7 +102,7 @@ std::uint16_t Half(float value) {
   return static_cast<std::uint16_t>(half | sign);
 }
 
-// Elements [begin, end) of the row (or rows, one a channel) of pixels.
+// Fills elements [begin, end) of a row of pixels, or of three rows, one for each channel.
 template <class T>
 void FillRow(std::byte* data, const OutputFormat& format, int y, int begin, int end, T value) {
   const auto width = static_cast<std::size_t>(format.width);
@@ -174,7 +174,7 @@ void MaskGrid(std::byte* data, const OutputFormat& format, const Grid& grid,
   const double cosine = std::cos(grid.angle);
   const double sine = std::sin(grid.angle);
   const int width = format.width;
-  const bool upright = grid.angle == 0;  // then every row that is masked is masked alike
+  const bool upright = grid.angle == 0;  // then all rows with a mask have the same
   std::uint8_t* masked = columns.Reserve(static_cast<std::size_t>(width));
   bool known = false;
   for (int y = 0; y < format.height; ++y) {

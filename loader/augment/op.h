@@ -80,7 +80,7 @@ enum class OpKind : std::uint8_t {
 // The name in `--ops`. The text lives as long as the program.
 [[nodiscard]] std::string_view OpName(OpKind kind);
 
-// What resize=N makes of a picture: short side N, the other side in proportion, its fraction
+// The size after resize=N: the short side is N, the other is in proportion with its fraction
 // dropped.
 [[nodiscard]] Size ShortSide(Size picture, int short_side);
 
@@ -91,7 +91,7 @@ struct Range {
   double high = 0;
 };
 
-// One operation with its parameters; which fields count is said by the kind.
+// One operation with its parameters. The kind decides which fields are used.
 struct Op {
   OpKind kind = OpKind::kFlip;
   Filter filter = Filter::kBilinear;
@@ -109,7 +109,7 @@ struct Op {
   Range ratio;                    // random_resized_crop, cutout
   Range amount;                   // factor, shift, degrees or sigma
   std::array<Range, 4> jitter{};  // color_jitter: B, C, S, H; hsv: H, S, V
-  std::array<bool, 4> jitters{};  // color_jitter: which of them is done
+  std::array<bool, 4> jitters{};  // color_jitter: which of them are done
   std::array<double, 3> mean{};
   std::array<double, 3> deviation{};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Colour and blur. Brightness, contrast and saturation round as PyTorch does (multiply, then add,
-// both in float), so that a factor gives torchvision's very counts.
+// both in float), so the results equal torchvision's.
 #include "loader/augment/pixel_ops.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void Brightness(Picture picture, double factor) {
 
 double MeanGrey(Picture picture) {
   constexpr std::size_t kRun = std::size_t{1}
-                               << 20;  // vectors until a sum of 32 bits could be full
+                               << 20;  // vectors before a sum of 32 bits can overflow
   const RgbLoader loader;
   const std::size_t count = PixelCount(picture);
   const std::size_t whole = count / kLanes * kLanes;
@@ -97,8 +97,8 @@ struct HsvChange {
   VF hue, saturation, value;
 };
 
-// The formulas of Pillow's Convert.c, as torchvision has them, for values of 0 to 255: hue and
-// saturation are ratios and do not mind. Gives values in [0, 1].
+// The formulas of Pillow's Convert.c, as torchvision has them, for values from 0 to 255: the scale
+// does not matter for hue and saturation, which are ratios. Gives values in [0, 1].
 HWY_INLINE Rgb ChangeHsv(const Rgb& v, const HsvChange& change) {
   const DF df;
   const VF one = hn::Set(df, 1.0f);
@@ -125,7 +125,7 @@ HWY_INLINE Rgb ChangeHsv(const Rgb& v, const HsvChange& change) {
   const VF q = clamp(value * (one - saturation * f));
   const VF t = clamp(value * (one - saturation * (one - f)));
   const auto is = [&](float number) HWY_ATTR { return sector == hn::Set(df, number); };
-  // Sector 6, which rounding can give, is sector 0.
+  // Rounding can give sector 6, which stands for sector 0.
   const auto pick = [&](VF s0, VF s1, VF s2, VF s3, VF s4, VF s5) HWY_ATTR {
     VF x = hn::IfThenElse(is(1), s1, s0);
     x = hn::IfThenElse(is(2), s2, x);
@@ -149,7 +149,7 @@ void Hsv(Picture picture, double hue_shift, double saturation, double value) {
   }
 }
 
-// Vertical into a float row with a border, then horizontal: three floats are a pixel.
+// Blurs vertically into a row of floats with a border, then horizontally. Three floats are a pixel.
 void Blur(Picture from, Picture to, const float* weights, std::size_t kernel,
           const std::uint8_t** rows, float* row) {
   const DF df;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations on 8-bit pixels in place or from one picture to another; their formulas are in op.h.
-// Vectorised for the unit that the CPU has. They own nothing; one thread a picture.
+// Operations on 8-bit pixels, in place or from one picture to another, with the formulas of op.h.
+// Vectorised for the CPU's vector unit. They own nothing. One thread for each picture.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ void PadTo(const ImageView& from, int left, int top, Picture to);
 // Fills a rectangle of a picture or an output.
 void Erase(std::byte* data, const OutputFormat& format, Region region, double value);
 
-// Zeroes the squares of a grid; `shift` along u and v, and the angle in radians.
+// A grid whose squares are set to zero: `shift` along u and v, and the angle in radians.
 struct Grid {
   double tile = 1;
   double fraction = 0;

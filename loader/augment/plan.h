@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is to be done to one sample, after every random number has been drawn: a list of steps.
-// Plain values without heap, made by Augmenter::Draw() and carried out by Augmenter::Run().
+// The steps that one sample goes through, after every random number was drawn. Plain values without
+// heap. Augmenter::Draw() makes a plan, Augmenter::Run() carries it out.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace penstock::loader {
 
 enum class StepKind : std::uint8_t {
   kResample,  // crop, resize, crop, flip; the last one also normalises and converts
-  kPad,       // a window that leaves the picture; zeros outside
+  kPad,       // keeps a window that may lie partly outside the picture; zeros there
   kBrightness,
   kContrast,
   kSaturation,
@@ -33,11 +33,12 @@ struct Step {
   Filter filter = Filter::kBilinear;
   bool flip_x = false;
   bool flip_y = false;
-  // Operations [first, last) of the program: whose work this is.
+  // This step does the work of operations [first, last) of the program.
   std::uint8_t first = 0;
   std::uint8_t last = 0;
-  // kResample: `source` (of the picture before the step) is scaled to `scaled`; `window` of that is
-  // kept, then flipped. kPad: `window` of the picture. kErase: `window` is what is erased.
+  // kResample: `source`, a part of the picture before the step, is scaled to `scaled`, and `window`
+  // of that is kept, then flipped. kPad: `window` of the picture is kept. kErase: `window` is
+  // erased.
   Region source;
   Size scaled;
   Region window;
@@ -47,18 +48,18 @@ struct Step {
 };
 
 inline constexpr std::size_t kMaxOps = 16;
-inline constexpr std::size_t kMaxSteps = 5 * kMaxOps + 1;  // color_jitter alone can be five
+inline constexpr std::size_t kMaxSteps = 5 * kMaxOps + 1;  // color_jitter alone can take five
 
 struct AugmentPlan {
-  Region region;  // what of the picture must be decoded, full-resolution coordinates
-  Size target;  // pixels wanted over `region`, for decoding at a reduced size; {0, 0}: all of them
+  Region region;  // part that must be decoded, in full-resolution coordinates
+  Size target;    // pixels wanted for `region`, for decoding at a reduced size; {0, 0}: all
   std::array<Step, kMaxSteps> steps{};
   std::size_t count = 0;
   std::size_t final_step = 0;  // writes the output; the steps after it change it in place
 };
 
-// Draws the parameters of `ops` for one picture: Augmenter::Draw() without the Augmenter. Operation
-// i draws from Random(key, i), so that its numbers do not depend on the operations before it.
+// Draws the parameters of `ops` for one picture, like Augmenter::Draw(). Operation i draws from
+// Random(key, i), so its numbers do not depend on the operations before it.
 //
 // Requires: both sides of `picture` at least 1; at most kMaxOps operations, in an order that
 //           AugmentProgram::Parse() accepts.

@@ -65,7 +65,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Splits before each comma that a letter follows: a comma before a digit belongs to a list.
+// Splits at each comma before a letter. A comma before a digit belongs to a list.
 std::vector<std::string_view> SplitOps(std::string_view text) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
@@ -207,7 +207,7 @@ Result<Op> ParseOp(std::string_view text) {
   return op;
 }
 
-// What is wrong with `op` at this place, if anything.
+// Says what is wrong with `op` at this place; nullopt if nothing is.
 std::optional<std::string> OutOfOrder(const Op& op, bool normalized, ElementType type) {
   if (op.kind == OpKind::kNormalize && type == ElementType::kU8) {
     return "normalize: its results are fractions, which uint8 cannot hold: choose float16 or "

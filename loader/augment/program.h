@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Augmentation: a program of operations as text ("random_resized_crop=224,flip,normalize"), and
-// what carries it out for one thread. An AugmentProgram is immutable and shared by all threads; an
-// Augmenter belongs to one thread, owns its buffers and must not outlive the program. What a sample
-// looks like in the end depends on its pixels, its SampleKey and the program, on nothing else.
+// Augmentation: a program of operations as text ("random_resized_crop=224,flip,normalize"), and an
+// Augmenter that carries it out for one thread. An AugmentProgram is immutable and shared by all
+// threads. An Augmenter belongs to one thread, owns its buffers and must not outlive the program.
+// The result depends only on the pixels of the sample, its SampleKey and the program.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ struct OutputFormat {
 //          Arguments without a key are taken in the order that op.h lists them in.
 class AugmentProgram {
  public:
-  // Reads `ops`; op.h says what each operation is.
+  // Parses `ops`. op.h defines each operation.
   //
   // Errors: kUsage, naming the operation and the remedy: unknown operation, bad argument, an
   //         operation out of order, an output whose shape is not fixed.
@@ -63,7 +63,7 @@ class AugmentProgram {
   [[nodiscard]] OutputFormat format() const { return format_; }
   [[nodiscard]] std::span<const Op> ops() const { return ops_; }
 
-  // What a span around a step is called: "random_resized_crop+flip+normalize".
+  // The name of a span around a step: "random_resized_crop+flip+normalize".
   //
   // Lifetime: ends with a NUL and lives as long as the program and its copies' common origin.
   [[nodiscard]] std::string_view StepName(const Step& step) const;
@@ -73,11 +73,12 @@ class AugmentProgram {
 
   OutputFormat format_;
   std::vector<Op> ops_;
-  // Names of the ranges [first, last) of operations; shared, so that copies give the same pointers.
+  // Names of the ranges [first, last) of operations. Shared, so that copies return the same
+  // pointers.
   std::shared_ptr<const std::vector<std::string>> names_;
 };
 
-// Told of each step as it is carried out, for spans. Calls come in pairs, not nested.
+// Called around each step that is carried out, for spans. Calls come in pairs and are not nested.
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
@@ -111,14 +112,14 @@ class Augmenter {
   [[nodiscard]] Result<void> Run(const Plan& plan, const ImageView& view, const Region& covers,
                                  int denominator, std::span<std::byte> out);
 
-  // The same for anything that holds view, covers and denominator, as JpegDecoder::Decoded.
+  // The same for anything with view, covers and denominator, such as JpegDecoder::Decoded.
   template <class Decoded>
   [[nodiscard]] Result<void> Run(const Plan& plan, const Decoded& decoded,
                                  std::span<std::byte> out) {
     return Run(plan, decoded.view, decoded.covers, decoded.denominator, out);
   }
 
-  // nullptr: nobody is told, which costs nothing. The observer must outlive the calls of Run().
+  // Sets the observer, which must outlive the calls of Run(). nullptr: none, which costs nothing.
   void SetObserver(StepObserver* observer);
 
  private:

@@ -21,8 +21,8 @@ namespace {
 
 // -------------------------------------------------------------------------------------- vertical
 
-// Bytes of a row to fetch ahead of its use: many rows at once are too many streams for the CPU to
-// see, and a 4K picture takes half the time.
+// How many bytes of a row are fetched ahead of their use. The CPU does not recognise so many rows
+// read at once as streams; with this a 4K picture takes half the time.
 constexpr std::size_t kAhead = 640;
 
 // out = (what `next` has already, if kCarry) + sum of a[i] * rows[i]; next = sum of b[i] * rows[i].
@@ -81,7 +81,8 @@ auto ToHalf(VF value) {
   const auto bits = hn::BitCast(du, value);
   const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFFFFF));
   const auto sign = hn::ShiftRight<16>(hn::Xor(bits, magnitude));
-  // Adding 1/2 lines the mantissa of a subnormal result up with the last bits; the addition rounds.
+  // Adding 1/2 aligns the mantissa of a subnormal result with the last bits, and the addition
+  // rounds.
   const auto small =
       hn::BitCast(du, hn::BitCast(df, magnitude) + hn::Set(df, 0.5f)) - hn::Set(du, 0x3F000000);
   const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1));
@@ -91,7 +92,7 @@ auto ToHalf(VF value) {
   auto half = hn::IfThenElse(hn::RebindMask(du, is_small), small, normal);
   half = hn::IfThenElse(hn::RebindMask(du, is_large), hn::Set(du, 0x7C00), half);
   const auto whole = hn::Or(half, sign);
-  // Signed saturation must not touch the sign bit: through the lower halves of the lanes.
+  // Takes the lower halves of the lanes, since signed saturation would change the sign bit.
   alignas(64) std::uint32_t wide[kLanes];
   alignas(64) std::uint16_t narrow[kLanes];
   hn::Store(whole, du, wide);
@@ -117,7 +118,7 @@ class RowWriter {
     }
   }
 
-  // Outputs x ... x + kLanes - 1 of row y, less what is beyond the end of the row.
+  // Writes outputs x to x + kLanes - 1 of row y, except those beyond the end of the row.
   HWY_INLINE void Write(std::size_t y, std::size_t x, Rgb value) const {
     const DF df;
     value.r = hn::MulAdd(value.r, hn::Load(df, scale_[0]), hn::Load(df, bias_[0]));
@@ -186,7 +187,7 @@ class RowWriter {
   std::size_t plane_;
 };
 
-// Lanes of a window of two or four vectors that begins at `window`.
+// Looks up lanes in a window of two or four vectors that begins at `window`.
 template <std::size_t kWindow>
 struct Window {
   VF part[kWindow];
@@ -262,7 +263,7 @@ void RowByDots(const AxisTaps& taps, const float* HWY_RESTRICT row, std::size_t 
   }
 }
 #else
-// Sum of the lanes of four vectors, as the four lanes of one of 128 bits.
+// The sums of the lanes of four vectors, as the four lanes of one vector of 128 bits.
 HWY_INLINE hn::Vec<hn::Full128<float> > SumBlocks(hn::Vec<hn::Full128<float> > v) {
   return v;
 }
@@ -280,7 +281,7 @@ HWY_INLINE hn::Vec<hn::Full128<float> > SumFour(VF a, VF b, VF c, VF d) {
                    hn::BitCast(df, hn::InterleaveUpper(dd, ab, cd)));
 }
 
-// kLanes sums; not by way of memory, which would wait for the narrow stores.
+// Computes kLanes sums. Does not go through memory, since that would wait for the narrow stores.
 template <class F, std::size_t kCount = kLanes>
 HWY_INLINE hn::Vec<hn::CappedTag<float, kCount> > SumAll(F part, std::size_t first = 0) {
   if constexpr (kCount == 4) {
@@ -319,7 +320,7 @@ void RowByDots(const AxisTaps& taps, const float* HWY_RESTRICT row, std::size_t 
 
 // -------------------------------------------------------------------------------------- together
 
-// Rows of the source that may be read some bytes beyond what is needed of them.
+// Rows of the source that can be read some bytes beyond the end.
 class SafeRows {
  public:
   SafeRows(const ImageView& view, int left, int top, std::size_t bytes, Buffer<std::uint8_t>& tail)
@@ -352,7 +353,7 @@ class SafeRows {
   std::uint8_t* copies_ = nullptr;
 };
 
-// The rows of output y that have weight.
+// The source rows that have weight in output y.
 struct RowRange {
   int low = 0;
   int high = 0;
@@ -419,12 +420,11 @@ void ResampleRows(const ResampleJob& job, const AxisTaps& across, const AxisTaps
   const int count = job.y.count;
   RowRange now = rows.Range(0);
   RowRange then = rows.Range(1);
-  bool carry = false;  // `next` holds the rows of output y before `done`
+  bool carry = false;  // `next` has the sum of the rows of output y before `done`
   int done = 0;
   for (int y = 0; y < count; ++y) {
     const int from = carry ? done : now.low;
-    // While these rows are at hand they begin the next output, if all that it needs up to here is
-    // among them.
+    // These rows also begin the next output, if they include all rows that it needs up to here.
     const bool share = y + 1 < count && then.low >= from && then.low < now.high;
     std::size_t n = 0;
     for (int r = from; r < now.high; ++r, ++n) {
@@ -458,7 +458,8 @@ HWY_EXPORT(ResampleRows);
 }  // namespace
 
 bool Resample(const ResampleJob& job, ResampleScratch& scratch) {
-  // Rows are made from top to bottom of the source; a vertical flip only changes where they go.
+  // Rows are made from the top to the bottom of the source. A vertical flip only changes where they
+  // are written.
   Axis axis_down = job.y;
   axis_down.mirrored = false;
   const AxisTaps& across = scratch.horizontal.Get(job.x, false);

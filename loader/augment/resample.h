@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fused kernel: crop, separable resize, mirror, normalise, convert and lay out in one pass.
-// Vertical first, row by row, in float without intermediate rounding; chosen at run time for the
-// vector unit that the CPU has. Everything here belongs to one thread.
+// The fused kernel: crop, separable resize, mirror, normalise, convert and lay out in one pass. The
+// vertical pass comes first, row by row, in float without rounding in between. The code for the
+// CPU's vector unit is chosen at run time. Everything here belongs to one thread.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ struct ResampleScratch {
   TapCache horizontal;
   TapCache vertical;
   Buffer<float> row;          // [3][pitch] the row after the vertical pass
-  Buffer<float> next;         // the same of the row after it, begun
-  Buffer<std::uint8_t> tail;  // copies of last rows, readable beyond their end
+  Buffer<float> next;         // the begun sums of the next row
+  Buffer<std::uint8_t> tail;  // copies of the last rows, with room after them
   Buffer<const std::uint8_t*> rows;
-  Buffer<float> row_weights;  // of this output, then of the next
+  Buffer<float> row_weights;  // of this output row, then of the next
 };
 
 struct ResampleJob {
@@ -36,7 +36,7 @@ struct ResampleJob {
   std::byte* out = nullptr;
 };
 
-// Does the job; false, and nothing done, where a pixel with weight is not in the source.
+// Does the job. False, with nothing done, if a pixel with weight is not in the source.
 //
 // Requires: out holds format.bytes().
 [[nodiscard]] bool Resample(const ResampleJob& job, ResampleScratch& scratch);

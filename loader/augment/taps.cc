@@ -19,7 +19,7 @@ namespace {
 
 struct Kernel {
   double support;
-  std::size_t stride;  // more taps than any output has
+  std::size_t stride;  // at least as many taps as any output has
 };
 
 Kernel KernelOf(const Axis& axis) {
@@ -28,7 +28,7 @@ Kernel KernelOf(const Axis& axis) {
   return {support, static_cast<std::size_t>(std::ceil(2 * support)) + 1};
 }
 
-// First tap of each output, and its centre as seen from that of the output.
+// Sets the first tap of each output, and its distance from the output's centre.
 void PlaceTaps(const Axis& axis, double support, AxisTaps& taps) {
   const auto count = static_cast<std::size_t>(axis.count);
   const std::size_t padded = (count + kLanes - 1) / kLanes * kLanes;
@@ -39,7 +39,7 @@ void PlaceTaps(const Axis& axis, double support, AxisTaps& taps) {
   const double last = axis.limit - 1;
   for (std::size_t i = 0; i < count; ++i) {
     const double centre = axis.offset + (from + step * static_cast<double>(i)) * axis.ratio;
-    // Nearest: floor(centre). Else floor(centre - support + 1/2), Pillow's first pixel.
+    // For nearest the first tap is floor(centre), else floor(centre - support + 1/2), as in Pillow.
     const double shift = support == 0 ? 0.0 : 0.5 - support;
     const double first = std::min(std::max(std::floor(centre + shift), 0.0), last);
     start[i] = static_cast<std::int32_t>(first);
@@ -73,14 +73,14 @@ void ComputeWeights(const Axis& axis, const Kernel& kernel, AxisTaps& taps) {
       distance = distance + one;
       source = source + hn::Set(di, 1);
     }
-    const VF norm = one / sum;  // the tap nearest to the centre is at most half a pixel away
+    const VF norm = one / sum;  // never 0: one tap is at most half a pixel away
     for (std::size_t k = 0; k < kernel.stride; ++k) {
       hn::StoreU(hn::LoadU(df, group + k * kLanes) * norm, df, group + k * kLanes);
     }
   }
 }
 
-// How the row kernel reads: where each vector of outputs begins, and how far it reaches.
+// Chooses how the row kernel reads, by where each vector of outputs begins and how far it reaches.
 void ChooseRowMethod(AxisTaps& taps) {
   const auto count = static_cast<std::size_t>(taps.axis.count);
   const std::size_t groups = (count + kLanes - 1) / kLanes;

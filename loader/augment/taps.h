@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each output of a resize is made of, along one axis: which pixels of the source, and with
-// what weights. Everything here belongs to one thread.
+// Which pixels of the source make each output of a resize along one axis, and with what weights.
+// Everything here belongs to one thread.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@
 
 namespace penstock::loader {
 
-// Along one axis: output i of [first, first + count) is centred at offset + (i + 1/2) * ratio, in
-// pixels of the source from `base`; pixels outside of [base, base + limit) have no weight. `base`
-// and what lies at it need not be in the source, if only pixels with weight are: so the numbers,
-// and with them the result, are the same for a part of a picture and for the whole of it.
+// Output i of [first, first + count) has its centre at offset + (i + 1/2) * ratio, in pixels of the
+// source, counted from `base`. Pixels outside [base, base + limit) have no weight. `base` itself
+// may lie outside the source, as long as all pixels with weight are inside. So the numbers, and the
+// result, are the same for a part of a picture as for the whole.
 struct Axis {
   int base = 0;
   int limit = 0;
@@ -32,7 +32,7 @@ struct Axis {
 // How the outputs of a row are computed from the taps, fastest first.
 enum class RowMethod : std::uint8_t {
   kLookup2,  // a vector of outputs reads a window of two vectors
-  kLookup4,  // of four (where the CPU looks up in two registers at once)
+  kLookup4,  // of four vectors (if the CPU looks up in two registers at once)
   kDot,      // one output at a time
 };
 
@@ -42,8 +42,8 @@ struct AxisTaps {
   Axis axis;
   std::size_t lanes = 0;  // 0: nothing has been computed yet
   std::size_t stride = 0;
-  std::size_t taps = 0;  // of these, columns with a weight other than zero; <= stride
-  int begin = 0;         // source pixels with weight, from axis.base
+  std::size_t taps = 0;  // those with a weight other than zero; <= stride
+  int begin = 0;         // first source pixel with weight, from axis.base
   int end = 0;
   RowMethod method = RowMethod::kLookup2;
   Buffer<float> weights;
@@ -53,10 +53,11 @@ struct AxisTaps {
   Buffer<float> dots;          // for kDot: [output][taps rounded up to full vectors]
 };
 
-// A few tables, since flips and a repeated size take turns.
+// Keeps a few tables, since flips and repeated sizes alternate.
 class TapCache {
  public:
-  // The table for `axis`; `rows`: for vertical use, without what only a row needs.
+  // Returns the table for `axis`. `rows`: for vertical use, without what only the horizontal pass
+  // needs.
   //
   // Lifetime: until the next call but kEntries - 1.
   const AxisTaps& Get(const Axis& axis, bool rows);

@@ -9,10 +9,10 @@
 
 namespace penstock::loader {
 
-// In front of the pixels, which keeps them aligned to a cache line.
+// Lies in front of the pixels, which are so aligned to a cache line.
 struct alignas(64) BatchPool::Block {
-  std::size_t mapped = 0;           // bytes, with this
-  std::shared_ptr<BatchPool> pool;  // while somebody outside holds it
+  std::size_t mapped = 0;           // bytes, this header included
+  std::shared_ptr<BatchPool> pool;  // while a caller holds the block
 };
 
 std::shared_ptr<BatchPool> BatchPool::Make(std::size_t extra, std::size_t kept) {
@@ -43,7 +43,7 @@ std::byte* BatchPool::Get(std::size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
     if (!spare_.empty()) {
-      Block* const block = spare_.back();  // the one whose pages are still in the caches
+      Block* const block = spare_.back();  // its pages are most likely still in the caches
       spare_.pop_back();
       if (block->mapped >= size) {
         // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): memory behind the header

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of batches that leave the ring for a consumer who may keep them for ever. A block is
-// one batch: pixels, labels, ids. Blocks that come back are used again, up to a number; the rest is
-// unmapped. A pool lives as long as somebody holds a block of it.
-// Threads: any. After fork() a child's calls do nothing, since its parent's threads may have held
-// the lock.
+// The memory of batches that leave the ring, which a caller may keep for ever. A block holds one
+// batch: pixels, labels, ids. Of the blocks that come back some are kept for later, the rest is
+// unmapped. A pool lives as long as somebody holds one of its blocks.
+// Threads: any. After fork() calls in the child do nothing, since a thread of the parent may have
+// held the lock.
 #pragma once
 
 #include <sys/types.h>
@@ -20,19 +20,20 @@ namespace penstock::loader {
 
 class BatchPool final : public BatchMemory, public std::enable_shared_from_this<BatchPool> {
  public:
-  // `extra`: bytes behind the pixels of each batch. `kept`: blocks kept for later.
+  // `extra`: bytes after the pixels of each batch. `kept`: most blocks that are kept for later.
   [[nodiscard]] static std::shared_ptr<BatchPool> Make(std::size_t extra, std::size_t kept);
   ~BatchPool() override;
 
   std::byte* Get(std::size_t bytes) override;
   void Put(std::byte* memory) override;
 
-  // `memory` of Get() belongs to somebody outside from now on, who ends with Release().
+  // From now on `memory`, which Get() returned, belongs to a caller, who calls Release() at the
+  // end.
   void HandOut(std::byte* memory);
-  // Any thread, also when the pool's owner is gone.
+  // Gives the memory back. From any thread, also after the pool's owner is gone.
   static void Release(void* memory);
 
-  // Blocks that are mapped: in use and kept.
+  // Number of mapped blocks, in use or kept.
   [[nodiscard]] std::size_t blocks() const;
 
  private:

@@ -38,7 +38,7 @@ const char* Or(const char* text, const char* otherwise) {
   return text == nullptr ? otherwise : text;
 }
 
-// Threads that are made meanwhile take no signal: those are for the threads of the program.
+// While one lives, new threads take no signals, which are for the threads of the program.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -119,7 +119,7 @@ std::uint16_t SharedEpochNumbers::Of(std::uint64_t epoch) {
   const std::lock_guard lock(mutex_);
   const auto found = numbers_.find(epoch);
   if (found != numbers_.end()) return found->second;
-  constexpr std::size_t kInFlight = 8192;  // an epoch that long ago has no sample left
+  constexpr std::size_t kInFlight = 8192;  // epochs older than this have no sample in flight
   if (numbers_.size() >= kInFlight) numbers_.erase(numbers_.begin());
   const auto number =
       static_cast<std::uint16_t>(kFirstEpochNumber + next.fetch_add(1, std::memory_order_relaxed) %
@@ -181,7 +181,7 @@ Result<std::unique_ptr<Instance>> Instance::Open(const char* const* sources, std
   }
   made->labels_offset_ =
       BatchRing::BatchBytes(made->options_.batch, made->program_->format().bytes());
-  // Beside those of the ring: one in the consumer's hands, one that it has just put down.
+  // More than the ring has: one for the batch that the caller holds, one that it has just released.
   made->pool_ = BatchPool::Make(std::size_t{options.batch} * 2 * sizeof(std::uint64_t),
                                 std::size_t{options.prefetch} + 4);
   made->options_.memory = made->pool_.get();

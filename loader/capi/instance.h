@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a PenstockLoader is: a source and a program that stay, and a pipeline that comes and goes.
-// Errors are Results here; penstock_loader.cc makes codes of them. One thread at a time, but for
-// Interrupt().
+// What a PenstockLoader is: a source and a program that stay, and a pipeline that is made and ended
+// as needed. Errors are Results here; penstock_loader.cc turns them into codes. One thread at a
+// time, except Interrupt().
 #pragma once
 
 #include <sys/types.h>
@@ -29,12 +29,12 @@
 
 namespace penstock::loader {
 
-// Numbers of epochs that no two loaders of this process share. Above those that the Python hooks
-// count, from 1 on, for PyTorch's loaders.
+// Numbers epochs so that no two loaders of this process share a number. They lie above the numbers
+// of the Python hooks, which count PyTorch's loaders from 1.
 class SharedEpochNumbers final : public EpochNumbers {
  public:
   std::uint16_t Of(std::uint64_t epoch) override;
-  // What runs from now on is another iteration, even of an epoch that there was.
+  // Begins another iteration with new numbers, even of an epoch that was delivered before.
   void Renew();
 
  private:
@@ -49,14 +49,14 @@ class Instance {
                                                               const PenstockLoaderOptions& options);
   ~Instance();
 
-  // False in a child that fork() made.
+  // False in a forked child.
   [[nodiscard]] bool InItsProcess() const;
   [[nodiscard]] pid_t process() const { return process_; }
 
   [[nodiscard]] PenstockLoaderFacts Facts() const;
   [[nodiscard]] Result<std::string> ClassName(std::uint64_t label) const;
   Result<void> Start(StreamPosition at);
-  // PENSTOCK_OK, _END, _WAITING or _STOPPED.
+  // Returns PENSTOCK_OK, _END, _WAITING or _STOPPED.
   Result<PenstockStatus> Next(std::chrono::nanoseconds limit, PenstockBatch* out);
   void Interrupt() { interrupted_.store(true, std::memory_order_relaxed); }
   void Stop();
@@ -65,7 +65,7 @@ class Instance {
  private:
   Instance();
 
-  // False: there is no memory.
+  // False if there is no memory.
   bool Take(Batch& batch, PenstockBatch* out);
   PenstockStatus EndEpoch();
 
@@ -81,10 +81,10 @@ class Instance {
   std::size_t labels_offset_ = 0;
   std::shared_ptr<BatchPool> pool_;
   std::unique_ptr<Pipeline> pipeline_;
-  StreamPosition at_;                     // of the batch that comes next
+  StreamPosition at_;                     // place of the next batch
   bool epoch_over_ = true;                // no batch of this epoch is left, or none was begun
-  std::atomic<bool> interrupted_{false};  // relaxed: nothing is published by it
-  std::uint64_t errors_ = 0;              // of pipelines that are gone
+  std::atomic<bool> interrupted_{false};  // relaxed: it publishes nothing
+  std::uint64_t errors_ = 0;              // of pipelines that have ended
   std::vector<std::string> error_lines_;
 };
 

@@ -42,7 +42,7 @@ int Told(const Error& error) {
   return PENSTOCK_INPUT;
 }
 
-// No exception of the C++ library (memory, threads) reaches a caller that knows none.
+// Keeps exceptions of the C++ library (memory, threads) from a caller in C.
 template <class Work>
 int Guarded(Work&& work) {
   try {
@@ -52,7 +52,7 @@ int Guarded(Work&& work) {
   }
 }
 
-// The same where the loader must be this process's.
+// The same, and refuses a loader of another process.
 template <class Work>
 int WithLoader(const PenstockLoader* loader, Work&& work) {
   return Guarded([&]() -> int {

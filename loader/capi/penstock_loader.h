@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The reference loader as a C library, libpenstock_loader.so: for Python (python/penstock, by
- * ctypes) and for whoever else can call C. Nothing here prints, exits, reads the environment or
- * lets an exception out.
+ * ctypes) and other callers of C. Nothing here prints, exits, reads the environment or lets an
+ * exception out.
  *
- * Threads: one call at a time for each loader, but for penstock_loader_interrupt() and
+ * Threads: one call at a time for each loader, except penstock_loader_interrupt() and
  * penstock_batch_release(), which any thread may call at any moment.
- * Processes: a loader belongs to the process that opened it. In a child that fork() made every
- * call on it returns PENSTOCK_FORKED or does nothing.
- * Memory: what an out parameter gets is valid until the call that ends it, named below.
+ * Processes: a loader belongs to the process that opened it. In a forked child every call on it
+ * returns PENSTOCK_FORKED or does nothing.
+ * Memory: what an out parameter gets is valid until the call that frees it, which is named below.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* Raised when a struct or a function changes its meaning. */
+/* Grows when a struct or a function changes its meaning. */
 #define PENSTOCK_LOADER_ABI 1
 
 enum PenstockStatus {
@@ -35,7 +35,7 @@ enum PenstockStatus {
 
 typedef struct PenstockLoader PenstockLoader;
 
-/* Texts: NULL stands for the default in brackets. */
+/* A text that is NULL stands for the default in brackets. */
 typedef struct PenstockLoaderOptions {
   size_t size;              /* sizeof(PenstockLoaderOptions) of the caller */
   const char* ops;          /* as `penstock load --ops`; [random_resized_crop=224,flip and, but for
@@ -80,7 +80,7 @@ typedef struct PenstockLoaderFacts {
 } PenstockLoaderFacts;
 
 /* Shapes: pixels [samples][3][height][width] or [samples][height][width][3], labels [samples], ids
- * [samples] (dataset indices of what the samples were made of), all in one piece of memory. */
+ * [samples] (dataset indices from which the samples were made), all in one piece of memory. */
 typedef struct PenstockBatch {
   void* memory; /* begins with the pixels; ends with penstock_batch_release() */
   uint64_t samples;
@@ -93,8 +93,8 @@ typedef struct PenstockBatch {
 /* PENSTOCK_LOADER_ABI of the library. */
 int penstock_loader_abi(void);
 
-/* What went wrong in the last call of this thread that returned an error: one line. Valid until the
- * next call of this thread. */
+/* One line about the last call of this thread that returned an error. Valid until the next call of
+ * this thread. */
 const char* penstock_loader_message(void);
 
 /* Opens a source: one path as `penstock load` takes it, or several tars. Starts nothing.
@@ -102,29 +102,29 @@ const char* penstock_loader_message(void);
 int penstock_loader_open(const char* const* sources, size_t count,
                          const PenstockLoaderOptions* options, PenstockLoader** loader);
 
-/* Fills what `facts->size` has room for. */
+/* Fills the fields that `facts->size` has room for. */
 int penstock_loader_facts(const PenstockLoader* loader, PenstockLoaderFacts* facts);
 
-/* The name of a class into `text`, cut to `room` with its final zero. */
+/* Writes the name of a class to `text`, cut to `room` bytes with its final zero. */
 int penstock_loader_class(const PenstockLoader* loader, uint64_t label, char* text, size_t room);
 
-/* The next penstock_loader_next() gives the batch at `position` (samples of all ranks) of `epoch`.
- * Goes on without a break where the threads stand there anyway, else starts them. */
+/* Makes the next penstock_loader_next() give the batch at `position` (samples of all ranks) of
+ * `epoch`. The threads go on without a break if they are at that place, else they are started. */
 int penstock_loader_start(PenstockLoader* loader, uint64_t epoch, uint64_t position);
 
-/* The next batch of the epoch. Waits for `milliseconds` at most, with the process's other threads
- * free to run; without threads (workers 0) it makes the batch, however long that takes.
- * Batches are the caller's until it releases them, however many, and longer than the loader: each
- * that is kept costs its memory, none blocks the loader.
+/* Gives the next batch of the epoch. Waits for `milliseconds` at most. Without threads (workers 0)
+ * it makes the batch, however long that takes.
+ * A batch belongs to the caller until it is released, even after the loader is closed. Any number
+ * may be kept: each costs its memory, and none blocks the loader.
  * Returns PENSTOCK_OK, _END, _WAITING, _STOPPED or an error, after which there is no next batch
  * until penstock_loader_start(). */
 int penstock_loader_next(PenstockLoader* loader, uint32_t milliseconds, PenstockBatch* batch);
 
-/* Gives the memory of a batch back. Any thread, also after penstock_loader_close(). */
+/* Gives the memory of a batch back. From any thread, also after penstock_loader_close(). */
 void penstock_batch_release(void* memory);
 
-/* Samples replaced under on_error "skip" so far, and the first lines of them, each with the name of
- * the file, separated by line feeds and cut to `room`. */
+/* The number of samples that on_error "skip" has replaced so far, and lines about the first ones,
+ * each with the name of the file, separated by line feeds and cut to `room` bytes. */
 int penstock_loader_errors(const PenstockLoader* loader, uint64_t* count, char* text, size_t room);
 
 /* Makes this and later calls of penstock_loader_next() return PENSTOCK_STOPPED soon, until
@@ -134,7 +134,7 @@ void penstock_loader_interrupt(PenstockLoader* loader);
 /* Stops and joins the threads; penstock_loader_start() starts them again. */
 void penstock_loader_stop(PenstockLoader* loader);
 
-/* Stops, joins and frees. Batches stay valid. NULL: nothing. */
+/* Stops and joins the threads and frees the loader. Batches stay valid. NULL is allowed. */
 void penstock_loader_close(PenstockLoader* loader);
 
 #ifdef __cplusplus

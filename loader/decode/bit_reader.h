@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bits of entropy-coded JPEG data, without the zero bytes stuffed in after each FF. Stops at a
-// marker and at the end of the data, where it goes on with zero bits and `count` becomes negative:
-// whoever reads looks at that from time to time. For loader/decode alone.
+// Bits of entropy-coded JPEG data, without the zero bytes stuffed in after each FF. At a marker or
+// the end of the data it goes on with zero bits, and `count` becomes negative, which the caller
+// checks from time to time. For loader/decode alone.
 #pragma once
 
 #include <bit>
@@ -13,11 +13,11 @@ namespace penstock::loader {
 
 struct BitReader {
   std::uint64_t bits = 0;  // the next ones, from the top; zeros after them
-  int count = 0;           // how many of them are there; negative: so many were made up
+  int count = 0;           // how many of them are there; negative: so many were invented
   const std::uint8_t* next = nullptr;
   const std::uint8_t* end = nullptr;
 
-  // At least 56 bits, unless a marker or the end comes before.
+  // Makes at least 56 bits available, unless a marker or the end comes before.
   // Requires: count <= 63.
   void Refill() {
     if (end - next >= 8) [[likely]] {
@@ -26,7 +26,7 @@ struct BitReader {
       constexpr std::uint64_t kLow = 0x0101010101010101;
       constexpr std::uint64_t kHigh = 0x8080808080808080;
       const bool has_ff = ((~word - kLow) & word & kHigh) != 0;
-      // Without an FF before, `count` is not negative: nothing has stopped the reader.
+      // Without an FF nothing has stopped the reader, so `count` is not negative.
       if (!has_ff) [[likely]] {
         static_assert(std::endian::native == std::endian::little);
         bits |= __builtin_bswap64(word) >> count;
@@ -47,7 +47,7 @@ struct BitReader {
     count -= static_cast<int>(number);
   }
 
-  // Goes on behind restart marker `number` (0 to 7), if nothing but filling bits is before it.
+  // Continues after restart marker `number` (0 to 7) if only fill bits come before it.
   [[nodiscard]] bool PassRestart(unsigned number) {
     RefillByBytes();
     if (count < 0 || count >= 8 || end - next < 2 || next[0] != 0xFF || next[1] != 0xD0 + number) {

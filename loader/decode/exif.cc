@@ -19,7 +19,7 @@ constexpr std::uint32_t kTypeShort = 3;
   return std::to_integer<unsigned>(bytes[i]);
 }
 
-// Unsigned numbers of a TIFF block. Requires: they lie inside it.
+// Reads unsigned numbers of a TIFF block. Requires: they lie inside it.
 struct Tiff {
   std::span<const std::byte> bytes;
   bool big_endian;
@@ -58,7 +58,7 @@ int OrientationOfTiff(std::span<const std::byte> block) {
   return 1;
 }
 
-// Pixels (x, y0) to (x, y1 - 1) to the same places of a row.
+// Copies the column of pixels (x, y0) to (x, y1 - 1) into a row, from y0 on.
 void ColumnToRow(const ImageView& from, int x, int y0, int y1, std::uint8_t* row) {
   const std::uint8_t* in = from.pixels + y0 * from.stride + std::ptrdiff_t{3} * x;
   std::uint8_t* out = row + std::ptrdiff_t{3} * y0;
@@ -104,9 +104,9 @@ Orientation Orientation::Of(int exif) {
       {false, true, true},    // 3: upside down
       {false, false, true},   // 4: mirrored, upside down
       {true, false, false},   // 5: transposed
-      {true, false, true},    // 6: to be turned clockwise
+      {true, false, true},    // 6: needs a turn clockwise
       {true, true, true},     // 7: transposed along the other diagonal
-      {true, true, false},    // 8: to be turned anticlockwise
+      {true, true, false},    // 8: needs a turn anticlockwise
   }};
   return kAll.at(static_cast<std::size_t>(exif - 1));
 }

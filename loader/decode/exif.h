@@ -12,11 +12,11 @@
 
 namespace penstock::loader {
 
-// EXIF tag 0x0112 of the first Exif segment before the picture's data: 1 to 8; 1 where there is
-// none or where it makes no sense.
+// EXIF tag 0x0112 of the first Exif segment before the picture's data: 1 to 8. 1 if there is none
+// or it is invalid.
 [[nodiscard]] int ExifOrientation(std::span<const std::byte> file);
 
-// From the picture as seen to the picture as stored: first `transpose` exchanges x and y, then the
+// Maps the picture as seen to the picture as stored: first `transpose` exchanges x and y, then the
 // flips count from the other end of the stored columns and rows.
 struct Orientation {
   bool transpose = false;
@@ -27,7 +27,7 @@ struct Orientation {
   [[nodiscard]] static Orientation Of(int exif);
 
   [[nodiscard]] Size Seen(Size stored) const;
-  // Both ways between regions; they may reach outside the picture.
+  // Map regions in both directions. Regions may reach outside the picture.
   [[nodiscard]] Region ToStored(const Region& seen, Size stored) const;
   [[nodiscard]] Region ToSeen(const Region& stored_region, Size stored) const;
 };

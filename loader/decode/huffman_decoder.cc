@@ -8,7 +8,7 @@
 #include "loader/decode/huffman_tables.h"
 #include "loader/decode/huffman_trial.h"
 
-// libjpeg's modules know each other by these structs; decode_mcu is the seam.
+// libjpeg's modules call each other through these structs. Our decoder replaces decode_mcu.
 extern "C" {
 #define JPEG_INTERNALS
 #include <jerror.h>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kBlock = DCTSIZE2;
 
-// Places of a block in the order of the file. Those after the 64th are where damaged data would
-// write, which then makes the decoder give up.
+// Places of a block in the order of the file. Damaged data would write to those after the 64th,
+// which then makes the decoder give up.
 struct ZigZag {
   std::array<std::uint8_t, std::size_t{2}* kBlock> place = {};
 
@@ -41,7 +41,7 @@ struct ZigZag {
 };
 constexpr ZigZag kZigZag;
 
-// The symbol of the code that comes next; -1: there is no such code.
+// The symbol of the next code; -1 if there is no such code.
 [[nodiscard]] inline int ReadSymbol(BitReader& in, const HuffmanCodes& codes) {
   if (const unsigned code = codes.by_bits[in.Peek(HuffmanCodes::kCodeBits)]; code != 0) [[likely]] {
     in.Drop(code >> 8);
@@ -71,8 +71,9 @@ constexpr ZigZag kZigZag;
   return true;
 }
 
-// The one symbol at place `k` that a look-up did not do: its code or bits are too long for it, or
-// the block ends between the two that it holds. With `block` the coefficient is stored.
+// Decodes the one symbol at place `k` that a look-up could not: its code or bits are too long, or
+// the block ends between the two coefficients of the look-up. Stores the coefficient if `block` is
+// given.
 enum class Step : std::uint8_t { kGoOn, kBlockDone, kDamaged };
 template <class Store>
 [[nodiscard]] inline Step ReadOne(BitReader& in, const HuffmanCodes& codes, unsigned& k,
@@ -99,12 +100,13 @@ template <class Store>
   return ++k == kBlock ? Step::kBlockDone : Step::kGoOn;
 }
 
-// Whether a look-up that left the block at place `k` did so by the code for its end, and in it.
+// Whether a look-up that left the block at place `k` met the code for the block's end inside the
+// block.
 [[nodiscard]] inline bool EndedWell(unsigned k) {
   return k >= AcTable::kBlockEnd && k < AcTable::kBlockEnd + kBlock;
 }
 
-// The coefficients after the first into `block`, which is zero. False: damaged.
+// Reads the coefficients after the first into `block`, which is zero. False if the data is damaged.
 [[nodiscard]] inline bool ReadBlock(BitReader& in, const AcTable& table, JCOEF* block) {
   for (unsigned k = 1;;) {
     BitReader before;
@@ -116,9 +118,10 @@ template <class Store>
       before.bits = in.bits;
       before.count = in.count;
       place = k;
-      // One load, as the length of the codes is what the next look-up waits for.
+      // One load gives all, since the next look-up waits for the length of the codes.
       const auto pair = std::bit_cast<std::uint64_t>(table.pairs[in.Peek(AcTable::kPairBits)]);
-      // In this order: where there is no second one, it may fall on the place of the first.
+      // In this order, since without a second coefficient its place may be that of the next first
+      // one.
       block[kZigZag.place[k + (pair >> 24 & 255)]] = static_cast<JCOEF>(pair >> 48);
       block[kZigZag.place[k + (pair >> 16 & 255)]] = static_cast<JCOEF>(pair >> 32);
       in.Drop(pair & 255);
@@ -167,12 +170,11 @@ template <class Store>
   }
 }
 
-// A table of the file before is used again where it is the same, as it nearly always is.
+// Keeps the table of the file before, which is nearly always the same.
 template <class Table>
 class Kept {
  public:
-  // False: `wanted` is no table, or not worth the making: it is new, and the file is too small to
-  // win back what that costs.
+  // False if `wanted` is no table, or is new and the file too small for making one to pay.
   [[nodiscard]] bool Take(const JHUFF_TBL* wanted, bool worth_it) {
     if (wanted == nullptr) {
       return false;
@@ -201,7 +203,7 @@ class Kept {
 
   Table table_;
   JHUFF_TBL from_ = {};
-  JHUFF_TBL asked_for_ = {};  // last
+  JHUFF_TBL asked_for_ = {};  // the last one
   bool built_ = false;
   bool usable_ = false;
 };
@@ -218,17 +220,17 @@ struct HuffmanDecoder::State {
   std::array<Kept<DcTable>, NUM_HUFF_TBLS> dc;
   std::array<Kept<AcTable>, NUM_HUFF_TBLS> ac;
 
-  // Of each block of an MCU.
+  // What is known of each block of an MCU.
   struct Block {
     const DcTable* dc;
     const AcTable* ac;
     int component;
-    bool only_first;  // reduced to one pixel: nobody looks at the others
+    bool only_first;  // reduced to one pixel: the other coefficients do not matter
   };
   std::array<Block, D_MAX_BLOCKS_IN_MCU> blocks = {};
 
   BitReader in;
-  std::array<int, MAX_COMPS_IN_SCAN> last = {};  // of each component, the coefficient before
+  std::array<int, MAX_COMPS_IN_SCAN> last = {};  // previous DC coefficient of each component
   unsigned until_restart = 0;
   unsigned restart_number = 0;
   JDIMENSION column = 0;  // of MCUs
@@ -237,7 +239,7 @@ struct HuffmanDecoder::State {
   bool gave_up = false;
 };
 
-// Asks for each table once, as asking twice is how a table becomes worth it.
+// Asks for each table exactly once, since a table that is asked for twice counts as worth making.
 bool HuffmanDecoder::State::TakeTables(const jpeg_decompress_struct& cinfo) {
   std::array<bool, NUM_HUFF_TBLS> uses_dc = {};
   std::array<bool, NUM_HUFF_TBLS> uses_ac = {};
@@ -283,7 +285,7 @@ bool HuffmanDecoder::State::Decode(const jpeg_decompress_struct& cinfo, JBLOCKRO
     }
     int& value = last[static_cast<std::size_t>(block.component)];
     value += difference;
-    constexpr int kFar = 1 << 20;  // nothing that an encoder wrote; keeps the sum in an int
+    constexpr int kFar = 1 << 20;  // beyond what encoders write; keeps the sum in an int
     if (value < -kFar || value > kFar) {
       return false;
     }

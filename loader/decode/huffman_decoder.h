@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entropy decoding of baseline JPEG, put in the place of libjpeg's own for the length of one
-// picture; everything after it (inverse DCT, upsampling, colour) stays libjpeg's. Two coefficients
-// come out of one look at a table, and blocks outside of the region are passed over without being
-// decoded at all. Coefficients are the same, bit for bit. For loader/decode alone.
+// Decodes the Huffman codes of baseline JPEG in place of libjpeg's own decoder, for one picture at
+// a time. Everything after it (inverse DCT, upsampling, colour) stays libjpeg's. One look-up gives
+// two coefficients, and blocks outside the region are skipped without computing their coefficients.
+// Coefficients are the same, bit for bit. For loader/decode alone.
 //
-// It takes undamaged data only: whatever is out of order makes it give up, and the picture is to be
-// decoded again by libjpeg, which knows what to say about it.
+// It decodes undamaged data only. At anything unexpected it gives up, and libjpeg must decode the
+// picture again, which reports what is wrong.
 #pragma once
 
 #include <array>
@@ -21,28 +21,29 @@ namespace penstock::loader {
 
 class HuffmanDecoder {
  public:
-  // Files of fewer bytes than `worth_bytes`, with Huffman tables that the file before did not have,
-  // are left to libjpeg: look-up tables for them would cost more than they save.
+  // A file of fewer bytes than `worth_bytes` whose Huffman tables differ from those of the file
+  // before is left to libjpeg, since look-up tables for it would cost more than they save.
   explicit HuffmanDecoder(std::size_t worth_bytes);
   ~HuffmanDecoder();
   HuffmanDecoder(const HuffmanDecoder&) = delete;
   HuffmanDecoder& operator=(const HuffmanDecoder&) = delete;
 
-  // Takes over the scan that `cinfo` stands before, if it is one that this can do: Huffman codes,
-  // sequential, 8 bits, all components in one scan, worth it. False leaves `cinfo` as it was.
+  // Takes over the scan before which `cinfo` stands, if this class can decode it (Huffman codes,
+  // sequential, 8 bits, all components in one scan) and that pays. If not, returns false and leaves
+  // `cinfo` as it was.
   //
   // Requires: jpeg_start_decompress() has returned and no row was read; the source holds the rest
   //           of the file; cinfo.client_data is not used otherwise.
   bool Attach(jpeg_decompress_struct& cinfo);
 
-  // Only the columns that libjpeg has been narrowed to are wanted from now on.
+  // From now on decodes only the columns to which libjpeg was narrowed.
   //
   // Units:    output pixels, as jpeg_crop_scanline() gave them back
   // Requires: no row was read.
   void KeepColumns(const jpeg_decompress_struct& cinfo, JDIMENSION first, JDIMENSION width);
 
-  // Whether the error that libjpeg jumped with is no error of the file: decode it again without
-  // this. False again after the next Attach().
+  // Whether libjpeg jumped because this class gave up, so that the file must be decoded again
+  // without it. False again after the next Attach().
   [[nodiscard]] bool gave_up() const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Look-up tables for the Huffman codes of a baseline JPEG. Bits come in the order of the file, the
-// first one the highest; an index into a table is the next kCodeBits, kPairBits or kSkipBits of
-// them. For loader/decode alone.
+// Look-up tables for the Huffman codes of a baseline JPEG. Bits are in the order of the file, the
+// first one the highest. The index into a table is the next kCodeBits, kPairBits or kSkipBits bits.
+// For loader/decode alone.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace penstock::loader {
 
-// The value of `size` bits (0 to 15) that stand at the top of `bits`: the standard's EXTEND.
+// The value of the `size` bits (0 to 15) at the top of `bits`: EXTEND in the standard.
 [[nodiscard]] constexpr int ValueOf(std::uint64_t bits, unsigned size) {
   const auto magnitude = static_cast<int>((bits >> 1) >> (63 - size));
   const bool negative = (bits >> 63) == 0;
@@ -26,42 +26,44 @@ struct HuffmanCodes {
   static constexpr int kCodeBits = 10;
   static constexpr int kLongest = 16;
 
-  // length << 8 | symbol of the code that these bits begin with; 0: it is longer, or there is none.
+  // length << 8 | symbol of the code with which these bits begin; 0 if it is longer, or there is
+  // none.
   std::array<std::uint16_t, std::size_t{1} << kCodeBits> by_bits;
-  // The last code of each length (-1: none), and what leads from a code to its symbol.
+  // The last code of each length (-1: none), and the offset from a code to its symbol.
   std::array<std::int32_t, kLongest + 1> last;
   std::array<std::int32_t, kLongest + 1> offset;
   std::array<std::uint8_t, 256> symbols;
 
-  // False if `table` describes no prefix code; the tables are then not to be used.
+  // False if `table` describes no prefix code; the tables must not be used then.
   [[nodiscard]] bool Build(const JHUFF_TBL& table);
 };
 
 struct DcTable {
-  HuffmanCodes codes;  // symbol: the size of the difference, 0 to 15
+  HuffmanCodes codes;  // a symbol is the size of the difference, 0 to 15
 
   [[nodiscard]] bool Build(const JHUFF_TBL& table);
 };
 
-// Symbols of AC codes: how many zeros go before, and the size of the coefficient after them; size 0
-// ends the block, or stands for 16 zeros.
+// A symbol of an AC code says how many zeros come first, and the size of the coefficient after
+// them. Size 0 ends the block, or stands for 16 zeros.
 struct AcTable {
   static constexpr int kPairBits = 10;
   static constexpr int kSkipBits = 10;
   static constexpr unsigned kBlockEnd = 128;  // added to `advance` by a code that ends the block
   static constexpr unsigned kNothing = 64;    // `advance` where not one symbol is whole
 
-  // Up to two coefficients that these bits hold whole. Without a second one, its value is 0 and its
-  // place the next, which is not written yet.
+  // Up to two coefficients that these bits contain completely. If there is no second one, its value
+  // is 0 and its place the next, which is not written yet.
   struct Pair {
     std::uint8_t bits;     // used up
     std::uint8_t advance;  // places of the block used up
-    std::uint8_t first;    // places, counted from where the block stands
+    std::uint8_t first;    // place of the first coefficient, from the current one
     std::uint8_t second;
     std::int16_t first_value;
     std::int16_t second_value;
   };
-  // Up to the end of a block, for blocks that nobody looks at: only codes must be whole.
+  // For blocks that nobody needs: skips up to the end of a block, where only codes must be
+  // complete.
   struct Skip {
     std::uint8_t bits;
     std::uint8_t advance;

@@ -18,7 +18,7 @@ constexpr unsigned kHeight = 56;
 constexpr std::size_t kChannels = 3;
 constexpr unsigned kRestartMcus = 7;
 
-// Every byte of `out` is written. False if libjpeg gave up.
+// Encodes the test picture to `out`. False if libjpeg gave up.
 bool Encode(JpegErrors& errors, unsigned char** out, unsigned long* size) {  // NOLINT: libjpeg's
   jpeg_compress_struct cinfo = {};
   cinfo.err = &errors.base;

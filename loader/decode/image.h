@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures as the loader passes them on: interleaved 8-bit RGB in memory that someone else owns.
-// Values, no ownership, thread-safe.
+// Pictures as the loader passes them on: interleaved 8-bit RGB, in memory that others own. Values,
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Size {
 };
 
 // A rectangle of pixels at full resolution, in the coordinates of the picture as a person sees it
-// (that is, after the EXIF orientation where that is applied). x and y of the first pixel.
+// (after the EXIF orientation, where that is applied). x and y are those of the first pixel.
 struct Region {
   int x = 0;
   int y = 0;
@@ -33,7 +33,7 @@ struct ImageView {
   std::ptrdiff_t stride = 0;  // bytes
 };
 
-// What a header tells. width and height are after the EXIF orientation if that was asked for.
+// What a file's header says. width and height are after the EXIF orientation if that was asked for.
 struct ImageInfo {
   int width = 0;
   int height = 0;

@@ -62,8 +62,8 @@ void StopAtScanLimit(j_common_ptr common) {
   }
 }
 
-// A component whose samples are decoded at another scale than the smallest and interpolated all the
-// same: jpeg_crop_scanline() of 2.1.5 gets its width wrong (fixed in 3.0.1).
+// Whether a component is decoded at another scale than the smallest and interpolated all the same:
+// jpeg_crop_scanline() of 2.1.5 computes a wrong width for it (fixed in 3.0.1).
 [[nodiscard]] bool CropIsBroken(const jpeg_decompress_struct& cinfo) {
   for (int i = 0; i < cinfo.num_components; ++i) {
     const jpeg_component_info& c = cinfo.comp_info[i];
@@ -78,8 +78,8 @@ void StopAtScanLimit(j_common_ptr common) {
   return false;
 }
 
-// A progressive file that leaves out its later scans: libjpeg smooths what is there, with a look at
-// five by five blocks, so that a part is not what it is in the whole.
+// Whether a progressive file lacks its later scans. libjpeg smooths such a picture over five by
+// five blocks, so a part would differ from the same part of the whole.
 [[nodiscard]] bool IsSmoothed(const jpeg_decompress_struct& cinfo) {
   if (cinfo.progressive_mode != TRUE || cinfo.coef_bits == nullptr) {
     return false;
@@ -119,7 +119,7 @@ struct JpegDecoder::State {
 
   DecodeOptions options;
   bool created = false;
-  bool header_read = false;  // libjpeg stands behind the header of `file`
+  bool header_read = false;  // libjpeg has read the header of `file`
   std::span<const std::byte> file;
   ImageInfo info;
   Orientation orientation;
@@ -128,8 +128,8 @@ struct JpegDecoder::State {
   ScanLimit limit = {};
   jpeg_decompress_struct cinfo = {};
   HuffmanDecoder huffman;
-  bool own_huffman = false;  // for the picture at hand: wanted
-  bool attached = false;     // and at work
+  bool own_huffman = false;  // our Huffman decoder is wanted for this picture
+  bool attached = false;     // and is in use
   std::uint64_t own_huffman_decodes = 0;
   PixelBuffer buffer;
   PixelBuffer turned;  // for orientations that exchange x and y
@@ -146,7 +146,7 @@ JpegDecoder::State::State(const DecodeOptions& wanted)
   cinfo.progress = &limit.base;
 }
 
-// What libjpeg complained of; makes it ready for the next file.
+// Returns libjpeg's complaint, and makes libjpeg ready for the next file.
 Error JpegDecoder::State::Failure() {
   Error error{ErrorKind::kInput, ReasonOf(errors, common())};
   if (errors.base.msg_code == JERR_OUT_OF_MEMORY) {
@@ -226,8 +226,8 @@ bool JpegDecoder::State::Start(int denominator) {
   });
 }
 
-// Narrows libjpeg to the columns of `wanted`, which become whole MCUs on the left, and moves it
-// close to the first row.
+// Narrows libjpeg to the columns of `wanted`, widened to whole MCUs on the left, and skips to a row
+// close to the first.
 bool JpegDecoder::State::Seek(const Region& wanted, ColumnRange& columns) {
   columns = {0, static_cast<int>(cinfo.output_width)};
   if (IsSmoothed(cinfo)) {
@@ -238,8 +238,9 @@ bool JpegDecoder::State::Seek(const Region& wanted, ColumnRange& columns) {
     columns =
         ColumnsFor(wanted, columns.width, info.grey ? block : block * cinfo.max_h_samp_factor);
   }
-  // Without interpolation a skip ends on a whole group of rows; the others are right anywhere, and
-  // one that ends on the first row of an MCU row costs the whole MCU row above, as it must.
+  // Without interpolation a skip must end on a whole group of rows. With it, a skip may end
+  // anywhere; one that ends on the first row of an MCU row needs the whole MCU row above, which
+  // interpolation uses.
   const int group = options.fancy_upsampling ? 1 : cinfo.max_v_samp_factor;
   JDIMENSION first = static_cast<JDIMENSION>(columns.first);
   JDIMENSION width = static_cast<JDIMENSION>(columns.width);
@@ -259,11 +260,12 @@ bool JpegDecoder::State::Seek(const Region& wanted, ColumnRange& columns) {
   return done;
 }
 
-// Reads the rows of `wanted` to first, first + step, ...; those before it go to `spare`.
+// Reads the rows of `wanted` to first, first + step and so on. Rows before them go to `spare`.
 bool JpegDecoder::State::ReadRows(const Region& wanted, std::uint8_t* first, std::ptrdiff_t step,
                                   std::uint8_t* spare) {
   return Guarded(errors, [this, &wanted, first, step, spare] {
-    // Several at a time: merged upsampling makes two at once, and would else keep one by copying.
+    // Reads several rows at a time: merged upsampling makes two at once and would otherwise copy
+    // one.
     constexpr int kRowsPerCall = 16;
     JSAMPROW rows[kRowsPerCall];  // NOLINT: plain memory, as a jump may pass it
     const int end = wanted.y + wanted.height;
@@ -283,9 +285,9 @@ Result<JpegDecoder::Decoded> JpegDecoder::State::DecodeRegion(const Region& regi
   attached = false;
   auto decoded = DecodeOnce(region, target);
   if (!decoded && attached && huffman.gave_up()) {
-    // Damaged, or close to it: libjpeg has the last word.
+    // The file is damaged, or unusual: libjpeg decides.
     PENSTOCK_TRY(Open());
-    errors.warnings = warnings;  // each is counted once
+    errors.warnings = warnings;  // count each warning once
     own_huffman = attached = false;
     decoded = DecodeOnce(region, target);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JPEG files to RGB pixels with libjpeg-turbo, but for the Huffman codes: the whole picture, a
-// region of it, or either at a reduced size. One decoder per thread; it owns the pixels it hands
-// out and one libjpeg instance, both used again for every file: its own memory grows to the largest
-// region and stays. Bad files give an Error that does not name the file (the caller knows it) and
-// leave the decoder usable.
+// Decodes JPEG files to RGB pixels with libjpeg-turbo and our own decoder for Huffman codes: the
+// whole picture or a region of it, at full or reduced size. There is one decoder for each thread.
+// It owns the pixels that it returns and one libjpeg instance, and uses both for every file, so its
+// memory grows to the largest region and stays. A bad file gives an Error that does not name the
+// file (the caller knows it) and leaves the decoder usable.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,20 @@ namespace penstock::loader {
 
 struct DecodeOptions {
   bool fancy_upsampling = true;  // chroma interpolated, as Pillow and torchvision do
-  // Huffman codes by our own decoder, which gives the same pixels sooner; false: by libjpeg's.
+  // Whether our own decoder reads Huffman codes, which gives the same pixels faster than libjpeg's.
   bool own_huffman = true;
-  std::size_t own_huffman_from = 24 << 10;  // bytes of a file whose tables are new: less is slower
-  bool fast_dct = false;  // 3 % faster, 4 to 6 dB worse at quality 97: for comparison
-  // 0: full size only. q >= 1: at 1/2, 1/4 or 1/8, the smallest that leaves at least q times the
-  // pixels wanted along each side (the other ratios of libjpeg are slower than full size).
+  std::size_t own_huffman_from = 24 << 10;  // smallest file with new tables for which that pays
+  bool fast_dct = false;  // 3 % faster, 4 to 6 dB worse at quality 97; for comparison
+  // 0: always decode at full size. q >= 1: decode at the smallest of 1/2, 1/4 and 1/8 that leaves
+  // at least q times the pixels wanted along each side (libjpeg's other ratios are slower than full
+  // size).
   double reduce = 0;
   bool exif = false;  // apply the EXIF orientation
-  // A warning of libjpeg that the data is corrupt makes the file an error; otherwise it is counted,
-  // and the pixels are whatever libjpeg made of it. A truncated file is an error either way.
+  // Whether libjpeg's warning that data is corrupt makes the file an error. If not, the warning is
+  // counted and the pixels are what libjpeg makes of the data. A truncated file is always an error.
   bool strict = true;
-  std::uint64_t max_pixels = 178'956'970;  // where Pillow refuses too
-  int max_scans = 100;                     // of one file: some kilobytes of scans can cost hours
+  std::uint64_t max_pixels = 178'956'970;  // Pillow's limit
+  int max_scans = 100;                     // some kilobytes of scans can take hours
 };
 
 class JpegDecoder {

@@ -21,8 +21,8 @@ JpegErrors& ErrorsOf(j_common_ptr common) {
 
 void DropMessage(j_common_ptr /*common*/) {}
 
-// Whether the warning now in `err` says that pixels are not what the encoder wrote. Bytes too many
-// before a header or before the end marker do no harm, those between two scans or intervals do.
+// Whether the warning in `err` says that pixels are not what the encoder wrote. Extra bytes before
+// a header or before the end marker do no harm; those between two scans or intervals do.
 bool SaysCorrupt(const JpegErrors& errors) {
   switch (errors.base.msg_code) {
     case JWRN_ARITH_BAD_CODE:
@@ -88,7 +88,7 @@ bool IsUnsupported(int code) {
   }
 }
 
-// What else people keep under the name of a JPEG.
+// Names the kind of a file that is no JPEG, for common kinds.
 std::string_view KindOf(std::span<const std::byte> file) {
   struct Kind {
     std::size_t at;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where libjpeg gets its bytes and tells its troubles: a source over a file in memory for which
-// running out of bytes is an error, and an error manager that jumps out instead of exiting. For
-// loader/decode alone; one of each per libjpeg instance, used by one thread.
+// libjpeg's source and error manager: the source reads a file in memory, and running out of bytes
+// is an error; the error manager jumps out instead of exiting. For loader/decode alone. Each
+// libjpeg instance has one of each and is used by one thread.
 #pragma once
 
 #include <csetjmp>
@@ -16,7 +16,7 @@
 
 namespace penstock::loader {
 
-// Derived in C's way, as libjpeg hands back a pointer to the first member.
+// Derived as in C, by its first member, since libjpeg passes a pointer to that.
 struct JpegErrors {
   jpeg_error_mgr base;
   std::jmp_buf jump;
@@ -25,7 +25,7 @@ struct JpegErrors {
   bool in_data;  // the header has been read
 };
 
-// Fills in `errors` and gives its first member to put into cinfo.err.
+// Initialises `errors`. Returns its first member, to be put into cinfo.err.
 jpeg_error_mgr* InitErrors(JpegErrors& errors, bool strict);
 
 // Why libjpeg jumped, in one line: "truncated JPEG", "corrupt JPEG: ...".
@@ -42,16 +42,16 @@ template <class Call>
   return true;
 }
 
-// Never allocates. cinfo.src points at it for the life of the instance.
+// Initialises the source. cinfo.src points to it for the life of the instance. Never allocates.
 void InitSource(jpeg_source_mgr& source);
 void SetSource(jpeg_source_mgr& source, std::span<const std::byte> file);
 
 // "" if `file` begins like a JPEG, else the reason it cannot be one.
 [[nodiscard]] std::string WhyNotJpeg(std::span<const std::byte> file);
 
-// Whether an end marker is anywhere in `data`, which begins after the header. Inside of entropy
-// coded data FF is never followed by D9, so a file cut at any byte has none.
-// Cost: a look at the last two bytes, for files with nothing after the marker.
+// Whether `data`, which begins after the header, contains an end marker. In entropy-coded data D9
+// never follows FF, so a file that was cut at any byte has none.
+// Cost: looks only at the last two bytes if nothing follows the marker.
 [[nodiscard]] bool HasEndMarker(std::span<const std::byte> data);
 
 }  // namespace penstock::loader

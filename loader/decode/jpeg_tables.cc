@@ -17,13 +17,14 @@ struct HuffmanTables {
   std::array<JHUFF_TBL, kTables> ac;
 };
 
-// More codes of one and two bits than there are: libjpeg refuses it when it is used.
+// Claims more codes of one and two bits than can exist, so libjpeg refuses the table when it is
+// used.
 void MakeUnusable(JHUFF_TBL& table) {
   table = {};
   table.bits[1] = table.bits[2] = 255;
 }
 
-// The standard's tables are in no header, but the compressor's defaults are these.
+// The standard's tables are in no header, but they are the defaults of the compressor.
 HuffmanTables StandardTables() {
   jpeg_compress_struct cinfo = {};
   JpegErrors errors;

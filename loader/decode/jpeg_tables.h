@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // libjpeg keeps quantisation and Huffman tables from one file to the next, for streams that send
-// them once. A data set is no such stream: a file that lacks a table is damaged, and what it
-// decodes to must not depend on the file before it. For loader/decode alone.
+// them once. A data set is no such stream: a file without a table is damaged, and its pixels must
+// not depend on the file before it. For loader/decode alone.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,8 @@
 
 namespace penstock::loader {
 
-// Puts the tables into the state that every file is to find: no quantisation tables, and the
-// Huffman tables of the standard, which Motion JPEG frames leave out and a new libjpeg-turbo
-// instance supplies too. Allocates the first time.
+// Resets the tables before a file: no quantisation tables, and the standard's Huffman tables, which
+// Motion JPEG frames leave out and a new libjpeg-turbo instance also has. Allocates the first time.
 //
 // Requires: inside Guarded(), as libjpeg may jump.
 void ForgetTables(j_decompress_ptr cinfo);

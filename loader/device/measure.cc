@@ -14,10 +14,10 @@ namespace {
 
 using Work = std::function<Result<void>()>;
 
-// What `launches` of `queue` take, by the device's stamps.
+// The time of `launches` calls of `queue`, by the device's time stamps.
 Result<TimeNs> Interval(cuda::Stream& stream, unsigned launches, const Work& queue) {
   Result<void> done;
-  // One more before the first stamp: it keeps the device at work while the CPU queues the others.
+  // One more launch before the first stamp keeps the device busy while the CPU queues the others.
   if (launches > 1) done = queue();
   if (done) done = stream.Mark(0);
   for (unsigned i = 0; done && i < launches; ++i) done = queue();
@@ -31,10 +31,10 @@ Result<TimeNs> Interval(cuda::Stream& stream, unsigned launches, const Work& que
   return *ended - *begun;
 }
 
-// Median length of one `queue`.
+// The median time of one `queue`.
 Result<TimeNs> Median(cuda::Device& device, cuda::Stream& stream, const Timing& timing,
                       const Work& queue) {
-  constexpr int kMostWarmups = 10000;  // where stamps do not advance
+  constexpr int kMostWarmups = 10000;  // the end if stamps do not advance
   PENSTOCK_TRY(device.Anchor());
   TimeNs warm{};
   for (int i = 0; i == 0 || (warm < timing.warmup && i < kMostWarmups); ++i) {
@@ -156,7 +156,7 @@ Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
     pictures[i].pixels = reinterpret_cast<std::uint8_t*>(memory->data()) + offsets[i];
   }
   std::vector<std::size_t> refused;
-  const Timing alone{timing.repeats, 1, timing.warmup};  // a batch is waited for before the next
+  const Timing alone{timing.repeats, 1, timing.warmup};  // the next batch waits for the one before
   const auto time =
       Median(device, **stream, alone, [&] { return jpeg.Decode(pictures, **stream, refused); });
   PENSTOCK_TRY(time);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device takes for the stages that can move to it, by its own stamps. One thread.
+// Measures the time of the stages that can move to a device, by the device's own time stamps. One
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +18,21 @@
 
 namespace penstock::loader {
 
-// How something is measured: intervals between two stamps of the device, each of them of several
-// launches that follow one another, so that neither the CPU's queueing nor the stamps count.
+// How a stage is measured: by intervals between two stamps of the device. Each interval has several
+// launches, one after the other, so that the CPU's queueing and the stamps do not count.
 struct Timing {
-  unsigned repeats = 9;        // intervals, whose median counts
-  unsigned launches = 20;      // of an interval
-  TimeNs warmup{100'000'000};  // of work before them: an idle H200 stands at 345 MHz, not at 1980
+  unsigned repeats = 9;        // number of intervals; their median counts
+  unsigned launches = 20;      // in an interval
+  TimeNs warmup{100'000'000};  // work before them: an idle H200 runs at 345 MHz instead of 1980
 };
 
-// The usual one; for an emulated device, whose speed means nothing, the least that has a result.
+// The usual timing. For an emulated device, whose speed means nothing, the shortest that gives a
+// result.
 [[nodiscard]] Timing TimingFor(const cuda::DeviceInfo& device);
 
 struct DeviceTime {
-  TimeNs batch{};            // of one launch: an interval by its launches
-  std::uint64_t bytes = 0;   // that are moved for a batch: read and written once each
+  TimeNs batch{};            // time of one launch
+  std::uint64_t bytes = 0;   // read and written for a batch, each counted once
   double megapixels = 0;     // of the pictures of a batch, before cropping
   std::size_t pictures = 0;  // of a batch
 
@@ -42,19 +44,21 @@ struct DeviceTime {
   }
 };
 
-// Kernels of `program` on `batch` pictures of that size, each with random numbers of its own, that
-// lie in the device's memory, as does what the kernels are told: neither copy counts.
+// Measures the kernels of `program` on `batch` pictures of that size, each with random numbers of
+// its own. The pictures and the kernels' instructions lie in the device's memory, so no copy
+// counts.
 // Requires: batch, repeats, launches >= 1. Errors: kEnvironment, those of PlanPasses.
 [[nodiscard]] Result<DeviceTime> MeasureProgram(cuda::Device& device, const AugmentProgram& program,
                                                 Size picture, std::size_t batch,
                                                 const Timing& timing);
 
-// Pinned memory to the device. `bytes` per copy. Requires, Errors: as above.
+// Measures copies of `bytes` from pinned memory to the device. Requires, Errors: as above.
 [[nodiscard]] Result<DeviceTime> MeasureCopy(cuda::Device& device, std::size_t bytes,
                                              const Timing& timing);
 
-// Whole pictures by nvJPEG, those that it takes: at least one. With what the CPU has to do of it:
-// one batch an interval, whatever timing.launches. Errors: kInput where it takes none.
+// Measures the decoding of whole pictures by nvJPEG, of those that it accepts. The CPU's part of
+// the work counts too, so an interval has one batch, whatever timing.launches says. Errors: kInput
+// if nvJPEG accepts none.
 [[nodiscard]] Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
                                                std::span<const std::vector<std::byte>> files,
                                                const Timing& timing);

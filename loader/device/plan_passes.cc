@@ -91,7 +91,7 @@ Result<void> PlanPasses::Add(const AugmentPlan& plan, const DevicePicture& pictu
     }
     if (Result<void> added = AddStep(step, covers, denominator, list); !added) return added;
     if (i == plan.final_step) list.Finish(form_, target);
-    covers = {0, 0, step.out.width, step.out.height};  // steps after the first see what they made
+    covers = {0, 0, step.out.width, step.out.height};  // later steps see what the step before made
     denominator = 1;
   }
   list.End();

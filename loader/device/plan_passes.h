@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what is to be done to a sample to what the kernels are told. The same plan, drawn from the
-// same random numbers, as the CPU carries out. Any thread may call it.
+// Translates the plan of a sample into passes of the kernels. It is the plan that the CPU would
+// carry out, drawn from the same random numbers. Any thread may call it.
 //
-// Tolerance: one operation gives the CPU's bytes, or is 1 of 255 off where the CPU's sum of
-// products was within its rounding of a half; fewer than 1 in 1,000 are. float16 and float32 differ
-// by at most 1e-4 of the range before the conversion. Where bytes 1 apart go through further
-// operations on bytes, those can spread them by their own factor.
+// Tolerance: one operation gives the CPU's bytes, or differs by 1 of 255 where the CPU's sum of
+// products is nearly a half; fewer than 1 in 1,000 bytes do. float16 and float32 differ by at most
+// 1e-4 of the range before the conversion. Further operations on bytes can enlarge a difference of
+// 1 by their own factor.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 
 namespace penstock::loader {
 
-// Decoded pixels in memory of the device, as JpegDecoder::Decoded tells of them.
+// Decoded pixels in memory of the device, described as in JpegDecoder::Decoded.
 struct DevicePicture {
   cuda::PictureAt at;
   Region covers;
@@ -30,7 +30,7 @@ struct DevicePicture {
 
 class PlanPasses {
  public:
-  // The program must outlive this.
+  // Requires: the program outlives this object.
   explicit PlanPasses(const AugmentProgram& program);
 
   // Appends the passes of one sample. `target`: offset of the sample in the output.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kBuffered and kDirect: open and pread. What differs is alignment.
+// kBuffered and kDirect: open and pread. They differ in alignment.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -22,15 +22,15 @@ class PreadReader : public ObjectReader {
     slot.ref.Assign(ref);
     slot.file.Reset();
     slot.error = 0;
-    // With one slot nothing else is done before Finish(). With O_DIRECT there is no cache to read
-    // ahead into: opening a file ahead is all there is to gain.
+    // With one slot Finish() follows at once. With O_DIRECT there is no cache to read ahead into,
+    // so only opening a file early gains anything.
     if (slots_.size() < 2 || (direct_ && !ref.whole_file) || (!ref.whole_file && ref.size == 0)) {
       return;
     }
     const int fd = Open(slot);
     if (fd >= 0 && !slot.direct) {
       ::posix_fadvise(fd, static_cast<off_t>(ref.offset), static_cast<off_t>(ref.size),
-                      POSIX_FADV_WILLNEED);  // length 0: to the end
+                      POSIX_FADV_WILLNEED);  // length 0 means to the end
     }
   }
 
@@ -52,13 +52,13 @@ class PreadReader : public ObjectReader {
  private:
   struct Slot {
     OwnedRef ref;
-    Descriptor file;  // of a whole file; shards stay in shards_
+    Descriptor file;  // for a whole file; shards are in shards_
     int error = 0;
     bool direct = false;
     IoBuffer buffer;
   };
 
-  // The slot's descriptor, opened if it is not yet; or -errno.
+  // Returns the slot's descriptor, and opens it if need be; or -errno.
   int Open(Slot& slot) {
     if (slot.error != 0) {
       return -slot.error;
@@ -68,7 +68,7 @@ class PreadReader : public ObjectReader {
     }
     slot.direct = direct_;
     int fd = OpenOnce(slot);
-    if (fd == -EINVAL && slot.direct) {  // this file system knows no O_DIRECT
+    if (fd == -EINVAL && slot.direct) {  // this file system does not know O_DIRECT
       slot.direct = false;
       ++stats_.direct_refused;
       fd = OpenOnce(slot);
@@ -94,7 +94,7 @@ class PreadReader : public ObjectReader {
     }
     const Result<std::uint64_t> size = ObjectSize(fd, ref, options_.max_object);
     PENSTOCK_TRY(size);
-    // Room for whole blocks before and after with O_DIRECT.
+    // With O_DIRECT there must be room for whole blocks before and after.
     if (!slot.buffer.Reserve(static_cast<std::size_t>(*size) + 2 * kDirectAlign)) {
       return NoMemory(ref, *size);
     }
@@ -122,7 +122,7 @@ class PreadReader : public ObjectReader {
     const std::uint64_t wanted = lead + size;
     std::uint64_t done = 0;
     while (done < wanted) {
-      // After a short read that is not the end of the file: again from the last whole block.
+      // A short read is not always the end of the file: go on from the last whole block.
       const std::uint64_t from = done / kDirectAlign * kDirectAlign;
       const std::uint64_t length = (wanted - from + kDirectAlign - 1) / kDirectAlign * kDirectAlign;
       const ssize_t got = ::pread(fd, slot.buffer.data() + from, static_cast<std::size_t>(length),
@@ -130,7 +130,7 @@ class PreadReader : public ObjectReader {
       if (got < 0 && errno == EINTR) {
         continue;
       }
-      if (got < 0 && errno == EINVAL) {  // opened, but not read: other blocks than ours
+      if (got < 0 && errno == EINVAL) {  // it needs other blocks than ours
         return ReadWithoutDirect(slot, size);
       }
       if (got < 0) {

@@ -37,7 +37,7 @@ struct Range {
   std::uint64_t end = 0;
 };
 
-// The part of the file that the sample is, or nothing if it is not a file.
+// The part of the file that holds the sample. False if it is no file.
 bool RangeOf(int fd, const SampleRef& ref, Range& range, struct stat& info) {
   if (fd < 0 || ::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     return false;
@@ -52,7 +52,7 @@ Descriptor Open(const SampleRef& ref) {
   return Descriptor(OpenForReading(std::string(ref.path).c_str(), 0));
 }
 
-// mincore() says "all" about files that the caller could not write (since Linux 5.2).
+// Since Linux 5.2 mincore() says that all pages are cached if the caller could not write the file.
 bool MincoreTellsTheTruth(int fd, const struct stat& info) {
   return info.st_uid == ::geteuid() || ::geteuid() == 0 ||
          ::faccessat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(fd)).c_str(), W_OK, AT_EACCESS) ==
@@ -109,8 +109,7 @@ bool DropFromPageCache(const SampleRef& ref) {
   if (!RangeOf(fd.get(), ref, range, info)) {
     return false;
   }
-  // A length of 0 would mean "to the end". Pages that are only partly inside stay, by the kernel's
-  // own rule.
+  // A length of 0 would mean to the end. The kernel keeps pages that lie only partly inside.
   return range.end == range.begin ||
          ::posix_fadvise(fd.get(), static_cast<off_t>(range.begin),
                          static_cast<off_t>(range.end - range.begin), POSIX_FADV_DONTNEED) == 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of a sample the kernel holds in its page cache, without changing that: what tells a cold
-// run from a warm one. Thread-safe.
+// Tells how much of a sample is in the page cache, without changing that, and so whether a run is
+// cold or warm. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct CacheState {
   bool known = false;        // false: the file cannot be opened, or the kernel does not tell
 };
 
-// By cachestat(2) (Linux 6.5), else mincore(2), which tells the truth only about files that the
-// caller could write. Cost: about 2 us with cachestat, most of it for opening the file.
+// Uses cachestat(2) (Linux 6.5), else mincore(2), which is right only for files that the caller
+// could write. Cost: about 2 us with cachestat, most of it for opening the file.
 [[nodiscard]] CacheState PageCacheState(const SampleRef& ref);
 
-// Asks the kernel to drop the sample's clean pages, for a cold run. No guarantee: dirty, mapped and
-// locked pages stay, and on tmpfs all do. False if the file cannot be opened.
+// Asks the kernel to drop the sample's clean pages, for a cold run. Dirty, mapped and locked pages
+// stay, and on tmpfs all do. False if the file cannot be opened.
 bool DropFromPageCache(const SampleRef& ref);
 
 }  // namespace penstock::loader

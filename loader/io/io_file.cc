@@ -32,7 +32,7 @@ bool IoBuffer::Reserve(std::size_t size) {
   if (size <= capacity_ && data_ != nullptr) {
     return true;
   }
-  // By half as much again, so that slowly growing objects do not allocate each time.
+  // Grows by a half, so that slowly growing objects do not allocate each time.
   const std::size_t wanted = std::max({size, capacity_ + capacity_ / 2, std::size_t{256} << 10});
   const std::size_t rounded = (wanted + kDirectAlign - 1) / kDirectAlign * kDirectAlign;
   data_.reset();
@@ -147,7 +147,7 @@ int OpenShards::Get(const OwnedRef& ref, int extra_flags) {
   if (!fd) {
     return fd.get();
   }
-  // O_NONBLOCK was for the opening; io_uring would answer EAGAIN where it must wait.
+  // O_NONBLOCK was only for open(); io_uring would return EAGAIN instead of waiting.
   ::fcntl(fd.get(), F_SETFL, extra_flags);
   if (entries_.size() < kOpen) {
     entries_.emplace_back();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the readers share: opening with one line for every kind of trouble, a buffer that grows, and
-// a few shards that stay open. Each object belongs to one thread.
+// What the readers share: opening files, with errors of one line, a buffer that grows, and a few
+// shards that stay open. Each object belongs to one thread.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ namespace penstock::loader {
 
 inline constexpr std::size_t kDirectAlign = 4096;  // of offsets, lengths and memory for O_DIRECT
 
-// Memory that is aligned for O_DIRECT, is never cleared and only grows.
+// Memory that is aligned for O_DIRECT. It is never cleared and only grows.
 class IoBuffer {
  public:
-  // At least `size` bytes, their contents undefined. False if there is no memory.
+  // Makes room for at least `size` bytes with undefined contents. False if there is no memory.
   [[nodiscard]] bool Reserve(std::size_t size);
   [[nodiscard]] std::byte* data() const { return data_.get(); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
@@ -37,7 +37,7 @@ class IoBuffer {
   std::size_t capacity_ = 0;
 };
 
-// A SampleRef whose texts are its own; assigning again does not allocate.
+// A SampleRef that owns its texts. Assigning again does not allocate.
 class OwnedRef {
  public:
   void Assign(const SampleRef& ref);
@@ -50,31 +50,33 @@ class OwnedRef {
   std::string name_;
 };
 
-// Lines about one sample. They name the file, and the sample if it is a part of a file.
+// Errors about one sample, in one line. They name the file, and the sample if it is a part of a
+// file.
 [[nodiscard]] tl::unexpected<Error> OpenFailed(const SampleRef& ref, int error);
 [[nodiscard]] tl::unexpected<Error> ReadFailed(const SampleRef& ref, int error);
 [[nodiscard]] tl::unexpected<Error> TooShort(const SampleRef& ref, std::uint64_t wanted,
                                              std::uint64_t got);
 [[nodiscard]] tl::unexpected<Error> NoMemory(const SampleRef& ref, std::uint64_t size);
 
-// Opens for reading; never blocks on a FIFO. Returns the descriptor, or -errno.
+// Opens a file for reading. Never blocks on a FIFO. Returns the descriptor, or -errno.
 [[nodiscard]] int OpenForReading(const char* path, int extra_flags);
 
 // How many bytes to read: from the reference, or by fstat.
 // Errors: kInput: no regular file; larger than `limit`.
 Result<std::uint64_t> ObjectSize(int fd, const SampleRef& ref, std::uint64_t limit);
 
-// preads until `size` bytes are there or the file ends. Returns the bytes, or -errno.
+// Calls pread until `size` bytes are there or the file ends. Returns the number of bytes, or
+// -errno.
 [[nodiscard]] std::int64_t ReadAll(int fd, std::byte* to, std::uint64_t size, std::uint64_t offset);
 
-// Shards that were read from last and stay open, so that a sample of a tar costs one pread.
+// Keeps the shards open that were read last, so that a sample of a tar costs one pread.
 class OpenShards {
  public:
   // The descriptor of `path`, which stays valid until the next call; or -errno.
   [[nodiscard]] int Get(const OwnedRef& ref, int extra_flags);
 
  private:
-  // 16 of these in each of 32 threads leave half of the usual 1024 descriptors.
+  // With 16 of them in each of 32 threads, half of the usual 1024 descriptors are left.
   static constexpr std::size_t kOpen = 16;
   struct Entry {
     std::string path;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kMmap: the pages of the page cache themselves, without a copy. A shard is mapped whole, once a
-// thread; a file for as long as its slot holds it.
+// kMmap: gives the pages of the page cache themselves, without a copy. Each thread maps a shard
+// once, as a whole, and a file for as long as its slot holds it.
 //
-// A map of a file that someone cuts raises SIGBUS on access. Finish() therefore has the kernel
-// populate the pages of the sample (MADV_POPULATE_READ, Linux 5.14), which answers EFAULT where an
-// access would raise SIGBUS and takes the waiting for the disk into the read, where it belongs;
-// before 5.14 the size when mapped is all that is checked. What remains is a file that is cut
-// between Finish() and the use of the bytes: whoever must survive that uses another method.
-// Mapped pages count as resident memory of the process although the kernel can take them back.
+// If someone cuts a mapped file, an access raises SIGBUS. So Finish() makes the kernel populate the
+// pages of the sample (MADV_POPULATE_READ, Linux 5.14). This gives EFAULT where an access would
+// raise SIGBUS, and moves the wait for the disk into the read, where it belongs. Before 5.14 only
+// the size at mapping is checked. A file may still be cut between Finish() and the use of the
+// bytes; who must survive that uses another method. Mapped pages count as resident memory of the
+// process, although the kernel can take them back.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -33,7 +33,7 @@
 namespace penstock::loader {
 namespace {
 
-// A whole file, read-only. Size 0: no memory.
+// Maps a whole file, read-only. A size of 0 takes no memory.
 class FileMap {
  public:
   FileMap() = default;
@@ -62,7 +62,7 @@ class FileMap {
     if (!fd) {
       return OpenFailed(ref, -fd.get());
     }
-    // The file's own size, whatever the reference says: that is what may be touched.
+    // Takes the file's own size, not that of the reference, since only that much may be touched.
     SampleRef whole = ref;
     whole.whole_file = true;
     whole.size = 0;
@@ -88,7 +88,7 @@ class FileMap {
   std::size_t size_ = 0;
 };
 
-// Advice for the pages that hold `bytes`; the answer of madvise as 0 or an errno.
+// Calls madvise for the pages that hold `bytes`. Returns 0 or an errno.
 int Advise(std::span<const std::byte> bytes, int advice) {
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): an address to round
@@ -152,7 +152,7 @@ class MmapReader : public ObjectReader {
   IoStats stats() const override { return stats_; }
 
  private:
-  // A map is one of 65,530 that a process may have: 32 threads use at most half of them.
+  // A process may have 65,530 mappings, of which 32 threads use at most half.
   static constexpr std::size_t kShards = 1024;
   struct Shard {
     std::shared_ptr<const FileMap> map;
@@ -165,7 +165,8 @@ class MmapReader : public ObjectReader {
     std::optional<Result<std::span<const std::byte>>> prepared;
   };
 
-  // Maps, and asks for the pages in large reads; faults alone would read 128 KiB at a time.
+  // Maps the sample and asks for its pages in large reads, since faults alone read 128 KiB at a
+  // time.
   Result<std::span<const std::byte>> Prepare(Slot& slot) {
     const SampleRef& ref = slot.ref.ref();
     std::span<const std::byte> bytes;
@@ -206,7 +207,7 @@ class MmapReader : public ObjectReader {
     Result<FileMap> map = FileMap::Open(ref, ~std::uint64_t{0});
     PENSTOCK_TRY(map);
     if (shards_.size() >= kShards) {
-      // A slot that still reads from it holds it.
+      // Slots that still read from it keep it.
       shards_.erase(std::min_element(shards_.begin(), shards_.end(), [](auto& a, auto& b) {
         return a.second.used < b.second.used;
       }));

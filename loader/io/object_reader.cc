@@ -13,7 +13,7 @@
 namespace penstock::loader {
 namespace {
 
-constexpr std::size_t kMaxDepth = 32768;  // what an io_uring may hold
+constexpr std::size_t kMaxDepth = 32768;  // the most that an io_uring can hold
 constexpr std::array<std::pair<IoMethod, std::string_view>, 4> kMethods = {{
     {IoMethod::kBuffered, "buffered"},
     {IoMethod::kDirect, "direct"},
@@ -21,7 +21,7 @@ constexpr std::array<std::pair<IoMethod, std::string_view>, 4> kMethods = {{
     {IoMethod::kMmap, "mmap"},
 }};
 
-// Looks into the RAM cache before it asks `inner`, and fills it afterwards.
+// Looks into the RAM cache before it asks `inner`, and puts what `inner` reads into the cache.
 class CachedReader : public ObjectReader {
  public:
   CachedReader(std::unique_ptr<ObjectReader> inner, const IoOptions& options)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads the bytes of samples. An ObjectReader belongs to one thread, which may have several reads
-// in flight, one per slot: Start(slot) for what it wants later, Finish(slot) to get it. Buffers
-// grow to the largest object and are then used again: no allocation per read.
+// in flight, one in each slot: Start(slot) begins a read, Finish(slot) gets its bytes. Buffers grow
+// to the largest object and are used again, so a read does not allocate.
 #pragma once
 
 #include <cstddef>
@@ -19,27 +19,27 @@ namespace penstock::loader {
 
 enum class IoMethod {
   kBuffered,  // open, pread through the page cache
-  kDirect,    // O_DIRECT; file by file through the page cache where the file system refuses
+  kDirect,    // O_DIRECT; files that refuse it go through the page cache
   kUring,     // io_uring: opening and reading go on while the thread does something else
-  kMmap,      // pages of the cache themselves, no copy; see mmap_reader.cc for what that means
+  kMmap,      // pages of the page cache without a copy; see mmap_reader.cc
 };
 
 [[nodiscard]] std::string_view IoMethodName(IoMethod method);  // "buffered", "direct", ...
-// Errors: kUsage with the names that there are.
+// Errors: kUsage, with the known names.
 Result<IoMethod> ParseIoMethod(std::string_view name);
 
 struct IoOptions {
   IoMethod method = IoMethod::kBuffered;
   std::size_t depth = 1;      // slots; with more than one, Start() asks the kernel to read ahead
-  RamCache* cache = nullptr;  // looked at first and filled; outlives the reader
+  RamCache* cache = nullptr;  // is asked first and filled; outlives the reader
   std::uint64_t max_object = std::uint64_t{1} << 30;  // a larger one is an error, not an allocation
 };
 
 struct IoStats {
-  std::uint64_t bytes = 0;           // handed out, from wherever
+  std::uint64_t bytes = 0;           // handed out, cached ones included
   std::uint64_t reads = 0;           // objects handed out
-  std::uint64_t cache_hits = 0;      // of them from the RAM cache
-  std::uint64_t direct_refused = 0;  // read through the page cache although kDirect was asked for
+  std::uint64_t cache_hits = 0;      // those that the RAM cache had
+  std::uint64_t direct_refused = 0;  // read through the page cache in spite of kDirect
   std::uint64_t failed = 0;
 };
 
@@ -50,11 +50,12 @@ class ObjectReader {
   ObjectReader(const ObjectReader&) = delete;
   ObjectReader& operator=(const ObjectReader&) = delete;
 
-  // Begins to read. `ref` is copied; what the slot held before is given up.
-  // Requires: slot < depth. Trouble is told by Finish().
+  // Begins to read. `ref` is copied. What the slot held before is dropped. Finish() reports errors.
+  // Requires: slot < depth.
   virtual void Start(std::size_t slot, const SampleRef& ref) = 0;
 
-  // Waits for the read begun last in `slot`. The bytes are valid until Start(slot) or destruction.
+  // Waits for the read that was begun last in `slot`. The bytes are valid until Start(slot) or the
+  // reader's end.
   // Requires: one Start(slot) before each Finish(slot).
   // Errors: kInput: cannot be opened, is no regular file, is shorter than the index says, shrank
   // while it was read; kEnvironment: out of memory or descriptors. The line names the file.

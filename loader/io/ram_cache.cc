@@ -17,10 +17,10 @@ namespace penstock::loader {
 namespace {
 
 constexpr std::size_t kParts = 64;
-// A node of the table, its bucket and what malloc adds to three blocks; an estimate on the high
-// side, so that the budget holds for resident memory too.
+// A node of the table, its bucket, and what malloc adds to three blocks. A high estimate, so that
+// resident memory also stays within the budget.
 constexpr std::uint64_t kOverhead = 192;
-constexpr std::uint64_t kLarge = 128 << 10;  // from here on malloc maps pages of its own
+constexpr std::uint64_t kLarge = 128 << 10;  // from this size on malloc maps pages of its own
 
 struct Key {
   std::string_view path;
@@ -67,12 +67,12 @@ std::uint64_t Cost(const SampleRef& ref, std::size_t size) {
 struct RamCache::State {
   explicit State(Bytes limit) : budget(limit.value) {}
 
-  // By the high bits; the table inside uses the low ones.
+  // Uses the high bits, since the table inside uses the low ones.
   [[nodiscard]] Part& PartOf(const Key& key) { return parts[key.hash >> 58]; }
 
   std::uint64_t budget;
   std::array<Part, kParts> parts;
-  // Relaxed, all of them: figures, and a budget that is only added to before memory is taken.
+  // All are relaxed: they are figures, and a budget that is raised before memory is taken.
   std::atomic<std::uint64_t> used{0};
   std::atomic<std::uint64_t> hits{0};
   std::atomic<std::uint64_t> misses{0};

@@ -2,9 +2,9 @@
 //
 // Samples kept in memory after their first read, up to a budget. Shared by all threads.
 //
-// Nothing is ever evicted: an epoch reads each sample once, so whatever is older than a set larger
-// than the budget has gone before it is wanted again (LRU would hit never; keeping the first
-// samples hits budget / set of the time). It follows that a span stays valid as long as the cache.
+// Nothing is ever evicted. An epoch reads each sample once, so with a set larger than the budget
+// LRU would evict every sample before it is needed again and never hit. Keeping the first samples
+// hits for budget / set of the reads. Therefore a span stays valid as long as the cache.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace penstock::loader {
 struct RamCacheStats {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  std::uint64_t refused = 0;  // not kept, the budget being used up
+  std::uint64_t refused = 0;  // not kept, since the budget was used up
   std::uint64_t entries = 0;
   Bytes used;  // payload and bookkeeping, never above the budget
   Bytes budget;
@@ -34,12 +34,12 @@ class RamCache {
   RamCache(const RamCache&) = delete;
   RamCache& operator=(const RamCache&) = delete;
 
-  // The bytes of this sample if they are here; counts a hit or a miss.
+  // Returns the bytes of this sample if the cache has them. Counts a hit or a miss.
   // Cost: one hash of the path, one lock of 1/64 of the table.
   [[nodiscard]] std::optional<std::span<const std::byte>> Find(const SampleRef& ref);
 
-  // Keeps a copy if the budget allows; true if the sample is in the cache afterwards. A sample
-  // that is already there stays as it is.
+  // Keeps a copy if the budget allows. True if the sample is in the cache afterwards. A sample that
+  // is already there stays as it is.
   bool Insert(const SampleRef& ref, std::span<const std::byte> bytes);
 
   [[nodiscard]] RamCacheStats stats() const;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kUring: opening and reading by io_uring, one operation in flight a slot. A file is opened by the
-// ring, measured (fstat, in memory by then) and read at its exact size; a shard stays open and
-// costs one read. Whoever calls next moves all slots on, so with a depth of two or more the second
-// step, too, happens while the thread works on another sample.
+// kUring: opens and reads by io_uring, with one operation in flight for each slot. A file is opened
+// by the ring, measured (fstat, whose data is in memory by then) and read at its exact size. A
+// shard stays open and costs one read. Every call advances all slots, so with a depth of two or
+// more the second step also happens while the thread works on another sample.
 //
-// Linked operations would save one step, but a read that does not know the size cannot tell a
-// whole file from one that was cut, and buffers would have to be as large as the largest file.
+// Linked operations would save one step. But a read without the size cannot tell a whole file from
+// one that was cut, and buffers would have to be as large as the largest file.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <liburing.h>
@@ -24,7 +24,7 @@
 namespace penstock::loader {
 namespace {
 
-constexpr std::uint64_t kMaxRead = 0x7ffff000;  // what one read may ask for
+constexpr std::uint64_t kMaxRead = 0x7ffff000;  // the most that one read may ask for
 
 class UringReader : public ObjectReader {
  public:
@@ -32,7 +32,7 @@ class UringReader : public ObjectReader {
 
   ~UringReader() override {
     if (made_) {
-      // The kernel writes into our buffers until the last read is over.
+      // The kernel writes into our buffers until the last read has ended.
       while (in_flight_ > 0 && Reap(true)) {
       }
       ::io_uring_queue_exit(&ring_);
@@ -62,7 +62,7 @@ class UringReader : public ObjectReader {
 
   void Start(std::size_t index, const SampleRef& ref) override {
     Slot& slot = slots_[index];
-    while (slot.busy && Reap(true)) {  // given up before Finish()
+    while (slot.busy && Reap(true)) {  // dropped before Finish()
     }
     slot.file.Reset();
     slot.ref.Assign(ref);
@@ -104,8 +104,8 @@ class UringReader : public ObjectReader {
     OwnedRef ref;
     Stage stage = Stage::kEnded;
     bool busy = false;  // an operation is in flight
-    Descriptor file;    // of a whole file
-    int fd = -1;        // read from: file, or a shard's
+    Descriptor file;    // for a whole file
+    int fd = -1;        // descriptor to read from: that of `file`, or a shard's
     std::uint64_t size = 0;
     std::uint64_t done = 0;
     IoBuffer buffer;
@@ -128,7 +128,7 @@ class UringReader : public ObjectReader {
   void Submit(std::size_t index) {
     Slot& slot = slots_[index];
     io_uring_sqe* sqe = broken_ == 0 ? ::io_uring_get_sqe(&ring_) : nullptr;
-    if (sqe == nullptr) {  // each slot has one operation and the ring room for all
+    if (sqe == nullptr) {  // cannot happen: the ring has room for all slots
       broken_ = broken_ == 0 ? EBUSY : broken_;
       Stop(slot, Broken(slot));
       return;
@@ -161,7 +161,7 @@ class UringReader : public ObjectReader {
     }
   }
 
-  // The same operation, or its rest. A shard may have been closed by now for others.
+  // Submits the same operation again, or its rest. The shard may have been closed meanwhile.
   void Again(std::size_t index) {
     Slot& slot = slots_[index];
     if (slot.stage == Stage::kReading && !slot.ref.ref().whole_file) {
@@ -201,7 +201,7 @@ class UringReader : public ObjectReader {
     slot.file.Reset();
   }
 
-  // One operation of the slot is over.
+  // Continues a slot whose operation has completed.
   void Advance(std::size_t index, int result) {
     Slot& slot = slots_[index];
     slot.busy = false;
@@ -215,7 +215,7 @@ class UringReader : public ObjectReader {
         return;
       }
       slot.file = Descriptor(result);
-      ::fcntl(result, F_SETFL, 0);  // with O_NONBLOCK a read that must wait could be refused
+      ::fcntl(result, F_SETFL, 0);  // with O_NONBLOCK a read could be refused
       BeginRead(index, result);
     } else if (result < 0) {
       Stop(slot, ReadFailed(ref, -result).value());
@@ -231,7 +231,7 @@ class UringReader : public ObjectReader {
     }
   }
 
-  // Takes what has completed; with `wait` at least one. False if the ring is broken.
+  // Takes completed operations; with `wait` at least one. False if the ring is broken.
   bool Reap(bool wait) {
     io_uring_cqe* cqe = nullptr;
     if (wait) {

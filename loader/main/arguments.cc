@@ -77,7 +77,7 @@ Result<void> ReadCosts(const ArgumentTexts& texts, LoadArguments* arguments) {
   for (const Text& one : all) {
     if (Result<void> read = ReadCost(one.option, one.text, one.burns, one.cost); !read) return read;
   }
-  // Instead of the real work; a latency comes on top of it.
+  // A decode cost replaces the real work. A read latency is added to it.
   if (!texts.decode_cost.empty()) options.decode.on = false;
   if (!texts.augment_cost.empty()) options.augment.on = false;
   if (texts.step_ms > 0) {
@@ -104,7 +104,7 @@ Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments) {
   PENSTOCK_TRY(on_error);
   options.on_error = *on_error;
   const Result<IoMethod> io = ParseIoMethod(texts.method);
-  PENSTOCK_TRY(io);  // names the option itself
+  PENSTOCK_TRY(io);  // the error names the option
   options.reader.method = *io;
   if (!texts.resume.empty()) {
     const auto at = StreamPosition::Parse(texts.resume);

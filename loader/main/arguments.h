@@ -24,16 +24,16 @@ struct LoadArguments {
   ElementType output = ElementType::kF16;
   Layout layout = Layout::kChw;
   Bytes ram_cache{};
-  Cost step;         // of the consumer, for each batch
+  Cost step;         // time of the consumer for each batch
   TimeNs longest{};  // 0: no limit
   bool digest = false;
   bool json = false;
   std::string device = "cpu";   // or "cuda", "emulated"
-  int ordinal = 0;              // of the device
+  int ordinal = 0;              // number of the device
   std::filesystem::path trace;  // empty: none
 };
 
-// The texts of the options that are no plain numbers or switches.
+// The texts of options that are not plain numbers or switches.
 struct ArgumentTexts {
   std::string output = "f16", layout = "chw", method = "buffered", on_error = "skip";
   std::string resume, read_latency, decode_cost, augment_cost, collate_cost, step, longest;
@@ -44,10 +44,10 @@ struct ArgumentTexts {
   bool shuffle_off = false, fancy_off = false, lenient = false, libjpeg_huffman = false;
 };
 
-// Turns the texts into values. Errors: kUsage, naming the option.
+// Turns the texts into values. Errors: kUsage, with the name of the option.
 Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments);
 
-// True if the program goes on; else `*status` is its exit status.
+// True if the program shall go on. Else `*status` is its exit status.
 bool ParseArguments(int argc, char** argv, LoadArguments* arguments, int* status);
 
 }  // namespace penstock::loader

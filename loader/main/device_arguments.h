@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options that place stages on a device, and the device that they ask for. Values.
+// The options that place stages on a device, and opening that device. Values.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@ namespace penstock::loader {
 
 void AddDeviceOptions(traces::CommandLine& line, LoadArguments& arguments, ArgumentTexts& texts);
 
-// Turns --device, --gpu and --gpu-decoder into values. Errors: kUsage, naming the option.
+// Turns --device, --gpu and --gpu-decoder into values. Errors: kUsage, with the name of the option.
 [[nodiscard]] Result<void> ReadPlacement(const ArgumentTexts& texts, LoadArguments* arguments);
 
-// The device that the arguments name; nullptr for the CPU. Errors: kEnvironment, in one line.
+// Opens the device that the arguments name. nullptr for the CPU. Errors: kEnvironment, in one line.
 [[nodiscard]] Result<std::unique_ptr<cuda::Device>> OpenNamedDevice(const LoadArguments& arguments);
 
 }  // namespace penstock::loader

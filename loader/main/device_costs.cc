@@ -29,7 +29,7 @@ int Complain(const Error& error) {
   return ExitStatus(error.kind);
 }
 
-// The first samples of the source. Errors: those of reading.
+// Reads `count` samples of the source. Errors: those of reading.
 Result<std::vector<std::vector<std::byte>>> ReadFiles(const std::string& name, std::size_t count) {
   const auto source = OpenSource(name, {});
   PENSTOCK_TRY(source);
@@ -39,7 +39,7 @@ Result<std::vector<std::vector<std::byte>>> ReadFiles(const std::string& name, s
   SampleScratch scratch;
   const auto wanted = std::min<std::uint64_t>((*source)->size(), count);
   for (std::uint64_t i = 0; i < wanted; ++i) {
-    // Spread over the set, whose beginning may be one class.
+    // Spread over the set, since its beginning may be one class.
     const auto ref = (*source)->At((*source)->size() / wanted * i, scratch);
     PENSTOCK_TRY(ref);
     (*reader)->Start(0, *ref);
@@ -70,7 +70,7 @@ Result<DeviceTime> MeasureOps(cuda::Device& device, const char* ops, Size pictur
   return MeasureProgram(device, *program, picture, batch, TimingFor(device.info()));
 }
 
-// Errors: why decoding cannot be measured.
+// The line for decoding. Errors: why it cannot be measured.
 Result<std::string> DecodeLine(cuda::Device& device, const cuda::JpegOptions& options,
                                const std::vector<std::vector<std::byte>>& files,
                                const std::string& day) {
@@ -93,7 +93,7 @@ std::string Today() {
   return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
-// The text of the file. Decoding that cannot be measured is left out, with the reason as a comment.
+// The text of the file. If decoding cannot be measured, its line is a comment with the reason.
 Result<std::string> Measure(const Wanted& wanted, cuda::Device& device) {
   const std::string day = Today();
   const cuda::DeviceInfo& info = device.info();

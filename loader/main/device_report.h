@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reports say of a device: where the stages were, and what it did. Pure.
+// What the reports say about a device: which stages it did, and what that took. Pure.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ namespace penstock::loader {
 [[nodiscard]] std::string_view PlaceOf(const LoadArguments& arguments, Stage stage);
 // {"device": "cuda:0", "name": "...", "read": "cpu", "decode": "device", "augment": "device"}
 void AppendPlacement(std::string& out, const LoadArguments& arguments, const DeviceStats& stats);
-// Times, bytes and rates of copies, decoding and kernels.
+// Appends times, bytes and rates of copies, decoding and kernels.
 void AppendDevice(std::string& out, const DeviceStats& stats);
-// The same in two lines; empty where there was no device.
+// The same as text, in two lines; empty without a device.
 [[nodiscard]] std::string DeviceText(const DeviceStats& stats);
 
 }  // namespace penstock::loader

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes JSON, field after field, for the reports of the program. Header only; one thread.
+// Writes JSON, field after field, for the program's reports. One thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline double Ratio(double a, double b) {
   return b > 0 ? a / b : 0;
 }
 
-// An object of JSON: fields one after another.
+// Writes one JSON object, field after field.
 class Object {
  public:
   explicit Object(std::string& out) : out_(out) { out_ += '{'; }
@@ -54,7 +54,7 @@ class Object {
   bool first_ = true;
 };
 
-// A list of JSON: `write` appends an element.
+// Appends a JSON list. `write` appends one element.
 template <class Items, class Write>
 void AppendList(std::string& out, const Items& items, Write write) {
   out += '[';

@@ -36,14 +36,15 @@ int Complain(const Error& error) {
   return ExitStatus(error.kind);
 }
 
-// Who listens to NVTX is the agent, which is told of every span directly.
+// Whether the agent is the tool that listens to NVTX. It gets every span directly already.
 bool AgentHearsNvtx() {
   const char* const agent = std::getenv("PENSTOCK_AGENT");
   const char* const listener = std::getenv("NVTX_INJECTION64_PATH");
   return agent != nullptr && listener != nullptr && std::string_view(agent) == listener;
 }
 
-// To the agent where there is one, to a file where that was asked for, as NVTX where someone looks.
+// Makes a tracer that writes to the agent if there is one, to a file if that was asked for, and as
+// NVTX ranges if a tool listens.
 Result<std::unique_ptr<Tracer>> MakeTracer(const LoadArguments& arguments,
                                            const std::vector<std::string>& command) {
   std::unique_ptr<Tracer> file;
@@ -73,7 +74,7 @@ int Load(int argc, char** argv) {
   int status = 0;
   if (!ParseArguments(argc, argv, &arguments, &status)) return status;
   const auto program = AugmentProgram::Parse(arguments.ops, arguments.output, arguments.layout);
-  if (!program) return Complain(program.error());  // names --ops itself
+  if (!program) return Complain(program.error());  // the error names --ops
   const auto device = OpenNamedDevice(arguments);
   if (!device) {
     static_cast<void>(Complain(device.error()));
@@ -90,7 +91,7 @@ int Load(int argc, char** argv) {
     cache.emplace(arguments.ram_cache);
     arguments.pipeline.reader.cache = &*cache;
   }
-  StopSignals signals;  // from here on there is something to keep
+  StopSignals signals;  // from here on there is something to save
   auto tracer = MakeTracer(arguments, {argv, argv + argc});
   if (!tracer) return Complain(tracer.error());
   Result<RunResult> result = RunPipeline(arguments, **source, *program, **tracer, signals);
@@ -109,7 +110,7 @@ int Load(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
-  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of the write, told in one line
+  std::signal(SIGXFSZ, SIG_IGN);  // so a file-size limit is an error of write(), with one line
   try {
     if (command == "make-set") return penstock::loader::MakeSetCommand({argv + 2, argv + argc});
     if (command == "device-costs") {

@@ -26,13 +26,13 @@ std::size_t TerminalWidth() {
   return size.ws_col;
 }
 
-// Samples that the order holds in all; 0: without an end.
+// Number of samples in the whole order; 0 if it has no end.
 std::uint64_t Total(const SampleOrder& order) {
   const std::uint64_t batches = order.batches();
   if (batches == 0 || batches > std::numeric_limits<std::uint64_t>::max() / order.batch_size()) {
     return 0;
   }
-  // Batches are full but for the last of each epoch: near enough where there are many.
+  // All batches but the last of each epoch are full, which is near enough if there are many.
   const std::uint64_t each = std::max<std::uint64_t>(order.epoch_batches(), 1);
   const std::uint64_t epochs = batches / each;
   return epochs * std::min(order.epoch_samples(), each * order.batch_size()) +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One line on standard error while a run goes on; nothing where standard error is no terminal.
-// Belongs to the consumer's thread.
+// One line on standard error while a run goes on; nothing if standard error is no terminal. For the
+// consumer's thread.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace penstock::loader {
 
 class Progress {
  public:
-  // `longest`: a run's limit in time, 0: none.
+  // `longest`: time limit of the run; 0: none.
   Progress(const SampleOrder& order, TimeNs longest);
   ~Progress() { Clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // At most ten times a second something is written; otherwise this costs a clock reading.
+  // Writes at most ten times a second. Otherwise costs one reading of the clock.
   void Show(std::uint64_t samples);
   void Clear();
 

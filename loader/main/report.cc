@@ -20,7 +20,7 @@ std::string_view StageName(Stage stage) {
   return stage == Stage::kRead ? "read" : stage == Stage::kDecode ? "decode" : "augment";
 }
 
-// What a stage did: "", "off", "synthetic".
+// How a stage ran: "", "off" or "synthetic".
 std::string_view StageMode(const StageOptions& stage) {
   return stage.on ? "real" : stage.cost.none() ? "off" : "synthetic";
 }

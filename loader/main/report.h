@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run has to say, for a person and for a program. Pure functions.
+// The report of a run, as text and as JSON. Pure functions.
 #pragma once
 
 #include <string>

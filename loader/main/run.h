@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of the pipeline with a consumer that only counts, hashes and steps; a signal ends it
-// early with what it has. From main()'s thread.
+// One run of the pipeline with a consumer that only counts, hashes and waits for its step. A signal
+// ends it early, with what it has measured so far. Call it from main()'s thread.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct RunResult {
   double first_batch_s = 0;         // from the opened source to the first batch
   double seconds = 0;               // from the opened source to the end of the last step
   double steady_samples_per_s = 0;  // without the first batch
-  double step_s = 0;                // in the consumer's steps
+  double step_s = 0;                // time in the consumer's steps
   std::optional<double> cached;     // share of the files in the page cache before the run
   std::uint64_t peak_rss = 0;
   unsigned threads = 0;
@@ -39,7 +39,7 @@ struct RunResult {
   [[nodiscard]] double samples_per_s() const {
     return seconds > 0 ? static_cast<double>(stats.samples) / seconds : 0;
   }
-  // Of a core that is busy all the time.
+  // Samples per second of CPU time.
   [[nodiscard]] double samples_per_core() const {
     const double busy = Seconds(stats.worker_cpu);
     return busy > 0 ? static_cast<double>(stats.samples) / busy : 0;

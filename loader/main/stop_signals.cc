@@ -4,12 +4,12 @@
 namespace penstock::loader {
 namespace {
 
-std::atomic<void*> current{nullptr};  // the one that lives; release by its constructor
+std::atomic<void*> current{nullptr};  // the living object; its constructor stores with release
 static_assert(std::atomic<void*>::is_always_lock_free);
 
 }  // namespace
 
-// Only atomics and futex wakes: async-signal-safe.
+// Uses only atomics and futex wakes, so it is async-signal-safe.
 void StopSignals::Handle(int /*signal*/) {
   auto* self = static_cast<StopSignals*>(current.load(std::memory_order_acquire));
   if (self == nullptr) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGINT and SIGTERM as a wish to stop, while one of these lives; a second signal of the same kind
-// meets the default and kills. One at a time, made and ended by main()'s thread.
+// While one of these lives, SIGINT and SIGTERM ask the pipeline to stop. A second signal of the
+// same kind has its default effect and kills. One at a time, made and ended by main()'s thread.
 #pragma once
 
 #include <csignal>
@@ -20,7 +20,7 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Sends the wish on to `pipeline`, also one that has come before; nullptr: to nobody.
+  // Passes the request to `pipeline`, also one that came before. nullptr: to nobody.
   void Attach(Pipeline* pipeline);
 
   [[nodiscard]] bool happened() const { return flag_.set(); }

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A mask of the kernel's size, which may be larger than cpu_set_t: it is grown until it fits.
+// The kernel's mask may be larger than cpu_set_t, so ours grows until it fits.
 std::size_t AffinityCores() {
   for (std::size_t cpus = 1024; cpus <= (1u << 18); cpus *= 2) {
     const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> mask(
@@ -30,7 +30,7 @@ std::size_t AffinityCores() {
   return std::thread::hardware_concurrency();
 }
 
-// Version 2: "QUOTA PERIOD" or "max PERIOD".
+// The quota of cgroup version 2: "QUOTA PERIOD" or "max PERIOD".
 std::optional<double> QuotaV2(const fs::path& group) {
   std::ifstream file(group / "cpu.max");
   double quota = 0;
@@ -39,7 +39,7 @@ std::optional<double> QuotaV2(const fs::path& group) {
   return std::nullopt;
 }
 
-// Version 1: -1 is no quota.
+// The quota of cgroup version 1, where -1 means none.
 std::optional<double> QuotaV1(const fs::path& group) {
   std::ifstream quota_file(group / "cpu.cfs_quota_us");
   std::ifstream period_file(group / "cpu.cfs_period_us");
@@ -51,8 +51,8 @@ std::optional<double> QuotaV1(const fs::path& group) {
   return std::nullopt;
 }
 
-// The smallest quota of `group` below `mount` and of those above it. Inside a container the path of
-// the host may not exist below the mount: its parents still do.
+// The smallest quota of `group` below `mount` and of the groups above it. Inside a container the
+// host's path may not exist below the mount, but its parents do.
 template <class Quota>
 double Smallest(const fs::path& mount, const fs::path& group, Quota quota) {
   double smallest = 0;

@@ -7,12 +7,11 @@
 
 namespace penstock::loader {
 
-// Cores that the affinity mask allows, and no more than the CPU quota of the control groups pays
-// for (rounded up): at least 1.
-// `root`: where proc/ and sys/ are, for tests.
+// Number of cores that the affinity mask allows, but at most the CPU quota of the cgroups, rounded
+// up. At least 1. `root`: the folder of proc/ and sys/, for tests.
 [[nodiscard]] unsigned CoresToUse(const std::filesystem::path& root = "/");
 
-// CPU quota of the control group that `root`/proc/self/cgroup names and of those above it, in
+// The smallest CPU quota of the cgroup that `root`/proc/self/cgroup names and of those above it, in
 // cores; 0: none.
 [[nodiscard]] double CpuQuota(const std::filesystem::path& root);
 

@@ -18,11 +18,12 @@ namespace penstock::loader {
 namespace {
 
 constexpr double kMs = 1e6;
-// A draw of a heavy tail ends here: a run must end too. At a shape of 1.5 one draw in 100,000.
+// Draws are limited to this, so that a run with a heavy tail ends. With a shape of 1.5 that affects
+// one draw in 100,000.
 constexpr double kLongestOfMean = 1000;
 constexpr double kLongest = 3600e9;
 
-// Takes a number off the front of `text`.
+// Takes a number from the front of `text`.
 std::optional<double> TakeNumber(std::string_view& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -37,7 +38,7 @@ bool Take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// A length of time in ns; without a unit in `unit`.
+// Takes a time in ns. A number without a unit is in `unit`.
 std::optional<double> TakeLength(std::string_view& text, double unit) {
   const std::optional<double> number = TakeNumber(text);
   if (!number) return std::nullopt;
@@ -58,7 +59,7 @@ constexpr std::array<ShapeName, 5> kShapes = {{{"normal", Cost::Shape::kNormal},
                                                {"lognormal", Cost::Shape::kLognormal},
                                                {"pareto", Cost::Shape::kPareto}}};
 
-// What follows '~': the shape and its parameter (ns where it is a length).
+// Takes what follows '~': the shape and its parameter (in ns if it is a time).
 std::optional<std::pair<Cost::Shape, double>> TakeShape(std::string_view& text) {
   for (const ShapeName& known : kShapes) {
     if (!Take(text, known.name)) continue;
@@ -133,7 +134,7 @@ TimeNs Cost::Draw(const SampleKey& key, std::uint32_t operation) const {
       case Shape::kConstant:
         break;
       case Shape::kNormal: {
-        // Cut alike on both sides, so that the mean stays and no cost is negative.
+        // Cut by the same amount on both sides, so that the mean stays and no cost is negative.
         const double widest = std::min(3.0, spread_ > 0 ? mean_ / spread_ : 0);
         drawn = mean_ + spread_ * std::clamp(random.Normal(), -widest, widest);
         break;
@@ -177,7 +178,8 @@ void Burn(TimeNs cpu, const StopFlag& stop) {
   constexpr TimeNs kSlice{1'000'000};
   const TimeNs end = ThreadCpuNow() + cpu;
   for (TimeNs left = cpu; left.value > 0 && !stop.set(); left = end - ThreadCpuNow()) {
-    // The wall clock costs a tenth of the CPU clock and never runs slower: spin by it, then ask.
+    // Reading the wall clock costs a tenth of reading the CPU clock, and it never runs slower. So
+    // spin by it, then ask the CPU clock.
     const TimeNs until = SteadyNow() + std::min(left, kSlice);
     while (SteadyNow() < until) {
       for (int i = 0; i < 8; ++i) RelaxCpu();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Synthetic load of known cost: how long one stage of one sample takes, drawn by counter from
-// (seed, epoch, sample, stage), so that it is the same for any number of workers; and the burning
-// or sleeping of it. Costs are values, thread-safe.
+// Synthetic load of known cost: draws how long one stage of one sample takes from (seed, epoch,
+// sample, stage), so that it is the same for any number of workers, and burns or sleeps for that
+// time. Costs are values, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace penstock::loader {
 
 class StopFlag;
 
-// Reads a length of time: a number and ns, us, ms or s; without one of them it is in `unit`.
+// Reads a time: a number and ns, us, ms or s. A number without a unit is in `unit`.
 // Errors: kUsage.
 [[nodiscard]] Result<TimeNs> ParseLength(std::string_view text, TimeNs unit);
 
@@ -39,7 +39,7 @@ class Cost {
   [[nodiscard]] Shape shape() const { return shape_; }
   [[nodiscard]] TimeNs mean() const { return TimeNs{static_cast<std::int64_t>(mean_)}; }
 
-  // The cost of this sample in this stage: a pure function of its arguments.
+  // The cost of this sample in this stage. A pure function of its arguments.
   [[nodiscard]] TimeNs Draw(const SampleKey& key, std::uint32_t operation) const;
 
  private:
@@ -54,8 +54,8 @@ class Cost {
 // CLOCK_MONOTONIC. Cost: about 25 ns.
 [[nodiscard]] TimeNs SteadyNow();
 
-// Spends that much CPU time of the calling thread: time in which the thread was not running does
-// not count. Returns early when `stop` is set. Cost: a read of the CPU clock each millisecond.
+// Uses that much CPU time of the calling thread; time in which the thread does not run does not
+// count. Returns early when `stop` is set. Cost: one reading of the CPU clock each millisecond.
 void Burn(TimeNs cpu, const StopFlag& stop);
 // Sleeps until that moment of CLOCK_MONOTONIC, or until `stop` is set.
 void SleepUntil(TimeNs moment, const StopFlag& stop);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads of a pipeline: who does which stages, and the queues between them. Internal to
-// loader/pipeline/. Start() and Join() from the thread that owns it; WakeAll() from any.
+// The threads of a pipeline: which stages each does, and the queues between them. Internal to
+// loader/pipeline/. Threads: Start() and Join() from the owner's; WakeAll() from any.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // Some stage has threads of its own.
+  // Whether some stage has threads of its own.
   [[nodiscard]] static bool Staged(const PipelineOptions& options) {
     return options.read.threads + options.decode.threads + options.augment.threads != 0;
   }
@@ -47,7 +47,7 @@ class Crew {
     std::atomic<unsigned> active{0};
   };
 
-  // Splits the stages among the teams; false if one is left without threads.
+  // Divides the stages among the teams. False if a stage gets no threads.
   bool Split(const PipelineOptions& options);
 
   std::array<Team, kStages> teams_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the pictures of one batch get to the device: decoded there, or on the CPU where nvJPEG does
-// not take a file. What becomes of a file does not depend on its neighbours in the batch.
+// How the pictures of one batch get to the device: they are decoded there, or on the CPU if nvJPEG
+// does not accept the file. What happens to a file does not depend on its neighbours in the batch.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -25,11 +25,11 @@ std::size_t RoomFor(const cuda::Box& region) {
 
 }  // namespace
 
-// What the workers have left, as pixels in the lane's input.
+// Queues what turns the files and pixels of the workers into pixels in the lane's input.
 Result<void> DeviceStage::QueuePictures(Lane& lane, BatchRing::Slot& slot, SlotState& state) {
   lane.pictures.clear();
   lane.samples.clear();
-  // What nvJPEG does not take is decoded here, before the copy.
+  // Files that nvJPEG does not accept are decoded here, before the copy.
   for (std::size_t i = 0; i < slot.place.valid; ++i) {
     Staged& staged = state.samples[i];
     if (!staged.file) continue;
@@ -45,8 +45,8 @@ Result<void> DeviceStage::QueuePictures(Lane& lane, BatchRing::Slot& slot, SlotS
       return decoded;
     }
   }
-  // Each round takes away what nvJPEG has refused: the pixels of those travel with the others that
-  // the CPU has decoded, and the rest is laid out anew.
+  // Each round removes the files that nvJPEG has refused: their pixels are copied with the others
+  // that the CPU has decoded, and the rest is laid out anew.
   for (;;) {
     if (Result<void> copied = QueueCopy(lane, state); !copied) return copied;
     lane.refused.clear();
@@ -73,7 +73,8 @@ Result<void> DeviceStage::QueuePictures(Lane& lane, BatchRing::Slot& slot, SlotS
   return lane.stream->Mark(kDecoded);
 }
 
-// Pixels of the CPU to the front of the lane's input, and places for the others behind them.
+// Copies pixels of the CPU to the front of the lane's input and assigns places after them to the
+// other pictures.
 // Requires: nothing of the lane is in flight.
 Result<void> DeviceStage::QueueCopy(Lane& lane, SlotState& state) {
   lane.bytes = state.pixels.bytes();
@@ -103,8 +104,8 @@ Result<void> DeviceStage::QueueCopy(Lane& lane, SlotState& state) {
   return lane.stream->Mark(kCopied);
 }
 
-// Pictures [from, to) of the lane. Where nvJPEG does not say which of a batch it refuses, halves
-// are tried until those are found.
+// Queues the decoding of pictures [from, to) of the lane. If nvJPEG refuses a batch without saying
+// which picture, tries halves until the pictures are found.
 Result<void> DeviceStage::QueueDecode(Lane& lane, std::size_t from, std::size_t to) {
   if (from == to) return {};
   const std::span<const cuda::JpegPicture> pictures(lane.pictures);
@@ -112,7 +113,7 @@ Result<void> DeviceStage::QueueDecode(Lane& lane, std::size_t from, std::size_t 
   Result<void> decoded =
       lane.jpeg->Decode(pictures.subspan(from, to - from), *lane.stream, refused);
   if (decoded || decoded.error().kind != ErrorKind::kInput) return decoded;
-  // It may still be at what it took, in memory that the next batch uses.
+  // nvJPEG may still work on pictures that it accepted, in memory that the next batch uses.
   if (Result<void> waited = Drain(lane); !waited) return waited;
   for (const std::size_t index : refused) lane.refused.push_back(from + index);
   if (!refused.empty()) return {};
@@ -137,8 +138,8 @@ Result<void> DeviceStage::DecodeFile(SlotState& state, Staged& staged) {
   return PutPixels(state.pixels, image->view, &staged);
 }
 
-// Of a file that nvJPEG refuses. One that libjpeg refuses too is damaged: then it goes as with
-// workers, who fail or take the next of the data set.
+// Decodes a file that nvJPEG refuses. If libjpeg refuses it too, it is damaged, and the sample
+// fails or is replaced, as with workers.
 Result<void> DeviceStage::DecodeOnCpu(BatchRing::Slot& slot, SlotState& state, std::size_t index) {
   Staged& staged = state.samples[index];
   ++stats_.refused;
@@ -150,11 +151,11 @@ Result<void> DeviceStage::DecodeOnCpu(BatchRing::Slot& slot, SlotState& state, s
   return Replace(slot, index, std::move(error));
 }
 
-// The sample becomes the next good one of the data set, decoded by the CPU.
+// Replaces the sample by the next good one of the data set, decoded by the CPU.
 Result<void> DeviceStage::Replace(BatchRing::Slot& slot, std::size_t index, Error error) {
   if (replacing_ == nullptr) {
     Roles roles;
-    roles.read = false;  // but for replacements, which have a reader of their own
+    roles.read = false;  // replacements have a reader of their own
     auto made = Stages::Make(shared_, roles, 1, replacing_stats_);
     PENSTOCK_TRY(made);
     replacing_ = std::move(*made);

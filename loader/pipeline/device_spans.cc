@@ -32,7 +32,7 @@ bool DeviceSpans::Due() const {
 void DeviceSpans::Anchor() {
   if (!Due()) return;
   const TimeNs before = SteadyNow();
-  if (!device_.Anchor()) return;  // the work that follows will say what is wrong
+  if (!device_.Anchor()) return;  // the following work will report the error
   const TimeNs after = SteadyNow();
   anchor_ = thread_.Now();
   anchored_ = before + TimeNs{(after - before).value / 2};
@@ -42,7 +42,7 @@ void DeviceSpans::Anchor() {
 }
 
 Tick DeviceSpans::TickAt(TimeNs since_anchor) const {
-  // The length of a tick of the tracer's clock, from its two readings that are farthest apart.
+  // The length of a tick of the tracer's clock, from the two readings that are farthest apart.
   const TimeNs now_time = SteadyNow();
   const Tick now = thread_.Now();
   const double elapsed = static_cast<double>((now_time - first_time_).value);

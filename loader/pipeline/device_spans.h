@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spans of what a device did, on the tracer's clock. A device stamps its marks from an anchor on;
-// the anchor is set anew every few seconds between two readings of the CPU's clocks. Belongs to the
+// Records spans of what a device did, on the tracer's clock. A device stamps its marks relative to
+// an anchor, which is set anew every few seconds between two readings of the CPU's clocks. For the
 // thread that feeds the device.
 #pragma once
 
@@ -17,16 +17,17 @@ class DeviceSpans {
  public:
   DeviceSpans(Tracer& tracer, ThreadTracer& thread, cuda::Device& device);
 
-  // It is time for Anchor(): the stamps have lost a microsecond since the last.
+  // Whether it is time for Anchor(): the stamps have lost a microsecond since the last one.
   [[nodiscard]] bool Due() const;
-  // Before a batch is queued, while no mark of an earlier one is still to be read: if it is due.
+  // Sets the anchor if that is due. Call it before a batch is queued, while no mark of an earlier
+  // one has yet to be read.
   void Anchor();
-  // Length between two marks that have been passed; 0 where the device does not tell.
+  // Time between two marks that the device has passed; 0 if it does not tell.
   [[nodiscard]] TimeNs Between(cuda::Stream& stream, unsigned from, unsigned to) const;
-  // Records a stretch of the device's time as a span.
+  // Records an interval of the device's time as a span.
   void Emit(TimeNs begun, TimeNs ended, traces::StageId stage, NameId name, const Place& place,
             Bytes bytes);
-  // Records the stay between two marks as a span.
+  // Records the time between two marks as a span.
   void Emit(cuda::Stream& stream, unsigned from, unsigned to, traces::StageId stage, NameId name,
             const Place& place, Bytes bytes);
 

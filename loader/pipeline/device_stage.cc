@@ -20,7 +20,7 @@ namespace {
 
 using traces::StageId;
 
-// Operation of the random numbers that share decoding out, far from those of the augmentation.
+// The operation for random numbers that divide decoding, far from those of the augmentation.
 constexpr std::uint32_t kShareOperation = 0xDEC0DE00;
 
 }  // namespace
@@ -117,7 +117,8 @@ bool DeviceStage::Takes(const Item& item, const ImageInfo& info) const {
     Random random({shared_.options.seed, item.at.epoch, item.sample}, kShareOperation);
     if (random.Uniform() >= options_.decode_share) return false;
   }
-  // nvJPEG does not shrink what it decodes, libjpeg does: there the kernels may have less to do.
+  // libjpeg can decode at a reduced size and nvJPEG cannot, so with libjpeg the kernels may have
+  // less to do.
   const Region& region = item.plan.region;
   DevicePicture picture;
   picture.at = {cuda::Memory::kInput, 0, cuda::PitchOf(region.width), region.width, region.height};
@@ -125,7 +126,8 @@ bool DeviceStage::Takes(const Item& item, const ImageInfo& info) const {
   return Check(item.plan, picture).has_value();
 }
 
-// What the kernels refuse is the sample's fault, and must be known while a worker can take another.
+// Checks the plan for the kernels. A plan that they refuse counts as an error of the sample, and
+// must be found while a worker can still take another sample.
 Result<void> DeviceStage::Check(const AugmentPlan& plan, const DevicePicture& picture) const {
   thread_local cuda::PassList list;
   list.Clear();
@@ -164,7 +166,7 @@ Result<void> DeviceStage::PutPixels(cuda::Staging& staging, const ImageView& vie
 }
 
 Result<void> DeviceStage::StagePixels(const Item& item) {
-  if (item.on_device) return {};  // its file is there
+  if (item.on_device) return {};  // its file is there already
   SlotState& state = StateOf(shared_.ring->slot(item.batch));
   Staged& staged = state.samples[item.index];
   staged.plan = item.plan;
@@ -189,7 +191,7 @@ void DeviceStage::Run() {
   unsigned flying = 0;
   while (!shared_.stop.set()) {
     BatchRing::Slot* slot = nullptr;
-    // A new anchor waits until nothing is in flight that is stamped from the old one.
+    // A new anchor must wait until nothing is in flight that is stamped relative to the old one.
     const bool room = flying == 0 || (flying < kLanes && !spans_->Due());
     if (room && queue_.TryPop(&slot)) {
       if (flying == 0) spans_->Anchor();
@@ -208,13 +210,13 @@ void DeviceStage::Run() {
       queue_.Wait(shared_.stop);
     }
   }
-  for (const Lane& lane : lanes_) {  // what they use must outlive it
+  for (const Lane& lane : lanes_) {  // their memory must outlive the work
     if (lane.busy != nullptr) static_cast<void>(lane.stream->Wait(kFetched));
   }
   shared_.tracer.Leave(tracer);
 }
 
-// Queue(), after whose failure nothing of the batch is in flight any more.
+// Calls Queue(). If that fails, waits until nothing of the batch is in flight.
 Result<void> DeviceStage::QueueOrDrain(Lane& lane, BatchRing::Slot& slot) {
   Result<void> queued;
   try {
@@ -223,7 +225,7 @@ Result<void> DeviceStage::QueueOrDrain(Lane& lane, BatchRing::Slot& slot) {
     queued = penstock::Fail(ErrorKind::kEnvironment,
                             fmt::format("work for the device: {}", trouble.what()));
   }
-  // Copies of what was queued may still read pinned memory that is about to be used again.
+  // Copies that were queued may still read pinned memory that will be used again.
   if (!queued) static_cast<void>(Drain(lane));
   return queued;
 }
@@ -282,7 +284,7 @@ void DeviceStage::Count(Lane& lane) {
     spans_->Emit(stream, kBegun, kCopied, StageId::kH2d, spans_->copy, place, Bytes{lane.bytes});
   }
   if (lane.decodes) {
-    // Between the marks the CPU may have been at work as well.
+    // Between the marks the CPU may have worked too.
     const auto stretches = lane.jpeg->Stretches();
     for (const auto& [begun, ended] : stretches) {
       stats_.decode += ended - begun;
@@ -300,7 +302,7 @@ void DeviceStage::Count(Lane& lane) {
   if (options_.fetch) stats_.fetch += spans_->Between(stream, kAugmented, kFetched);
 }
 
-// Waits for the lane's batch, and publishes it.
+// Waits for the lane's batch and publishes it.
 void DeviceStage::Retire(Lane& lane) {
   BatchRing::Slot& slot = *lane.busy;
   if (!slot.failure) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a pipeline that is the device's: workers put pixels or files into pinned memory, and
-// one thread turns complete batches into copies, decoding and kernels on one of two lanes, so that
-// the copy of a batch runs beside the kernels of the one before. It waits for marks, never for the
-// device, and publishes a batch once it lies in the device's memory. Internal to loader/pipeline/.
+// The device's part of a pipeline. Workers put pixels or files into pinned memory. One thread turns
+// complete batches into copies, decoding and kernels on one of two lanes, so that the copy of a
+// batch runs while the kernels of the one before do. It waits for marks, never for the whole
+// device, and publishes a batch once that lies in the device's memory. Internal to
+// loader/pipeline/.
 //
 // Threads: Takes() and the Stage functions from any worker; Submit() from the one that completes a
 // batch.
@@ -40,19 +41,19 @@ class DeviceStage {
   DeviceStage(const DeviceStage&) = delete;
   DeviceStage& operator=(const DeviceStage&) = delete;
 
-  // Pinned memory for the batches of the ring; nullptr where nothing of them is on the CPU.
+  // Pinned memory for the batches of the ring; nullptr if they are never on the CPU.
   [[nodiscard]] std::byte* ring_memory() const { return ring_memory_.data(); }
   [[nodiscard]] bool augments() const { return options_.augment; }
-  // The device decodes this sample of this picture.
+  // Whether the device decodes this sample of this picture.
   [[nodiscard]] bool Takes(const Item& item, const ImageInfo& info) const;
-  // The item's file and plan, or pixels and plan, for its place in its batch. Errors: kInput where
-  // the kernels cannot make of it what the plan says, kEnvironment for memory.
+  // Takes the item's plan with its file, or with its pixels, for its place in its batch. Errors:
+  // kInput if the kernels cannot carry out the plan, kEnvironment for memory.
   [[nodiscard]] Result<void> StageFile(const Item& item, const ImageInfo& info);
   [[nodiscard]] Result<void> StagePixels(const Item& item);
 
-  // The ring exists: starts the thread. Errors: kEnvironment.
+  // Starts the thread. Requires: the ring exists. Errors: kEnvironment.
   [[nodiscard]] Result<void> Start();
-  // All samples of the slot's batch are done: it will be published.
+  // To be called when all samples of the slot's batch are done. The batch will be published.
   void Submit(BatchRing::Slot& slot) { queue_.Push(&slot); }
   void WakeAll() { queue_.WakeAll(); }  // async-signal-safe
   // Requires: the stop flag is set.
@@ -64,13 +65,13 @@ class DeviceStage {
   static constexpr unsigned kLanes = 2;
   enum Mark : unsigned { kBegun, kCopied, kDecoded, kAugmented, kFetched };
 
-  // What workers left for one sample.
+  // What a worker left for one sample.
   struct Staged {
     bool file = false;
     AugmentPlan plan;
     cuda::Staging::Piece piece;
     std::size_t bytes = 0;
-    DevicePicture picture;     // but for its offset
+    DevicePicture picture;     // all but its offset
     std::uint64_t pixels = 0;  // of the whole picture
     std::string path;
   };
@@ -86,11 +87,11 @@ class DeviceStage {
     std::unique_ptr<cuda::JpegBatches> jpeg;
     cuda::DeviceMemory input;
     BatchRing::Slot* busy = nullptr;
-    std::uint64_t bytes = 0;  // that are copied
+    std::uint64_t bytes = 0;  // to be copied
     bool decodes = false;
     std::vector<cuda::JpegPicture> pictures;
-    std::vector<std::size_t> samples;  // which of the batch those are
-    std::vector<std::size_t> refused;  // of those pictures, ascending
+    std::vector<std::size_t> samples;  // their numbers in the batch
+    std::vector<std::size_t> refused;  // those that nvJPEG refused, ascending
   };
 
   DeviceStage(Shared& shared, unsigned slots);
@@ -103,7 +104,7 @@ class DeviceStage {
   [[nodiscard]] Result<void> QueuePictures(Lane& lane, BatchRing::Slot& slot, SlotState& state);
   [[nodiscard]] Result<void> QueueCopy(Lane& lane, SlotState& state);
   [[nodiscard]] Result<void> QueueDecode(Lane& lane, std::size_t from, std::size_t to);
-  [[nodiscard]] static Result<void> Drain(Lane& lane);  // waits for all that is queued
+  [[nodiscard]] static Result<void> Drain(Lane& lane);  // waits for all queued work
   [[nodiscard]] Result<void> QueuePasses(Lane& lane, BatchRing::Slot& slot, SlotState& state);
   [[nodiscard]] Result<void> DecodeFile(SlotState& state, Staged& staged);
   [[nodiscard]] Result<void> DecodeOnCpu(BatchRing::Slot& slot, SlotState& state,
@@ -126,10 +127,10 @@ class DeviceStage {
 
   const PlanPasses passes_;
 
-  // Of the thread alone.
+  // Used by the thread alone.
   std::array<Lane, kLanes> lanes_;
   cuda::PassList list_;
-  std::optional<JpegDecoder> decoder_;  // for what nvJPEG does not take
+  std::optional<JpegDecoder> decoder_;  // for files that nvJPEG does not accept
   std::unique_ptr<Stages> replacing_;   // made for the first damaged sample
   ThreadStats replacing_stats_;
   ThreadTracer* tracer_ = nullptr;

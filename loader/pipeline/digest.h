@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was delivered, in a few bytes: for each epoch a hash over the label, the id and the pixels
-// of every sample. Two runs with the same digests have delivered the same bytes in the same order;
-// batches do not matter. Belongs to the consumer.
+// A digest of what was delivered: for each epoch a hash over the label, the id and the pixels of
+// every sample. Two runs with the same digests have delivered the same bytes in the same order,
+// whatever their batch sizes. For the consumer.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct EpochDigest {
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;
   std::uint64_t ordered = 0;    // depends on the order of the samples
-  std::uint64_t unordered = 0;  // a sum: those of all ranks, or of two halves, add up to the whole
+  std::uint64_t unordered = 0;  // the sums of all ranks, or of two halves, add up to the whole
 };
 
 class Digest {

@@ -11,7 +11,8 @@
 namespace penstock::loader {
 namespace {
 
-// The kernel wants the word's address; std::atomic<uint32_t> is that word on every Linux ABI.
+// The kernel needs the address of the word, and std::atomic<uint32_t> is just that word on every
+// Linux ABI.
 std::uint32_t* Word(std::atomic<std::uint32_t>& version) {
   static_assert(sizeof(version) == sizeof(std::uint32_t));
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast)

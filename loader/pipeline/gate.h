@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where threads wait for a condition that others make true: a bounded spin, then a futex. Waking
-// costs one atomic increment while nobody sleeps. Thread-safe; Wake() is async-signal-safe.
+// Threads wait here for a condition that others make true: first in a bounded spin, then on a
+// futex. While nobody sleeps, waking costs one atomic increment. Thread-safe. Wake() is
+// async-signal-safe.
 #pragma once
 
 #include <atomic>
@@ -10,7 +11,7 @@
 
 namespace penstock::loader {
 
-// Tells the processor that this is a spin.
+// Tells the CPU that this is a spin.
 inline void RelaxCpu() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -21,7 +22,8 @@ inline void RelaxCpu() {
 
 class Gate {
  public:
-  // Returns once `ready()` is true. Requires: whoever makes it true calls Wake() afterwards.
+  // Returns once `ready()` is true. Requires: the thread that makes it true calls Wake()
+  // afterwards.
   template <class Ready>
   void Wait(Ready&& ready) {
     for (int i = 0; i < kSpins; ++i) {
@@ -29,8 +31,9 @@ class Gate {
       RelaxCpu();
     }
     while (!ready()) {
-      // Dekker: the sleeper announces itself before it reads the version, the waker raises the
-      // version before it looks for sleepers; both seq_cst, so one of them sees the other.
+      // Dekker's scheme: the sleeper announces itself before it reads the version, and the waker
+      // raises the version before it looks for sleepers. Both are seq_cst, so one of them sees the
+      // other.
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
       const std::uint32_t seen = version_.load(std::memory_order_seq_cst);
       if (!ready()) Sleep(seen, std::chrono::nanoseconds{-1});
@@ -38,7 +41,7 @@ class Gate {
     }
   }
 
-  // The same for at most `limit`; returns the last `ready()`. Does not spin.
+  // Waits for at most `limit`. Returns the last `ready()`. Does not spin.
   template <class Ready>
   bool WaitFor(std::chrono::nanoseconds limit, Ready&& ready) {
     const auto end = std::chrono::steady_clock::now() + limit;

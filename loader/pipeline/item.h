@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One sample on its way through the stages. Made at the start and used again and again; belongs to
-// one thread at a time, handed on through a queue.
+// One sample on its way through the stages. Items are made at the start and used again and again.
+// An item belongs to one thread at a time, which hands it on through a queue.
 #pragma once
 
 #include <cstddef>
@@ -20,28 +20,28 @@
 namespace penstock::loader {
 
 struct Item {
-  // Where it goes.
+  // Its place in the stream.
   std::uint64_t batch = 0;        // number in the stream
   std::uint64_t batch_index = 0;  // of the batch in its epoch
   std::uint64_t index = 0;        // in the batch
   StreamPosition at;
-  std::uint64_t sample = 0;  // dataset index that it is made of
+  std::uint64_t sample = 0;  // dataset index from which it is made
 
   // What is known of it so far.
   SampleScratch scratch;
   SampleRef ref;
-  TimeNs due{};  // synthetic latency of storage: not there before
+  TimeNs due{};  // with synthetic latency of storage: when the bytes arrive
   std::span<const std::byte> file;
   JpegDecoder::Decoded image{};
-  bool on_device = false;  // the device decodes it: there is no image
-  bool by_cpu = false;     // the device is not asked to
+  bool on_device = false;  // the device decodes it, so there is no image
+  bool by_cpu = false;     // the CPU must decode it
   Augmenter::Plan plan{};
   std::optional<Error> error;  // later stages pass it on
 
-  // What it owns for its whole life.
+  // What belongs to the item for its whole life.
   std::size_t reader_slot = 0;
-  std::size_t home = 0;                  // number of the reading thread it returns to
-  std::unique_ptr<JpegDecoder> decoder;  // where another thread augments; else the thread's own
+  std::size_t home = 0;                  // number of the reading thread to which it returns
+  std::unique_ptr<JpegDecoder> decoder;  // used if another thread augments; else the thread has one
 };
 
 }  // namespace penstock::loader

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pipeline is asked to do. Values.
+// Options of a pipeline. Values.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct StreamPosition {
 enum class Stage : std::uint8_t { kRead, kDecode, kAugment };
 inline constexpr std::size_t kStages = 3;
 
-// What a stage does.
+// Options of one stage.
 //
 // Read:    off: no file is touched. A cost is a latency on top of the real read (or alone, where
 //          the stage is off): reads in flight wait side by side, as on a slow storage.
@@ -48,7 +48,7 @@ enum class OnError { kSkip, kFail };
 
 class BatchMemory;
 
-// Numbers of epochs in a trace, where several loaders share one process. Thread-safe.
+// Numbers epochs in a trace if several loaders share one process. Thread-safe.
 class EpochNumbers {
  public:
   EpochNumbers() = default;
@@ -58,10 +58,10 @@ class EpochNumbers {
   virtual std::uint16_t Of(std::uint64_t epoch) = 0;
 };
 
-// How a pipeline is called in a trace.
+// How a pipeline is named in a trace.
 struct TraceNames {
   unsigned loader = 0;              // its number in the process: the facts "loader.0.kind", ...
-  EpochNumbers* numbers = nullptr;  // nullptr: the epochs as they are
+  EpochNumbers* numbers = nullptr;  // nullptr: epochs keep their own numbers
 
   [[nodiscard]] std::uint16_t EpochOf(std::uint64_t epoch) const {
     return numbers == nullptr ? static_cast<std::uint16_t>(epoch) : numbers->Of(epoch);
@@ -69,43 +69,43 @@ struct TraceNames {
 };
 
 struct PipelineOptions {
-  // Threads that make samples; 0: the consumer makes them itself, inside Next(). Threads of single
-  // stages come on top, and the workers do what is left: augment joins decode where only decode
-  // has threads of its own, and with threads for all three there are no workers.
+  // Threads that make samples. 0: the consumer makes them itself, inside Next(). Threads of single
+  // stages are added to these, and the workers do the other stages. If only decode has threads of
+  // its own, these also augment. With threads for all three stages there are no workers.
   unsigned workers = 1;
   unsigned prefetch = 4;  // batches made ahead of the consumer, at least 1
-  unsigned held = 1;      // batches the consumer holds at a time
+  unsigned held = 1;      // batches that the consumer may hold at a time
   unsigned batch = 64;
   unsigned read_ahead = 1;  // reads in flight per reading thread
   StageOptions read, decode, augment;
-  bool whole_images = false;  // where nothing is augmented: decode all of each, not its region
-  Cost collate;               // spent once a batch by the thread that completes it
+  bool whole_images = false;  // if nothing is augmented: decode whole images, not regions
+  Cost collate;               // spent for each batch by the thread that completes it
 
   std::uint64_t epochs = 1;   // 0: without end
   std::uint64_t batches = 0;  // stop after that many; 0: no limit
   bool shuffle = true;
   bool drop_last = false;
   std::uint64_t seed = 0;
-  // Synthetic costs as properties of their samples, whatever the seed and the epoch; nullopt: drawn
-  // anew for each.
+  // If set, synthetic costs belong to their samples, whatever the seed and the epoch. nullopt: they
+  // are drawn anew for each.
   std::optional<std::uint64_t> cost_seed;
   std::uint64_t rank = 0;
   std::uint64_t world = 1;
   StreamPosition resume;
   OnError on_error = OnError::kSkip;
-  // Where no pixels are made, a sample starts with the XXH64 of what the last stage made: the
-  // pixels decoded or the bytes of the file. Costs 0.1 ns a byte.
+  // If no pixels are made, a sample starts with the XXH64 of what the last stage made: decoded
+  // pixels or the bytes of the file. Costs 0.1 ns a byte.
   bool fingerprint = false;
 
-  // Memory of batches, so that they may leave the ring (Batch::Detach()); outlives the pipeline.
-  // nullptr: they may not. Not with a device.
+  // Memory for batches that may leave the ring (Batch::Detach()). Outlives the pipeline. nullptr:
+  // batches may not leave. Not with a device.
   BatchMemory* memory = nullptr;
   TraceNames trace;
   DeviceOptions device;
   IoOptions reader;
   DecodeOptions decoder;
 
-  // Of the synthetic costs of a sample or, for those of a whole batch, of a batch of an epoch.
+  // The key for the synthetic costs of a sample, or of a whole batch of an epoch.
   [[nodiscard]] SampleKey CostKey(std::uint64_t epoch, std::uint64_t number) const {
     return cost_seed ? SampleKey{*cost_seed, 0, number} : SampleKey{seed, epoch, number};
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which sample stands where: the stream of one rank as batches, each batch as samples. A pure
-// function of the options, O(1) memory for any number of samples; immutable, thread-safe.
+// The order of samples: the stream of one rank as batches, and each batch as samples. A pure
+// function of the options, with O(1) memory for any number of samples. Immutable, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace penstock::loader {
 // One batch of the stream.
 struct BatchPlace {
   std::uint64_t epoch = 0;
-  std::uint64_t index = 0;     // within the epoch as this rank sees it, 0 after a resume too
+  std::uint64_t index = 0;     // in the epoch of this rank; 0 also after resuming
   std::uint64_t position = 0;  // of its first sample in the epoch
   std::uint64_t valid = 0;     // samples in it
   bool last = false;           // of its epoch
@@ -22,7 +22,7 @@ struct BatchPlace {
 class SampleOrder {
  public:
   // Errors: kUsage if there are no samples, the rank is not below the world size, or the resume
-  // position lies behind the end of an epoch.
+  // position lies after the end of an epoch.
   static Result<SampleOrder> Make(std::uint64_t samples, const PipelineOptions& options);
 
   // Batches in the whole stream; ~0 if it has no end.
@@ -41,7 +41,7 @@ class SampleOrder {
   }
   // The dataset's index of that position of that epoch. Cost: some rounds of a cipher.
   [[nodiscard]] std::uint64_t Sample(std::uint64_t epoch, std::uint64_t position) const;
-  // Where a run continues that has consumed this batch, on every rank.
+  // Where a run continues after every rank has consumed this batch.
   [[nodiscard]] StreamPosition After(const BatchPlace& place) const;
 
  private:
@@ -59,7 +59,7 @@ class SampleOrder {
   std::uint64_t world_ = 1;
   std::uint64_t batch_ = 1;
   std::uint64_t batches_ = 0;
-  std::uint64_t first_batches_ = 0;  // in the epoch resumed in
+  std::uint64_t first_batches_ = 0;  // in the epoch in which the run resumes
   StreamPosition resume_;
   bool shuffle_ = true;
   bool drop_last_ = false;

@@ -35,7 +35,7 @@ Result<void> Check(const PipelineOptions& options) {
   return {};
 }
 
-// What the stages need that switched-off stages before them do not give.
+// Makes what stages need from earlier stages that are switched off.
 Result<void> MakeStandIns(Shared& shared) {
   const PipelineOptions& options = shared.options;
   if (!options.decode.on && options.augment.on) {
@@ -94,7 +94,7 @@ class ThreadedPipeline final : public Pipeline {
   ThreadTracer* tracer_ = nullptr;  // of the consumer
   std::uint64_t next_ = 0;          // batch to deliver
   bool starting_ = true;
-  bool waiting_ = false;  // inside Next(), of which a part has returned
+  bool waiting_ = false;  // a Next() with a limit has returned, and its wait goes on
   TimeNs waiting_since_{};
   bool stepping_ = false;    // the span of the consumer's step is open
   bool epoch_over_ = false;  // the batch delivered last was the last of its epoch
@@ -130,7 +130,7 @@ Result<void> ThreadedPipeline::Begin() {
   tracer_ = &shared_.tracer.Thread("consumer", ThreadRole::kConsumer);
   tracer_->SetContext({});
   tracer_->Begin(StageId::kStartup, shared_.names.none);
-  // One batch more than asked for where the consumer works itself: it may hold one and ask for
+  // If the consumer makes samples itself, it needs one batch more: it may hold one and ask for
   // another.
   const unsigned slots = options.workers == 0 && !Crew::Staged(options)
                              ? options.held + 1
@@ -224,9 +224,10 @@ Result<Batch> ThreadedPipeline::Next(std::chrono::nanoseconds limit, bool* waiti
     return Batch{};
   }
   waiting_ = false;
-  // After a stop a batch may be complete with costs cut short and replacements not looked for.
+  // After a stop a batch may be complete although costs were cut short and no replacements were
+  // tried.
   const bool ready = there && !shared_.stop.set();
-  tracer_->SetContext(PlaceOf(place));  // the consumer's own samples have changed it
+  tracer_->SetContext(PlaceOf(place));  // making samples has changed it
   if (!ready) {
     tracer_->Cancel();
     return Batch{};

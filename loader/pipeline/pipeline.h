@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reference pipeline: one process, threads, one sample per task, made straight into its place
-// of a reusable ring of batches and delivered in order. What is delivered is a function of the
-// source, the seed and the options of order and augmentation; not of threads, batch size, ranks,
-// I/O method or where a run was resumed.
+// The reference pipeline: one process with threads. Each task makes one sample, directly in its
+// place in a ring of batches, and batches are delivered in order. What is delivered is a function
+// of the source, the seed and the options of order and augmentation. It does not depend on threads,
+// batch size, ranks, the I/O method or where a run was resumed.
 //
 // Threads: Next() from one consumer; RequestStop() from any thread and from signal handlers; a
 // Batch may be released on another thread. Source, program and tracer must outlive the pipeline,
-// the pipeline its batches.
+// and the pipeline must outlive its batches.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@
 
 namespace penstock::loader {
 
-// A batch in the consumer's hands; its place in the ring is given back when this ends.
+// A batch that the consumer holds. Its end gives its place in the ring back.
 class Batch {
  public:
   Batch() = default;
@@ -45,12 +45,12 @@ class Batch {
   Batch& operator=(const Batch&) = delete;
   ~Batch() { Release(); }
 
-  // Takes the pixels out of the ring: they stay valid after Release() and the pipeline's end, and
-  // go back to the memory of the options. The batch has others then, so look at it before.
-  // nullptr: there is no such memory, or none left.
+  // Takes the pixels out of the ring. They stay valid after Release() and the pipeline's end, and
+  // must go back to PipelineOptions::memory. The batch has other pixels then, so look at it before.
+  // nullptr if there is no such memory, or none is left.
   [[nodiscard]] std::byte* Detach() { return ring_->Detach(*slot_); }
 
-  // False: the stream has ended, or was stopped.
+  // False if the stream has ended or was stopped.
   explicit operator bool() const { return slot_ != nullptr; }
   void Release() {
     if (slot_ != nullptr) ring_->Release(*slot_);
@@ -59,7 +59,7 @@ class Batch {
 
   [[nodiscard]] std::size_t size() const { return slot_->place.valid; }
   [[nodiscard]] std::uint64_t epoch() const { return slot_->place.epoch; }
-  // Within the epoch, and over the whole stream.
+  // The number of the batch in its epoch, and in the whole stream.
   [[nodiscard]] std::uint64_t index() const { return slot_->place.index; }
   [[nodiscard]] std::uint64_t number() const { return slot_->number; }
   [[nodiscard]] bool last_of_epoch() const { return slot_->place.last; }
@@ -69,8 +69,8 @@ class Batch {
   [[nodiscard]] std::span<const std::byte> pixels() const {
     return {slot_->pixels, size() * ring_->sample_bytes()};
   }
-  // The same in the memory of the device of the options, complete; nullptr without one. pixels()
-  // and sample() hold them too where they were made on the CPU, or fetched.
+  // The complete pixels in the memory of the device; nullptr without one. pixels() and sample()
+  // then have them only if they were made on the CPU, or fetched.
   [[nodiscard]] std::byte* on_device() const { return slot_->device; }
   [[nodiscard]] std::span<const std::byte> sample(std::size_t i) const {
     return {slot_->pixels + i * ring_->sample_bytes(), ring_->sample_bytes()};
@@ -78,7 +78,7 @@ class Batch {
   [[nodiscard]] std::span<const std::int64_t> labels() const {
     return {slot_->labels.data(), size()};
   }
-  // Dataset indices of the samples; of a replaced one, of what stands in its place.
+  // Dataset indices of the samples. For a replaced sample it is that of its replacement.
   [[nodiscard]] std::span<const std::uint64_t> ids() const { return {slot_->ids.data(), size()}; }
 
  private:
@@ -96,22 +96,23 @@ class Pipeline {
                                                  const PipelineOptions& options, Tracer& tracer);
   virtual ~Pipeline() = default;  // stops
 
-  // The next batch in order; an empty one after the last, and after RequestStop().
+  // Returns the next batch in order; an empty one after the last, and after RequestStop().
   // Requires: fewer than options.held batches are held.
-  // Errors: of the first sample in the order of the stream that could not be made; the batches
-  // before it have been delivered, none follows.
+  // Errors: that of the first sample in the stream that could not be made. The batches before it
+  // were delivered, and no more follow.
   virtual Result<Batch> Next() = 0;
-  // The same, but waits for about `limit` at most: then *waiting is true, the batch an empty one,
-  // and the next call goes on. A consumer that makes the samples itself waits for all of its batch.
+  // The same, but waits for about `limit` at most. After that *waiting is true, the batch is empty,
+  // and the next call goes on waiting. A consumer that makes samples itself makes the whole batch.
   virtual Result<Batch> Next(std::chrono::nanoseconds limit, bool* waiting) = 0;
-  // The consumer's step is over before it calls Next(): an epoch has ended, say.
+  // Says that the consumer's step has ended before it calls Next(), for example because an epoch
+  // has.
   virtual void EndStep() = 0;
-  // Samples replaced so far, with the first of them. Any thread.
+  // The number of samples replaced so far. Any thread.
   [[nodiscard]] virtual std::uint64_t errors() const = 0;
   [[nodiscard]] virtual std::vector<SampleError> first_errors() const = 0;
-  // Everybody stops at the end of what they are at, or earlier where that is synthetic.
+  // Asks all threads to stop. Each ends its current work, synthetic work at once.
   virtual void RequestStop() = 0;
-  // Stops and joins the threads; stats() holds then.
+  // Stops and joins the threads, after which stats() may be called.
   virtual void Stop() = 0;
   // Requires: Stop().
   [[nodiscard]] virtual const PipelineStats& stats() const = 0;

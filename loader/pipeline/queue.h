@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue between the threads of two stages. Bounded by the number of items that exist: Push()
-// never waits and never allocates. Any number of threads at both ends.
+// A queue between the threads of two stages. The number of items that exist limits its size, so
+// Push() never waits and never allocates. Any number of threads at both ends.
 #pragma once
 
 #include <atomic>
@@ -39,19 +39,19 @@ class BoundedQueue {
     return true;
   }
 
-  // Waits until there is something, or nothing will come any more.
+  // Waits until there is something, or nothing will come.
   void Wait(const StopFlag& stop) {
     gate_.Wait(
         [&] { return size_.load(std::memory_order_acquire) != 0 || closed() || stop.set(); });
   }
 
-  // Nothing will be pushed any more.
+  // Says that nothing more will be pushed.
   void Close() {
     closed_.store(true, std::memory_order_release);
     gate_.Wake();
   }
   [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
-  // After the stop flag was set; async-signal-safe.
+  // To be called after the stop flag was set. Async-signal-safe.
   void WakeAll() { gate_.Wake(); }
 
  private:
@@ -59,7 +59,7 @@ class BoundedQueue {
   std::vector<T> places_;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
-  std::atomic<std::size_t> size_{0};  // a hint for TryPop(); the truth is under mutex_
+  std::atomic<std::size_t> size_{0};  // a hint for TryPop(); exact only under mutex_
   std::atomic<bool> closed_{false};
   Gate gate_;
 };

@@ -27,14 +27,14 @@
 
 namespace penstock::loader {
 
-// Where the memory of batches comes from when it may leave the ring. Thread-safe.
+// Gives the memory of batches that may leave the ring. Thread-safe.
 class BatchMemory {
  public:
   BatchMemory() = default;
   BatchMemory(const BatchMemory&) = delete;
   BatchMemory& operator=(const BatchMemory&) = delete;
   virtual ~BatchMemory() = default;
-  // `bytes` for the pixels of one batch, aligned to 64; nullptr if they are not there.
+  // Returns `bytes` for the pixels of one batch, aligned to 64; nullptr if there is no memory.
   virtual std::byte* Get(std::size_t bytes) = 0;
   virtual void Put(std::byte* memory) = 0;
 };
@@ -52,8 +52,8 @@ class BatchRing {
     std::byte* pixels = nullptr;
     std::byte* device = nullptr;  // the same in a device's memory
     std::vector<std::int64_t> labels;
-    std::vector<std::uint64_t> ids;  // dataset index that each sample is made of
-    // The sample that cannot be made, the first of the batch; under failures_.
+    std::vector<std::uint64_t> ids;  // dataset index from which each sample is made
+    // The first sample of the batch that cannot be made; guarded by failures_.
     std::uint64_t failed_at = 0;
     std::optional<Error> failure;
   };
@@ -62,8 +62,8 @@ class BatchRing {
   [[nodiscard]] static constexpr std::size_t BatchBytes(std::size_t samples, std::size_t bytes) {
     return (samples * bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
-  // `memory`: slots * BatchBytes() that outlive the ring; nullptr: its own.
-  // `lender`: gives the memory of each slot instead, and outlives the ring.
+  // `memory`: slots * BatchBytes() bytes that outlive the ring; nullptr: the ring has its own.
+  // `lender`: if given, provides the memory of each slot, and outlives the ring.
   // Errors: kEnvironment if the memory is not there.
   static Result<std::unique_ptr<BatchRing>> Make(const SampleOrder& order, unsigned slots,
                                                  std::size_t sample_bytes,
@@ -73,52 +73,54 @@ class BatchRing {
   BatchRing(const BatchRing&) = delete;
   BatchRing& operator=(const BatchRing&) = delete;
 
-  // Next place to fill, as a running number over all batches with batch_size() each: one atomic
-  // addition. Places beyond a batch's valid samples or the stream's end are for nobody.
+  // Claims the next place to fill, as a running number over all batches of batch_size() places.
+  // Places beyond a batch's valid samples or the stream's end stay empty. Cost: one atomic
+  // addition.
   std::uint64_t Claim() { return next_.fetch_add(1, std::memory_order_relaxed); }
   // Batches below this number may be filled (acquire: their slots are set up).
   [[nodiscard]] std::uint64_t opened() const { return opened_.load(std::memory_order_acquire); }
-  // Waits until batch `number` may be filled; false if it was stopped before.
+  // Waits until batch `number` may be filled. False if the pipeline was stopped before.
   bool WaitOpen(std::uint64_t number, const StopFlag& stop);
 
   [[nodiscard]] Slot& slot(std::uint64_t number) { return slots_[number % slots_.size()]; }
   [[nodiscard]] std::span<std::byte> Sample(Slot& slot, std::uint64_t index) {
     return {slot.pixels + index * sample_bytes_, sample_bytes_};
   }
-  // One more sample of the slot's batch is done; true for the last: then call Publish().
+  // Counts one more finished sample of the slot's batch. True for the last one: then call
+  // Publish().
   static bool Complete(Slot& slot) {
     return slot.remaining.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
-  // The batch is READY: wakes the consumer.
+  // Makes the batch READY and wakes the consumer.
   void Publish(Slot& slot);
-  // That sample cannot be made, and nothing in its place. Complete() it too.
+  // Notes that neither this sample nor a replacement could be made. Call Complete() for it too.
   void Fail(Slot& slot, std::uint64_t index, Error error);
 
   [[nodiscard]] bool Ready(std::uint64_t number) {
     Slot& found = slot(number);
     return found.state.load(std::memory_order_acquire) == State::kReady && number < opened();
   }
-  // Waits until batch `number` is ready; false if it was stopped before.
+  // Waits until batch `number` is ready. False if the pipeline was stopped before.
   bool WaitReady(std::uint64_t number, const StopFlag& stop);
-  // The same for at most `limit`; false too if that is over.
+  // Waits for at most `limit`. False also if that has passed.
   bool WaitReadyFor(std::uint64_t number, const StopFlag& stop, std::chrono::nanoseconds limit);
-  // Batches from `number` on that are ready.
+  // Number of batches that are ready, from `number` on.
   [[nodiscard]] unsigned ReadyFrom(std::uint64_t number);
-  // READY -> IN USE.
+  // Takes a batch: READY -> IN USE.
   Slot& Take(std::uint64_t number);
-  // Takes the pixels out of a slot IN USE and puts fresh memory there; nullptr: there is none, or
-  // the ring has no lender. What it returns goes back to the lender in the end.
+  // Takes the pixels out of a slot IN USE and puts fresh memory there. nullptr if there is none, or
+  // the ring has no lender. The returned memory must go back to the lender in the end.
   std::byte* Detach(Slot& slot);
-  // IN USE -> FREE, and opens what there is room for.
+  // Gives a batch back: IN USE -> FREE. Opens the batches for which there is room.
   void Release(Slot& slot);
-  // Wakes everybody who waits here, after the stop flag was set; async-signal-safe.
+  // Wakes all threads that wait here, after the stop flag was set. Async-signal-safe.
   void WakeAll();
 
   [[nodiscard]] unsigned slots() const { return static_cast<unsigned>(slots_.size()); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t sample_bytes() const { return sample_bytes_; }
 
-  // Every sample of batch `number` is there, if perhaps not ready.
+  // Whether every sample of batch `number` is done, even if the batch is not ready.
   [[nodiscard]] bool Filled(std::uint64_t number) {
     return number < opened() && slot(number).remaining.load(std::memory_order_acquire) == 0;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all threads of one pipeline share. Internal to loader/pipeline/.
+// What the threads of one pipeline share. Internal to loader/pipeline/.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@
 
 namespace penstock::loader {
 
-// Samples that were replaced: how many, and the first in the order of the stream. Thread-safe.
+// Samples that were replaced: their number, and the first ones in the order of the stream.
+// Thread-safe.
 class ErrorLog {
  public:
   void Add(SampleError error);
@@ -59,14 +60,14 @@ struct Shared {
   Tracer& tracer;
   SpanNames names{};
   std::unique_ptr<BatchRing> ring;
-  std::unique_ptr<DeviceStage> device;  // nullptr: everything is the CPU's
+  std::unique_ptr<DeviceStage> device;  // nullptr: the CPU does everything
   StopFlag stop;
   ErrorLog errors;
-  std::vector<std::uint8_t> stand_in;  // a grey image, where nothing is decoded
-  std::vector<std::byte> one_file;     // sample 0, where nothing is read but something is decoded
+  std::vector<std::uint8_t> stand_in;  // a grey image, used if nothing is decoded
+  std::vector<std::byte> one_file;     // sample 0, used if nothing is read but something is decoded
 };
 
-// Which stages a thread does: a row of neighbours.
+// The stages that a thread does, which follow one another.
 struct Roles {
   bool read = true;
   bool decode = true;

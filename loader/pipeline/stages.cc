@@ -20,7 +20,8 @@ using traces::StageId;
 // Operations of the random numbers of synthetic costs, far from those of the augmentation.
 constexpr std::uint32_t kCostOperation = 0xC0570000;
 
-// How many neighbours may stand in for a damaged sample: more in a row are a damaged data set.
+// How many neighbours are tried in place of a damaged sample. If more in a row are damaged, the
+// data set is.
 constexpr std::uint64_t kMostProbes = 1000;
 
 StageId TraceStage(Stage stage) {
@@ -48,7 +49,7 @@ Error Named(const Item& item, Error error) {
   return error;
 }
 
-// What a message says of the samples that were tried instead.
+// The part of a message about the samples that were tried instead.
 std::string AndTheNext(std::uint64_t samples) {
   if (samples == 0) return ", and there is no other sample";
   if (samples == 1) return ", and so is the sample that follows";
@@ -111,8 +112,8 @@ void Stages::SetTracer(ThreadTracer& tracer) {
 }
 
 Stages::Clocks Stages::ReadClocks() {
-  // The CPU clock first: it is a system call, at whose end a thread is preempted when its time was
-  // up before. That wait belongs to the stage that ends here, not to the next one.
+  // Reads the CPU clock first. It is a system call, after which a thread whose time slice is over
+  // is preempted. That wait belongs to the stage that ends here, not to the next one.
   Clocks now;
   now.cpu = ThreadCpuNow();
   now.wall = SteadyNow();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The stages of one sample as one thread does them: locate, read, decode, augment into the batch,
-// with their synthetic stand-ins, their spans and their statistics. Internal to loader/pipeline/.
-// Belongs to one thread; an error stays with the item until Finish() decides what comes of it.
+// with synthetic costs, spans and statistics. Internal to loader/pipeline/. Belongs to one thread.
+// An error stays with the item until Finish() handles it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace penstock::loader {
 
-// Makes a span of each step of an augmentation.
+// Records each step of an augmentation as a span.
 class StepSpans final : public StepObserver {
  public:
   StepSpans(Tracer& tracer, ThreadTracer& thread) : tracer_(tracer), thread_(thread) {}
@@ -30,29 +30,29 @@ class StepSpans final : public StepObserver {
  private:
   Tracer& tracer_;
   ThreadTracer& thread_;
-  std::vector<std::pair<const char*, NameId>> names_;  // few; keyed by where the text lies
+  std::vector<std::pair<const char*, NameId>> names_;  // few; the key is the address of the text
 };
 
 class Stages {
  public:
-  // `reads`: items that are read at a time. Errors: kEnvironment for an I/O method that is not
-  // there.
+  // `reads`: items that are read at the same time. Errors: kEnvironment for an I/O method that this
+  // machine lacks.
   static Result<std::unique_ptr<Stages>> Make(Shared& shared, const Roles& roles, std::size_t reads,
                                               ThreadStats& stats);
 
-  // The face of the thread that will call the rest.
+  // Sets the tracer of the thread that will call the other functions.
   void SetTracer(ThreadTracer& tracer);
 
-  // Time since the last stage, or since this, is the next stage's.
+  // Starts the time of the next stage.
   void BeginLap();
-  // Takes the counters of reader and decoder into the statistics; the last call.
+  // Adds the counters of reader and decoder to the statistics. The last call.
   void Collect(IoStats* io);
 
-  void Start(Item& item);  // its read, which may go on beside other work
+  void Start(Item& item);  // begins its read, which may go on during other work
   void Read(Item& item);
   void Decode(Item& item);
   void Augment(Item& item);
-  // The item is through: what failed is replaced or told, and the batch gets its label and id.
+  // Ends the item: replaces or reports what failed, and writes its label and id to the batch.
   void Finish(Item& item);
 
   // The place of an item in a trace.
@@ -81,7 +81,7 @@ class Stages {
   std::optional<JpegDecoder> decoder_;
   std::optional<Augmenter> augmenter_;
   std::optional<StepSpans> step_spans_;
-  std::unique_ptr<ObjectReader> spare_reader_;  // for what stands in for a damaged sample
+  std::unique_ptr<ObjectReader> spare_reader_;  // reads replacements of damaged samples
   struct Clocks {
     TimeNs wall, cpu;
   };

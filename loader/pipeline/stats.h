@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time of a pipeline went, thread by thread and stage by stage. Each thread fills its own
-// ThreadStats; reading them is for after it has ended. Values.
+// Where the time of a pipeline went, by thread and by stage. Each thread fills its own ThreadStats,
+// which may be read after the thread has ended. Values.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 
 namespace penstock::loader {
 
-// Counts of lengths of time in classes of equal ratio: 16 to an octave, so that a quantile is
-// within 5 % of the true one. No allocation.
+// A histogram of times with classes of equal ratio, 16 for each factor of two, so that a quantile
+// is within 5 % of the true one. No allocation.
 class Histogram {
  public:
   void Add(TimeNs length) {
@@ -27,11 +27,11 @@ class Histogram {
   }
   void Merge(const Histogram& other);
   [[nodiscard]] std::uint64_t count() const { return count_; }
-  // The p-quantile, 0 <= p <= 1: the middle of its class; 0 if there is nothing.
+  // The p-quantile, 0 <= p <= 1, as the middle of its class; 0 if the histogram is empty.
   [[nodiscard]] TimeNs Quantile(double p) const;
 
  private:
-  static constexpr int kBits = 4;  // 2^4 classes to an octave
+  static constexpr int kBits = 4;  // 2^4 classes for a factor of two
   static constexpr std::size_t kClasses = std::size_t{42 - kBits} << kBits;  // to 36 minutes
 
   static std::size_t Class(TimeNs length) {
@@ -51,9 +51,8 @@ struct StageStats {
   TimeNs wall{};
   TimeNs cpu{};
   std::uint64_t count = 0;
-  std::uint64_t bytes =
-      0;              // file bytes that went in (read, decode), bytes of pixels made (augment)
-  Histogram lengths;  // wall
+  std::uint64_t bytes = 0;  // bytes of files (read, decode) or of pixels made (augment)
+  Histogram lengths;        // wall
 
   void Add(TimeNs wall_spent, TimeNs cpu_spent, std::uint64_t bytes_moved) {
     wall += wall_spent;
@@ -72,16 +71,16 @@ struct alignas(64) ThreadStats {
   TimeNs cpu{};   // of its life
   std::uint64_t samples = 0;
   std::uint64_t pixels = 0;    // of the decoded images, before cropping
-  std::uint64_t warnings = 0;  // of the decoder: damaged but decodable
+  std::uint64_t warnings = 0;  // of the decoder, for damaged but decodable files
   std::array<StageStats, kStages> stages{};
 
-  // Share of its life that it was not idle.
+  // The share of its life in which it was not idle.
   [[nodiscard]] double occupancy() const {
     return life.value > 0 ? 1 - Seconds(idle) / Seconds(life) : 0;
   }
 };
 
-// A sample that could not be made as it stood.
+// A sample that could not be made and was replaced.
 struct SampleError {
   StreamPosition at;
   std::uint64_t sample = 0;
@@ -89,7 +88,7 @@ struct SampleError {
 };
 
 struct PipelineStats {
-  std::vector<ThreadStats> threads;  // the consumer's, where it made samples itself, is the last
+  std::vector<ThreadStats> threads;          // the last is the consumer's, if it made samples
   std::array<StageStats, kStages> stages{};  // of all threads
   std::uint64_t samples = 0;                 // delivered
   std::uint64_t batches = 0;                 // delivered
@@ -100,14 +99,14 @@ struct PipelineStats {
   std::uint64_t io_bytes = 0;
   std::uint64_t io_reads = 0;
   std::uint64_t io_cache_hits = 0;
-  std::uint64_t io_direct_refused = 0;  // read through the page cache although direct was wanted
-  TimeNs worker_cpu{};                  // of all threads, with the consumer's part inside Next()
+  std::uint64_t io_direct_refused = 0;  // read through the page cache in spite of kDirect
+  TimeNs worker_cpu{};                  // of all threads, and of the consumer inside Next()
   TimeNs wait{};                        // of the consumer in Next()
   Histogram waits;                      // one a batch
-  Histogram batch_latency;              // from a batch's first sample begun to its last one done
-  double ready_share = 0;               // of calls of Next() that found their batch ready
+  Histogram batch_latency;              // from first sample to last
+  double ready_share = 0;               // share of calls of Next() that found their batch ready
   double mean_ready = 0;                // batches ready when Next() was called
-  DeviceStats device;                   // batches 0: there was none
+  DeviceStats device;                   // `batches` is 0 without a device
   std::size_t ring_bytes = 0;
   unsigned ring_batches = 0;
 

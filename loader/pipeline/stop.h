@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wish to stop, as all threads of one pipeline see it. Set() is async-signal-safe.
+// The flag by which the threads of one pipeline are asked to stop. Set() is async-signal-safe.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class StopFlag {
     set_.store(true, std::memory_order_release);
     gate_.Wake();
   }
-  // Sleeps for that long, or until set.
+  // Sleeps for `length`, or until the flag is set.
   void SleepFor(std::chrono::nanoseconds length) const {
     gate_.WaitFor(length, [this] { return set(); });
   }

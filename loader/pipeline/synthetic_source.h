@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A data set without files: samples that are only numbers, for pipelines of synthetic stages.
+// A data set without files, whose samples are only numbers, for pipelines with synthetic stages.
 // Immutable, thread-safe.
 #pragma once
 

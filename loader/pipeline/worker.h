@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread of the pipeline: gets an item (by claiming the next place of the stream and starting
-// its read, or from the stage before), does its stages, and hands it on or completes it. Internal
-// to loader/pipeline/. The consumer drives one by itself, step by step, where there are no threads.
+// One thread of the pipeline. It gets an item (from the stage before, or by claiming the next place
+// of the stream and starting its read), does its stages, and hands the item on or completes it.
+// Internal to loader/pipeline/. Without threads the consumer runs a Worker itself, step by step.
 #pragma once
 
 #include <cstddef>
@@ -24,29 +24,30 @@ class Worker {
  public:
   struct Setup {
     Roles roles;
-    std::size_t items = 1;          // that it owns, if it reads
-    bool own_decoders = false;      // an item has a decoder of its own: another thread augments
+    std::size_t items = 1;          // items that it owns, if it reads
+    bool own_decoders = false;      // each item has a decoder, since another thread augments
     std::size_t home = 0;           // its number among the reading threads
     ItemQueue* in = nullptr;        // unless it reads
     ItemQueue* out = nullptr;       // unless it augments
-    std::vector<ItemQueue*> homes;  // of the reading threads, unless one thread does it all
+    std::vector<ItemQueue*> homes;  // of the reading threads, unless one thread does all stages
     std::string name;
     std::int32_t index = 0;
   };
 
   static Result<std::unique_ptr<Worker>> Make(Shared& shared, Setup setup);
 
-  // The whole life of a thread.
+  // Runs the whole life of a thread.
   void Run();
 
-  // For the consumer: the face it speaks with; then, between Resume() and Pause(), item after item.
+  // For the consumer: sets its tracer. After that Step() does item after item, between Resume() and
+  // Pause().
   void Attach(ThreadTracer& tracer) { stages_->SetTracer(tracer); }
   void Resume();
-  bool Step();  // false: there is nothing more, or it was stopped
+  bool Step();  // false if there is nothing more, or it was stopped
   void Pause();
 
-  // Takes the counters of readers and decoders into the statistics, once. Requires: all threads
-  // have ended, since they may use what items of this one own.
+  // Adds the counters of readers and decoders to the statistics, once. Requires: all threads have
+  // ended, since they may use what belongs to items of this one.
   void Collect();
   [[nodiscard]] const ThreadStats& stats() const { return stats_; }
   [[nodiscard]] const IoStats& io() const { return io_; }
@@ -73,14 +74,14 @@ class Worker {
   Histogram batch_latency_;
   std::unique_ptr<Stages> stages_;
   std::vector<std::unique_ptr<Item>> items_;
-  std::vector<Item*> free_;       // of a thread that does it all
-  std::vector<Item*> in_flight_;  // reads begun; a ring, the oldest at oldest_
+  std::vector<Item*> free_;       // for a thread that does all stages
+  std::vector<Item*> in_flight_;  // items whose reads were begun; a ring, the oldest at oldest_
   std::size_t oldest_ = 0;
   std::size_t flying_ = 0;
   TimeNs begun_{};
   TimeNs cpu_begun_{};
 
-  // The place of the stream claimed next, while its batch is not open yet.
+  // The claimed place of the stream, while its batch is not open yet.
   bool pending_ = false;
   bool ended_ = false;
   std::uint64_t pending_batch_ = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of an epoch without an array: position -> index, computed on demand, so that shuffling
-// ten million samples needs no memory and resuming in mid-epoch no replay. Immutable, thread-safe.
+// The order of an epoch without an array: the index at a position is computed on demand. So
+// shuffling ten million samples needs no memory, and resuming in mid-epoch needs no replay.
+// Immutable, thread-safe.
 #pragma once
 
 #include <array>
@@ -11,8 +12,8 @@ namespace penstock::loader {
 
 // A pseudo-random permutation of 0 ... size - 1.
 //
-// A Feistel network permutes the numbers of as few bits as hold size - 1; what lands outside is
-// permuted again until it does not (cycle walking, on average less than twice).
+// A Feistel network permutes the numbers with as many bits as size - 1 has. A result outside the
+// range is permuted again until it lies inside (cycle walking, on average less than twice).
 //
 // Cost:   no memory; about 50 ns a call.
 // Source: Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002.

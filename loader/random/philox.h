@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers that are a pure function of what they are for: seed, epoch, sample and operation.
-// No state is shared, so the pixels of a sample do not depend on threads, batches, ranks or
-// resuming. Values, no ownership; one Random belongs to one thread.
+// Random numbers that are a pure function of seed, epoch, sample and operation. No state is shared,
+// so the pixels of a sample do not depend on threads, batches, ranks or resuming. Values. A Random
+// belongs to one thread.
 #pragma once
 
 #include <array>
@@ -26,10 +26,10 @@ struct SampleKey {
 [[nodiscard]] std::array<std::uint32_t, 4> Philox4x32(std::array<std::uint32_t, 4> counter,
                                                       std::array<std::uint32_t, 2> key);
 
-// The Philox key of one epoch: a block of the generator that is keyed with the seed.
+// The Philox key of one epoch: a block of a generator whose key is the seed.
 [[nodiscard]] std::array<std::uint32_t, 2> EpochKey(std::uint64_t seed, std::uint64_t epoch);
 
-// The sequence of draws of one operation on one sample; 2^34 numbers, then it starts again.
+// The random numbers for one operation on one sample. After 2^34 numbers they repeat.
 class Random {
  public:
   Random(const SampleKey& key, std::uint32_t operation);
@@ -40,7 +40,7 @@ class Random {
   // Uniform in [0, 1), a multiple of 2^-53.
   [[nodiscard]] double Uniform();
 
-  // Uniform in [low, high]; `low` where the two are equal.
+  // Uniform in [low, high]; `low` if both are equal.
   [[nodiscard]] double Uniform(double low, double high);
 
   // Uniform in 0 ... bound - 1 without bias (Lemire 2019).
@@ -48,7 +48,7 @@ class Random {
   // Requires: bound > 0.
   [[nodiscard]] std::uint32_t Below(std::uint32_t bound);
 
-  // Standard normal (Box and Muller). Each call uses two uniform numbers and keeps nothing.
+  // Standard normal (Box and Muller). Each call uses two uniform numbers and keeps none for later.
   [[nodiscard]] double Normal();
 
   // exp(mu + sigma * Normal()): median exp(mu), mean exp(mu + sigma^2 / 2).

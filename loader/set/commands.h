@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of penstock-load that make data instead of loading it. Each parses its own
-// arguments (those after the command's name), prints, and returns the exit status of a program:
-// 0 done, 2 usage, 3 environment or output, 4 input, 130 interrupted. They install handlers of
-// SIGINT and SIGTERM while they run and put the former ones back; call them from main() only.
+// The commands of penstock-load that make data instead of loading it. Each takes the arguments
+// after the command's name, prints, and returns an exit status: 0 done, 2 usage, 3 environment or
+// output, 4 input, 130 interrupted. While they run they handle SIGINT and SIGTERM, so call them
+// only from main().
 #pragma once
 
 #include <string>

@@ -8,7 +8,8 @@
 namespace penstock::loader {
 namespace {
 
-// The plane at twice its size, cut to width x height: bilinear, half-pixel centres.
+// The plane enlarged to twice its size and cut to width x height: bilinear, with half-pixel
+// centres.
 Plane Enlarged(const Plane& small, int width, int height) {
   Plane large(width, height, 0);
   for (int y = 0; y < height; ++y) {
@@ -41,7 +42,7 @@ void Standardise(Plane& plane) {
   for (float& value : plane.values) value = static_cast<float>((value - mean) * scale);
 }
 
-// One pass of the separable filter along rows, written transposed: two passes are a blur.
+// One pass of the separable filter along rows, written transposed. Two passes make a blur.
 Plane FilteredTransposed(const Plane& in, const std::vector<float>& taps) {
   const int radius = static_cast<int>(taps.size() / 2);
   Plane out(in.height, in.width, 0);
@@ -71,7 +72,7 @@ Plane NaturalField(Random& random, int width, int height, double exponent) {
   Plane field(1, 1, 0);
   for (; level >= 0; --level) {
     field = Enlarged(field, (width >> level) + 1, (height >> level) + 1);
-    // Octave k has cells of 2^k pixels; equal variance in every octave is an exponent of 1.
+    // Octave k has cells of 2^k pixels. Equal variance in every octave gives an exponent of 1.
     const auto amplitude = static_cast<float>(std::exp2(level * (exponent - 1)) * std::sqrt(12.0));
     for (float& value : field.values) {
       value += amplitude * (static_cast<float>(random.Next()) * 0x1p-32f - 0.5f);

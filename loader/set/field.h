@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random fields and blur: what the scenes of a synthetic photograph are made of. Values, no shared
-// state; the same random stream gives the same field.
+// Random fields and blur, from which the scenes of synthetic photographs are made. Values without
+// shared state. The same random stream gives the same field.
 #pragma once
 
 #include <cstddef>
@@ -31,14 +31,15 @@ struct Plane {
   std::vector<float> values;  // [height][width]
 };
 
-// A field whose amplitude falls about as 1/f^exponent, as in photographs (exponent about 1); mean
-// 0, deviation 1. Made octave by octave: the coarser one, twice as large, plus white noise.
+// A field whose amplitude falls about as 1/f^exponent, as in photographs (exponent about 1), with
+// mean 0 and deviation 1. It is made octave by octave: the coarser field at twice its size plus
+// white noise.
 //
 // Requires: width and height >= 1.
 // Cost:     4/3 random numbers a pixel.
 [[nodiscard]] Plane NaturalField(Random& random, int width, int height, double exponent);
 
-// Gaussian blur, in place; the border is repeated outwards. sigma in pixels, > 0.
+// Gaussian blur in place, with the border repeated outwards. sigma: in pixels, > 0.
 void Blur(Plane& plane, double sigma);
 
 }  // namespace penstock::loader

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGINT and SIGTERM as a stop token, for programs that clean up before they end. While one lives
-// the two signals are blocked in the thread that made it, and in the threads made after it; one
-// waiting thread takes them. Make it first, in main()'s thread, one at a time.
+// Turns SIGINT and SIGTERM into a stop token, for programs that clean up before they end. While one
+// lives, the two signals are blocked in the thread that made it and in threads made after it, and
+// one waiting thread takes them. Make it before other threads, in main()'s thread, one at a time.
 #pragma once
 
 #include <csignal>
@@ -15,7 +15,7 @@ namespace penstock::loader {
 
 class Interruption {
  public:
-  // `first`, if given, is called by the waiting thread at the first signal, after the stop request.
+  // At the first signal the waiting thread requests the stop and then calls `first`, if given.
   explicit Interruption(std::function<void()> first = {});
   ~Interruption();
   Interruption(const Interruption&) = delete;
@@ -23,7 +23,7 @@ class Interruption {
 
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
   [[nodiscard]] bool happened() const { return stop_.stop_requested(); }
-  // The mask before, for child processes: they must not inherit a blocked SIGINT.
+  // The signal mask from before, for child processes, which must not inherit a blocked SIGINT.
   [[nodiscard]] const sigset_t& former_mask() const { return former_; }
 
  private:

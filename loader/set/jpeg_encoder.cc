@@ -26,7 +26,7 @@ extern "C" [[noreturn]] void LeaveEncoder(j_common_ptr info) {
 
 extern "C" void IgnoreEncoderMessage(j_common_ptr, int) {}
 
-// The part that longjmp may leave: nothing in it has a destructor.
+// longjmp may leave this function, so nothing in it has a destructor.
 bool Compress(jpeg_compress_struct& info, Errors& errors, const ImageView& image, int quality,
               Subsampling subsampling) {
   if (setjmp(errors.out) != 0) {
@@ -52,7 +52,8 @@ bool Compress(jpeg_compress_struct& info, Errors& errors, const ImageView& image
   return true;
 }
 
-// More than any baseline JPEG of this size takes; the formula is TurboJPEG's tjBufSize for 4:4:4.
+// More bytes than any baseline JPEG of this size takes, by TurboJPEG's formula (tjBufSize for
+// 4:4:4).
 std::size_t Bound(const ImageView& image) {
   const auto padded = [](int side) { return (static_cast<std::size_t>(side) + 15) / 16 * 16; };
   return padded(image.width) * padded(image.height) * 6 + 2048;
@@ -83,7 +84,7 @@ Result<std::span<const std::byte>> JpegEncoder::Encode(const ImageView& image, i
   State& state = *state_;
   const std::size_t bound = Bound(image);
   if (bound > state.capacity) {
-    state.buffer.reset(new unsigned char[bound]);  // not zeroed: most of it is never touched
+    state.buffer.reset(new unsigned char[bound]);  // not zeroed, since most of it is never touched
     state.capacity = bound;
   }
   unsigned char* data = state.buffer.get();
@@ -92,7 +93,7 @@ Result<std::span<const std::byte>> JpegEncoder::Encode(const ImageView& image, i
   if (!Compress(state.info, state.errors, image, quality, subsampling)) {
     return Fail(ErrorKind::kInput, std::string("cannot be encoded: ") + state.errors.message);
   }
-  if (data != state.buffer.get()) {  // libjpeg has taken larger memory of its own
+  if (data != state.buffer.get()) {  // libjpeg has allocated a larger buffer
     state.buffer.reset(new unsigned char[size]);
     state.capacity = size;
     std::copy_n(data, size, state.buffer.get());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Baseline JPEG by libjpeg-turbo. One encoder per thread: it keeps its memory between images.
+// Encodes baseline JPEG with libjpeg-turbo. One encoder for each thread, which keeps its memory
+// between images.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,11 @@ class JpegEncoder {
   JpegEncoder(const JpegEncoder&) = delete;
   JpegEncoder& operator=(const JpegEncoder&) = delete;
 
-  // Encodes with the accurate DCT and the standard Huffman tables. The bytes are valid until the
-  // next call.
+  // Encodes `image` with the accurate DCT and the standard Huffman tables. The bytes are valid
+  // until the next call.
   //
   // Requires: quality 1 to 100; width and height 1 to 65500 (libjpeg's limit).
-  // Errors:   kInput, libjpeg's words.
+  // Errors: kInput, with libjpeg's message.
   Result<std::span<const std::byte>> Encode(const ImageView& image, int quality,
                                             Subsampling subsampling);
 

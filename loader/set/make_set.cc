@@ -28,14 +28,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Raised whenever the same options give other bytes.
+// Must be raised whenever the same options give other bytes.
 constexpr int kVersion = 1;
 
 std::size_t Digits(std::uint64_t highest, std::size_t least) {
   return std::max(least, std::to_string(highest).size());
 }
 
-// The part of the manifest that says what a set is; the figures follow in the file.
+// The part of the manifest that identifies a set. The figures follow it in the file.
 std::string Identity(const SetOptions& options) {
   return fmt::format(
       "{{\n \"set\": \"{}\",\n \"version\": {},\n \"count\": {},\n \"classes\": {},\n"
@@ -67,7 +67,7 @@ Result<void> WriteWhole(const fs::path& path, const std::string& text) {
   return WriteWhole(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
-// Where picture i goes, from the folder of the set.
+// The path of picture i, relative to the folder of the set.
 class Names {
  public:
   explicit Names(const SetOptions& options)
@@ -91,7 +91,7 @@ class Names {
   std::size_t class_digits_;
 };
 
-// The set while it is made, in a folder of its own.
+// A set that is being made, in a folder of its own.
 class Making {
  public:
   Making(const SetOptions& options, fs::path folder, const Painter& painter,
@@ -114,7 +114,7 @@ class Making {
     return Fail(ErrorKind::kOutput, fmt::format("{}: {}", folder_.string(), error.message()));
   }
 
-  // What a worker gives to Take(): nothing where the picture has a file of its own.
+  // What a worker passes to Take(): nothing if the picture has a file of its own.
   Result<Piece> Keep(std::uint64_t index, std::span<const std::byte> jpeg) {
     if (options_.format == SetFormat::kTar) {
       return Piece{{jpeg.begin(), jpeg.end()}, false, {}};
@@ -183,7 +183,7 @@ class Making {
   const Painter& painter_;
   Names names_;
   const std::function<void(std::uint64_t)>& progress_;
-  std::mutex mutex_;  // guards summary_; the rest belongs to whoever is in Take()
+  std::mutex mutex_;  // guards summary_; only Take() uses the rest
   SetSummary summary_;
   std::optional<TarWriter> tar_;
   std::string list_;
@@ -210,7 +210,7 @@ class PictureWorker : public OrderedWorker {
   std::vector<std::uint8_t> pixels_;
 };
 
-// Whether the folder holds this very set. Errors: kUsage if it holds anything else.
+// The summary of this very set if the folder holds it. Errors: kUsage if it holds anything else.
 Result<std::optional<SetSummary>> Look(const SetOptions& options, const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(folder, error))) return std::optional<SetSummary>{};

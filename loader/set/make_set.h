@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a synthetic set of JPEGs. What is written is a pure function of the options without
-// `workers` and `folder`; it appears under its name only when it is complete.
+// Writes a synthetic set of JPEGs. The bytes are a pure function of the options other than
+// `workers` and `folder`. The set appears under its name only when it is complete.
 #pragma once
 
 #include <cstdint>
@@ -36,17 +36,17 @@ struct SetSummary {
   std::uint64_t bytes = 0;  // of all pictures
   std::uint64_t least = 0;
   std::uint64_t most = 0;
-  bool already_there = false;  // the folder held this very set; nothing was done
+  bool already_there = false;  // the folder held this very set, so nothing was done
 };
 
 [[nodiscard]] std::string_view SetFormatName(SetFormat format);
 
-// Makes the set beside `folder` and renames it at the end, with a manifest set.json. A folder that
-// is empty is replaced; one that holds the same set is left as it is. `progress` is told, from any
-// of the threads, one at a time, how many pictures are done.
+// Makes the set beside `folder`, with a manifest set.json, and renames it at the end. An empty
+// folder is replaced; one that holds the same set is left as it is. `progress` is called with the
+// number of finished pictures, from any of the threads, one call at a time.
 //
 // Errors: kUsage if the folder holds anything else; kOutput if it cannot be written;
-//         kEnvironment "interrupted" once `stop` is requested. What was begun is removed then.
+//         kEnvironment "interrupted" once `stop` is requested. An unfinished set is removed.
 Result<SetSummary> MakeSet(const SetOptions& options, const std::stop_token& stop,
                            const std::function<void(std::uint64_t)>& progress);
 

@@ -25,7 +25,7 @@ struct Counts {
   std::uint64_t bytes_read = 0;
 };
 
-// Reads and, if asked, converts.
+// Reads samples and, if asked, converts them.
 class PackWorker : public OrderedWorker {
  public:
   PackWorker(const Source& source, const PackOptions& options, std::unique_ptr<ObjectReader> reader)
@@ -54,7 +54,7 @@ class PackWorker : public OrderedWorker {
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
  private:
-  // A lack of memory or of descriptors is no fault of the sample.
+  // A lack of memory or of descriptors is not an error of the sample.
   Result<Piece> Bad(Error error) const {
     if (!skip_bad_ || error.kind != ErrorKind::kInput) return tl::unexpected<Error>(error);
     return Piece{{}, true, std::move(error.message)};
@@ -68,7 +68,7 @@ class PackWorker : public OrderedWorker {
   Counts counts_;
 };
 
-// Where the samples go.
+// The destination of the samples.
 class Sink {
  public:
   Sink() = default;
@@ -117,11 +117,11 @@ class TarSink : public Sink {
   }
 
  private:
-  // A key ends at the first dot of its last part, so there must not be another.
+  // WebDataset ends a key at the first dot in its last part, so the key must have no dot there.
   [[nodiscard]] std::string Key(std::string_view name) const {
     const std::size_t slash = name.rfind('/');
     const std::size_t last = slash == std::string_view::npos ? 0 : slash + 1;
-    // A list may hold absolute paths and "..", which have no place in an archive.
+    // A list may hold absolute paths and "..", which do not belong in an archive.
     std::size_t first = std::min(last, name.find_first_not_of('/'));
     if (const std::size_t up = name.substr(0, last).rfind("../"); up != std::string_view::npos) {
       first = std::max(first, up + 3);

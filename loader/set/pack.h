@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packs a source into one file, offline: one large file is read in order instead of many small
-// ones at random, and what is always done to a picture can be done once. Order, names and labels
+// Packs a source into one file before training. One large file is read in order instead of many
+// small ones at random, and what is done to every picture can be done once. Order, names and labels
 // are those of the source. The file appears under its name only when it is complete, and is the
 // same for any number of workers.
 #pragma once
@@ -19,36 +19,38 @@ namespace penstock::loader {
 
 enum class PackFormat {
   kPacked,  // loader/source/packed_layout.h
-  kTar,     // WebDataset's layout: DIR/NUMBER-NAME.jpg and .cls, so that no two keys are alike
+  kTar,     // WebDataset's layout: DIR/NUMBER-NAME.jpg and .cls, so that all keys differ
 };
 
 struct PackOptions {
   std::filesystem::path output;
   PackFormat format = PackFormat::kPacked;
-  // Short side in pixels of what is larger; 0: nothing is resized. Antialiased, bilinear.
+  // Larger pictures get a short side of this many pixels (bilinear, antialiased). 0: none is
+  // resized.
   int resize = 0;
-  // Of what is encoded again; 0: 95 for what is resized, and nothing else is encoded again. The
-  // chroma subsampling stays (4:4:4 where JPEG has no name for it); the EXIF orientation is
-  // applied, as the tag is not kept.
+  // Quality at which every picture is encoded again. 0: only resized pictures are, at 95. The
+  // chroma subsampling stays (4:4:4 if JPEG has no name for it). The EXIF orientation is applied,
+  // since the tag is not kept.
   int quality = 0;
-  // Leaves out what cannot be read or decoded; everything is decoded to know.
+  // Whether to leave out samples that cannot be read or decoded, for which all are decoded.
   bool skip_bad = false;
   unsigned workers = 1;  // >= 1
 };
 
 struct PackSummary {
   std::uint64_t packed = 0;
-  std::uint64_t encoded = 0;  // of them not verbatim
+  std::uint64_t encoded = 0;  // those that were encoded again
   std::uint64_t left_out = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;  // of pictures
 };
 
-// `progress` is told, one call at a time, how many samples of the source are done; `left_out` of
-// each that is, with the reason in one line that names it.
+// `progress` is called with the number of samples done, `left_out` for each sample that is left
+// out, with one line that names it and the reason. Both are called one call at a time.
 //
-// Errors: kInput for a sample that cannot be read or, where it must be, decoded, and if nothing is
-//         left; kOutput; kEnvironment "interrupted" once `stop` is requested.
+// Errors: kInput for a sample that cannot be read, or cannot be decoded where that is needed, and
+// if
+//         no sample is left; kOutput; kEnvironment "interrupted" once `stop` is requested.
 Result<PackSummary> Pack(const Source& source, const PackOptions& options,
                          const std::stop_token& stop,
                          const std::function<void(std::uint64_t)>& progress,

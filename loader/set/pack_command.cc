@@ -15,7 +15,7 @@
 namespace penstock::loader {
 namespace {
 
-constexpr std::uint64_t kMostNamed = 10;  // bad samples, on standard error
+constexpr std::uint64_t kMostNamed = 10;  // at most so many bad samples are named
 
 int ComplainOfPack(const Error& error) {
   fmt::print(stderr, "penstock-load pack: {}\n", error.message);

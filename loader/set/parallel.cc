@@ -12,7 +12,7 @@
 namespace penstock::loader {
 namespace {
 
-// Pieces that are made but not taken yet, in a ring.
+// A ring of pieces that are made but not taken yet.
 class Ring {
  public:
   Ring(std::uint64_t count, std::size_t slots, const std::stop_token& stop,
@@ -29,7 +29,7 @@ class Ring {
   Result<void> Outcome() { return std::move(outcome_); }
 
  private:
-  // The next index, once there is a slot for it.
+  // Claims the next index as soon as there is a slot for it.
   std::optional<std::uint64_t> Claim() {
     std::unique_lock lock(mutex_);
     free_.wait(lock, [&] { return ended_ || next_ < head_ + slots_.size() || next_ >= count_; });
@@ -69,7 +69,7 @@ void ParallelFor(std::uint64_t count, unsigned workers, const std::stop_token& s
   std::atomic<std::uint64_t> next{0};
   const auto work = [&] {
     while (!stop.stop_requested()) {
-      // Relaxed: the number alone; what a piece leaves behind is published by the join.
+      // Relaxed, since it is only a number. The join publishes what a piece leaves behind.
       const std::uint64_t index = next.fetch_add(1, std::memory_order_relaxed);
       if (index >= count) return;
       piece(index);

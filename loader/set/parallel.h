@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work on many numbered pieces with several threads, where what comes out must be in order of the
-// numbers for any number of threads.
+// Does many numbered pieces of work with several threads, and passes on the results in the order of
+// their numbers.
 #pragma once
 
 #include <atomic>
@@ -22,10 +22,10 @@ namespace penstock::loader {
 void ParallelFor(std::uint64_t count, unsigned workers, const std::stop_token& stop,
                  const std::function<void(std::uint64_t)>& piece);
 
-// What a worker has made.
+// The result of a worker.
 struct Piece {
   std::vector<std::byte> bytes;
-  bool left_out = false;  // and why is in the note
+  bool left_out = false;  // the note says why
   std::string note;
 };
 
@@ -33,15 +33,15 @@ struct Piece {
 class OrderedWorker {
  public:
   virtual ~OrderedWorker() = default;
-  // Makes piece `index`; what it gives back is handed on in order. Runs beside other workers.
+  // Makes piece `index`. Results are handed on in order. Runs at the same time as other workers.
   virtual Result<Piece> Make(std::uint64_t index) = 0;
 };
 
-// Makes `count` pieces with one thread per worker and hands them to `take` one at a time in order
-// of their index; at most four pieces a worker wait for their turn. Ends early when `stop` is
-// requested (no error).
+// Makes `count` pieces with one thread for each worker, and passes them to `take` one at a time in
+// the order of their index. At most four pieces for each worker wait for their turn. Ends early,
+// without an error, when `stop` is requested.
 //
-// Errors: those of the first piece, in order, that could not be made or taken.
+// Errors: that of the first piece, in order, that could not be made or taken.
 Result<void> RunOrdered(std::uint64_t count,
                         const std::vector<std::unique_ptr<OrderedWorker>>& workers,
                         const std::stop_token& stop,

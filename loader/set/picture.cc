@@ -11,12 +11,12 @@
 namespace penstock::loader {
 namespace {
 
-// Random streams of a set, told apart by the operation.
+// The random streams of a set, which differ by their operation.
 enum Stream : std::uint32_t { kScenes = 0x5ce40, kNoise, kPictures };
 
 // A window of a scene, mirrored or not.
 struct Window {
-  std::size_t at = 0;  // first pixel, in reading order of the picture
+  std::size_t at = 0;  // the first pixel, in reading order
   std::ptrdiff_t row = 0;
   std::ptrdiff_t step = 1;
 };
@@ -33,7 +33,7 @@ Window Cut(Random& random, int width, int height, int scene_width, int scene_hei
   return window;
 }
 
-// Deviation of the noise in levels: mostly good light, now and then a dark room.
+// Draws the deviation of the noise in levels: mostly that of good light, sometimes of a dark room.
 float NoiseStrength(Random& random) {
   const double normal = random.Normal();
   const double gamma = -std::log(1 - random.Uniform()) + 0.5 * normal * normal;
@@ -45,7 +45,7 @@ float NoiseStrength(Random& random) {
 Painter::Painter(const SetRecipe& recipe, std::uint64_t seed, std::uint64_t classes,
                  unsigned workers, const std::stop_token& stop)
     : recipe_(recipe), seed_(seed), classes_(classes) {
-  // A scene leaves room for windows of every size.
+  // A scene is large enough for windows of every size.
   for (const PictureSize& size : recipe.sizes) {
     scene_width_ = std::max(scene_width_, size.width * 5 / 4);
     scene_height_ = std::max(scene_height_, size.height * 5 / 4);
@@ -68,7 +68,7 @@ ImageView Painter::Paint(std::uint64_t index, std::vector<std::uint8_t>& pixels)
   const PictureSize& size = SizeOf(recipe_, index);
   const std::uint64_t label = ClassOf(index);
   const auto scenes = static_cast<std::uint32_t>(scenes_.size());
-  // A class has its own scenes and its own tint: something for a network to learn.
+  // Each class has its own scenes and tint, so that a network has something to learn.
   const Scene& near = scenes_[(label * 7 + random.Below(4)) % scenes];
   const Scene& far = scenes_[random.Below(scenes)];
   const Window front = Cut(random, size.width, size.height, scene_width_, scene_height_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pictures of a synthetic set: picture i is a pure function of the recipe, the seed, the number
-// of classes and i. A Painter is immutable once made, and may be used by many threads at a time.
+// The pictures of a synthetic set. Picture i is a pure function of the recipe, the seed, the number
+// of classes and i. A Painter is immutable, and many threads may use it at a time.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace penstock::loader {
 
 class Painter {
  public:
-  // Paints the scenes, with `workers` threads. Once `stop` is requested the rest is left out, and
-  // the painter must not be used.
+  // Paints the scenes with `workers` threads. If `stop` is requested, scenes are missing and the
+  // painter must not be used.
   Painter(const SetRecipe& recipe, std::uint64_t seed, std::uint64_t classes, unsigned workers,
           const std::stop_token& stop);
 
-  // Paints picture `index` into `pixels`, which is reused; the view lives as long as its contents.
+  // Paints picture `index` into `pixels`. The view is valid as long as `pixels` is unchanged.
   [[nodiscard]] ImageView Paint(std::uint64_t index, std::vector<std::uint8_t>& pixels) const;
 
   [[nodiscard]] std::uint64_t ClassOf(std::uint64_t index) const { return index % classes_; }

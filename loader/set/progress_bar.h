@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One line on standard error that says how far a long piece of work is; nothing where standard
-// error is no terminal. Not thread-safe.
+// One line on standard error that shows the progress of long work; nothing if standard error is no
+// terminal. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -16,13 +16,13 @@ namespace penstock::loader {
 
 class ProgressBar {
  public:
-  // `what`: what is counted, in the plural.
+  // `what`: the word for what is counted, in the plural.
   ProgressBar(std::uint64_t total, std::string what);
-  ~ProgressBar();  // takes the line away
+  ~ProgressBar();  // removes the line
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // At most ten times a second something is written; otherwise this costs a clock reading.
+  // Writes at most ten times a second. Otherwise costs one reading of the clock.
   void Show(std::uint64_t done);
   void Clear();
 

@@ -6,7 +6,7 @@
 namespace penstock::loader {
 namespace {
 
-// Long side 500, quality 96, no chroma subsampling: what a survey of the ImageNet files found.
+// Long side 500, quality 96, no chroma subsampling, as a survey of the ImageNet files found.
 constexpr std::array<PictureSize, 3> kImagenetSizes = {
     {{500, 375, 11}, {375, 500, 4}, {500, 333, 5}}};
 constexpr std::array<SubsamplingShare, 1> kOnly444 = {{{Subsampling::k444, 20}}};
@@ -25,8 +25,8 @@ constexpr std::array<SetRecipe, 3> kRecipes = {{
     {"fullhd", "1920x1080, quality 92, 4:2:0", kFullHdSizes, kOnly420, 92, 12, 120},
 }};
 
-// Where `index` falls among shares of 20; `step` is odd and not a multiple of 5, so that sizes and
-// subsamplings with different steps are not tied to each other or to the class.
+// The share, among shares of 20, into which `index` falls. `step` is odd and no multiple of 5.
+// Different steps for sizes and subsamplings keep them independent of each other and of the class.
 template <class Share>
 const Share& Pick(std::span<const Share> shares, std::uint64_t index, std::uint64_t step) {
   auto place = static_cast<int>((index % 20 * step + index / 20) % 20);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kinds of sets are: sizes, JPEG parameters, and how their scenes are painted. Constants;
-// thread-safe.
+// The kinds of sets: their sizes, JPEG parameters and numbers of scenes. Constants, thread-safe.
 #pragma once
 
 #include <array>
@@ -40,8 +39,8 @@ struct SetRecipe {
 // nullptr if there is no such kind.
 [[nodiscard]] const SetRecipe* FindSetRecipe(std::string_view name);
 
-// Size and subsampling of picture `index`: the shares hold in every run of 20 pictures, so that a
-// small set has the same mixture as a large one.
+// The size and the subsampling of picture `index`. The shares hold in every 20 pictures in a row,
+// so a small set has the same mixture as a large one.
 [[nodiscard]] const PictureSize& SizeOf(const SetRecipe& recipe, std::uint64_t index);
 [[nodiscard]] Subsampling SubsamplingOf(const SetRecipe& recipe, std::uint64_t index);
 

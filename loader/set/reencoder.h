@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A JPEG file smaller: decoded, resized, encoded again. One per thread; it keeps its memory.
+// Makes JPEG files smaller: decodes, resizes and encodes them again. One for each thread, which
+// keeps its memory.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +17,18 @@
 namespace penstock::loader {
 
 struct ReencoderOptions {
-  int resize = 0;      // short side of what is larger; 0: never
-  int quality = 0;     // 0: only what is resized is encoded again, at 95
-  bool check = false;  // decode even what stays as it is
+  int resize = 0;      // short side for larger pictures; 0: never resize
+  int quality = 0;     // 0: encode only resized pictures again, at 95
+  bool check = false;  // also decode files that stay as they are
 };
 
 class Reencoder {
  public:
   explicit Reencoder(const ReencoderOptions& options);
 
-  // The new file, or nothing where the old one stays. The bytes are valid until the next call.
+  // Returns the new file, or nullopt if the old one stays. The bytes are valid until the next call.
   //
-  // Errors: kInput, without the file's name: it does not decode.
+  // Errors: kInput, without the file's name, if it cannot be decoded.
   Result<std::optional<std::span<const std::byte>>> Convert(std::span<const std::byte> file);
 
  private:
@@ -36,7 +37,7 @@ class Reencoder {
   ReencoderOptions options_;
   JpegDecoder decoder_;
   JpegEncoder encoder_;
-  // Of the size that came last: pictures of one size often follow each other.
+  // Kept for the last size, since pictures of one size often follow each other.
   Size size_;
   std::optional<AugmentProgram> program_;
   std::optional<Augmenter> augmenter_;

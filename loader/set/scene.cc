@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kTau = 2 * std::numbers::pi;
 
-// Calibrated against cuts of real photographs encoded the same way: benchmarks/check_sets.py.
+// Calibrated with cuts of real photographs that were encoded the same way
+// (benchmarks/check_sets.py).
 constexpr double kLeastRadius = 6;          // pixels
 constexpr double kLeavesPerPixel = 2.3e-3;  // most are hidden by later ones
 constexpr float kTexture = 11;              // levels, times the relief of the shape
@@ -27,7 +28,7 @@ struct Point {
   double y;
 };
 
-// k-th smallest of n uniform numbers: the Beta(k, n + 1 - k) distribution.
+// Draws the k-th smallest of n uniform numbers: the Beta(k, n + 1 - k) distribution.
 double OrderStatistic(Random& random, std::size_t k, std::size_t n) {
   std::array<double, 8> drawn{};
   for (std::size_t i = 0; i < n; ++i) drawn[i] = random.Uniform();
@@ -35,13 +36,14 @@ double OrderStatistic(Random& random, std::size_t k, std::size_t n) {
   return drawn[k - 1];
 }
 
-// Gamma distribution of shape 3/2: an exponential variable and half a squared normal one.
+// Draws from the gamma distribution of shape 3/2: an exponential number plus half a squared normal
+// one.
 double GammaThreeHalves(Random& random) {
   const double normal = random.Normal();
   return -std::log(1 - random.Uniform()) + 0.5 * normal * normal;
 }
 
-// Muted colours around two hues, as one place in one light has them.
+// Muted colours around two hues, as in one place under one light.
 std::vector<Colour> Palette(Random& random) {
   constexpr std::array<double, 3> kPlaces = {0.3, 0.58, 0.02};  // leaves, sky, skin and brick
   const double ground = 0.08 + 0.05 * random.Normal();
@@ -86,8 +88,8 @@ void FillPolygon(const std::vector<Point>& corners, int width, int height, Span&
   }
 }
 
-// A shape with 5 to 47 corners around a place; radii by a power law of exponent 3, cut off at both
-// ends: scale-invariant, as nature is.
+// A shape with 5 to 47 corners around a random place. Its radius follows a power law of exponent 3,
+// cut off at both ends, which is scale-invariant, as nature is.
 std::vector<Point> Leaf(Random& random, int width, int height) {
   const double radius =
       std::min(0.5 * height, kLeastRadius / std::sqrt(1 - std::min(random.Uniform(), 0.999999)));
@@ -110,7 +112,7 @@ std::vector<Point> Leaf(Random& random, int width, int height) {
 
 struct Canvas {
   std::array<Plane, 3> colour;
-  Plane relief;  // how much texture a shape carries
+  Plane relief;  // strength of the texture of each shape
 };
 
 Canvas PaintLeaves(Random& random, int width, int height) {
@@ -135,7 +137,7 @@ Canvas PaintLeaves(Random& random, int width, int height) {
       std::fill(row + first, row + last, relief);
     });
   }
-  for (Plane& plane : canvas.colour) Blur(plane, kLens);  // a lens has no hard edges
+  for (Plane& plane : canvas.colour) Blur(plane, kLens);  // a lens makes no hard edges
   Blur(canvas.relief, 1.0);
   return canvas;
 }
@@ -211,7 +213,7 @@ std::vector<std::int8_t> PaintNoise(Random& random, int width, int height) {
         value[c] = at[-3] + at[3] + *(at - 3 * w) + at[3 * w] + 2 * at[0];
       }
       const float mean = (value[0] + value[1] + value[2]) / 3;
-      // The deviation: 8 for a channel alone, (4 + 4) * 8 / 3 more with twice the mean.
+      // The deviation of a channel alone is 8; twice the mean adds (4 + 4) * 8 / 3.
       for (const float level : value) {
         noise.push_back(static_cast<std::int8_t>(
             std::lround(std::clamp((level + 2 * mean) * 32 / kDeviation, -127.0f, 127.0f))));

@@ -11,8 +11,8 @@
 
 namespace penstock::loader {
 
-// Occluding shapes with sizes by a power law ("dead leaves"), textures with a 1/f spectrum, slow
-// light and shade; the same out of focus; and a mask of what is near.
+// A picture of occluding shapes whose sizes follow a power law ("dead leaves"), with textures of a
+// 1/f spectrum and slow light and shade; the same out of focus; and a mask of what is near.
 struct Scene {
   int width = 0;
   int height = 0;
@@ -24,8 +24,8 @@ struct Scene {
 // Requires: width and height >= 16.
 [[nodiscard]] Scene PaintScene(Random& random, int width, int height);
 
-// Noise of a demosaicked sensor: neighbours agree a little, and so do channels. In 1/32 of a
-// deviation, cut off at four; [height][width][3].
+// Noise of a demosaicked sensor, with a little correlation between neighbours and between channels.
+// In units of 1/32 of a deviation, cut off at four deviations; [height][width][3].
 [[nodiscard]] std::vector<std::int8_t> PaintNoise(Random& random, int width, int height);
 
 }  // namespace penstock::loader

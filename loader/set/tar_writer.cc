@@ -29,7 +29,7 @@ Result<TarWriter> TarWriter::Create(const std::filesystem::path& path) {
 }
 
 Result<void> TarWriter::Add(std::string_view name, std::span<const std::byte> bytes) {
-  // ustar: up to 100 bytes of name, and before the slash in front of them up to 155 of prefix.
+  // ustar has up to 100 bytes for a name and up to 155 for a prefix, with a slash between them.
   std::string_view prefix;
   std::string_view rest = name;
   if (name.size() > 100) {
@@ -49,7 +49,7 @@ Result<void> TarWriter::Add(std::string_view name, std::span<const std::byte> by
   Put(header, 116, "0000000");
   Put(header, 124, fmt::format("{:011o}", bytes.size()));
   Put(header, 136, "00000000000");
-  Put(header, 148, "        ");  // the checksum counts itself as blanks
+  Put(header, 148, "        ");  // the checksum itself counts as blanks
   header[156] = '0';             // a regular file
   Put(header, 257, std::string_view("ustar\00000", 8));
   Put(header, 345, prefix);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tar file (POSIX ustar) of small members, the same bytes each time: owner 0, time 0.
+// Writes a tar file (POSIX ustar) of small members. Owner and time are 0, so the bytes are the same
+// each time.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ class TarWriter {
   static Result<TarWriter> Create(const std::filesystem::path& path);
 
   // Requires: fewer than 8 GiB.
-  // Errors:   kOutput; kInput for a name that is too long: its last part takes 100 bytes at most,
-  //           what is before it 155.
+  // Errors:   kOutput; kInput if the name is too long: its last part may have 100 bytes, the part
+  //           before it 155.
   Result<void> Add(std::string_view name, std::span<const std::byte> bytes);
 
   // Writes the end of the archive and gives the file its name. Errors: kOutput.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many threads are worth starting. Pure but for the question to the kernel.
+// How many threads are worth starting. Asks only the kernel.
 #pragma once
 
 namespace penstock::loader {

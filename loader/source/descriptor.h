@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An owned file descriptor, and lines about trouble with files. Values; not thread-safe.
+// An owned file descriptor, and errors about files in one line. Values. Not thread-safe.
 #pragma once
 
 #include <unistd.h>
@@ -41,7 +41,7 @@ class Descriptor {
   return std::generic_category().message(error);
 }
 
-// `text` fit for one line: control characters, which file names may hold, become '?'.
+// `text` on one line: control characters, which file names may contain, become '?'.
 [[nodiscard]] inline std::string Printable(std::string_view text) {
   std::string out(text.substr(0, 4096));
   for (char& c : out) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One folder a class, as torchvision's ImageFolder. The names lie in a temporary file; in memory is
-// one number a class, and while opening the names of one class.
+// One folder for each class, as in torchvision's ImageFolder. The names are in a temporary file. In
+// memory there is one number for each class, and, while opening, the names of one class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -144,7 +144,8 @@ Result<std::unique_ptr<Source>> OpenFolder(const std::filesystem::path& folder,
     Result<std::vector<FolderFiles>> found = WalkImages(folder / name);
     PENSTOCK_TRY(found);
     if (found->empty()) {
-      // As torchvision: otherwise a stray ".ipynb_checkpoints" would shift every label by one.
+      // An error as in torchvision: otherwise a stray ".ipynb_checkpoints" would shift every label
+      // by one.
       return Fail(ErrorKind::kInput,
                   fmt::format("{}/{}: class folder without an image; remove it, or add files that "
                               "end in {}",

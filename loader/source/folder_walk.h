@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of a folder tree in the order in which torchvision's ImageFolder finds them. Thread-
-// safe: no state.
+// The files of a folder tree in the order in which torchvision's ImageFolder finds them. No state,
+// so thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -14,23 +14,24 @@ namespace penstock::loader {
 
 struct FolderEntries {
   std::vector<std::string> folders;  // names, sorted by bytes; links to folders are among them
-  std::vector<std::string> files;    // everything else, also links that lead nowhere
+  std::vector<std::string> files;    // everything else, broken links included
 };
 
 // Errors: kInput if the folder cannot be read.
 Result<FolderEntries> ListFolder(const std::filesystem::path& folder);
 
 struct FolderFiles {
-  std::string folder;              // relative to the root of the walk; empty: the root itself
+  std::string folder;              // relative to the root; empty: the root itself
   std::vector<std::string> files;  // sorted; those with an image's extension
 };
 
-// All folders below and including `root`, sorted by their paths as bytes (so "a-b" comes before
-// "a/b"), as sorted(os.walk(root, followlinks=True)) gives them. Holds the names below `root`.
+// `root` and all folders below it, sorted by their paths as bytes (so "a-b" comes before "a/b"), as
+// sorted(os.walk(root, followlinks=True)) gives them. All names below `root` are in memory
+// meanwhile.
 // Errors: kInput: a folder cannot be read, or a link leads to a folder above itself.
 Result<std::vector<FolderFiles>> WalkImages(const std::filesystem::path& root);
 
-// What stands behind the last dot; empty if there is none.
+// The part after the last dot; empty if there is none.
 [[nodiscard]] std::string_view FileExtension(std::string_view name);
 
 }  // namespace penstock::loader

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A text file with "path label" lines. The index holds where each line begins, 8 bytes a sample;
-// the line itself is read when it is asked for.
+// A text file with "path label" lines. The index holds where each line begins, in 8 bytes for each
+// sample. A line is read when it is needed.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kMaxLine = 8192;
 constexpr std::size_t kReadSize = 1 << 20;
-// A smaller list is read in less time than it takes to look for a sidecar on a busy file server.
+// Reading a smaller list takes less time than looking for a sidecar on a busy file server.
 constexpr std::uint64_t kSidecarFrom = 4 << 20;
 constexpr std::string_view kBom = "\xef\xbb\xbf";
 
@@ -48,7 +48,7 @@ struct Line {
   std::int64_t label = -1;
 };
 
-// What is wrong with the line, or nothing.
+// Returns what is wrong with the line; nullopt if nothing is.
 std::optional<std::string> ParseLine(std::string_view text, Line& line) {
   text = Trim(text);
   line = {};
@@ -91,7 +91,7 @@ class ListScan {
   Result<ListIndex> Run() {
     std::string buffer;
     buffer.resize(kReadSize + kMaxLine);
-    std::size_t kept = 0;  // of a line whose end is not there yet
+    std::size_t kept = 0;  // bytes of a line whose end was not read yet
     for (std::uint64_t at = 0; at < size_;) {
       const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(kReadSize, size_ - at));
       if (!ReadFully(fd_, at, std::as_writable_bytes(std::span(buffer).subspan(kept, part)))) {
@@ -119,7 +119,7 @@ class ListScan {
   }
 
  private:
-  // Takes the lines that are complete; returns how many bytes they have.
+  // Takes the complete lines and returns how many bytes they have.
   Result<std::size_t> TakeLines(std::string_view text, std::uint64_t text_at, bool last) {
     std::size_t from = text_at == 0 && text.starts_with(kBom) ? kBom.size() : 0;
     while (from < text.size()) {

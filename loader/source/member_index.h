@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples that are parts of larger files: where each one is, its label and its name, on disk. The
-// same 32 bytes a sample in a tar's sidecar and in a packed file (little-endian). A MemberIndex may
-// be read from any thread.
+// An index on disk of samples that are parts of larger files: place, label and name of each. A
+// tar's sidecar and a packed file have the same 32 bytes for each sample (little-endian). A
+// MemberIndex may be read from any thread.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct MemberEntry {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   std::int64_t label = -1;
-  std::uint64_t name = 0;  // where in the names: offset << 16 | length
+  std::uint64_t name = 0;  // place in the names: offset << 16 | length
 
   [[nodiscard]] std::uint64_t name_at() const { return name >> 16; }
   [[nodiscard]] std::size_t name_size() const { return name & 0xffff; }
 };
 static_assert(sizeof(MemberEntry) == 32);
 
-// What labels there are, for Source::classes().
+// The range of labels, for Source::classes().
 class LabelRange {
  public:
   void Add(std::int64_t label) {
@@ -38,7 +38,7 @@ class LabelRange {
       limit_ = static_cast<std::uint64_t>(label) + 1;
     }
   }
-  void AddClasses(std::uint64_t classes) {  // of a part of the set
+  void AddClasses(std::uint64_t classes) {  // adds a part of the set
     known_ = known_ && classes != 0;
     limit_ = classes > limit_ ? classes : limit_;
   }
@@ -55,9 +55,9 @@ struct MemberIndex {
   std::uint64_t count = 0;
   std::uint64_t classes = 0;
 
-  // False if the index cannot be read or names something outside of itself.
+  // Reads an entry. False if the index cannot be read, or the entry points outside it.
   [[nodiscard]] bool Read(std::uint64_t index, MemberEntry& entry) const;
-  // Appends the name to `out`.
+  // Appends the name of the entry to `out`.
   [[nodiscard]] bool AppendName(const MemberEntry& entry, std::string& out) const;
 };
 
@@ -81,8 +81,9 @@ class MemberIndexBuilder {
   LabelRange labels_;
 };
 
-// Calls each(entry, name) for every sample in order, with large reads, and stops when it returns
-// false. False then, if the index cannot be read, or if a name lies outside of the names.
+// Calls each(entry, name) for every sample in order, reading large parts at a time. Stops and
+// returns false if `each` returns false, the index cannot be read, or a name lies outside the
+// names.
 template <class Each>
 bool ForEachMember(const MemberIndex& index, Each&& each) {
   constexpr std::uint64_t kChunk = 2048;

@@ -21,7 +21,7 @@
 namespace penstock::loader {
 namespace {
 
-// What people give by mistake, by its first bytes.
+// Formats that people give by mistake, by their first bytes.
 struct Refused {
   std::string_view magic;
   std::string_view message;
@@ -44,7 +44,7 @@ bool EndsIn(std::string_view name, std::string_view end) {
   return name.size() > end.size() && name.ends_with(end);
 }
 
-// True if a subfolder holds an image directly; the first few hundred are looked at.
+// True if one of the first few hundred subfolders directly holds an image.
 bool HasClassFolders(const std::filesystem::path& folder, const FolderEntries& entries) {
   constexpr std::size_t kLookAt = 200;
   for (std::size_t i = 0; i < std::min(entries.folders.size(), kLookAt); ++i) {
@@ -90,7 +90,7 @@ Result<std::string> Source::ClassName(std::uint64_t label) const {
 Result<std::unique_ptr<Source>> OpenSource(const std::filesystem::path& path,
                                            const SourceOptions& options) {
   const std::string shown = Printable(path.native());
-  // O_NONBLOCK: a FIFO must not hang us.
+  // O_NONBLOCK, since opening a FIFO would hang.
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (!fd || ::fstat(fd.get(), &info) != 0) {

@@ -27,7 +27,7 @@ struct PackedWriter::State {
 
 namespace {
 
-// Appends `range`; adds it to `checksum`.
+// Appends `range` to the file and adds it to `checksum`.
 Result<void> AppendRange(OutputFile& file, const FileRange& range, StreamChecksum& checksum) {
   Result<void> appended;
   const bool whole = StreamRange(range, [&](std::span<const std::byte> bytes) {
@@ -119,7 +119,8 @@ Result<void> PackedWriter::Finish() {
   if (Result<void> ended = file.Append(std::as_bytes(std::span(&footer, 1))); !ended) {
     return ended;
   }
-  // On disk before it has its name: after a power failure there is a whole file or none.
+  // The file is on disk before it gets its name, so after a power failure there is a whole file or
+  // none.
   const Descriptor again(::open(file.temporary().c_str(), O_RDONLY | O_CLOEXEC));
   if (!again || ::fdatasync(again.get()) != 0) {
     return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be written to disk: {}; check the disk",

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a packed file: samples back to back with an index and its checksum at the end (the format
-// is in packed_layout.h). The file appears under its name in Finish() only; a writer that is
-// destroyed before leaves nothing behind. Memory does not grow with the number of samples. Not
-// thread-safe.
+// Writes a packed file: samples back to back, then an index and its checksum (packed_layout.h
+// describes the format). The file gets its name in Finish(); a writer that is destroyed before that
+// leaves nothing behind. Memory does not grow with the number of samples. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +24,7 @@ class PackedWriter {
   PackedWriter(PackedWriter&& other) noexcept;
   PackedWriter& operator=(PackedWriter&& other) noexcept;
 
-  // Appends one sample. Label -1: none.
+  // Appends one sample. A label of -1 means none.
   // Errors: kInput if the name is empty or longer than 4095 bytes; kOutput if the disk is full. The
   // file then still holds what was added before, and may be finished.
   Result<void> Add(std::string_view name, std::int64_t label, std::span<const std::byte> bytes);

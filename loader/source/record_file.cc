@@ -17,7 +17,7 @@ namespace penstock::loader {
 namespace {
 
 constexpr std::size_t kBuffer = 256 << 10;
-constexpr std::size_t kChecksumChunk = 64 << 10;  // part of the formats: never change
+constexpr std::size_t kChecksumChunk = 64 << 10;  // part of the formats, so it never changes
 
 int OpenNameless(const std::filesystem::path& folder) {
   if (folder.empty()) {
@@ -27,7 +27,7 @@ int OpenNameless(const std::filesystem::path& folder) {
   if (fd >= 0) {
     return fd;
   }
-  // NFS and overlayfs of old kernels know no O_TMPFILE.
+  // For NFS, and overlayfs of old kernels, which have no O_TMPFILE.
   std::string name = (folder / ".penstock-index-XXXXXX").string();
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Index bytes that lie on disk instead of in memory: RecordFile collects them in a nameless
-// temporary file (what fits into its buffer stays there), FileRange reads them back by offset.
-// A FileRange may be read from any thread.
+// Index bytes that lie on disk instead of in memory. RecordFile collects them in a temporary file
+// without a name, unless they fit into its buffer. FileRange reads them by offset, and may be read
+// from any thread.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,15 @@
 
 namespace penstock::loader {
 
-// All of `out` from `offset` of `fd`; false at the end of the file or on an error.
-// Goes to the kernel directly: what libc's pread delivers is data of samples to a profiler, and a
-// look-up of eight bytes in an index is not that.
+// Fills `out` from `offset` of `fd`. False at the end of the file or on an error. Makes the system
+// call directly: a profiler takes what libc's pread delivers for data of samples, and eight bytes
+// of an index are none.
 [[nodiscard]] bool ReadFully(int fd, std::uint64_t offset, std::span<std::byte> out);
 
-// Bytes that are there, up to out.size(); -1 on an error.
+// Reads up to out.size() bytes. Returns their number; -1 on an error.
 [[nodiscard]] std::int64_t ReadSome(int fd, std::uint64_t offset, std::span<std::byte> out);
 
-// A part of an open file, or bytes in memory with the same face; shares either.
+// A part of an open file, or bytes in memory with the same interface. Shares ownership of both.
 class FileRange {
  public:
   FileRange() = default;
@@ -36,7 +36,7 @@ class FileRange {
   FileRange(std::shared_ptr<const Descriptor> fd, std::uint64_t base, std::uint64_t size)
       : fd_(std::move(fd)), base_(base), size_(size) {}
 
-  // False outside of the range too.
+  // False on an error, and outside the range.
   [[nodiscard]] bool Read(std::uint64_t offset, std::span<std::byte> out) const;
   template <class T>
   [[nodiscard]] bool ReadValue(std::uint64_t offset, T& value) const {
@@ -51,7 +51,7 @@ class FileRange {
   std::shared_ptr<const std::vector<std::byte>> memory_;
 };
 
-// Hands all of `range` to `take(bytes)` in large pieces; false if a read or `take` fails.
+// Passes all of `range` to take(bytes) in large pieces. False if a read or `take` fails.
 template <class Take>
 [[nodiscard]] bool StreamRange(const FileRange& range, Take&& take) {
   constexpr std::uint64_t kPiece = 256 << 10;
@@ -69,7 +69,7 @@ template <class Take>
 
 class RecordFile {
  public:
-  // The file will be in `folder`, else in /var/tmp or /tmp, else a memfd.
+  // The file will be in `folder`, or else in /var/tmp or /tmp, or else a memfd.
   explicit RecordFile(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
 
   // Errors: kEnvironment: no place for a temporary file; kOutput: no space there.
@@ -80,7 +80,8 @@ class RecordFile {
   }
   [[nodiscard]] std::uint64_t size() const { return written_ + buffer_.size(); }
 
-  // Everything appended, for reading; the RecordFile is empty afterwards. Errors: as Append().
+  // Returns everything that was appended, for reading. The RecordFile is empty afterwards. Errors:
+  // as Append().
   Result<FileRange> Finish();
 
  private:
@@ -92,7 +93,7 @@ class RecordFile {
   std::vector<std::byte> buffer_;
 };
 
-// A checksum of a stream, the same however it is cut into Add() calls.
+// A checksum of a stream. It does not depend on how the stream is divided into Add() calls.
 class StreamChecksum {
  public:
   void Add(std::span<const std::byte> bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the bytes of one sample are: what a Source answers and what an ObjectReader reads.
+// Where the bytes of one sample are: what a Source returns and an ObjectReader reads.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,19 @@
 
 namespace penstock::loader {
 
-// The views live as long as the scratch they were made in, unchanged, and the Source.
+// The views are valid as long as the Source lives and the scratch in which they were made is
+// unchanged.
 struct SampleRef {
   std::string_view path;     // file to open: the image itself, a tar, a packed file
   std::uint64_t offset = 0;  // first byte in that file
-  std::uint64_t size = 0;    // bytes; 0 with whole_file: ask fstat
+  std::uint64_t size = 0;    // bytes; 0 with whole_file: fstat tells
   bool whole_file = true;    // the sample is the file; otherwise a part of a larger one
   std::int64_t label = -1;   // -1: none
   std::string_view name;     // for people: "cat/1.jpg" or "train-0001.tar:00017.jpg"
 };
 
-// Memory for the texts of a SampleRef; one per thread, used again and again without allocation.
+// Memory for the texts of a SampleRef. One for each thread, used again and again without
+// allocation.
 struct SampleScratch {
   std::string path;
   std::string name;

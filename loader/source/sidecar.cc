@@ -36,7 +36,7 @@ struct Header {
   std::uint64_t names_size = 0;
   std::uint64_t reserved = 0;
   std::uint64_t body_checksum = 0;
-  std::uint64_t header_checksum = 0;  // of what stands before
+  std::uint64_t header_checksum = 0;  // of what comes before it
 };
 static_assert(sizeof(Header) == 80);
 
@@ -121,8 +121,8 @@ bool WriteSidecar(const std::filesystem::path& path, const Described& described,
   header.body_checksum = checksum.Value();
   header.header_checksum = HeaderChecksum(header);
 
-  // Two processes, or two threads, may make the same index at once: each under a name of its own.
-  static std::atomic<unsigned> counter{0};  // relaxed: only distinct
+  // Two processes or threads may make the same index at once, so each uses a name of its own.
+  static std::atomic<unsigned> counter{0};  // relaxed: numbers need only differ
   Result<OutputFile> file = OutputFile::Create(
       path, fmt::format(".{}-{}.tmp", ::getpid(), counter.fetch_add(1, std::memory_order_relaxed)));
   if (!file) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An index that is kept beside the file it describes, so that opening again costs nothing. It is
-// written under another name and renamed; it counts only if size and modification time of the
-// described file are those of its making and its checksums hold. Otherwise it is made anew.
+// An index that is kept beside the file that it describes, so that opening that file again costs
+// nothing. It is written under another name and renamed. It is used only if its checksums are right
+// and the described file still has the same size and modification time. Otherwise it is made anew.
 //
 //   header (80 bytes) | entries: count * entry size | names
 //
-// Thread-safe: no state.
+// No state, so thread-safe.
 #pragma once
 
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ enum class SidecarKind : std::uint32_t {
   kTar = 2,   // entry: MemberEntry
 };
 
-// The file that an index describes, as it was when it was made.
+// The file that an index describes, as it was when the index was made.
 struct Described {
   SidecarKind kind{};
   std::uint64_t size = 0;
@@ -41,16 +41,17 @@ struct Sidecar {
   FileRange names;
 };
 
-// `file` + ".idx", or a name made from the whole path if it goes into `index_folder`.
+// The path of the index: `file` + ".idx", or, if it goes into `index_folder`, a name made from the
+// whole path.
 [[nodiscard]] std::filesystem::path SidecarPath(const std::filesystem::path& file,
                                                 const std::filesystem::path& index_folder);
 
-// Nothing if there is none, or if it is stale, damaged or of another version.
+// Opens an index. nullopt if there is none, or it is stale, damaged or of another version.
 // Cost: one pass over its bytes for the checksum.
 [[nodiscard]] std::optional<Sidecar> OpenSidecar(const std::filesystem::path& path,
                                                  const Described& described);
 
-// False if it cannot be written: whoever made the index does without.
+// Writes an index. False if that fails; the caller then goes on without a sidecar.
 bool WriteSidecar(const std::filesystem::path& path, const Described& described,
                   const Sidecar& sidecar);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A data set as numbered samples. Immutable after opening; every method may be called from several
-// threads at once, each with its own scratch. What is proportional to the number of samples lies
-// in an index on disk and is read by offset, so that ten million samples cost no more memory than
-// ten: not even mapped pages, which would count as resident once an epoch has touched them.
+// A data set as numbered samples. Immutable after opening. Several threads may call every method at
+// once, each with its own scratch. Everything that grows with the number of samples lies in an
+// index on disk and is read by offset, so ten million samples take no more memory than ten. The
+// index is not mapped, since its pages would count as resident once an epoch has touched them.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Source {
 
   [[nodiscard]] virtual std::uint64_t size() const = 0;  // samples, at least 1
 
-  // Where sample `index` is. Does not look at the sample's file.
+  // Returns where sample `index` is. Does not look at the sample's file.
   // Requires: index < size().
   // Errors: kInput if the data set was changed while in use.
   // Cost: one to three reads of a few bytes from the index; no allocation once the scratch has
@@ -35,25 +35,27 @@ class Source {
   [[nodiscard]] virtual Result<SampleRef> At(std::uint64_t index, SampleScratch& scratch) const = 0;
 
   [[nodiscard]] virtual std::string_view kind() const = 0;  // "folder", "list", "tar", "packed"
-  // Labels are below this number. 0: unknown, since some sample has no label or a negative one.
+  // Labels are below this number. 0 if it is unknown, since some sample has no label or a negative
+  // one.
   [[nodiscard]] virtual std::uint64_t classes() const = 0;
-  // What class `label` is called: the name of its folder; where there are no names, the number.
+  // The name of class `label`: that of its folder, or its number if there are no names.
   // Requires: label < classes(). Errors: those of At().
   [[nodiscard]] virtual Result<std::string> ClassName(std::uint64_t label) const;
 };
 
 struct SourceOptions {
-  // Where sidecar indexes and temporary files go. Empty: sidecars lie beside the data (and are
-  // done without if that folder cannot be written), temporary files in /var/tmp.
+  // The folder for sidecar indexes and temporary files. If it is empty, sidecars lie beside the
+  // data (there are none if that folder cannot be written), and temporary files in /var/tmp.
   std::filesystem::path index_folder = {};
-  // Called now and then while an index is made: bytes or files done, of how many (0: unknown).
+  // Called now and then while an index is made, with the bytes or files done and their total (0:
+  // unknown).
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
-// Opens what is at `path`: a folder with one subfolder a class (as torchvision's ImageFolder), a
-// folder that holds images only (no labels), a tar or a folder of *.tar (WebDataset's layout), a
-// packed file (packed_writer.h), or a text list of "path label" lines.
-// Errors: kInput, one line with the file, the place in it and the remedy.
+// Opens `path`: a folder with one subfolder for each class (as in torchvision's ImageFolder), a
+// folder of images alone (without labels), a tar or a folder of *.tar (WebDataset's layout), a
+// packed file (packed_writer.h), or a list of "path label" lines.
+// Errors: kInput, with one line that names the file, the place in it and the remedy.
 Result<std::unique_ptr<Source>> OpenSource(const std::filesystem::path& path,
                                            const SourceOptions& options);
 

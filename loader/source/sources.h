@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kinds of sources, for OpenSource(), which finds out which one a path needs. Thread-safe.
+// The kinds of sources, for OpenSource(), which decides which one a path needs. Thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 namespace penstock::loader {
 
-// Subfolders of `folder` are the classes, sorted; files below them as torchvision sorts them. A
-// folder without subfolders that holds images itself is a set without labels.
+// Opens a folder. Its subfolders are the classes, sorted; files below them are in torchvision's
+// order. A folder of images without subfolders is a set without labels.
 Result<std::unique_ptr<Source>> OpenFolder(const std::filesystem::path& folder,
                                            const SourceOptions& options);
 Result<std::unique_ptr<Source>> OpenList(const std::filesystem::path& list,

@@ -31,7 +31,8 @@ std::string Lower(std::string_view text) {
   return out;
 }
 
-// WebDataset's base_plus_ext(): "a/b.c/001.seg.png" is key "a/b.c/001", extension "seg.png".
+// WebDataset's base_plus_ext(): "a/b.c/001.seg.png" has the key "a/b.c/001" and the extension
+// "seg.png".
 struct KeyAndExtension {
   std::string_view key;
   std::string_view extension;
@@ -46,7 +47,7 @@ std::optional<KeyAndExtension> Split(std::string_view name) {
   return KeyAndExtension{name.substr(0, dot), name.substr(dot + 1)};
 }
 
-// Collects the members of one sample and hands it on when the next begins.
+// Collects the members of one sample, and hands the sample on when the next one begins.
 class Grouper {
  public:
   Grouper(TarReader& reader, std::string tar, MemberIndexBuilder& out)
@@ -95,7 +96,7 @@ class Grouper {
     if (has_image_ && extension == extension_) {
       return Wrong(member, "comes twice in one sample; make the tar again");
     }
-    // "1.png" beside "1.jpg" is a mask more often than not.
+    // "1.png" beside "1.jpg" is usually a mask.
     if (!has_image_ || extension == "jpg" || (extension == "jpeg" && extension_ != "jpg")) {
       has_image_ = true;
       image_ = member;
@@ -203,7 +204,7 @@ Result<std::uint64_t> AppendTarIndex(const std::filesystem::path& tar, const Sou
   const std::filesystem::path sidecar_path = SidecarPath(tar, options.index_folder);
 
   MemberIndex index;
-  // An entry that points outside of the tar or has no name: not ours, or not of this tar.
+  // An index with an entry that points outside the tar, or has no name, is not of this tar.
   const auto fits = [&](const MemberEntry& entry, std::string_view name) {
     return entry.offset <= described.size && entry.size <= described.size - entry.offset &&
            !name.empty() && name.size() <= kMaxNameSize;
@@ -218,7 +219,7 @@ Result<std::uint64_t> AppendTarIndex(const std::filesystem::path& tar, const Sou
     PENSTOCK_TRY(walked);
     index = std::move(*walked);
     struct stat after {};
-    // Not of a tar that is still being written.
+    // Not if the tar is still being written.
     if (::fstat(fd.get(), &after) == 0 && Described::Of(SidecarKind::kTar, after) == described) {
       WriteSidecar(sidecar_path, described,
                    {index.count, index.classes, index.entries, index.names});

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The samples of one tar in WebDataset's layout: members that follow each other and share the name
-// up to the first dot of its last part are one sample; .jpg (.jpeg, .png, ...) is its image, .cls
-// its label as decimal text. Samples without an image are passed over.
-// Thread-safe: no state.
+// The samples of one tar in WebDataset's layout. Consecutive members with the same name, up to the
+// first dot in its last part, are one sample. .jpg (.jpeg, .png, ...) is its image, .cls its label
+// as decimal text. Samples without an image are skipped. Thread-safe: no state.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +16,12 @@
 
 namespace penstock::loader {
 
-// True for the extensions that torchvision's ImageFolder takes, in any case. Without the dot.
+// True for the extensions (without dot, in lower or upper case) that torchvision's ImageFolder
+// takes.
 [[nodiscard]] bool IsImageExtension(std::string_view extension);
 
-// Appends the index of `tar` to `builder`: from its sidecar if that is fresh, otherwise by walking
-// the tar, and then the sidecar is written. Returns the number of samples, at least 1.
+// Appends the index of `tar` to `builder`: from its sidecar if that is up to date, otherwise by
+// walking the tar, after which the sidecar is written. Returns the number of samples, at least 1.
 // Errors: kInput, kOutput.
 Result<std::uint64_t> AppendTarIndex(const std::filesystem::path& tar, const SourceOptions& options,
                                      MemberIndexBuilder& builder);

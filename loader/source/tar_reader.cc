@@ -15,7 +15,7 @@
 namespace penstock::loader {
 namespace {
 
-constexpr std::uint64_t kMaxText = 1 << 20;  // of a pax header or a long name
+constexpr std::uint64_t kMaxText = 1 << 20;  // bytes of a pax header or a long name
 
 // Fields of a header block: POSIX.1-1988 (ustar) and GNU's tar.h.
 struct Field {
@@ -28,8 +28,8 @@ constexpr Field kChecksum{148, 8};
 constexpr std::size_t kType = 156;
 constexpr Field kMagic{257, 8};
 constexpr Field kPrefix{345, 155};
-constexpr std::size_t kSparseMore = 482;      // in the header of a GNU sparse file
-constexpr std::size_t kSparseMoreNext = 504;  // in each block of its further maps
+constexpr std::size_t kSparseMore = 482;      // offset in the header of a GNU sparse file
+constexpr std::size_t kSparseMoreNext = 504;  // offset in each block of its further maps
 
 std::string_view TextField(std::span<const std::byte> block, Field field) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
@@ -37,14 +37,14 @@ std::string_view TextField(std::span<const std::byte> block, Field field) {
   return all.substr(0, all.find('\0'));
 }
 
-// Octal text, or GNU's base-256 with the highest bit set.
+// Reads octal text, or GNU's base-256, which has the highest bit set.
 std::optional<std::uint64_t> NumberField(std::span<const std::byte> block, Field field) {
   const auto first = std::to_integer<unsigned>(block[field.at]);
   if ((first & 0x80U) != 0) {
     std::uint64_t value = first & 0x7fU;
     for (std::size_t i = 1; i < field.size; ++i) {
       if (value >> 56 != 0) {
-        return std::nullopt;  // negative, or more than any file holds
+        return std::nullopt;  // negative, or larger than any file
       }
       value = value << 8 | std::to_integer<std::uint64_t>(block[field.at + i]);
     }
@@ -74,7 +74,7 @@ bool ChecksumHolds(std::span<const std::byte> block) {
     return false;
   }
   std::int64_t with_unsigned = 0;
-  std::int64_t with_signed = 0;  // as some old tars summed
+  std::int64_t with_signed = 0;  // some old tars used signed bytes
   for (std::size_t i = 0; i < 512; ++i) {
     const bool in_field = i >= kChecksum.at && i < kChecksum.at + kChecksum.size;
     const auto byte = in_field ? std::uint8_t{' '} : std::to_integer<std::uint8_t>(block[i]);
@@ -136,7 +136,7 @@ Result<bool> TarReader::Next(TarMember& member) {
   }
 }
 
-// One header block and what belongs to it. `done`: a member, or the end, was found.
+// Reads one header block and what belongs to it. `done`: a member or the end was found.
 Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& done) {
   Block block;
   const std::uint64_t at = position_;
@@ -170,7 +170,7 @@ Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& 
       break;
     }
     case 'K':
-    case 'g': {  // a long link target; what holds for all members: nothing we use
+    case 'g': {  // a long link target, or data for all members: not used
       Result<std::string> text = ReadText(*size, "an extended header");
       PENSTOCK_TRY(text);
       break;
@@ -186,7 +186,7 @@ Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& 
   member.header_at = at;
   member.link = type == '1' || type == '2';
   member.sparse = type == 'S' || extended.sparse;
-  // Links, devices, folders and FIFOs have no data, whatever their size field says.
+  // Links, devices, folders and FIFOs have no data, even if their size field says so.
   const bool has_data = type < '1' || type > '6';
   member.regular = type == '\0' || type == '0' || type == '7' || type == 'S';
   if (extended.name) {
@@ -194,7 +194,7 @@ Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& 
   } else {
     member.name.clear();
     const std::string_view prefix = TextField(block, kPrefix);
-    // GNU's header ("ustar  ") keeps times where POSIX' has the prefix.
+    // GNU's header ("ustar ") has times where that of POSIX has the prefix.
     if (TextField(block, kMagic) == "ustar" && !prefix.empty()) {
       member.name.append(prefix).append("/");
     }
@@ -215,7 +215,7 @@ Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& 
   return true;
 }
 
-// Text of an extended header, which lies where a member's data would.
+// Reads the text of an extended header, which lies where a member's data would.
 Result<std::string> TarReader::ReadText(std::uint64_t size, std::string_view what) {
   if (size > kMaxText) {
     return Damaged(position_ - kBlock, fmt::format("{} of {} bytes", what, size));
@@ -228,7 +228,7 @@ Result<std::string> TarReader::ReadText(std::uint64_t size, std::string_view wha
   return text;
 }
 
-// Records "LENGTH key=value\n".
+// Reads records of the form "LENGTH key=value\n".
 Result<void> TarReader::ReadPax(std::uint64_t size, Extended& extended) {
   const std::uint64_t header_at = position_ - kBlock;
   Result<std::string> text = ReadText(size, "a pax header");
@@ -279,7 +279,8 @@ Result<void> TarReader::SkipSparseMaps(const Block& header) {
   return {};
 }
 
-// After the first block of zeros: nothing but zeros may follow, or samples would be lost silently.
+// Called after the first block of zeros. Only zeros may follow, or else samples would be lost
+// silently.
 Result<bool> TarReader::End() {
   std::vector<std::byte> rest(256 << 10);
   for (std::uint64_t at = position_; at < size_; at += rest.size()) {

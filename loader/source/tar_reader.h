@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Walks the headers of a tar: v7, ustar, GNU (long names, base-256 numbers) and pax (path, size).
-// Reads headers only and skips the data. Not thread-safe; does not own the descriptor.
+// Skips the data. Does not own the descriptor. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -21,20 +21,20 @@ struct TarMember {
   std::uint64_t header_at = 0;
   std::uint64_t data_at = 0;
   std::uint64_t size = 0;
-  bool regular = false;  // a regular file: its data is in the archive
+  bool regular = false;  // a regular file, whose data is in the archive
   bool link = false;     // a hard or symbolic link
-  bool sparse = false;   // a sparse file: the archive leaves out its holes
+  bool sparse = false;   // a sparse file, whose holes are not in the archive
 };
 
-// True if `block` (512 bytes or more) begins with a tar header: its checksum is right.
+// True if `block` (512 bytes or more) begins with a tar header whose checksum is right.
 [[nodiscard]] bool LooksLikeTar(std::span<const std::byte> block);
 
 class TarReader {
  public:
-  // `name` is for messages; `size` is that of the file behind `fd`.
+  // `name`: for messages. `size`: that of the file `fd`.
   TarReader(int fd, std::uint64_t size, std::string name);
 
-  // The next member; false at the end marker.
+  // Reads the next member. False at the end marker.
   // Errors: kInput if a header is missing or damaged, if data or the end marker is missing (a
   // truncated file), or if data follows the end marker.
   Result<bool> Next(TarMember& member);
@@ -42,8 +42,8 @@ class TarReader {
   // Offset of the next header to be read.
   [[nodiscard]] std::uint64_t position() const { return position_; }
 
-  // Reads a few bytes at `offset`, mostly from the window that was read for the headers. Returns
-  // false if the file does not have that many there, or cannot be read.
+  // Reads a few bytes at `offset`, mostly from the buffer that was read for the headers. False if
+  // the file ends before, or cannot be read.
   [[nodiscard]] bool Read(std::uint64_t offset, std::span<std::byte> out);
 
  private:
@@ -51,7 +51,7 @@ class TarReader {
   static constexpr std::size_t kWindow = 8192;
   using Block = std::array<std::byte, kBlock>;
 
-  struct Extended;  // what pax and GNU extension headers say about the next member
+  struct Extended;  // data of pax and GNU extension headers for the next member
   Result<bool> NextHeader(TarMember& member, Extended& extended, bool& done);
   Result<std::string> ReadText(std::uint64_t size, std::string_view what);
   Result<void> ReadPax(std::uint64_t size, Extended& extended);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The samples of one or many tars. The indexes of all shards are copied into one temporary file
-// when the source is opened: a thousand shards need no thousand descriptors, and a sidecar that is
-// replaced while we run does no harm.
+// The samples of one or many tars. When the source is opened, the indexes of all shards are copied
+// into one temporary file, so a thousand shards need no thousand descriptors, and a sidecar may be
+// replaced during the run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 struct Shard {
   std::string path;
-  std::string prefix;  // of its samples' names: "train-0001.tar:"
+  std::string prefix;  // begin of its samples' names: "train-0001.tar:"
   std::uint64_t end;   // one past its last sample
 };
 

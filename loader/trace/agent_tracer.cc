@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Through the table of the agent that is preloaded: traces/native_bridge.h.
+// Writes through the function table of the preloaded agent: traces/native_bridge.h.
 #include <dlfcn.h>
 
 #include <array>
@@ -79,7 +79,7 @@ class AgentThread final : public ThreadTracer {
   }
 
   const PenstockNativeBridge& bridge_;
-  std::array<PenstockToken, 32> open_{};  // the agent keeps no more either
+  std::array<PenstockToken, 32> open_{};  // the agent's limit
   std::size_t depth_ = 0;
 };
 
@@ -117,7 +117,7 @@ class ThroughAgent final : public Tracer {
     bridge_.fact(std::string(key).c_str(), std::string(value).c_str());
   }
 
-  Result<void> Finish() override { return {}; }  // the recording is the agent's
+  Result<void> Finish() override { return {}; }  // the agent owns the recording
 
  private:
   const PenstockNativeBridge& bridge_;

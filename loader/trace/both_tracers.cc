@@ -15,8 +15,8 @@ struct NamePair {
   NameId first, second;
 };
 
-// Names by index. Grows while threads read: a deque keeps what it holds in place, and an index
-// reaches a thread only after the name was added.
+// Names by index. It may grow while threads read, since a deque does not move its elements and a
+// thread gets an index only after the name was added.
 class Names {
  public:
   NameId Add(NamePair pair) {

@@ -35,7 +35,7 @@ TraceChunk* ChunkPool::Take() {
 }
 
 void ChunkPool::Give(TraceChunk* chunk) {
-  chunk->committed.store(0, std::memory_order_relaxed);  // ordered by the mutex
+  chunk->committed.store(0, std::memory_order_relaxed);  // the mutex orders it
   chunk->text_used = 0;
   chunk->taken = 0;
   const std::lock_guard lock(mutex_);
@@ -53,7 +53,7 @@ FileThread::FileThread(ChunkPool& pool, ThreadId id, std::int32_t worker)
 bool FileThread::NextChunk() {
   TraceChunk* chunk = pool_.Take();
   if (chunk == nullptr) {
-    Close();  // so that the full one can come back, to whoever asks first
+    Close();  // so that the full chunk can be used again
     return false;
   }
   const std::lock_guard lock(mutex_);
@@ -100,7 +100,7 @@ void FileThread::Collect(
 }
 
 TraceEntry* FileThread::Reserve(std::string_view object) {
-  object = object.substr(0, TraceChunk::kTextBytes / 2);  // longer than any path can be
+  object = object.substr(0, TraceChunk::kTextBytes / 2);  // more than any path
   const auto has_room = [&] {
     return current_ != nullptr &&
            current_->committed.load(std::memory_order_relaxed) < TraceChunk::kEntries &&
@@ -145,8 +145,8 @@ void FileThread::AddSpan(Span span, const Place& place, std::string_view object)
 }
 
 TimeNs FileThread::CpuAt(TimeNs& at) {
-  // The system call costs more than many a span, and spans begin and end in clusters: within 20 us
-  // of a reading the CPU time has grown by at most the wall time, so that is what is added.
+  // The system call costs more than many a span, and spans begin and end in clusters. So within 20
+  // us of a reading the wall time since then is added to it, the most that CPU time can have grown.
   constexpr TimeNs kCluster{20'000};  // the agent's g_cpu_reuse_ticks
   if (cpu_at_.value >= 0 && at - cpu_at_ < kCluster) {
     return cpu_value_ + (at - cpu_at_);

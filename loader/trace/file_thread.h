@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread of a FileTracer: it fills chunks of its own, and the writer takes what is complete.
-// Threads: the thread itself records; Collect() is the writer's. They share `committed` of a chunk
+// One thread of a FileTracer. It fills chunks of its own, from which the writer takes complete
+// entries.
+// Threads: the thread itself records; the writer calls Collect(). They share `committed` of a chunk
 // (stored with release, loaded with acquire) and, under a mutex, the list of chunks.
 #pragma once
 
@@ -20,12 +21,12 @@
 
 namespace penstock::loader {
 
-// What a thread said. An event has its time in span.start and its value in span.cpu, a counter
-// has its name in span.name besides.
+// An entry that a thread recorded. An event has its time in span.start and its value in span.cpu; a
+// counter also has its name in span.name.
 struct TraceEntry {
   enum class Kind : std::uint8_t { kSpan, kEvent, kCounter };
   traces::Span span;
-  std::uint32_t object_at = 0;  // text of the object, in the chunk
+  std::uint32_t object_at = 0;  // place of the object's text in the chunk
   std::uint32_t object_size = 0;
   Kind kind = Kind::kSpan;
   traces::EventType event = traces::EventType::kIndexSent;
@@ -38,20 +39,20 @@ struct TraceChunk {
   std::array<TraceEntry, kEntries> entries;
   std::array<char, kTextBytes> text;
   std::atomic<std::uint32_t> committed{0};
-  std::uint32_t text_used = 0;  // the thread's
-  std::uint32_t taken = 0;      // the writer's
+  std::uint32_t text_used = 0;  // for the thread
+  std::uint32_t taken = 0;      // for the writer
 
   [[nodiscard]] std::string_view Object(const TraceEntry& entry) const {
     return {text.data() + entry.object_at, entry.object_size};
   }
 };
 
-// Chunks within a budget. Thread-safe.
+// Hands out chunks within a budget. Thread-safe.
 class ChunkPool {
  public:
-  // At least two chunks. `on_take` is called with every chunk that is handed out.
+  // The budget holds at least two chunks. `on_take` is called for every chunk that is handed out.
   ChunkPool(Bytes budget, std::function<void()> on_take);
-  // nullptr: the budget is spent.
+  // nullptr if the budget is used up.
   [[nodiscard]] TraceChunk* Take();
   void Give(TraceChunk* chunk);
   [[nodiscard]] std::size_t allocated() const;
@@ -66,7 +67,7 @@ class ChunkPool {
 
 class FileThread final : public ThreadTracer {
  public:
-  // `pool` outlives this. `worker`: its number, -1: none.
+  // `worker`: number of the worker; -1: none. Requires: `pool` outlives this object.
   FileThread(ChunkPool& pool, ThreadId id, std::int32_t worker);
 
   [[nodiscard]] ThreadId id() const { return id_; }
@@ -75,13 +76,13 @@ class FileThread final : public ThreadTracer {
   [[nodiscard]] Bytes read() const { return {read_.load(std::memory_order_relaxed)}; }
   [[nodiscard]] Bytes mapped() const { return {mapped_.load(std::memory_order_relaxed)}; }
 
-  // Calls `visit` with what was committed since the last call, in its order; gives back chunks.
+  // Calls `visit` for the entries committed since the last call, in order. Gives empty chunks back.
   void Collect(const std::function<void(const TraceEntry&, std::string_view object)>& visit);
-  // The thread's: the chunk that it is filling may be given back.
+  // For the thread: allows the chunk that it is filling to be given back.
   void Close();
 
  private:
-  static constexpr std::size_t kMaxDepth = 32;  // as the agent's
+  static constexpr std::size_t kMaxDepth = 32;  // as in the agent
 
   struct Open {
     TimeNs start;
@@ -101,12 +102,12 @@ class FileThread final : public ThreadTracer {
   void DoDelivered(const Place& place) override;
   void DoCounter(NameId name, std::int64_t value) override;
 
-  // The next free entry with `object` kept beside it, or nullptr: dropped.
+  // Returns the next free entry, with `object` stored beside it. nullptr: the entry is dropped.
   TraceEntry* Reserve(std::string_view object);
   void Commit();
   bool NextChunk();
   void AddSpan(traces::Span span, const Place& place, std::string_view object);
-  // Thread CPU time at `at`, which moves behind the reading if one is made.
+  // Thread CPU time at `at`. If the clock is read, `at` becomes the moment after the reading.
   TimeNs CpuAt(TimeNs& at);
 
   ChunkPool& pool_;
@@ -119,7 +120,7 @@ class FileThread final : public ThreadTracer {
   std::size_t depth_ = 0;
   TimeNs cpu_at_{-1};
   TimeNs cpu_value_;
-  std::uint32_t object_at_ = 0;  // the last object of the current chunk
+  std::uint32_t object_at_ = 0;  // the last object in the current chunk
   std::uint32_t object_size_ = 0;
 
   std::atomic<std::uint64_t> dropped_{0};  // relaxed: sums, for the summary

@@ -30,7 +30,7 @@ using traces::EventType;
 
 constexpr TimeNs kFlushPeriod{2'000'000'000};
 constexpr TimeNs kCounterPeriod{1'000'000'000};
-// Paths beyond that many are left out: the table of those that are known lies in memory.
+// Further paths are left out, since the table of known ones lies in memory.
 constexpr std::uint32_t kMaxStrings = std::uint32_t{1} << 21;
 
 TimeNs RealtimeNow() {
@@ -39,7 +39,7 @@ TimeNs RealtimeNow() {
   return TimeNs{std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
 }
 
-// Signals are the program's: a thread made while this lives gets none of them.
+// While one lives, new threads get no signals, which are for the program's threads.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -89,7 +89,7 @@ class IntoFile final : public Tracer {
       StopWriter();
       const std::lock_guard lock(packer_mutex_);
       Sweep();
-      if (!packer_->Flush()) return;  // what is on disk is readable
+      if (!packer_->Flush()) return;  // what is on disk stays readable
     }
   }
 
@@ -125,7 +125,7 @@ class IntoFile final : public Tracer {
     const std::lock_guard lock(packer_mutex_);
     info_.facts[std::string(key)] = value;
     packer_->UpdateProcess(process_, info_);
-    // A loader and its epochs belong to a process, everything else to the run.
+    // Facts of loaders and epochs belong to a process, all others to the run.
     if (key.rfind("loader.", 0) != 0 && key.rfind("epoch.", 0) != 0) packer_->SetFact(key, value);
     if (key == "dataset.root") {
       const traces::Storage storage = traces::StorageOf(std::filesystem::path(value));
@@ -155,7 +155,7 @@ class IntoFile final : public Tracer {
     if (!writer_.joinable()) return;
     writer_.request_stop();
     {
-      const std::lock_guard lock(wake_mutex_);  // not between its test and its sleep
+      const std::lock_guard lock(wake_mutex_);  // not between the writer's test and its sleep
       full_.notify_one();
     }
     writer_.join();
@@ -179,12 +179,12 @@ class IntoFile final : public Tracer {
       }
       if (now >= next_flush) {
         next_flush = now + kFlushPeriod;
-        if (!packer_->Flush()) return;  // Finish() will say so
+        if (!packer_->Flush()) return;  // Finish() will report it
       }
     }
   }
 
-  // Under packer_mutex_, as all below.
+  // Requires: packer_mutex_, like all functions below.
   void Sweep() {
     traces::Losses losses;
     for (FileThread& thread : threads_) {
@@ -251,7 +251,7 @@ class IntoFile final : public Tracer {
   }
 
   const std::chrono::milliseconds interval_;
-  std::mutex packer_mutex_;  // of all that follows, down to status_
+  std::mutex packer_mutex_;  // guards all that follows, down to status_
   std::unique_ptr<traces::Packer> packer_;
   ChunkPool pool_;
   std::deque<FileThread> threads_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // --trace T: the loader writes its trace itself, without an agent. Each thread fills chunks of its
-// own; a thread of the tracer takes what is complete to a Packer, now and then. Memory is bounded:
-// where the file cannot keep up, spans are dropped and counted, and the pipeline does not wait.
+// own, and now and then a thread of the tracer passes complete entries to a Packer. Memory is
+// bounded: if the file cannot keep up, spans are dropped and counted, and the pipeline does not
+// wait.
 #pragma once
 
 #include <chrono>
@@ -21,11 +22,11 @@ struct FileTracerOptions {
   std::string version{};               // of the program
   std::int32_t rank = -1;
   std::int32_t world_size = -1;
-  Bytes memory{std::uint64_t{32} << 20};    // of all threads' chunks
-  std::chrono::milliseconds interval{250};  // between two looks at the threads
+  Bytes memory{std::uint64_t{32} << 20};    // for the chunks of all threads
+  std::chrono::milliseconds interval{250};  // between two rounds of the writer
 };
 
-// A tracer that is destroyed without Finish() leaves the file under its temporary name, readable.
+// A tracer that is destroyed without Finish() leaves a readable file under its temporary name.
 // Errors: kOutput if the file cannot be made; Finish(): kOutput if it could not be written whole.
 [[nodiscard]] Result<std::unique_ptr<Tracer>> FileTracer(const FileTracerOptions& options);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVTX ranges on the way to another tracer. The header finds the tool (NVTX_INJECTION64_PATH, or
-// one that is linked in) at the first call; without one it gives no domain, and we step aside.
+// Makes NVTX ranges and passes everything on to another tracer. At the first call NVTX's header
+// looks for a tool (NVTX_INJECTION64_PATH, or one that is linked in). Without one it gives no
+// domain, and the other tracer is used alone.
 #include "loader/trace/tracer.h"
 
 #ifdef PENSTOCK_NVTX
@@ -31,7 +32,7 @@ namespace {
 using traces::EventType;
 using traces::StageId;
 
-// A name of the inner tracer, and its text as a string of the domain.
+// A name of the inner tracer, and its text as a registered string of the domain.
 struct RangeName {
   NameId inner;
   nvtxStringHandle_t text = nullptr;
@@ -100,7 +101,7 @@ class NvtxThread final : public ThreadTracer {
     nvtxDomainRangePop(names_.domain);
   }
   Tick DoNow() const override { return inner.Now(); }
-  // What is over has no range: NVTX takes the time itself.
+  // A finished span gets no range, since NVTX takes the time itself.
   void DoEmit(StageId stage, NameId name, const Place& place, Tick start, Tick end, Bytes bytes,
               std::string_view object, std::uint8_t flags) override {
     inner.Emit(stage, names_.At(name).inner, place, start, end, bytes, object, flags);

@@ -42,7 +42,7 @@ std::vector<std::string_view> Words(std::string_view line) {
   return words;
 }
 
-// Fields of /proc/self/stat from the third (state) on: the name before may hold blanks.
+// The fields of /proc/self/stat from the third (state) on. The name before them may contain blanks.
 std::vector<std::string_view> StatWords(std::string_view stat) {
   const std::size_t name_end = stat.rfind(')');
   return name_end == std::string_view::npos ? std::vector<std::string_view>{}

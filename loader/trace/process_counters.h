@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel counts of this process. Values; thread-safe.
+// What the kernel counts for this process. Values, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace penstock::loader {
 struct ProcessCounters {
   TimeNs cpu;  // of all threads since the start
   Bytes rss;
-  Bytes rchar;      // returned by read calls of any file; 0: not known
-  Bytes disk_read;  // fetched from a device
+  Bytes rchar;      // read by calls on any file; 0: not known
+  Bytes disk_read;  // read from a device
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::uint64_t threads = 0;
