@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cost of a range of NVTX, through the function pointers that a program calls. The recording is
-// real: a linear file in the working directory. Input: names of 5 to 48 bytes, as PyTorch, DALI and
-// users give them. Each figure is one push and one pop, so a limit of 50 ns a call is 100 ns here.
+// Cost of an NVTX range, through the function pointers that a program calls. The recording is real:
+// a file without a collector, in the working directory. Input: names of 5 to 48 bytes, as in
+// PyTorch, DALI and programs. Each figure is one push and one pop, so a limit of 50 ns for a call
+// is 100 ns here.
 
 #include <benchmark/benchmark.h>
 
@@ -39,7 +40,7 @@ const void* Tables(uint32_t /*id*/) {
   return &callbacks;
 }
 
-// Rewinds the thread's chunk: the disk is not what is measured.
+// Rewinds the thread's chunk, so that the disk is not measured.
 void Rewind() {
   ThreadState* s = Self();
   if (s != nullptr && s->used > penstock::wire::kRecordsPerChunk - 8) s->used = 0;
@@ -67,7 +68,7 @@ void BM_PushAndPop(benchmark::State& state) {
 }
 BENCHMARK(BM_PushAndPop)->Arg(5)->Arg(16)->Arg(48);
 
-// Names as emit_nvtx makes them: no two alike.
+// Names as emit_nvtx makes them, all different.
 void BM_PushAndPopNumbered(benchmark::State& state) {
   std::vector<std::string> names;
   for (int i = 0; i < 4096; ++i) {
@@ -102,7 +103,7 @@ void BM_PushAndPopRegistered(benchmark::State& state) {
 }
 BENCHMARK(BM_PushAndPopRegistered);
 
-// What is timed leaves the right record.
+// Checks that the timed code writes the right record.
 bool Check() {
   ThreadState* s = Self();
   if (s == nullptr) return false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cost of the agent's event path. The recording is real: a linear file in $TMPDIR, chunks claimed
-// and published; the file is read back before anything is timed. Input: none but the loop.
+// Cost of recording an event in the agent. The recording is real: a file without a collector in
+// $TMPDIR, with chunks claimed and published. It is read back before anything is timed. There is no
+// input but the loop.
 
 #include <benchmark/benchmark.h>
 
@@ -25,8 +26,8 @@ using namespace penstock::agent;  // NOLINT: the subject of every line here
 
 PENSTOCK_NAME(g_name, "bench");
 
-// Rewinds the thread's chunk, so that the disk is not what is measured; claiming a chunk every
-// 1008 records is measured by BM_SpanWithChunkClaims.
+// Rewinds the thread's chunk, so that the disk is not measured. BM_SpanWithChunkClaims measures
+// claiming a chunk every 1008 records.
 void Rewind() {
   ThreadState* s = Self();
   if (s != nullptr && s->used > penstock::wire::kRecordsPerChunk - 8) {
@@ -88,7 +89,7 @@ void BM_SpanWithChunkClaims(benchmark::State& state) {
 }
 BENCHMARK(BM_SpanWithChunkClaims)->Iterations(2000000);
 
-// The test that precedes every hook's work when recording is off.
+// The test with which every hook begins, when recording is off.
 void BM_HookRecordingOff(benchmark::State& state) {
   const uint32_t off = 0;
   const uint32_t* saved = g_recording;
@@ -101,7 +102,7 @@ void BM_HookRecordingOff(benchmark::State& state) {
 }
 BENCHMARK(BM_HookRecordingOff);
 
-// What was written is in the first chunk of the segment.
+// Checks that the records written are in the first chunk of the segment.
 bool RecordsReadBack() {
   Token t = Begin(penstock::wire::kDecode, Name(&g_name), __builtin_frame_address(0), false);
   End(t, 12345, 0, 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long predicting takes: 500 configurations of a run of 1,000 batches, as penstock whatif does
-// it, and one run of the simulator. Input: 1,000 batches of 32 samples on 16 cores, decoding
-// lognormal with a sigma of 0.5 (real pictures: 0.4 to 0.7), recorded with 4 workers; once as
-// worker processes, once as threads that share batches sample by sample.
+// How long predictions take: 500 configurations of a run of 1,000 batches, as in penstock whatif,
+// and one run of the simulator. Input: 1,000 batches of 32 samples on 16 cores with 4 workers.
+// Decoding is lognormal with a sigma of 0.5 (real pictures: 0.4 to 0.7). Workers are processes in
+// one case, and in the other threads that share batches sample by sample.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -78,7 +78,7 @@ Diagnosis Recorded(bool sample_tasks) {
   return diagnosis;
 }
 
-// A rate that no cost allows would be fast to compute, and of no use.
+// Checks that the rates are possible with the costs: wrong ones may be fast to compute.
 void Check(const Grid& grid) {
   double least = 1e300;
   double most = 0;

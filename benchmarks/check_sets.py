@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares sets of penstock-load make-set with real photographs that are cut and encoded alike.
 
-What a decoder has to do follows from two figures: bits per pixel, and how many pixels a second
+Two figures tell how much work a decoder has: bits per pixel, and the pixels a second that
 libjpeg-turbo decodes (whole image, accurate DCT, fancy upsampling, RGB; CPU time of one thread).
-Both must be within --tolerance of what cuts of the photographs give at the same quality and
+Both must be within --tolerance of the figures for cuts of the photographs at the same quality and
 subsampling. Cuts are made in three shapes at three places of each photograph:
 
   imagenet  brought to a long side of 500, never enlarged
@@ -12,8 +12,9 @@ subsampling. Cuts are made in three shapes at three places of each photograph:
   fullhd    1920x1080 laid out with cuts of 320x270 at the photographs' own resolution: enlarging
             small photographs would make them smoother than any camera does
 
-Photographs count alike whatever their size. Needs Pillow and libturbojpeg (Debian: python3-pil,
-libturbojpeg0). Exit status: 0 within the tolerance, 1 beyond, 2 usage, 3 environment, 4 input.
+Each photograph has the same weight, whatever its size. Needs Pillow and libturbojpeg (Debian:
+python3-pil, libturbojpeg0). Exit status: 0 within the tolerance, 1 beyond it, 2 usage, 3
+environment, 4 input.
 
   benchmarks/check_sets.py --photos FOLDER --program build/release/bin/penstock-load
   benchmarks/check_sets.py --photos FOLDER SET...
@@ -43,7 +44,7 @@ TILE = (320, 270)
 
 
 class Decoder:
-    """TurboJPEG's whole-image decode, timed; calls go through ctypes, which costs microseconds."""
+    """Times TurboJPEG's decoding of whole images. Calls go through ctypes, which costs microseconds."""
 
     def __init__(self):
         library = ctypes.CDLL("libturbojpeg.so.0")
@@ -129,8 +130,8 @@ def figures(pictures, seconds):
 
 
 def measure(decoder, groups, rounds):
-    """Least CPU time of each picture over the rounds; all pictures of all groups in random order,
-    so that what drifts meets both sides alike."""
+    """Least CPU time of each picture over the rounds. Pictures of all groups are decoded in random
+    order, so that drifts affect both sides equally."""
     everything = [(group, i) for group, pictures in enumerate(groups) for i in range(len(pictures))]
     best = [[float("inf")] * len(pictures) for pictures in groups]
     rng = random.Random(0)
@@ -146,7 +147,7 @@ def check(folder, photos, decoder, options):
     manifest, made, subsamplings = read_set(folder)
     kind, quality = manifest["set"], manifest["quality"]
     weights = {s: subsamplings.count(s) / len(subsamplings) for s in set(subsamplings)}
-    # Every cut at every subsampling; the set's own shares weigh them.
+    # Every cut is encoded at every subsampling and weighted by the set's shares.
     real = [(encode(image, quality, subsampling), subsampling)
             for image in cuts(photos, kind) for subsampling in sorted(weights)]
     groups = [made] + [[picture for picture, s in real if s == which] for which in sorted(weights)]

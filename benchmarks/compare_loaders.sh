@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Compares penstock-load with other loaders on the same files in one interleaved run, and prints
-# the table. Makes the set first, if it is not there.
+# Compares penstock-load with other loaders on the same files in interleaved runs, and prints the
+# table. Makes the set first if there is none.
 #
 #   benchmarks/compare_loaders.sh [--set imagenet|coco|fullhd] [--count N] [--build DIR] [OPTION...]
 #

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels of the augmentation over batches that lie in the memory of a GPU, by its own stamps.
-// Input: 1024 pictures of 500 x 375 of noise (speed does not depend on what is in them), more than
-// the caches of a GPU hold, each with random numbers of its own. Before it is timed, each program's
-// result, in the type that is timed, is compared with the CPU's. An iteration makes the batch,
-// warms the device up and takes the median of intervals of many launches; its pictures and what the
-// kernels are told lie in the device's memory before.
+// Measures the augmentation's kernels on batches in the memory of a GPU, by its own time stamps.
+// Input: 1024 pictures of noise, 500 x 375 (speed does not depend on the content), which is more
+// than the caches of a GPU hold. Each picture has random numbers of its own. Before a program is
+// timed, its result is compared with the CPU's. An iteration makes the batch, warms up the device
+// and takes the median of intervals of many launches. Pictures and instructions of the kernels lie
+// in the device's memory before that.
 //
-// Counters, of the median of the iterations: bytes a second that are read and written, each pixel
-// that is needed counted once; their share of the peak of the device's memory; milliseconds for a
-// megapixel of the pictures. The goal of the fused kernels is a share of 0.7. Without a GPU nothing
-// is measured; PENSTOCK_BENCH_DEVICE=emulated runs the same on the CPU, to see that the program
-// works.
+// Counters, as medians of the iterations: bytes a second that are read and written, with each pixel
+// that is needed counted once; their share of the peak rate of the device's memory; milliseconds
+// for a megapixel of the pictures. The goal of the fused kernels is a share of 0.7. Without a GPU
+// nothing is measured. PENSTOCK_BENCH_DEVICE=emulated runs the same on the CPU, to check the
+// program.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ namespace cuda = penstock::cuda;
 
 constexpr Size kPicture{500, 375};
 constexpr std::size_t kPictures = 1024;
-// Left to Google Benchmark, it would be thousands: of an iteration's half second it is told the
-// kernels' microseconds.
+// Google Benchmark would choose thousands: it gets the kernels' microseconds as the time of an
+// iteration that takes half a second.
 constexpr int kIterations = 3;
 
 struct Program {
@@ -46,7 +46,7 @@ struct Program {
   ElementType type;
   Layout layout;
   Size picture;
-  double counts;  // of 255 that a value may be off, before it is normalised
+  double counts;  // how far of 255 a value may be off before it is normalised
 };
 
 constexpr Program kPrograms[] = {
@@ -113,11 +113,12 @@ double ValueAt(const std::byte* data, ElementType type, std::size_t i) {
 double Limit(const Program& which) {
   if (which.type == ElementType::kU8) return which.counts;
   const double counts = which.counts / (255 * 0.224);  // the smallest deviation of the three
-  // Values reach 2.7: one unit of binary16 there, and what float loses in products and sums.
+  // Values reach 2.7. Allowed are one unit of binary16 at that size, or what float loses in
+  // products and sums.
   return counts + (which.type == ElementType::kF16 ? 0x1p-9 : 1e-5);
 }
 
-// What is wrong with the device's output of one picture, compared with the CPU's; or nothing.
+// Says how the device's output of one picture differs from the CPU's; empty if it does not.
 std::string Difference(cuda::Device& device, const Program& which) {
   const AugmentProgram program = Parsed(which.ops, which.type, which.layout);
   const Size size = which.picture;
@@ -148,11 +149,11 @@ std::string Difference(cuda::Device& device, const Program& which) {
   picture.covers = {0, 0, size.width, size.height};
   penstock::Result<void> done = PlanPasses(program).Add(plan, picture, 0, list);
   list.Arrange();
-  std::memset(fetched->data(), 0xFF, fetched->size());  // in float no number
+  std::memset(fetched->data(), 0xFF, fetched->size());  // in float this is NaN
   if (done) done = (*stream)->CopyIn(output->data(), fetched->data(), fetched->size());
   if (done) done = (*stream)->CopyIn(input->data(), host->data(), bytes);
   if (done) done = (*stream)->Upload(list);
-  for (int i = 0; done && i < 2; ++i) {  // again, as it is timed
+  for (int i = 0; done && i < 2; ++i) {  // twice, since it is timed repeatedly
     done = (*stream)->Start(list, input->data(), output->data());
   }
   if (done) done = (*stream)->CopyOut(fetched->data(), output->data(), fetched->size());
@@ -166,7 +167,7 @@ std::string Difference(cuda::Device& device, const Program& which) {
   for (std::size_t i = 0; i < values; ++i) {
     const double made = ValueAt(fetched->data(), which.type, i);
     const double want = ValueAt(wanted.data(), which.type, i);
-    if (!(std::abs(made - want) <= limit)) {  // what is no number too
+    if (!(std::abs(made - want) <= limit)) {  // true for NaN too
       return "value " + std::to_string(i) + " is " + std::to_string(made) + ", not " +
              std::to_string(want);
     }

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CPU time that the agent's digests of samples take of fetching, for datasets of some sizes.
+"""Measures the agent's digests of samples: their CPU time as a share of fetching, for some
+datasets.
 
 Run it under the agent:
 
     PENSTOCK_OUT=digests.penstock LD_PRELOAD=$PWD/build/release/lib/libpenstock_agent.so \
         /usr/bin/python3 -B benchmarks/digest_cost.py
 
-The hooks count both times themselves (penstock_hooks.digests.budget()); workers are none, so that one
-process has both. Pictures are JPEG files of noise and smooth shapes, 500x375; the others need no file.
+The hooks count both times themselves (penstock_hooks.digests.budget()). There are no workers, so one
+process has both. Pictures are JPEG files of noise and smooth shapes, 500x375; the other datasets need
+no files.
 """
 import argparse
 import os
@@ -22,7 +24,7 @@ from torchvision import transforms
 
 
 class Pictures(Dataset):
-    """16 files, given again and again: ImageNet's usual transforms."""
+    """16 files, used again and again, with ImageNet's usual transforms."""
 
     def __init__(self, directory, count):
         self.paths, self.count = [], count

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a person waits for who opens a trace: from the start of the process to the first frame, to
-// the first picture of the trace, and until everything is read and analysed; and the memory that
-// takes.
+// How long opening a trace takes: from the start of the process to the first frame, to the first
+// picture of the trace, and until everything is read and analysed; and how much memory that takes.
 //
-// Each run is a process of its own, started by this program, that draws with the dashboard's own
-// App into an off-screen picture (EGL), 1920 x 1080, as `penstock-gui` does into a window; the file
-// is in the page cache after the run before the first, which does not count.
+// This program starts a process for each run. It draws with the dashboard's App into an off-screen
+// picture (EGL), 1920 x 1080, as `penstock-gui` draws into a window. A first run that does not
+// count brings the file into the page cache.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,14 +33,14 @@ namespace {
 
 // Seconds since the process was started.
 struct Times {
-  double screen = 0;   // OpenGL is there
+  double screen = 0;   // OpenGL is ready
   double frame = 0;    // something is drawn
   double preview = 0;  // the first frame that shows the trace
-  double spans = 0;    // the timeline is whole
-  double done = 0;     // and the analysis
-  double cpu = 0;      // computed until the first picture, all threads
-  double own = 0;      // and the drawing thread alone
-  double memory = 0;   // bytes, at most
+  double spans = 0;    // the timeline is complete
+  double done = 0;     // the analysis is complete
+  double cpu = 0;      // CPU time until the first picture, all threads
+  double own = 0;      // the same of the drawing thread alone
+  double memory = 0;   // bytes, peak
 };
 constexpr std::size_t kFields = sizeof(Times) / sizeof(double);
 
@@ -57,18 +56,18 @@ double Cpu(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-constexpr int kSettleFrames = 4;  // drawn after each event, as the window does
+constexpr int kSettleFrames = 4;  // drawn after each event, as by the window
 
 struct Order {
   std::string trace;
   std::string view = "timeline";
-  std::string picture;  // of the first sight of the trace
+  std::string picture;  // file for the first picture of the trace
   std::string language = "en";
 };
 
-// The child: opens, draws, writes Times to `out`. Returns its exit status.
+// Runs in the child: opens the trace, draws, and writes Times to `out`. Returns the exit status.
 int OpenOnce(const Order& order, double started, int out) {
-  // In the order of RunWindow(): fonts and files while OpenGL gets ready.
+  // In the order of RunWindow(): fonts and files are read while OpenGL gets ready.
   Times times;
   std::mutex mutex;
   std::condition_variable woken;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the dashboard's timeline costs: laying out one frame at several zooms, sums of a selection,
-// a search, and building it all from a trace.
+// Cost of the dashboard's timeline: layout of a frame at several zooms, sums of a selection, a
+// search, and building the timeline from a trace.
 //
-// Input: a made-up PyTorch run, 24 workers, each batch a fetch of 64 samples with read, decode and
-// augment below each; a training loop that waits for each batch, copies it and computes; CPU,
-// memory and disk counters. Lengths are even within a factor of three, with gaps. --spans=N
-// (1,000,000; the figures of README.md are of 10,000,000).
+// Input: a synthetic PyTorch run with 24 workers. Each batch is a fetch of 64 samples with read,
+// decode and augment below each. The training loop waits for each batch, copies it and computes.
+// There are CPU, memory and disk counters. Durations vary by up to a factor of three, with gaps.
+// --spans=N sets the number of spans (1,000,000; the figures of README.md use 10,000,000).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::uint64_t g_spans = 1'000'000;
 
 constexpr std::uint32_t kWorkers = 24;
 
-// The training loop: it takes the batches of the workers in turn.
+// Adds the training loop, which takes the batches of the workers in turn.
 void AddLoop(std::int64_t until, traces::TraceData& data) {
   traces::ProcessInfo process;
   process.pid = 999;
@@ -146,7 +146,7 @@ const Timeline& Built() {
   return *BenchTimeline();
 }
 
-// The layout of a frame: all levels of all threads, 1,700 pixels wide, at 1/zoom of the trace.
+// Layout of a frame: all levels of all threads, 1,700 pixels wide, showing 1/zoom of the trace.
 void BM_Layout(benchmark::State& state) {
   const Timeline& timeline = Built();
   const std::int64_t length = timeline.length / state.range(0);

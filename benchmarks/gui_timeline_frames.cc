@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a frame of the timeline costs in the window of 1920x1080: rows, counters, arrows, map, axis,
-// hits and input, up to the triangles that OpenGL is given. Dear ImGui runs without a window.
-// The time is what DrawTimeline() alone takes of the drawing thread's CPU, whoever else has the
-// cores; the CPU column holds the whole frame, with ImGui's part.
+// Cost of a frame of the timeline in a window of 1920x1080: rows, counters, arrows, map, axis, hits
+// and input, up to the triangles for OpenGL. Dear ImGui runs without a window. The time is the CPU
+// time that DrawTimeline() alone takes in the drawing thread, so other programs do not matter. The
+// CPU column is of the whole frame, with ImGui's part.
 #include <benchmark/benchmark.h>
 #include <imgui.h>
 
@@ -60,7 +60,7 @@ void BM_Frame(benchmark::State& state) {
   Measure(state, screen);
 }
 
-// With a search that has many hits, a selection with its table, notes and pinned rows.
+// A frame with a search of many hits, a selection with its table, notes and pinned rows.
 void BM_FullFrame(benchmark::State& state) {
   Screen screen;
   ZoomIn(screen, state.range(0));

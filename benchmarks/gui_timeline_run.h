@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The run that the parts of gui_timeline_bench measure: made at its first use, then the same.
+// The run that all parts of gui_timeline_bench measure. It is made at its first use.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Augmentation of one picture, pixels in the cache, one thread. Input: a synthetic photo-like
-// picture (waves, edges, noise; speed does not depend on what is in it). Each benchmark first
-// checks its result against a plain evaluation of the formula at some outputs. Speeds are pictures
-// a second; PENSTOCK_BENCH_TARGET=AVX2 (or AVX3, SSE4, SCALAR) holds the code to that vector unit.
+// Augmentation of one picture whose pixels are in the cache, on one thread. Input: a synthetic
+// photo-like picture (waves, edges, noise; speed does not depend on the content). Each benchmark
+// first compares its result with a plain evaluation of the formula at some outputs. Speeds are
+// pictures a second. PENSTOCK_BENCH_TARGET=AVX2 (or AVX3, SSE4, SCALAR) limits the code to that
+// vector unit.
 
 #include <benchmark/benchmark.h>
 
@@ -87,7 +88,7 @@ bool Right(const Photo& photo, const AugmentPlan& plan, const OutputFormat& form
   return true;
 }
 
-// A square (or 16:9) crop of the given size to 224 x 224, float16 planes, normalised.
+// Resizes a square (or 16:9) crop of the given size to 224 x 224 normalised float16 planes.
 void BM_Fused(benchmark::State& state) {
   const int width = static_cast<int>(state.range(0));
   const int height = static_cast<int>(state.range(1));
@@ -107,7 +108,7 @@ void BM_Fused(benchmark::State& state) {
   }
   Augmenter augmenter(program);
   out.resize(program.format().bytes());
-  // Sizes around the one asked for, as random crops have them: no table of taps is used twice.
+  // Uses sizes around the given one, as random crops have, so that no table of taps is used twice.
   AugmentPlan varied = augmenter.Draw(info, {1, 0, 0});
   int turn = 0;
   for (auto _ : state) {
@@ -134,8 +135,8 @@ BENCHMARK(BM_Fused)
     ->Args({3840, 2160})
     ->Unit(benchmark::kMicrosecond);
 
-// Whole programs on a 500 x 375 picture. The check: the same sample twice gives the same bytes, and
-// a flip of the flip gives the picture back; the pixels themselves are checked by the tests.
+// Whole programs on a 500 x 375 picture. Checks that the same sample gives the same bytes twice,
+// and that two flips give the picture back. The tests check the pixels themselves.
 void Program(benchmark::State& state, const char* ops, ElementType type, Layout layout) {
   const Photo photo(500, 375);
   const AugmentProgram program = Parsed(ops, type, layout);
@@ -211,7 +212,7 @@ void BM_Permutation(benchmark::State& state) {
 }
 BENCHMARK(BM_Permutation);
 
-// False if there is no such vector unit here.
+// Limits the code to a vector unit. False if this CPU does not have it.
 bool HoldTo(const char* wanted) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     if (std::strcmp(hwy::TargetName(target), wanted) != 0) continue;

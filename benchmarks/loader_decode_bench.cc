@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decoding: the loader's decoder, whole, by region and reduced, beside a plain loop over libjpeg's
-// rows of the whole picture. Results are compared before anything is timed.
+// Decoding with the loader's decoder (whole pictures, regions, reduced) and, for comparison, with a
+// plain loop over libjpeg's rows of the whole picture. Results are compared before anything is
+// timed.
 //
-// Input: pictures made here (textures whose spectrum falls as 1/f, edges, sensor noise): 8 of
-// 500 x 375, quality 96 in 4:4:4 and 95 in 4:2:0 (baseline and progressive), 2 of 1920 x 1080,
-// quality 90, 4:2:0; or `--files DIR`: the *.jpg and *.JPEG of a folder, in place of these.
-// Regions: 64 a picture, as torchvision's RandomResizedCrop draws them (area 8 to 100 %, aspect 3:4
-// to 4:3).
+// Input: pictures made here (textures whose spectrum falls as 1/f, edges, sensor noise): 8 of 500 x
+// 375, quality 96 in 4:4:4 and 95 in 4:2:0 (baseline and progressive), 2 of 1920 x 1080, quality
+// 90, 4:2:0; or `--files DIR`: the *.jpg and *.JPEG of a folder, in place of these. Each picture
+// has 64 regions, as torchvision's RandomResizedCrop draws them (area 8 to 100 %, aspect 3:4 to
+// 4:3).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -106,7 +107,7 @@ std::vector<std::uint8_t> MakePhoto(Size size, std::uint32_t seed) {
   std::mt19937 random(seed);
   const std::size_t pixels =
       static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
-  std::array<std::vector<float>, 3> planes;  // luma, two differences
+  std::array<std::vector<float>, 3> planes;  // luma and two colour differences
   for (std::size_t p = 0; p < planes.size(); ++p) {
     planes[p].assign(pixels, p == 0 ? 125.0F : 0.0F);
     for (int cell = 128; cell >= (p == 0 ? 2 : 8); cell /= 2) {
@@ -160,7 +161,7 @@ std::vector<Set> MakeSets() {
   return out;
 }
 
-// Files that the decoder refuses are left out, with a line on standard error.
+// Reads a folder. Leaves out files that the decoder refuses, with a line on standard error.
 std::vector<Set> ReadSet(const std::filesystem::path& folder) {
   Set out{"files", {}};
   std::vector<std::filesystem::path> paths;
@@ -188,7 +189,7 @@ std::vector<Set> ReadSet(const std::filesystem::path& folder) {
   return {std::move(out)};
 }
 
-// libjpeg as its example program uses it, but with one instance and one buffer for all files.
+// Uses libjpeg as its example program does, but with one instance and one buffer for all files.
 class PlainDecoder {
  public:
   PlainDecoder() {
@@ -236,7 +237,7 @@ bool RegionAgrees(JpegDecoder& decoder, const Picture& picture, const Region& re
   return true;
 }
 
-// The whole and four regions of every picture against the plain decoding of the whole.
+// Compares the whole and four regions of every picture with the plain decoding of the whole.
 bool ResultsAgree(const Set& set) {
   PlainDecoder plain;
   JpegDecoder decoder({});
@@ -253,7 +254,7 @@ bool ResultsAgree(const Set& set) {
   return true;
 }
 
-// Counts what the iterations did: pictures a second, compressed bytes a second, bits per pixel.
+// Sets the counters: pictures a second, compressed bytes a second, bits per pixel.
 void Report(benchmark::State& state, const Set& set) {
   double bytes = 0;
   double pixels = 0;

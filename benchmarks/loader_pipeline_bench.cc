@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole pipeline: files in the page cache to batches in memory, one iteration a batch. Input:
-// 16 photo-like pictures made by the program (long side 500, quality 96, 4:4:4, about 100 KB each),
-// or the pictures under --files=DIR; augmentation random_resized_crop=224,flip,normalize to float16
-// CHW. Before a configuration is timed, one epoch of it must deliver the bytes that the consumer
-// alone delivers.
+// The whole pipeline, from files in the page cache to batches in memory. An iteration is a batch.
+// Input: 16 photo-like pictures made by the program (long side 500, quality 96, 4:4:4, about 100 KB
+// each), or the pictures under --files=DIR. Augmentation: random_resized_crop=224,flip,normalize to
+// float16 CHW. Before a configuration is timed, one epoch of it must deliver the bytes that the
+// consumer alone delivers.
 
 #include <benchmark/benchmark.h>
 
@@ -37,7 +37,7 @@ constexpr const char* kOps = "random_resized_crop=224,flip,normalize";
 enum SourceKind : std::int64_t { kFolder, kPacked, kTar };
 enum Decode : std::int64_t { kNone, kAccurate, kFast, kReduced };
 
-// The pictures, in a folder of their own that goes at the end, or those of --files.
+// The pictures, in a folder that is removed at the end, or those of --files.
 struct Pictures {
   fs::path folder;
   fs::path made;  // removed at the end
@@ -118,7 +118,7 @@ EpochDigest OneEpoch(const Source& source, PipelineOptions options) {
   return digest.epochs()[0];
 }
 
-// False where this machine cannot do it; dies where the bytes are wrong.
+// False if this machine cannot run the configuration. Aborts if the bytes are wrong.
 bool Check(benchmark::State& state, const Source& source, const PipelineOptions& options) {
   const auto possible = MakeObjectReader(options.reader);
   if (!possible) {
@@ -167,7 +167,7 @@ void BM_Pipeline(benchmark::State& state) {
   const StageStats& read = stats.stage(Stage::kRead);
   state.counters["file_KB"] =
       static_cast<double>(read.bytes) / static_cast<double>(read.count) * 1e-3;
-  state.counters["per_core_s"] =  // samples for each busy core-second, all that were begun
+  state.counters["per_core_s"] =  // samples begun for each second of a busy core
       static_cast<double>(read.count) / Seconds(stats.worker_cpu);
 }
 

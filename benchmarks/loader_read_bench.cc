@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reading one sample costs, method by method: a file of its own, a member of a shard, and the
-// source's look-up before it. Page cache warm, one thread. Input: 256 objects of 105 KB, the mean
-// of ImageNet's files, of pseudo-random bytes, made in a temporary folder; one file each, and back
-// to back in one. Every method's bytes are compared with what was written before it is timed. A
-// mapped object is touched once a page, since its cost would otherwise be the reader's.
+// Cost of reading one sample with each method: a file, a member of a shard, and the source's
+// look-up before it. The page cache is warm; one thread. Input: 256 objects of 105 KB (the mean of
+// ImageNet's files) with pseudo-random bytes, in a temporary folder, as single files and back to
+// back in one file. The bytes of every method are compared with those written before it is timed.
+// One byte of each page of a mapped object is touched, since mapping alone would leave the cost to
+// the reader.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
@@ -98,7 +99,7 @@ std::uint64_t Touch(std::span<const std::byte> bytes) {
   return sum;
 }
 
-// True if every object comes as it was written.
+// True if every object is read as it was written.
 bool Check(ObjectReader& reader, const Source& source) {
   SampleScratch scratch;
   for (std::size_t i = 0; i < kObjects; ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a synthetic trace of N spans, packed or as a recording, to measure what reads traces.
+// Writes a synthetic trace of N spans, packed or as a recording, to measure programs that read
+// traces.
 #include <cstdint>
 #include <cstdio>
 #include <memory>

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares commands by interleaved whole runs; prints the ratio to the first with an interval.
 
-Every round runs A, B and each further variant once, in random order, so that what drifts (heat,
-neighbours, caches) meets all of them alike; what counts is the ratio within a round. The median of
-the ratios comes with the exact interval of the sign test, which assumes nothing about their
-distribution but that rounds are independent. Example:
+Every round runs A, B and each further variant once, in random order, so that drifts (heat,
+neighbours, caches) affect all of them equally. The ratio within a round counts. The median of the
+ratios comes with the exact interval of the sign test, which assumes only that rounds are
+independent. Example:
 
   benchmarks/paired_runs.py --pairs 20 --a "/usr/bin/python3 scripts/demo/train.py --data D" \\
       --b "build/release/bin/penstock record --force -o build/pair.penstock -- /usr/bin/python3 ..."
@@ -29,8 +29,8 @@ THROUGHPUT = r"^throughput: ([0-9.]+) samples/s$"
 def sign_interval(values, confidence=0.95):
     """Returns (low, high, coverage) of the median from order statistics.
 
-    The narrowest pair of equal ranks from both ends whose coverage is at least `confidence`. With
-    fewer than 6 values no pair reaches 95 %: the extremes, with the coverage that they have.
+    Takes the narrowest pair of equal ranks from both ends whose coverage is at least `confidence`.
+    With fewer than 6 values no pair reaches 95 %; then these are the extremes, with their coverage.
     """
     ordered, count = sorted(values), len(values)
 
@@ -44,7 +44,7 @@ def sign_interval(values, confidence=0.95):
 
 
 def bootstrap_interval(values, confidence=0.95, resamples=10000, seed=0):
-    """Percentile interval of the median; beside the sign test's, since it is narrower."""
+    """Percentile interval of the median. Given beside that of the sign test, since it is narrower."""
     rng = random.Random(seed)
     medians = sorted(statistics.median(rng.choices(values, k=len(values))) for _ in range(resamples))
     tail = (1 - confidence) / 2

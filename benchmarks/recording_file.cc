@@ -15,7 +15,8 @@ constexpr std::uint64_t kStart = 1'000'000'000;  // of the first anchor
 traces::RecordingOptions OptionsFor(std::uint64_t spans) {
   traces::RecordingOptions options;
   options.start_ns = kStart;
-  // Spans, a path for about each twelfth, events; a chunk for each thread that is not full.
+  // Room for spans, a path for about each twelfth of them, events, and a partly filled chunk for
+  // each thread.
   options.chunks = static_cast<std::uint32_t>(spans / wire::kRecordsPerChunk * 5 / 4 + 4096);
   return options;
 }

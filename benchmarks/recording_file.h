@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Packer that writes a recording as agents would have left it: one chunk after the other for
-// each thread, texts before they are used, spans as they end. For measurements of what reads
-// recordings. The file is made in memory; not thread-safe.
+// A Packer that writes a recording as agents would leave it: one chunk after the other for each
+// thread, texts before they are used, spans as they end. For measuring programs that read
+// recordings. The file is made in memory. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace penstock::benchmarks {
 
 class RecordingFile final : public traces::Packer {
  public:
-  // `spans`: about so many will come; what does not fit is dropped and counted, as agents do.
+  // `spans`: about how many will come. What does not fit is dropped and counted, as by an agent.
   RecordingFile(std::filesystem::path path, std::uint64_t spans);
 
   StringId Intern(std::string_view text) override;
@@ -44,7 +44,7 @@ class RecordingFile final : public traces::Packer {
   struct Thread {
     std::uint32_t process = 0;
     std::unique_ptr<traces::RecordingWriter::Thread> writer;
-    std::vector<bool> sent;  // by string id: this thread's process has written it
+    std::vector<bool> sent;  // by string id: the thread's process has written it
   };
   std::uint64_t HashOf(StringId id, Thread& thread);
   void Write(Thread& thread, wire::Record record);

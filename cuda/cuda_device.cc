@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU, by the CUDA runtime. That is linked statically and looks for the driver when it is first
-// called, so that the program starts where there is none.
+// The GPU through the CUDA runtime. The runtime is linked statically and looks for the driver at
+// its first call, so the program also starts without a driver.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class CudaStream final : public Stream {
   std::array<cudaEvent_t, kMarks> marks_{};
   DeviceMemory scratch_;
   DeviceMemory told_;         // passes, points, weights and sums, on the device
-  DeviceMemory told_pinned_;  // the same on their way there, but for the sums
+  DeviceMemory told_pinned_;  // the same without the sums, to be copied there
 };
 
 class CudaDevice final : public Device {
@@ -84,11 +84,11 @@ class CudaDevice final : public Device {
   Result<DeviceMemory> Allocate(Kind kind, std::size_t bytes) override {
     void* data = nullptr;
     const bool pinned = kind == Kind::kPinned;
-    // Portable: pinned for every thread and device of the process.
+    // Portable means pinned for every thread and device of the process.
     const int code =
         pinned ? cudaHostAlloc(&data, bytes, cudaHostAllocPortable) : cudaMalloc(&data, bytes);
     if (code != cudaSuccess) {
-      cudaGetLastError();  // an allocation that failed is told once, not again by the next launch
+      cudaGetLastError();  // so that the next launch does not report the failed allocation again
       return penstock::Fail(
           ErrorKind::kEnvironment,
           fmt::format("CUDA: no {} memory for {} bytes ({}): lower --batch or --prefetch",
@@ -149,7 +149,7 @@ Result<void> CudaStream::Begin() {
       !made) {
     return made;
   }
-  for (cudaEvent_t& mark : marks_) {  // with stamps; a thread that waits for one sleeps
+  for (cudaEvent_t& mark : marks_) {  // with time stamps; a thread that waits sleeps
     if (Result<void> made =
             CheckRuntime(cudaEventCreateWithFlags(&mark, cudaEventBlockingSync), "event");
         !made) {
@@ -160,7 +160,7 @@ Result<void> CudaStream::Begin() {
 }
 
 CudaStream::~CudaStream() {
-  if (stream_ != nullptr) cudaStreamSynchronize(stream_);  // it still uses our memory
+  if (stream_ != nullptr) cudaStreamSynchronize(stream_);  // its work still uses our memory
   for (const cudaEvent_t mark : marks_) {
     if (mark != nullptr) cudaEventDestroy(mark);
   }
@@ -175,7 +175,7 @@ Result<TimeNs> CudaStream::SinceAnchor(unsigned mark) {
   return TimeNs{static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6)};
 }
 
-// Where the parts of what the kernels are told lie, from the passes on.
+// Offsets of the kernels' data, relative to the passes.
 struct Told {
   explicit Told(const PassList& list) {
     constexpr std::size_t kUnit = 16;
@@ -234,7 +234,8 @@ Result<void> CudaStream::Start(const PassList& list, const std::byte* input, std
   return {};
 }
 
-// Peak of the memory in bytes a second, 0 where the runtime does not tell. Two transfers a clock.
+// Peak rate of the memory in bytes a second, with two transfers in each clock; 0 if the runtime
+// does not tell.
 double PeakBandwidth(int ordinal) {
   int kilohertz = 0;
   int bits = 0;

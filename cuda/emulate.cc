@@ -22,7 +22,7 @@ void ForEachThread(Body&& body) {
 
 template <bool kBlur, Ending kEnding>
 unsigned TiledBlock(const Pass& pass, const Memories& memories, int number, Floats& shared) {
-  // As a GPU leaves it: no numbers.
+  // Shared memory begins undefined, as on a GPU: NaN.
   shared.assign((static_cast<std::size_t>(pass.tile.shared_bytes) + sizeof(FourFloats) - 1) /
                     sizeof(FourFloats),
                 {{NAN, NAN, NAN, NAN}});
@@ -56,7 +56,7 @@ unsigned StreamBlock(const Pass& pass, const Memories& memories, int number, Flo
   return 0;
 }
 
-// The block of a launch, as kernels.cu chooses its kernel.
+// The function for one block of a launch, chosen as kernels.cu chooses its kernel.
 using Block = unsigned (*)(const Pass&, const Memories&, int, Floats&);
 Block BlockOf(const Launch& launch) {
   return WithEnding(launch.ending, [&](auto ending) -> Block {

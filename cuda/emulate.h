@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels on the CPU: the same bodies, block by block, the threads of a block one after the
-// other between its barriers. For tests and for machines without a GPU; correct, not fast.
+// Runs the kernels on the CPU, with the same bodies: block by block, and between two barriers the
+// threads of a block one after the other. For tests and for machines without a GPU. Correct, but
+// slow.
 #pragma once
 
 #include <span>
@@ -11,8 +12,8 @@
 
 namespace penstock::cuda {
 
-// Carries out all launches of an arranged list. Requires: memories hold what the passes name, the
-// sums begin at zero.
+// Carries out all launches of an arranged list. Requires: `memories` hold what the passes name, and
+// the sums are zero.
 void Emulate(std::span<const Launch> launches, std::span<const Pass> passes,
              const Memories& memories);
 

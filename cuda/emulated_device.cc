@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device that is the CPU. What is queued is done at once, in the calling thread.
+// The emulated device. Work that is queued is done at once, in the calling thread.
 #include <array>
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every pass does with a pixel once it has been gathered: points, masks, and the store. For
-// device and CPU alike; nothing here knows how threads are started.
+// What every pass does with a pixel that it has gathered: points, masks, and the store. For device
+// and CPU. Nothing here depends on how threads are started.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ PENSTOCK_HD void StoreElement(std::uint8_t* to, Element element, float value) {
   }
 }
 
-// Stores bytes in scratch memory. (x, y): of what is kept.
+// Stores bytes in scratch memory. (x, y): place in the kept part.
 PENSTOCK_HD void StoreBytes(const Pass& pass, const Memories& memories, int x, int y, Rgb v) {
   std::uint8_t* to = memories.scratch + pass.target +
                      std::int64_t{y} * static_cast<int>(pass.target_stride) + 3 * x;
@@ -68,8 +68,8 @@ PENSTOCK_HD Rgb Rounded(Rgb v) {
   return {RoundedByte(v.r), RoundedByte(v.g), RoundedByte(v.b)};
 }
 
-// Points, the store, masks between the two where it is the last pass. Returns the pixel's grey
-// where the pass adds them up.
+// Applies the points, in the last pass also the masks, and stores the pixel. Returns its grey if
+// the pass adds them up.
 PENSTOCK_HD unsigned FinishAny(const Pass& pass, const Memories& memories, int x, int y, int to_x,
                                int to_y, Rgb v) {
   if (pass.round) v = Rounded(v);
@@ -88,7 +88,7 @@ PENSTOCK_HD unsigned FinishAny(const Pass& pass, const Memories& memories, int x
   return grey;
 }
 
-// What was gathered for (x, y) to where it goes.
+// Finishes the pixel that was gathered for (x, y) and stores it.
 template <Ending kEnding>
 PENSTOCK_HD unsigned FinishPixel(const Pass& pass, const Memories& memories, int x, int y, Rgb v) {
   int to_x = x - pass.kept.x;
@@ -107,7 +107,7 @@ PENSTOCK_HD unsigned FinishPixel(const Pass& pass, const Memories& memories, int
   return 0;
 }
 
-// `choose` called with an std::integral_constant of the ending.
+// Calls `choose` with the ending as an std::integral_constant.
 template <class Choose>
 auto WithEnding(Ending ending, const Choose& choose) {
   switch (ending) {

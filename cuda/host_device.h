@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Marks functions that the device and the CPU compile from one text, so that tests on a machine
-// without a GPU run the very arithmetic and indexing of the kernels. Such functions use plain C++
-// alone: no library call that the device lacks, no CUDA type.
+// Marks functions that are compiled for device and CPU from one text, so that tests without a GPU
+// run the same arithmetic and indexing as the kernels. Such functions use only plain C++: no
+// library call that the device lacks, and no CUDA type.
 #pragma once
 
 #ifdef __CUDACC__

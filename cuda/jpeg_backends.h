@@ -10,13 +10,13 @@
 
 namespace penstock::cuda {
 
-// Whole batches by the JPEG engines: the one backend that takes batches with regions. Errors:
-// kEnvironment: the device has none.
+// Decodes whole batches with the JPEG engines, the only backend that accepts batches with regions.
+// Errors: kEnvironment if the device has no engines.
 [[nodiscard]] Result<std::unique_ptr<JpegBatches>> MakeJpegEngines(const nvjpeg::Library& library,
                                                                    const JpegOptions& options);
 
-// Pictures one by one in phases, the CPU's by several threads, the GPU's on streams of their own.
-// `options.backend`: kGpuHybrid or kHybrid. Errors: kEnvironment.
+// Decodes pictures one by one in phases: several threads do the CPU's part, and streams of their
+// own the GPU's. `options.backend`: kGpuHybrid or kHybrid. Errors: kEnvironment.
 [[nodiscard]] Result<std::unique_ptr<JpegBatches>> MakeJpegPhases(const nvjpeg::Library& library,
                                                                   const JpegOptions& options,
                                                                   Device& device);

@@ -128,7 +128,7 @@ Result<void> JpegEngines::Decode(std::span<const JpegPicture> pictures, Stream& 
                            images_.data(), params_.data(), stream.native()),
       "decoding");
   if (decoded) return decoded;
-  initialized_for_ = 0;  // the state may be in the middle of a batch
+  initialized_for_ = 0;  // the state may be left in the middle of a batch
   if (count == 1 && decoded.error().kind == ErrorKind::kInput) refused.push_back(0);
   return decoded;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A crew of threads for the CPU's part of decoding, each with two slots: it reads the codes of one
-// picture while the GPU is at the other. The thread that asks is one of the crew.
+// A thread pool for the CPU's part of decoding. Each thread has two slots: it reads the codes of
+// one picture while the GPU works on the other. The calling thread is part of the pool.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -29,7 +29,7 @@ class JpegPhases final : public JpegBatches {
 
   JpegBackend backend() const override { return options_.backend; }
   unsigned engines() const override { return 0; }
-  // By a slot of the calling thread's: nobody decodes meanwhile.
+  // Uses a slot of the calling thread, since nobody decodes meanwhile.
   bool Takes(const JpegPicture& picture) override { return crew_.front().slots[0].Takes(picture); }
   Result<void> Decode(std::span<const JpegPicture> pictures, Stream& stream,
                       std::vector<std::size_t>& refused) override;
@@ -39,11 +39,11 @@ class JpegPhases final : public JpegBatches {
   struct Member {
     std::vector<JpegSlot> slots;
     std::size_t turn = 0;
-    std::size_t used = 0;  // slots, in the batch at hand
-    std::thread thread;    // but of the first, which is the thread that asks
+    std::size_t used = 0;  // slots used in the current batch
+    std::thread thread;    // none for the first member, the calling thread
   };
   void Run(Member& member);
-  // Takes pictures of the batch until there are none left.
+  // Decodes pictures of the batch until none is left.
   void Work(Member& member);
   [[nodiscard]] Result<void> DecodeBy(Member& member, const JpegPicture& picture);
 
@@ -53,7 +53,8 @@ class JpegPhases final : public JpegBatches {
   nvjpeg::Owned<nvjpeg::HandleTag> handle_{nullptr, nullptr};
   std::vector<Member> crew_;
 
-  // The batch at hand. The mutex guards what follows it; the others are read while it lasts.
+  // The current batch. The mutex guards what follows it; the members before it are only read during
+  // a batch.
   std::span<const JpegPicture> pictures_;
   Stream* stream_ = nullptr;
   std::vector<Result<void>> results_;
@@ -126,7 +127,7 @@ void JpegPhases::Work(Member& member) {
     if (i >= pictures_.size()) return;
     try {
       results_[i] = DecodeBy(member, pictures_[i]);
-    } catch (const std::exception&) {  // a text that fits without memory
+    } catch (const std::exception&) {  // a text that needs no memory
       results_[i] = tl::unexpected<Error>(Error{ErrorKind::kEnvironment, "no memory"});
     }
   }
@@ -186,7 +187,8 @@ Result<void> JpegPhases::Decode(std::span<const JpegPicture> pictures, Stream& s
     ended_.wait(lock, [&] { return working_ == 0; });
     trouble = trouble_;
   }
-  // Also behind a failure: who waits for `stream` then waits for all that uses the batch's memory.
+  // Done after a failure too, so that waiting for `stream` waits for all work that uses the batch's
+  // memory.
   for (Member& member : crew_) {
     for (std::size_t i = 0; i < member.used; ++i) {
       const std::size_t back = member.turn + member.slots.size() - 1 - i;

@@ -12,8 +12,8 @@ namespace {
 using nvjpeg::Check;
 using nvjpeg::CheckOfFile;
 
-// Pixels of a picture from which on the GPU reads its codes faster than a core does: what
-// nvImageCodec and DALI take (hybrid_huffman_threshold).
+// From this many pixels on the GPU reads the codes of a picture faster than a core does: the
+// default of nvImageCodec and DALI (hybrid_huffman_threshold).
 constexpr std::uint64_t kGpuCodesFrom = 1'000'000;
 
 }  // namespace
@@ -92,7 +92,7 @@ std::vector<std::pair<TimeNs, TimeNs>> JpegSlot::TakeStretches() {
 }
 
 Result<void> JpegSlot::Parse(const JpegPicture& picture) {
-  // The last picture is in the memory that this one is to have.
+  // The last picture still uses the memory for this one.
   if (Result<void> finished = Finish(); !finished) return finished;
   const nvjpeg::Api& api = library_->api();
   const Box& region = picture.region;
@@ -114,7 +114,7 @@ bool JpegSlot::Supports(const Way& way) const {
          unsupported == 0;
 }
 
-// Its decoder says of other kinds that it takes them, and does not.
+// nvJPEG's decoder for this claims to accept other kinds too, but does not decode them.
 bool JpegSlot::IsForGpuCodes() const {
   const nvjpeg::Api& api = library_->api();
   int encoding = 0;
@@ -167,7 +167,7 @@ Result<void> JpegSlot::Decode(const JpegPicture& picture) {
   if (status == nvjpeg::kSuccess) {
     status = api.DecodeJpegDevice(handle_, decoder, state, &image, stream_->native());
   }
-  // Also behind a failure: something of the picture may be on its way.
+  // Set after a failure too, since part of the picture's work may be queued.
   in_flight_ = true;
   if (Result<void> marked = stream_->Mark(kDecoded); !marked) return marked;
   return CheckOfFile(status, "the GPU's part of decoding");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What nvJPEG needs to decode one picture in phases: the CPU's with the file, then the GPU's on a
-// stream of the slot's own. Private to cuda/. One thread at a time; a picture that is begun while
-// the GPU is at the last one waits for that.
+// What nvJPEG needs to decode one picture in phases: first the CPU's with the file, then the GPU's
+// on a stream of the slot. Private to cuda/. One thread at a time. Beginning a picture waits until
+// the GPU has finished the last one.
 #pragma once
 
 #include <memory>
@@ -16,28 +16,28 @@ namespace penstock::cuda {
 
 class JpegSlot {
  public:
-  // The mark of stream() behind the last picture, after the one before the GPU's part of it.
+  // The mark of stream() after the last picture. The mark before it stands before the GPU's part.
   static constexpr unsigned kDecoded = 1;
 
-  // `handle`, `library` and `device` outlive this. Errors: kEnvironment, also that the device lacks
-  // the backend.
+  // Requires: `handle`, `library` and `device` outlive the result. Errors: kEnvironment, also if
+  // the device lacks the backend.
   [[nodiscard]] static Result<JpegSlot> Make(const nvjpeg::Library& library, nvjpeg::Handle handle,
                                              JpegBackend backend, Device& device);
 
-  // Parses the picture's headers. Returns whether a decoder takes it.
+  // Parses the picture's headers. Returns whether a decoder accepts it.
   [[nodiscard]] bool Takes(const JpegPicture& picture);
-  // Reads the codes with the CPU, or leaves them to the GPU; queues the rest and marks its end.
-  // Errors: kInput: the file; kEnvironment.
+  // Reads the codes on the CPU or leaves them to the GPU, queues the rest and marks its end.
+  // Errors: kInput for the file; kEnvironment.
   [[nodiscard]] Result<void> Decode(const JpegPicture& picture);
   [[nodiscard]] Stream& stream() { return *stream_; }
-  // When the GPU was at the pictures decoded since the last call, from the device's anchor on.
-  // Waits for the last of them.
+  // Intervals in which the GPU worked on the pictures decoded since the last call, relative to the
+  // device's anchor. Waits for the last of them.
   [[nodiscard]] std::vector<std::pair<TimeNs, TimeNs>> TakeStretches();
 
  private:
   static constexpr unsigned kBegun = 0;
 
-  // Codes by the CPU, and by the GPU.
+  // One of two ways: codes read by the CPU, or by the GPU.
   struct Way {
     nvjpeg::Owned<nvjpeg::DecoderTag> decoder{nullptr, nullptr};
     nvjpeg::Owned<nvjpeg::StateTag> state{nullptr, nullptr};
@@ -47,9 +47,9 @@ class JpegSlot {
       : library_(&library), handle_(handle) {}
   [[nodiscard]] Result<void> Begin(JpegBackend backend, Device& device);
   [[nodiscard]] Result<Way> MakeWay(int backend) const;
-  [[nodiscard]] Result<void> Finish();  // the picture that is in flight
+  [[nodiscard]] Result<void> Finish();  // waits for the picture in flight
   [[nodiscard]] Result<void> Parse(const JpegPicture& picture);
-  // Requires: Parse(). nullptr: neither takes it.
+  // The way for the picture; nullptr if neither accepts it. Requires: Parse().
   [[nodiscard]] const Way* Choose() const;
   [[nodiscard]] bool Supports(const Way& way) const;
   [[nodiscard]] bool IsForGpuCodes() const;
@@ -61,7 +61,7 @@ class JpegSlot {
   nvjpeg::Owned<nvjpeg::PinnedTag> pinned_{nullptr, nullptr};
   nvjpeg::Owned<nvjpeg::BufferTag> buffer_{nullptr, nullptr};
   Way cpu_codes_;
-  Way gpu_codes_;  // empty where the backend has none
+  Way gpu_codes_;  // empty if the backend lacks it
   bool in_flight_ = false;
   std::vector<std::pair<TimeNs, TimeNs>> stretches_;
   std::unique_ptr<Stream> stream_;  // the last member: ended first, when the GPU uses all of these

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels: bodies from tile_bodies.h and point_bodies.h with barriers between them. A row of
-// the grid is a pass, so that one launch serves the pictures of a whole batch.
+// the grid is a pass, so one launch serves a whole batch of pictures.
 #include <cuda_runtime.h>
 
 #include "cuda/kernels.h"
@@ -11,7 +11,7 @@
 namespace penstock::cuda {
 namespace {
 
-// Adds up `grey` over the block; integers, so the order does not matter.
+// Adds up `grey` over the block. They are integers, so the order does not matter.
 __device__ void AddGrey(const Pass& pass, const Memories& memories, unsigned grey) {
   if (pass.sum < 0) return;  // the same for the whole block
   __shared__ unsigned partial[kRows];
@@ -30,9 +30,9 @@ __device__ int Thread() {
   return static_cast<int>(threadIdx.y) * kLanes + static_cast<int>(threadIdx.x);
 }
 
-// The block's pass in shared memory, where stores of pixels do not make the compiler read it again
-// from global memory. For all threads of the block; ends with a barrier. A block may be beyond
-// those of its pass: the launch has as many as the largest pass needs.
+// Copies the block's pass to shared memory, so that stores of pixels do not make the compiler read
+// it again from global memory. All threads of the block call this; it ends with a barrier. A block
+// may lie beyond those of its pass, since a launch has as many blocks as the largest pass needs.
 struct alignas(16) PassBytes {
   unsigned word[sizeof(Pass) / sizeof(unsigned)];
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the kernels are started; all that is between the host's compiler and nvcc.
+// Starting the kernels: the interface between the code of the host's compiler and that of nvcc.
 #pragma once
 
 #include "cuda/passes.h"
@@ -12,7 +12,7 @@ namespace penstock::cuda {
 [[nodiscard]] int StartLaunch(const Launch& launch, const Pass* passes, const Memories& memories,
                               void* stream);
 
-// A cudaError_t: whether there is code for the current device in this program.
+// Whether this program has code for the current device. Returns a cudaError_t.
 [[nodiscard]] int FindKernels();
 
 }  // namespace penstock::cuda

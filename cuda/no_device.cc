@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands in for the GPU in a build without the CUDA toolkit.
+// Replaces the GPU in a build without the CUDA toolkit.
 #include "cuda/device.h"
 
 namespace penstock::cuda {

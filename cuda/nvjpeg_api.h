@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What we use of nvJPEG, declared by ourselves: the library is opened at run time where there is
-// one, and its header is not needed to build. A test compares this with the real header where that
-// is found. All of it is the same from nvJPEG 11.6 on, which brought decoding of regions by
-// batches.
+// The part of nvJPEG that we use, declared here, so that the build needs no header: the library is
+// opened at run time. A test compares this with the real header where that is installed. It is the
+// same in all versions from nvJPEG 11.6 on, which introduced decoding of regions in batches.
 #pragma once
 
 #include <cstddef>
@@ -75,7 +74,7 @@ struct Api {
   int (*DecodeParamsSetOutputFormat)(Params params, int format);
   int (*DecodeParamsSetROI)(Params params, int x, int y, int width, int height);
 
-  // Batches: by the engines alone. The other backends say of them kImplementationNotSupported.
+  // Batches, only for the engines. Other backends return kImplementationNotSupported.
   int (*DecodeBatchedSupportedEx)(Handle handle, Parsed parsed, Params params, int* not_supported);
   int (*DecodeBatchedInitialize)(Handle handle, State state, int batch, int cpu_threads,
                                  int format);
@@ -84,7 +83,7 @@ struct Api {
                          CudaStream stream);
   int (*GetHardwareDecoderInfo)(Handle handle, unsigned* engines, unsigned* cores);  // may be null
 
-  // Phases of one picture: by the others.
+  // Phases of one picture, for the other backends.
   int (*DecoderCreate)(Handle handle, int backend, Decoder* decoder);
   int (*DecoderDestroy)(Decoder decoder);
   int (*DecoderStateCreate)(Handle handle, Decoder decoder, State* state);

@@ -104,8 +104,7 @@ Result<Library> Library::Open(const std::string& path) {
 }
 
 Result<Owned<HandleTag>> Library::MakeHandle(int backend, bool interpolate_chroma) const {
-  // The flag is refused by libraries that do not know it yet; the pixels are then a little less
-  // like libjpeg's.
+  // Older libraries refuse the flag. Their pixels are a little less like libjpeg's.
   const unsigned flags = interpolate_chroma ? kInterpolateChroma : 0;
   Handle handle = nullptr;
   int status = api_.CreateEx(backend, nullptr, nullptr, flags, &handle);

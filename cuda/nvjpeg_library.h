@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvJPEG, opened at run time, and what it makes, owned. The library stays open when this ends: its
-// own threads and the driver's may still be in it.
+// nvJPEG, opened at run time, with owning handles for its objects. The library stays open when this
+// object ends, since its own threads and the driver's may still run in it.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ using Owned = std::unique_ptr<Tag, int (*)(Tag*)>;
 
 class Library {
  public:
-  // `path`: empty: libnvjpeg.so.13, .12, .11 where the dynamic linker looks. Errors: kEnvironment:
-  // none, or one that is too old.
+  // `path`: if empty, libnvjpeg.so.13, .12 or .11 as the dynamic linker finds it. Errors:
+  // kEnvironment if there is none, or it is too old.
   [[nodiscard]] static Result<Library> Open(const std::string& path);
 
   [[nodiscard]] const Api& api() const { return api_; }
-  // Errors of all: kEnvironment. `backend`: of nvjpeg::Backend.
+  // Errors of all functions: kEnvironment. `backend`: an nvjpeg::Backend.
   [[nodiscard]] Result<Owned<HandleTag>> MakeHandle(int backend, bool interpolate_chroma) const;
   [[nodiscard]] Result<Owned<StreamTag>> MakeParsed(Handle handle) const;
   [[nodiscard]] Result<Owned<ParamsTag>> MakeParams(Handle handle) const;  // R G B side by side
@@ -35,7 +35,7 @@ class Library {
 
 // Errors: kEnvironment.
 [[nodiscard]] Result<void> Check(int status, const char* what);
-// The same of a step that reads a file. Errors: kInput where that is to blame.
+// The same for a step that reads a file. Errors: kInput if the file is the cause.
 [[nodiscard]] Result<void> CheckOfFile(int status, const char* what);
 [[nodiscard]] const char* StatusName(int status);
 

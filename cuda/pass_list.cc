@@ -21,13 +21,13 @@ std::int64_t RoundedUp(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// Source pixels that `count` outputs read.
+// Number of source columns that `outputs` outputs read.
 int ColumnsRead(const Axis& axis, int outputs, int taps) {
   return static_cast<int>(std::ceil((outputs - 1) * axis.ratio)) + taps + 1;
 }
 
-// Whether the pixels with weight of a window [from, from + count) of the axis are in a source of
-// that size. The very last tap may be one without weight.
+// Whether all pixels with weight for outputs [from, from + count) lie in a source of that size. The
+// very last tap may have no weight.
 bool IsInside(const Axis& axis, int from, int count, int size) {
   const Reach far = ReachOf(axis);
   const FirstTap a = FirstTapOf(axis, far, from);
@@ -71,7 +71,7 @@ int Blocks(std::int64_t items) {
 
 Tile ChooseTile(const Pass& pass) {
   constexpr int kFloat = sizeof(float);
-  // Wide ones leave fewer lanes without a word; high ones share what neighbours need.
+  // Wide tiles leave fewer lanes without a word; high ones share the source rows of neighbours.
   constexpr std::pair<int, int> kShapes[] = {{128, 16}, {64, 16}, {32, 16}, {32, 8}, {32, 4},
                                              {16, 8},   {16, 4},  {8, 8},   {8, 4},  {4, 4},
                                              {2, 4},    {1, 2},   {1, 1}};
@@ -117,7 +117,7 @@ void PassList::Begin(const PictureAt& source) {
   level_ = 0;
 }
 
-// Begins a pass, after the one that is pending.
+// Flushes the pending pass and begins a new one.
 void PassList::StartGather(Gather gather, int width, int height) {
   if (pending_) Flush();
   pass_ = Pass{};
@@ -168,7 +168,7 @@ void PassList::Window(const Box& window, bool mirror_x, bool mirror_y) {
   const bool inside = window.x >= 0 && window.y >= 0 && window.x + window.width <= width_ &&
                       window.y + window.height <= height_;
   if (pending_ && inside && !cropped_ && pass_.sum < 0) {
-    pass_.kept = window;  // rides on the store
+    pass_.kept = window;  // done with the store
     pass_.store_mirror_x = mirror_x;
     pass_.store_mirror_y = mirror_y;
     width_ = window.width;
@@ -222,7 +222,7 @@ void PassList::Brightness(double factor) {
 }
 
 void PassList::Contrast(double factor) {
-  // The pass before must add up what it stores; where there is none, one that copies.
+  // The pass before must add up what it stores. If there is none, a copying pass does.
   if (!pending_ || pass_.sum >= 0) StartGather(Gather::kWindow, width_, height_);
   const int sum = sums_++;
   pass_.sum = sum;
@@ -281,7 +281,7 @@ void PassList::End() {
   Close(true);
 }
 
-// The pending pass stores bytes, which the next one reads.
+// Ends the pending pass, which stores bytes that the next one reads.
 void PassList::Flush() {
   pass_.round = true;
   pass_.target_stride = PitchOf(pass_.kept.width);
@@ -352,7 +352,7 @@ void PassList::Arrange() {
     launch.blocks = std::max(launch.blocks, pass.blocks);
     launch.shared_bytes = std::max(launch.shared_bytes, pass.tile.shared_bytes);
     sorted_.push_back(pass);
-    levels_[i] = place.level;  // as the passes now are
+    levels_[i] = place.level;  // in the new order of the passes
   }
   passes_.swap(sorted_);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the steps of pictures to passes and launches. Steps are collected lazily: colour and masks
-// ride on the gather before them, a crop or a mirroring at the end on its store, and only a
-// contrast (which needs the mean of the whole picture first) or a second gather ends a pass. A list
-// belongs to one thread and keeps its memory from batch to batch.
+// Turns the steps of pictures into passes and launches. Steps are collected lazily: colour and
+// masks become part of the gather before them, and a crop or a mirroring at the end part of its
+// store. Only a contrast (which first needs the mean of the whole picture) or a second gather ends
+// a pass. A list belongs to one thread and keeps its memory from batch to batch.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct OutputForm {
   std::array<float, 3> bias{0, 0, 0};
 };
 
-// Parameters of a grid of squares, as the formula has them; angle in radians.
+// Parameters of a grid of squares, as in the formula; angle in radians.
 struct Grid {
   double tile = 1;
   double fraction = 0;
@@ -39,12 +39,12 @@ class PassList {
  public:
   void Clear();
 
-  // The steps of one picture, in order. Begin() with what is there, End() with where it goes.
+  // The steps of one picture, in order, between Begin() and End().
   void Begin(const PictureAt& source);
-  // Errors: kInput where a resize shrinks by more than shared memory can hold the pixels of;
-  //         kUsage where the source lacks pixels that have weight.
+  // Errors: kInput if a resize shrinks so much that shared memory cannot hold its source pixels;
+  //         kUsage if the source lacks pixels with weight.
   [[nodiscard]] Result<void> Resize(const Axis& x, const Axis& y);
-  // The window of the picture that begins at (left, top), then mirrored; zeros outside.
+  // Takes a window of the picture, with zeros outside the picture, and then mirrors it.
   void Window(const Box& window, bool mirror_x, bool mirror_y);
   void Rotate(double radians, Filter filter);
   // Requires: kernel odd.
@@ -57,26 +57,27 @@ class PassList {
   void MaskGrid(const Grid& grid);
   // From here on Erase() and MaskGrid() change what is stored, in units of the output.
   void Finish(const OutputForm& form, std::int64_t target);
-  // The picture is complete.
+  // Completes the picture.
   void End();
-  [[nodiscard]] int width() const { return width_; }  // of the picture as it is by now
+  [[nodiscard]] int width() const { return width_; }  // of the picture after the steps so far
   [[nodiscard]] int height() const { return height_; }
 
-  // Sorts the passes into launches, to be started one after the other. Requires: all ended.
+  // Sorts the passes into launches that are started one after the other. Requires: all pictures are
+  // ended.
   void Arrange();
 
-  // Of one pass at least; valid until the next change. passes(): sorted by Arrange().
+  // Valid until the next change, and with at least one pass. Arrange() sorts passes().
   [[nodiscard]] std::span<const Pass> passes() const { return passes_; }
   [[nodiscard]] std::span<const Point> points() const { return points_; }
   [[nodiscard]] std::span<const float> weights() const { return weights_; }
   [[nodiscard]] std::span<const Launch> launches() const { return launches_; }
   [[nodiscard]] int sums() const { return sums_; }
   [[nodiscard]] std::int64_t scratch_bytes() const { return scratch_; }
-  // Units: bytes that the passes read and write, each pixel that is needed counted once.
+  // Bytes that the passes read and write. Each pixel that is needed counts once.
   [[nodiscard]] std::uint64_t bytes_moved() const { return moved_; }
 
  private:
-  struct Place {  // of a pass among the launches
+  struct Place {  // place of a pass among the launches
     int level;
     Launch::Kind kind;
     Ending ending;
@@ -92,7 +93,7 @@ class PassList {
 
   std::vector<Pass> passes_;
   std::vector<Pass> sorted_;
-  std::vector<int> levels_;  // of each pass: which of its picture
+  std::vector<int> levels_;  // number of each pass within its picture
   std::vector<Place> order_;
   std::vector<Point> points_;
   std::vector<float> weights_;
@@ -101,12 +102,12 @@ class PassList {
   std::int64_t scratch_ = 0;
   std::uint64_t moved_ = 0;
 
-  Pass pass_;             // that is being collected
+  Pass pass_;             // the pass that is being collected
   bool pending_ = false;  // pass_ has a gather
-  bool cropped_ = false;  // and its store a window: no more points
+  bool cropped_ = false;  // and its store a window, so no more points fit
   bool finished_ = false;
   int level_ = 0;
-  PictureAt source_;  // of the pass, or of the next one
+  PictureAt source_;  // source of the pass, or of the next one
   int width_ = 0;
   int height_ = 0;
 };
@@ -114,7 +115,7 @@ class PassList {
 // Shared memory that a block may have on every device.
 inline constexpr int kSharedBytes = 46 << 10;
 
-// The shape of the tiles of a pass; width 0: not even one pixel's worth of source fits.
+// The shape of the tiles of a pass. Width 0 if not even the source of one pixel fits.
 [[nodiscard]] Tile ChooseTile(const Pass& pass);
 
 }  // namespace penstock::cuda

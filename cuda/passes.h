@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels are told: for each picture a row of passes, each of which gathers pixels (a
+// The kernels' instructions. Each picture has a sequence of passes. A pass gathers pixels (a
 // resize, a window, a rotation, a blur), changes them one by one (colour, masks), and stores them
-// as bytes for the next pass or in their final form. Plain values that are copied to the device as
-// they are; places in memory are offsets, so that a list can be made before its memory is known.
+// as bytes for the next pass or in their final form. These are plain values that are copied to the
+// device as they are. Places in memory are offsets, so a list can be made before its memory is
+// known.
 //
-// Coordinates: a gather makes a picture of width x height; points and masks see that picture's
-// coordinates; `kept` of it is stored, mirrored if asked for.
+// Coordinates: a gather makes a picture of width x height, and points and masks use the coordinates
+// of that picture. Its part `kept` is stored, mirrored if asked for.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,8 @@ enum class Layout : std::uint8_t { kHwc, kChw };
   return element == Element::kU8 ? 1 : element == Element::kF16 ? 2 : 4;
 }
 
-// One axis of a resize: output i of [0, count) is centred at offset + (first + i + 1/2) * ratio in
-// pixels of the source from `base` (count - 1 - i where mirrored); pixels outside of
+// One axis of a resize. Output i of [0, count) has its centre at offset + (first + i + 1/2) * ratio
+// (with count - 1 - i for i if mirrored), in pixels of the source from `base`. Pixels outside
 // [base, base + limit) have no weight.
 struct Axis {
   int base = 0;
@@ -36,8 +37,8 @@ struct Axis {
   Filter filter = Filter::kBilinear;
 };
 
-// How far from its centre an output reads, in pixels of the source; 0: the nearest alone. Weights
-// fall by `slope` a pixel.
+// How far from its centre an output reads, in pixels of the source; 0: only the nearest. Weights
+// fall by `slope` for each pixel.
 struct Reach {
   double support = 0;
   float slope = 0;
@@ -50,7 +51,7 @@ struct Box {
   int height = 0;
 };
 
-// Where a picture of bytes lies: [height][stride], R G B. stride is a multiple of 4, as is offset.
+// Where a picture of bytes lies: [height][stride], R G B. stride and offset are multiples of 4.
 enum class Memory : std::uint8_t { kInput, kScratch };
 struct PictureAt {
   Memory memory = Memory::kInput;
@@ -62,7 +63,7 @@ struct PictureAt {
 inline constexpr std::int64_t kPictureAlignment = 16;  // of offsets
 inline constexpr std::int64_t kReadableBeyond = 16;    // bytes after a picture that may be read
 
-// Bytes from one row to the next of a picture that is to be read by a kernel.
+// Bytes from one row to the next in a picture that a kernel reads.
 [[nodiscard]] constexpr std::int64_t PitchOf(int width) {
   return (3 * std::int64_t{width} + 3) / 4 * 4;
 }
@@ -76,15 +77,15 @@ enum class PointKind : std::uint8_t {
   kGridMask,
 };
 
-// What is done to one pixel after the other.
+// An operation on single pixels.
 struct Point {
   PointKind kind = PointKind::kBrightness;
   float a = 0;        // factor; hue shift; fill
   float b = 0;        // 1 - factor; saturation
   float c = 0;        // value
   Box box;            // kErase
-  int sum = -1;       // kContrast: of which pass the mean grey is meant
-  double pixels = 1;  // kContrast: of that pass
+  int sum = -1;       // kContrast: the pass whose mean grey is used
+  double pixels = 1;  // kContrast: pixels of that pass
   double tile = 1;    // kGridMask, as in the formula
   double fraction = 0;
   double shift_u = 0;
@@ -97,7 +98,7 @@ enum class Gather : std::uint8_t {
   kTiled,   // a resize: two passes over a tile in shared memory
   kBlur,    // the same with weights of their own and reflected borders
   kWindow,  // pixels as they are; zeros outside of the source
-  kStream,  // the same, four at a time: nothing outside, nothing mirrored, widths by four
+  kStream,  // the same, four at a time: nothing outside, no mirroring, width a multiple of four
   kRotateNearest,
   kRotateBilinear,
 };
@@ -111,29 +112,29 @@ struct Tile {
   int step_x = 0;  // floats from the weights of one output to the next: taps by four
   int step_y = 0;
   int pitch = 0;   // floats of a row between the two passes
-  int strips = 1;  // of that height that a block makes, one after the other
+  int strips = 1;  // strips of that height that a block makes in turn
   int shared_bytes = 0;
 };
 
 struct Pass {
   Gather gather = Gather::kWindow;
-  bool mirror_x = false;  // kWindow: of what is gathered
+  bool mirror_x = false;  // kWindow: mirrors while gathering
   bool mirror_y = false;
   bool store_mirror_x = false;
   bool store_mirror_y = false;
   bool final = false;  // stores in the output's form, else bytes in scratch memory
-  bool round = false;  // to bytes before the points
+  bool round = false;  // rounds to bytes before the points
   Element element = Element::kU8;
   Layout layout = Layout::kHwc;
   PictureAt source;
   std::int64_t target = 0;         // offset in output or scratch memory
   std::int64_t target_stride = 0;  // of scratch memory, bytes
-  int width = 0;                   // of the picture that is gathered
+  int width = 0;                   // of the gathered picture
   int height = 0;
-  Box kept;   // of it is stored
+  Box kept; // the part of it that is stored
   Axis x, y;  // kTiled
   Reach reach_x, reach_y;
-  int left = 0;  // kWindow: of its first pixel in the source
+  int left = 0;  // kWindow: place of its first pixel in the source
   int top = 0;
   int radius = 0;     // kBlur
   int weights = 0;    // kBlur: first of 2 * radius + 1 floats
@@ -141,8 +142,8 @@ struct Pass {
   double sine = 0;
   int first_point = 0;
   int points = 0;
-  int masks = 0;               // points after those, applied to what is stored, in its coordinates
-  int sum = -1;                // where the sum of the greys goes, for a contrast that follows
+  int masks = 0;               // points after those, in coordinates of what is stored
+  int sum = -1;                // place for the sum of the greys, for a later contrast
   float scale[3] = {1, 1, 1};  // final: stored = value * scale + bias
   float bias[3] = {0, 0, 0};
   Tile tile;
@@ -150,22 +151,22 @@ struct Pass {
   int blocks = 0;
 };
 
-// What is done with a pixel that has been gathered: anything; or, without points, masks and sums, a
-// store of bytes for the next pass or of one kind of element. A kernel for each.
+// How a pass ends. kAny does everything. The others have no points, masks or sums, and store bytes
+// for the next pass or one type of element. Each has a kernel.
 enum class Ending : std::uint8_t { kAny, kBytes, kU8, kF16, kF32 };
 
-// Passes [first, first + count) of the list, all of one kind, which do not depend on each other.
+// Passes [first, first + count) of the list, which are of one kind and do not depend on each other.
 struct Launch {
   enum class Kind : std::uint8_t { kTiled, kBlur, kPixels, kStream };
   Kind kind = Kind::kPixels;
   Ending ending = Ending::kAny;
   int first = 0;
   int count = 0;
-  int blocks = 0;  // of the pass that has most
+  int blocks = 0;  // blocks of the largest pass
   int shared_bytes = 0;
 };
 
-// What a kernel gets beside the pass.
+// What a kernel gets in addition to the pass.
 struct Memories {
   const std::uint8_t* input = nullptr;
   std::uint8_t* scratch = nullptr;
@@ -180,8 +181,8 @@ inline constexpr int kLanes = 32;
 inline constexpr int kRows = 8;
 inline constexpr int kThreads = kLanes * kRows;
 
-// What a thread of a pass without tiles makes, kThreads apart: pixels, in a kStream pass four at a
-// time.
+// Items that a thread makes in a pass without tiles, kThreads apart. An item is a pixel, or four in
+// a kStream pass.
 inline constexpr int kItems = 4;
 
 }  // namespace penstock::cuda

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of one pixel: colour, masks, rounding, half precision. The formulas and their
-// roundings are those of loader/augment/op.h; "multiply, then add" means two roundings, on the
-// device too (it is compiled without contraction), and FusedAdd() one. Pure functions.
+// The arithmetic of one pixel: colour, masks, rounding, half precision. Formulas and roundings are
+// those of loader/augment/op.h. Multiplying and then adding rounds twice, on the device too (it is
+// compiled without contraction); FusedAdd() rounds once. Pure functions.
 #pragma once
 
 #include <math.h>
@@ -25,7 +25,8 @@ PENSTOCK_HD float FusedAdd(float a, float b, float c) {
   return fmaf(a, b, c);
 }
 
-// Byte `i` of the word. On the device by way of 2^23 + byte: conversions are slow there.
+// Byte `i` of the word. On the device it is computed as 2^23 + byte, since conversions are slow
+// there.
 PENSTOCK_HD float ByteOf(std::uint32_t word, unsigned i) {
 #ifdef __CUDA_ARCH__
   return __uint_as_float(__byte_perm(word, 0x4B000000U, 0x7440U + i)) - 8388608.0f;
@@ -38,12 +39,12 @@ PENSTOCK_HD float Clamped(float value, float low, float high) {
   return value < low ? low : value > high ? high : value;
 }
 
-// Halves to even, then into 0 to 255.
+// Rounds halves to even, then clamps to 0 to 255.
 PENSTOCK_HD float RoundedByte(float value) {
   return Clamped(rintf(value), 0.0f, 255.0f);
 }
 
-// The fraction dropped, then into 0 to 255.
+// Drops the fraction, then clamps to 0 to 255.
 PENSTOCK_HD float TruncatedByte(float value) {
   return Clamped(truncf(value), 0.0f, 255.0f);
 }
@@ -56,7 +57,7 @@ PENSTOCK_HD float Grey(const Rgb& v) {
   return truncf((red + green) + blue);
 }
 
-// Each channel: trunc(clamp(factor * v + offset)).
+// trunc(clamp(factor * v + offset)) for each channel.
 PENSTOCK_HD Rgb Blended(const Rgb& v, float factor, float offset) {
   const float red = factor * v.r;
   const float green = factor * v.g;
@@ -64,7 +65,7 @@ PENSTOCK_HD Rgb Blended(const Rgb& v, float factor, float offset) {
   return {TruncatedByte(red + offset), TruncatedByte(green + offset), TruncatedByte(blue + offset)};
 }
 
-// Bytes to bytes by way of hue, saturation and value, each in [0, 1].
+// Changes bytes through hue, saturation and value, each in [0, 1].
 PENSTOCK_HD Rgb HsvChanged(const Rgb& v, float shift, float saturate, float brighten) {
   const float high = fmaxf(fmaxf(v.r, v.g), v.b);
   const float low = fminf(fminf(v.r, v.g), v.b);
@@ -107,7 +108,7 @@ PENSTOCK_HD Rgb HsvChanged(const Rgb& v, float shift, float saturate, float brig
     case 5:
       changed = {value, p, q};
       break;
-    default:  // 0, and 6, which rounding can give
+    default:  // 0, or 6 by rounding
       changed = {value, t, p};
       break;
   }
@@ -134,7 +135,7 @@ PENSTOCK_HD bool Covers(const Point& mask, int x, int y) {
   return InSquare(u, mask) && InSquare(v, mask);
 }
 
-// What the point makes of the pixel (x, y). Requires: v holds bytes, but for masks.
+// The pixel (x, y) after the point. Requires: v holds bytes, except for masks.
 PENSTOCK_HD Rgb Changed(const Point& point, int x, int y, const Rgb& v,
                         const unsigned long long* sums) {
   switch (point.kind) {
@@ -153,7 +154,7 @@ PENSTOCK_HD Rgb Changed(const Point& point, int x, int y, const Rgb& v,
   }
 }
 
-// IEEE binary16, halves rounded to even. Requires: no NaN.
+// The value as IEEE binary16, with halves rounded to even. Requires: no NaN.
 PENSTOCK_HD std::uint16_t HalfBits(float value) {
 #ifdef __CUDA_ARCH__
   std::uint16_t half;
@@ -165,7 +166,7 @@ PENSTOCK_HD std::uint16_t HalfBits(float value) {
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
   const std::uint32_t sign = (bits ^ magnitude) >> 16;
   std::uint32_t half = 0x7C00;
-  if (magnitude < 0x38800000U) {  // adding 1/2 lines a subnormal up with the last bits
+  if (magnitude < 0x38800000U) {  // adding 1/2 aligns a subnormal with the last bits
     float small = 0;
     std::memcpy(&small, &magnitude, sizeof small);
     small += 0.5f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one thread does in passes that need no shared memory: windows, rotations, and the stream of
-// whole rows, four pixels at a time. As tile_bodies.h, for device and CPU alike.
+// What one thread does in passes that need no shared memory: windows, rotations, and streams of
+// whole rows, four pixels at a time. For device and CPU, as tile_bodies.h.
 #pragma once
 
 #include <cstddef>
@@ -66,7 +66,8 @@ PENSTOCK_HD Rgb GatheredPixel(const Pass& pass, const std::uint8_t* source, int 
                  pass.top + (pass.mirror_y ? pass.height - 1 - y : y));
 }
 
-// Places of what a thread makes in rows of `width` items: kThreads apart from item `first` on.
+// Walks over the items that a thread makes in rows of `width` items: from item `first` on, kThreads
+// apart.
 struct Walk {
   int width = 1;
   int x = 0;
@@ -92,8 +93,8 @@ struct Walk {
   int down_;
 };
 
-// The pixels of one thread. All are read before one is stored; but one by one where points, which
-// take longer, need the registers. Returns the sum of their greys.
+// Makes the pixels of one thread and returns the sum of their greys. All pixels are read before one
+// is stored, except with points, which take longer and need the registers: then one by one.
 template <Ending kEnding>
 PENSTOCK_HD unsigned WindowPixels(const Pass& pass, const Memories& memories, int block,
                                   int thread) {
@@ -141,7 +142,7 @@ PENSTOCK_HD std::uint32_t TwoHalves(float low, float high) {
                                                          << 16;
 }
 
-// Four elements that lie side by side, from element `index` on, a multiple of four.
+// Stores four elements side by side, from element `index` on, which is a multiple of four.
 template <Element kElement>
 PENSTOCK_HD void StoreFour(std::uint8_t* output, std::int64_t index, const float* v) {
   if (kElement == Element::kF32) {
@@ -157,12 +158,12 @@ PENSTOCK_HD void StoreFour(std::uint8_t* output, std::int64_t index, const float
   }
 }
 
-// Three words: four pixels.
+// Four pixels in three words.
 struct FourPixels {
   std::uint32_t word[3];
 };
 
-// Stores them from pixel `pixel` on, a multiple of four. plane: pixels of a channel.
+// Stores four pixels from `pixel` on, which is a multiple of four. plane: pixels of a channel.
 template <Element kElement>
 PENSTOCK_HD void StorePixels(const Pass& pass, std::uint8_t* output, const FourPixels& four,
                              int pixel, int plane) {
@@ -184,7 +185,7 @@ PENSTOCK_HD void StorePixels(const Pass& pass, std::uint8_t* output, const FourP
 
 template <Element kElement>
 PENSTOCK_HD void StreamGroups(const Pass& pass, const Memories& memories, int block, int thread) {
-  const int groups = pass.kept.width / 4;  // of a row
+  const int groups = pass.kept.width / 4;  // in a row
   const int plane = pass.kept.width * pass.kept.height;
   const int all = groups * pass.kept.height;
   const int first = block * (kItems * kThreads) + thread;
@@ -194,7 +195,7 @@ PENSTOCK_HD void StreamGroups(const Pass& pass, const Memories& memories, int bl
       SourceOf(pass, memories) + std::int64_t{pass.top} * stride + 3 * pass.left;
   FourPixels four[kItems];
   Walk walk(first, groups);
-  for (int i = 0; i < kItems; ++i, walk.Next()) {  // all are read before one is used
+  for (int i = 0; i < kItems; ++i, walk.Next()) {  // read all before one is used
     if (first + i * kThreads < all) {
       four[i] = *reinterpret_cast<const FourPixels*>(source + std::int64_t{walk.y} * stride +
                                                      12 * walk.x);
@@ -207,7 +208,7 @@ PENSTOCK_HD void StreamGroups(const Pass& pass, const Memories& memories, int bl
   }
 }
 
-// What one thread makes of a kStream pass: groups of four pixels, kThreads apart, counted row by
+// Makes one thread's part of a kStream pass: groups of four pixels, kThreads apart, counted row by
 // row.
 PENSTOCK_HD void StreamPixels(const Pass& pass, const Memories& memories, int block, int thread) {
   if (pass.element == Element::kF32) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pinned memory of one batch on its way to the device: samples take a piece each, of any size and
-// in any order; then all of it is copied at once. Keeps its blocks from batch to batch, so that
-// nothing is pinned in steady state, which costs milliseconds.
+// Pinned memory for one batch on its way to the device. Samples take pieces of any size in any
+// order, and then all of it is copied at once. Blocks are kept from batch to batch, so nothing is
+// pinned in steady state; pinning takes milliseconds.
 //
 // Threads: Take() from any; the rest from one, while nobody takes.
 #pragma once
@@ -28,13 +28,13 @@ class Staging {
 
   explicit Staging(Device& device) : device_(device) {}
 
-  // At least `bytes` at a multiple of kPictureAlignment, with kReadableBeyond bytes after them.
-  // Errors: kEnvironment if pinned memory runs out.
+  // Takes at least `bytes` at a multiple of kPictureAlignment, with kReadableBeyond bytes after
+  // them. Errors: kEnvironment if pinned memory runs out.
   [[nodiscard]] Result<Piece> Take(std::size_t bytes);
 
   // Where the piece will lie in the device's memory. Requires: all pieces are taken.
   [[nodiscard]] std::int64_t OffsetOf(const Piece& piece) const;
-  [[nodiscard]] std::size_t bytes() const;  // of all pieces, with what lies between them
+  [[nodiscard]] std::size_t bytes() const;  // of all pieces and the gaps between them
   // Queues the copies, one for each block.
   [[nodiscard]] Result<void> CopyTo(std::byte* device, Stream& stream) const;
 
@@ -53,7 +53,7 @@ class Staging {
   Device& device_;
   std::mutex mutex_;
   std::vector<Block> blocks_;
-  std::size_t current_ = 0;  // the block that pieces are taken from
+  std::size_t current_ = 0;  // the block from which pieces are taken
 };
 
 }  // namespace penstock::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which pixels an output of a tiled pass reads and with what weights; how a block of threads
-// divides its shared memory and its part of the picture. For device and CPU alike.
+// Which pixels an output of a tiled pass reads, and with what weights; and how a block of threads
+// divides its shared memory and its part of the picture. For device and CPU.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace penstock::cuda {
 
-// First pixel with weight of output `i` along the axis, and its centre from that of the output.
+// The first pixel with weight for output `i` along the axis, and the distance of its centre from
+// the output's.
 struct FirstTap {
   int start = 0;
   float distance = 0;
@@ -39,8 +40,8 @@ struct alignas(16) FourFloats {
   float value[4];
 };
 
-// Weights of the output that begins at `tap`, normalised; zeros behind the last one, up to `step`.
-// Returns whether the last of the `taps` has weight.
+// Writes the normalised weights of the output whose first pixel is `tap`, and zeros after them up
+// to `step`. Returns whether the last of the `taps` has weight.
 PENSTOCK_HD bool WeightsOf(const Axis& axis, const Reach& reach, const FirstTap& tap, int taps,
                            int step, FourFloats* weights) {
   const int limit = Least(taps, axis.limit - tap.start);
@@ -67,25 +68,25 @@ PENSTOCK_HD bool WeightsOf(const Axis& axis, const Reach& reach, const FirstTap&
   return last;
 }
 
-// The words of the source that a block reads, counted from that of its first column.
+// The words of the source that a block reads, counted from the word of its first column.
 struct Words {
   const std::uint8_t* source = nullptr;
   int stride = 0;
-  int last = 0;        // that may be read
-  int count = 0;       // that are made
-  int origin = 0;      // where column 0 would be in a row of the tile, in floats
-  bool inside = true;  // a blur reads no reflected column
+  int last = 0;        // last word that may be read
+  int count = 0;       // number of words that are made
+  int origin = 0;      // place of column 0 in a row of the tile, in floats
+  bool inside = true;  // true if a blur reads no reflected column
 };
 
-// The shared memory of a block, and which part of the picture the block makes.
+// The shared memory of a block, and the part of the picture that it makes.
 struct TileBlock {
-  float* rows = nullptr;       // of a strip: [height][pitch] after the vertical pass
+  float* rows = nullptr;       // rows of a strip after the vertical pass: [height][pitch]
   float* weights_x = nullptr;  // [width][step_x]
   float* weights_y = nullptr;
   int* starts_x = nullptr;
   int* starts_y = nullptr;
-  Box box;         // of the picture
-  int taps_x = 0;  // that have weight: the tile's or, where nobody's last one has, one less
+  Box box; // part of the picture
+  int taps_x = 0;  // taps with weight: the tile's, or one less
   int taps_y = 0;
   Words words;
 };
@@ -106,12 +107,12 @@ PENSTOCK_HD TileBlock TileBlockOf(const Pass& pass, int block, float* shared) {
   return made;
 }
 
-// What the threads of a block find in the first phase, or'ed.
+// Bits that the threads of a block find in the first phase, combined by or.
 inline constexpr unsigned kLastTapX = 1;
 inline constexpr unsigned kLastTapY = 2;
 
-// First phase: where each column and each row of the tile reads, and with what weights. Returns
-// which axes' last tap has weight.
+// First phase: finds where each column and each row of the tile reads, and with what weights.
+// Returns bits for the axes whose last tap has weight.
 template <bool kBlur>
 PENSTOCK_HD unsigned PlaceTaps(const Pass& pass, const Memories& memories, const TileBlock& block,
                                int thread) {
@@ -146,7 +147,8 @@ PENSTOCK_HD unsigned PlaceTaps(const Pass& pass, const Memories& memories, const
   return found;
 }
 
-// The strip of the block `above` rows from its top: what it makes between two barriers.
+// The strip of the block that begins `above` rows below its top, which the block makes between two
+// barriers.
 PENSTOCK_HD TileBlock StripOf(const Pass& pass, const TileBlock& block, int above) {
   TileBlock made = block;
   made.weights_y += above * pass.tile.step_y;
@@ -162,9 +164,9 @@ PENSTOCK_HD int Reflected(int i, int n) {
   return Least(i, period - i) % n;
 }
 
-// After the first phase: what the block reads. `last_x`, `last_y`: whether the last tap of any
-// column, and of any row, has weight; a tap that has none in the whole block is left out, it would
-// add zeros.
+// After the first phase: sets what the block reads. `last_x`, `last_y`: whether the last tap of any
+// column, or of any row, has weight. If it has none in the whole block it is left out, since it
+// would only add zeros.
 template <bool kBlur>
 PENSTOCK_HD void SetReads(const Pass& pass, const Memories& memories, bool last_x, bool last_y,
                           TileBlock* block) {
@@ -173,8 +175,8 @@ PENSTOCK_HD void SetReads(const Pass& pass, const Memories& memories, bool last_
   const int a = block->starts_x[0];
   const int b = block->starts_x[block->box.width - 1];
   const int first = Least(a, b);
-  // Columns that there must be numbers for, and of those the ones that may be read: taps without
-  // weight may lie behind the picture, or behind the part of it that is there.
+  // The columns that need numbers, and those of them that may be read: taps without weight may lie
+  // beyond the picture, or beyond the part of it that is there.
   const int columns = Most(a, b) + block->taps_x - first;
   const int end = Least(pass.x.limit, pass.source.width - pass.x.base);
   const int readable = kBlur ? columns : Least(columns, end - first);
@@ -189,7 +191,7 @@ PENSTOCK_HD void SetReads(const Pass& pass, const Memories& memories, bool last_
   words.origin = shift - 3 * first;
 }
 
-// Row of the source for a tap; where the tap has no weight, some row that can be read.
+// The source row for a tap; for a tap without weight some row that can be read.
 template <bool kBlur>
 PENSTOCK_HD int RowAt(const Pass& pass, int tap) {
   if (!kBlur) return Least(pass.y.base + tap, pass.source.height - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one thread does in passes over tiles: resizes and blurs. A kernel is these functions with
-// barriers between them; so is the emulation on the CPU, which calls them for one thread after the
-// other. `lane` and `row` are the thread's place in its block of kLanes x kRows.
+// barriers between them. The emulation on the CPU calls them for one thread after the other. `lane`
+// and `row` are the thread's place in its block of kLanes x kRows.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,10 @@ namespace penstock::cuda {
 
 inline constexpr int kAlone = -1;
 
-// Row j of the strip: of its taps kTaps from `first` on, or four where kTaps is 0. Unless kAlone,
-// row j + 1 too, which begins kApart rows of the source below: what both read is unpacked once. All
-// words of a column are read before one is used, and each sum is added up from the top.
+// Computes row j of the strip, for kTaps of its taps from `first` on, or four if kTaps is 0. Unless
+// kAlone, also computes row j + 1, which begins kApart source rows below: what both read is
+// unpacked once. All words of a column are read before one is used, and each sum is added up from
+// the top.
 template <bool kBlur, int kTaps, int kApart>
 PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, int j, int first, int lane) {
   const Words& words = block.words;
@@ -61,8 +62,8 @@ PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, int j, int f
   }
 }
 
-// Second phase: source rows to rows of the tile, four bytes at a time, whichever channel they are.
-// kTaps: as many as the block has; 0: any number, four by four.
+// Second phase: turns source rows into rows of the tile, four bytes at a time, of whatever channel.
+// kTaps: number of taps of the block; 0: any number, in groups of four.
 template <bool kBlur, int kTaps>
 PENSTOCK_HD void DownWords(const Pass& pass, const TileBlock& block, int lane, int row) {
   if constexpr (kTaps == 0) {
@@ -72,9 +73,9 @@ PENSTOCK_HD void DownWords(const Pass& pass, const TileBlock& block, int lane, i
       }
     }
   } else {
-    // Rows of a resize that reads kTaps of the source lie half of them apart, as whole numbers go.
+    // Rows of a resize with kTaps taps lie about half as many source rows apart.
     constexpr int kApart = kBlur ? 1 : (kTaps - 1) / 2;
-    const int each = pass.tile.height < 2 * kRows ? 1 : 2;  // low tiles have rows for every thread
+    const int each = pass.tile.height < 2 * kRows ? 1 : 2;  // low tiles give each thread one row
     for (int j = each * row; j < block.box.height; j += each * kRows) {
       const bool pair = each == 2 && j + 1 < block.box.height;
       const int apart = pair ? block.starts_y[j + 1] - block.starts_y[j] : kAlone;
@@ -137,7 +138,7 @@ PENSTOCK_HD void TileDown(const Pass& pass, const Memories& memories, const Tile
   }
 }
 
-// Third phase: rows of the tile to pixels. Returns the sum of their greys. kTaps as above.
+// Third phase: turns rows of the tile into pixels. Returns the sum of their greys. kTaps as above.
 template <Ending kEnding, int kTaps>
 PENSTOCK_HD unsigned AcrossWords(const Pass& pass, const Memories& memories, const TileBlock& block,
                                  int lane, int row) {
@@ -169,7 +170,7 @@ PENSTOCK_HD unsigned AcrossWords(const Pass& pass, const Memories& memories, con
 template <Ending kEnding>
 PENSTOCK_HD unsigned TileAcross(const Pass& pass, const Memories& memories, const TileBlock& block,
                                 int lane, int row) {
-  // The points need the registers, and more time than the taps.
+  // The points need the registers, and take more time than the taps.
   if (kEnding == Ending::kAny) {
     return AcrossWords<kEnding, 0>(pass, memories, block, lane, row);
   }

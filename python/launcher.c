@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command `penstock` of an installed wheel: finds the package penstock beside this program, as
-// pip lays it out, and becomes the program there. No interpreter is started.
+// The command `penstock` of an installed wheel: finds the package penstock relative to this
+// program, as pip installs it, and becomes the program in it. No interpreter is started.
 //
-//   prefix/bin/penstock    prefix/lib*/python3.N/{site,dist}-packages/penstock   (pip, pipx, uv,
-//   --user) DIR/bin/penstock       DIR/penstock                                          (pip
-//   --target DIR)
+// With pip, pipx, uv and --user:
+//   prefix/bin/penstock leads to prefix/lib*/python3.N/{site,dist}-packages/penstock
+// With pip --target DIR:
+//   DIR/bin/penstock leads to DIR/penstock
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +16,8 @@
 
 #define PROGRAM "penstock/bin/penstock"
 
-// Becomes FOLDER/penstock/bin/penstock if that is of our version: two Pythons may share a prefix.
+// Becomes FOLDER/penstock/bin/penstock if that has our version, since two Pythons may share a
+// prefix.
 static void TryFolder(const char* folder, char** argv) {
   char path[PATH_MAX];
   const int length = snprintf(path, sizeof path, "%s/penstock/VERSION-" PENSTOCK_VERSION, folder);
@@ -28,7 +30,7 @@ static void TryFolder(const char* folder, char** argv) {
   }
 }
 
-// Every python3.N in LIBRARY.
+// Tries every python3.N in LIBRARY.
 static void TryPythons(const char* library, char** argv) {
   static const char* const kPackages[] = {"site-packages", "dist-packages"};
   DIR* folder = opendir(library);

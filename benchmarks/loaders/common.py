@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the contenders of compare_loaders.sh share: arguments, files, and the line they print."""
+"""What the contenders of compare_loaders.sh share: arguments, files, and the line that they print."""
 
 import argparse
 import os
@@ -33,10 +33,10 @@ def files(folder):
 
 
 def measure(batches, seconds):
-    """Prints the rate of an endless iterator over numbers of samples.
+    """Prints the rate of an endless iterator, which yields the number of samples of each batch.
 
-    The clock starts with the first batch, as start-up is not what is compared; it stops with a
-    batch, so that none is counted in part.
+    The clock starts with the first batch, since start-up is not compared. It stops with a batch, so
+    that none is counted in part.
     """
     next(batches)
     started = time.monotonic()

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs penstock-load and other loaders interleaved on the same files; prints the table of ratios.
 
-Every round runs each contender once in random order; what counts is the ratio of penstock-load to
-another within a round. The median comes with the interval of the sign test (see paired_runs.py). A
-contender that is not installed is named as missing and left out. compare_loaders.sh is the command.
+Every round runs each contender once, in random order. The ratio of penstock-load to another within
+a round counts; its median comes with the interval of the sign test (see paired_runs.py). Contenders
+that are not installed are named as missing. compare_loaders.sh is the command for this.
 """
 
 import argparse
@@ -27,7 +27,7 @@ OF_PENSTOCK = re.compile(r'"steady_samples_per_s": ?([0-9.eE+]+)')
 OURS, OURS_ALONE, OURS_REDUCED = "penstock-load", "penstock-load, 1 thread", "penstock-load, --reduce 1"
 DEBIAN = "/usr/bin/python3"
 
-# Script, what must be importable, who runs it (None: the interpreter given with --python).
+# Script, what must be importable, interpreter (None: the one given with --python).
 CONTENDERS = (
     ("torchvision DataLoader", "torchvision_loader.py", "import torchvision", DEBIAN),
     ("DALI, CPU pipeline", "dali_loader.py", "import nvidia.dali", None),
@@ -45,7 +45,7 @@ def quoted(*words):
 
 
 def importable(python, statement):
-    """None, or why the interpreter cannot carry out the import."""
+    """None, or why the interpreter cannot import it."""
     if not python or not os.access(python, os.X_OK):
         return f"{python or '--python'}: not there" if python else "give --python VENV/bin/python"
     if not statement:
@@ -63,7 +63,7 @@ def build_commands(options):
     missing = {}
     if options.workers > 1:
         commands[OURS_ALONE] = (quoted(*ours, "--workers", 1), OF_PENSTOCK)
-    # Decoding at 1/2 where that still leaves the pixels wanted: other pixels, hence a line of its own.
+    # A line of its own for decoding at 1/2 where that leaves enough pixels, since the pixels differ.
     commands[OURS_REDUCED] = (quoted(*ours, "--workers", options.workers, "--reduce", 1), OF_PENSTOCK)
     for name, script, statement, python in CONTENDERS:
         python = python or options.python

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and decodes whole files to RGB, one process per core, and nothing else: what a library can do.
+"""Reads and decodes whole files to RGB, and nothing else, with one process for each core: the limit of
+a library.
 
   pil         Image.open(path).convert("RGB") to an array
   opencv      cv2.imread and the change from BGR to RGB
@@ -77,7 +78,7 @@ READERS = {"pil": pil_reader, "opencv": opencv_reader, "torchvision": torchvisio
 
 
 def work(name, paths, seconds, ready, results):
-    """Reads its share over and over; all processes start their clocks together."""
+    """Reads its share again and again. All processes start their clocks together."""
     read = READERS[name]()
     shape = read(paths[0])
     assert len(shape) == 3 and shape[2] == 3, shape

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Meta's SPDL: threads that decode, crop, scale and flip with FFmpeg, then normalise to float16 CHW.
 
-FFmpeg's filter decodes whole pictures; the crop is drawn as torchvision draws it, clipped to the
-picture. Needs FFmpeg's libraries (Debian: libavdevice59).
+FFmpeg's filter decodes whole pictures. The crop is drawn as in torchvision, clipped to the picture.
+Needs FFmpeg's libraries (Debian: libavdevice59).
 """
 
 import math
@@ -18,7 +18,7 @@ import numpy as np  # noqa: E402
 from spdl import io as spdl_io  # noqa: E402
 from spdl.pipeline import PipelineBuilder  # noqa: E402
 
-# Normalising 8-bit values is a table of 256 halves for each channel.
+# 8-bit values are normalised by a table of 256 float16 values for each channel.
 TABLES = [((np.arange(256) / 255 - mean) / deviation).astype(np.float16)
           for mean, deviation in zip(common.MEAN, common.DEVIATION)]
 

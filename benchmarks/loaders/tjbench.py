@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole-image decoding by libjpeg-turbo's own benchmark, tjbench, one process per core.
 
-Files are decoded from memory, one after the other; the rate of the set is what it takes to decode
-each of its files once. Needs tjbench (Debian: libjpeg-turbo-progs).
+Files are decoded from memory, one after the other. The rate follows from the time to decode each
+file of the set once. Needs tjbench (Debian: libjpeg-turbo-progs).
 """
 
 import concurrent.futures
@@ -18,7 +18,7 @@ import common  # noqa: E402
 
 
 def seconds_of(program, path, budget):
-    """Seconds to decode `path` once; a third of the budget warms up."""
+    """Seconds to decode `path` once. A third of the budget is for warming up."""
     done = subprocess.run([program, path, "-nowrite", "-rgb", "-warmup", f"{budget / 3:.3f}",
                            "-benchtime", f"{budget * 2 / 3:.3f}"],
                           check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

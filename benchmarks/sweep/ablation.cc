@@ -18,7 +18,8 @@ struct AblationRow {
   bool on_gpu = false;
 };
 
-// Decoding is of what the first operation needs, so that a random crop can cost less than nothing.
+// Only the part that the first operation needs is decoded, so a random crop can have a negative
+// cost.
 constexpr std::array<AblationRow, 19> kRows = {{
     {"read", "", "decode,augment", ""},
     {"read + decode", "read", "augment", ""},

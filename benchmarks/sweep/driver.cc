@@ -8,7 +8,7 @@
 namespace penstock::sweep {
 namespace {
 
-// Says nothing: the table is ours.
+// Prints nothing, since the table is ours.
 class Silence : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
@@ -22,7 +22,7 @@ void RunOne(benchmark::State& state, Session& session, std::size_t index) {
       state.SkipWithError(measured.error().message.c_str());
       break;
     }
-    // The time of an iteration is that of one sample; what a batch or an epoch took follows.
+    // The time of an iteration is that of one sample.
     state.SetIterationTime(measured->samples_per_s > 0 ? 1 / measured->samples_per_s : 0);
     state.counters["samples_per_s"] = measured->samples_per_s;
     if (measured->wall_s >= 0) state.counters["wall_s"] = measured->wall_s;
@@ -30,7 +30,7 @@ void RunOne(benchmark::State& state, Session& session, std::size_t index) {
   }
 }
 
-// The value of the last flag of that name; empty without one.
+// The value of the last flag with that name; empty if there is none.
 std::string FlagValue(const std::vector<std::string>& flags, const std::string& name) {
   std::string value;
   for (const std::string& flag : flags) {

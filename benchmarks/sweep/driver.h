@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of the runs, by Google Benchmark: every cell is a benchmark of its own, each repetition
-// one run in a process of its own, and repetitions of all cells are interleaved in random order, so
-// that what drifts meets all of them alike. Its flags work: --benchmark_filter chooses cells,
-// --benchmark_list_tests names them, --benchmark_out writes its JSON or CSV. Call once.
+// Google Benchmark orders the runs. Every cell is a benchmark, and each repetition is one run in a
+// process of its own. Repetitions of all cells are interleaved in random order, so that drifts
+// affect all of them equally. The flags of Google Benchmark work: --benchmark_filter chooses cells,
+// --benchmark_list_tests names them, --benchmark_out writes its JSON or CSV. Call this once.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ struct DriverOptions {
 };
 
 struct Driven {
-  bool listed = false;      // the names were listed, nothing was measured
+  bool listed = false;      // names were listed and nothing was measured
   bool own_format = false;  // --benchmark_format: Google Benchmark has printed its own table
 };
 
-// Cells that the filter leaves out stay pending.
+// Runs the sweep. Cells that the filter leaves out stay pending.
 //
 // Errors: kUsage for a flag that Google Benchmark does not know; those of Session.
 Result<Driven> Drive(SweepResult& result, Session& session, const DriverOptions& options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sweep varies: axes with values, and the cells of their grid. Values, pure functions.
+// The axes that a sweep varies, and the cells of their grid. Values, pure functions.
 #pragma once
 
 #include <string>
@@ -13,31 +13,31 @@ namespace penstock::sweep {
 
 struct Axis {
   std::string name;                 // as an option: "workers", "prefetch", "batch", "io", "ops"
-  std::vector<std::string> values;  // at least one, no two alike
+  std::vector<std::string> values;  // at least one, all different
 };
 
 // One configuration to measure.
 struct Cell {
   std::string name;                  // "workers:2/prefetch:4/batch:64", for --benchmark_filter
-  std::vector<std::string> values;   // one for each axis; kAny where it makes no difference
-  std::vector<std::string> options;  // beside the axes: words for the program
+  std::vector<std::string> values;   // one for each axis; kAny if it makes no difference
+  std::vector<std::string> options;  // further options for the program
 };
 
 inline constexpr std::string_view kAny = "-";
 
-// Reads "0,1,2,4" or "1..4,8". Axes that count (workers, prefetch, batch) take numbers and ranges
-// with both ends; the others take any text between commas.
+// Reads "0,1,2,4" or "1..4,8". Axes that count (workers, prefetch, batch) take numbers and
+// inclusive ranges, the others any text between commas.
 //
-// Errors: kUsage, naming the axis and the value.
+// Errors: kUsage, with the axis and the value.
 Result<Axis> ParseAxis(const std::string& name, const std::string& text);
 
-// All combinations, the last axis fastest. Without workers nothing is fetched ahead: of the cells
-// with workers 0 that differ in prefetch only, one is left.
+// All combinations, with the last axis changing fastest. Without workers nothing is fetched ahead,
+// so of cells with workers 0 that differ only in prefetch one is kept.
 //
 // Errors: kUsage for more than 10,000 cells.
 Result<std::vector<Cell>> MakeGrid(const std::vector<Axis>& axes);
 
-// "workers 2, prefetch 4, batch 64": for people.
+// A text for people: "workers 2, prefetch 4, batch 64".
 [[nodiscard]] std::string Describe(const std::vector<Axis>& axes, const Cell& cell);
 
 }  // namespace penstock::sweep

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table while it fills, drawn again in place, with a progress bar below it; on a terminal only.
-// One thread.
+// Draws the table again and again in place while it fills, with a progress bar below it, on a
+// terminal only. One thread.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace penstock::sweep {
 
 class LiveView {
  public:
-  // `fd`: where the table goes; nothing is drawn unless it and standard error are terminals.
+  // `fd`: output for the table. Nothing is drawn unless it and standard error are terminals.
   LiveView(const SweepResult& result, std::size_t runs, int fd);
-  ~LiveView();  // takes the table away, so that the last one can be printed
+  ~LiveView();  // removes the table, so that the last one can be printed
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
 
@@ -26,7 +26,7 @@ class LiveView {
   const SweepResult& result_;
   int fd_;
   bool terminal_;
-  std::size_t lines_ = 0;  // drawn last
+  std::size_t lines_ = 0;  // number of lines drawn last
   loader::ProgressBar bar_;
 };
 

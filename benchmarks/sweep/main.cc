@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock-sweep: measures the reference loader, or any training, over a grid of settings.
+// penstock-sweep: measures the reference loader, or any training program, over a grid of settings.
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Result<void> WriteFile(const fs::path& path, const std::string& text) {
   return WriteWhole(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
-// Before hours of measuring: a place that cannot be written later. Errors: kOutput.
+// Checks before hours of measuring that the result can be written. Errors: kOutput.
 Result<void> CheckWritable(const fs::path& path) {
   if (path.empty() || path == "-") return {};
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -131,11 +131,11 @@ bool WantsColour(int fd) {
          (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
 }
 
-// The status: 0, 3 if nothing could be measured or written, 4 if it is the loader's input that
-// cannot be read, 130.
+// Returns the exit status: 0, 3 if nothing could be measured or written, 4 if the loader's input
+// cannot be read, 130 after an interruption.
 int Finish(const Options& options, SweepResult& result, bool own_format) {
   if (!result.interrupted && result.mode != "ablation") {
-    // What --benchmark_filter left out.
+    // Removes the cells that --benchmark_filter left out.
     std::erase_if(result.cells,
                   [](const CellResult& cell) { return cell.state == CellState::kPending; });
   }
@@ -154,14 +154,14 @@ int Finish(const Options& options, SweepResult& result, bool own_format) {
     if (!cell.runs.empty()) return 0;
     if (cell.state == CellState::kFailed && failed == nullptr) failed = &cell;
   }
-  // What a command does not like is not known; what penstock-load does not like is its source.
+  // Why a command failed is not known. If penstock-load failed, its source is the reason.
   const bool source = failed != nullptr && result.mode != "command";
   return Complain({source ? failed->kind : ErrorKind::kEnvironment,
                    fmt::format("no configuration could be measured: {}",
                                failed == nullptr ? "there is none" : failed->error)});
 }
 
-// Becomes penstock-load, which measures devices. Returns only if that fails.
+// Replaces this program by penstock-load, which measures devices. Returns only if that fails.
 int MeasureDevice(const Options& options) {
   std::error_code error;
   const fs::path folder = options.programs.empty()
@@ -203,7 +203,7 @@ int Main(const std::vector<std::string>& arguments) {
   const loader::Interruption interruption;
   const auto runner = MakeRunner(*options, *result, interruption.former_mask());
   if (!runner) return Complain(runner.error());
-  // Where Google Benchmark prints, nothing of ours comes between.
+  // If Google Benchmark prints, we print nothing between its lines.
   const bool theirs = std::any_of(options->benchmark_flags.begin(), options->benchmark_flags.end(),
                                   [](const std::string& flag) {
                                     return flag.rfind("--benchmark_format", 0) == 0 ||

@@ -24,7 +24,7 @@ constexpr const char* kFooter =
     "The flags of Google Benchmark work as well, among them --benchmark_filter=REGEX,\n"
     "--benchmark_list_tests and --benchmark_out=F. Ctrl-C keeps what was measured.";
 
-// As they stand on the command line.
+// Options as they are on the command line.
 struct Texts {
   std::string workers, prefetch, batch, read_by, reduce, gpu, pin, persistent;
   std::vector<std::string> ops, axes, set;

@@ -19,8 +19,8 @@ struct Options {
   std::vector<std::string> command;  // training
   bool ablate = false;
   std::vector<Axis> axes;
-  std::vector<std::string> fixed;  // options of penstock-load that stay, as words
-  std::string overrides;           // of the command, that stay: "pin=1"
+  std::vector<std::string> fixed;  // options of penstock-load for all runs, as words
+  std::string overrides;           // overrides of the command for all runs: "pin=1"
   unsigned threads = 1;            // ablation
   unsigned repeats = 3;
   unsigned warmup = 1;
@@ -29,7 +29,7 @@ struct Options {
   std::optional<std::regex> pattern;
   std::filesystem::path json;  // "-": standard output, empty: none
   std::filesystem::path csv;
-  std::filesystem::path device_costs;  // measure these instead; empty: none
+  std::filesystem::path device_costs;  // file for device costs, measured instead; empty: no
   std::filesystem::path keep;          // folder for traces
   std::filesystem::path programs;      // folder of penstock, penstock-load and penstock-record
   std::vector<std::string> benchmark_flags;

@@ -25,7 +25,7 @@ constexpr std::size_t kMostErr = std::size_t{64} << 10;
 constexpr auto kGrace = std::chrono::seconds(10);
 constexpr int kTickMs = 20;
 
-// One output of the program.
+// Collects one output of the program.
 class Pipe {
  public:
   explicit Pipe(std::size_t most) : most_(most) {
@@ -43,7 +43,7 @@ class Pipe {
   [[nodiscard]] bool open() const { return ends_[0] >= 0; }
   void CloseWriter() { Close(ends_[1]); }
 
-  // Takes what is there, without waiting.
+  // Reads what is there, without waiting.
   void Take() {
     std::array<char, 65536> buffer;
     while (open()) {
@@ -121,10 +121,10 @@ Result<Finished> RunProcess(const std::vector<std::string>& argv, const ProcessL
   err.CloseWriter();
   Finished finished;
   Clock::time_point kill_at = Clock::time_point::max();
-  // Not until the pipes end: what the program leaves running may hold them.
+  // Does not wait for the end of the pipes, which may be held by what the program leaves running.
   while (::waitpid(*pid, &finished.status, WNOHANG) == 0) {
     std::array<pollfd, 2> ready{{{out.reader(), POLLIN, 0}, {err.reader(), POLLIN, 0}}};
-    ::poll(ready.data(), ready.size(), kTickMs);  // a closed one is -1, which poll() skips
+    ::poll(ready.data(), ready.size(), kTickMs);  // a closed pipe is -1, which poll() skips
     out.Take();
     err.Take();
     const auto now = Clock::now();

@@ -15,7 +15,7 @@ namespace penstock::sweep {
 
 struct ProcessLimits {
   double timeout_s = 0;    // 0: none
-  sigset_t signal_mask{};  // that of the program
+  sigset_t signal_mask{};  // signal mask of the program
 };
 
 struct Finished {
@@ -26,16 +26,16 @@ struct Finished {
   double wall_s = 0;
 };
 
-// Runs argv[0] (looked for in PATH where it has no slash) in a process group of its own with
-// nothing on standard input. When `stop` is requested or time is up, the group gets SIGINT, and
-// SIGKILL ten seconds later.
+// Runs argv[0] (searched in PATH if it has no slash) in a process group of its own with nothing on
+// standard input. When `stop` is requested or the time is up, the group gets SIGINT, and SIGKILL
+// ten seconds later.
 //
 // Requires: argv is not empty.
 // Errors:   kEnvironment if the program cannot be started.
 Result<Finished> RunProcess(const std::vector<std::string>& argv, const ProcessLimits& limits,
                             const std::stop_token& stop);
 
-// How it ended, for people: "status 3", "killed by signal 9", "time was up"; empty: status 0.
+// Says how it ended: "status 3", "killed by signal 9", "time was up"; empty for status 0.
 [[nodiscard]] std::string EndOf(const Finished& finished);
 
 // The last line of `text` that is not blank.

@@ -17,7 +17,7 @@
 namespace penstock::sweep {
 namespace {
 
-// The value of an axis in a cell as a number; `otherwise` without that axis or where it makes no
+// The value of an axis in a cell as a number; `otherwise` if there is no such axis or it makes no
 // difference.
 double ValueOf(const SweepResult& result, const Cell& cell, std::string_view axis,
                double otherwise) {
@@ -72,7 +72,7 @@ std::string_view StateName(CellState state) {
   return "pending";
 }
 
-// Median of what is known of a figure; negative if nothing is.
+// The median of the known values of a figure; negative if there are none.
 double KnownMedian(const std::vector<Measurement>& runs, double Measurement::*figure) {
   std::vector<double> known;
   for (const Measurement& run : runs) {
@@ -87,7 +87,7 @@ void Text(std::string& out, std::string_view key, std::string_view value) {
   AppendJson(out, value);
 }
 
-// Of the runs, the verdict that came most often.
+// The most frequent verdict of the runs.
 std::string UsualBottleneck(const std::vector<Measurement>& runs) {
   std::string usual;
   std::ptrdiff_t most = 0;
@@ -103,7 +103,7 @@ std::string UsualBottleneck(const std::vector<Measurement>& runs) {
   return usual;
 }
 
-// The recordings of the runs, in their order; "" for one without.
+// Appends the recordings of the runs, in their order; "" for a run without.
 void AppendTraces(std::string& out, const std::vector<Measurement>& runs) {
   const auto kept = [](const Measurement& run) { return !run.trace.empty(); };
   if (std::none_of(runs.begin(), runs.end(), kept)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sweep has measured, what follows from it, and the files that hold it. Values.
+// The result of a sweep, what follows from it, and its files. Values.
 //
 // JSON, schema "penstock.sweep/1"; keys stay, keys may be added. Rates in samples per second, times
 // in seconds. A figure that is not known is left out; a cell without runs has no "samples_per_s".
@@ -38,9 +38,9 @@ struct Measurement {
   double samples_per_s = 0;
   double wall_s = -1;         // of the whole process
   double first_batch_s = -1;  // loader only
-  int workers = -1;           // that the loader had, command only
-  std::string bottleneck;     // the report's verdict, command only
-  std::string trace;          // absolute path of the recording, where it was kept
+  int workers = -1;           // workers of the loader, command only
+  std::string bottleneck;     // verdict of the report, command only
+  std::string trace;          // absolute path of the recording, if it was kept
 };
 
 enum class CellState { kPending, kMeasured, kFailed, kUnavailable };
@@ -49,13 +49,13 @@ struct CellResult {
   Cell cell;
   CellState state = CellState::kPending;
   std::string error;                   // one line, for kFailed and kUnavailable
-  std::optional<std::size_t> against;  // ablation: the cell that this one adds something to
+  std::optional<std::size_t> against;  // ablation: the cell to which this one adds something
   std::vector<Measurement> runs;
   ErrorKind kind = ErrorKind::kEnvironment;  // of `error`, for kFailed
 };
 
-// Median with what surrounds it. Quantiles by linear interpolation (Hyndman and Fan, type 7); with
-// fewer than five runs the quartiles say little, so tables show the extremes.
+// The median with quartiles and extremes. Quantiles are interpolated linearly (Hyndman and Fan,
+// type 7). With fewer than five runs quartiles say little, so tables show the extremes.
 struct Spread {
   double median = 0;
   double least = 0;
@@ -67,11 +67,11 @@ struct Spread {
 // Requires: at least one run.
 [[nodiscard]] Spread SpreadOf(const std::vector<Measurement>& runs);
 
-// Which cells matter. Indices into the cells.
+// The cells that matter, as indices.
 struct Choice {
   std::size_t best = 0;            // highest median
   std::size_t suggested = 0;       // the cheapest whose median is within the tie of the best
-  std::vector<bool> within_noise;  // not the best, but its runs reach into those of the best
+  std::vector<bool> within_noise;  // not the best, but its runs overlap those of the best
 };
 
 struct SweepResult {
@@ -80,20 +80,20 @@ struct SweepResult {
   unsigned repeats = 0;
   bool interrupted = false;
   double tie = 0.02;
-  unsigned threads = 1;  // ablation: of the loader
+  unsigned threads = 1;  // ablation: threads of the loader
   std::vector<Axis> axes;
   std::vector<CellResult> cells;
 };
 
-// Cheapest: fewest workers, then least memory of batches (batch times prefetch, and times the
-// workers where each prefetches for itself, as PyTorch's do), then the order of the grid. Only
-// cells without a failed run count.
+// The cheapest cell has the fewest workers, then the least memory for batches (batch size times
+// prefetch, and times the workers if each prefetches for itself, as in PyTorch), then comes first
+// in the grid. Only cells without a failed run count.
 //
-// Returns nothing if no cell was measured, and for an ablation, whose cells do different work.
+// nullopt if no cell was measured, and for an ablation, whose cells do different work.
 [[nodiscard]] std::optional<Choice> Choose(const SweepResult& result);
 
-// What an ablation is about: thread seconds of one sample, and what that is more than in the cell
-// `against`. For each cell; nothing where it was not measured.
+// The figures of an ablation for each cell: thread seconds of one sample, and how much more that is
+// than in the cell `against`. nullopt if the cell was not measured.
 struct Increment {
   double seconds_per_sample = 0;
   std::optional<double> added;

@@ -15,8 +15,8 @@
 namespace penstock::sweep {
 namespace {
 
-// One line that says how a program ended and what it said last; of one that we ended, the latter
-// would be no reason.
+// One line that says how a program ended and what it printed last. The latter is left out if we
+// ended it, since it is not the reason then.
 std::string Story(const std::string& program, const Finished& finished) {
   std::string said;
   if (!finished.timed_out) said = LastLine(finished.err.empty() ? finished.out : finished.err);
@@ -32,7 +32,7 @@ Result<double> Number(const simdjson::dom::element& object, const char* pointer)
   return value;
 }
 
-// Exit statuses 2 and 3 of our own programs: the next run would end the same way.
+// After exit status 2 or 3 of our own programs the next run would end in the same way.
 ErrorKind KindOf(const Finished& finished) {
   if (!WIFEXITED(finished.status)) return ErrorKind::kInput;
   switch (WEXITSTATUS(finished.status)) {
@@ -71,7 +71,7 @@ Result<Measurement> LoaderRunner::Run(const Cell& cell, const std::stop_token& s
   const Result<double> rate = Number(object, "/samples_per_s");
   if (!rate) return Fail(ErrorKind::kInput, "penstock-load: " + rate.error().message);
   Measurement measurement;
-  // Warm-up dropped: without the start of the threads and the first batch, where that is known.
+  // The rate without the start of the threads and the first batch, if that is known.
   const double steady = Number(object, "/steady_samples_per_s").value_or(0);
   measurement.samples_per_s = steady > 0 ? steady : *rate;
   measurement.wall_s = finished->wall_s;
@@ -116,7 +116,7 @@ Result<Measurement> CommandRunner::Run(const Cell& cell, const std::stop_token& 
   const Result<Finished> finished = RunProcess(argv, limits_, stop);
   PENSTOCK_TRY(finished);
   if (!EndOf(*finished).empty()) {
-    // Its status is the command's own. 127 and 126, as of a shell: the command cannot be run.
+    // The status is that of the command. As in a shell, 127 and 126 mean that it cannot be run.
     const int status = WIFEXITED(finished->status) ? WEXITSTATUS(finished->status) : 0;
     const bool never = status == 127 || status == 126;
     return Fail(never ? ErrorKind::kEnvironment : ErrorKind::kInput,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a configuration to a figure: one run of the reference loader, or of any training under
+// Measures a configuration: one run of the reference loader, or of any training program under
 // penstock-record. A Runner belongs to one thread.
 #pragma once
 
@@ -23,14 +23,15 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // Errors: kInput if this run failed (others may not); kUsage and kEnvironment if every run would.
+  // Runs the cell once. Errors: kInput if this run failed (others may not); kUsage and kEnvironment
+  // if every run would.
   virtual Result<Measurement> Run(const Cell& cell, const std::stop_token& stop) = 0;
 };
 
-// penstock-load SOURCE --AXIS VALUE ... OPTIONS --json, in a fresh process.
+// Runs penstock-load SOURCE --AXIS VALUE ... OPTIONS --json in a fresh process.
 class LoaderRunner : public Runner {
  public:
-  // `words`: the program, the source and the options that stay.
+  // `words`: the program, the source and the options of all runs.
   LoaderRunner(std::vector<std::string> words, std::vector<Axis> axes, ProcessLimits limits);
   Result<Measurement> Run(const Cell& cell, const std::stop_token& stop) override;
 
@@ -43,13 +44,13 @@ class LoaderRunner : public Runner {
 struct CommandOptions {
   std::filesystem::path record;       // penstock-record
   std::filesystem::path penstock;     // for `penstock report`
-  std::string overrides;              // that stay: "pin=1"
-  std::optional<std::regex> pattern;  // one group: the figure; otherwise the trace's report tells
+  std::string overrides;              // for all runs: "pin=1"
+  std::optional<std::regex> pattern;  // its group is the figure; without it, the report's
   std::filesystem::path keep;         // folder for the traces; empty: they are removed
   std::vector<std::string> command;
 };
 
-// penstock-record --override AXIS=VALUE,... -- COMMAND.
+// Runs penstock-record --override AXIS=VALUE,... -- COMMAND.
 class CommandRunner : public Runner {
  public:
   CommandRunner(CommandOptions options, std::vector<Axis> axes, ProcessLimits limits);
@@ -66,7 +67,7 @@ class CommandRunner : public Runner {
   unsigned runs_ = 0;
 };
 
-// The last match of a pattern with one group in a text, line by line, as a number.
+// The number in the last match of a pattern with one group, which is matched line by line.
 [[nodiscard]] std::optional<double> FigureIn(const std::string& text, const std::regex& pattern);
 
 }  // namespace penstock::sweep

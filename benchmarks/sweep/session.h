@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The runs of a sweep as they come in: who is measured, what is kept, what is shown meanwhile.
-// One thread.
+// Does the runs of a sweep, keeps their results and shows them meanwhile. One thread.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +14,19 @@ namespace penstock::sweep {
 
 class Session {
  public:
-  // `view` is called after each run that counted or failed. References are kept.
+  // `view` is called after each run that counted or failed. Keeps the references.
   Session(SweepResult& result, Runner& runner, std::stop_token stop, std::function<void()> view);
 
-  // Runs the first cell that can be measured `runs` times and forgets the figures: page cache,
-  // clocks and compiled Python modules are then as they will be.
+  // Runs the first cell that can be measured `runs` times and forgets the figures. After that page
+  // cache, clocks and compiled Python modules are as they will be.
   //
-  // Errors: those after which no run can succeed.
+  // Errors: only those after which no run can succeed.
   Result<void> WarmUp(unsigned runs);
 
-  // Measures a cell once more. A cell that has failed is not run again, and nothing is after an
-  // interruption or an error that every run would meet.
+  // Measures a cell once more. A cell that has failed is not run again. After an interruption, or
+  // an error that every run would have, nothing is run.
   //
-  // Returns the measurement, or an error whose message says why there is none.
+  // Returns the measurement, or an error that says why there is none.
   Result<Measurement> Measure(std::size_t index);
 
   // The error that ended the sweep, if one did.

@@ -35,14 +35,15 @@ std::string Micros(double seconds, bool sign) {
   return sign ? fmt::format("{:+.1f}", 1e6 * seconds) : fmt::format("{:.1f}", 1e6 * seconds);
 }
 
-// Characters on screen: UTF-8 continuation bytes take no place.
+// Number of characters on screen. UTF-8 continuation bytes take no room.
 std::size_t Width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   }));
 }
 
-// Columns side by side, each as wide as its widest text; those named `left` to the left.
+// Puts columns side by side, each as wide as its widest text. Those in `left` are aligned to the
+// left.
 std::vector<std::string> Align(const std::vector<TextRow>& rows, const std::vector<bool>& left) {
   std::vector<std::size_t> widths(left.size(), 0);
   for (const TextRow& row : rows) {
@@ -78,7 +79,7 @@ std::string NoteOf(const SweepResult& result, std::size_t index,
   return note;
 }
 
-// The figures of a cell, as in the header of RenderTable().
+// Adds the figures of a cell, in the order of RenderTable()'s header.
 void AddFigures(const SweepResult& result, std::size_t index, const std::optional<Choice>& choice,
                 const std::optional<Increment>& increment, TextRow& row) {
   const CellResult& cell = result.cells[index];
@@ -155,7 +156,7 @@ std::string RenderMatrix(const SweepResult& result, const TableStyle& style) {
   const Axis& down = result.axes[wide[0]];
   const Axis& across = result.axes[wide[1]];
   const std::optional<Choice> choice = Choose(result);
-  // Blocks by the values of the axes that are neither.
+  // One block for each combination of the other axes' values.
   std::map<std::string, std::map<std::pair<std::string, std::string>, std::string>> blocks;
   std::vector<std::string> order;
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
@@ -191,7 +192,7 @@ std::string RenderMatrix(const SweepResult& result, const TableStyle& style) {
 
 namespace {
 
-// A command that sets its loader up without DataLoader's arguments: every cell measured the same.
+// A warning if a command ignores DataLoader's arguments, so that every cell measured the same.
 std::string IgnoredOverride(const SweepResult& result) {
   const auto axis = std::find_if(result.axes.begin(), result.axes.end(),
                                  [](const Axis& one) { return one.name == "workers"; });

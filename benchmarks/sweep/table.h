@@ -13,14 +13,14 @@ struct TableStyle {
   bool colour = false;
 };
 
-// One line for each cell, in the order of the grid, whatever has been measured so far.
+// One line for each cell, in the order of the grid, with what was measured so far.
 [[nodiscard]] std::string RenderTable(const SweepResult& result, const TableStyle& style);
 
-// Medians of the first two axes with more than one value against each other, one block for each
-// combination of the others. Empty where there are no two such axes.
+// A table of medians over the first two axes with more than one value, with one block for each
+// combination of the others. Empty if there are no two such axes.
 [[nodiscard]] std::string RenderMatrix(const SweepResult& result, const TableStyle& style);
 
-// The lines below the table: the best, what to take, and what failed.
+// The lines below the table: the best setting, the suggested one, and what failed.
 [[nodiscard]] std::string RenderVerdict(const SweepResult& result, const TableStyle& style);
 
 }  // namespace penstock::sweep

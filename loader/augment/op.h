@@ -6,9 +6,9 @@
 //
 // In the formulas a pixel (x, y) has its centre at (x + 1/2, y + 1/2); trunc() drops the fraction,
 // round() rounds halves to even, U(a, b) is uniform. Every operation before `normalize` reads and
-// writes 8-bit RGB; the result of each is rounded to 8 bits as its formula says, unless geometry,
-// flips, normalize and the conversion to the output type follow each other: those are one kernel
-// with one rounding at the end.
+// writes 8-bit RGB, and its result is rounded to 8 bits as its formula says. But geometry, flips,
+// normalize and the conversion to the output type are one kernel, with one rounding at the end, if
+// they follow each other.
 #pragma once
 
 #include <array>
@@ -21,59 +21,66 @@ namespace penstock::loader {
 
 enum class OpKind : std::uint8_t {
   // resize=N[:filter] (short side N, the other trunc(N * long / short)) or resize=HxW[:filter]
-  // out(i) = sum over k of w(k) in(k), separable, vertical first, w normalised to sum 1:
-  //   bilinear       w(k) = max(0, 1 - |k + 1/2 - c| / s), c = (i + 1/2) r, s = max(1, r), r =
-  //   in/out
-  //   bilinear_noaa  the same with s = 1: aliases when it shrinks
+  //   out(i) = sum over k of w(k) in(k), separable, vertical first, w normalised to sum 1:
+  //   bilinear       w(k) = max(0, 1 - |k + 1/2 - c| / s) with c = (i + 1/2) r, s = max(1, r) and
+  //                  r = in / out
+  //   bilinear_noaa  the same with s = 1, which aliases when it shrinks
   //   nearest        in(floor(c)), as Pillow and nearest-exact of PyTorch
   kResize,
   // random_resized_crop=N|HxW[:scale=0.08-1][:ratio=0.75-1.3333][:filter]
-  // Ten times: A = W H U(scale), q = exp(U(log ratio)), w = round(sqrt(A q)), h = round(sqrt(A /
-  // q));
-  // taken if w <= W and h <= H, at a uniform place. Else the centre at the ratio nearest to W / H.
-  // The crop is then resized to HxW; pixels outside of the crop have no weight.
+  //   Ten times: A = W H U(scale), q = exp(U(log ratio)), w = round(sqrt(A q)) and
+  //   h = round(sqrt(A / q)), taken at a uniform place if w <= W and h <= H. If none fits, the
+  //   centre at the allowed ratio nearest to W / H.
+  //   The crop is then resized to HxW. Pixels outside the crop have no weight.
   kRandomResizedCrop,
-  // center_crop=N|HxW: left = round((W - w) / 2); zeros where the picture is smaller.
+  // center_crop=N|HxW
+  //   left = round((W - w) / 2); zeros where the picture is smaller.
   kCenterCrop,
-  // random_crop=N|HxW[:padding=0]: uniform place, after `padding` zeros on each side; a picture
-  // that
-  // is still smaller than the crop gets as many zeros on both sides as it lacks (pad_if_needed).
+  // random_crop=N|HxW[:padding=0]
+  //   A uniform place, after `padding` zeros on each side. A picture that is still smaller than the
+  //   crop gets as many zeros on both sides as it lacks (pad_if_needed).
   kRandomCrop,
-  // crop=N|HxW[:top=0][:left=0]: zeros where it leaves the picture.
+  // crop=N|HxW[:top=0][:left=0]
+  //   Zeros where it leaves the picture.
   kCrop,
   kFlip,   // flip[:p=0.5]: left and right swapped
   kVflip,  // vflip[:p=0.5]: top and bottom swapped
-  // rotate[:degrees=30][:filter=nearest][:p=1], by t = U(-degrees, degrees) or U(a, b), degrees=a-b
-  // counter-clockwise about the centre, size kept, zeros outside:
-  // out(X, Y) = in(X cos t - Y sin t, X sin t + Y cos t), X and Y from the centre.
-  // nearest: the pixel that holds the point; bilinear: as resize, zeros outside count.
+  // rotate[:degrees=30][:filter=nearest][:p=1]
+  //   By t = U(-degrees, degrees), or U(a, b) for degrees=a-b, counter-clockwise about the centre.
+  //   The size stays, with zeros outside: out(X, Y) = in(X cos t - Y sin t, X sin t + Y cos t), X
+  //   and Y from the centre. nearest takes the pixel that holds the point; bilinear is as in
+  //   resize, and zeros outside count.
   kRotate,
-  // brightness=B[:p=1], f = U(max(0, 1 - B), 1 + B) or U(a, b) for B = a-b; so for the next two.
+  // brightness=B[:p=1], contrast=B[:p=1], saturation=B[:p=1]
+  //   f = U(max(0, 1 - B), 1 + B), or U(a, b) for B = a-b, in these three.
   kBrightness,  // trunc(clamp(f v))
   kContrast,    // trunc(clamp(f v + (1 - f) m)), m the mean over the picture of g
   kSaturation,  // trunc(clamp(f v + (1 - f) g)), g = trunc(0.2989 R + 0.587 G + 0.114 B)
-  // hue=H[:p=1]: f = U(-H, H), H <= 0.5: (h, s, v) -> ((h + f) mod 1, s, v), trunc(255.999 v)
+  // hue=H[:p=1]
+  //   f = U(-H, H), H <= 0.5: (h, s, v) -> ((h + f) mod 1, s, v), trunc(255.999 v)
   kHue,
-  // color_jitter=B,C,S,H[:p=1]: the four in an order drawn uniformly; 0 or absent: not that one.
+  // color_jitter=B,C,S,H[:p=1]
+  //   The four in an order drawn uniformly. One that is 0 or absent is left out.
   kColorJitter,
-  // hsv=H,S,V[:p=1] (0.015,0.7,0.4): h' = (h + U(-H, H)) mod 1, s' = clamp(s U(1 - S, 1 + S)), v'
-  // so;
-  // conversion as hue. Not in torchvision.
+  // hsv=H,S,V[:p=1] (0.015,0.7,0.4)
+  //   h' = (h + U(-H, H)) mod 1, s' = clamp(s U(1 - S, 1 + S)), v' likewise with V; conversion as
+  //   in hue. Not in torchvision.
   kHsv,
-  // gaussian_blur[:kernel=5][:sigma=0.1-2][:p=1]: w(d) = exp(-d^2 / 2 sigma^2) normalised over the
-  // kernel, separable, borders reflected without repeating the last pixel, round().
+  // gaussian_blur[:kernel=5][:sigma=0.1-2][:p=1]
+  //   w(d) = exp(-d^2 / 2 sigma^2) normalised over the kernel, separable, borders reflected without
+  //   repeating the last pixel, round().
   kGaussianBlur,
-  // cutout[:p=0.5][:scale=0.02-0.33][:ratio=0.3-3.3][:value=0]: torchvision's RandomErasing; value
-  // is
-  // in units of the output after normalize, of 0 to 255 before it.
+  // cutout[:p=0.5][:scale=0.02-0.33][:ratio=0.3-3.3][:value=0]
+  //   torchvision's RandomErasing. `value` is in units of the output if this comes after normalize,
+  //   else from 0 to 255.
   kCutout,
-  // grid_mask[:tile=100][:ratio=0.5][:angle=0][:p=1]: zero where both frac(u / tile) and
-  // frac(v / tile) are below ratio; (u, v) is (x, y) turned by U(-angle, angle) degrees and moved
-  // by
-  // U(0, tile) along each axis (DALI's definition, with its parameters drawn).
+  // grid_mask[:tile=100][:ratio=0.5][:angle=0][:p=1]
+  //   Zero where both frac(u / tile) and frac(v / tile) are below ratio. (u, v) is (x, y) turned by
+  //   U(-angle, angle) degrees and moved by U(0, tile) along each axis (DALI's definition, with its
+  //   parameters drawn).
   kGridMask,
-  // normalize[:mean=0.485,0.456,0.406][:std=0.229,0.224,0.225]: (v / 255 - mean) / std. Without it
-  // float output is v / 255.
+  // normalize[:mean=0.485,0.456,0.406][:std=0.229,0.224,0.225]
+  //   (v / 255 - mean) / std. Without it float output is v / 255.
   kNormalize,
 };
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Penstock: a profiler and bottleneck finder for the data path that feeds a GPU.
 
-    penstock.Loader("train/", batch=64)      the fast loader in a training script   docs/python-loader.md
-    penstock.open("run.penstock")            a trace as tables                      docs/python-trace.md
-    penstock.mark("tokenise")                marks in the own recording             docs/python-trace.md
+    penstock.Loader("train/", batch=64) the fast loader in a training script docs/python-loader.md
+    penstock.open("run.penstock") a trace as tables docs/python-trace.md penstock.mark("tokenise") marks
+    in a recording of itself docs/python-trace.md
 
-The programs of this package need no Python: `penstock record -- python train.py`; program() says where they are.
-Nothing here needs PyTorch or NumPy to be imported; each part says what it lacks where it is used.
+The programs of this package need no Python: `penstock record -- python train.py`; program() gives their paths.
+The package imports without PyTorch and NumPy; a part that needs one says so when it is used.
 """
 import importlib
 
@@ -14,7 +14,7 @@ from penstock._places import library, program, version
 
 __version__ = version()
 
-# Imported where they are first asked for: a script that wants a path pays for nothing else.
+# Parts are imported at their first use, so a script that only wants a path pays for nothing else.
 _PARTS = {
     "Loader": "penstock.loader",
     "LoaderError": "penstock.loader",

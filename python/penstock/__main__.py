@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m penstock ...: the command penstock, where its folder is not in PATH."""
+"""python -m penstock ...: the command penstock, for when its folder is not in PATH."""
 import os
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a batch's memory is seen as: torch tensors, NumPy arrays or memoryviews, all of them views."""
+"""Views of a batch's memory as torch tensors, NumPy arrays or memoryviews."""
 import importlib
 import importlib.util
 import sys
@@ -72,7 +72,7 @@ _MAKERS = {"torch": _torch_maker, "numpy": _numpy_maker, "memoryview": _memoryvi
 
 
 def maker_of(arrays, output, device):
-    """(function of block, samples and facts that gives images and labels, which of the kinds it is)."""
+    """(function(block, samples, facts) that returns images and labels, kind of the arrays)."""
     if output not in _NAMES:
         raise ValueError('output=%r: there is "u8", "f16" and "f32"' % output)
     if not (device == "cpu" or device == "cuda" or (device.startswith("cuda:") and device[5:].isdigit())):

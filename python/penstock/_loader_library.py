@@ -12,7 +12,7 @@ ALL_CORES = 0xFFFFFFFF
 
 
 class LoaderError(RuntimeError):
-    """Data that cannot be loaded; the message names the file, the place in it and the remedy."""
+    """Data cannot be loaded. The message names the file, the place in it and the remedy."""
 
 
 class Options(ctypes.Structure):
@@ -96,7 +96,8 @@ _opened: list = []
 
 
 def load():
-    """The library, with the types of its functions. CDLL: other Python threads run while one waits in it."""
+    """Loads the library and sets the types of its functions. CDLL lets other Python threads run while one waits in
+    it."""
     if not _opened:
         opened = ctypes.CDLL(library("libpenstock_loader.so"))
         for name, (result, arguments) in _FUNCTIONS.items():
@@ -117,8 +118,8 @@ def failure(lib, status):
 
 
 def block_class(lib, size):
-    """A type whose instances are the memory of a batch, and give it back when nobody holds them any more. Tensors,
-    arrays and memoryviews of it hold it."""
+    """A type whose instances are the memory of a batch and give it back when nobody holds them. Tensors, arrays
+    and memoryviews made of an instance hold it."""
     release = lib.penstock_batch_release
 
     class Block(ctypes.c_ubyte * size):
@@ -132,12 +133,13 @@ def block_class(lib, size):
 
 
 class Native:
-    """A PenstockLoader, which close() ends once, from whichever thread or exit function comes first."""
+    """A PenstockLoader. close() ends it once, whichever thread or exit function calls it first."""
 
     def __init__(self, sources, options):
         self.lib = load()
         self.process = os.getpid()
-        # Reentrant: a garbage collection inside a locked part may end another iteration of this loader.
+        # Reentrant, since a garbage collection inside a locked part may end another iteration of this
+        # loader.
         self.lock = threading.RLock()
         self.batch = Batch()
         self._batch_pointer = ctypes.pointer(self.batch)
@@ -153,7 +155,8 @@ class Native:
         return status
 
     def require(self):
-        """Raises unless the loader can be used here. Before the lock, which a fork may have copied locked."""
+        """Raises if the loader cannot be used in this process. Called before taking the lock, which a fork may have
+        copied locked."""
         if self.process != os.getpid():
             raise LoaderError(
                 "this loader belongs to process %d, of which this one is a copy without its threads: make a Loader "
@@ -189,7 +192,7 @@ class Native:
     def close(self):
         if self.process != os.getpid() or self.handle is None:
             return
-        self.lib.penstock_loader_interrupt(self.handle)  # a thread that waits in next() leaves the lock soon
+        self.lib.penstock_loader_interrupt(self.handle)  # so a thread that waits in next() releases the lock soon
         with self.lock:
             handle, self.handle = self.handle, None
             self.lib.penstock_loader_close(handle)

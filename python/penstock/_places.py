@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the programs and libraries of this package are.
+"""Finds the programs and libraries of this package.
 
-Three layouts: the wheel (beside these files), `cmake --install` (this package is PREFIX/lib/penstock/python/penstock)
-and a build tree (PENSTOCK_BUILD names it; else build/release of the checkout that these files are in).
+There are three layouts: the wheel (beside these files), `cmake --install` (this package is
+PREFIX/lib/penstock/python/penstock) and a build tree (PENSTOCK_BUILD names it; without it, build/release of the
+checkout with these files).
 """
 import os
 import re
@@ -11,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def _roots():
-    """(folder of programs, folder of libraries), the likeliest first."""
+    """(folder of programs, folder of libraries), most likely first."""
     build = os.environ.get("PENSTOCK_BUILD")
     if build:
         yield os.path.join(build, "bin"), os.path.join(build, "lib")

@@ -12,11 +12,11 @@ ALL_STAGES = (1 << 64) - 1
 
 
 class TraceError(RuntimeError):
-    """A trace that cannot be read, or a question that it cannot answer; the message names the file."""
+    """A trace cannot be read, or cannot answer a question. The message names the file."""
 
 
 def _table(title, /, **columns):
-    """A struct of pointers to columns, and the types of NumPy behind them, in the header's order."""
+    """A struct of pointers to columns, and the NumPy types of the columns, in the header's order."""
     fields = [("size", ctypes.c_size_t), *((column, ctypes.c_void_p) for column in columns)]
     return type(title, (ctypes.Structure,), {"_fields_": fields, "dtypes": columns})
 
@@ -87,7 +87,7 @@ def load():
 
 
 def numbered(function):
-    """The names that a function of the library gives numbers from 0 on; holes are "unknown"."""
+    """The names that a function of the library has for numbers from 0 on; gaps are "unknown"."""
     names = []
     for number in range(256):
         text = function(number)
@@ -129,8 +129,8 @@ class Reader:
         return [json.loads(line) for line in text.decode().splitlines()]
 
     def columns(self, table, wanted, fill):
-        """NumPy columns by name; fill(struct) says how many rows there are. Memory of rows that do not come is never
-        touched."""
+        """NumPy columns by name. fill(struct) fills them and returns the number of rows. Memory beyond these is
+        never touched."""
         np = numpy()
         room = getattr(self.counts, table.__name__.lower())
         columns = {name: np.empty(room, dtype) for name, dtype in table.dtypes.items() if name in wanted}
@@ -140,7 +140,7 @@ class Reader:
         rows = fill(ctypes.byref(out))
         if rows < 0:
             raise TraceError("%s: %s" % (self.path, self._message()))
-        if rows < room // 2:  # let go of the addresses too
+        if rows < room // 2:  # free the unused addresses too
             return {name: column[:rows].copy() for name, column in columns.items()}
         return {name: column[:rows] for name, column in columns.items()}
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock.open_many(): many traces as one Parquet data set, for DuckDB, Dask, Spark, polars. docs/fleet.md asks it."""
+"""penstock.open_many(): many traces as one Parquet data set, for DuckDB, Dask, Spark, polars. docs/fleet.md has
+examples."""
 import glob
 import json
 import os
@@ -39,12 +40,12 @@ class Fleet:
     ) -> Dict[str, int]:
         """Writes FOLDER/TABLE/run=RUN/rank=RANK/part-0.parquet for each trace; returns the rows of each table.
 
-        RUN is the name of the trace's file without its ending (made unique by a number where two are alike), RANK
-        that of its processes, 0 where there is none, and that of each rank where a trace has several. "runs" has one
-        row for each rank: verdict, rate, share of waiting, path, and the report as JSON; "batches", "spans", "events",
-        "counters" and "functions" are the tables of penstock.Trace. A trace that cannot be read stops everything,
-        unless on_error(path, error) is given, which is told and the trace left out. Raises ValueError for a table
-        that is none of these, TraceError where pyarrow is missing.
+        RUN is the name of the trace's file without its ending, made unique by a number if two are equal. RANK is the
+        rank of its processes, or 0 without ranks; a trace of several ranks gives one RANK for each. "runs" has one row
+        for each rank: verdict, rate, share of waiting, path, and the report as JSON. "batches", "spans", "events",
+        "counters" and "functions" are the tables of penstock.Trace. A trace that cannot be read raises, unless
+        on_error(path, error) is given, which is called while the trace is left out. Raises ValueError for an unknown
+        table, TraceError if pyarrow is missing.
         """
         tables = list(tables)
         for table in tables:
@@ -81,8 +82,8 @@ class Fleet:
 
 
 def open_many(paths: Paths) -> Fleet:
-    """Traces by a pattern ("runs/*.penstock", "**" goes into folders) or a sequence of paths. Raises TraceError where
-    a pattern finds nothing."""
+    """Opens traces by a pattern ("runs/*.penstock"; "**" goes into folders) or a sequence of paths. Raises TraceError
+    if a pattern finds nothing."""
     if isinstance(paths, (str, os.PathLike)):
         pattern = os.fspath(paths)
         found = sorted(glob.glob(pattern, recursive=True))
@@ -93,7 +94,7 @@ def open_many(paths: Paths) -> Fleet:
 
 
 def _ranks(trace):
-    """The rank of each process of a trace; 0 where it has none."""
+    """The rank of each process of a trace; 0 if it has none."""
     return [max(process["rank"], 0) for process in trace.processes]
 
 
@@ -147,5 +148,5 @@ def _run_rows(arrow, trace: Trace) -> Dict[int, Any]:
 
 
 def _escaped(text):
-    """A run's name as the name of a partition, in which "/" and "=" would mean something."""
+    """A run's name as the name of a partition, with "/" and "=" escaped, which have a meaning there."""
     return "".join(c if c.isalnum() or c in "-_. " else "%%%02X" % ord(c) for c in text)

@@ -17,7 +17,7 @@ __all__ = ["Loader", "LoaderError"]
 
 Source = Union[str, "os.PathLike[str]", Sequence[Any]]
 
-_PATIENCE = 100  # ms in the library at a time; between, Python's signal handlers run
+_PATIENCE = 100  # ms in the library at a time; Python's signal handlers run in between
 
 
 class Loader:
@@ -30,11 +30,11 @@ class Loader:
                 ...
 
     Each iteration is one epoch. `images` has the shape [samples, 3, height, width] (layout "chw") or [samples,
-    height, width, 3] ("hwc"), `labels` [samples], int64, -1 where a sample has none. Both are views of one piece of
-    memory, without a copy; it is theirs as long as somebody holds one of them, and is used again afterwards. Who
-    keeps batches keeps their memory; the loader never waits for it.
+    height, width, 3] ("hwc"); `labels` has [samples], int64, -1 if a sample has none. Both are views of one piece
+    of memory, without a copy. The memory is used again when nobody holds either of them. A program that keeps
+    batches keeps their memory; the loader never waits for it.
 
-    What is delivered depends on the source, the seed and the options of order and augmentation alone, not on
+    What is delivered depends only on the source, the seed and the options of order and augmentation, not on
     workers, batch size, ranks, I/O or where a run was resumed.
 
     source: a folder with a folder for each class, a folder of images, a list ("path label" lines), a tar (or a
@@ -57,7 +57,7 @@ class Loader:
     arrays: "torch", "numpy" or "memoryview"; None: the first of them that is installed.
     persistent: keep the threads between epochs and begin the next epoch's first batches ahead.
 
-    One thread iterates at a time. A child made by fork() cannot use it. Raises ValueError for options, LoaderError
+    One thread iterates at a time. A forked child cannot use the loader. Raises ValueError for options, LoaderError
     for data.
     """
 
@@ -119,7 +119,8 @@ class Loader:
             where = folder if index_folder is None else index_folder
             options.index_folder = None if where is None else os.fsencode(where)
             self._native = native = Native(paths, options)
-        # Not a method of this object, which it would keep alive; it also runs when the interpreter ends.
+        # Not a method of this object, since it would keep the object alive. It also runs when the
+        # interpreter ends.
         self._finalizer = weakref.finalize(self, native.close)
         facts = native.facts()
         self._facts = facts
@@ -129,7 +130,7 @@ class Loader:
         self._at = (0, 0)  # where to resume after the last batch delivered
         self._iteration = 0
         self._iterating = False
-        self._begun: Optional[Tuple[int, int]] = None  # where the iteration began that has delivered nothing yet
+        self._begun: Optional[Tuple[int, int]] = None  # begin of an iteration that has delivered nothing yet
         self._classes: Optional[List[str]] = None
         self._transform = transform
         self.transform_seconds = 0.0
@@ -138,7 +139,7 @@ class Loader:
     # Iteration.
 
     def __len__(self) -> int:
-        """Batches of a whole epoch of this rank."""
+        """Number of batches in a whole epoch of this rank."""
         return self._facts.epoch_batches
 
     def __iter__(self) -> Iterator[Tuple[Any, Any]]:
@@ -194,8 +195,9 @@ class Loader:
         return images
 
     def _leave(self, number):
-        """An iterator is gone: if it was not at its end, the threads stop, since nobody will ask for what they make. One
-        that was never asked for a batch has used no epoch up: Lightning makes one to see whether a loader can iterate."""
+        """To be called when an iterator is gone. If it was not at its end, the threads stop, since nobody will take
+        their batches. One that was never asked for a batch uses no epoch: Lightning makes one to see whether a loader
+        can iterate."""
         if number == self._iteration and self._iterating:
             self._iterating = False
             self._native.stop()
@@ -206,12 +208,12 @@ class Loader:
 
     @property
     def epoch(self) -> int:
-        """The epoch that is iterated over, or the one that was last."""
+        """The epoch of the present iteration, or of the last one."""
         return max(self._plan[0] - 1, 0) if self._iteration else self._plan[0]
 
     def set_epoch(self, epoch: int) -> None:
-        """The next iteration is over this epoch: its order and augmentation. Without it epochs count from 0. After
-        load_state_dict() with the same epoch it continues there."""
+        """Makes the next iteration one over this epoch, with its order and augmentation. Without calls epochs
+        count from 0. After load_state_dict() with the same epoch the iteration continues there."""
         epoch = _whole("epoch", epoch)
         if self._plan[0] != epoch:
             self._plan = (epoch, 0)
@@ -219,13 +221,14 @@ class Loader:
                 self._at = self._plan
 
     def state_dict(self) -> Dict[str, int]:
-        """Where to continue after the batch delivered last: for load_state_dict() of a loader with the same source,
-        seed and order, with any workers, batch size and number of ranks. Position counts samples of all ranks."""
+        """Where to continue after the batch that was delivered last: for load_state_dict() of a loader with the
+        same source, seed and order, and any workers, batch size and number of ranks. Position counts samples of all
+        ranks."""
         epoch, position = self._at
         return {"version": 1, "epoch": epoch, "position": position, "seed": self._seed, "samples": self.samples}
 
     def load_state_dict(self, state: Dict[str, int]) -> None:
-        """The next iteration continues there. Its first batch is the one that would have come next."""
+        """Makes the next iteration continue there. Its first batch is the one that would have come next."""
         if state.get("version") != 1:
             raise ValueError("the state is not one of penstock.Loader: %r" % (state,))
         for key, own in (("seed", self._seed), ("samples", self.samples)):
@@ -233,14 +236,14 @@ class Loader:
                 raise ValueError("the state is of a loader with %s=%r, this one has %r" % (key, state[key], own))
         self._plan = self._at = (int(state["epoch"]), int(state["position"]))
         if self._iterating:
-            self._iteration += 1  # the iterator that is under way ends with an error, not with wrong batches
+            self._iteration += 1  # a running iterator then raises instead of giving wrong batches
             self._iterating = False
 
     # What it loads.
 
     @property
     def samples(self) -> int:
-        """Samples of the source, of all ranks."""
+        """Number of samples of the source, for all ranks."""
         return self._facts.samples
 
     @property
@@ -254,8 +257,8 @@ class Loader:
 
     @property
     def classes(self) -> List[str]:
-        """Names by label: those of the folders; the numbers as text where the source knows no names; [] where the
-        labels are not numbers from 0 on."""
+        """Names by label: those of the folders, or the numbers as text if the source has no names; [] if labels
+        are not numbers from 0 on."""
         if self._classes is None:
             self._native.require()
             with self._native.lock:
@@ -269,12 +272,12 @@ class Loader:
 
     @property
     def errors(self) -> int:
-        """Samples that were replaced so far, of those made ahead too."""
+        """Number of samples replaced so far, including those made ahead."""
         return self._errors()[0]
 
     @property
     def error_messages(self) -> List[str]:
-        """The first of them, each with the name of its file."""
+        """Messages about the first of them, each with the name of its file."""
         return self._errors()[1]
 
     def _errors(self):
@@ -307,7 +310,7 @@ class Loader:
 
 
 class _Iteration:
-    """Holds the loader, so that `for x in Loader(...)` works; tells it when nobody will ask for more."""
+    """Holds the loader, so that `for x in Loader(...)` works, and tells it when nobody will ask for more."""
 
     __slots__ = ("_loader", "_number", "__weakref__")
 
@@ -326,7 +329,7 @@ class _Iteration:
 
 
 class _Sources:
-    """The paths that the library opens; pairs become a list in a folder that is gone once it is open."""
+    """The paths for the library. Pairs become a list file in a folder that is removed once the loader is open."""
 
     def __init__(self, source):
         self._source = source
@@ -368,7 +371,7 @@ def _environment(name):
 
 
 def _workers():
-    """One for each core; where several processes of one job share the machine, a share of them."""
+    """One for each core, or a share of them if several processes of one job share the machine."""
     together = _environment("LOCAL_WORLD_SIZE") or 1
     if together < 2:
         return ALL_CORES

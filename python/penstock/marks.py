@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marks of a program in its own recording: from Python what traces/markers.h is from C and C++.
+"""Marks of a program in its own recording: for Python what traces/markers.h is for C and C++.
 
     with penstock.mark("tokenise"):       # a span of that name
         ...
@@ -12,7 +12,7 @@
         with penstock.step():             # what it does with it
             ...
 
-Under `penstock record` they go to the agent that is in the process; elsewhere they do nothing, in under 100 ns.
+Under `penstock record` they go to the agent in the process. Elsewhere they do nothing, in under 100 ns.
 """
 import ctypes
 import functools
@@ -26,12 +26,13 @@ __all__ = ["batch", "mark", "recording", "step"]
 clock = time.perf_counter
 
 _STEP, _MARK = 14, 16  # stages of traces/wire_records.h
-# Numbers of the epochs of batch(): the Python hooks count theirs from 1 on, the loader's begin at 0x4000.
+# First number for epochs of batch(). The Python hooks count theirs from 1, and the loader's begin at
+# 0x4000.
 _FIRST_EPOCH, _EPOCHS = 0x2000, 0x2000
 
 
 def _agent():
-    """The functions of the agent that is preloaded; None where there is none."""
+    """The functions of the preloaded agent; None if there is none."""
     try:
         function = ctypes.PyDLL(None).penstock_python_bridge
     except (AttributeError, OSError):
@@ -48,8 +49,8 @@ _numbers = itertools.count()
 
 
 class _Nothing:
-    """A mark where nobody records. Both are builtins, which cost half of a function of ours and give an empty text:
-    that is false, so exceptions pass."""
+    """A mark when nothing is recorded. __enter__ and __exit__ are builtins, which take half the time of a function
+    of ours. They return an empty text, which is false, so exceptions pass."""
 
     __slots__ = ()
     __enter__ = "".strip
@@ -63,7 +64,7 @@ _NOTHING = _Nothing()
 
 
 class _Mark:
-    """A span for as long as a `with` lasts, or a call of the function that it decorates."""
+    """A span for the time of a `with` block, or of a call of the decorated function."""
 
     __slots__ = ("_name", "_stage", "_open")
 
@@ -138,7 +139,8 @@ else:
         return bool(_bridge["recording"]())
 
     def loader_number(loader):
-        """Of a loader in the recording: counted with PyTorch's, where the agent's hooks are in this process."""
+        """The number of a loader in the recording. Counted together with PyTorch's if the agent's hooks are in this
+        process."""
         try:
             from penstock_hooks.torch_state import loader_index
         except ImportError:

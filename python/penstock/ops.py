@@ -3,9 +3,9 @@
 
     ops=[RandomResizedCrop(224), RandomHorizontalFlip(), Normalize()]
 
-is ops="random_resized_crop=224,flip:p=0.5,normalize=...". str() of an operation is its text; what each one does is
-torchvision's definition for tensors unless its docstring says otherwise. Sizes are pixels: an int (a square) or
-(height, width). `interpolation`: "nearest", "bilinear" or "bilinear_noaa" (without antialiasing).
+is ops="random_resized_crop=224,flip:p=0.5,normalize=...". str() of an operation is its text. Each one does what
+torchvision does for tensors, unless its docstring says otherwise. Sizes are pixels: an int (a square) or (height,
+width). `interpolation`: "nearest", "bilinear" or "bilinear_noaa" (without antialiasing).
 """
 
 from typing import Iterable, Optional, Sequence, Tuple, Union
@@ -38,7 +38,7 @@ def _number(value: float) -> str:
     if float(value).is_integer():
         return "%d" % value
     text = repr(float(value))
-    return text if "e" not in text else ("%.20f" % value).rstrip("0")  # an exponent's sign is taken for a range
+    return text if "e" not in text else ("%.20f" % value).rstrip("0")  # an exponent's sign would be taken for a range
 
 
 def _size(size: Size) -> str:
@@ -76,14 +76,14 @@ class Operation:
 
 
 class Resize(Operation):
-    """The short side to `size`, the other in proportion; both where `size` is (height, width)."""
+    """Resizes the short side to `size` and the other in proportion, or both if `size` is (height, width)."""
 
     def __init__(self, size: Size, interpolation: str = "bilinear") -> None:
         super().__init__("resize=%s:%s" % (_size(size), interpolation))
 
 
 class RandomResizedCrop(Operation):
-    """A random part of `scale` of the area at a `ratio` of width to height, resized to `size`."""
+    """Takes a random part with `scale` of the area and a `ratio` of width to height, and resizes it to `size`."""
 
     def __init__(
         self, size: Size, scale: Pair = (0.08, 1.0), ratio: Pair = (0.75, 4 / 3), interpolation: str = "bilinear"
@@ -94,21 +94,21 @@ class RandomResizedCrop(Operation):
 
 
 class CenterCrop(Operation):
-    """The middle; zeros where the picture is smaller."""
+    """Takes the middle, with zeros where the picture is smaller."""
 
     def __init__(self, size: Size) -> None:
         super().__init__("center_crop=%s" % _size(size))
 
 
 class RandomCrop(Operation):
-    """A part at a random place, after `padding` pixels of zeros on each side; smaller pictures are padded."""
+    """Takes a part at a random place, after adding `padding` zeros on each side. Smaller pictures are padded."""
 
     def __init__(self, size: Size, padding: int = 0) -> None:
         super().__init__("random_crop=%s:padding=%d" % (_size(size), padding))
 
 
 class RandomHorizontalFlip(Operation):
-    """Left and right swapped with probability `p`."""
+    """Swaps left and right with probability `p`."""
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__("flip:p=%s" % _number(p))
@@ -118,22 +118,22 @@ Flip = RandomHorizontalFlip
 
 
 class RandomVerticalFlip(Operation):
-    """Top and bottom swapped with probability `p`."""
+    """Swaps top and bottom with probability `p`."""
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__("vflip:p=%s" % _number(p))
 
 
 class RandomRotation(Operation):
-    """Turned by an angle in degrees out of (-degrees, degrees), about the centre; the size stays."""
+    """Rotates about the centre by an angle from (-degrees, degrees), in degrees. The size stays."""
 
     def __init__(self, degrees: float, interpolation: str = "nearest", p: float = 1.0) -> None:
         super().__init__("rotate:degrees=%s:%s:p=%s" % (_range(degrees), interpolation, _number(p)))
 
 
 class ColorJitter(Operation):
-    """Brightness, contrast, saturation (factors out of 1 - x to 1 + x) and hue (-x to x, at most 0.5), in an order
-    drawn anew for each sample; 0: not that one."""
+    """Changes brightness, contrast, saturation (by factors from 1 - x to 1 + x) and hue (by -x to x, at most 0.5),
+    in an order drawn for each sample. 0 leaves one out."""
 
     def __init__(
         self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0, p: float = 1.0
@@ -142,21 +142,22 @@ class ColorJitter(Operation):
 
 
 class Hsv(Operation):
-    """Hue, saturation and value jittered together. Not in torchvision."""
+    """Changes hue, saturation and value together. Not in torchvision."""
 
     def __init__(self, h: float = 0.015, s: float = 0.7, v: float = 0.4, p: float = 1.0) -> None:
         super().__init__("hsv=%s:p=%s" % (_list((h, s, v)), _number(p)))
 
 
 class GaussianBlur(Operation):
-    """Blurred with a kernel of `kernel_size` (odd) pixels and a sigma drawn from a range."""
+    """Blurs with a kernel of `kernel_size` (odd) pixels and a sigma drawn from a range."""
 
     def __init__(self, kernel_size: int, sigma: Pair = (0.1, 2.0), p: float = 1.0) -> None:
         super().__init__("gaussian_blur:kernel=%d:sigma=%s:p=%s" % (kernel_size, _range(sigma), _number(p)))
 
 
 class RandomErasing(Operation):
-    """A rectangle of `scale` of the area set to `value`: in units of the output behind Normalize, of 0 to 255 before."""
+    """Sets a rectangle with `scale` of the area to `value`, in units of the output if it comes after Normalize, else
+    of 0 to 255."""
 
     def __init__(
         self, p: float = 0.5, scale: Pair = (0.02, 0.33), ratio: Pair = (0.3, 3.3), value: float = 0.0
@@ -170,7 +171,7 @@ Cutout = RandomErasing
 
 
 class GridMask(Operation):
-    """A grid of zeros. Not in torchvision."""
+    """Sets a grid of squares to zero. Not in torchvision."""
 
     def __init__(self, tile: float = 100, ratio: float = 0.5, angle: float = 0, p: float = 1.0) -> None:
         super().__init__(

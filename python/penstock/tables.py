@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of a trace: columns that are NumPy arrays, and ways into the libraries that work on tables."""
+"""Tables of a trace: columns that are NumPy arrays, and conversions for libraries that work on tables."""
 from typing import Any, Dict, Iterator, List
 
 from penstock._trace_library import TraceError, numpy
@@ -10,9 +10,9 @@ __all__ = ["Table"]
 class Table:
     """Columns of one length, by name.
 
-    table["duration_ns"] is a NumPy array; a column of texts (table.texts has their names) is stored as numbers with
-    the texts beside it: table["name"] spells them out, table.codes("name") and table.categories("name") do not.
-    Integers are as recorded: nanoseconds of CLOCK_MONOTONIC, bytes, -1 for what is not known.
+    table["duration_ns"] is a NumPy array. A column of texts (table.texts has their names) is stored as numbers with
+    the texts beside it: table["name"] gives texts, table.codes("name") the numbers and table.categories("name") the
+    texts that they stand for. Integers are as recorded: nanoseconds of CLOCK_MONOTONIC, bytes, -1 if not known.
     """
 
     def __init__(self, columns: Dict[str, Any], lists: Dict[str, List[str]]) -> None:
@@ -37,7 +37,7 @@ class Table:
         return numpy().array(self._lists[name], dtype=object)[column]
 
     def codes(self, name: str) -> Any:
-        """A column of texts as numbers: places in categories(name)."""
+        """A column of texts as numbers, which are places in categories(name)."""
         return self._columns[name]
 
     def categories(self, name: str) -> List[str]:
@@ -84,7 +84,7 @@ class Table:
         return polars.DataFrame(columns)
 
     def to_parquet(self, path: Any) -> None:
-        """One Parquet file, by pyarrow."""
+        """Writes one Parquet file, with pyarrow."""
         table = self.to_arrow()
         _library("pyarrow.parquet").write_table(table, path)
 
@@ -93,7 +93,7 @@ class Table:
 
 
 def _signed(codes):
-    """Codes as the libraries want them."""
+    """Codes as signed integers, which the libraries need."""
     return codes.astype("int32", copy=False)
 
 

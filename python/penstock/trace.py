@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock.open(): a trace as tables, its report as objects. docs/python-trace.md shows what to ask."""
+"""penstock.open(): a trace as tables, and its report as objects. docs/python-trace.md has examples."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ from penstock.tables import Table
 
 __all__ = ["Trace", "TraceError", "open"]
 
-# Names of the columns as people meet them, by those of the library.
+# The names of the columns, by those of the library.
 _SPANS = {
     "start_ns": "start",
     "duration_ns": "duration",
@@ -66,7 +66,7 @@ _NEXT_ENTERED, _BATCH_GOT, _BATCH_DELIVERED = "next_entered", "batch_got", "batc
 
 
 class Trace:
-    """One trace, read where it is asked. In a notebook it shows the report's page."""
+    """One trace, read as needed. In a notebook it shows the report's page."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self.path = os.fspath(path)
@@ -98,12 +98,12 @@ class Trace:
 
     @property
     def processes(self) -> List[Dict[str, Any]]:
-        """pid, role, rank, command, facts, ... of each; the column "process" counts in this list."""
+        """pid, role, rank, command, facts, ... of each. The column "process" is an index into this list."""
         return list(self._heads()["processes"])
 
     @property
     def threads(self) -> List[Dict[str, Any]]:
-        """pid, tid, name, ... of each; the column "thread" counts in this list."""
+        """pid, tid, name, ... of each. The column "thread" is an index into this list."""
         return list(self._heads()["threads"])
 
     @property
@@ -125,7 +125,7 @@ class Trace:
 
     @property
     def realtime_offset_ns(self) -> int:
-        """What turns a time of the trace into nanoseconds since 1970."""
+        """Added to a time of the trace, it gives nanoseconds since 1970."""
         return self._reader.counts.realtime_offset
 
     # Tables.
@@ -146,14 +146,14 @@ class Trace:
         return self._spelt(table, lists, ("name", "object"))
 
     def events(self, columns: Optional[Sequence[str]] = None) -> Table:
-        """The events of batches, epochs and workers, in the order of time."""
+        """The events of batches, epochs and workers, by time."""
         wanted = _chosen(columns, _EVENTS)
         read = self._reader.events({_EVENTS[one] for one in wanted})
         table = {one: read[_EVENTS[one]] for one in wanted}
         return Table(table, {"event": numbered(self._reader.lib.penstock_trace_event)} if "event" in table else {})
 
     def counters(self, columns: Optional[Sequence[str]] = None) -> Table:
-        """Counters of processes, host and devices, in the order of time: traces/FORMAT.md has their names."""
+        """Counters of processes, host and devices, by time. traces/FORMAT.md has their names."""
         wanted = _chosen(columns, _COUNTERS)
         read = self._reader.counters({_COUNTERS[one] for one in wanted})
         return self._spelt({one: read[_COUNTERS[one]] for one in wanted}, {}, ("name",))
@@ -161,15 +161,16 @@ class Trace:
     def functions(
         self, stage: Union[None, str, Iterable[str]] = None, columns: Optional[Sequence[str]] = None
     ) -> Table:
-        """The Python calls of the samples, collated batches and steps that were followed: a row for each function as
+        """The Python calls of the followed samples, collated batches and steps, with a row for each function as
         called along one path. Those of one stage ("sample", "collate", "step") or several; all or some columns.
 
-        Rows: by unit (the followed units count from 0 in the order of their starts), then by node, callers first.
-        caller is a node of the same unit, -1 where the unit itself called. kind is "function", "builtin" (a callable
-        that is not Python's: no file, line 0) or "line" (a line of its caller; calls says how often it was entered).
-        Units: start_ns CLOCK_MONOTONIC, of the unit; unit_ns the whole unit, total_ns inside all these calls, own_ns
-        of that outside of other rows, all without what following cost. batch and sample are -1 where there is none.
-        Where nothing was followed the table is empty. Raises ValueError for a stage or a column that there is not.
+        Rows: by unit (followed units count from 0 in the order of their starts), then by node, callers first. caller
+        is a node of the same unit, -1 if the unit itself called. kind is "function", "builtin" (a callable not
+        written in Python: no file, line 0) or "line" (a line of its caller; calls says how often it was entered).
+        Units: start_ns is the start of the unit on CLOCK_MONOTONIC; unit_ns is the time of the whole unit, total_ns
+        that in all these calls, own_ns the part of it that is in no other row, all without the cost of following.
+        batch and sample are -1 if there is none. The table is empty if nothing was followed. Raises ValueError for
+        an unknown stage or column.
         """
         lib = self._reader.lib
         names = numbered(lib.penstock_trace_stage)
@@ -177,14 +178,14 @@ class Trace:
         read = self._reader.functions({_CALLS[one] for one in wanted}, _mask(stage, names))
         table = {one: read[_CALLS[one]] for one in wanted}
         lists = {"stage": names, "kind": numbered(lib.penstock_trace_call)}
-        if "kind" in table:  # 0 is "unknown"; a later version may write kinds that this one does not know
+        if "kind" in table:  # 0 is "unknown", for kinds of later versions
             table["kind"][table["kind"] >= len(lists["kind"])] = 0
         return self._spelt(table, {one: lists[one] for one in lists if one in table}, ("function", "file"))
 
     def batches(self) -> Table:
-        """The batches that the program got, in the order of time: when it asked for each (asked_ns), got it (got_ns)
-        and had it in its hands (delivered_ns), how long it waited (wait_ns: got - asked; -1 where the trace does not
-        say), and how long until it asked again (step_ns; -1 for the last of an iteration)."""
+        """The batches of the training loop, by time: when it asked for each (asked_ns), when the batch arrived
+        (got_ns) and was delivered (delivered_ns), the time from asking to arrival (wait_ns; -1 if not known), and
+        the time until the loop asked again (step_ns; -1 for the last of an iteration)."""
         np = numpy()
         events = self.events()
         kinds = events.categories("event")
@@ -212,14 +213,14 @@ class Trace:
         return Table(table, {})
 
     def _spelt(self, table, lists, texts):
-        """Ids of texts become places in a list of the texts that occur."""
+        """Replaces ids of texts by places in a list of the texts that occur."""
         np = numpy()
         for name in texts:
             if name not in table:
                 continue
             ids = table[name]
             used = np.zeros(int(ids.max()) + 1 if len(ids) else 0, bool)
-            # In pieces and in place: NumPy makes numbers of 8 bytes of the ids that it is given.
+            # In pieces and in place, since NumPy converts the ids to numbers of 8 bytes.
             pieces = [ids[begin : begin + _PIECE] for begin in range(0, len(ids), _PIECE)]
             for piece in pieces:
                 used[piece] = True
@@ -234,12 +235,12 @@ class Trace:
     # What the analyzer says.
 
     def report(self) -> Dict[str, Any]:
-        """The report as `penstock report --json` gives it: verdict, loader, stages, suggestions, ..."""
+        """The report that `penstock report --json` prints: verdict, loader, stages, suggestions, ..."""
         return json.loads(self._ask("report", self.path, "--json"))
 
     def whatif(self, **settings: Any) -> List[Dict[str, Any]]:
-        """Predicted rates of other settings: t.whatif(workers=[1, 2, 4], prefetch=2, ram_cache=True) is `penstock
-        whatif --workers 1,2,4 --prefetch 2 --ram-cache`; one dict for each combination."""
+        """Predicted rates of other settings, with one dict for each combination: t.whatif(workers=[1, 2, 4],
+        prefetch=2, ram_cache=True) does `penstock whatif --workers 1,2,4 --prefetch 2 --ram-cache`."""
         if not settings:
             raise ValueError("whatif: name at least one setting: workers=[1, 2, 4]")
         arguments = []
@@ -268,7 +269,7 @@ class Trace:
         return done.stdout.decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Tables that were made stay."""
+        """Closes the trace. Tables stay valid."""
         self._reader.close()
 
     def __enter__(self) -> "Trace":
@@ -309,7 +310,7 @@ def _mask(stage, names):
 
 
 def _keys(np, table):
-    """One number for process, generation and batch; the next batch's is one more."""
+    """One number for process, generation and batch. That of the next batch is larger by one."""
     return (
         table["process"].astype(np.int64) << 48
         | table["generation"].astype(np.int64) << 32
@@ -318,7 +319,7 @@ def _keys(np, table):
 
 
 def _match(np, wanted, keys, values):
-    """For each wanted key the value of the first row that has it, -1 where none has."""
+    """For each wanted key the value of the first row with it, -1 if there is none."""
     if len(keys) == 0:
         return np.full(len(wanted), -1, np.int64)
     order = np.argsort(keys, kind="stable")
