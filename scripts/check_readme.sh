@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Does what README.md says, as a reader would: on a clean Debian root the demo, the build, the wheel and
-# every way to install, then the commands in their order with what was built and with the wheel.
+# Does what README.md says, as a reader would. On a clean Debian root it runs the demo, the build, the
+# wheel and every way to install, and then the commands in their order, with the build and with the
+# wheel.
 #
 #   scripts/check_readme.sh [--wheel FILE] [SUITE]     a root of that release (default: this machine's), some
 #                                                      20 minutes; --wheel: with that one, and builds none
 #   scripts/check_readme.sh --quick                    the commands alone, with build/release; part of the tests
 #
-# scripts/test.sh, the README's other command, is not run by it: it runs this. Needs root and debootstrap
-# (installed through apt if missing), but for --quick. Exit status: 0 all of it works, 1 something does not,
-# 2 usage, 3 something is missing.
+# It does not run scripts/test.sh, the README's other command, since that runs this. Without --quick it
+# needs root and debootstrap (installed through apt if missing). Exit status: 0 all of it works, 1 something
+# does not, 2 usage, 3 something is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -51,7 +52,7 @@ echo "check_readme: a clean $suite"
 debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$work/debootstrap.log" ||
   fail 3 "debootstrap: $(tail -n 3 "$work/debootstrap.log")"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-# As on this machine: where pip finds packages, and whom it trusts.
+# pip finds packages, and trusts hosts, as on this machine.
 [[ ! -f /etc/pip.conf ]] || cp /etc/pip.conf "$root/etc/pip.conf"
 [[ ! -f /etc/ssl/certs/ca-certificates.crt ]] ||
   install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
@@ -61,7 +62,7 @@ mkdir -p "$root/dev/shm"
 mount -t tmpfs -o size=1g,mode=1777 tmpfs "$root/dev/shm"
 git clone -q . "$root/penstock"
 
-# $1: what it is, rest: a command line of the shell, in the clone. Shows the end of its log if it fails.
+# $1: title, rest: a command line of the shell, run in the clone. Shows the end of the log if it fails.
 failed=false
 step() {
   local name=$1 began=$SECONDS log=$work/step.log

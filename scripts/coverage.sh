@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Which lines and branches of the agent, the recorder and the traces library the agent's tests reach:
-# builds with gcc's --coverage in build/coverage/, runs the tests of tests/agent/, and prints a table
-# by folder. The library counts inside the programs that it is loaded into, too; one that is killed,
-# or ends by _exit(), takes its counts with it, so the figures are a lower bound. Tests that look at
-# the library itself, or at every file of a program, fail in this build: they are named.
+# Shows which lines and branches of the agent, the recorder and the traces library the agent's tests
+# reach: builds with gcc's --coverage in build/coverage/, runs the tests of tests/agent/, and prints
+# a table by folder. The library also counts in the programs into which it is loaded. A program that
+# is killed, or ends by _exit(), loses its counts, so the figures are a lower bound. Tests that look
+# at the library itself, or at every file of a program, fail in this build; they are named.
 #
 #   scripts/coverage.sh [--uncovered N] [--again]
 #     --uncovered N: the N places with most branches not taken; --again: only the report
@@ -38,7 +38,8 @@ if ! "$again"; then
     export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
-  # Counters are atomic: threads and signal handlers share them. The agent links no default library.
+  # Counters are atomic, since threads and signal handlers share them. The agent links no default
+  # library.
   cmake -S . -B "$kBuild" -G Ninja -DCMAKE_BUILD_TYPE=Debug "${launcher[@]}" \
     -DCMAKE_C_FLAGS="--coverage -fprofile-update=atomic" \
     -DCMAKE_CXX_FLAGS="--coverage -fprofile-update=atomic" \

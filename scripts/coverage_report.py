@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adds up what gcov says of a build folder: lines and branches by folder, for scripts/coverage.sh."""
+"""Adds up gcov's results for a build folder, as lines and branches by source folder. For scripts/coverage.sh."""
 
 import argparse
 import collections
@@ -21,7 +21,7 @@ def folder_of(name):
 
 
 def read(build, root):
-    """{file: ({line: count}, {(line, index): count})}, over all objects that hold code of the file."""
+    """{file: ({line: count}, {(line, index): count})}, summed over all objects with code of the file."""
     lines = collections.defaultdict(lambda: collections.defaultdict(int))
     branches = collections.defaultdict(lambda: collections.defaultdict(int))
     notes = sorted(build.rglob("*.gcno"))

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# From nothing to a verdict: installs what is missing, builds, makes images, trains a small network
-# on the CPU under the agent and prints what holds the run back. Takes no options; everything that
-# it writes is in build/. On two cores: the build some four minutes, the rest under one.
+# From a clone to a verdict: installs what is missing, builds, makes images, trains a small network
+# on the CPU under the agent and prints what holds the run back. Takes no options. Writes only into
+# build/. On two cores the build takes some four minutes and the rest under one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly kOut=build/demo
 readonly kBin=build/release/bin
-readonly kPython=/usr/bin/python3  # Debian's, whatever else comes first in PATH
+readonly kPython=/usr/bin/python3  # Debian's, even if another comes first in PATH
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -35,7 +35,7 @@ record() {
   local trace=$kOut/$name.penstock
   say "$title"
   rm -f "$trace"
-  # The demo's own caches go to build/, not into the sources.
+  # No cache of Python goes into the sources.
   PYTHONDONTWRITEBYTECODE=1 "$kBin/penstock" record -o "$trace" -- \
     "$kPython" scripts/demo/train.py "$@" || fail "the recorded run ended with status $?"
   [[ -s $trace ]] || fail "$trace was not written"

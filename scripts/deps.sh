@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs through apt what is missing, and only that, on Debian 12 and later and on Ubuntu 24.04 and
-# later: as root, or with sudo. Elsewhere it names the packages.
+# Installs missing packages through apt, as root or with sudo, on Debian 12 and later and on Ubuntu
+# 24.04 and later. Elsewhere it prints their names.
 #
 #   scripts/deps.sh [build|run|test|wheel|arm64|all]...     (no group: all)
 #
@@ -16,13 +16,14 @@
 # 3 something could not be installed.
 set -euo pipefail
 
-# What this system is: ID and VERSION_ID as os-release(5) has them. Debian's unstable has no VERSION_ID.
+# Identifies the system by ID and VERSION_ID of os-release(5). Debian's unstable has no VERSION_ID.
 ID=debian VERSION_ID=
 # shellcheck disable=SC1090
 [[ ! -r ${PENSTOCK_OS_RELEASE:-/etc/os-release} ]] || . "${PENSTOCK_OS_RELEASE:-/etc/os-release}"
 readonly kSystem=$ID-$VERSION_ID
 
-# The tools of clang are of the release's own version; elsewhere of the one that has the plain name.
+# The version of clang's tools is the release's own; elsewhere it is the one without a number in its
+# name.
 case "$kSystem" in
   debian-12) clang=-14 ;;
   debian-13) clang=-19 ;;
@@ -36,12 +37,12 @@ kJpeg=libjpeg62-turbo-dev
 kFormat=()
 [[ $kSystem != debian-12 ]] || kFormat=(clang-format-14)
 
-# dpkg-dev and file: cpack finds with them what the package depends on.
+# dpkg-dev and file: for cpack, which finds the package's dependencies with them.
 readonly kBuild=(g++ cmake ninja-build help2man pkg-config libzstd-dev libfmt-dev libcli11-dev
   libexpected-dev libsimdjson-dev "$kJpeg" libhwy-dev liburing-dev libbenchmark-dev
   libprotobuf-dev protobuf-compiler libsqlite3-dev zlib1g-dev libimgui-dev libstb-dev libglfw3-dev
   libfreetype-dev libgl-dev libegl-dev dpkg-dev file)
-# fonts-* and what is of OpenGL: what the dashboard draws with where there is no GPU driver.
+# fonts-* and OpenGL: for the dashboard on machines without a GPU driver.
 readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-pil python3-numpy
   fonts-dejavu-core fonts-droid-fallback libegl1 libgl1 libgl1-mesa-dri)
 # clang and libclang-rt-dev: libFuzzer. binutils: objdump, for the agent's symbol versions.
@@ -49,12 +50,12 @@ readonly kTest=(libgtest-dev libgmock-dev "${kClang[@]}" "${kFormat[@]}" binutil
   python3-venv openmpi-bin iproute2 libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev libjemalloc2 musl-tools gdb xvfb xauth xdotool
   x11-utils python3-aiohttp python3-fsspec python3-h5py python3-imageio python3-lmdb python3-skimage)
 
-# Headers that GLFW is compiled with, and what puts the sources of SQLite and libjpeg-turbo together.
+# Headers for GLFW, and tools for the sources of SQLite and libjpeg-turbo.
 readonly kWheel=(binutils dpkg-dev make nasm tcl python3-venv libx11-dev libxrandr-dev libxi-dev
   libxcursor-dev libxinerama-dev libxkbcommon-dev libwayland-dev libwayland-bin wayland-protocols)
-# Programs for arm64 run with qemu, and with a C library in /usr/aarch64-linux-gnu.
+# For running programs for arm64: qemu, and a C library in /usr/aarch64-linux-gnu.
 readonly kArm64=(qemu-user-static libc6-arm64-cross debootstrap)
-# What kBuild is there, by name; none of it is tested there.
+# The names of kBuild on Fedora, which is not tested.
 readonly kFedora=(gcc-c++ cmake ninja-build help2man pkgconf-pkg-config libzstd-devel fmt-devel cli11-devel
   expected-devel simdjson-devel libjpeg-turbo-devel highway-devel liburing-devel google-benchmark-devel
   protobuf-devel protobuf-compiler sqlite-devel zlib-devel imgui-devel stb-devel glfw-devel freetype-devel
@@ -92,7 +93,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   exit 3
 fi
 
-# One call for all of them; dpkg-query complains about the names that it has never heard of.
+# One call for all packages. dpkg-query complains about unknown names.
 installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null |
   awk '$2 == "installed" { print $1 }' | sort -u || true)
 missing=()
@@ -105,7 +106,7 @@ as_root=()
 if [[ $(id -u) -ne 0 ]]; then
   command -v sudo >/dev/null || fail "not root and no sudo: as root, run: apt-get install ${missing[*]}"
   as_root=(sudo)
-  # Without a terminal nobody can type a password: fail rather than hang.
+  # Without a terminal nobody can type a password, so fail instead of waiting.
   [[ -t 0 ]] || as_root=(sudo -n)
   "${as_root[@]}" true || fail "sudo refused: as root, run: apt-get install ${missing[*]}"
 fi
@@ -118,7 +119,7 @@ apt() {
 }
 
 echo "deps: installing ${missing[*]}"
-# A stale index of one source need not matter: what counts is whether the install succeeds.
+# One source may fail to update: only the success of the install counts.
 apt update || echo "deps: apt-get update failed, trying with the index at hand" >&2
 if ! apt install --no-install-recommends "${missing[@]}"; then
   tail -n 20 "$log" >&2

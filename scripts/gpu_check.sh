@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What only a GPU can show: kernels against goldens and under compute-sanitizer, their bandwidth,
-# what stages cost a megapixel, placements of the loader, the agent on real PyTorch runs with
-# pageable and pinned copies, the cost of each of its levels, kernel-busy beside torch.profiler's.
+# Checks that need a GPU: kernels against goldens and under compute-sanitizer, their bandwidth, the
+# cost of stages for a megapixel, placements of the loader, the agent on real PyTorch runs with
+# pageable and pinned copies, the cost of each of its levels, kernel-busy compared with
+# torch.profiler's.
 #
 #   scripts/gpu_check.sh [--only SECTION[,SECTION...]] [--quick] [--pairs N] [--samples] [--out DIR]
 #
@@ -129,11 +130,11 @@ fail() {
   failed=1
 }
 
-# A GPU that the tests cannot use is a failure here, nothing to be skipped.
+# Here a GPU that the tests cannot use is a failure and no reason to skip.
 export PENSTOCK_REQUIRE_GPU=1
 
 set=$out/set
-make_set() {  # a whole set, or none; $1: folder, $2: what is not checked without, rest: of make-set
+make_set() {  # a complete set or none; $1: folder, $2: what needs it, rest: arguments of make-set
   local folder=$1 what=$2
   shift 2
   [[ ! -d $folder ]] || return 0
@@ -153,7 +154,7 @@ torch() {
   return 1
 }
 
-# Machines that are lent out may keep the driver's face for debuggers to themselves.
+# Some machines do not allow access to the driver's interface for debuggers.
 sanitizer_refused() {
   ! "$sanitizer" --tool memcheck --error-exitcode 1 "$build/tests/loader_device_gpu_test" \
     --gtest_filter='GpuTest.MarksAreInOrder*' >"$out/compute-sanitizer.log" 2>&1 &&
@@ -170,7 +171,7 @@ section_kernels() {
   elif sanitizer_refused; then
     note "compute-sanitizer: $(grep -Ei 'not supported|unable|permission' "$out/compute-sanitizer.log" | head -n 1)"
   else
-    for tool in memcheck racecheck initcheck synccheck; do  # of our kernels, not of nvJPEG's
+    for tool in memcheck racecheck initcheck synccheck; do  # only our kernels, not nvJPEG's
       step "compute-sanitizer $tool" "$sanitizer" --tool "$tool" --error-exitcode 1 \
         "$build/tests/loader_device_gpu_test" --gtest_filter='-*Nvjpeg*' || true
     done
@@ -195,7 +196,7 @@ section_loader() {
       fi
     done
   fi
-  # Of pictures of a megapixel and more gpu-hybrid leaves the codes to the GPU.
+  # For pictures of a megapixel and more, gpu-hybrid lets the GPU read the codes.
   local large=$out/large
   make_set "$large" "nvJPEG, gpu-hybrid" --kind fullhd --count 120 || true
   for decoder in hardware gpu-hybrid hybrid; do
@@ -256,8 +257,9 @@ section_agent() {
     check verdict "input-bound" "$out/input-bound.report.json" read,decode,augment,collate,transfer,prefetch
   record compute-bound cupti --pin --cached --workers 4 --width 96 --depth 16 &&
     check verdict "compute-bound" "$out/compute-bound.report.json" compute,none
-  # The same run without the agent under torch.profiler, which wants CUPTI's one place for itself.
-  # Busy for about a half of the time: near all of it, what is missed or counted twice is not seen.
+  # The same run under torch.profiler without the agent, since only one tool can use CUPTI. The GPU
+  # is busy about half of the time. If it were busy nearly always, errors in counting would not
+  # show.
   half=(--pin --cached --workers 4 --width 96 --depth 16 --half-busy)
   if ! record half-busy cupti "${half[@]}"; then
     note "kernel-busy: no recording to compare with torch.profiler"
@@ -274,7 +276,7 @@ section_agent() {
 section_cost() {
   torch "what the agent costs" && pictures "what the agent costs" || return 0
   check cost --pairs "$pairs" "$bin/penstock" "$out/cost.penstock" -- "${train[@]}" --pin
-  # Where each kernel takes microseconds, its record is a part of that: to be known, no claim.
+  # With kernels of microseconds a record costs a part of each. This is only shown and not a claim.
   check cost --pairs 3 --levels calls,cupti --of "a run of small kernels" --note "$bin/penstock" \
     "$out/cost.penstock" -- "${train[@]}" --pin --cached --batch 8 --batches 400 --width 8 --depth 16
 }

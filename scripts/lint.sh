@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The checks of tests/lint without a build: layers, sizes, licences, words, headers, formatting.
+# Runs the checks of tests/lint without a build: layers, sizes, licences, words, headers,
+# formatting.
 #
 #   scripts/lint.sh [--fix]     --fix: lets clang-format rewrite what is not formatted
 set -euo pipefail

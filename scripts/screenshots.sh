@@ -5,9 +5,9 @@
 #
 #   scripts/screenshots.sh [TRACE]
 #
-# TRACE is build/demo/run.penstock unless another is named; where that does not exist, scripts/demo.sh
-# records it. Writes gui/pictures/*.png, 1280x720 in 256 colours. With PENSTOCK_BUILD, a build folder,
-# its penstock-gui draws. Exit status: 0 done; 2 usage; 3 something is missing or failed.
+# TRACE is build/demo/run.penstock unless another is named; if it does not exist, scripts/demo.sh
+# records it. Writes gui/pictures/*.png, 1280x720 in 256 colours. PENSTOCK_BUILD names the build
+# folder whose penstock-gui draws. Exit status: 0 done; 2 usage; 3 something is missing or failed.
 set -euo pipefail
 
 if [[ $# -gt 1 || ${1:-} == -* ]]; then
@@ -47,8 +47,8 @@ draw stages --view stages --theme light
 draw what-if --view what-if --theme dark
 draw overview-zh --view overview --theme light --lang zh
 
-# Text and flat areas need few colours: a third of the bytes. MAXCOVERAGE keeps those of small marks,
-# by which a stage is known.
+# Text and flat areas need few colours, which takes a third of the bytes. MAXCOVERAGE keeps the
+# colours of small marks, which identify stages.
 /usr/bin/python3 - "$kOut"/*.png <<'PYTHON' || fail "python3-pil is missing: scripts/deps.sh run"
 import sys
 from PIL import Image

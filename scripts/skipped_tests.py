@@ -2,37 +2,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names the tests that ctest counts as passed or not run although they, or cases in them, were skipped.
 
-Run: skipped_tests.py FILE [--gpu-tests NAMES] [--strict]
-FILE: what `ctest --output-junit FILE` wrote. NAMES: a file with the names of the tests that need a GPU,
-a line each; CMake before 3.29 writes no labels.
+Run: skipped_tests.py FILE [--gpu-tests NAMES] [--strict] FILE: written by `ctest --output-junit FILE`.
+NAMES: a file with the names of the tests that need a GPU, one on each line, since CMake before 3.29
+writes no labels.
 
-Prints a line for each: the test, what of it, and why. Exit status 0; with --strict 1 if one was skipped
-that needs no GPU, and nothing newer or older than this system has (the continuous integration calls it so).
+Prints a line for each: the test, the case, and the reason. Exit status 0; with --strict, which continuous
+integration uses, 1 if a test was skipped that needs neither a GPU nor newer or older software than this
+system has.
 """
 import argparse
 import re
 import sys
 import xml.etree.ElementTree
 
-# Cases for later versions than Debian 12 has: scripts/test_wheels.sh runs them with current wheels.
+# Cases for later versions than Debian 12's, which scripts/test_wheels.sh runs with current wheels.
 NEWER = ("this torch does not know __getitems__", "this torch keeps the order", "no torchvision.transforms.v2",
          "no albumentations", "pandas is not installed", "polars is not installed",
          "pyarrow is not installed")  # fmt: skip
-# What is checked on Debian 12 alone.
+# Cases that are checked only on Debian 12.
 OLDER = ("this system has no clang-format 14",)
-# Cases about a machine without a GPU, on one that has it.
+# Cases about a machine without a GPU, on a machine with one.
 WITH_GPU = ("this machine has a GPU", "this machine may have a GPU")
 
 WORDS = {"gpu": " [needs a GPU]", "newer": " [needs newer wheels]", "older": " [checked on Debian 12]"}
 
 CASE = re.compile(r"^(?:(\w+) )?.*\.\.\. skipped (['\"])(.*)\2\s*$", re.MULTILINE)  # unittest, verbose
 COUNT = re.compile(r"^(?:OK|FAILED) \((?:.*, )?skipped=(\d+)", re.MULTILINE)
-REASONS = (re.compile(r"^skipped: *(.*)$", re.MULTILINE),  # our own scripts
+REASONS = (re.compile(r"^skipped: *(.*)$", re.MULTILINE),  # our scripts
            re.compile(r"^.*: Skipped\n(.*)$", re.MULTILINE))  # GoogleTest  # fmt: skip
 
 
 def skipped(root, gpu_tests=frozenset()):
-    """Yields (test, reason, needed): `needed` is "gpu", "newer" or "older" for a skip that is all right, else ""."""
+    """Yields (test, reason, needed). `needed` is "gpu", "newer" or "older" for a skip that is allowed, else ""."""
     for test in root.iter("testcase"):
         name = test.get("name")
         output = test.findtext("system-out") or ""

@@ -36,7 +36,7 @@ jobs=$(nproc)
 mkdir -p "$kLogs"
 scripts/deps.sh all
 
-# What was compiled before, here or in another clone, is not compiled again: paths are taken
+# ccache avoids compiling again what was compiled before, here or in another clone: it takes paths
 # relative to this tree. PENSTOCK_CCACHE=0 compiles everything.
 launcher=()
 if [[ ${PENSTOCK_CCACHE:-1} != 0 ]] && command -v ccache >/dev/null; then
@@ -49,7 +49,7 @@ say() { printf '\n== %s\n' "$*"; }
 summary=()
 failed=false
 
-# $1: what it is; notes the failure, goes on.
+# $1: what failed. Notes the failure and goes on.
 failure() {
   failed=true
   summary+=("$1")
@@ -66,14 +66,14 @@ quietly() {
   }
 }
 
-# The shadow memory of gcc 12's sanitizers does not fit beside the mappings that a kernel with
-# 32 random bits hands out; without randomisation it does. A container may forbid that.
+# The shadow memory of gcc 12's sanitizers does not fit beside the mappings of a kernel with 32
+# random address bits, but does without randomisation. A container may forbid switching it off.
 fixed_addresses=()
 if setarch "$(uname -m)" --addr-no-randomize true 2>/dev/null; then
   fixed_addresses=(setarch "$(uname -m)" --addr-no-randomize)
 fi
 
-# $1: preset, rest: what to run its build and its tests under
+# $1: preset, rest: a command under which its build and its tests run
 run_preset() {
   local preset=$1 log=$kLogs/$1.log started=$SECONDS closing
   shift
@@ -85,12 +85,12 @@ run_preset() {
     return 0
   fi
   say "$preset: tests"
-  # ctest --preset: what is excluded and how long a test may take stand in CMakePresets.json.
+  # CMakePresets.json says for ctest --preset which tests are excluded and how long one may take.
   local status=0 skipped strict=()
   rm -f "$kLogs/$preset-tests.xml"
   "$@" ctest --preset "$preset" --parallel "$jobs" --output-junit "$PWD/$kLogs/$preset-tests.xml" \
     --test-output-size-passed 1000000 </dev/null >"$kLogs/$preset-tests.log" 2>&1 || status=$?
-  # A passed test is one line in the log; what failed is shown whole.
+  # Leaves out the lines of passed tests and shows failed ones completely.
   grep -vE ' +Passed +[0-9.]+ sec$|^ +Start +[0-9]+: ' "$kLogs/$preset-tests.log" | tail -n 400 || true
   closing=$(grep -E 'tests passed, .* out of' "$kLogs/$preset-tests.log" || echo "no closing line of ctest")
   if [[ $status -ne 0 ]]; then
@@ -98,7 +98,7 @@ run_preset() {
   else
     summary+=("$preset: $closing ($((SECONDS - started)) s)")
   fi
-  # What was skipped proves nothing: it is named, and where everything can be had it is a failure.
+  # Skipped tests prove nothing, so they are named. In continuous integration they are a failure.
   [[ ${CI:-} != true ]] || strict=(--strict)
   ctest --preset "$preset" -N -L gpu | sed -nE 's/^ *Test +#[0-9]+: //p' >"$kLogs/$preset-gpu-tests.txt"
   if ! skipped=$("$kPython" -B scripts/skipped_tests.py "$kLogs/$preset-tests.xml" \
@@ -108,7 +108,7 @@ run_preset() {
   [[ -z $skipped ]] || summary+=("$preset: $(wc -l <<<"$skipped") skipped:" "  ${skipped//$'\n'/$'\n'  }")
 }
 
-# $1: fuzz target. Its log says how it went; a find stays in build/test/.
+# $1: fuzz target. Writes a log; an input that fails stays in build/test/.
 fuzz() {
   local corpus=("$kLogs/corpus-$1") samples
   mkdir -p "${corpus[0]}"
@@ -120,7 +120,7 @@ fuzz() {
     >"$kLogs/$1.log" 2>&1 </dev/null
 }
 
-# Every fuzz target, built with the preset asan, for a while: one on each core.
+# Runs every fuzz target of the preset asan for a while, one on each core.
 run_fuzz() {
   local name count pids=() at
   say "fuzz targets: $kFuzzSeconds s each (logs: $kLogs/fuzz_*.log)"

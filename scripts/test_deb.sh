@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the Debian package and tries it on a clean Debian root: installs it with what it depends on,
-# records a Python there as root and as another user, and opens the dashboard without a display.
+# Makes the Debian package and tries it on a clean Debian root: installs it with its dependencies,
+# records a Python program there as root and as another user, and opens the dashboard without a
+# display.
 #
 #   scripts/test_deb.sh [SUITE]     (default: the Debian release of this machine)
 #
 # Needs root, debootstrap (installed through apt if missing) and a release build: build/release, or
-# the folder that PENSTOCK_BUILD names. Packages come from where apt gets them on this machine. Exit
-# status: 0 all seen, 1 something is wrong, 2 usage, 3 environment.
+# the folder that PENSTOCK_BUILD names. Packages come from the sources of this machine's apt. Exit
+# status: 0 all of it works, 1 something does not, 2 usage, 3 environment.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What does the agent see of the loaders that people use beside PyTorch's own? Makes virtual
-# environments with the current wheels, runs a small program for each loader under `penstock
-# record`, and holds each trace against what its program counted.
+# Shows what the agent records of loaders other than PyTorch's. Makes virtual environments with the
+# current wheels, runs a small program for each loader under `penstock record`, and compares each
+# trace with what its program counted.
 #
 #   scripts/test_loaders.sh [--table] [--codecs] [--only NAME]...
 #
@@ -12,12 +12,12 @@
 #   --codecs  the second alone: libraries of media, arrays and text, each called 40 times
 #   --only    this case of scripts/loaders/cases.py, without bringing the environments up to date
 #
-# The environments are build/loaders/wheels, tensorflow and codecs, or below
-# PENSTOCK_LOADERS_DIR; about 9 GB of disk, for PyTorch's wheel wants CUDA's libraries. They are kept
-# and brought up to date by the next run. Needs the network, therefore not part of scripts/test.sh;
-# tests/integration/loaders_test.py has what Debian's packages suffice for. A package that cannot be
-# installed is left out, and its loader told as not tested. Exit status: 0 all as expected, 1 not,
-# 2 usage, 3 the environments could not be made.
+# The environments are build/loaders/wheels, tensorflow and codecs, or below PENSTOCK_LOADERS_DIR.
+# They take about 9 GB of disk, since PyTorch's wheel needs CUDA's libraries. They are kept, and the
+# next run brings them up to date. Needs the network, so this is not part of scripts/test.sh;
+# tests/integration/loaders_test.py has the cases for which Debian's packages are enough. A package
+# that cannot be installed is left out, and its loader reported as not tested. Exit status: 0 all as
+# expected, 1 not, 2 usage, 3 the environments could not be made.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -55,7 +55,7 @@ base=${PENSTOCK_LOADERS_DIR:-build/loaders}
 mkdir -p "$base/out"
 base=$(cd "$base" && pwd)
 
-# $1: environment, rest: packages. One that cannot be had is told and left out.
+# $1: environment, rest: packages. A package that cannot be installed is named and left out.
 install() {
   local venv=$base/$1 log=$base/out/pip-$1.log package
   shift
@@ -90,7 +90,7 @@ fi
   }
 }
 
-# The decoders and tokenizers: $base/codecs.
+# The decoders and tokenizers, in $base/codecs.
 codecs() {
   local torch=()
   [[ ! -x $base/wheels/bin/python ]] || torch=(--torch-python "$base/wheels/bin/python")

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the wheel into clean Debian roots in every way that a user does, and runs every command on a
-# real DataLoader with Pillow: as root and as nobody, with a /dev/shm of 64 MB. Prints a table.
+# Installs the wheel into clean Debian roots in all the ways that users do, and runs every command on a
+# real DataLoader with Pillow, as root and as nobody, with a /dev/shm of 64 MB. Prints a table.
 #
 #   scripts/test_wheel.sh [WHEEL] [RELEASE...]
 #
-# WHEEL is that of scripts/build_wheel.sh; without one, that of this machine. RELEASE is bullseye, bookworm
-# or trixie; without one, all three. A wheel for aarch64 is tried in roots for arm64, on other machines
-# under qemu and, without a RELEASE, in bookworm alone; what cannot run there is not tried (in_root.sh).
-# Before 8.0 qemu does not do what the agent needs in forked workers (MADV_WIPEONFORK): a newer one is then
-# taken from Debian 13, into the folder of the roots.
+# WHEEL comes from scripts/build_wheel.sh (default: the one for this machine). RELEASE is bullseye,
+# bookworm or trixie (default: all three). A wheel for aarch64 is tried in roots for arm64: on other
+# machines under qemu and, without a RELEASE, in bookworm alone. What cannot run there is not tried
+# (in_root.sh). Before 8.0 qemu lacks what the agent needs in forked workers (MADV_WIPEONFORK); then a
+# newer one is taken from Debian 13, into the folder of the roots.
 #
-# Needs root, debootstrap and the package mirror; the roots stay in build/wheel/roots. Exit status: 0 all
+# Needs root, debootstrap and the package mirror. The roots stay in build/wheel/roots. Exit status: 0 all
 # of it works, 1 something does not, 2 usage, 3 something is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -51,7 +51,7 @@ fi
 readonly kRoots=${PENSTOCK_ROOTS:-$PWD/build/wheel/roots}
 readonly kPackages=(python3 python3-venv python3-pip python3-torch python3-pil python3-numpy xvfb xauth x11-utils
   libegl1 libgl1 libgl1-mesa-dri fonts-dejavu-core)
-# pipx and uv, and what they need themselves, for the oldest of the Pythons; they ask no index in the roots.
+# pipx and uv and their dependencies, for the oldest Python. In the roots they use no package index.
 readonly kTools=(pipx uv pip setuptools wheel tomli)
 mirror=${PENSTOCK_DEBIAN:-$(awk '/^URIs:/ { print $2; exit } /^deb / { print $2; exit }' \
   /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true)}
@@ -73,7 +73,7 @@ leave_for_good() {
 }
 trap leave_for_good EXIT
 
-# $1: a program. The first number of its version.
+# Prints the first number of a program's version. $1: the program.
 major() { "$1" --version | sed -nE '1s/.* version ([0-9]+)\..*/\1/p'; }
 
 # Prints the path of a qemu that imitates MADV_WIPEONFORK.
@@ -103,7 +103,7 @@ END
   echo "$qemu"
 }
 
-# The kernel starts programs for arm64 with qemu: for as long as this runs.
+# Makes the kernel start programs for arm64 with qemu while this script runs.
 emulate() {
   local qemu
   if [[ -e $binfmt/qemu-aarch64 ]]; then
@@ -115,7 +115,7 @@ emulate() {
   qemu=$(new_qemu)
   echo "under $("$qemu" --version | head -n 1)"
   [[ -e $binfmt/register ]] || mount -t binfmt_misc binfmt_misc "$binfmt" || true
-  # The name says that the program's own name is handed over too (flag P).
+  # The P in the name says that the program's own name is passed too.
   ln -sf "$qemu" "$kRoots/aarch64-binfmt-P"
   if ! sed "s|:[^:]*:\([A-Z]*\)\$|:$kRoots/aarch64-binfmt-P:\1|" /usr/lib/binfmt.d/qemu-aarch64.conf \
     >"$binfmt/register"; then
@@ -142,8 +142,8 @@ clean_root() {
     chroot "$2" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${kPackages[@]}"
 }
 
-# The same for arm64. Under qemu, unpacking the packages takes an hour: this machine's dpkg does it, and what
-# their scripts would do besides is done here for the only two that need it, BLAS and LAPACK.
+# The same for arm64. Under qemu, unpacking the packages takes an hour, so this machine's dpkg does it. What
+# their scripts would do is done here for the only two that need it, BLAS and LAPACK.
 clean_arm64_root() {
   local package libraries=/usr/lib/aarch64-linux-gnu
   debootstrap --foreign --arch=arm64 --variant=minbase "$1" "$2" "$mirror" &&
@@ -178,7 +178,7 @@ run_in() {
   mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
   mkdir -p "$root/dev/shm"
   mount -t tmpfs -o size=64m,mode=1777 tmpfs "$root/dev/shm"
-  if [[ -n $emulated ]]; then # PyTorch for arm64 does not run where it cannot count the cores
+  if [[ -n $emulated ]]; then # PyTorch for arm64 does not run if it cannot count the cores
     mounted+=("$root/sys")
     mount -t sysfs -o ro sysfs "$root/sys"
   fi

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Does the agent see what runs inside the wheels that people install with pip? Makes a virtual
-# environment with the current Pillow, opencv-python-headless, numpy and albumentations, decodes
-# images with them under the agent, and checks the number of decode and augment spans. And does
-# Perfetto's own schema (package perfetto) read what we export, do pandas, polars, pyarrow, DuckDB and Dask take our tables?
+# Checks that the agent sees what runs inside wheels from pip. Makes a virtual environment with the current Pillow,
+# opencv-python-headless, numpy and albumentations, decodes images with them under the agent, and checks the number of
+# decode and augment spans. Also checks that Perfetto's own schema (package perfetto) reads our exports, and that
+# pandas, polars, pyarrow, DuckDB and Dask take our tables.
 #
 #   scripts/test_wheels.sh [--torch]     --torch: PyTorch and torchvision too (12 GB of disk)
 #
-# The environment is build/wheels, or PENSTOCK_WHEELS_DIR; it is kept and brought up to date by the
-# next run. Needs the network, therefore not part of scripts/test.sh. Exit status: 0 all seen,
-# 1 something not seen, 2 usage, 3 the environment could not be made.
+# The environment is build/wheels, or PENSTOCK_WHEELS_DIR. It is kept, and the next run brings it up
+# to date. Needs the network, so this is not part of scripts/test.sh. Exit status: 0 all seen, 1
+# something not seen, 2 usage, 3 the environment could not be made.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -63,12 +63,12 @@ echo "Installing ${packages[*]} (log: $out/pip.log)"
 "$kSystemPython" -B scripts/demo/make_images.py "$out/data" --count 100
 
 failed=0
-# $1: short name, $2: what must be there, separated by spaces, rest: the command
+# $1: short name, $2: counts that must be there, separated by spaces, rest: the command
 check() {
   local name=$1 wanted=$2 trace=$out/$1.penstock
   shift 2
   rm -f "$trace"
-  # albumentations asks the network for its newest version otherwise.
+  # Otherwise albumentations asks the network for its newest version.
   if ! NO_ALBUMENTATIONS_UPDATE=1 "$kBin/penstock" record -o "$trace" -- "$@" >"$out/$name.log" 2>&1; then
     tail -n 20 "$out/$name.log" >&2
     echo "$name: the recorded command failed" >&2
@@ -85,7 +85,7 @@ echo
   grep -iE '^(pillow|opencv-python-headless|numpy|albumentations|torch|torchvision) '
 "$python" --version
 echo
-# Pillow opens, then loads when pixels are wanted; OpenCV's codecs are inside its wheel.
+# Pillow opens a file and loads it when pixels are needed. OpenCV's codecs are inside its wheel.
 check pil "decode:load=$kImages augment:resize>=$kImages read>=$kImages" \
   "$python" scripts/wheels/decode.py pil "$out/data" "$kImages"
 check cv2 "decode:imread=$kImages augment:cvtColor=$kImages read>=$kImages" \
@@ -100,7 +100,7 @@ check albumentations "decode:imread=$kImages $transforms" \
 "$python" -B scripts/wheels/read_perfetto.py "$out/albumentations.perfetto" "$out/albumentations.jsonl" ||
   failed=1
 
-# What penstock.open() gives to the libraries that Debian 12 does not have, or has only old.
+# Tests penstock.open() with libraries that Debian 12 lacks, or has only in old versions.
 for name in trace examples; do
   if PENSTOCK_BUILD=$PWD/build/release "$python" -B "tests/python/${name}_test.py" >"$out/python-$name.log" 2>&1; then
     echo "python-$name: $(tail -n 1 "$out/python-$name.log")"

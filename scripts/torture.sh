@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Puts Penstock through what a machine can do to it: processes and threads by the thousand, kills,
-# signal storms, full disks, clocks that jump, sandboxes, hostile files, fuzzing. A line for each
-# scenario; in full, the figures go into tests/RELIABILITY.md.
+# Tries what a machine can do to Penstock: thousands of processes and threads, kills, signal storms,
+# full disks, clocks that jump, sandboxes, hostile files, fuzzing. Prints a line for each scenario.
+# With --full the figures go into tests/RELIABILITY.md.
 #
 #   scripts/torture.sh [--quick | --full] [--only NAME]... [--fuzz-seconds N] [--list]
 #
@@ -59,7 +59,7 @@ if [[ ! -v PENSTOCK_BUILD ]]; then
 fi
 if "$full" && "$fuzz"; then
   echo "Building the fuzz targets (log: $log)"
-  # The shadow memory of the sanitizer does not fit beside the mappings of some kernels otherwise.
+  # Otherwise the sanitizer's shadow memory does not fit beside the mappings of some kernels.
   fixed=()
   if setarch "$(uname -m)" --addr-no-randomize true 2>/dev/null; then
     fixed=(setarch "$(uname -m)" --addr-no-randomize)

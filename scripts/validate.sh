@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Predictions against measurements, in full: builds the release programs, measures what is not
-# measured yet, predicts all of it from the recorded traces and writes analyzer/VALIDATION.md.
+# Compares predictions with measurements: builds the release programs, measures what is not measured
+# yet, predicts all of it from the recorded traces and writes analyzer/VALIDATION.md.
 #
 #   scripts/validate.sh [--quick] [--for SECONDS] [--fresh] [--keep] [--only a|b|c|d|e]...
 #
@@ -13,8 +13,9 @@
 #   --only         measure one section: (a) DataLoader, (b) faults, (c) public curves, (d) reference
 #                  loader, (e) DataLoader with real work; the others are written from what is held, or stay as they were
 #
-# For a quiet machine: some 140 minutes for everything on two cores. State is in build/validation/.
-# Exit status: 0 written, 1 a run failed (the rest was written), 2 usage, 3 it does not build.
+# Needs a quiet machine. Everything takes some 140 minutes on two cores. State is in
+# build/validation/. Exit status: 0 written, 1 a run failed (the rest was written), 2 usage, 3 it
+# does not build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

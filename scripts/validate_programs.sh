@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Is it true of programs that nobody here wrote? Makes virtual environments with the current wheels of
-# public training frameworks, records a small training by each, and holds verdict and predictions
-# against runs that are changed as was said: other numbers of workers, a stage that costs nothing.
+# Validates verdicts and predictions with other people's programs. Makes virtual environments with the
+# current wheels of public training frameworks, records a small training with each, and compares
+# verdict and predictions with runs that have the predicted change: other numbers of workers, a stage
+# that costs nothing.
 #
 #   scripts/validate_programs.sh [--only NAME]... [--fresh] [--repeats N] [--seconds S] [--again | --record]
 #
@@ -13,11 +14,11 @@
 #   --again    measures nothing: asks for reports and predictions of the traces that are there
 #   --record   records all anew, for instance by another agent
 #
-# For a quiet machine: some 50 minutes for everything on two cores. The environments, the data set and the
-# results are in build/programs, or below PENSTOCK_PROGRAMS_DIR; about 12 GB of disk, for PyTorch's wheel
-# wants CUDA's libraries. Needs the network, therefore not part of scripts/test.sh. A package that cannot
-# be installed is left out, and its program told as failed. Exit status: 0 all measured, 1 a program
-# failed, 2 usage, 3 the environments could not be made.
+# Needs a quiet machine. Everything takes some 50 minutes on two cores. The environments, the data set and
+# the results are in build/programs, or below PENSTOCK_PROGRAMS_DIR, and take about 12 GB of disk, since
+# PyTorch's wheel needs CUDA's libraries. Needs the network, so this is not part of scripts/test.sh. A
+# package that cannot be installed is left out, and its program reported as failed. Exit status: 0 all
+# measured, 1 a program failed, 2 usage, 3 the environments could not be made.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -54,14 +55,14 @@ base=${PENSTOCK_PROGRAMS_DIR:-build/programs}
 mkdir -p "$base/out"
 base=$(cd "$base" && pwd)
 
-# Lets one environment use what is in another.
+# Lets one environment use the packages of another.
 share() {
   local place
   place=$("$base/$1/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")
   "$base/$2/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))" >"$place/shared.pth"
 }
 
-# $1: environment, rest: packages. One that cannot be had is told and left out.
+# $1: environment, rest: packages. A package that cannot be installed is named and left out.
 install() {
   local venv=$base/$1 log=$base/out/pip-$1.log package
   "$kSystemPython" -m venv "$venv" || fail "python3 -m venv failed"

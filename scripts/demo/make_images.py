@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes photo-like JPEG sets, one folder per class, for demos, tests and benchmarks.
 
-JPEG size and decode time follow from what is in a picture, so flat noise or flat colour would make
-a benchmark that says nothing about photographs. These pictures have what photographs have: shapes
-that occlude one another with sizes by a power law (the "dead leaves" model), textures with a 1/f
-spectrum, gradients of light, blur out of the plane of focus, and sensor noise. Sets:
+JPEG size and decode time depend on the content of a picture, so benchmarks with flat noise or flat
+colour say nothing about photographs. Like photographs, these pictures have shapes that occlude one
+another and whose sizes follow a power law (the "dead leaves" model), textures with a 1/f spectrum,
+gradients of light, blur outside the plane of focus, and sensor noise. Sets:
 
   imagenet  long side 500, quality 96, 4:4:4: about 105 KB each
   fullhd    1920x1080, quality 92, 4:2:0
@@ -28,7 +28,7 @@ import numpy as np  # noqa: E402
 from PIL import Image, ImageDraw, ImageFilter  # noqa: E402
 
 CLASSES = 10
-SCENES = 24  # painted once per set; every image is a mixture of two
+SCENES = 24  # painted once for each set; every image is a mixture of two
 LEAVES = 900
 
 # name: (image sizes with their odds, JPEG options, default count)
@@ -56,7 +56,7 @@ def one_over_f(rng, height, width, exponent):
 
 
 def palette(rng):
-    """Muted colours around two hues, as one place in one light has them."""
+    """Muted colours around two hues, as in one place under one light."""
     hues = [rng.normal(0.08, 0.05), rng.choice([0.3, 0.58, 0.02]) + rng.normal(0, 0.05)]
     colours = []
     for _ in range(14):
@@ -73,10 +73,11 @@ def paint_scene(task):
     rng = np.random.default_rng([seed, 1, index])
     colours = palette(rng)
     canvas = Image.new("RGB", (width, height), tuple(int(c) for c in colours[0]))
-    relief = Image.new("L", (width, height), 128)  # how much texture a shape carries
+    relief = Image.new("L", (width, height), 128)  # strength of the texture of each shape
     draw, draw_relief = ImageDraw.Draw(canvas), ImageDraw.Draw(relief)
     for _ in range(LEAVES):
-        # Radii by a power law of exponent 3, cut off at both ends: scale-invariant, as nature is.
+        # Radii follow a power law of exponent 3, cut off at both ends, which is scale-invariant, as
+        # nature is.
         radius = min(0.5, 0.010 / np.sqrt(1 - rng.random())) * height
         x, y = rng.uniform(-0.1, 1.1) * width, rng.uniform(-0.1, 1.1) * height
         corners = rng.integers(5, 48)
@@ -87,7 +88,7 @@ def paint_scene(task):
         colour = np.clip(colours[rng.integers(len(colours))] + rng.normal(0, 9, 3), 0, 255)
         draw.polygon(shape, fill=tuple(int(c) for c in colour))
         draw_relief.polygon(shape, fill=int(np.clip(rng.gamma(1.6, 60), 0, 255)))
-    canvas = canvas.filter(ImageFilter.GaussianBlur(0.8))  # a lens has no hard edges
+    canvas = canvas.filter(ImageFilter.GaussianBlur(0.8))  # a lens makes no hard edges
     pixels = np.asarray(canvas, np.float32)
     depth = np.asarray(relief.filter(ImageFilter.GaussianBlur(1.0)), np.float32) / 128
     texture = one_over_f(rng, height, width, 1.05)[:, :, None]
@@ -106,7 +107,7 @@ def paint_scene(task):
 
 
 def make_noise(seed, height, width):
-    """Noise of a demosaicked sensor: neighbours agree a little, channels a little less."""
+    """Noise of a demosaicked sensor, with a little correlation between neighbours, and less between channels."""
     rng = np.random.default_rng([seed, 2])
     noise = rng.standard_normal((height + 2, width + 2, 3), dtype=np.float32)
     noise = noise[:-2, 1:-1] + noise[2:, 1:-1] + noise[1:-1, :-2] + noise[1:-1, 2:] + 2 * noise[1:-1, 1:-1]
@@ -114,11 +115,11 @@ def make_noise(seed, height, width):
     return noise / noise.std()
 
 
-_shared = {}  # what the image processes inherit by fork: scenes and noise are large
+_shared = {}  # inherited by fork, since scenes and noise are large
 
 
 def cut(rng, scene, noise_or_mask, width, height):
-    """One random window, mirrored half of the time, of arrays of one size."""
+    """One random window of two arrays of the same size, mirrored half of the time."""
     y = rng.integers(scene.shape[0] - height + 1)
     x = rng.integers(scene.shape[1] - width + 1)
     step = -1 if rng.random() < 0.5 else 1
@@ -132,7 +133,7 @@ def make_image(index):
     rng = np.random.default_rng([seed, 3, index])
     label = index % CLASSES
     width, height = sizes[rng.choice(len(sizes), p=[odds for _, odds in sizes])][0]
-    # A class has its own scenes and its own tint: something for a network to learn.
+    # Each class has its own scenes and tint, so that a network has something to learn.
     scenes = _shared["scenes"]
     near = scenes[(label * 7 + rng.integers(4)) % len(scenes)]
     far = scenes[rng.integers(len(scenes))]
@@ -143,7 +144,7 @@ def make_image(index):
     angle = 2 * np.pi * label / CLASSES + np.array([0, 2.1, 4.2], np.float32)
     exposure = rng.uniform(0.85, 1.15)
     pixels *= (exposure * (1 + 0.08 * np.cos(angle))).astype(np.float32)
-    # Deviation in levels: mostly good light, now and then a dark room.
+    # Deviation in levels: mostly that of good light, sometimes of a dark room.
     strength = min(7.0, 0.8 + rng.gamma(1.6, 0.9))
     pixels += np.float32(strength) * cut(rng, _shared["noise"], [], width, height)[0]
     image = Image.fromarray(np.clip(pixels, 0, 255, out=pixels).astype(np.uint8))
@@ -153,7 +154,7 @@ def make_image(index):
 
 
 def make_set(name, folder, count, seed, processes):
-    """Makes one set in `folder`; the manifest is written last and says that the set is whole."""
+    """Makes one set in `folder`. The manifest is written last and so says that the set is complete."""
     sizes, options, _ = SETS[name]
     manifest = {"set": name, "count": count, "seed": seed, "version": 1}
     manifest_path = folder / "set.json"
@@ -168,7 +169,7 @@ def make_set(name, folder, count, seed, processes):
         (folder / f"class{label:02d}").mkdir(parents=True, exist_ok=True)
     for stale in folder.glob("class*/*.jpg"):
         stale.unlink()
-    # A scene leaves room for windows of the largest image.
+    # A scene is large enough for windows of the largest image.
     longest = max(max(size) for size, _ in sizes)
     square = any(size[0] < size[1] for size, _ in sizes)
     tallest = longest if square else max(size[1] for size, _ in sizes)

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A plain PyTorch training loop over a folder of JPEG classes, as people write it.
+"""An ordinary PyTorch training loop over a folder of JPEG classes.
 
-It knows nothing of Penstock. It is deterministic: the same arguments give the same losses to the
-last bit, so that runs with and without the agent can be compared. Its last line is
+It does not use Penstock. It is deterministic: the same arguments give the same losses to the last
+bit, so runs with and without the agent can be compared. Its last line is
 
   throughput: 123.4 samples/s
 
-over the time from the first next() to the end of the last step, worker start-up included.
+for the time from the first next() to the end of the last step, with the start of the workers.
 """
 
 import argparse
@@ -92,7 +92,7 @@ class ImageStream(IterableDataset):
 
 
 def make_model(name, classes):
-    if name == "tiny":  # so cheap that only the data can hold it back
+    if name == "tiny":  # so cheap that only the data holds the run back
         return nn.Sequential(nn.AvgPool2d(16), nn.Conv2d(3, 8, 3), nn.ReLU(),
                              nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(128, classes))
     return nn.Sequential(nn.Conv2d(3, 16, 5, stride=4), nn.ReLU(), nn.Conv2d(16, 32, 3, stride=2),
@@ -101,7 +101,7 @@ def make_model(name, classes):
 
 
 def one_thread(cv2_used, _worker_id):
-    """In each worker, as the PyTorch documentation advises for OpenCV."""
+    """Called in each worker, as PyTorch's documentation advises for OpenCV."""
     if cv2_used:
         import cv2
 
@@ -117,7 +117,7 @@ def make_loader(options):
     if options.dataset == "iterable":
         dataset, sampler = ImageStream(folder, count, options.seed), None
     else:
-        # As many samples as wanted, in passes: no batch is loaded that is not used.
+        # As many samples as wanted, in several passes, so that every batch that is loaded is used.
         dataset, sampler = folder, RandomSampler(folder, num_samples=count, generator=generator)
     extra = {}
     if options.workers > 0:
@@ -153,7 +153,7 @@ def train(options):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            if options.step_ms:  # what a device would take, at no cost to the CPU
+            if options.step_ms:  # the time that a device would take, without using the CPU
                 time.sleep(options.step_ms / 1000)
             samples += len(labels)
             if number % options.log_every == 0 or number == options.batches:

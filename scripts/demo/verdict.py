@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the verdict of reports (NAME=FILE.json, schema penstock.report/1), a few lines each.
 
-Fails if a report names no bottleneck or saw nothing: a demo that prints nonsense must not pass.
+Fails if a report names no bottleneck or saw nothing, since a demo that prints nonsense must not
+pass.
 """
 
 import json
 import sys
 
-# Stages that a worker or the consumer spends on the data; the others wait or contain these.
+# Stages in which workers or training process work on the data. The others wait, or contain these.
 WORK = ("read", "decode", "augment", "collate", "put", "get", "pin", "h2d")
 
 

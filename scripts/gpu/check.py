@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The claims of scripts/gpu_check.sh about runs that were recorded, one subcommand each.
+"""Checks the claims of scripts/gpu_check.sh about recorded runs, with a subcommand for each.
 
 Each prints lines that begin with ok, FAILED or note, and ends with status 1 if one failed.
 """
@@ -12,9 +12,9 @@ import statistics
 import subprocess
 import sys
 
-SHARE_GOAL = 0.7  # of the memory's bandwidth, by the fused kernels
-COST_GOAL = 0.03  # of a whole run, by the level cupti
-BUSY_GOAL = 0.02  # kernel-busy beside torch.profiler's
+SHARE_GOAL = 0.7  # of the memory's bandwidth, for the fused kernels
+COST_GOAL = 0.03  # of a whole run, for the level cupti
+BUSY_GOAL = 0.02  # difference of kernel-busy to torch.profiler's
 FUSED = ("convert_to_f16_chw", "crop_resize_flip_normalize_f16", "crop_resize_flip_u8_hwc")
 
 
@@ -72,7 +72,7 @@ def bandwidth(args):
 
 
 def digests(args):
-    """Two reports of penstock-load delivered the same bytes."""
+    """Two runs of penstock-load delivered the same bytes, by their reports."""
     made = []
     for path in (args.first, args.second):
         with open(path, encoding="utf-8") as file:
@@ -81,11 +81,11 @@ def digests(args):
 
 
 def decoded(args):
-    """A run with decode on the device: by how many pictures of nvJPEG, or why there are none."""
+    """A run with decode on the device: how many pictures nvJPEG decoded, or why none."""
     log = pathlib.Path(args.log).read_text(encoding="utf-8").strip().splitlines()
     if args.status != 0:
         why = log[-1] if log else f"status {args.status}"
-        # Not every device has JPEG engines.
+        # Some devices have no JPEG engines.
         missing = "nvJPEG is unavailable" in why or "has no hardware decoding" in why
         if missing:
             print(f"note    nvJPEG, {args.decoder}: {why}")
@@ -101,7 +101,7 @@ def decoded(args):
 
 
 def placements(args):
-    """A sweep over --gpu measured those that need no more than CUDA; the others say why not."""
+    """A sweep over --gpu measured the placements that need only CUDA; the others say why they failed."""
     with open(args.result, encoding="utf-8") as file:
         cells = {cell["values"]["gpu"]: cell for cell in json.load(file)["cells"]}
     status = 0
@@ -114,8 +114,8 @@ def placements(args):
 
 
 def copies(args):
-    """The copies of a trace are of the kind that the run made."""
-    # The device's, not the calls that asked for them: "to:cuda".
+    """The copies in a trace are of the kind that the run made."""
+    # Only copies on the device, not the calls for them ("to:cuda").
     found = [name for _, name, _, _ in spans(args.trace, {"h2d"}) if name.startswith("H2D")]
     right = sum(args.kind in name for name in found)
     return say(found and right >= 0.5 * len(found),
@@ -123,14 +123,14 @@ def copies(args):
 
 
 def verdict(args):
-    """The report names the bottleneck that the run was built to have."""
+    """The report names the bottleneck for which the run was made."""
     with open(args.report, encoding="utf-8") as file:
         got = json.load(file)["verdict"]["bottleneck"]
     return say(got in args.allowed.split(","), f"{args.what}: the report says {got}")
 
 
 def busy(args):
-    """Kernel-busy of a trace, between the steps, beside torch.profiler's of the same run."""
+    """Compares kernel-busy of a trace, between the steps, with torch.profiler's of the same run."""
     with open(args.profiled, encoding="utf-8") as file:
         theirs = json.load(file)["kernel_busy"]
     steps = [s for s in spans(args.trace, {"step"})]
@@ -154,17 +154,17 @@ def rate(command):
 
 
 def cost(args):
-    """What each level costs: runs without the agent and with it take turns."""
+    """Measures what each level costs, by alternating runs without and with the agent."""
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     levels = args.levels.split(",")
     ratios = {level: [] for level in levels}
-    rate(command)  # the page cache and the device's clocks
+    rate(command)  # warms up the page cache and the device's clocks
     for pair in range(args.pairs):
         plain = rate(command)
         for level in levels:
             recorded = rate([args.penstock, "record", "--gpu", level, "--force", "-o", args.trace, "--", *command])
             ratios[level].append(recorded / plain)
-        # What there is, should it be cut off before the last pair.
+        # Printed for the case that the check is ended before the last pair.
         print(f"        pair {pair + 1}: " + ", ".join(f"{level} {1 - ratios[level][-1]:+.2%}" for level in levels),
               flush=True)
     status = 0

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A small training run on a GPU, for scripts/gpu_check.sh: PyTorch and Pillow alone.
+"""A small training run on a GPU, for scripts/gpu_check.sh. Needs only PyTorch and Pillow.
 
 Prints one JSON object: samples a second after the first batches and, with --profile, the share of
-the measured time in which at least one kernel ran, by torch.profiler.
+the measured time in which at least one kernel ran, according to torch.profiler.
 """
 
 import argparse
@@ -34,7 +34,7 @@ class Pictures(Dataset):
 
 
 class Cached(Dataset):
-    """Pictures that cost nothing to load: then the device is the limit."""
+    """Pictures that cost nothing to load, so that the device is the limit."""
 
     def __init__(self, size, length):
         self.picture = torch.rand(3, size, size)
@@ -55,14 +55,14 @@ def network(width, depth):
 
 
 def busy_share(profiler, seconds):
-    """Union of the kernels' intervals by the time measured."""
+    """The union of the kernels' intervals, divided by the measured time."""
     kernels = []
     for event in profiler.events():
         for kernel in getattr(event, "kernels", []) or []:
             interval = getattr(kernel, "interval", None)
             if interval is not None:
                 kernels.append((interval.start, interval.end))
-    if not kernels:  # newer versions list device events beside those of the CPU
+    if not kernels:  # newer versions list device events separately
         kernels = [(e.time_range.start, e.time_range.end) for e in profiler.events()
                    if str(e.device_type).endswith("CUDA") and not e.name.startswith(("Mem", "Optimizer"))]
     busy, end = 0.0, 0.0

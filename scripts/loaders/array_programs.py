@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that read pictures and arrays without a framework's loader, or under PyTorch's: see common.py.
+"""Programs that read pictures and arrays, without a framework's loader or with PyTorch's: see common.py.
 
-Each reader is tried in two loops: a DataLoader with two workers, and a plain `for`, of which nothing
-can be known but what it reads and decodes.
+Each reader is tried in two loops: a DataLoader with two workers, and a plain `for`, of which only
+reads and decodes can be known.
 """
 
 import functools
@@ -12,7 +12,7 @@ from common import BATCH, SAMPLES, SIZE, label_of, main, open_picture, pixels_of
 
 
 class Reader:
-    """Sample i as an array; opened by whoever reads first, as files that do not survive a fork need."""
+    """Gives sample i as an array. The first read opens the file, since some files do not survive a fork."""
 
     def __init__(self, task):
         self.paths = task.paths
@@ -32,7 +32,7 @@ class Reader:
 
 
     def stored(self):
-        """Bytes of all samples where they lie, if that is not in their own files."""
+        """Bytes of all samples in storage, if they are not in files of their own."""
 
 
 class Hdf5(Reader):
@@ -63,7 +63,7 @@ class Lmdb(Reader):
 
 
 class LmdbPictures(Lmdb):
-    """Encoded pictures in LMDB, as most image sets there are."""
+    """Encoded pictures in LMDB, as in most image sets."""
 
     def read(self, index):
         import cv2

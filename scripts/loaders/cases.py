@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which programs are tried, with what, and what their recordings must hold: data for run.py.
+"""Data for run.py: which programs are tried, with which packages, and what their recordings must
+contain.
 
-A row of the table in README.md is made of the cases that name it. Its note says in a few words what
-a "no" or "part" comes from.
+A row of the table in README.md is made of the cases that name it. Its note gives the reason for a
+"no" or "part" in a few words.
 """
 
 import dataclasses
 
 YES = dict.fromkeys(("loop", "batches", "samples", "read", "decode", "augment"), "yes")
-# A verdict that names a part of the data path or says that none stands out; on a busy machine, why it cannot.
+# A verdict names a part of the data path, or says that none stands out, or, on a busy machine, why it cannot.
 NAMED = r"holds the run back|Nothing stands out|needs a run that the simulation explains"
 
 
@@ -27,7 +28,7 @@ class Case:
     transform: str = "RandomResizedCrop"
     verdict: str = NAMED
     sized: bool = True  # the report must know the size of a batch
-    ahead: int = 0  # samples that may have been made beyond those that the loop took
+    ahead: int = 0  # samples that may have been made and not taken by the loop
 
 
 @dataclasses.dataclass(frozen=True)

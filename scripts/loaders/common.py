@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs that try loaders share: the pictures, the loop, and what they say they did.
+"""What the programs that try loaders share: the pictures, the loop, and the counts that they print.
 
-A program is a function of a Task. It loads SAMPLES pictures in batches of BATCH, does with each
-batch what a short step would, and its last line says in JSON what it counted itself: that is what
-its recording is held against.
+A program is a function of a Task. It loads SAMPLES pictures in batches of BATCH and does a short
+step with each batch. Its last line has its own counts as JSON, with which its recording is
+compared.
 """
 
 import argparse
@@ -19,7 +19,7 @@ STEP = 0.001
 
 
 class Task:
-    """Where a program finds its pictures and may put files of its own."""
+    """The folders of a program's pictures and of its own files."""
 
     def __init__(self, data, work):
         self.paths = sorted(str(path) for path in pathlib.Path(data).glob("*.jpg"))[:SAMPLES]
@@ -33,7 +33,7 @@ class Task:
         return sum(os.path.getsize(path) for path in self.paths)
 
     def step(self, count):
-        """One batch of `count` samples has come."""
+        """Does the step for a batch of `count` samples."""
         self.batches += 1
         self.samples += count
         time.sleep(STEP)
@@ -52,7 +52,7 @@ def label_of(path):
 
 
 def open_picture(path):
-    """RGB, as most image folders are read."""
+    """Opens a picture as RGB, as most image folders are read."""
     from PIL import Image
 
     with Image.open(path) as image:
@@ -67,7 +67,7 @@ def pixels_of(image):
 
 
 def main(programs, preparations):
-    """Runs `NAME DATA WORK [--prepare]`: NAME of `programs`, or what prepares its files."""
+    """Runs `NAME DATA WORK [--prepare]`: the program NAME, or the function that prepares its files."""
     parser = argparse.ArgumentParser()
     parser.add_argument("name", choices=sorted(programs))
     parser.add_argument("data")

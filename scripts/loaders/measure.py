@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the recording of a program holds, against what the program says that it did.
+"""Compares the recording of a program with the counts that the program printed.
 
-Each cell of the table in README.md is "yes" where all of it is there, once and no more; "part" where
-some is; "no" where nothing is; "-" where the program does nothing of the kind:
+Each cell of the table in README.md is "yes" if everything is recorded exactly once, "part" if some
+is, "no" if nothing is, and "-" if the program does nothing of the kind:
 
   loop     a wait and a delivery for each batch that the loop got, in one epoch after another
   batches  what was done for a batch carries its number: a fetch of it, or its samples
@@ -21,7 +21,7 @@ CELLS = ("loop", "batches", "samples", "read", "decode", "augment")
 
 
 class Recording:
-    """The spans and events of a trace, by `penstock export`. What DALI calls a picture is a mark."""
+    """The spans and events of a trace, from `penstock export`. DALI's pictures are marks."""
 
     def __init__(self, penstock, trace):
         lines = str(trace) + ".jsonl"
@@ -40,7 +40,7 @@ class Recording:
         os.unlink(lines)
 
     def outermost(self, stage):
-        """Spans of a stage that lie in no other of it on their thread."""
+        """Spans of a stage that lie in no other span of it on their thread."""
         threads = collections.defaultdict(list)
         for span in self.spans[stage]:
             threads[span["pid"], span["tid"]].append(span)
@@ -65,13 +65,13 @@ def _share(count, wanted, ahead=0):
 
 
 def _covered(delivered, recording):
-    """Whether the batches that were delivered were made in sight."""
+    """Whether the making of the delivered batches was recorded."""
     made = recording.keys(recording.spans["fetch"]) or recording.keys(recording.spans["sample"])
     return _share(sum(key in made for key in delivered), len(delivered)) if delivered else "no"
 
 
 def _bytes(recording, folders, wanted):
-    """Of files of the data set, or of what Python read out of a mapped one."""
+    """Bytes read from files of the data set, or by Python from a mapped one."""
     read = copied = 0
     for span in recording.spans["read"]:
         name = span.get("object", "")
@@ -84,8 +84,8 @@ def _bytes(recording, folders, wanted):
 
 
 def measure(recording, said, folders, decoder="", transform="", ahead=0):
-    """Cells of the table. `said`: the program's own counts; `folders`: where its files lie; `ahead`:
-    samples that may have been made beyond those."""
+    """Cells of the table. `said`: the program's own counts; `folders`: the folders of its files;
+    `ahead`: samples that may have been made in addition."""
     events = [event for event in recording.events if event["event"] == "batch_delivered"]
     delivered = recording.keys(events)
     waits = recording.keys(recording.spans["wait"])
@@ -107,7 +107,7 @@ def measure(recording, said, folders, decoder="", transform="", ahead=0):
 
 
 def describe(recording):
-    """One line: what there is of each stage, for a person who looks for what is missing."""
+    """One line with the counts of each stage, for finding what is missing."""
     parts = []
     for stage, spans in sorted(recording.spans.items()):
         names = collections.Counter(span.get("name", "") or "-" for span in spans).most_common(4)

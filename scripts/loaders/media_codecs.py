@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the programs of media_programs.py under `penstock record` and counts what their traces hold.
+"""Runs the programs of media_programs.py under `penstock record` and counts the spans in their
+traces.
 
   media_codecs.py --bin DIR --out DIR --python PROGRAM [--torch-python PROGRAM] [--only NAME]... [--table README]
 
-Libraries of PyTorch's are tried with the second Python, if there is one.
+PyTorch's libraries are tried with the second Python, if there is one.
 
-Exit status: 0 every call was recorded, once and no more; 1 one was not; 2 usage.
+Exit status: 0 every call was recorded exactly once; 1 one was not; 2 usage.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import run
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Program -> (what it is, distributions, what a reader should know).
+# Program -> (name of the library, distributions, note for the reader).
 ROWS = {
     "simplejpeg": ("simplejpeg", "simplejpeg", ""),
     "pyturbojpeg": ("PyTurboJPEG", "PyTurboJPEG", "1.x, for the libjpeg-turbo 2 of Debian 12"),
@@ -74,7 +75,7 @@ class Counts:
 
 
 def judge(said, counts):
-    """([(stage, name, seen, wanted)], what is wrong) of a program."""
+    """([(stage, name, seen, wanted)], errors) of a program."""
     rows, wrong = [], []
     for stage, names in said["spans"].items():
         for name, wanted in names.items():
@@ -97,7 +98,7 @@ def judge(said, counts):
 
 
 def measure(name, options):
-    """{"rows", "wrong", "versions"} of a program; {"missing"} where it cannot run."""
+    """{"rows", "wrong", "versions"} of a program; {"missing"} if it cannot run."""
     packages = ROWS[name][1].split()
     python = options.torch_python or options.python if name in TORCH else options.python
     versions = run.versions(python, packages)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that call one library of media, arrays or text CALLS times: media_programs.py NAME WORK.
 
-The last line of a program says in JSON what it did: {"spans": {STAGE: {NAME: COUNT}}, "used": frames
-whose pixels it took, "decoded": frames that the library handed out}. media_codecs.py holds its recording
-against that. A library is imported by its program alone.
+The last line of a program is JSON: {"spans": {STAGE: {NAME: COUNT}}, "used": frames whose pixels it
+took, "decoded": frames that the library handed out}. media_codecs.py compares its recording with that.
+Each library is imported only by its program.
 """
 
 import io
@@ -143,7 +143,7 @@ def torchaudio():
 
 
 def pyav():
-    """Frames from the middle: back to the key frame, then on to what is wanted."""
+    """Takes frames from the middle: seeks back to the key frame, then decodes up to the wanted frame."""
     import av
 
     handed = 0
@@ -198,9 +198,9 @@ def imageio_ffmpeg():
     import imageio_ffmpeg
 
     frames = imageio_ffmpeg.read_frames(clip())
-    next(frames)  # what ffmpeg says of the video
+    next(frames)  # ffmpeg's description of the video
     count = sum(1 for _ in frames)
-    # The first step is that, the last finds no more.
+    # The first step gives the description, and the last one the end.
     return decodes("imageio_ffmpeg.read_frames", count + 2, used=count, decoded=count)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose loader is a pipeline of its own, with threads of its own: see common.py."""
+"""Programs whose loader is a pipeline with its own threads: see common.py."""
 
 import functools
 
@@ -102,7 +102,7 @@ def tensorflow_data(task):
 
 
 def tensorflow_python(task):
-    """Decoding in Python, called back from tf.data's threads."""
+    """Decodes in Python, called from tf.data's threads."""
     import tensorflow as tf
 
     def load(path):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the programs of cases.py under `penstock record` and holds their traces against what they say.
+"""Runs the programs of cases.py under `penstock record` and compares their traces with what they
+print.
 
   run.py --bin DIR --out DIR --pictures DIR [--python KIND=PROGRAM]... [--only NAME]... [--table README]
 
-A case whose packages its Python does not have is told as not tested. Exit status: 0 every cell is as
-cases.py has it, 1 one is not, 2 usage.
+A case whose packages are missing is reported as not tested. Exit status: 0 every cell is as in
+cases.py, 1 one is not, 2 usage.
 """
 
 import argparse
@@ -28,7 +29,7 @@ OPENCV = "the OpenCV that Penstock is built with"
 
 
 def environment():
-    """Ours, with few threads, and without what would make programs ask the network."""
+    """Our environment, with few threads, and without variables that make programs use the network."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PENSTOCK", "PYTHON"))}
     kept.pop("LD_PRELOAD", None)
     kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1",
@@ -38,9 +39,9 @@ def environment():
 
 
 def call(command):
-    """Runs `command` in a session of its own, of which nothing is left when it raises TimeoutExpired.
+    """Runs `command` in a session of its own, and ends all of it before raising TimeoutExpired.
 
-    Its output goes to files: what outlives it would keep pipes open.
+    Its output goes to files, since processes that outlive it would keep pipes open.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
@@ -87,7 +88,7 @@ class Runner:
         return [python, str(HERE / case.file), case.program, self.pictures, str(work)], work
 
     def run(self, case):
-        """{"cells": ..., "wrong": [...]} of a case; {"missing": why} where it cannot run."""
+        """{"cells": ..., "wrong": [...]} of a case; {"missing": why} if it cannot run."""
         try:
             return self.measured(case)
         except subprocess.TimeoutExpired as late:
@@ -124,7 +125,7 @@ class Runner:
         return {"cells": cells, "wrong": wrong, "versions": found, "said": said}
 
     def judge(self, case, trace, said):
-        """What is wrong with the report: it must say how many batches there were, and why it knows no more."""
+        """Errors of the report, which must say how many batches there were, and why it knows no more."""
         done = call([self.penstock, "report", str(trace), "--json"])
         if done.returncode != 0:
             return [f"report: status {done.returncode}: {done.stderr[-500:]}"]
@@ -149,7 +150,7 @@ def table(results):
         cells = []
         for cell in measure.CELLS:
             found = {result["cells"][cell] for result in ran}
-            found = found - {"-"} or found  # a program that does nothing of the kind says nothing
+            found = found - {"-"} or found  # programs that do nothing of the kind do not count
             cells.append(found.pop() if len(found) == 1 else "part")
         tested = "; ".join(dict.fromkeys(result["versions"] for result in ran))
         lines.append(f"| {row.name} | {tested} | " + " | ".join(cells) + f" | {row.note} |")
@@ -157,7 +158,7 @@ def table(results):
 
 
 def write_table(path, lines, name="loaders"):
-    """Replaces what is between the two marks of a page."""
+    """Replaces the text between the two marks of a page."""
     text = pathlib.Path(path).read_text(encoding="utf-8")
     begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     if text.count(begin) != 1 or text.count(end) != 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that load through torch.utils.data or something around it: see common.py."""
+"""Programs that load through torch.utils.data or a wrapper of it: see common.py."""
 
 import functools
 import io
@@ -50,7 +50,7 @@ def iterable(task):
 
 
 def stateful(task, **arguments):
-    """All of it by one loader, which must have a state then."""
+    """Takes all batches from one loader, which must have a state afterwards."""
     from torchdata.stateful_dataloader import StatefulDataLoader
 
     first = StatefulDataLoader(Pictures(task.paths), batch_size=BATCH, **arguments)
@@ -60,7 +60,7 @@ def stateful(task, **arguments):
 
 
 def stateful_iterable(task):
-    """Two halves of a stream that saves its own state: the second by a loader that starts from that of the first."""
+    """Takes two halves of a stream that saves its own state: a second loader continues from the state of the first."""
     from torchdata.stateful_dataloader import StatefulDataLoader
 
     class Resumable(Stream):

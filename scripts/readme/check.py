@@ -3,10 +3,11 @@
 
   check.py --bin DIR [--lib DIR] [--only TEXT] [--keep DIR]
 
-DIR holds the programs (and libpenstock_agent.so, else --lib). What a machine may lack is replaced, and said: Slurm by
-a stand-in, 16 processes by two, long sweeps by short ones (SHORTER). Commands that build (BUILDS) are run by
-scripts/check_readme.sh without --quick; here their files are looked for. A command that fails, an option that no
-program knows, and a block that is not understood fail the check. Exit status: 0 all of it works, 1 not, 2 usage.
+DIR holds the programs (and libpenstock_agent.so, unless --lib names its folder). What a machine may lack is replaced,
+with a line that says so: Slurm by a stand-in, 16 processes by two, long sweeps by short ones (SHORTER).
+scripts/check_readme.sh without --quick runs the commands that build (BUILDS); here only their files are looked for.
+The check fails if a command fails, an option is unknown, or a block is not understood. Exit status: 0 all of it
+works, 1 something does not, 2 usage.
 """
 import argparse
 import os
@@ -22,11 +23,11 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 HERE = os.path.join(ROOT, "scripts", "readme")
 PYTHON = "/usr/bin/python3"
-SECONDS = 240  # at most, a command
+SECONDS = 240  # limit for each command
 
 # Commands that compile or install: their first words.
 BUILDS = ("pip install", "scripts/demo.sh", "scripts/test.sh")
-# (in the README, run instead): the same command on less.
+# (text in the README, text to run): the same command on less data.
 SHORTER = (
     ("--nproc_per_node 8 ", "--nproc_per_node 2 {torchrun}"),
     ("mpirun -n 16", "mpirun -n 2"),
@@ -41,7 +42,7 @@ SHORTER = (
     ("--prefetch 2,4 -- python", "--prefetch 2 -- python"),
     ("--loader train.py:88", "--loader train.py:63"),
 )
-# What a reader has by the time of a command: made here, by these commands, before the first one that names the file.
+# Files that a reader has by then. These commands make them here before the first command that names the file.
 GIVEN = {
     "before.penstock": "penstock record --quiet -o before.penstock -- python train.py",
     "after.penstock": "penstock record --quiet -o after.penstock --override workers=2 -- python train.py",
@@ -49,10 +50,10 @@ GIVEN = {
     "sweep.json": "penstock sweep --workers 0,1 --prefetch 2 --repeats 1 --json sweep.json -- python train.py",
     "costs.txt": r"printf 'device H\ndecode 0.2 given\naugment 0.02 given\nconvert 0.004 given\n' >costs.txt",
 }
-# Options of other programs than ours.
+# Options of other programs.
 OTHERS = {"--shm-size", "--prefix", "--build", "--install", "--preset", "--target", "--torch", "--table", "--only",
           "--codecs", "--help", "--token", "--password", "--api-key", "--machine", "--user"}  # fmt: skip
-# Without -r 1 and -t 1, PyTorch 1.13 starts no ranks under Python 3.11.
+# PyTorch 1.13 starts no ranks under Python 3.11 without -r 1 and -t 1.
 TORCHRUN = "--master_addr 127.0.0.1 -r 1 -t 1 --log_dir {work}/ranks "
 
 
@@ -75,7 +76,7 @@ def blocks(text):
 
 
 def commands(block):
-    """(line, command) of a block; comments go, a line that ends with \\ goes on."""
+    """(line, command) of a block, without comments. A line that ends with \\ continues."""
     found, begun, first = [], "", 0
     for number, line in enumerate(block.lines, block.line):
         line = re.sub(r"\s+#\s.*$", "", line)
@@ -91,7 +92,7 @@ def commands(block):
 
 
 def inline_options(text):
-    """Long options in `code` outside of blocks."""
+    """Long options in `code` outside blocks."""
     outside = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
     return {option for code in re.findall(r"`([^`]+)`", outside) for option in re.findall(r"(?<!\S)--[a-z][a-z0-9_-]+", code)}
 
@@ -138,7 +139,7 @@ class Readme:
             return 124, child.communicate()[0]
 
     def window(self, command):
-        """A window must be there, and end when it is asked to."""
+        """Checks that a window appears, and closes when it is asked to."""
         look = (f"{command} & pid=$!; for i in $(seq 100); do sleep 0.2; "
                 "xwininfo -root -tree | grep -q Penstock && break; done; "
                 "xwininfo -root -tree | grep -q Penstock; found=$?; kill $pid; wait $pid; exit $found")  # fmt: skip
@@ -173,7 +174,7 @@ class Readme:
                 self.fail(line, f"{picture} is no picture of a window")
 
     def wheel(self, line, name):
-        """The name is that of the wheel that scripts/build_wheel.sh makes today."""
+        """Checks that the name is that of the wheel that scripts/build_wheel.sh makes today."""
         with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
             version = re.search(r"^project\(\w+\s+VERSION\s+([\d.]+)", file.read(), re.MULTILINE).group(1)
         with open(os.path.join(ROOT, "scripts", "build_wheel.sh"), encoding="utf-8") as file:
@@ -183,7 +184,7 @@ class Readme:
             self.fail(line, f"the wheel is {expected}")
 
     def output(self, block):
-        """Lines that the last command printed: it has lines that begin so."""
+        """Checks that the last command printed lines with these beginnings."""
         for number, line in enumerate(block.lines, block.line):
             key = re.match(r"  (\w+) {2,}", line)
             if not key or not re.search(rf"^  {key.group(1)} {{2,}}\S", self.printed, re.MULTILINE):

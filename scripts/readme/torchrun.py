@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""torch.distributed.run, also where PyTorch was built without libuv.
+"""Runs torch.distributed.run, also if PyTorch was built without libuv.
 
-From PyTorch 2.4 on torchrun and its ranks meet in a store on libuv, which that of Debian 13 is built
-without: there torchrun ends before it starts a rank. Here its store does without, and its ranks have one
-of their own, for which they ask the environment (USE_LIBUV=0).
+From PyTorch 2.4 on torchrun and its ranks meet in a store that uses libuv. Debian 13's PyTorch is built
+without libuv, so torchrun ends there before it starts a rank. Here torchrun's store does not use libuv,
+and USE_LIBUV=0 in the environment does the same for that of the ranks.
 """
 import os
 
@@ -14,7 +14,7 @@ from torch.distributed.run import main
 
 
 def store(host, port, *rest, **named):
-    """Of torchrun alone, for one host: on any port, for the ranks' own is on `port`."""
+    """The store of torchrun alone, for one host. It uses any port, since the ranks' store uses `port`."""
     del port
     return TCPStore(host, 0, *rest, use_libuv=False, **named)
 

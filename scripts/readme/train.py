@@ -15,7 +15,7 @@ COUNT = 256
 
 
 def make_pictures(folder):
-    """All of them or none: several processes may begin at once."""
+    """Makes all pictures or none, since several processes may begin at once."""
     if os.path.isdir(folder):
         return
     with tempfile.TemporaryDirectory(dir=os.path.dirname(folder)) as made:

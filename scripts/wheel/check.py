@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a wheel runs where its name says: what every program in it asks of the system.
+"""Checks whether a wheel runs on the systems that its name promises, by what its programs need from
+the system.
 
     scripts/wheel/check.py WHEEL --glibc 2.28 [--machine aarch64]
 
-Runs nothing of it, so that it may be for another machine. Prints a line for each program, and what is wrong. Exit status: 0 all is well, 1 something is not.
-Needs readelf (binutils).
+Runs none of the programs, so the wheel may be for another machine. Prints a line for each program, and the errors. Exit
+status: 0 no error, 1 errors. Needs readelf (binutils).
 """
 import argparse
 import os
@@ -15,9 +16,9 @@ import sys
 import tempfile
 import zipfile
 
-LIMIT = 15_000_000  # bytes of the wheel
+LIMIT = 15_000_000  # size of the wheel in bytes
 AGENT_GLIBC = (2, 17)
-# What readelf calls the machine, and the loader of its C library.
+# readelf's name of the machine, and the dynamic loader of its C library.
 MACHINES = {"x86_64": ("Advanced Micro Devices X86-64", "ld-linux-x86-64.so.2"),
             "aarch64": ("AArch64", "ld-linux-aarch64.so.1")}  # fmt: skip
 AGENT_LIBRARIES = {"libc.so.6", "libdl.so.2"}
@@ -34,7 +35,7 @@ PARTS = ("penstock/bin/penstock", "penstock/bin/penstock-record", "penstock/bin/
 
 
 def asked_of_the_system(path):
-    """The machine, the libraries, the newest version of glibc and the versions of libstdc++ that a program needs."""
+    """What a program needs: machine, libraries, newest version of glibc, versions of libstdc++."""
     text = subprocess.run(["readelf", "-W", "-h", "-d", "-V", path], check=True, capture_output=True, text=True).stdout
     libraries = set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
     foreign = set(re.findall(r"\b((?:GLIBCXX|CXXABI|GCC)_[0-9.]+)", text))

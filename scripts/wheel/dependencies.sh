@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What Penstock is linked with, as static libraries for an old glibc: the sources are Debian's, fetched
-# by apt (signed), compiled with the toolchain of toolchain.cmake.
+# Makes the libraries that Penstock links, as static libraries for an old glibc. The sources are
+# Debian's, fetched by apt (signed), and compiled with the toolchain of toolchain.cmake.
 #
 #   scripts/wheel/dependencies.sh SOURCES MADE TOOLCHAIN
 #
-# SOURCES keeps the sources, the same for every machine; MADE what is compiled of them for one, and in
-# MADE/prefix headers, libraries and pkg-config files. What is there already is not made again.
+# SOURCES is a folder for the sources, which are the same for every machine. MADE is for what is
+# compiled for one, with headers, libraries and pkg-config files in MADE/prefix. What is there already
+# is not made again.
 set -euo pipefail
 
 [[ $# -eq 3 ]] || {
@@ -45,7 +46,7 @@ END
   done
 }
 
-# Where this system's packages come from.
+# Prints the mirror of this system's packages.
 mirror() {
   { grep -rhE '^URIs:' /etc/apt/sources.list.d/*.sources 2>/dev/null | awk '{ print $2 }'
     grep -rhE '^deb ' /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
@@ -53,7 +54,7 @@ mirror() {
   } | grep -E '/debian/?$' | head -n 1
 }
 
-# $1: name of a source package. The folder that apt unpacked it into.
+# Prints the folder into which apt unpacked a source package. $1: its name.
 folder() {
   local found=("$work/src/$1"-*/)
   echo "${found[0]%/}"
@@ -77,19 +78,20 @@ build() {
   touch "$prefix/.$name"
 }
 
-# What takes no time worth speaking of is compiled to be small: the wheel has a limit.
+# Libraries whose speed does not matter are compiled for size, since the wheel has a limit.
 readonly kSmall=-DCMAKE_BUILD_TYPE=MinSizeRel
 
-# Traces are compressed at level 3 (traces/packed/section.cc), which uses the strategies fast and dfast
-# for every size. The others are two fifths of the library, and every program has it.
+# Traces are compressed at level 3 (traces/packed/section.cc), which uses only the strategies fast and
+# dfast. The other strategies are two fifths of the library, which is in every program.
 kZstd=
 for strategy in GREEDY LAZY LAZY2 BTLAZY2 BTOPT BTULTRA; do
   kZstd+=" -DZSTD_EXCLUDE_${strategy}_BLOCK_COMPRESSOR"
 done
 readonly kZstd
 
-# Headers alone, the same for every target: of two libraries that have nothing else, and of those that
-# the dashboard opens when it runs. Not /usr/include itself, where the machine's own C library is.
+# Copies headers that are the same for every target: of two header-only libraries, and of those that
+# the dashboard opens at run time. /usr/include itself is not used, since it has the machine's own C
+# library.
 headers() {
   local name
   mkdir -p "$prefix/include"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs inside of a clean root: one line for each thing that a user does, "ok" or "FAIL" first.
+# Runs inside a clean root. Prints a line for each thing that a user does, which begins with "ok" or
+# "FAIL".
 #
-#   in_root.sh [emulated]     emulated: under qemu, where some of it takes too long or cannot be seen
+#   in_root.sh [emulated]     emulated: under qemu, where some checks take too long or are not possible
 set -euo pipefail
 cd "$HOME"
 emulated=${1:-}
@@ -13,13 +14,13 @@ wheel=$(echo ./*.whl)
 limit=300 pip=() workers=1
 if [[ -n $emulated ]]; then
   limit=1200
-  pip=(--without-pip) # copying it takes minutes there, and Debian's is seen
+  pip=(--without-pip) # copying pip takes minutes there, and Debian's can be used
 fi
-# What asks for a package finds it in tools/, or not at all.
+# Packages come only from tools/.
 export PIP_NO_INDEX=1 PIP_FIND_LINKS=$HOME/tools PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_BREAK_SYSTEM_PACKAGES=1
 export UV_OFFLINE=1 UV_PYTHON_DOWNLOADS=never UV_LINK_MODE=copy
 
-# $1: what it is, rest: command
+# $1: title, rest: command
 check() {
   local name=$1 began=$SECONDS
   shift
@@ -38,7 +39,7 @@ contains() { # $1: text, rest: command
   shift
   bounded "$@" && grep -qF -- "$text" out.txt
 }
-# Every picture was seen, once; Pillow opens and then loads it. $1: trace
+# Every picture was recorded once: Pillow opens it and then loads it. $1: trace
 all_decoded() {
   bounded "$bin/penstock" report --json "$1" >report.json &&
     python3 -c '
@@ -62,7 +63,7 @@ check "import penstock" bounded "$bin/python" -c 'import penstock, os; assert os
 check "python -m penstock" contains "penstock 0" "$bin/python" -m penstock --version
 check "train.py alone" bounded "$bin/python" train.py --forward --workers "$workers"
 check "record" record "$bin/penstock" "$bin/python" "a trace.penstock"
-# LD_PRELOAD is a list with blanks between its entries: this folder's name has one.
+# The folder's name has a blank, which would end an entry in LD_PRELOAD.
 ln -sf "$("$bin/python" -c 'import penstock; print(penstock.agent())')" agent.so
 check "LD_PRELOAD" bounded env LD_PRELOAD="$HOME/agent.so" PENSTOCK_OUT="$HOME/p.penstock" "$bin/python" train.py --forward --workers "$workers"
 check "its trace" all_decoded p.penstock

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes of Debian's Python one that has a prefix of its own, as conda's environments have: a program and a
-# library in one folder, site-packages, no venv, no dist-packages. Debian's packages are seen from it.
+# Makes a copy of Debian's Python with a prefix of its own, as in conda's environments: a program and a
+# library in one folder, site-packages, no venv, no dist-packages. It can use Debian's packages.
 #
 #   own_prefix.sh PREFIX
 set -euo pipefail
@@ -15,12 +15,12 @@ ln -s "$python" "$prefix/bin/python"
 cp -r "/usr/lib/$python" "$prefix/lib/"
 rm -f "$prefix/lib/$python/EXTERNALLY-MANAGED"
 find "$prefix/lib/$python" -name __pycache__ -prune -exec rm -rf {} +
-# Debian's changes to where packages are: back to those of everybody else.
+# Undoes Debian's changes to the folders of packages.
 cd "$prefix/lib/$python"
 sed -i "s/prefix_scheme = 'posix_local'/prefix_scheme = 'posix_prefix'/" sysconfig.py sysconfig/__init__.py 2>/dev/null || true
 sed -i 's/unix_local/unix_prefix/g; s/deb_system/unix_prefix/g' distutils/command/install.py 2>/dev/null || true
 rm -rf dist-packages site-packages
 mkdir site-packages
-ln -s site-packages dist-packages # site.py is compiled into the program
+ln -s site-packages dist-packages # the program contains site.py
 echo /usr/lib/python3/dist-packages >site-packages/debian.pth
 [[ $("$prefix/bin/python" -c 'import sys; print(sys.prefix)') == "$prefix" ]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# clang, lld and the libraries of an old glibc, all from the Python package ziglang: what is compiled with
-# it starts on every system from that glibc on.
+# clang, lld and the libraries of an old glibc, all from the Python package ziglang. Programs compiled
+# with it start on every system with that glibc or a newer one.
 #
 # From the environment: PENSTOCK_ZIG, the program zig; PENSTOCK_ZIG_TARGET, such as
 # x86_64-linux-gnu.2.28; PENSTOCK_ZIG_TOOLS, a folder for the compiler's names; PENSTOCK_ZIG_PREFIX, where
@@ -14,8 +14,8 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(_target $ENV{PENSTOCK_ZIG_TARGET})
 string(REGEX REPLACE "-.*" "" CMAKE_SYSTEM_PROCESSOR "${_target}")
 set(_tools $ENV{PENSTOCK_ZIG_TOOLS})
-# One section for each function, in our sources and in the libraries: a program then takes what it calls,
-# not whole sources. The wheel has ten programs, each with its own copy.
+# Each function gets its own section, in our sources and in the libraries, so a program contains what it
+# calls and not whole sources. The wheel has ten programs, each with its own copy.
 foreach(_tool cc c++ ar ranlib)
   if(NOT EXISTS ${_tools}/${_tool})
     set(_arguments ${_tool})
@@ -37,7 +37,8 @@ if(NOT "$ENV{PENSTOCK_ZIG_EMULATOR}" STREQUAL "")
   set(CMAKE_CROSSCOMPILING_EMULATOR $ENV{PENSTOCK_ZIG_EMULATOR})
 endif()
 set(PENSTOCK_LIBDL -ldl CACHE STRING "")
-# The machine's own headers and libraries are not the target's, but its programs (protoc, help2man) run.
+# The machine's own headers and libraries do not fit the target, but its programs (protoc, help2man) can
+# be used.
 set(CMAKE_FIND_ROOT_PATH $ENV{PENSTOCK_ZIG_PREFIX})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 foreach(_mode LIBRARY INCLUDE PACKAGE)

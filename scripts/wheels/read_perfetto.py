@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """read_perfetto.py TRACE.perfetto TRACE.jsonl: reads an export with Perfetto's own schema (package perfetto).
 
-Every slice must begin and end on a described track, and what it says must be what the JSON lines say.
+Every slice must begin and end on a described track and agree with the JSON lines.
 """
 import collections
 import json
