@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock whatif --cores: what a program would do with one core instead of two, and the other way round, held against
-runs in a control group with a CPU quota."""
+"""penstock whatif --cores: predicts a program's rate on one core from a run on two, and the other way round. Runs in a
+control group with a CPU quota say what is true."""
 import json
 import os
 import time
@@ -9,11 +9,11 @@ import unittest
 import support
 from support import PYTHON, environment, program, record, require, run, target
 
-QUIET = 0.5  # load besides the test's own programs, above which a measured rate says nothing
+QUIET = 0.5  # cores kept busy by other programs: above this, a measured rate says nothing
 
 
 class Group:
-    """A control group of so many cores, of version 1 or 2; `command` runs in it."""
+    """A control group, of version 1 or 2, with a quota of `cores` cores. What command() returns runs in it."""
 
     def __init__(self, name, cores):
         period = 100_000
@@ -46,7 +46,7 @@ class Group:
 
 
 def busy(seconds=0.5):
-    """Cores that other programs keep busy, now."""
+    """How many cores are busy now, while the test itself runs nothing."""
     def used():
         with open("/proc/stat", encoding="ascii") as file:
             words = [int(word) for word in file.readline().split()[1:9]]
@@ -71,7 +71,7 @@ class Cores(support.Case):
         super().tearDownClass()
 
     def ask(self, name, wrap, cores):
-        """(rate recorded, rate predicted with so many cores, usable cores of the recording)."""
+        """(rate recorded, rate predicted with `cores` cores, usable cores that the recording names)."""
         trace = self.path(name + ".penstock")
         outcome = run(wrap(record(trace, [PYTHON, target("structures.py"), "computing", "2"])), environment())
         self.assertEnded(outcome)
@@ -96,7 +96,7 @@ class Cores(support.Case):
         one, to_two, cores_of_one = self.ask("one", self.group.command, 2)
         self.assertAlmostEqual(cores_of_one, 1, delta=0.01)  # the quota of its own group was read
         self.assertGreater(cores_of_two, 1.5)
-        # 6 ms of CPU time a sample: the law holds whatever else runs.
+        # A sample takes 6 ms of CPU time, which bounds the rate whatever else runs.
         self.assertLess(to_one, 1.05 / 0.006)
         self.assertLess(to_two, 2 * 1.05 / 0.006)
         print("    two cores: %.0f recorded, %.0f predicted; one: %.0f recorded, %.0f predicted; %.1f cores busy otherwise"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Followed units: what programs do is the same, their own tools see the same, hot functions and lines are found."""
+"""Followed units: programs do the same as without following, their own tools see the same, and hot functions and lines
+are found."""
 import collections
 import glob
 import os
@@ -13,7 +14,8 @@ import tracefile
 from support import PYTHON, bare, environment, record, require, run, target
 
 VICTIM = target("followed.py")
-# One of each minor version from 3.9 on; the others have no torch, and need none.
+# One interpreter of each minor version from 3.9 on. Only PYTHON has torch; the tests of the others
+# need none.
 INTERPRETERS = [PYTHON] + sorted(
     path for path in glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))
     if re.search(r"/3\.(9|1\d)\.", path)

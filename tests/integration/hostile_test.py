@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """No room, no permission, few descriptors: the run ends as it would without the agent.
 
-Each condition is made around both runs, the one without and the one with the agent; what they print
-and how they end must be equal. What cannot be made here (mounts need root) is skipped with its reason.
+Each condition is made twice, around a run without the agent and one with it: both must print and end
+the same. Conditions that cannot be made here (mounts need root) are skipped with the reason.
 """
 import os
 import shutil

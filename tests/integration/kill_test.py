@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIGKILL of the whole process group at random moments: what was finished is in the trace.
+"""SIGKILL of the whole process group at random moments: every finished sample is in the trace.
 
-The victims append a line to a file of their own once a sample is finished; each of these samples
-must have its span. The moments come from PENSTOCK_SEED (printed; the clock, if it is not set).
+The victims append a line to a log once a sample is finished, and each of these samples must have
+its span. The moments are drawn with PENSTOCK_SEED, or a seed from the clock; the test prints it.
 """
 import collections
 import json
@@ -18,11 +18,11 @@ from support import Case, bare, environment, program, record, require, train
 from tracefile import Trace
 
 SEED = int(os.environ.get("PENSTOCK_SEED", 0)) or time.time_ns() % 1_000_000
-ROUNDS = 5  # of each kind of run
+ROUNDS = 5  # kills of each kind of run
 
 
 def finished_lines(path):
-    """The log's lines; the last one may be cut."""
+    """The words of the log's lines, without a last line that was cut."""
     try:
         with open(path, encoding="utf-8") as file:
             return [line.split() for line in file.read().split("\n")[:-1]]
@@ -31,7 +31,7 @@ def finished_lines(path):
 
 
 def running(group):
-    """True while a process of this group is more than a zombie."""
+    """Whether a process of this group is still alive; zombies do not count."""
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
@@ -68,7 +68,7 @@ class Kill(Case):
         print("    PENSTOCK_SEED=%d" % SEED, flush=True)
 
     def kill_after(self, command, env, log, delay):
-        """Starts, waits for the first finished sample and `delay` s more, kills all at once."""
+        """Starts `command`, waits for its first finished sample and `delay` s more, then kills the whole group."""
         process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         deadline = time.monotonic() + 30
@@ -84,7 +84,7 @@ class Kill(Case):
             time.sleep(0.01)
 
     def trace_of(self, output):
-        """The recording; under a collector, which has a session of its own and so lives on, its trace."""
+        """Waits for the trace. A collector has a session of its own: it survives the kill and finishes the trace."""
         deadline = time.monotonic() + 20
         while not os.path.exists(output):
             self.assertLess(time.monotonic(), deadline, "no trace: %s" % os.listdir(self.work))
@@ -101,7 +101,8 @@ class Kill(Case):
         self.assertEqual(json.loads(report.stdout)["schema"], "penstock.report/1")
 
     def check_rounds(self, mode, make, missing, in_flight_wanted=ROUNDS // 2 + 1):
-        """`make(log)`: the command; `missing(lines, trace)`: what has no span. Kills it ROUNDS times."""
+        """Runs and kills ROUNDS times. `make(log)` gives the command, `missing(lines, trace)` the samples without a
+        span."""
         moments = random.Random(SEED + len(mode))
         in_flight = 0
         for number in range(ROUNDS):
@@ -125,7 +126,8 @@ class Kill(Case):
         self.assertGreaterEqual(in_flight, in_flight_wanted, "rounds with operations in flight")
 
     def missing_samples(self, lines, trace):
-        """Finished samples without a span; by sample and epoch, and inside: read and decode."""
+        """[(sample, epoch)] of the finished samples without a span. Checks that each span has read and decode
+        inside."""
         generations = sorted({span.generation for span in trace.by_stage["sample"]})
         want = collections.Counter((int(sample), int(epoch)) for sample, epoch in lines)
         have = collections.Counter((span.sample, generations.index(span.generation))
@@ -150,7 +152,7 @@ class Kill(Case):
         self.check_rounds("record", self.training(2), self.missing_samples)
 
     def test_the_collector_alone(self):
-        """The run goes on and ends as ever; the launcher saves what the collector had not written."""
+        """Kills the collector: the run ends as ever, and the launcher saves what the collector had not written."""
         require("penstock-record")
         output, log = self.path("alone.penstock"), self.path("log")
         command = train(self.data, "--workers", 2, "--start", "fork", "--epochs", 6, "--log", log)
@@ -171,7 +173,7 @@ class Kill(Case):
         self.check_report(output)
 
     def test_the_collector_with_all_others(self):
-        """As the end of a container does it: the .part and the ring in shared memory are the trace."""
+        """Kills all, as the end of a container does: .part and the ring in shared memory together hold the trace."""
         require("penstock-record")
         output, log = self.path("all.penstock"), self.path("log")
         command = train(self.data, "--workers", 2, "--start", "fork", "--epochs", 50, "--log", log)
@@ -185,7 +187,7 @@ class Kill(Case):
             os.kill(pid, signal.SIGKILL)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(timeout=30)
-        # The collector is in a group of its own; until it has ended it holds the file.
+        # The collector is in a group of its own, and holds the file until it has ended.
         while any(running(group) for group in (process.pid, *collectors)):
             time.sleep(0.01)
         left = [path for path in (output, output + ".part") if os.path.exists(path)]

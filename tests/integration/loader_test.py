@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference loader's own trace against what the agent records of it: they must say the same."""
+"""The reference loader's own trace and the agent's recording of the same run must say the same."""
 import collections
 import json
 import os
@@ -14,7 +14,7 @@ from tracefile import Trace
 PICTURES = 48
 BATCH = 8
 EPOCHS = 2
-# What a run does whatever its threads' pace: the number of waits of a worker is chance.
+# Stages whose spans do not depend on the threads' pace, as a worker's waits do.
 STEADY = ("sample", "read", "decode", "augment", "wait", "step", "startup")
 
 
@@ -44,7 +44,7 @@ def parents(trace):
 
 
 def told(trace, stages=None):
-    """How often each span was told, without its times and threads."""
+    """How many spans are equal, times and threads left out."""
     return collections.Counter(
         (span.stage, span.name, span.sample, span.key, span.object, span.bytes, span.cpu is not None, parent)
         for span, parent in parents(trace) if stages is None or span.stage in stages)  # fmt: skip
@@ -70,7 +70,7 @@ class Loader(Case):
         super().setUpClass()
 
     def own(self, *options, **setup):
-        """A run that writes its trace itself."""
+        """The trace of a run that writes it itself, with --trace."""
         output = self.path("own.penstock")
         outcome = run(load(self.data, *options, "--trace", output, **setup))
         self.assertEnded(outcome)
@@ -108,7 +108,7 @@ class Loader(Case):
             with self.subTest(way=way):
                 agent, own = self.path("agent%d.penstock" % number), self.path("own%d.penstock" % number)
                 outcome = run(load(self.data, *way, "--trace", own), bare(agent))
-                if outcome.status == 3:  # not possible here, and it says so
+                if outcome.status == 3:  # this way of reading is not possible here
                     self.assertIn("penstock", outcome.stderr)
                     continue
                 self.assertEnded(outcome)
@@ -166,7 +166,7 @@ class Loader(Case):
         process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             until = time.monotonic() + support.TIMEOUT
-            # Something has been flushed: it is in the middle of its work.
+            # Waits until something has been written: the loader is then in the middle of its work.
             while time.monotonic() < until and (
                     not os.path.exists(output + ".part") or os.path.getsize(output + ".part") < 10000):
                 time.sleep(0.02)

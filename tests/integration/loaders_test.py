@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers that people use below a DataLoader, and a loader in C++: the programs of scripts/loaders
-with Debian's packages. scripts/test_loaders.sh runs them all, with the wheels of today.
+"""Readers that people use below a DataLoader, and a loader in C++: those programs of
+scripts/loaders that work with Debian's packages. scripts/test_loaders.sh runs all of them, with
+current wheels.
 """
 import os
 import sys

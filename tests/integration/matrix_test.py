@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real PyTorch runs, one for each way of loading: the trace must tell all of what happened.
+"""Real PyTorch runs, one for each way of loading: the trace must tell all that happened.
 
-Every sample has its spans, every batch its way from worker to consumer, every byte is seen.
+Every sample has its spans, every batch its way from the worker to the training loop, and every byte
+is seen.
 """
 import collections
 import os
@@ -25,7 +26,7 @@ class Matrix(Case):
         cls.total = sum(os.path.getsize(path) for path in cls.paths)
 
     def load(self, mode, *options):
-        """Runs train.py and checks all that must hold for any way of loading. Returns the trace."""
+        """Runs train.py and checks what must hold for any way of loading."""
         command = train(self.data, *options)
         said = {word: value for word, value in zip(command, command[1:]) if word.startswith("--")}
         self.workers = int(said.get("--workers", 0))
@@ -58,8 +59,8 @@ class Matrix(Case):
         for stage in sorted(same):
             found = trace.keys(stage)
             if stage == "put":
-                # A worker that is told to end does not wait for the thread that hands its last batch over: the loop may
-                # have the batch before the call of that thread returns.
+                # A worker that is told to end does not wait for its feeder thread: the loop may have the last batch
+                # before the thread's put has returned, so its span may be missing.
                 found |= collections.Counter(dict.fromkeys(self.last_of_workers(delivered), 1))
             self.assertEqual(found, delivered, "spans of stage " + stage)
         if self.workers:
@@ -78,7 +79,7 @@ class Matrix(Case):
             self.assertEqual(consumers, workers)
 
     def last_of_workers(self, delivered):
-        """The last batch of each worker in each epoch."""
+        """The last batches of each epoch, as many as there are workers."""
         last = []
         for generation in {generation for generation, _ in delivered}:
             batches = sorted(batch for own, batch in delivered if own == generation)
@@ -94,7 +95,7 @@ class Matrix(Case):
                 continue
             steps = [times["index_sent"][span.key], span.start, span.end, times["batch_put"][span.key],
                      times["batch_got"][span.key], times["batch_delivered"][span.key]]
-            slack = 100_000  # clocks of two cores
+            slack = 100_000  # the clocks of two cores may differ by that
             for before, after in zip(steps, steps[1:]):
                 self.assertLessEqual(before, after + slack, (span, steps))
         self.assertEqual(set(times["batch_put"]), set(batches))
@@ -134,7 +135,7 @@ class Matrix(Case):
         self.assertEqual(mapped, decoder == "torchvision")  # torchvision.io maps its files
 
     def check_kernel(self, mode):
-        """What the hooks saw against what the kernel counted, where it was asked.
+        """Compares what the hooks saw with what the kernel counted, where it was asked.
 
         Hooks see no reads of the dynamic loader (832 bytes for each library): hence the 16 KiB.
         """
@@ -190,7 +191,7 @@ CASES = {
                                 "cv2"),
     "forkserver_torchvision": ("--workers", 2, "--start", "forkserver", "--decoder", "torchvision"),
 }
-# With the collector, once for each way of starting processes and each decoder.
+# Run with the collector too: each way of starting processes and each decoder once.
 RECORDED = ("inline_map_pil", "fork_map_pil", "fork_persistent", "fork_iterable_cv2", "spawn_map_cv2",
             "forkserver_torchvision")  # fmt: skip
 

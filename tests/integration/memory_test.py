@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory of real workers: what makes it grow, how fast, and what comes of it; batches in a small /dev/shm.
 
-What is true is measured by the program under trace: it reads smaps_rollup of its workers, and what is used of
-/dev/shm, itself.
+The program under trace measures the truth itself: it reads smaps_rollup of its workers and how much of
+/dev/shm is used.
 """
 import json
 import statistics
@@ -39,7 +39,8 @@ class Watched(Case):
         self.found = {finding["id"]: finding for finding in self.report["findings"]}
 
     def rate(self, column, batches=False):
-        """Bytes a second (or a batch of its own) by which the workers grew in truth, after a fifth of the run."""
+        """Measured growth of a worker in bytes a second (or for each batch of its own), the first fifth of the run
+        left out."""
         rates = []
         for series in self.truth["workers"].values():
             first, last = series[len(series) // 5], series[-1]
@@ -54,7 +55,7 @@ class Watched(Case):
 
 class Growth(Watched):
     def test_copies_of_python_objects_are_named_and_forecast(self):
-        # Recorded for about half of the epoch: the rest is forecast.
+        # Records about half of the epoch; the rest is forecast.
         self.load("objects", options=("--memory", "200ms", "--batches", "220"))
         self.assertNotIn("worker-memory-leak", self.found)
         finding = self.found["worker-memory-growth"]
@@ -62,7 +63,7 @@ class Growth(Watched):
         self.assertEqual(evidence["kind"], "copy on write")
         self.assertIn("copy on write", self.text)
         self.assertEqual(len(finding["where"]["pids"]), 2)
-        self.assertLess(abs(self.rate(3)), 0.2 * self.rate(2), self.truth)  # what fork shared is copied, nothing is new
+        self.assertLess(abs(self.rate(3)), 0.2 * self.rate(2), self.truth)  # shared pages are copied, no new ones come
         self.assertClose(evidence["bytes_per_batch"], self.rate(2, batches=True), 0.15)
         self.assertLessEqual(evidence["bytes_per_s_low"], evidence["bytes_per_s"])
         self.assertLess(abs(evidence["new_bytes_per_s"]), 0.2 * evidence["bytes_per_s"])
@@ -102,19 +103,19 @@ class Growth(Watched):
     def test_pages_of_a_mapped_file_are_no_growth(self):
         self.load("mapped", "--batches", 200)
         self.assertTrue(self.report["memory"]["known"], self.report["memory"])
-        # All of the file was mapped by one worker or the other, half of it by each.
+        # Each worker has mapped about half of the file: together all of it.
         self.assertGreater(self.report["memory"]["page_cache"]["grown_bytes"], 20e6)
         self.assertNotIn("worker-memory-growth", self.found)
         self.assertNotIn("worker-memory-leak", self.found)
 
 
 class PageFaults(Watched):
-    """Two arrays of 6 MB for each sample, which the allocator gives back."""
+    """Two arrays of 6 MB for each sample: the allocator gives their pages back each time."""
 
     VARIABLES = ("MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456")
 
     def faults(self):
-        """Of a sample, in truth: between the first and the last look at each worker."""
+        """Measured page faults of a sample, between the first and the last look at each worker."""
         each = [(last[4] - first[4]) / ((last[1] - first[1]) * 8 / 2)
                 for first, *_, last in self.truth["workers"].values()]  # fmt: skip
         return statistics.mean(each)
@@ -133,7 +134,7 @@ class PageFaults(Watched):
 
 
 class SmallSharedMemory(Watched):
-    """As in a container: 64 MB of /dev/shm, in a mount namespace of its own."""
+    """Runs in a mount namespace of its own, with 64 MB of /dev/shm as in a container."""
 
     @classmethod
     def setUpClass(cls):
@@ -157,8 +158,8 @@ class SmallSharedMemory(Watched):
         self.assertEqual(evidence["shm_bytes"], SMALL)
         self.assertEqual(evidence["batch_bytes"], 8e6)
         self.assertEqual(evidence["needed_bytes"], 1.5 * 8e6 * 6)
-        # What was used was seen, and was never more than what is needed without the margin. Program and collector
-        # look at moments of their own.
+        # Program and collector each look at their own moments. Both have seen memory in use, and never more than
+        # what is needed without the margin.
         most = self.truth["shm_most"] - self.truth["shm_before"]
         for seen in (most, evidence["most_used_bytes"]):
             self.assertGreater(seen, 1.9 * 8e6)

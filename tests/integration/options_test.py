@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--for, --batches, --stop, --fixed-batch and --override, on a script that knows nothing of them."""
+"""--for, --batches, --stop, --fixed-batch and --override of penstock record, on a script that knows nothing of them."""
 import re
 import sys
 
@@ -66,7 +66,8 @@ class Options(Case):
     def test_fixed_batch_with_workers(self):
         trace = self.load(["--fixed-batch"], "--workers", 2, "--start", "fork", "--batch", 2)
         self.assertEqual(self.batches, PICTURES // 2)
-        # What was asked for before the first batch came: two workers, two batches each, one refill.
+        # Five batches were asked for before the first one came: two for each of two workers, and a
+        # refill.
         self.assertLessEqual(len(trace.of("sample")), 5 * 2)
 
     def check_first_batch_only(self, trace):

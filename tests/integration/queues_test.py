@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops that take their samples from threads and processes of their own, without a loader that anybody knows. What is
-said of them is checked by what they do with decoding, or the step, left out."""
+"""Loops that take their samples from threads and processes of their own, without a known loader. A second run with
+decoding left out checks what the report says of them."""
 import json
 import re
 
 import support
 from support import PYTHON, environment, program, record, require, run, target
 
-# The wait of a step; decoding and resizing takes two makers some 2 ms of it.
+# A step's wait in ms. Two makers need some 2 ms for a sample's decoding and resizing.
 LONG_MS = 12
 
 
 class Queues(support.Case):
-    """What is checked; the kinds are below."""
+    """The checks; the classes below have the kinds of loops."""
 
     pictures = (32, ((500, 375), (520, 375), (540, 390)))
 
@@ -27,7 +27,7 @@ class Queues(support.Case):
         return float(outcome.stdout.split()[0])
 
     def report(self, kind, *options):
-        """(report, samples a second as the recorded program has counted them)"""
+        """(report, samples a second as the recorded program counted them)."""
         trace = self.path(kind + ".penstock")
         command = [PYTHON, target("queues.py"), kind, self.data, *map(str, options)]
         outcome = run(record(trace, command), environment())
@@ -40,7 +40,7 @@ class Queues(support.Case):
         return report, counted
 
     def check_data(self, kind, *options):
-        """Data bound: the loop waits, or decodes, most of the time; the rate is that of the loop."""
+        """Checks a loop that its data holds back: it waits or decodes much of the time, and the rate is right."""
         report, counted = self.report(kind, "--count", 320, *options)
         verdict = report["verdict"]
         self.assertIn(verdict["bottleneck"], ("decode", "augment"), verdict["summary"])
@@ -50,7 +50,7 @@ class Queues(support.Case):
         return verdict
 
     def check_step(self, kind, *options):
-        """Bound by its step: no alarm, and what is promised without the step comes, but for cores."""
+        """Checks a loop that its step holds back: the verdict says so and promises little of the data path."""
         options = ("--count", 160, "--step", LONG_MS, *options)
         report, counted = self.report(kind, *options)
         verdict = report["verdict"]
@@ -58,7 +58,8 @@ class Queues(support.Case):
         self.assertLess(verdict["wait_fraction"], 0.1, verdict["summary"])
         self.assertLess(verdict["speedup_if_data_free"], 1.15, verdict["summary"])
         self.assertLess(abs(report["throughput"]["samples_per_s"] / counted - 1), 0.2, verdict["summary"])
-        # Free, plain and free again: other programs that come or go in between are no gain.
+        # Measured free, plain and free again: what other programs take meanwhile must not look like
+        # a gain.
         free = [self.rate(kind, *options, "--free")]
         plain = max(counted, self.rate(kind, *options))
         free.append(self.rate(kind, *options, "--free"))
@@ -88,7 +89,7 @@ class Processes(Queues):
         self.check_data("pool")
 
     def test_names_no_setting(self):
-        """Whether more makers would help is not predicted: their number is no setting of a loader."""
+        """Nothing is predicted for more makers: their number is no setting of a loader."""
         self.report("processes", "--count", 200)
         outcome = run([program("penstock"), "whatif", self.path("processes.penstock"), "--workers", "4"])
         self.assertEnded(outcome, 4)
@@ -106,7 +107,7 @@ class Threads(Queues):
         self.check_data("mapped")
 
     def test_loop_without_threads(self):
-        """What it does besides decoding may be its step, or more of its making."""
+        """The report cannot tell whether what the loop does besides decoding is its step or more of making samples."""
         report, counted = self.report("alone", "--count", 320)
         verdict = report["verdict"]
         self.assertEqual(0, verdict["feed"]["makers"])

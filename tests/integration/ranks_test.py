@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of several ranks, by real gloo process groups: which rank is slow, on one clock or two."""
+"""Runs of several ranks in real gloo process groups: which rank is slow, on one host's clock or two."""
 import glob
 import json
 import os
@@ -13,7 +13,7 @@ from tracefile import Trace
 
 SIZES = ((200, 160), (160, 200))
 LIMIT = 120
-# torch.distributed.run, also where PyTorch was built without libuv.
+# torch.distributed.run; works also where PyTorch was built without libuv.
 TORCHRUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/readme/torchrun.py")
 
 
@@ -24,10 +24,10 @@ def free_port():
 
 
 def torchrun(ranks, logs, command):
-    """torch.distributed.run of `ranks` processes on this host.
+    """The command line of torch.distributed.run for `ranks` processes on this host.
 
-    Without -r and -t the launcher of PyTorch 1.13 fails under Python 3.11, whose flags of value 0 are
-    not iterated.
+    PyTorch 1.13's launcher needs -r and -t under Python 3.11: it iterates over these flags, which
+    Python 3.11 refuses for the value 0.
     """
     return [PYTHON, TORCHRUN, "--nproc_per_node", str(ranks), "--master_addr", "127.0.0.1",
             "--master_port", str(free_port()), "-r", "1", "-t", "1", "--log_dir", logs, *command]  # fmt: skip
@@ -56,7 +56,7 @@ class Ranks(support.Case):
         return next((one for one in report["findings"] if one["id"] == name), None)
 
     def started(self, commands):
-        """Starts all at once and waits for all: [(command, environment)]."""
+        """Starts all of [(command, environment)] at once and waits for them."""
         processes = [subprocess.Popen(command, env=env, cwd=self.work, stdin=subprocess.DEVNULL, text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
                      for command, env in commands]  # fmt: skip
@@ -71,11 +71,11 @@ class Ranks(support.Case):
         return outputs
 
     def assertSlow(self, report, rank, ranks):
-        """The report has all ranks, says that they wait for `rank`, and speaks of its loader."""
+        """The report has all ranks, says that they wait for `rank`, and its verdict is about that rank's loader."""
         self.assertEqual([row["rank"] for row in report["ranks"]["table"]], list(range(ranks)))
         self.assertEqual(report["ranks"]["world_size"], ranks)
         imbalance = report["ranks"]["imbalance"]
-        # More ranks than cores end their steps when the kernel lets them run.
+        # With more ranks than cores, a step's end depends on when the kernel lets a rank run.
         if ranks <= len(os.sched_getaffinity(0)):
             self.assertTrue(imbalance["steps_end_together"], report["ranks"])
         self.assertEqual((imbalance["slowest_rank"], imbalance["fixed"]), (rank, True), report["ranks"])
@@ -134,7 +134,7 @@ class Torchrun(Ranks):
 
 
 class Launchers(Ranks):
-    """Open MPI and Slurm, by the variables that they set: a recorder under each of their processes."""
+    """Open MPI and Slurm, imitated by the variables that they set: each of their processes runs a recorder."""
 
     def launch(self, variables, *options):
         port = str(free_port())
@@ -251,7 +251,7 @@ class TwoHosts(Ranks):
         self.assertLess(miss, self.MOST)
         if clock["bound_s"] > 0:
             self.assertLessEqual(miss, clock["bound_s"] + 1e-6)
-        # Told by the namespaces, exactly.
+        # The namespaces' clocks tell the difference exactly.
         by_boot = self.report(*traces)["ranks"]["clocks"][1]
         self.assertEqual((by_boot["aligned_by"], by_boot["offset_s"]), ("same clock", truth))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Storing is suggested only for what was the same in all epochs; datasets that are cut for no worker are named."""
+"""Storing samples is suggested only where they were the same in all epochs; iterable datasets that give each worker
+all samples are named."""
 import json
 
 import support
@@ -26,7 +27,7 @@ class Repeats(support.Case):
         return report
 
     def repeated(self, report):
-        """(finding or None, what it would need) of repeated-work."""
+        """(the finding repeated-work or None, what it would need)."""
         found = [finding for finding in report["findings"] if finding["id"] == "repeated-work"]
         needs = [one["needs"] for one in report["not_checked"] if "repeated-work" in one["ids"]]
         return (found or [None])[0], needs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent changes nothing: same losses, same output, same exit status, same traceback."""
+"""The agent changes nothing: losses, output, exit status and tracebacks are the same."""
 import os
 import re
 import sys
@@ -7,11 +7,11 @@ import sys
 import support
 from support import Case, bare, environment, record, require, run, train
 
-# What multiprocessing and Python itself say of a process, which differs from run to run.
+# Parts of the messages of Python and multiprocessing that differ from run to run.
 VARYING = (re.compile(r"0x[0-9a-f]+"), re.compile(r"\bpid[s]?[ (:]+[0-9, ]+"))
 OURS = re.compile(r'^  File "[^"]*/penstock_python/[^"]*", line \d+, in .*$')
-# PyTorch notices a dead worker where its handler of SIGCHLD runs, which may be any line, or when it
-# looks after the worker itself.
+# PyTorch notices a dead worker in its handler of SIGCHLD, which may run at any line, or when it
+# checks on the worker.
 KILLED = re.compile(r"^RuntimeError: DataLoader worker \(pid(\(s\))? [0-9, ]+\) "
                     r"(is killed by signal: Killed\.|exited unexpectedly)", re.M)  # fmt: skip
 FRAME = re.compile(r'^  File "')
@@ -24,14 +24,14 @@ def plain(text):
 
 
 def without_our_frames(text):
-    """(lines of a traceback without frames of our own wrappers, number of such frames)."""
+    """(the lines of a text without the tracebacks' frames of our own wrappers, number of those frames)."""
     kept, ours, skipping = [], 0, False
     for line in plain(text):
         if OURS.match(line):
             ours += 1
             skipping = True
         elif skipping and line.startswith("    ") and not FRAME.match(line):
-            continue  # the source line, and the carets below it
+            continue  # skips the frame's source line and the carets below it
         else:
             skipping = False
             kept.append(line)
@@ -42,9 +42,10 @@ class Comparing(Case):
     pictures = (40, support.SMALL_SIZES)
 
     def compare(self, command, status=0, modes=("bare",), says=None):
-        """Runs `command` without and with the agent. Returns the number of our frames on stderr.
+        """Compares runs of `command` without and with the agent. Returns the number of our frames
+        on standard error.
 
-        `says`: a pattern that each standard error has, where the runs need not agree in every line.
+        `says`: a pattern that each standard error must match, for runs whose lines need not agree.
         """
         alone = run(command, environment())
         self.assertEqual(alone.status, status, repr(alone))
@@ -71,7 +72,7 @@ class Comparing(Case):
 
 
 class Results(Comparing):
-    """What a run prints, losses to the last digit."""
+    """A run prints the same, losses to the last digit."""
 
     def test_losses_without_workers(self):
         command = train(self.data, "--epochs", 2, "--at", -1)
@@ -95,7 +96,7 @@ class Results(Comparing):
         self.assertEqual(self.compare(command), 0)
 
     def test_native_program(self):
-        # The order in which threads finish does not show in the totals.
+        # The totals do not depend on the order in which the threads finish.
         self.assertEqual(self.compare([support.JPEG_THREADS, self.data, "2"], modes=("bare", "record")), 0)
 
 
@@ -108,7 +109,7 @@ class Ending(Comparing):
 
 
 class Exceptions(Ending):
-    """Ended by Python itself."""
+    """Scripts that Python itself ends."""
 
     def test_exit_status_of_the_script(self):
         self.assertEqual(self.both("exit3", 3), 0)
@@ -121,7 +122,7 @@ class Exceptions(Ending):
 
 
 class Signals(Ending):
-    """Ended by a signal: the status tells which."""
+    """Scripts that a signal ends; the status tells which."""
 
     def test_segmentation_fault(self):
         self.assertEqual(self.both("segv", -11), 0)
@@ -130,7 +131,7 @@ class Signals(Ending):
         self.assertEqual(self.both("term", -15), 0)
 
     def test_keyboard_interrupt(self):
-        # Workers are not interrupted; Python ends itself by the signal after its traceback.
+        # Workers get no SIGINT; Python prints its traceback, then ends itself by the signal.
         self.assertEqual(self.both("int", -2), 0)
 
     def test_a_worker_is_killed(self):

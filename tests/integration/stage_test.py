@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""record --stage: later reads go to copies, and the program runs as ever whatever happens to them."""
+"""record --stage: later reads go to copies, and the program runs as ever, whatever happens to the copies."""
 import glob
 import os
 import shutil
@@ -27,7 +27,7 @@ class Stage(Case):
         super().setUpClass()
         if os.stat(cls.data).st_dev == os.stat(MEMORY).st_dev:
             raise unittest.SkipTest("the temporary folder lies in memory already")
-        time.sleep(4)  # what was written a moment ago is not copied
+        time.sleep(4)  # files that were written a moment ago are not copied
 
     def setUp(self):
         super().setUp()
@@ -35,7 +35,7 @@ class Stage(Case):
         self.addCleanup(shutil.rmtree, self.stage, True)
 
     def own_data(self):
-        """A copy of the data for tests that change it."""
+        """A copy of the data, for tests that change it."""
         data = self.path("data")
         shutil.copytree(self.data, data)
         time.sleep(4)
@@ -50,7 +50,7 @@ class Stage(Case):
         return outcome
 
     def alone(self, data, trouble):
-        """What the program prints untraced, on data of its own: a change is made once."""
+        """What the program prints untraced, on its own copy of the data, since `trouble` changes that once."""
         twin = self.path("twin")
         shutil.copytree(data, twin)
         outcome = run([PYTHON, target("reader.py"), "--data", twin, "--trouble", trouble, "--pause", "0"])
@@ -98,7 +98,8 @@ class Stage(Case):
                 outcome = self.read(data, trouble)
                 self.assertEqual(outcome.stdout, alone.stdout)
                 self.assertEqual(len(set(line.split()[2] for line in outcome.stdout.splitlines())), 2)
-                self.assertIn(data, self.last_from(outcome))  # the one; the others still have their copies
+                # The changed file is read from its place again; the others still have their copies.
+                self.assertIn(data, self.last_from(outcome))
                 self.assertEqual(len(self.last_from(outcome)), 2, outcome.stderr)
 
     def test_a_folder_that_does_not_serve_is_refused_in_one_line(self):

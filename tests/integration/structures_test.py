@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops that use several loaders: each is named by the line that made it; those that the loop drains together are
-predicted together, and one that begins anew all the time is not. Loaders whose samples other processes make."""
+"""Loops that use several loaders: each is named by the line that made it. Loaders that the loop drains together
+are predicted together; one that begins anew all the time is not predicted. Also loaders whose samples other
+processes make."""
 import gzip
 import json
 import os
@@ -49,7 +50,7 @@ class Structures(support.Case):
             self.assertEqual("interleaved", loader["use"])
 
     def check_speedup(self, report, kind):
-        """Two workers (each) make it twice as fast: their samples are waits."""
+        """Two workers for each loader make the loop twice as fast, since its samples are waits."""
         self.assertEqual("", report["verdict"]["needs"])
         outcome = run([program("penstock"), "whatif", self.trace, "--workers", "2", "--json"])
         self.assertEnded(outcome)
@@ -80,7 +81,7 @@ class Structures(support.Case):
 
     def test_by_chance(self):
         report = self.report("by_chance")
-        self.assertEqual(2, len(report["loaders"]))  # their iterators outlive them
+        self.assertEqual(2, len(report["loaders"]))  # dropped by the program: their iterators live on
         self.check_predicted(report, "by_chance")
 
     def test_nested(self):
@@ -97,7 +98,8 @@ class Structures(support.Case):
         self.assertEqual(16, report["loader"]["batch_size"])
         self.assertEqual(["in_turn", "in_turn"], [loader["use"] for loader in report["loaders"]])
         self.assertEqual("", report["verdict"]["needs"])
-        # Validation between the epochs takes 1.2 s, training 3.9 s: counted to it, the whole run has 0.76 of the rate.
+        # Validation between the epochs takes 1.2 s, training 3.9 s. Were validation counted, the rate of the whole run
+        # would be 0.76 of the steady one.
         rates = report["throughput"]
         self.assertGreater(rates["whole_run_samples_per_s"] / rates["samples_per_s"], 0.84)
 
@@ -106,7 +108,7 @@ class Structures(support.Case):
         train, held_out = line_of("train = make("), line_of("held_out = make(")
         by_name = {loader["made_at"]: loader for loader in report["loaders"]}
         for loader in report["loaders"]:
-            if report["signals"]["cpu_crowded"]:  # then none is sure to gain
+            if report["signals"]["cpu_crowded"]:  # other programs ran: no setting is sure to gain
                 self.assertIn("suggestion", loader)
                 continue
             self.assertGreater(loader["suggestion"]["num_workers"], 1, loader)
@@ -114,12 +116,13 @@ class Structures(support.Case):
         predicted = {}
         for name in (train, held_out):
             outcome = run([program("penstock"), "whatif", self.trace, "--loader", name, "--workers", "1,2", "--json"])
-            if outcome.status == 4 and report["signals"]["cpu_crowded"]:  # its replay is off by too much
+            if outcome.status == 4 and report["signals"]["cpu_crowded"]:  # other programs ran: the replay is off
                 self.assertIn("not enough", outcome.stderr)
                 return
             self.assertEnded(outcome)
             predicted[name] = [one["samples_per_s"] for one in json.loads(outcome.stdout)["configurations"]]
-            # What is told may be of the whole run, with the start of each epoch.
+            # The report's rate may be that of the whole run, which includes the start of each
+            # epoch.
             self.assertLess(abs(predicted[name][0] / by_name[name]["samples_per_s"] - 1), 0.35)
             self.assertGreater(predicted[name][1], 1.3 * predicted[name][0])  # their samples are waits
             outcome = run([program("penstock"), "plan", self.trace, "--loader", name, "--json"])
@@ -153,18 +156,19 @@ class Structures(support.Case):
             self.assertIn(name, outcome.stderr)
 
     def test_served(self):
-        # The server's reads are not the workers': they do not slow each other down.
+        # The server's reads must not be taken for the workers', as if more workers slowed each
+        # other down.
         self.check_speedup(self.report("served"), "served")
 
     def check_cores(self, kind, workers):
-        """What other processes compute for a sample, each worker's samples take too: the cores bound the rate."""
+        """A sample takes CPU time of other processes too: however many workers there are, the cores bound the rate."""
         report = self.report(kind, workers)
         self.assertGreater(self.cpu_of_children, 0.002)
         outcome = run([program("penstock"), "whatif", self.trace, "--workers", "1,16", "--json"])
         self.assertEnded(outcome)
         rates = [one["samples_per_s"] for one in json.loads(outcome.stdout)["configurations"]]
         self.assertLess(rates[1], 1.15 * len(os.sched_getaffinity(0)) / self.cpu_of_children)
-        # The loop waits for those processes: without their work there would be little left.
+        # The loop waits for those processes: without their work it would be much faster.
         gains = {gain["factor"]: gain["speedup_if_free"] for gain in report["verdict"]["gains"]}
         self.assertGreater(gains["augment"], 2)
 
@@ -186,7 +190,8 @@ class Structures(support.Case):
         told = {counter["pid"]: counter["value"] for counter in found.counters if counter["name"] == "cpu_ns"}
         readers = {span.pid for span in found.of("read")}
         self.assertEqual(6, len(readers))
-        for pid in readers:  # 3 MB take some ten milliseconds, between two looks of the collector
+        # A process reads 3 MB in some ten milliseconds, perhaps between two looks of the collector.
+        for pid in readers:
             self.assertGreater(told.get(pid, 0), 2e6)
 
     def test_anew(self):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the integration tests share: where things are, the pictures, and running a victim.
+"""What the integration tests share: paths, pictures, and how to run a victim.
 
-The programs are named by the environment (CMakeLists.txt sets it): PENSTOCK_BIN, PENSTOCK_AGENT_LIB,
-PENSTOCK_TARGETS (built victims). Everything is written below one temporary directory per test class.
+The environment names the programs (CMakeLists.txt sets it): PENSTOCK_BIN, PENSTOCK_AGENT_LIB,
+PENSTOCK_TARGETS (the built victims). Everything is written below one temporary directory per test
+class.
 """
 import os
 import shutil
@@ -65,10 +66,10 @@ class Outcome:
 
 
 def environment(extra=None):
-    """Ours without what would make runs differ, and with few threads.
+    """Our own environment without what makes runs differ, and with few threads.
 
-    USE_LIBUV: process groups of PyTorch 2 want libuv, which Debian's is built without. UCX_ERROR_SIGNALS:
-    its UCX would handle SIGSEGV, and name process numbers.
+    USE_LIBUV: PyTorch 2 wants libuv for process groups, and Debian's is built without it.
+    UCX_ERROR_SIGNALS: UCX would handle SIGSEGV and print process ids.
     """
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK") and k != "LD_PRELOAD"}
     kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", PYTHONHASHSEED="0", USE_LIBUV="0",
@@ -84,7 +85,7 @@ def bare(output, extra=None):
 
 
 def run(command, env=None, timeout=TIMEOUT, cwd=None):
-    """Runs `command` in a session of its own; nothing of it is left behind.
+    """Runs `command` in a session of its own and leaves no process behind.
 
     Its output goes to files: workers that outlive it would keep pipes open for seconds.
     """
@@ -112,7 +113,7 @@ def run(command, env=None, timeout=TIMEOUT, cwd=None):
 
 
 def record(output, command, *options):
-    """The command line of `command` under penstock-record; a trace of an earlier round is replaced."""
+    """The command line that runs `command` under penstock-record and replaces an earlier trace."""
     return [program("penstock-record"), "--quiet", "--force", "-o", output, *options, "--", *command]
 
 
@@ -129,7 +130,7 @@ def under_agent(mode, output, command, *options, extra=None):
 
 
 def require(*names):
-    """Skips the test, with the reason, if programs of ours are not built."""
+    """Skips the test if one of these programs of ours is not built."""
     for name in names:
         if not os.access(program(name), os.X_OK):
             raise unittest.SkipTest("%s is not built" % name)

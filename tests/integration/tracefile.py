@@ -31,7 +31,7 @@ class Span:
 
     @property
     def key(self):
-        """The batch, as worker and consumer agree on it."""
+        """The batch's name, the same in the worker and in the training process."""
         return (self.generation, self.batch)
 
     @property
@@ -100,7 +100,7 @@ class Trace:
         return [span for stage in stages for span in self.by_stage[stage] if span.finished]
 
     def fact(self, key):
-        """Of the run, or of the first process that tells it."""
+        """The fact `key` of the run, or of the first process that has it."""
         facts = [self.facts, *(process.get("facts", {}) for process in self.processes)]
         return next((known[key] for known in facts if key in known), None)
 
@@ -108,7 +108,7 @@ class Trace:
         return [event for event in self.events if event["event"] == name]
 
     def keys(self, *stages):
-        """How often each batch stands on a span of these stages; spans without a batch are left out."""
+        """How many spans of these stages each batch has."""
         return collections.Counter(span.key for span in self.of(*stages) if span.batch >= 0)
 
     def event_keys(self, name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock tune on real programs: finds and confirms a better setting, says "no action", passes on failures.
+"""penstock tune on real programs: it finds and confirms a better setting, says "no action" and passes failures on.
 
 Samples sleep, so that what more workers gain does not depend on how busy the machine is.
 """
@@ -34,14 +34,14 @@ class Tune(Case):
         return outcome
 
     def skip_if_crowded(self, result):
-        if result["verdict"] == "crowded":  # then nothing is tried, and there is somebody else
+        if result["verdict"] == "crowded":  # tune tries nothing then; other programs must run
             self.assertGreater(os.getloadavg()[0], 1.2)
             self.skipTest("other programs compete for the cores")
 
     def test_finds_and_confirms_a_better_setting_in_turns(self):
         outcome = self.tune(sleeping(workers=1, sample_ms=10, step_ms=2), "--json")
         self.assertEnded(outcome)
-        result = json.loads(outcome.stdout)  # one object and nothing else
+        result = json.loads(outcome.stdout)  # standard output is one JSON object
         self.assertEqual(result["schema"], "penstock.tune/1")
         self.skip_if_crowded(result)
         self.assertIn(result["verdict"], ("confirmed", "confirmed_in_part"), outcome.stdout)
@@ -80,7 +80,7 @@ class Tune(Case):
         outcome = self.tune(sleeping(workers=2, sample_ms=2, step_ms=60))
         self.assertEnded(outcome)
         self.assertIn("No action", outcome.stdout)
-        if "other programs compete" in outcome.stdout:  # then it says nothing else, and there are some
+        if "other programs compete" in outcome.stdout:  # tune says nothing else then
             self.assertGreater(os.getloadavg()[0], 1.2)
         else:
             self.assertIn("compute", outcome.stdout)

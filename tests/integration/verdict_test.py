@@ -12,7 +12,7 @@ from support import PYTHON, Case, environment, make_pictures, program, record, r
 
 
 class Server:
-    """Sends a file some time after its number was asked for: slow storage behind a network."""
+    """Imitates slow storage behind a network: sends a file some time after its number was asked for."""
 
     def __init__(self, paths, delay):
         self.socket = socket.create_server(("127.0.0.1", 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to start a training run that the agent must follow without harming them."""
+"""Ways to start a training run; the agent must follow each without harm."""
 import collections
 import os
 import shlex
@@ -21,7 +21,7 @@ class Wrappers(Case):
         super().setUpClass()
 
     def check(self, command, extra=None, modes=("bare",), samples=24):
-        """Same output as without the agent, and all samples in the trace."""
+        """Checks that the output is the same as without the agent and all samples are in the trace."""
         alone = run(command, environment(extra))
         self.assertEnded(alone)
         for mode in modes:

@@ -16,7 +16,7 @@ if "PENSTOCK_AGENT" in os.environ:
     from penstock_hooks.bridge import intern
 
     del sys.path[0]
-    functions.SHARE = 0.1  # a short program: nearly every unit
+    functions.SHARE = 0.1  # the program is short: follow nearly every unit
     functions._LEAST_NS = functions._BETWEEN_NS = 1000
     functions._AGE_PART = 10**9
 
@@ -185,7 +185,8 @@ def threads(number):
 
 
 def closures(number):
-    """A variable that another thread changes while this one runs: Python's own tracing used to lose that."""
+    """Another thread changes a closure's variable while this one runs: Python's own tracing used to lose such
+    changes."""
     value = 0
     stop = threading.Event()
 
@@ -230,7 +231,7 @@ def calls(number):
 
 
 def profiler(number):
-    """cProfile inside a unit and around several: it sees every call that it would see alone."""
+    """cProfile inside a unit and around several sees every call that it would see alone."""
     import cProfile
     import pstats
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A program that knows nothing of Python: three threads decode JPEG files with libjpeg, through
-// stdio (jpeg_stdio_src) and from memory (read + jpeg_mem_src) in turn. Prints the number of files,
-// of bytes and a sum over all pixels, which depend on the input alone.
+// stdio (jpeg_stdio_src) and from memory (read + jpeg_mem_src) in turn. Prints the number of files
+// and bytes and a sum over all pixels: the same for the same input.
 //
 //   jpeg_threads DIRECTORY [REPETITIONS [LOG]]
 //
-// With LOG, every file that is finished is appended there ("PATH TID") before the next one begins.
+// With LOG, appends "PATH TID" there for each finished file before it begins the next one.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ std::uint64_t ReadRows(jpeg_decompress_struct& info) {
   return sum;
 }
 
-// `file` or, if that is null, `memory` is decoded; a broken image counts as 1.
+// Decodes `file` or, if that is null, `memory`. Returns ReadRows()'s sum; 1 for a broken image.
 std::uint64_t Decode(std::FILE* file, const std::vector<unsigned char>& memory) {
   jpeg_decompress_struct info;
   ErrorManager errors;

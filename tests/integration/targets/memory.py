@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop whose workers' memory does one known thing, and which watches it in /proc itself.
+"""A training loop whose workers use memory in one known way; it watches that in /proc itself.
 
 --kind objects: the dataset holds a list of Python strings, and each sample looks at its share of them: reference
 counts make copies of the pages that fork shared. leak: workers keep something of every sample. arrays: the same
@@ -21,7 +21,7 @@ import numpy
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-WIDTH = 80  # of a string
+WIDTH = 80  # characters of a string
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--kind", required=True)
@@ -35,7 +35,7 @@ options = parser.parse_args()
 
 
 class Holder(Dataset):
-    """Samples of zeros; what __getitem__ looks at besides is what --kind says."""
+    """Samples of zeros; --kind says what else __getitem__ touches."""
 
     def __init__(self, folder):
         self.samples = options.batches * options.batch
@@ -77,8 +77,8 @@ class Holder(Dataset):
 
 
 def give_back_at_once():
-    """Large blocks are mapped and unmapped one by one. Left to itself, glibc does so until it has learnt their size; what
-    it gives back then depends on what happens to lie behind them."""
+    """Has glibc map and unmap each large block by itself, always. Left alone it does so only until it has learnt their
+    size; whether it gives a block back then depends on what lies behind it."""
     mmap_threshold = -3  # M_MMAP_THRESHOLD of malloc.h
     if "MALLOC_MMAP_THRESHOLD_" not in os.environ:
         ctypes.CDLL(None).mallopt(mmap_threshold, 128 * 1024)
@@ -120,7 +120,7 @@ def main():
             seen["shm_most"] = max(seen["shm_most"], shared_used())
             time.sleep(options.step_ms / 1000)
             now = time.monotonic()
-            if now - looked > 0.4 or count == options.batches - 8:  # workers end with their last batch
+            if now - looked > 0.4 or count == options.batches - 8:  # the last look: workers end with their last batch
                 looked = now
                 for worker in iterator._workers:
                     if worker.is_alive():

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A loader in C++ as people write it: two threads read pictures with cv::imread and cv::resize
-// them, the main thread takes them in batches of four. Prints in JSON what it did.
+// A loader in C++ as people write it: two threads read pictures with cv::imread and scale them with
+// cv::resize, the main thread takes them in batches of four. Prints in JSON what it did.
 //
 //   opencv_threads DIRECTORY [anything]
 
@@ -50,7 +50,7 @@ class Loader {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // The next picture; an empty one after the last.
+  // Returns the next picture; an empty one after the last.
   cv::Mat Next() {
     std::unique_lock lock(mutex_);
     ready_.wait(lock, [this] { return !done_.empty() || given_ == paths_.size(); });

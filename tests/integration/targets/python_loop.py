@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A DataLoader over a dataset whose samples are a loop over elements in Python: python_loop.py SAMPLES WORKERS."""
+"""A DataLoader over a dataset that makes each sample by a loop in Python: python_loop.py SAMPLES WORKERS."""
 import sys
 import time
 

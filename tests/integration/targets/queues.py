@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training loops whose samples come from threads and processes of their own: queues.py KIND FOLDER [--step MS]
-[--count N] [--free] [--makers N]. Samples are JPEG files, decoded by Pillow; with --free those are decoded once only,
-and the step is a wait. Says how many samples a second the loop took, the first eighth apart."""
+[--count N] [--free] [--makers N]. Samples are JPEG files that Pillow decodes, with --free each only once; the step is
+a wait. Prints how many samples a second the loop took, the first eighth left out."""
 import argparse
 import asyncio
 import collections
@@ -53,7 +53,7 @@ def drain(take):
 
 
 def processes():
-    """A queue of multiprocessing, filled by processes."""
+    """Processes fill a queue of multiprocessing."""
     shared = multiprocessing.Queue(8)
     makers = [multiprocessing.Process(target=fill, args=(shared, i), daemon=True) for i in range(ARGUMENTS.makers)]
     for maker in makers:
@@ -62,7 +62,7 @@ def processes():
 
 
 def threads(kind=queue.Queue):
-    """A queue of threads."""
+    """Threads fill a queue."""
     shared = kind(8)
     for i in range(ARGUMENTS.makers):
         threading.Thread(target=fill, args=(shared, i), daemon=True).start()
@@ -70,7 +70,7 @@ def threads(kind=queue.Queue):
 
 
 def futures(pool):
-    """So many ahead, in order."""
+    """The loop takes futures in order and keeps a fixed number of them ahead."""
     ahead = collections.deque()
     with pool:
         for path in paths():
@@ -95,7 +95,7 @@ def mapped():
 
 
 def pool():
-    """All of it ahead of the loop, if they are fast enough."""
+    """A pool's imap(): all samples may be made ahead of the loop."""
     with multiprocessing.Pool(ARGUMENTS.makers) as makers:
         yield from makers.imap(decode, paths(), chunksize=4)
 
@@ -117,12 +117,12 @@ def shared_reading():
 
 
 def alone():
-    """No threads at all."""
+    """The loop makes its samples itself, without threads."""
     yield from map(decode, paths())
 
 
 def condition():
-    """A list under a condition."""
+    """Threads fill a list that a condition guards."""
     ready, changed = collections.deque(), threading.Condition()
 
     def make(worker):
@@ -163,7 +163,7 @@ def pipes():
 
 
 def simple():
-    """Indices go out by one queue, samples come back by another."""
+    """Indices go out through one queue, samples come back through another."""
     asked, made = queue.SimpleQueue(), queue.SimpleQueue()
 
     def make():

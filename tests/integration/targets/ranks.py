@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data-parallel training over gloo: every rank loads its shard and waits in DistributedDataParallel.
 
-Ranks come from torchrun's variables, or from those of Open MPI or Slurm. One of them can be made
-slow at its data. Prints "done RANK" at the end of each.
+A process takes its rank from the variables of torchrun, Open MPI or Slurm. One rank can be made
+slow at its data. Each prints "done RANK" at its end.
 """
 import argparse
 import os

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads every file of a folder again and again; knows nothing of copies unless --trouble says what to do to them.
+"""Reads every file of a folder again and again; --trouble says what it does to the files or their copies
+meanwhile.
 
-Prints, for each round, a digest of what it read, and on standard error from where.
+Prints a digest of what it read in each round, and on standard error where it read that from.
 """
 import argparse
 import glob
@@ -29,7 +30,7 @@ def make_trouble():
             os.chmod(copy, 0o600)
             with open(copy, "r+b") as file:
                 file.truncate(10)
-    elif arguments.trouble == "change":  # in place: the same inode, size and modification time
+    elif arguments.trouble == "change":  # in place: inode, size and modification time stay the same
         before = os.stat(first)
         with open(first, "r+b") as file:
             file.write(b"changed")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets whose epochs are the same, different, or the same up to a transform: repeats.py KIND DIRECTORY."""
+"""Datasets whose epochs are equal, different, or equal up to a random transform: repeats.py KIND DIRECTORY."""
 import glob
 import os
 import random
@@ -26,7 +26,7 @@ class Pictures(Dataset):
 
 
 class Flipping(Pictures):
-    """Chance in code of its own, behind transforms that have none."""
+    """Flips at random in code of its own, after transforms that have no chance in them."""
 
     def __getitem__(self, index):
         image, label = super().__getitem__(index)
@@ -34,7 +34,7 @@ class Flipping(Pictures):
 
 
 class Caching(Pictures):
-    """Keeps its finished samples: each was cropped at random, once."""
+    """Keeps its finished samples, each cropped at random once."""
 
     def __init__(self, *args):
         super().__init__(*args)

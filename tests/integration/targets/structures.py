@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training loops whose data path has a structure of its own: structures.py KIND [WORKERS]. Says how many samples a
-second it made, and how many seconds of CPU time its child processes used for each sample."""
+"""Training loops whose data path has a structure of its own: structures.py KIND [WORKERS]. Prints how many samples
+a second it made, and the CPU seconds of its child processes for each sample."""
 import concurrent.futures
 import http.server
 import os
@@ -120,7 +120,7 @@ class Fetched(Dataset):
 
 
 def served():
-    """A process of the run serves the files, some at a time."""
+    """A process of the run serves the files, a few at a time."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files)
     child = os.fork()
     if child == 0:
@@ -145,7 +145,7 @@ def computed(path):
 
 
 class Pooled(IterableDataset):
-    """Has its samples made by a process of its own."""
+    """A process of its own makes its samples."""
 
     def __iter__(self):
         with concurrent.futures.ProcessPoolExecutor(1) as pool:
@@ -159,7 +159,7 @@ def pooled():
 
 
 class Unpacked(Dataset):
-    """Each sample is made by a program that runs for a moment."""
+    """Starts a program for each sample, which makes it and ends."""
 
     def __len__(self):
         return 160

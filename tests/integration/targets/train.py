@@ -2,7 +2,7 @@
 """The training run that the integration tests look at: JPEG files, a DataLoader, a tiny network.
 
 Prints one line per epoch with the exact losses and the order in which samples arrived, then "done".
-Everything it prints depends on its arguments alone.
+The same arguments always print the same.
 """
 import argparse
 import os
@@ -42,7 +42,7 @@ class Log:
         self.pending = []
 
     def finished(self):
-        """Every sample begun so far is finished: its __getitem__ has returned."""
+        """Notes down the samples begun so far: their __getitem__ has returned."""
         if not self.path or not self.pending:
             return
         if self.pid != os.getpid():
@@ -72,7 +72,7 @@ class Pictures:
         self.raise_at = 20 if options.end == "dataset-raise" else -1
 
     def preload(self):
-        """Imports what __getitem__ needs: forked workers then read nothing but the pictures."""
+        """Imports what __getitem__ needs, so that forked workers read nothing but the pictures."""
         self.transform = self._transforms()
         names = {"cv2": ["cv2", "numpy"], "torchvision": ["torchvision.io"],
                  "pil": ["PIL.Image", "PIL.JpegImagePlugin"]}  # fmt: skip
@@ -153,14 +153,14 @@ class Stream(Pictures, IterableDataset):
 
 
 class Collate:
-    """Also says that all samples of the batch are finished."""
+    """Stacks a batch, and tells the log that its samples are finished."""
 
     def __init__(self, log):
         self.log = log
 
     def __call__(self, samples):
         self.log.finished()
-        if isinstance(samples, tuple):  # batch_size=None: a sample as it is
+        if isinstance(samples, tuple):  # batch_size=None: a single sample
             samples = [samples]
         return torch.tensor([index for index, _ in samples]), torch.stack([image for _, image in samples])
 
