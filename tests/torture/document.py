@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/RELIABILITY.md: what was done to Penstock, on what machine, and what came of it."""
+"""Writes tests/RELIABILITY.md: what was done to Penstock, on which machine, and with what result."""
 import datetime
 import json
 import os
@@ -24,7 +24,7 @@ and no half-written file is left; the collector's memory stays within its bound.
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|
 """
 
-# Kept by hand: what the tests outside of the torture hold.
+# Kept by hand: the promises that tests outside of the torture check.
 PROMISES = """
 ## Promises
 
@@ -137,7 +137,7 @@ def number(count):
 
 
 def slower(outcome):
-    """Median of what the collector's runs cost, as text."""
+    """Median over the runs under the collector of how much longer they took than alone, as text."""
     ratios = sorted(f.traced / f.alone for f in outcome.figures if f.mode == "record" and f.alone > 0.2)
     if not ratios:
         return ""
@@ -145,14 +145,14 @@ def slower(outcome):
 
 
 def kept_in(name=""):
-    """Where the figures of a scenario of the full form lie until the next one."""
+    """The folder of the figures of full runs, or the file of the scenario `name` in it."""
     folder = os.path.join(ROOT, "build", "test", "torture")
     os.makedirs(folder, exist_ok=True)
     return os.path.join(folder, name + ".json") if name else folder
 
 
 def keep(outcome, options):
-    """Notes down what the document says of a scenario: runs may be made one by one."""
+    """Stores what the document says of a scenario, so that scenarios may be run one by one."""
     notes = outcome.notes + [note for figures in outcome.figures for note in figures.notes]
     known = {"name": outcome.name, "what": outcome.what, "state": outcome.state, "why": outcome.why,
              "notes": notes, "totals": totals(outcome), "slower": slower(outcome),
@@ -176,7 +176,7 @@ def totals(outcome):
 
 
 def shown(outcome):
-    """The figures in a line, for the terminal."""
+    """The figures as one line for the terminal."""
     t = totals(outcome)
     if not t["runs"]:
         return ""
@@ -204,7 +204,7 @@ def row(known):
 
 
 def write(names):
-    """The document of the scenarios of these names that were run in full."""
+    """Writes the document of those scenarios `names` that were run in full."""
     rows = []
     for name in names:
         try:

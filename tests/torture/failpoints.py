@@ -3,10 +3,11 @@
 
 failpoints.py [--full | --seconds N] [--seed N] [--mode NAME]... [--only TEXT] [--jobs N] [--rows]
 
-For each point (a system call of a short program's run) and each failure (an error that the call may
-return, less than was asked, SIGKILL before and after it to its process or to everybody; "ENOSPC+": this
-call and all that follow) the run is made once more, and then must hold what `runs.py` says. Without
---full a sample of --seconds, other points each day: every kind of failure of every mode is in it.
+A point is a system call in the run of a short program. A failure is an error that the call may return,
+fewer bytes than asked, or SIGKILL before or after the call, to its process or to all; "ENOSPC+" is an
+error of this call and of all later ones. Each failure at each point is a run of its own, after which
+the promises of runs.py must hold. Without --full, runs cases for --seconds in an order that differs
+each day, with every kind of failure of every mode in turn.
 """
 import argparse
 import collections
@@ -39,7 +40,7 @@ class Case:
 
 
 def cases_of(mode):
-    """All of a mode, from runs in which nothing fails, one for each variant."""
+    """All cases of a mode. Its points come from a run of each variant in which nothing fails."""
     found = {}
     for variant in (False, True):
         for line in mode.list_points(variant):
@@ -49,13 +50,13 @@ def cases_of(mode):
             lasting = [name + "+" for name in failures if name in LASTING]
             for failure in [*failures, *lasting, *KILLS]:
                 found.setdefault((point, failure), []).append(variant)
-    # Points that both have in turn: there is none that never meets the one or the other.
+    # Cases that both variants have are given to them in turn.
     return [Case(mode, *key, variants[number % len(variants)])
             for number, (key, variants) in enumerate(found.items())]  # fmt: skip
 
 
 def sample(cases, seed):
-    """An endless order in which each kind of failure of each mode and program comes in turn."""
+    """Yields the cases in an order in which each failure of each mode and program comes in turn."""
     generator = random.Random(seed)
     strata = collections.defaultdict(list)
     for case in cases:
@@ -73,7 +74,7 @@ def sample(cases, seed):
 
 
 def place(frames):
-    """The functions of ours at the point, innermost first."""
+    """Our own functions on the stack at the point, innermost first."""
     names = []
     for frame in frames:
         module, offset = frame.rsplit("+", 1)
@@ -86,7 +87,7 @@ def place(frames):
 
 
 def attempt(case):
-    """Makes the run; again, if the collector did not come by there: it looks as often as it has time."""
+    """Makes the run, up to TRIES times if it does not reach the point: how often the collector looks is chance."""
     for _ in range(TRIES):
         result = case.mode.inject(case)
         if result["reached"]:
@@ -101,7 +102,7 @@ def attempt(case):
 
 
 def rows(cases, points):
-    """Markdown: failures tried, by mode and kind."""
+    """The rows of RELIABILITY.md: how many failures were tried, by mode and kind."""
     table = collections.defaultdict(lambda: collections.Counter())
     for case in cases:
         if case.state != "missed":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forges files that claim to be traces: checks right, contents absurd. traces/FORMAT.md has the layout."""
+"""Forges traces whose checksums are right and whose contents are absurd. traces/FORMAT.md has the layout."""
 import ctypes
 import ctypes.util
 import struct
@@ -97,7 +97,7 @@ def section(kind, payload, items, thread=0, first=0, last=0, raw=None, packed=Tr
 
 
 def finished(sections, listed=None):
-    """A whole file: sections, a table of contents and a footer. `listed`: indices in the table."""
+    """A whole file: sections, a table of contents and a footer. `listed`: indices of the sections in the table."""
     out = bytearray(header())
     offsets = []
     for one in sections:
@@ -132,6 +132,6 @@ def spans(count, first=1000):
 
 
 def table():
-    """A process, its thread and a text: what other sections refer to."""
+    """Sections of a process, its thread and a text, which other sections refer to."""
     return [section(STRINGS, varint(1) + zigzag(0) + varint(0) + varint(0), 1),
             section(PROCESSES, process(0, 100), 1), section(THREADS, thread(0, 0, 100), 1)]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every reader of foreign bytes under libFuzzer with AddressSanitizer, from the corpus in the tree.
+"""Runs every reader of foreign bytes under libFuzzer with AddressSanitizer, starting from the
+corpus in the tree.
 
-What is found on the way is kept in build/test/corpus-TARGET, and where the next run begins.
+Keeps new inputs in build/test/corpus-TARGET, where the next run begins.
 """
 import os
 import re

@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small programs by the thousand, each run alone and traced both ways: every difference is shrunk and kept.
+"""Runs small generated programs by the thousand, each alone and traced in both ways. Shrinks and keeps each
+program that differs.
 
     generate.py --programs 2000               with a seed of its own, which it prints
     generate.py --programs 100000 --state F   goes on where the last run with F ended
     generate.py --seed 7 --first 123 --programs 1 --show
     generate.py --replay tests/torture/found  the programs that were kept
 
-Where the programs are comes from the environment, as for torture.py: PENSTOCK_BIN,
-PENSTOCK_AGENT_LIB, PENSTOCK_TORTURE; --build DIR stands for all three. Status 1: there were differences.
+The environment says where the programs are, as for torture.py: PENSTOCK_BIN, PENSTOCK_AGENT_LIB,
+PENSTOCK_TORTURE; --build DIR stands for all three. Status 1: there were differences.
 """
 import argparse
 import collections
@@ -25,12 +26,12 @@ import victim_programs as programs
 import victim_runs as runs
 import victim_shrink as shrink
 
-# A ring that is smaller than usual: one is made for each program.
+# A smaller ring than usual, since each program needs one.
 SMALL = ("--buffer", "16M", "--memory", "off", "--gpu", "off")
 
 
 def options_of(number):
-    """Every sixteenth program is recorded as a user does it."""
+    """Every sixteenth program is recorded with the default options."""
     return () if number % 16 == 0 else SMALL
 
 
@@ -39,7 +40,8 @@ def kinds(verdict):
 
 
 def smallest(place, program, difference, options, every_byte):
-    """Shrinks it as long as that difference remains; one that comes and goes is given three runs."""
+    """Shrinks the program while the difference remains. Runs each candidate twice, since a difference may come and
+    go."""
 
     def differs(candidate):
         for _ in range(2):
@@ -59,7 +61,7 @@ def signature(program, difference):
 
 
 def keep(folder, program, difference):
-    """Writes it, unless one of the same sort is there. Returns the file's name."""
+    """Writes the program unless one of the same signature is there. Returns the file's name."""
     kind, words = signature(program, difference)
     essential = [word for word in words if word not in ("open", "read", "close", "flush", "pread")]
     name = "-".join([kind, *(essential or list(words))])[:100].rstrip("-")
@@ -104,7 +106,8 @@ def work(number, job, tasks, results, places, seed, want):
             verdict.leave_out(want.ignore)
             kept = []
             if want.keep and verdict.word == "different":
-                # The sort that was met least; the commonest are shrunk a few times only.
+                # Takes the kind of difference met least so far, and shrinks each kind a few times
+                # only.
                 difference = min(verdict.differences, key=lambda one: seen[one.kind])
                 seen[difference.kind] += 1
                 if seen[difference.kind] <= want.shrink:
@@ -115,7 +118,7 @@ def work(number, job, tasks, results, places, seed, want):
             results.put((index, verdict.word, [str(one) for one in verdict.differences],
                          [one.kind for one in verdict.differences], kept,
                          (sums.noted, sums.spans, sums.lost, sums.unexplained)))  # fmt: skip
-    except Exception as error:  # the run must end, and say so
+    except Exception as error:  # ends the run and reports it
         results.put((number, "broken", [repr(error)], [], [], (0, 0, 0, 0)))
         raise
     finally:
@@ -167,7 +170,7 @@ def campaign(places, want):
             job.terminate()
         job.join()
     print(totals.line(), flush=True)
-    # Programs that are not what they should be are few, or the generator needs mending.
+    # If more than a few programs are unsteady, stuck or wrong, the generator needs mending.
     off = totals.words["unsteady"] + totals.words["stuck"] + totals.words["wrong"]
     if off > want.programs // 100 + 2:
         print("too many programs that are no good: the generator's fault", flush=True)
@@ -176,7 +179,7 @@ def campaign(places, want):
 
 
 def replay(places, want):
-    """The kept programs, in both modes, three times each."""
+    """Runs the kept programs three times each, in both modes."""
     names = []
     for path in want.replay:
         names += [path] if os.path.isfile(path) else sorted(

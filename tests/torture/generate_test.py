@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The generator of victims: it repeats itself, it sees what it must see, it shrinks to the core."""
+"""The generator of victims: a number always gives the same program, differences are seen, and shrinking leaves the
+core."""
 import os
 import sys
 import unittest

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a victim without the agent, with it, and under the collector, and checks what must hold.
 
-The program must end and print as it would alone; the trace must be sound, or say what it lacks; a
-read that was finished is in it, or counted as lost; nothing is left behind. The figures of a run
-(processes, spans, memory of the collector, size of the trace, time) are what the report shows.
+The program must end and print as it would alone. The trace must be sound or say what it lacks; each
+finished read is in it or counted as lost. Nothing is left behind. The document shows the figures of
+the runs: processes, spans, memory of the collector, size of the trace, time.
 """
 import json
 import os
@@ -17,7 +17,7 @@ import support
 
 VICTIMS = os.environ.get("PENSTOCK_TORTURE", "")
 MARK = "PENSTOCK_TORTURE_RUN"
-PATIENCE = 20  # seconds for processes to be gone: on a loaded machine
+PATIENCE = 20  # seconds for processes to be gone, even on a loaded machine
 
 
 class Failure(Exception):
@@ -42,7 +42,7 @@ def can_mount():
 
 
 def marked(mark):
-    """Processes whose environment bears `mark`."""
+    """Ids of living processes whose environment has `mark`."""
     found = []
     for name in os.listdir("/proc"):
         try:
@@ -57,7 +57,7 @@ def marked(mark):
 
 
 class Watcher(threading.Thread):
-    """Looks at the collector's memory and at the files of a run while it goes on."""
+    """Watches the collector's memory and the size of the files while a run goes on."""
 
     def __init__(self, mark, files):
         super().__init__(daemon=True)
@@ -107,7 +107,7 @@ class Watcher(threading.Thread):
 
 
 def slope(points):
-    """Growth per second by least squares over the second half of `points`; 0 for too few."""
+    """Growth per second by least squares over the second half of `points`; 0 if there are too few."""
     points = points[len(points) // 2 :]
     if len(points) < 10:
         return 0.0
@@ -126,7 +126,7 @@ def summary(path):
 
 
 def fact(path, key):
-    """A fact of the run, or None. Facts come first in this form of a trace."""
+    """The value of a fact of the run, or None."""
     with tempfile.TemporaryFile("w+") as file:
         subprocess.run([support.program("penstock-export"), path, "--to", "jsonl"], stdout=file,
                        timeout=300, check=True)
@@ -139,7 +139,7 @@ def fact(path, key):
 
 
 class Figures:
-    """Of one run under the agent."""
+    """The figures of one run under the agent."""
 
     def __init__(self):
         self.mode = ""
@@ -151,7 +151,7 @@ class Figures:
 
 
 class Run:
-    """A scenario at work: a folder, a set of files, a mark for its processes."""
+    """A scenario at work: its folder, its set of files, and the mark of its processes."""
 
     def __init__(self, quick, seed=1):
         self.quick = quick
@@ -183,7 +183,7 @@ class Run:
             **(extra or {})})  # fmt: skip
 
     def start(self, command, extra=None):
-        """Runs it to its end; what it counted is forgotten before."""
+        """Resets the victim's count of reads and runs the command to its end."""
         try:
             os.unlink(os.path.join(self.folder, "count"))
         except FileNotFoundError:
@@ -208,10 +208,10 @@ class Run:
 
     def check(self, command, modes=("bare", "record"), extra=None, options=(), more=0, lossless=True,
               surround=list, alone=None, preload="", in_file=True, found_at=None):
-        """The whole of it. `more`: spans beyond the reads that were counted (of victims that were
-        killed between the two); `lossless`: nothing may be dropped; `surround`: makes a condition
-        around any command; `in_file`: there must be a trace, and reads in it; `found_at`: where `surround` puts it.
-        Returns the figures."""
+        """Runs `command` alone and in each mode, and checks all that must hold. `more`: so many spans beyond the
+        counted reads are right, of victims killed between a read and its count; `lossless`: nothing may be dropped;
+        `surround`: makes a condition around any command; `in_file`: there must be a trace with reads in it;
+        `found_at`: where `surround` puts that. Returns the figures."""
         alone = alone or self.start(surround(command), {"LD_PRELOAD": preload} if preload else extra)
         made = []
         for mode in modes:
@@ -262,7 +262,7 @@ class Run:
             raise Failure("%s: %d lost" % (figures.mode, figures.lost))
 
     def gone(self, output=None):
-        """Nothing is left: no process, no ring, no half-written file."""
+        """Checks that nothing is left: no process, no ring, no half-written file."""
         deadline = time.monotonic() + PATIENCE
         while marked(self.mark):
             if time.monotonic() > deadline:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files from a stranger: everything that reads a trace stays within its memory, ends by itself and
-writes nothing but its output."""
+"""Files from a stranger: each program that reads a trace stays within its bound of memory, ends by
+itself and writes nothing but its output."""
 import os
 import resource
 import subprocess
@@ -13,7 +13,8 @@ from harness import Failure, Skip
 
 MEGABYTE = 1 << 20
 FREE, PER_BYTE = 256 << 20, 256  # traces/packed/decode_budget.h
-# What a reader makes of what it has decoded: the model of a report, the levels of a timeline.
+# Factor for what a reader builds from decoded data: the model of a report, the levels of a
+# timeline.
 DERIVED = 3
 PATIENCE = 300
 # C1 controls, and characters that change the direction of text.
@@ -25,7 +26,7 @@ def big(count):
 
 
 def shared_texts(count, length):
-    """A text of `length`, then `count` more that are the same but for nothing."""
+    """A text of `length` bytes and `count` more that share all of it."""
     ids = forge.zigzag(1) + forge.zigzag(0) * count
     lengths = forge.varint(0) + forge.varint(length) + (forge.varint(length) + forge.varint(0)) * count
     return forge.section(forge.STRINGS, big(count + 1) + ids + lengths + b"x" * length, count + 1)
@@ -36,7 +37,7 @@ def rows(kind, count, columns):
 
 
 def forged(scale):
-    """Name and contents; `scale`: times as many bombs."""
+    """Yields the name and contents of each file; `scale` multiplies the bombs."""
     table = forge.table()
     spans = forge.section(forge.SPANS, forge.spans(65536), 65536, 0, 1000, 1000 + 65536)
     event = rows(forge.EVENTS, 2_000_000, 7)
@@ -76,7 +77,7 @@ def forged(scale):
 
 
 def high_water(pid):
-    """The most memory that a process has had. What wait4() says is never less than what we have."""
+    """The most memory that a process has had. wait4() does not tell it: its figure is never below our own memory."""
     try:
         with open("/proc/%d/status" % pid, encoding="utf-8") as file:
             for line in file:
@@ -88,19 +89,19 @@ def high_water(pid):
 
 
 def packed(parts):
-    """gzip of `parts`, of which no two are in memory at a time."""
+    """gzip of `parts`, of which one at a time is in memory."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     return b"".join(packer.compress(part) for part in parts) + packer.flush()
 
 
 def measured(command, folder):
-    """Runs it; if the machine runs out of memory it is the first to go. Returns status, largest memory,
-    standard output, standard error."""
+    """Runs the command as the first process to be killed if the machine runs out of memory. Returns its
+    status, largest memory, standard output and standard error."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with open("/proc/self/oom_score_adj", "w", encoding="utf-8") as file:
-            file.write("1000")  # if it comes to that, this one and nobody else
+            file.write("1000")  # the kernel kills this process before any other
 
     begin = time.monotonic()
     with open(os.path.join(folder, "stdout"), "w+b") as out, open(
@@ -126,7 +127,7 @@ def measured(command, folder):
 
 
 def readers(path, folder):
-    """Every program that reads a trace: name, command."""
+    """(name, command) of every program that reads a trace."""
     output = os.path.join(folder, "out")
     yield "validate", [support.program("penstock-validate"), path]
     yield "report", [support.program("penstock"), "report", path]
@@ -189,7 +190,8 @@ def hostile_traces(run):
     run.worst, run.slowest, run.read = (0, "", 0), (0.0, ""), 0
     files = 0
     for name, contents in forged(1):
-        # All that read for what is small; those that read all of it for what is huge when unpacked.
+        # A small file goes to every reader. A file that is huge when unpacked goes only to those
+        # that read all of it.
         bomb = not name.startswith(("counts", "names", "gaps"))
         wanted = ("validate", "report", "export perfetto", "pack", "gui timeline") if bomb else None
         if run.quick:

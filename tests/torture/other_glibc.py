@@ -4,10 +4,10 @@
 
     other_glibc.py ROOT...
 
-A ROOT is the root of a system, such as `debootstrap --variant=minbase --include=python3-minimal
-bullseye ROOT` makes. Needs root (chroot). For each: programs alone and under the agent must end and
-print the same, and their recording must be sound and hold the reads. PENSTOCK_AGENT_LIB and
-PENSTOCK_BIN name what was built; by default build/release of this tree.
+ROOT is the root folder of a system, such as `debootstrap --variant=minbase
+--include=python3-minimal bullseye ROOT` makes. Needs root (chroot). In each, programs alone and
+under the agent must end and print the same, and their recording must be sound and hold the reads.
+PENSTOCK_AGENT_LIB and PENSTOCK_BIN name what was built (default: build/release of this tree).
 """
 import glob
 import json
@@ -41,7 +41,7 @@ class Failure(Exception):
 
 
 def run(root, command, extra=()):
-    """`extra`: variables of the program, not of the chroot that starts it."""
+    """Runs `command` in `root`. `extra`: variables of the program, not of chroot."""
     environment = {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C", "PYTHONDONTWRITEBYTECODE": "1"}
     inside = ["/bin/sh", "-c", "cd /penstock-test && exec /usr/bin/env \"$@\"", "sh", *extra, *command]
     done = subprocess.run([CHROOT, root, *inside], env=environment, stdin=subprocess.DEVNULL,
@@ -58,7 +58,7 @@ def summary(trace):
 
 
 def check(root, place):
-    """(what was run, spans) of each program."""
+    """Yields (what was run, number of spans) of each program."""
     os.mkdir(os.path.join(place, "data"))
     for number in range(FILES):
         with open(os.path.join(place, "data", "%02d.bin" % number), "wb") as file:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Power fails at any moment of a run: what may then be on the disk, and is the trace old or new, whole?
+"""Power fails at any moment of a run: for all that may then be on the disk, is the old or the new trace
+there, whole?
 
 powerloss.py [--states N] [--seed N] [--mode NAME]...
 
 The writes of a run (failpoints --writes) are replayed up to each of its operations. The model is the
-usual one of such tests (ALICE, Pillai and others, OSDI 2014): what was done to a file before its last
-fsync is on the disk; of what came later any part may be, in any order, a write torn at a sector of
-512 bytes; a file may have its length without its bytes (zeros). Names are on the disk up to the last
-fsync of their folder; later changes of names up to any one, whatever has become of the bytes.
+usual one of such tests (ALICE, Pillai and others, OSDI 2014). What was done to a file before its last
+fsync is on the disk. Any part of what came later may be there, in any order, with writes torn at
+sectors of 512 bytes; a file may also have its new length but zeros for bytes. Changes of names are on
+the disk up to the last fsync of the folder; later ones up to any of them, independently of the bytes.
 """
 import argparse
 import collections
@@ -27,7 +28,7 @@ SECTOR = 512
 
 
 class Log:
-    """The operations of a run, and the bytes that it wrote."""
+    """The operations of a run and the bytes that it wrote."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
@@ -38,11 +39,11 @@ class Log:
 
 
 class Disk:
-    """What was asked of a disk, up to a moment, and what is certain to be on it."""
+    """What a disk was asked up to a moment, and what is certain to be on it."""
 
     def __init__(self, first):
         self.files = {"old": [("write", 0, first)]} if first else {}
-        self.sure = {"old": 1} if first else {}  # so many operations of a file
+        self.sure = {"old": 1} if first else {}  # number of a file's operations that are certain
         self.names = [("link", "old", "t.penstock")] if first else []
         self.sure_names = len(self.names)
 
@@ -73,7 +74,7 @@ class Disk:
             self.names.append((kind, *[os.path.basename(path) for path in rest]))
 
     def folder(self, count):
-        """Inodes by name after the first `count` changes of names."""
+        """{name: inode} after the first `count` changes of names."""
         names = {}
         for kind, *rest in self.names[:count]:
             if kind == "link":
@@ -87,7 +88,8 @@ class Disk:
         return names
 
     def contents(self, inode, how, generator):
-        """The bytes of a file: of what is not sure, "all", "none", "zeros" or a part by chance."""
+        """The bytes of a file. `how` says which uncertain operations are on the disk: "all", "none", "zeros" or, for
+        any other word, a random part."""
         kept = bytearray()
         length = 0
         for number, (kind, offset, data) in enumerate(self.files[inode]):
@@ -121,7 +123,8 @@ def put(contents, offset, data):
 
 
 def states(log, first, generator, some):
-    """Folders ({name: bytes}) that may be found after a power loss; `some` by chance for each moment."""
+    """Yields (moment, {name: bytes}): folders that may be found after a power loss, `some` of them random ones for
+    each moment and number of names."""
     disk = Disk(first)
     for moment, line in enumerate([None, *log.lines]):
         if line:
@@ -144,7 +147,7 @@ class Checker:
         self.outcomes = collections.Counter()
 
     def problem(self, folder):
-        """"" or what is wrong."""
+        """What is wrong, or ""."""
         key = tuple(sorted((name, hash(data)) for name, data in folder.items()))
         if key not in self.seen:
             self.seen[key] = self.look(folder)
@@ -189,7 +192,7 @@ class Checker:
 
 
 def replay(mode, variant, arguments, generator):
-    """Returns the number of states of a mode and those that are wrong."""
+    """Returns how many states of a mode were tried, and how many of them are wrong."""
     place = runs.Place(mode.workplace)
     try:
         mode.prepare(place, variant)
@@ -207,7 +210,7 @@ def replay(mode, variant, arguments, generator):
         mode.check(case, ended)
         assert not case.problems, case.problems
         log = Log(path)
-        for name, (inode, data) in before.items():  # what was there lies on the disk
+        for name, (inode, data) in before.items():  # files from before the run are on the disk
             if name != "t.penstock" or not variant:
                 log.lines[:0] = [["open", str(inode), name], ["write", str(inode), "0", str(len(data)), str(len(log.data))],
                                  ["sync", str(inode)], ["syncfolder", ""]]  # fmt: skip

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runs of which failpoints.py lets a system call fail, and what must hold after each.
+"""The runs in which failpoints.py lets a system call fail, and what must hold after each.
 
-For all: it ends (no hang); a finished trace that had the name before is there as it was, or the new
-one stands in its place, whole; nothing half-written has the final name; nothing is left in shared
-memory or beside the trace.
+Each run ends. A finished trace that had the name before is unchanged, or the new one stands in its
+place, whole. Nothing half-written has the final name. Nothing is left in shared memory or beside
+the trace.
 
 bare    the program under the agent alone. It ends and prints as it does without; the trace has every
         read that was finished, or says that it lost some.
@@ -46,28 +46,28 @@ def validate(path):
 
 
 def nameless(path):
-    """Spans of which only the hash of the name is known."""
+    """Number of spans whose object has only the hash of its name."""
     done = subprocess.run([support.program("penstock-export"), path, "--to", "jsonl"], text=True,
                           stdout=subprocess.PIPE, check=True)  # fmt: skip
     return sum('"object":"#' in line for line in done.stdout.splitlines())
 
 
 def whole(summary):
-    """Nothing of it is damaged or missing but what was counted."""
+    """Whether nothing is damaged, and nothing missing that was not counted."""
     losses = summary["losses"]
     return not summary["problems"] and not any(
         losses[key] for key in ("damaged_records", "damaged_bytes", "damaged_chunks", "truncated"))
 
 
 def all_segments():
-    """System V segments of this host: id, and the process that made it."""
+    """{segment: process that made it} of the System V segments of this IPC namespace."""
     with open("/proc/sysvipc/shm", encoding="utf-8") as file:
         next(file)
         return {int(line.split()[1]): int(line.split()[4]) for line in file}
 
 
 def segments(ended):
-    """Those that a run has made. Process ids come again: others' that were there do not count."""
+    """Segments that a run has made. Process ids are used again, so segments that were there before do not count."""
     return [segment for segment, maker in all_segments().items()
             if maker in ended.result["pids"] and segment not in ended.before]  # fmt: skip
 
@@ -100,8 +100,8 @@ class Workplace:
     """What all runs share: the files that are read, an old trace, how the program ends alone."""
 
     def __enter__(self):
-        # Segments of our own, if that may be: a recording looks at all that a host has, and what
-        # many killed processes leave is gone with us.
+        # Moves to an IPC namespace of our own where that is permitted: a recorder looks at all
+        # segments there, and those that killed processes leave go with the namespace.
         ctypes.CDLL(None).unshare(0x08000000)  # CLONE_NEWIPC
         self.folder = tempfile.mkdtemp(prefix="penstock-failpoints-")
         self.shm = tempfile.mkdtemp(prefix="failpoints-", dir="/dev/shm")
@@ -147,11 +147,11 @@ class Workplace:
 
 
 class Mode:
-    """A way to run the victim, of which calls fail."""
+    """A way to run the victim, with the checks of what must hold after a failure."""
 
     name = ""
     reads = READS  # in the trace of a run in which nothing fails
-    strict = True  # what bears the final name is whole
+    strict = True  # a trace with the final name must be whole
 
     def __init__(self, workplace):
         self.workplace = workplace
@@ -207,7 +207,7 @@ class Mode:
                 ended.status, ended.stdout[-80:], ended.stderr[-200:]))  # fmt: skip
 
     def check_old(self, case, ended):
-        """True if the old trace is under the name."""
+        """Whether the name still has the old trace; a problem if it has none."""
         path = ended.place.trace
         if not case.variant:
             return False
@@ -217,7 +217,7 @@ class Mode:
         return digest(path) == self.workplace.old_digest
 
     def made(self, case, ended):
-        """The new traces: all but the earlier one, if it is as it was."""
+        """Paths of the new traces: all but the earlier one if that is unchanged."""
         old = self.check_old(case, ended)
         return [path for path in sorted(glob.glob(ended.place.out + "/*.penstock"))
                 if not (old and path == ended.place.trace)]  # fmt: skip
@@ -263,7 +263,7 @@ class Bare(Mode):
                 if not (old and path == ended.place.trace)]  # fmt: skip
         for path in made:
             if not path.endswith(".penstock"):
-                excused = killed or case.failure.endswith("+")  # who would remove it?
+                excused = killed or case.failure.endswith("+")  # nobody could remove it
                 (case.notes if excused else case.problems).append("left: %s" % suffix(path))
                 continue
             before = self.check_trace(case, path, not killed)
@@ -281,8 +281,8 @@ class Bare(Mode):
         if not made and not killed:
             case.notes.append("bare %s: not traced" % case.failure)
         left = segments(ended)
-        # Of one that was killed before it had a file, or when it had finished that; or the kernel
-        # would not remove it. The next recording does.
+        # A process that was killed before it had a file, or after it had finished that, leaves its
+        # segment; so does one whose shmctl failed. The next recording removes it.
         excused = killed or case.failure == "ENOMEM+" or ":shmctl:" in case.point
         if left and not excused:
             case.problems.append("%d segments of shared memory are left" % len(left))
@@ -292,12 +292,12 @@ class Bare(Mode):
 
 
 def suffix(path):
-    """Of a file beside the trace, without what differs from run to run."""
+    """Name of a file beside the trace, without what differs from run to run."""
     return "".join(c for c in os.path.basename(path).replace("t.penstock", "T") if not c.isdigit())
 
 
 def plain(place, text):
-    """What was said, without what differs from run to run."""
+    """`text` without what differs from run to run."""
     for name in (place.out + "/", place.shm + "/", TORTURE + "/"):
         text = text.replace(name, "")
     return re.sub("penstock-[0-9]+-[0-9]+-[0-9a-f]+", "RING", text).strip().replace("\n", " / ")
@@ -326,10 +326,10 @@ class Record(Mode):
 
     @staticmethod
     def refused(case, ended):
-        """The command was not run, and a line says why: it or the agent was not found, say."""
+        """Whether the command was not run and one line says why, such as that the agent was not found."""
         early = case.point.startswith("penstock-record:0:") or ":execve:" in case.point
         said = len(ended.stderr.splitlines()) == 1 or ended.result["muted"]
-        if case.failure == "ENOMEM+" and ended.status == -6:  # from the start there was no memory at all
+        if case.failure == "ENOMEM+" and ended.status == -6:  # there was no memory from the start
             return ended.stdout == ""
         return early and ended.stdout == "" and said and ended.status in (3, 126, 127)
 
@@ -367,7 +367,7 @@ class Record(Mode):
             case.notes.append("record %s: not traced: %s" % (case.failure, shown(ended)))
             if not said and not ended.result["muted"]:
                 case.problems.append("no trace, and nothing was said")
-        excused = case.failure in ("EIO+", "ENOMEM+")  # nothing can be removed then
+        excused = case.failure in ("EIO+", "ENOMEM+")  # it could remove nothing
         for path in sorted(glob.glob(place.out + "/*")):
             if not path.endswith(".penstock") and not excused and not (path.endswith(".part") and killed):
                 case.problems.append("left: %s; said %r" % (suffix(path), shown(ended)[-160:]))
@@ -381,7 +381,7 @@ class Record(Mode):
 
 class Recover(Mode):
     name = "recover"
-    reads = READS + 3  # some of them were on the disk, some are in the ring
+    reads = READS + 3  # some are on the disk, some in the ring
 
     def is_ours(self, point):
         return point.split(":")[0] == "penstock-recover"
@@ -390,7 +390,7 @@ class Recover(Mode):
         return [support.program("penstock-recover"), place.trace]
 
     def prepare(self, place, taken):
-        """Everybody is killed when the program has read all; then the name is taken."""
+        """Kills all processes once the program has read all; then takes the trace's name if `taken`."""
         told = os.path.join(place.folder, "told")
         point = "torture_failpoints_victim:0.1:pause:1"
         command = support.record(place.trace, [*self.workplace.victim, "--wait", told, place.trace + ".part",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scenarios, each a function of a Run. One that cannot be made here raises Skip with the reason.
 
-Runs are seldom lossless by right: a process gets one of 512 slots, and what finds none is counted.
-`lossless=False` says so where thousands come at a time; what is not in the trace must then be counted.
+A recording has 512 slots for processes; what a process without a slot does is counted, not recorded.
+Scenarios with thousands of processes at a time say `lossless=False`: what is not in the trace must
+then be counted as lost.
 """
 import json
 import os
@@ -21,7 +22,7 @@ AGENT = support.AGENT
 def processes(run):
     """thousands of processes that live for a millisecond"""
     run.check(victim("processes", run.scaled(200, 3000), 8), modes=("record",), lossless=run.quick)
-    # Alone there is nobody who gives slots back: the reads of those beyond 512 count as lost.
+    # Without a collector nobody gives slots back: the reads of processes beyond 512 count as lost.
     run.check(victim("processes", run.scaled(560, 3000), 8), modes=("bare",), lossless=False)
 
 
@@ -38,7 +39,7 @@ def fork_while_threads_read(run):
 def killed_workers(run):
     """workers that are killed (SIGKILL) at random moments and replaced"""
     kills = run.scaled(20, 600)
-    # A worker may die between its read and its count.
+    # A worker may be killed between its read and its count.
     run.check(victim("killed-workers", kills), more=kills + 4, lossless=run.quick)
 
 
@@ -63,8 +64,9 @@ def signals_interrupting(run):
 
 
 def signals(run, restart):
-    # A handler that interrupts the agent at work on its own thread has its read counted as lost.
-    # A thousandth of a second in the short form: a slow machine must get something done in between.
+    # The read of a handler that interrupts the agent on the same thread is counted as lost. The
+    # short form has a signal each millisecond, so that a slow machine gets something done in
+    # between.
     every = run.scaled(1000, 200)
     run.check(victim("signals", run.scaled(3000, 60_000), restart, every), lossless=False)
     for figures in run.figures:
@@ -148,13 +150,14 @@ def sanitizer(run):
     command = victim("threads", run.scaled(64, 2000), 16, name="torture_victim_asan")
     if not os.access(command[0], os.X_OK):
         raise Skip("torture_victim_asan is not built")
-    for _ in range(run.scaled(2, 8)):  # where addresses are very random it does so only now and then
+    for _ in range(run.scaled(2, 8)):  # where the kernel randomizes addresses widely it does so only now and then
         plain = run.start(command)
         if plain.status != 0:
             raise Skip("the sanitizer does not run here: %s" % plain.stderr.strip()[-80:])
-    # penstock-record says that it runs untraced; with the sanitizer in front it is traced.
+    # penstock-record says that the program runs untraced; with the sanitizer preloaded first it is
+    # traced.
     run.check(command, modes=("record",), in_file=False)
-    # Started by a program that is traced: the agent stays out of it.
+    # A traced program starts it: the agent stays out.
     run.check(["sh", "-c", '"$@"; echo $?', "sh", *command], in_file=False)
     library = sanitizer_of(command[0])
     if library and not run.quick:
@@ -177,7 +180,7 @@ def clock_jumps(run):
     shim = os.path.join(VICTIMS, "libtorture_other_clock.so")
     command = victim("paced", run.scaled(60, 1500), 10_000 if run.quick else 4000)
     monotonic = {"PENSTOCK_CLOCK": "monotonic"}
-    # Before the agent, behind it, and for the recorder as well.
+    # The library is preloaded before the agent, after it, and into the recorder as well.
     alone = run.start(command, {"LD_PRELOAD": shim})
     made = run.check(command, preload=shim, modes=("record",), extra=monotonic, alone=alone)
     made += run.check(command, preload=shim, alone=alone, modes=run.scaled(("bare",), ("bare", "record")))
@@ -193,7 +196,7 @@ def time_namespace(run):
     if not shutil.which("unshare") or support.run([*ahead, "true"]).status != 0:
         raise Skip("time namespaces are not permitted")
     command = victim("paced", run.scaled(50, 1000), 10_000 if run.quick else 4000)
-    # Processes on both sides in one recording, what the shell starts first and what it starts then.
+    # One recording with processes outside and inside of a namespace: the shell starts both in turn.
     both = ["sh", "-c", '"$@"; unshare --time --monotonic 300000 --boottime 400000 "$@"', "sh", *command]
     monotonic = {"PENSTOCK_CLOCK": "monotonic"}
     alone = run.start(both)
@@ -209,7 +212,7 @@ def time_namespace(run):
 
 
 def lasts_as_long(made):
-    """A trace of a run of a second is one of a second, whatever the clocks said."""
+    """Checks that the trace of a run of a second spans about a second, whatever the clocks said."""
     for figures in made:
         seconds = summary(figures.output)["duration_s"]
         if seconds > figures.traced + 2 or seconds < 0.3:
@@ -219,8 +222,8 @@ def lasts_as_long(made):
 
 # -- disks ----------------------------------------------------------------------------------------
 
-# A small file system in a namespace of its own that is filled up again and again while the command
-# runs. The trace is copied out at the end.
+# Runs a command in a mount namespace with a small file system that is filled up and emptied again
+# and again. Copies the trace out at the end.
 COMES_AND_GOES = """set -e
 mount -t tmpfs -o size=$3 tmpfs "$1"; where=$1; out=$2; shift 3
 fill() {
@@ -255,7 +258,7 @@ def disk_comes_and_goes(run):
         return ["unshare", "-m", "sh", "-c", COMES_AND_GOES, "sh", where, out, "24m",
                 *[inner if word.endswith("record0.penstock") else word for word in line]]
 
-    # If it is full at the very end as well, what found no room is made whole from the ring.
+    # If the disk is full at the very end too, recover completes the trace from the ring.
     shown = run.check(command, modes=("record",), surround=surround,
                       extra={"PENSTOCK_RECOVER": support.program("penstock-recover")},
                       alone=support.Outcome(0, "done\n", "", 0.0),
@@ -361,7 +364,7 @@ def keep_training(run):
 
 
 def growth(made, seconds):
-    """The collector's memory: its peak, and how fast it grows when it is warm."""
+    """Notes the peak of the collector's memory and how fast it grows in the second half."""
     made.growth = slope(made.watcher.memory)
     made.notes.append("memory grows by %.0f KB a minute" % (made.growth * 60 / 1024))
     if made.memory > 400 << 20:

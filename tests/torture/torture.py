@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The torture: every scenario in turn, a line for each; in full, tests/RELIABILITY.md as well.
+"""Runs the scenarios in turn and prints a line for each; with --full, writes tests/RELIABILITY.md
+too.
 
 torture.py [--quick | --full] [--only NAME]... [--fuzz-seconds N] [--fuzz-build DIR] [--note TEXT]
 """
@@ -19,7 +20,7 @@ import support  # noqa: E402
 
 
 class Outcome:
-    """Of one scenario: "passed", "failed" or "skipped", why, and the figures of its runs."""
+    """The outcome of a scenario: "passed", "failed" or "skipped", why, and the figures of its runs."""
 
     def __init__(self, name, what):
         self.name, self.what = name, what
@@ -28,7 +29,7 @@ class Outcome:
         self.seconds = 0.0
 
     def line(self):
-        """For the terminal."""
+        """A line for the terminal."""
         text = "%-8s %-28s %6.1f s" % (self.state, self.name, self.seconds)
         if self.why:
             return "%s  %s" % (text, self.why)

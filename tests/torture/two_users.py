@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two users on one host: what one records the other neither reads, nor changes, nor stops.
+"""Two users on one host: the second can neither read, nor change, nor stop what the first records.
 
 two_users.py [record | alone]...: under penstock record, or under the agent alone. The first user is
-root, since only root can become the second one, who is nobody. The folder of the trace is the worst
-that there is: everybody may write to it, and rename and remove what is there.
+root, since only root can become the second one, which is the user nobody. The folder of the trace
+is the worst possible: every user may write to it, and rename and remove what is there.
 """
 import os
 import shutil
@@ -25,7 +25,7 @@ READS = 400
 
 
 def as_nobody(action):
-    """Runs action() in a child that is nobody; returns what it returned, as text."""
+    """Runs action() in a child as the user nobody. Returns its result as text."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -35,7 +35,7 @@ def as_nobody(action):
             os.setresgid(NOBODY, NOBODY, NOBODY)
             os.setresuid(NOBODY, NOBODY, NOBODY)
             os.write(writer, str(action()).encode())
-        except BaseException:  # all of it is the parent's to tell
+        except BaseException:  # the parent reports it
             os.write(writer, traceback.format_exc()[-2000:].encode())
         finally:
             os._exit(0)
@@ -47,7 +47,7 @@ def as_nobody(action):
 
 
 def attack_as_nobody(action):
-    """The same for an attack that must come about, whatever it then achieves."""
+    """The same for an attack that must be carried out, whether it achieves anything or not."""
     said = as_nobody(action)
     if said != "None":
         raise Failure("the attack did not come about: %s" % said)
@@ -68,7 +68,7 @@ def files_of_root(*folders):
 
 
 def pry(paths):
-    """What nobody gets at in these files: "" or which, and how."""
+    """Which of these files the user nobody can open, and how; "" for none."""
     got = []
     for path in paths:
         for what, flags in (("read", os.O_RDONLY), ("wrote", os.O_WRONLY), ("mapped", os.O_RDWR)):
@@ -86,7 +86,7 @@ def pry(paths):
 
 
 def open_segments():
-    """Shared memory of root (System V) that others may use."""
+    """Root's System V segments that other users may use."""
     try:
         with open("/proc/sysvipc/shm", encoding="utf-8") as file:
             rows = [line.split() for line in file][1:]
@@ -96,7 +96,7 @@ def open_segments():
 
 
 class Place:
-    """The folders of a case: one for the trace, one for rings, and a file that nobody is after."""
+    """The folders of a case: one for the trace, one for rings, and a file of root's that is the target of attacks."""
 
     def __init__(self, run, mode, name):
         self.run, self.mode = run, mode
@@ -140,11 +140,11 @@ class Place:
         return err
 
     def traces(self):
-        """Those of root, complete, in the open folder."""
+        """Root's finished traces in the open folder."""
         return [path for path in files_of_root(self.open) if path.endswith(".penstock")]
 
     def sound(self, least):
-        """The traces of root hold that many spans at least."""
+        """Checks that root's traces together have `least` spans or more."""
         spans = 0
         for path in self.traces():
             spans += harness.summary(path)["spans"]
@@ -201,7 +201,7 @@ def planted_links(run, mode, alone):
 
 
 def sample(run):
-    """A recording of the agent alone."""
+    """A recording by the agent alone."""
     path = os.path.join(run.folder, "sample.penstock")
     subprocess.run(["env", "LD_PRELOAD=" + support.AGENT, "PENSTOCK_OUT=" + path, *victim("paced", 5, 0)],
                    env=run.environment(), stdout=subprocess.DEVNULL, check=True)

@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small programs for the machine (victims/machine/), made from a number: the same program each time.
+"""Makes small programs for the machine (victims/machine/) from a number: the same number gives the
+same program.
 
-A program is a list of blocks of lines; block 0 is where it begins. It must do the same at every run,
-as far as anybody can see: what depends on timing is loose ("~": its result is not looked at) or
-volatile (a process or thread that is ended at an unknown moment). Descriptors that another thread or
-process uses at the same time are left alone until that has been waited for.
+A program is a list of blocks of lines and begins with block 0. What can be seen of it must be the
+same at every run. What depends on timing is loose ("~": its result is not looked at) or volatile (a
+process or thread that is ended at an unknown moment). Descriptors that another thread or process
+uses at the same time are left alone until the program has waited for that.
 """
 import errno
 import random
 
 FILES = 16
 READS = ("read", "pread", "readv", "preadv", "preadv2", "readchk", "preadchk")
-SAFE = ("pread", "preadv", "read")  # also in handlers and sandboxes
+SAFE = ("pread", "preadv", "read")  # allowed in handlers and sandboxes too
 AT_OFFSET = ("pread", "preadv", "preadv2", "preadchk")
 SIGNALS = ("USR1", "USR2", "HUP", "INT", "QUIT", "ALRM", "PROF", "CHLD")
-# What can be left out, while a difference of that sort is known and being mended.
+# What --avoid may leave out, while a known difference of that kind is being mended.
 AVOIDABLE = ("sandbox", "drop", "busy", "rawclose")
 ERRORS = (errno.EPERM, errno.EMFILE, errno.ENOSYS, errno.ENOMEM, errno.EACCES, errno.EINTR)
 
 
 class Program:
-    """Blocks of lines, and how the first process is to be started."""
+    """The blocks of lines, and how the first process is started."""
 
     def __init__(self, blocks, flavour="glibc", notes=()):
         self.blocks = blocks  # number -> list of lines
@@ -56,21 +57,21 @@ class Program:
 
 
 class Maker:
-    """Makes one program. `slots`: names of descriptors that are nobody else's, and what they are."""
+    """Makes one program."""
 
     def __init__(self, seed, flavours, avoid=()):
         self.random = random.Random(seed)
-        self.avoid = avoid  # of AVOIDABLE
+        self.avoid = avoid  # words of AVOIDABLE
         self.flavours = flavours
         self.blocks = {0: []}
         self.next_slot = 0
         self.next_task = 0
-        self.alien = False  # another user, or behind a filter: not everything works from then on
+        self.alien = False  # runs as another user or behind a filter: not everything works from then on
         self.depth = 0
         self.made = 0
-        self.static = False  # within a program that passes LD_PRELOAD on, without the agent
-        self.doomed = False  # it is ended at an unknown moment: it must make no files
-        self.raced = False  # threads opened files at once: the descriptors' numbers are not the same each time
+        self.static = False  # inside a program that runs without the agent but passes LD_PRELOAD on
+        self.doomed = False  # will be ended at an unknown moment: must make no files
+        self.raced = False  # threads opened files at once: descriptors' numbers differ from run to run
         self.flavour = "glibc"
 
     # -- small choices
@@ -101,13 +102,13 @@ class Maker:
         return "@%d" % number
 
     def loose(self, lines):
-        """What several do at once: who gets which part of a file is not looked at."""
+        """Makes lines loose that several tasks run at once: which of them gets which part of a file is chance."""
         return [line if line.startswith(("~", "p")) or line.split()[0] in ("wait", "join") else "~" + line
                 for line in lines]
 
     def other(self):
         kinds = [kind for kind in self.flavours if kind not in ("glibc", "python")]
-        if self.static:  # those would refuse it
+        if self.static:  # the other builds would refuse the agent
             kinds = [kind for kind in kinds if kind == "static"]
         return self.pick("glibc", "glibc", "glibc", *kinds)
 
@@ -133,7 +134,7 @@ class Maker:
         return "%s %d %d" % (how, slot, self.size())
 
     def opened(self):
-        """A descriptor or stream: (slot, kind, lines that open it)."""
+        """Opens a descriptor or stream: (slot, kind, lines that open it)."""
         slot = self.slot()
         how = self.pick("open", "open", "open", "openat", "openlink", "rawopen", "fopen", "fdopen",
                         "create", "memfd", "pipe")  # fmt: skip
@@ -144,7 +145,7 @@ class Maker:
         if how == "fdopen":
             return slot, "stream", ["open %d %d" % (slot, self.file()), "fdopen %d" % slot]
         if how == "create":
-            self.made += 1  # each by one place in the program only
+            self.made += 1  # only one place in the program makes this file
             return slot, "fd", ["create %d %d" % (slot, self.made - 1),
                                 "fill %d %d 0" % (slot, self.size())]  # fmt: skip
         if how == "memfd":
@@ -160,7 +161,7 @@ class Maker:
         return "%s %d" % ("close" if "rawclose" in self.avoid else how, slot)
 
     def episode(self):
-        """One descriptor's life, or a part of it: what is read, through how many numbers."""
+        """The life of a descriptor or a part of it: how it is opened, duplicated, read and closed."""
         slot, kind, lines = self.opened()
         count = self.pick(0, 1, 1, 2, 3, 8)
         if kind == "pipe":
@@ -253,7 +254,7 @@ class Maker:
     def children(self):
         lines = ["flush"]
         slots = []
-        if self.chance(60):  # what is open is the child's too
+        if self.chance(60):  # the child inherits what is open
             slot, kind, opening = self.opened()
             lines += opening
             if kind in ("fd", "stream"):
@@ -272,7 +273,7 @@ class Maker:
         lines.append("%s %d %s" % (how, child, self.block(body)))
         if how != "double" and self.chance(85):
             lines.append("wait %d" % child)
-        elif how != "double":  # a zombie, or one that goes on: what it shares is not used again
+        elif how != "double":  # nobody waits for it: what it shares is not used again
             self.blocks[len(self.blocks) - 1] = [line for line in self.loose(body)
                                                 if not line.lstrip("~").startswith("say")]
             return lines
@@ -299,7 +300,7 @@ class Maker:
                 "wait %d" % child]  # fmt: skip
 
     def program(self):
-        """Another program: how it is started, and what it does."""
+        """Starts another program: how, and what that does."""
         flavour = self.other()
         how = self.pick("vexec", "cloneexec", "spawn", "spawn", "system", "popen", "execmissing")
         if how == "execmissing":
@@ -354,7 +355,7 @@ class Maker:
         return lines
 
     def timers(self):
-        """A timer whose handler reads, while the program reads; at times left by longjmp."""
+        """A timer's handler reads while the program reads; it sometimes leaves by longjmp."""
         lines, body = self.handler()
         which, number = self.pick(("timer", "ALRM"), ("ptimer", "PROF"))
         flags = " ".join(["restart"] + [flag for flag in ("info", "nodefer") if self.chance(30)])
@@ -370,7 +371,7 @@ class Maker:
         return lines + ["%s %d" % (which, self.pick(200, 1000, 3000)),
                         "loop %d %s" % (self.pick(100, 1000, 3000), work), "%s 0" % which]  # fmt: skip
 
-    # -- doors and limits: what comes after them is different, therefore they come late
+    # -- doors and limits: they change what comes after them and therefore come late
 
     def sandbox(self):
         slot = self.slot()
@@ -392,7 +393,7 @@ class Maker:
         if listed in ("usual", "memory", "names", "time", "identity"):
             if self.chance(40):
                 lines += self.episode()
-            if self.chance(30) and verdict == "errno":  # else one of them may be the end of all, at any moment
+            if self.chance(30) and verdict == "errno":  # others may end all at any moment
                 lines += self.threads()
         if self.chance(60):
             lines.append("rawexit %d" % self.pick(0, 3))
@@ -404,17 +405,17 @@ class Maker:
         if what in ("LOCKALL", "NPROC", "DROP") and "drop" in self.avoid:
             what = "CORE"
         if what == "NOFILE":
-            child = self.task()  # programs that it would execute cannot even open their libraries
+            child = self.task()  # a child, since programs executed after it could not open their libraries
             inside = ["rlimit NOFILE %d" % self.pick(3, 4, 10, 50), *self.many(), *self.episode()]
-            # How many numbers are left below the limit may depend on which thread opened first.
+            # How many numbers are free below the limit may depend on which thread opened first.
             return ["flush", "fork %d %s%s" % (child, self.block(inside), " volatile" if self.raced else ""),
                     "wait %d" % child]  # fmt: skip
         if what == "FSIZE":
-            child = self.task()  # a file that grows too large is the end of it
+            child = self.task()  # a file that grows too large ends it
             inside = self.block(["rlimit FSIZE %d" % self.pick(0, 1000, 65536), *self.episode()])
             return ["flush", "fork %d %s" % (child, inside), "wait %d" % child]
         if what == "AS":
-            room, child = self.pick(1, 4, 32) << 20, self.task()  # threads would share it as it comes
+            room, child = self.pick(1, 4, 32) << 20, self.task()  # a child: threads would share the room by chance
             inside = ["rlimit AS +%d" % room, "grab %d" % (room // 2), *self.episode(), "grab %d" % (2 * room)]
             return ["flush", "fork %d %s" % (child, self.block(inside)), "wait %d" % child]
         if what == "DATA":
@@ -425,7 +426,7 @@ class Maker:
             return ["rlimit STACK %d" % (1 << 20), *self.episode(), "deep 200000"]
         if what == "CORE":
             return ["rlimit CORE 0", *self.episode()]
-        if what == "ABSOLUTE":  # as `ulimit -v` in the shell: it is there before the program is
+        if what == "ABSOLUTE":  # like `ulimit -v` in a shell, set before the program starts
             child = self.task()
             room = self.pick(30, 60) << 20
             inside = self.block([*self.episode(), "grab %d" % (8 << 20), *self.episode()])
@@ -502,17 +503,17 @@ class Maker:
         return ["%s %d" % (self.pick("exit", "_exit", "quick_exit", "rawexit"), self.pick(0, 0, 1, 42, 255))]
 
     def daemon(self):
-        """It outlives the program, and reads on."""
+        """A process that outlives the program and reads on."""
         body = self.block(self.loose(self.episode()))
         return ["flush", "double %d %s %d" % (self.task(), body, self.pick(0, 2000, 100000, 600000))]
 
 
 def make(seed, flavours=("glibc",), avoid=()):
-    """The program of a number."""
+    """The program of `seed`."""
     maker = Maker(seed, flavours, avoid)
     if maker.chance(5):
         maker.flavour = maker.other()
-        # What starts from a program without the agent keeps LD_PRELOAD: nobody takes it out for ASan.
+        # A program without the agent passes LD_PRELOAD on: nobody removes it for ASan.
         maker.static = maker.flavour in ("static", "musl")
     lines = maker.body(maker.pick(1, 1, 2, 3, 4))
     if maker.chance(4):

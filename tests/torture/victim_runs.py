@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program of the machine alone and traced, and says in what the two differ.
+"""Runs a program of the machine alone and traced, and says where the two differ.
 
-What it printed, how all of its processes ended, what each of its threads saw, what it wrote to
-files must be the same. For each process and file, the bytes in the trace and those counted as lost
-must be what the program's calls returned, which it notes down itself in shared memory.
+What it printed and wrote to files, how all its processes ended and what each thread saw must be the
+same. For each process and file, the bytes in the trace and those counted as lost must add up to
+what the program's calls returned; the program notes that down in shared memory.
 """
 import ctypes
 import json
@@ -22,18 +22,18 @@ CELLS, FILES = 64, 16
 ROWS_AT, MAX_ROWS, ROW_BYTES = 16, 1024, 8 + CELLS * 32
 LANES_AT, MAX_LANES, LANE_BYTES = ROWS_AT + MAX_ROWS * ROW_BYTES, 4096, 32
 LOG_BYTES = LANES_AT + MAX_LANES * LANE_BYTES
-PATIENCE = 20  # seconds; what a run takes alone comes on top, many times
-WRONG = 97  # status of the machine where the program makes no sense
-AGAIN = 12  # runs alone that must be equal before a difference is believed
+PATIENCE = 20  # seconds; a multiple of the time that the run takes alone is added
+WRONG = 97  # status with which the machine ends if the program makes no sense
+AGAIN = 12  # so many more runs alone must be equal before a difference is believed
 MODES = ("bare", "record")
-# What a program may do that the agent does not follow (tests/RELIABILITY.md, "Known"), and which sorts
-# of differences in its bytes come of it. What can be seen from outside must be the same nevertheless.
+# What a program may do that the agent does not follow (tests/RELIABILITY.md, "Known"), and which kinds
+# of differences in its bytes come of it. What can be seen from outside must still be the same.
 UNCOUNTED = (
     (r"seccomp|strict|noclock|drop|mlockall|rlimit (?:AS|DATA|FSIZE|MEMLOCK|NOFILE)", ("missing", "missing-dropped")),
     (r"jump", ("missing", "missing-dropped", "unsound", "nameless")),
     (r"rawopen|rawclose|rawdup2|closerange", ("missing", "missing-dropped", "invented", "unsound", "nameless")),
 )  # fmt: skip
-UNTRACED = ("musl", "asan", "static")  # as the first program: it may run without the agent
+UNTRACED = ("musl", "asan", "static")  # builds that may run without the agent when they are the first program
 
 
 class Places:
@@ -49,7 +49,7 @@ class Places:
 
 
 class Reader:
-    """torture_read_bytes, which stays: a line in, a line out."""
+    """A running torture_read_bytes: a line in, a line out."""
 
     def __init__(self, places):
         self.command = [os.path.join(places.victims, "torture_read_bytes")]
@@ -75,7 +75,7 @@ class Reader:
 
 
 class Outcome:
-    """Of one run: what can be seen from outside, and the program's own notes."""
+    """What can be seen of one run from outside, and the program's own notes."""
 
     def __init__(self):
         self.status = None
@@ -90,8 +90,8 @@ class Outcome:
 
 
 class Place:
-    """A folder in which one program runs at a time. The process that makes it becomes the one that
-    orphans are given to; it must have no other children but the reader."""
+    """A folder in which one program runs at a time. The process that makes it adopts orphans; it
+    must have no children but the reader."""
 
     def __init__(self, places, number=0):
         self.places = places
@@ -154,7 +154,7 @@ class Place:
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith(("PENSTOCK", "LD_", "ASAN", "PYTHON"))}  # fmt: skip
         environment.update(PENSTOCK_DATA=os.path.join(self.folder, "set"))
-        if zlib.crc32(program.text().encode()) % 4 == 0:  # else memory of System V, as users have it
+        if zlib.crc32(program.text().encode()) % 4 == 0:  # the others use System V memory, the default
             environment.update(PENSTOCK_SHM=self.shm)
         output = os.path.join(traces, "T.penstock")
         if mode == "bare":
@@ -188,7 +188,7 @@ class Place:
                 break
             if found:
                 pid, status = os.waitpid(found, 0)
-                status &= 0xFF7F  # whether there is a core is the machine's matter
+                status &= 0xFF7F  # drops the bit for a core dump, which depends on the machine
                 if pid == root:
                     outcome.status = status
                     outcome.seconds = time.monotonic() - begin
@@ -223,14 +223,14 @@ class Place:
             file.seek(LANES_AT)
             for _ in range(min(lanes, MAX_LANES)):
                 key, folded, count, is_volatile = struct.unpack_from("<QQII", file.read(LANE_BYTES))
-                if key != 0 and not is_volatile:  # 0: it was killed before it was one
+                if key != 0 and not is_volatile:  # 0: killed before the lane was set up
                     outcome.lanes[key] = (folded, count)
         ours = {row[0] for row in outcome.rows}
         outcome.orphans = sorted(status for pid, status in outcome.orphans if pid in ours)
 
 
 def contents(file):
-    """Of a file of the set: lines, none alike, 0 to some 30,000 bytes."""
+    """The contents of a file of the set: 0 to some 30,000 bytes of lines, no two alike."""
     lines, size = [], (0, 1, 30, 500, 1000, 4096, 4097, 8192, 9000, 12000, 15000, 16384, 20000, 25000, 28000, 30000)[file]
     while sum(map(len, lines)) < size:
         lines.append(b"line %d of file %d%s\n" % (len(lines), file, b"." * (len(lines) * 7 % 90)))
@@ -249,7 +249,7 @@ def children():
 
 
 def waitable(but):
-    """A child that has ended; 0: none has; None: there is none, `but` this one."""
+    """A child that has ended, 0 if none has, None if there is no child besides `but`."""
     left = [pid for pid in children() if pid != but]
     if not left:
         return None
@@ -266,7 +266,7 @@ def waitable(but):
 
 
 class Difference:
-    """`kind` is a short word, the same for differences of one sort; `text` says it with numbers."""
+    """`kind` is a short word for this kind of difference; `text` has the numbers."""
 
     def __init__(self, mode, kind, text):
         self.mode, self.kind, self.text = mode, kind, text
@@ -276,12 +276,13 @@ class Difference:
 
 
 def leaves_children_to_the_kernel(program):
-    """It ignores SIGCHLD: a child that ends before its parent is nobody's, one that ends after it an orphan."""
+    """Whether it ignores SIGCHLD: the kernel then reaps children that end before their parent, and later ones are
+    orphans."""
     return any(line.lstrip("~") == "ignore CHLD" for lines in program.blocks.values() for line in lines)
 
 
 def visible(mode, alone, traced, program):
-    """What can be seen without looking into the trace."""
+    """Differences that can be seen without looking into the trace."""
     if traced.stuck:
         return [Difference(mode, "hang", "it did not end")]
     found = []
@@ -313,21 +314,21 @@ def cell_of(folder, path, kind):
 
 
 class Bytes:
-    """Of a run: what the trace has, against the notes."""
+    """Sums over runs: bytes by the notes, in the trace, counted as lost, and unexplained."""
 
     def __init__(self):
         self.noted = self.spans = self.lost = self.unexplained = 0
 
 
 def accounted(place, mode, traced, sums):
-    """What the trace says, against what the program noted: a list of differences."""
+    """[Difference] between the trace and what the program noted."""
     found = []
     sure, most, names = {}, {}, set()
     first = traced.rows[0][0] if traced.rows else 0
     for pid, unseen, cells in traced.rows:
         for cell, (noted, late, pending, perhaps) in cells.items():
             key = (pid, cell)
-            # What outlives the command that was recorded need not be in the recording.
+            # Processes that outlive the recorded command need not be in the recording.
             certain = noted + (late if mode == "bare" or pid == first else 0)
             sure[key] = sure.get(key, 0) + (0 if unseen else certain)
             most[key] = most.get(key, 0) + noted + late + perhaps + (pending if pending < 1 << 62 else 0)
@@ -386,7 +387,7 @@ def named(key, first):
 
 
 def not_counted(program):
-    """The sorts of differences in bytes that are known of such a program."""
+    """The kinds of differences in bytes that are known for this program."""
     words = "\n".join(line.lstrip("~") for lines in program.blocks.values() for line in lines)
     return {kind for pattern, kinds in UNCOUNTED if re.search(r"^(?:%s)\b" % pattern, words, re.M) for kind in kinds}
 
@@ -399,7 +400,7 @@ def left_behind(place, mode):
 
 
 class Verdict:
-    """Of one program: "same", "different", or the generator's fault: "stuck", "wrong", "unsteady"."""
+    """The verdict on a program: "same", "different" or, by the generator's fault, "stuck", "wrong" or "unsteady"."""
 
     def __init__(self, word, differences=(), sums=None):
         self.word, self.differences, self.sums = word, list(differences), sums or Bytes()
@@ -411,7 +412,7 @@ class Verdict:
 
 
 def examine(place, program, modes=MODES, options=(), again=AGAIN, every_byte=False):
-    """Runs it in each mode; a difference in what is visible must be one to all of several runs alone.
+    """Runs the program in each mode. A visible difference counts if `again` runs alone are all equal.
 
     `every_byte`: also what is known of programs that do what the agent does not follow.
     """
@@ -424,7 +425,7 @@ def examine(place, program, modes=MODES, options=(), again=AGAIN, every_byte=Fal
     sums, found = Bytes(), []
     for mode in modes:
         if mode == "bare" and program.flavour in ("musl", "asan"):
-            continue  # their loaders refuse: whoever preloads is told so by them
+            continue  # their loaders refuse a preloaded agent and say so
         traced = place.run(program, mode, options, PATIENCE + 20 * alone.seconds)
         seen = visible(mode, alone, traced, program)
         if seen and mode != "alone":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The smallest program that still differs: lines are left out by halves, then numbers made smaller."""
+"""Finds the smallest program that still differs: leaves lines out by halves, then makes numbers smaller."""
 import re
 
 from victim_programs import Program
@@ -21,7 +21,7 @@ def without(program, gone):
 
 
 def reachable(program):
-    """Blocks that nobody names any more are left out."""
+    """The program without blocks that nothing names any more."""
     used, queue = set(), [0]
     while queue:
         block = queue.pop()
@@ -50,7 +50,7 @@ def fewer_lines(program, differs):
 
 
 def inlined(program, differs):
-    """A block that is run once, by "loop" or by a thread or child, in place of what runs it."""
+    """Tries the lines of a block in place of the line that runs it, by "loop" or in a thread or child."""
     for block, line in places_of(program):
         found = re.match(r"~?(loop|fork|clonefork|thread|double|try) .*@(\d+)", program.blocks[block][line])
         if found:
@@ -68,7 +68,7 @@ def smaller_numbers(program, differs):
         for at in range(1, len(words)):
             for value in ("0", "1", "100", "1000"):
                 if not re.fullmatch(r"\d+", words[at]) or int(value) >= int(words[at]) or words[0] == "altstack":
-                    continue  # a smaller stack is another question
+                    continue  # a smaller stack would be another case
                 blocks = {number: list(lines) for number, lines in program.blocks.items()}
                 blocks[block][line] = " ".join(words[:at] + [value] + words[at + 1 :])
                 if differs(copy(program, blocks)):
@@ -79,7 +79,7 @@ def smaller_numbers(program, differs):
 
 
 def shrink(program, differs, budget=400):
-    """`differs` says whether a program still shows the difference; it is asked `budget` times."""
+    """`differs` says whether a program still shows the difference; it is called at most `budget` times."""
     left = [budget]
 
     def asked(candidate):

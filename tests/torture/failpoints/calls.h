@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system calls of which failures are injected, and how each may fail: manual pages, section 2.
+// The system calls that are made to fail, and how each may fail by its manual page (section 2).
 #pragma once
 
 #include <string>
@@ -12,31 +12,31 @@ namespace failpoints {
 enum class Kind {
   kNone,
   kError,      // the call is not made; it returns an error (close() is made first)
-  kShort,      // it is made for half of the bytes
+  kShort,      // the call is made for half of the bytes
   kKill,       // SIGKILL to its process instead of the call
   kKillAfter,  // SIGKILL to its process when the call is done
-  kAll,        // SIGKILL to everybody instead of the call
+  kAll,        // SIGKILL to all processes instead of the call
   kAllAfter,
 };
 
 struct Failure {
   Kind kind = Kind::kNone;
   int error = 0;
-  // From the point on, every call of the same program that may fail so.
+  // From the point on, every call of the same program that may fail in this way does.
   bool lasting = false;
 };
 
-// "ENOSPC", "ENOSPC+" (lasting), "short", "kill", "kill-after", "all", "all-after".
-// Kind::kNone: not known.
+// "ENOSPC", "ENOSPC+" (lasting), "short", "kill", "kill-after", "all", "all-after". Returns
+// Kind::kNone for any other text.
 [[nodiscard]] Failure ParseFailure(std::string_view text);
 
-// Its name, or "callN".
+// Name of a system call, or "callN".
 [[nodiscard]] std::string NameOf(long number);
 
-// The errors of the list that the call may return, by name, and "short".
+// Names of the errors that the call may return, and "short" if it may do less than was asked.
 [[nodiscard]] std::vector<std::string> FailuresOf(long number);
 
-// May the call return that error?
+// Whether the call may return that error.
 [[nodiscard]] bool MayFail(long number, int error);
 
 }  // namespace failpoints

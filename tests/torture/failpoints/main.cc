@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// failpoints: runs a command and lets one system call of it fail, or kills somebody there.
+// failpoints: runs a command and lets one of its system calls fail, or kills a process there.
 //
 //   failpoints --list FILE -- CMD         a line for each call that CMD and all it starts make:
 //                                         point, then the ways in which it may fail
@@ -57,7 +57,7 @@ long Trace(int request, pid_t tid, unsigned long address = 0, unsigned long data
   return ptrace(static_cast<__ptrace_request>(request), tid, address, data);
 }
 
-// A disk that is full is not noticed by who writes to a terminal or a pipe.
+// Whether the call touches a disk: a full disk does not stop writes to a terminal or a pipe.
 bool IsAboutDisk(const Task& task) {
   if (task.call != SYS_write && task.call != SYS_writev && task.call != SYS_pwrite64) return true;
   struct stat info {};
@@ -92,16 +92,16 @@ class Tracer {
   const Arguments& arguments_;
   std::optional<WriteLog> log_;
   std::map<pid_t, Task> tasks_;
-  std::set<pid_t> early_;  // stopped before their parent has told of them
+  std::set<pid_t> early_;  // tasks that stopped before their parent's event named them
   pid_t root_ = -1;
   int root_status_ = -1;
-  bool started_ = false;  // the command itself runs
+  bool started_ = false;  // the command itself has been executed
   bool reached_ = false;
   bool hung_ = false;
-  std::string whose_;  // of the point, for what lasts
+  std::string whose_;  // whose call the point is: a lasting failure is for the same code
   std::vector<std::string> stack_;
   std::vector<pid_t> pids_;
-  bool muted_ = false;  // a call that would have said something on standard error failed
+  bool muted_ = false;  // a write to standard error has failed
   int killed_ = 0;
   std::string program_;
 };
@@ -167,7 +167,7 @@ void Tracer::OnExec(pid_t tid) {
   started_ = true;
 }
 
-// The call that the task has entered is not made as it was asked.
+// Makes the call that the task has entered fail as asked.
 void Tracer::Break(Task& task, bool point) {
   const Failure& failure = arguments_.failure;
   user_regs_struct registers{};
@@ -234,7 +234,7 @@ void Tracer::OnCall(Task& task, const __ptrace_syscall_info& info) {
     program_ = task.image->program;
     Break(task, true);
   } else if (reached_ && arguments_.failure.lasting && whose == whose_ &&
-             task.call != SYS_execve &&  // the command is to run: how is what is looked at
+             task.call != SYS_execve &&  // the command has to start
              MayFail(task.call, arguments_.failure.error) && IsAboutDisk(task)) {
     Break(task, false);
   }
@@ -335,7 +335,7 @@ int Tracer::Run() {
     if (g_late != 0 && !hung_) {
       hung_ = true;
       KillAll();
-      alarm(2);  // whatever was born meanwhile
+      alarm(2);  // kills again what has been started meanwhile
     } else if (g_late != 0 && tid < 0) {
       KillAll();
       alarm(2);

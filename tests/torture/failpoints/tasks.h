@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The traced tasks: whose call a stop is about, and where in the tree its task stands.
+// The traced tasks: whose code made a call, and where in the tree of tasks it was made.
 #pragma once
 
 #include <sys/types.h>
@@ -14,38 +14,38 @@
 
 namespace failpoints {
 
-// What a process runs. Threads share it, a fork copies it, an exec replaces it.
+// The program that a process runs. Threads share it, a fork copies it, an exec replaces it.
 struct Image {
   std::string program;                      // base name of its executable
-  std::map<std::uint64_t, std::string> by;  // instruction pointers seen: whose code that is
+  std::map<std::uint64_t, std::string> by;  // instruction pointers seen, and whose code each is
 };
 
 struct Task {
   pid_t tid = 0;
   pid_t process = 0;
-  std::string lane;  // "0" the first, "0.1" its second child or thread
+  std::string lane;  // "0": the first task; "0.1": its second child or thread
   int children = 0;
   std::shared_ptr<Image> image;
-  std::map<std::pair<std::string, long>, int> made;  // calls by whose they are and number
-  long call = -1;                                    // the one it is in
+  std::map<std::pair<std::string, long>, int> made;  // number of calls made, by (whose code, call)
+  long call = -1;                                    // the call that the task is in
   std::uint64_t arguments[6] = {};
-  // What is still to be done at the end of the call it is in.
+  // What is to be done when that call returns.
   bool fail = false;
-  bool restore = false;  // an argument was changed, which the code around the call still knows
+  bool restore = false;  // put a changed argument back: the code around the call still uses it
   bool kill = false;
   bool kill_all = false;
 };
 
-// Base name of what /proc/PID/exe is.
+// Base name of the executable, by /proc/PID/exe.
 [[nodiscard]] std::string ProgramOf(pid_t pid);
 [[nodiscard]] pid_t ProcessOf(pid_t tid);
 
-// "agent" for code of libpenstock_agent.so, "PROGRAM/ld" for the dynamic loader's, else the
-// program.
+// Whose code the instruction is: "agent" (libpenstock_agent.so), "PROGRAM/ld" (the dynamic loader)
+// or the program's name.
 [[nodiscard]] const std::string& CodeAt(Task& task, std::uint64_t instruction);
 
-// Addresses of code of ours on the stack of `tid`, innermost first: "module+0x12ab". A guess: what
-// looks like a return address may be left over from an earlier call.
+// Addresses of our own code on the stack of `tid`, innermost first: "module+0x12ab". A guess, since
+// an earlier call may have left a return address there.
 [[nodiscard]] std::vector<std::string> StackOf(pid_t tid, std::uint64_t instruction,
                                                std::uint64_t stack);
 

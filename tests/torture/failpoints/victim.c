@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program of which every failure is tried. It does the same calls in the same order every time:
-// reads three files (its arguments), in two threads that live at the same time and take turns, and
-// again in a child; prints what it has read; ends with 3. With "--wait FILE PART" first, it reads
-// twice more, in threads that end, until PART has grown (the collector has written what was read so
-// far), and once again; then it makes FILE and sleeps for ever.
+// The program whose calls are made to fail. It makes the same calls in the same order each time:
+// two threads that live at the same time take turns in reading three files (its arguments), then a
+// child reads them again. It prints what it has read and ends with status 3. With "--wait FILE
+// PART" first, it reads again in threads that end, until PART has grown, which means that the
+// collector has written what was read so far. It then reads once more, makes FILE and sleeps for
+// ever.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is done to the files below a folder, in order: for a replay up to any moment. Bytes that are
-// stored through a map are not seen.
+// Logs in order what is done to the files below a folder, so that it can be replayed up to any
+// moment. Does not see bytes stored through a mapping.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace failpoints {
 
 // Two files: PATH has a line for each operation (fields divided by tabs), PATH.data the bytes.
-//   open INODE PATH                    it exists now, if it did not before
+//   open INODE PATH                    the file exists from here on
 //   write INODE OFFSET SIZE AT         SIZE bytes, from AT of the data
 //   truncate INODE SIZE
 //   allocate INODE MODE OFFSET SIZE

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine in Python: machine.py PROGRAM LOG FOLDER BLOCK KEY FLAGS reads files as Python does.
+"""The machine in Python: machine.py PROGRAM LOG FOLDER BLOCK KEY FLAGS reads files by Python's
+means.
 
 The block's lines are "pyread FILE" (a whole file) and "pypread FILE SIZE AT"; others are skipped.
 """
@@ -17,7 +18,7 @@ def main():
     program, log_path, folder, block, key, flags = sys.argv[1:7]
     with open(log_path, "r+b", buffering=0) as file:
         log = mmap.mmap(file.fileno(), 0)
-    # Nobody else starts a process at this moment: programs wait for Python.
+    # No other process takes a row at this moment: programs wait for Python.
     rows = struct.unpack_from("<I", log, 0)[0]
     struct.pack_into("<I", log, 0, rows + 1)
     row = ROW_AT + rows * ROW

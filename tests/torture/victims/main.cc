@@ -39,8 +39,8 @@ int Run(const std::string& name, char** arguments, const char* self) {
 
 int main(int argc, char** argv) {
   if (argc < 2) torture::Fail("usage: torture_victim SCENARIO [arguments]");
-  torture::Reads();  // before any fork or thread: a child of one that makes them would wait for
-                     // ever
+  // First of all: a child forked while another thread sets these up would wait for ever.
+  torture::Reads();
   torture::Files();
   const int status = Run(argv[1], argv + 2, argv[0]);
   torture::Reads().Tell();

@@ -82,7 +82,7 @@ int ForkWhileThreadsRead(int children) {
   return 0;
 }
 
-// Four workers that read for ever; whichever is killed is replaced.
+// Four workers read for ever; each one that is killed is replaced.
 int KilledWorkers(int kills) {
   std::mt19937 random(std::random_device{}());
   std::vector<pid_t> workers;
@@ -165,7 +165,7 @@ int Ends() {
 
 namespace {
 
-// Its own function: what a vfork child shares with its parent is this frame.
+// A function of its own, since a vfork child shares this frame with its parent.
 [[gnu::noinline]] int VforkAnd(const char* program, char* const* argv, char* const* env) {
   const pid_t child = vfork();
   if (child == 0) {
@@ -190,7 +190,7 @@ int VforkAndExec(int rounds, const char* self) {
     pid_t spawned = -1;
     const int error = posix_spawn(&spawned, self, nullptr, nullptr, argv, environ);
     ++ends["spawned " + std::to_string(error == 0 ? Reap(spawned) : -error)];
-    // An environment that was made anew.
+    // An environment without the variables of this process.
     const char* bare[] = {"PATH=/usr/bin:/bin", nullptr};
     ++ends["cleared " +
            std::to_string(VforkAnd("/bin/true", argv, const_cast<char* const*>(bare)))];

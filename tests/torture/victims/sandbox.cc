@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that shut doors: all descriptors closed, system calls refused or deadly, a second agent.
+// Programs that shut doors: all descriptors closed, system calls refused or deadly; and a second
+// agent.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -49,7 +50,7 @@ constexpr unsigned kArchitecture =
     AUDIT_ARCH_AARCH64;
 #endif
 
-// `listed` get `then`, all others `otherwise`.
+// A filter that answers `then` for the calls in `listed` and `otherwise` for all others.
 std::vector<sock_filter> Filter(const std::vector<long>& listed, unsigned then,
                                 unsigned otherwise) {
   std::vector<sock_filter> code = {
@@ -76,7 +77,7 @@ void Install(std::vector<sock_filter> code, bool by_prctl) {
 
 }  // namespace
 
-// Reads, locks itself in so that whatever it does not need is deadly, and reads on.
+// Reads, then locks itself in so that calls it does not need are refused or deadly, and reads on.
 int LockIn(const std::string& how, int reads) {
   long bytes = 0;
   for (int i = 0; i < reads; ++i) bytes += ReadFile(static_cast<std::size_t>(i));
@@ -124,7 +125,7 @@ int LockIn(const std::string& how, int reads) {
   return 0;
 }
 
-// Runs a command from which everything is taken that a recorder would like to have.
+// Runs a command without the system calls that a recorder would like to use.
 int RunLockedIn(char** command) {
   const unsigned refused = SECCOMP_RET_ERRNO | unsigned{EPERM};
   Install(Filter({SYS_memfd_create, SYS_madvise, SYS_prctl, SYS_readlinkat, SYS_getrusage,
@@ -137,7 +138,7 @@ int RunLockedIn(char** command) {
   Fail("exec");
 }
 
-// The agent once more, while the program runs.
+// Loads the agent once more while the program runs.
 int LoadAgent(const char* agent, int reads) {
   long bytes = 0;
   for (int i = 0; i < reads; ++i) {

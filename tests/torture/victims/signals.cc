@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals by the thousand, some of whose handlers read themselves.
+// Signals by the thousand; some of their handlers read files.
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ void Handle(int signal, void (*handler)(int), bool restart) {
   sigaction(signal, &action, nullptr);
 }
 
-// Whether a read that waits is restarted is for the program to say, not for the agent.
+// The program, not the agent, decides whether a waiting read is restarted.
 int InterruptedReads(int pipe_fd, int rounds) {
   int interrupted = 0;
   for (int i = 0; i < rounds;) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the victims of the torture share: reading files of the set, counting the reads that were
-// finished where forked processes can add to the count, and telling the harness at the end.
+// What the victims of the torture share: they read files of the set, count finished reads together
+// with their forked processes, and tell the harness the count at the end.
 #pragma once
 
 #include <sys/types.h>
@@ -12,13 +12,14 @@
 
 namespace torture {
 
-// How many reads of a file were finished, by this process and all that it forked. Shared memory.
+// Number of finished reads, by this process and all that it forked; kept in shared memory.
 class Count {
  public:
   Count();
   void Add(std::uint64_t reads) { __atomic_fetch_add(shared_, reads, __ATOMIC_RELAXED); }
   [[nodiscard]] std::uint64_t Get() const { return __atomic_load_n(shared_, __ATOMIC_RELAXED); }
-  // Into the file that TORTURE_COUNT names: it may differ from run to run, so it is no output.
+  // Writes the count to the file TORTURE_COUNT. It may differ from run to run, so it is not
+  // printed.
   void Tell() const;
 
  private:
@@ -26,23 +27,23 @@ class Count {
 };
 Count& Reads();
 
-// The files of the set, TORTURE_SET; at least one, or the program ends.
+// The files of the set, the folder TORTURE_SET. Ends the program if there are none.
 const std::vector<std::string>& Files();
 // Opens, reads and closes the n-th file (modulo their number); counts it. Returns its bytes; -1
 // on failure, with errno.
 long ReadFile(std::size_t n);
 
-// Waits for a child and returns how it ended: its status, or 1000 and the signal.
+// Waits for a child. Returns its status, or 1000 plus the signal that ended it.
 int Reap(pid_t child);
 // As Reap, for any child.
 int ReapAny(pid_t* child);
 
-// A number of microseconds, slept in full whatever interrupts it.
+// Sleeps all of these microseconds, whatever interrupts it.
 void Sleep(long microseconds);
 
 [[noreturn]] void Fail(const char* what);
 
-// Each prints what a run without the agent prints, and returns the exit status.
+// Each prints the same with and without the agent, and returns the exit status.
 int Processes(int count, int at_once);
 int Threads(int count, int at_once);
 int ForkWhileThreadsRead(int children);

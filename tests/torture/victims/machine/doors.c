@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Doors that a program shuts behind itself: seccomp, limits, another user, memory that is locked.
+// Doors that a program shuts behind itself: seccomp, limits, another user, locked memory.
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -22,7 +22,7 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-// What a filter lists: each ends with -1.
+// Lists of calls for filters; each ends with -1.
 static const short kReadsOnly[] = {
     SYS_read,       SYS_pread64,      SYS_readv,    SYS_preadv, SYS_preadv2,
     SYS_lseek,      SYS_write,        SYS_pwrite64, SYS_close,  SYS_exit,
@@ -150,7 +150,7 @@ static long Dumpable(const struct Op* op) {
   return Result(prctl(PR_SET_DUMPABLE, op->number[0], 0, 0, 0), errno);
 }
 
-// Resident or reserved memory of now: VmSize of /proc/self/statm.
+// Address space reserved now: the first field of /proc/self/statm.
 static size_t Reserved(void) {
   char text[128];
   const long fd = syscall(SYS_openat, -100, "/proc/self/statm", 0);
@@ -171,9 +171,9 @@ static long Limit(const struct Op* op) {
   if (op->word[1][0] == '+') limit.rlim_cur = limit.rlim_max = Reserved() + (rlim_t)op->number[1];
   return Result(setrlimit((__typeof__(RLIMIT_AS))Look(kLimits, op->word[0]), &limit), errno);
 }
-static long Drop(const struct Op* op) {  // becomes another user
+static long Drop(const struct Op* op) {  // drop UID: becomes another user
   const long id = op->number[0];
-  g_flags |= kAlien | kUnseen;  // another user is not let in; what was recorded before stays
+  g_flags |= kAlien | kUnseen;  // another user cannot use the ring; what was recorded before stays
   syscall(SYS_setgroups, (size_t)0, NULL);
   if (syscall(SYS_setgid, id) != 0) return -errno;
   return Result(syscall(SYS_setuid, id), errno);
@@ -182,7 +182,7 @@ static long LockAll(const struct Op* op) {
   return Result(mlockall((Has(op, "now") ? MCL_CURRENT : 0) | (Has(op, "future") ? MCL_FUTURE : 0)),
                 errno);
 }
-static long Grab(const struct Op* op) {  // grab N: memory, used
+static long Grab(const struct Op* op) {  // grab N: allocates and touches N bytes
   const size_t size = (size_t)op->number[0];
   char* at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return -errno;
@@ -197,7 +197,7 @@ static long Heap(const struct Op* op) {
   free(at);
   return first;
 }
-static long Deep(const struct Op* op) {  // deep N: that much of the stack
+static long Deep(const struct Op* op) {  // deep N: uses that much of the stack
   volatile char room[1024];
   room[0] = room[sizeof room - 1] = 1;
   if (op->number[0] <= 1024) return room[0];

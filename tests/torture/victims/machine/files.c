@@ -139,7 +139,7 @@ static long Write(const struct Op* op) {
 static long Dup(const struct Op* op) {
   return Take(SlotAt(op, 1), dup(SlotAt(op, 0)->fd), SlotAt(op, 0)->file);
 }
-static long DupTo(const struct Op* op) {  // onto the descriptor of the other, which it closes
+static long DupTo(const struct Op* op) {  // replaces the other slot's descriptor
   struct Slot* to = SlotAt(op, 1);
   return Take(to, to->fd >= 0 ? dup2(SlotAt(op, 0)->fd, to->fd) : dup(SlotAt(op, 0)->fd),
               SlotAt(op, 0)->file);
@@ -189,8 +189,8 @@ static long CloseRange(const struct Op* op) {
   return 0;
 #endif
 }
-// Which numbers are free is a program's to see. Once it has made threads one of them may be in the
-// agent, which opens its output for a moment: that is known (RELIABILITY.md).
+// The lowest free number; 0 once there are threads, since the agent may have its output open on one
+// of them for a moment (RELIABILITY.md).
 static long LowFd(const struct Op* op) {
   (void)op;
   const int fd = open("/dev/null", O_RDONLY);
@@ -274,7 +274,7 @@ static long LineInto(char* buffer, size_t most, FILE* stream, int stop) {
   free(line);
   return got < 0 ? 0 : got;
 }
-// A line is as long as it is; the longest of the data set are known to the generator.
+// The size is an upper bound: the generator knows the longest line of the data set.
 static long GetLine(const struct Op* op) {
   if (SlotAt(op, 0)->stream == NULL || op->number[1] < 40000) return -1000;
   READING(LineInto(buffer, size, slot->stream, '\n'), 0);
@@ -300,7 +300,7 @@ static long Map(const struct Op* op) {
   const int error = errno;
   Got(file, size, at != MAP_FAILED ? (long)size : 0, 0);
   if (at == MAP_FAILED) return -error;
-  munmap(at, size);  // not looked into: an empty file has nothing there
+  munmap(at, size);  // does not touch the memory: an empty file has none
   return 0;
 }
 static long Seek(const struct Op* op) {
@@ -308,7 +308,7 @@ static long Seek(const struct Op* op) {
   if (slot->stream != NULL) return fseek(slot->stream, op->number[1], SEEK_SET);
   return Result(lseek(slot->fd, op->number[1], SEEK_SET), errno);
 }
-static long Many(const struct Op* op) {  // many FIRST COUNT: that many files kept open
+static long Many(const struct Op* op) {  // many FIRST COUNT: opens COUNT files and keeps them open
   long opened = 0;
   for (long i = 0; i < op->number[1]; ++i) {
     char path[600];
@@ -369,7 +369,7 @@ union Room {
   struct cmsghdr head;
   char bytes[CMSG_SPACE(sizeof(int) + sizeof(int))];
 };
-// The number of the file goes along in the name of a second message byte: kept by the sender.
+// The message is one byte: the number of the file.
 static long Send(const struct Op* op) {
   union Room room;
   struct msghdr message;

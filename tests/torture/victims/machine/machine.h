@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A victim that does what a program of a few lines tells it (tests/torture/generate.py writes
-// them). It is built for several C libraries, therefore plain C. What its calls returned it notes
-// in a log that outlives any end of it: shared memory, whose own system calls pass no hook.
+// A victim that does what a program of a few lines says (tests/torture/generate.py writes them). It
+// is plain C, since it is built for several C libraries. It notes what its calls returned in a log
+// in shared memory, which outlives any end and is written without calls that pass a hook.
 #pragma once
 
 #include <setjmp.h>
@@ -15,34 +15,34 @@ enum {
   kMaxArguments = 6,
   kMaxBlocks = 64,
   kSlots = 256,     // descriptors and streams that a program names
-  kFiles = 16,      // of the data set
+  kFiles = 16,      // files of the data set
   kCells = 64,      // 0: data, 16: made by the program, 32 and 48: mappings of those
-  kMaxRows = 1024,  // processes, one more for each exec
+  kMaxRows = 1024,  // processes, and one more for each exec
   kMaxLanes = 4096,
   kTasks = 64,  // threads or children that a program names
   kBuffer = 1 << 16,
   kNoFile = -1,
 };
 
-// Of a process, handed on at exec.
+// Flags of a process, handed on at exec.
 enum {
-  kUnseen = 1,    // the agent need not be in it: another C library, another user
-  kVolatile = 2,  // killed at a moment that nobody knows
-  kFirst = 4,     // the first of the run
-  kAlien = 8,     // what it executes may not be let in: another user, a sandbox
+  kUnseen = 1,    // the agent may be missing: another C library, another user
+  kVolatile = 2,  // killed at an unknown moment
+  kFirst = 4,     // the first process of the run
+  kAlien = 8,     // what it executes may not be recorded: another user, a sandbox
 };
 
 // Bytes of one file, of one process.
 struct Cell {
-  uint64_t noted;    // returned by calls, while the run's first process was not at its end
+  uint64_t noted;    // returned by calls before the first process was at its end
   uint64_t late;     // returned after that
-  uint64_t pending;  // the most that calls which have not returned can return
+  uint64_t pending;  // upper bound of what calls still under way can return
   uint64_t perhaps;  // returned by calls that the agent need not see
 };
 
 struct Row {
   uint32_t pid;
-  uint32_t unseen;  // the agent is not in this process: all of it is `perhaps`
+  uint32_t unseen;  // the agent may be missing from this process: its bytes count as `perhaps`
   struct Cell cells[kCells];
 };
 
@@ -100,7 +100,7 @@ extern char g_log_path[512];
 extern int g_flags;  // kUnseen...
 extern int g_made_threads;
 extern __thread struct Lane* t_lane;
-extern __thread int t_handling;  // a signal handler is at work on this thread
+extern __thread int t_handling;  // a signal handler runs on this thread
 extern __thread sigjmp_buf* t_try;
 
 extern const struct Name kFileActions[];
@@ -115,13 +115,13 @@ void Fold(long value);
 struct Lane* LaneOf(uint64_t key, int is_volatile);
 uint64_t Mix(uint64_t a, uint64_t b);
 void NewRow(int flags);
-uint64_t NewKey(void);  // for a thread or child of this thread
+uint64_t NewKey(void);  // key for a thread or child of this thread
 int Has(const struct Op* op, const char* word);
 long Look(const struct Number* table, const char* word);
-char* Buffer(void);  // of this thread or handler
+char* Buffer(void);  // that of this thread or handler
 _Noreturn void Wrong(const char* what);
 void FoldBytes(const struct Op* op, const char* bytes, long count);
-void AtTheEnd(void);  // of the first process: what is read from here on is late
+void AtTheEnd(void);  // the first process ends: what is read from here on is late
 
 // files.c: what a call may return at most, and what it has returned.
 void Expect(int file, size_t most);

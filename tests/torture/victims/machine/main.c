@@ -31,7 +31,7 @@ static char g_handler_buffer[kBuffer];
 static __thread char* t_buffer;
 
 #ifdef __SANITIZE_ADDRESS__
-// What a signal does to this program is not to be told with a stack and a process id.
+// Keeps ASan from reporting signals with a stack and a process id, which differ from run to run.
 const char* __asan_default_options(void);
 const char* __asan_default_options(void) {
   return "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:use_sigaltstack=0";
@@ -39,7 +39,7 @@ const char* __asan_default_options(void) {
 #endif
 
 void Wrong(const char* what) {
-  // Where the generator is wrong, not the agent: a status of its own.
+  // The generator is wrong, not the agent: ends with a status of its own.
   const size_t size = strlen(what);
   syscall(SYS_write, 2, what, size);
   syscall(SYS_write, 2, "\n", (size_t)1);
@@ -178,7 +178,7 @@ int main(int count, char** arguments) {
   const long text = syscall(SYS_openat, AT_FDCWD, g_self, O_RDONLY);
   const long log = syscall(SYS_openat, AT_FDCWD, g_log_path, O_RDWR);
   if (text < 0 || log < 0 || syscall(SYS_read, text, g_text, sizeof g_text - 1) <= 0) {
-    syscall(SYS_exit_group, 96);  // limits that it was executed under
+    syscall(SYS_exit_group, 96);  // no memory under the limits it was executed with
   }
   g_log = (struct Log*)syscall(SYS_mmap, NULL, sizeof *g_log, PROT_READ | PROT_WRITE, MAP_SHARED,
                                log, 0L);
@@ -189,7 +189,8 @@ int main(int count, char** arguments) {
   Parse();
   const uint64_t key = strtoull(arguments[5], NULL, 16);
   const int flags = atoi(arguments[6]);
-  // The heap is begun here, not first behind a filter: what is preloaded may have begun it already.
+  // Starts the heap here, not behind a filter: preloaded code may have started it already, which
+  // must make no difference.
   volatile char* heap = malloc(100);
   if (heap != NULL) heap[0] = 1;
   NewRow(flags);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals: handlers that read files, small alternate stacks, timers, waits, masks, longjmp.
+// Actions of signals: handlers that read files, small alternate stacks, timers, waits, masks,
+// longjmp.
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static void Handle(int number) {
   const int saved = errno;
   struct Lane* lane = t_lane;
   const int handling = t_handling;
-  if (lane == NULL) return;  // a thread that has not begun
+  if (lane == NULL) return;  // the thread has not begun
   t_lane = LaneOf(Mix(lane->key, 9000 + (uint64_t)number),
                   lane->volatile_ || g_handlers[number].is_volatile);
   t_handling = 1;
@@ -72,7 +73,8 @@ static long Ignore(const struct Op* op) {
 static long Default(const struct Op* op) {
   return signal((int)Look(kSignals, op->word[0]), SIG_DFL) == SIG_ERR ? -errno : 0;
 }
-// altstack N: room for N bytes beyond what the kernel puts there, no access below.
+// altstack N: an alternate stack with N bytes beyond what the kernel needs, and a forbidden page
+// below.
 static long AltStack(const struct Op* op) {
   const size_t frame = getauxval(AT_MINSIGSTKSZ) > 2048 ? getauxval(AT_MINSIGSTKSZ) : 2048;
   const size_t size = frame + (size_t)op->number[0];
@@ -124,7 +126,7 @@ static long SigWait(const struct Op* op) {
   const int error = sigwait(&set, &number);
   return error != 0 ? -error : number;
 }
-static long Try(const struct Op* op) {  // try @B: a handler's "jump" comes back here
+static long Try(const struct Op* op) {  // try @B: "jump" in a handler returns here
   sigjmp_buf here;
   sigjmp_buf* volatile outer = t_try;
   struct Lane* volatile lane = t_lane;

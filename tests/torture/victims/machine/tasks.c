@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads and processes: started in every way, waited for or not, ended early, and how a program
-// ends.
+// Actions of threads and processes: started in every way, waited for or not, ended early; and ways
+// for a program to end.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -72,7 +72,7 @@ static long Join(const struct Op* op) {
 static long Cancel(const struct Op* op) {
   return -pthread_cancel(TaskAt(op, 0)->thread);
 }
-static long Await(const struct Op* op) {  // a detached thread at the end of its block
+static long Await(const struct Op* op) {  // waits until a detached thread has run its block
   while (!__atomic_load_n(&TaskAt(op, 0)->done, __ATOMIC_ACQUIRE)) usleep(200);
   return 0;
 }
@@ -105,7 +105,7 @@ static long CloneFork(const struct Op* op) {
   return ForkBy(op, 1);
 }
 
-// double P @B: the child's child runs the block, the child ends at once.
+// double P @B: the child's child runs the block; the child ends at once.
 static long Double(const struct Op* op) {
   const uint64_t key = NewKey();
   const int is_volatile = t_lane->volatile_ || Has(op, "volatile");
@@ -140,7 +140,7 @@ static long Nap(const struct Op* op) {
   usleep((useconds_t)op->number[0]);
   return 0;
 }
-// killme US SIG: somebody else does it after that time.
+// killme US SIG: another process kills this one after US microseconds.
 static long KillMe(const struct Op* op) {
   const pid_t self = (pid_t)syscall(SYS_getpid);
   const int number = (int)Look(kSignals, op->word[1]);
@@ -165,7 +165,7 @@ static char g_next[16];
 static char* g_arguments[9];
 static char* g_empty[] = {(char*)"PATH=/usr/bin:/bin", NULL};
 
-// exec FLAVOUR @B HOW and its like: `at` is the argument with the flavour.
+// The argument vector of exec FLAVOUR @B HOW and its like; `at` is the index of FLAVOUR.
 static char** Program(const struct Op* op, int at, int same_process) {
   const char* flavour = op->word[at];
   const int python = strcmp(flavour, "python") == 0;
@@ -173,8 +173,8 @@ static char** Program(const struct Op* op, int at, int same_process) {
   if (same_process) flags |= g_flags & kFirst;
   const int lost = Has(op, "clean") && (g_flags & kUnseen);
   if ((strcmp(flavour, "glibc") != 0 && !python) || (flags & kAlien) || lost) flags |= kUnseen;
-  // A program that the agent must keep out of does not hand it on, nor a static one without
-  // LD_PRELOAD.
+  // The new program, or what it starts, may be without the agent: the agent stays out of these
+  // builds, and they do not hand it on.
   if (lost || (Has(op, "clean") && strcmp(flavour, "static") == 0) ||
       strcmp(flavour, "musl") == 0 || strcmp(flavour, "asan") == 0)
     flags |= kAlien;
@@ -237,7 +237,7 @@ static int ExecInClone(void* environment) {
   _exit(127);
 }
 static long CloneExec(
-    const struct Op* op) {  // as posix_spawn does it: one memory, a stack of its own
+    const struct Op* op) {  // clone as posix_spawn does it: shared memory, a stack of its own
   static char stack[65536] __attribute__((aligned(64)));
   char** environment = Program(op, 1, 0);
   const pid_t pid =
@@ -270,7 +270,7 @@ static long System(const struct Op* op) {  // system FLAVOUR @B
   return system(CommandLine(line, sizeof line));
 }
 static long Popen(
-    const struct Op* op) {  // popen FLAVOUR @B: what it prints is this program's to read
+    const struct Op* op) {  // popen FLAVOUR @B: this program reads what it prints
   char line[2600];
   Program(op, 0, 0);
   fflush(NULL);
@@ -310,7 +310,7 @@ static long Abort(const struct Op* op) {
 }
 static long ThreadExit(const struct Op* op) {
   (void)op;
-  if (syscall(SYS_getpid) == syscall(SYS_gettid)) AtTheEnd();  // its other threads go on
+  if (syscall(SYS_getpid) == syscall(SYS_gettid)) AtTheEnd();  // other threads go on
   pthread_exit(NULL);
 }
 
