@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others would predict, suggest or name from the same trace. Pure.
+"""What other tools would predict, suggest or name from the same trace. Pure functions.
 
-`Facts` are read from the recorded run: seconds of a worker and of CPU for a batch, and the measured rate.
+`Facts` come from the recorded run: seconds of a worker and of CPU for a batch, and the measured rate.
 Rates are batches per second; a cell has workers, prefetch (batches in the queue) and step (seconds).
 """
 import collections
@@ -10,7 +10,7 @@ Facts = collections.namedtuple("Facts", "service cpu cores")
 
 
 def bottleneck_law(facts, workers, step):
-    """The slowest of workers, cores and consumer decides (operational analysis; Plumber, cedar)."""
+    """The slowest of workers, cores and training loop decides (operational analysis; Plumber, cedar)."""
     if workers == 0:
         return 1 / (facts.service + step)
     limits = [workers / facts.service]
@@ -22,9 +22,10 @@ def bottleneck_law(facts, workers, step):
 
 
 def tfdata_formula(facts, workers, queue, step):
-    """Consumer's time plus the wait for an M/M/1/K queue (tensorflow/core/framework/model.cc).
+    """The loop's time plus its wait for an M/M/1/K queue (tensorflow/core/framework/model.cc).
 
-    x consumer, y producer, n places: P(empty) = (1 - x/y) / (1 - (x/y)^(n+1)); the wait is P(empty) y."""
+    x: time of the loop, y: of the workers, n: places. P(empty) = (1 - x/y) / (1 - (x/y)^(n+1)); the wait
+    is P(empty) y."""
     if workers == 0:
         return 1 / (facts.service + step)
     producer = max(facts.service / workers, facts.cpu / facts.cores)
@@ -33,7 +34,7 @@ def tfdata_formula(facts, workers, queue, step):
     ratio = step / producer
     if abs(ratio - 1) < 1e-9:
         empty = 1 / (queue + 1)
-    elif ratio > 1:  # the same expression, divided through: the power would overflow
+    elif ratio > 1:  # the same, divided by the power, which would overflow
         power = ratio ** -(queue + 1)
         empty = (ratio - 1) * power / (1 - power)
     else:
@@ -42,11 +43,11 @@ def tfdata_formula(facts, workers, queue, step):
 
 
 def nearest(wanted, offered):
-    """Of the offered numbers of workers that one nearest to what a rule wants, the smaller of two."""
+    """The number in `offered` that is nearest to `wanted`; the smaller one of two."""
     return min(offered, key=lambda count: (abs(count - wanted), count))
 
 
-# Rules that look at no measurement: {name: number of workers for so many cores}.
+# Rules that look at no measurement: {name: function from cores to workers}.
 STATIC_RULES = {
     "workers = cores": lambda cores: cores,
     "workers = cores - 1 (Lightning)": lambda cores: max(1, cores - 1),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """No report contradicts itself: verdict, findings and suggestion of every trace in the tree.
 
-What a report promises must gain beyond its own interval. The factor in the headline is the one that gains most, and
-"the step holds the run back" never stands beside something in the data path that gains more.
+What a report promises must gain even at the low end of its interval. The factor in the headline is the one that
+gains most, and the step is never named while something in the data path gains more.
 """
 import concurrent.futures
 import json
@@ -17,13 +17,13 @@ import runs
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = sorted(path for folder in (ROOT / "tests/validation/measured", ROOT / "traces/samples")
                 for path in folder.rglob("*") if path.suffix in (".penstock", ".recording"))  # fmt: skip
-PREFETCH_SHARE = 0.6  # docs/diagnosis.md 3.9: queues are named where they save most of what the largest factor saves
-# What is about the step, not about the data path.
+PREFETCH_SHARE = 0.6  # docs/diagnosis.md 3.9: queues are named if they save most of what the largest factor saves
+# Findings about the step, not about the data path.
 OF_STEP = {"compute-bound", "kernel-launch-bound", "trainer-starved", "preprocessing-on-busy-gpu", "rank-imbalance"}
 
 
 def certain(promise):
-    """Whether it gains at the low end of its interval as well."""
+    """Whether it gains even at the low end of its interval."""
     return promise["speedup"] * promise["low"] > promise["samples_per_s"]
 
 
@@ -32,7 +32,7 @@ def saved(speedup):
 
 
 def contradictions(report):
-    """What the report says that something else in it, or its own interval, contradicts."""
+    """Yields each claim of the report that another claim or its own interval contradicts."""
     verdict, suggestion = report["verdict"], report["suggestion"]
     gains = {gain["factor"]: gain["speedup_if_free"] for gain in verdict["gains"]}
     promised = [(finding["id"], finding["predicted"]) for finding in report["findings"] if finding.get("predicted")]
@@ -46,7 +46,8 @@ def contradictions(report):
     named = verdict["bottleneck"]
     if named == "none" or named not in gains or verdict["needs"]:
         return
-    # Without workers, step and stages take turns: the step is named only if it gains more than all of the data path.
+    # Without workers, step and stages take turns. A stage may then be named although the step alone gains more:
+    # the step must gain more than all of the data path together.
     rivals = {factor: gain for factor, gain in gains.items() if factor != "compute" or report["loader"]["num_workers"]}
     most = max(rivals.values(), default=1.0)
     if named == "prefetch":

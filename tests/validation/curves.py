@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Public throughput curves of 11 decoders on 5 machines, predicted leave-one-decoder-out.
+"""Public throughput curves of 11 decoders on 5 machines: each decoder is predicted from the others.
 
-The law has two constants per machine: what handing an image over costs its worker, and the rate at which
-the consumer takes images at most. They are fitted to the curves of the OTHER decoders of that machine; of
-the decoder itself only its rate without a loader is known. Source of the law: the consumer's ceiling
-hardly depends on the decoder, and worker and consumer work at the same time.
+The law has two constants per machine: what handing an image over costs its worker, and the highest rate
+at which the training loop takes images. They are fitted to the curves of the OTHER decoders of that
+machine; only the rate without a loader is known of the decoder itself. The law holds because the loop's
+ceiling hardly depends on the decoder, and workers and loop work at the same time.
 """
 import json
 import os
@@ -13,7 +13,7 @@ import figures
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "imread_curves.json")
 WORKERS = (2, 4, 8)
-SHARPNESS = 8  # of the smooth minimum; diagnosis of the same data: 5 to 12 fit about as well
+SHARPNESS = 8  # sharpness of the smooth minimum; 5 to 12 fit about as well
 GOAL = 0.08
 
 
@@ -28,7 +28,7 @@ def load(path=DATA):
 
 
 def law(alone, workers, handover, ceiling):
-    """Images per second: `handover` in seconds an image, `alone` and `ceiling` in images per second."""
+    """Images per second, from `handover` in seconds an image, `alone` and `ceiling` in images per second."""
     supply = workers / (1 / alone + handover)
     return (supply ** -SHARPNESS + ceiling ** -SHARPNESS) ** (-1 / SHARPNESS)
 
@@ -39,7 +39,7 @@ def misfit(curves, handover, ceiling):
 
 
 def fit(curves):
-    """(handover, ceiling) of least mean absolute error: a grid, then ever smaller steps around its best."""
+    """(handover, ceiling) of least mean absolute error: from a grid, then by ever smaller steps around its best."""
     fastest = max(curve[count] for _alone, curve in curves for count in WORKERS)
     handovers = [0.05e-3 * step for step in range(21)]
     ceilings = [fastest * (0.5 + 0.05 * step) for step in range(31)]
@@ -53,12 +53,12 @@ def fit(curves):
 
 
 def scaled_like_others(alone, others, workers):
-    """Without a law: the decoder's rate times the others' mean speed-up with as many workers."""
+    """A prediction without a law: the decoder's rate times the others' mean speed-up with as many workers."""
     return alone * figures.mean(curve[workers] / rate for rate, curve in others)
 
 
 def leave_one_out(machines):
-    """{method: {(machine, decoder, workers): relative error}}, regrets not included."""
+    """{method: {(machine, decoder, workers): relative error}}."""
     methods = {"two constants": {}, "workers x rate": {}, "speed-up of the others": {}}
     for machine, decoders in machines.items():
         for decoder, (alone, curve) in decoders.items():

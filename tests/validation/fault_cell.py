@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop over pictures with knobs for what may be wrong with it; faults.py turns them.
+"""A training loop over pictures, with knobs for what may be wrong with it; faults.py turns them.
 
     fault_cell.py '{"workers": 1, "read_ms": 5}'    one run; prints {"rate": samples per second, ...}
     fault_cell.py --serve                           the same for every line of standard input
 
-The server forks a child for each run, which spares the imports: what differs between two runs is
-what their knobs say. The rate is that of the whole loop, worker start-up included, as the analyzer's gains are.
+The server forks a child for each run and so imports only once: two runs differ in their knobs alone. The rate
+is that of the whole loop, worker start-up included, as in the analyzer's gains.
 """
 import fcntl
 import io
@@ -29,14 +29,15 @@ LIMIT = 120  # seconds: a run that takes longer is ended
 
 
 def burn(seconds):
-    """CPU time of this thread, whatever the machine."""
+    """Computes until this thread has used `seconds` of CPU time."""
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         sum(range(1000))
 
 
 def waits(spread, mean, count):
-    """Seconds of every sample's open, of exactly that mean; which sample is slow depends on `count` alone."""
+    """Seconds that the storage waits for each sample, with exactly that mean; which samples are slow depends on
+    `count` alone."""
     random = numpy.random.default_rng(11)
     if spread == "even" or spread == "constant":
         drawn = numpy.ones(count)
@@ -48,7 +49,7 @@ def waits(spread, mean, count):
 
 
 class Blur:
-    """A convolution on tensors, by as many threads as the process has for it."""
+    """A convolution on tensors, by as many threads as the process allows."""
 
     def __init__(self, width):
         self.kernel = torch.full((3, 1, width, width), 1.0 / width**2)
@@ -112,7 +113,7 @@ class Pictures(Dataset):
             return self.bytes_of(self.paths[number])
         if self.lock is None:
             return self.ask(number, index)
-        with open("/proc/self/fd/%d" % self.lock.fileno(), "rb") as lock:  # opened anew: a lock of its own
+        with open("/proc/self/fd/%d" % self.lock.fileno(), "rb") as lock:  # opened anew: a lock for each reader
             fcntl.flock(lock, fcntl.LOCK_EX)
             return self.ask(number, index)
 
@@ -139,7 +140,7 @@ class Collate:
     def __call__(self, samples):
         if self.knobs["collate_ms"]:
             burn(self.knobs["collate_ms"] * 1e-3)
-        if self.knobs["extra_mb"]:  # lists of arrays, as code that forgot to stack them hands over
+        if self.knobs["extra_mb"]:  # lists of arrays, as from code that forgot to stack them
             return torch.stack([sample for sample, _ in samples]), [extra for _, extra in samples]
         return default_collate(samples)
 
@@ -161,7 +162,7 @@ def forget_pages(paths):
 
 
 def run(knobs):
-    """One run; returns what main() prints. `wait`: share of the loop that next() takes after the first batch."""
+    """Makes one run and returns what main() prints. `wait`: share of the loop in next(), the first batch left out."""
     knobs = {**DEFAULTS, **knobs}
     if knobs["cores"]:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:knobs["cores"]])
@@ -199,7 +200,7 @@ def run(knobs):
 
 
 def serve():
-    """A line of knobs in, a line of results out: {"error": ...} for a run that failed."""
+    """Reads lines of knobs and prints a line of results for each: {"error": ...} for a run that failed."""
     for line in sys.stdin:
         receiver, sender = os.pipe()
         child = os.fork()
@@ -215,11 +216,12 @@ def serve():
             sys.stderr.flush()
             os._exit(0)
         os.close(sender)
-        text = os.read(receiver, 1 << 16).decode()  # one write; workers that outlive the run may keep the pipe open
+        # One read, not to the end: workers that outlive the run may keep the pipe open.
+        text = os.read(receiver, 1 << 16).decode()
         os.close(receiver)
         os.waitpid(child, 0)
         try:
-            os.killpg(child, signal.SIGKILL)  # workers of a run that was ended
+            os.killpg(child, signal.SIGKILL)  # ends workers that are left
         except ProcessLookupError:
             pass
         print(text or '{"error": "ended by a signal"}', flush=True)

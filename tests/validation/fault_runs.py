@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the scenarios of faults.py: records each once, applies each fix, and asks the analyzer and the baselines.
 
-Measured runs come from one server that has PyTorch imported; recorded ones are programs of their own, as a
-user's are. Nothing is scored here.
+Measured runs come from one server that has PyTorch imported; recorded runs are programs of their own, as a
+user's are. fault_scores.py scores them.
 """
 import collections
 import contextlib
@@ -22,16 +22,17 @@ import runs
 CELL = os.path.join(runs.HERE, "fault_cell.py")
 SIZES = {"medium": ((400, 300), (300, 400), (360, 320)), "large": ((560, 420), (420, 560), (500, 450)),
          "huge": ((800, 600), (600, 800), (700, 650)), "giant": ((1200, 900), (900, 1200), (1050, 950))}  # fmt: skip
-MOST = 16  # runs of one arm, ever
-STRAYS = 0.1  # of a recording against the mean of the runs without the agent
+MOST = 16  # most runs of one arm
+STRAYS = 0.1  # a recording's rate may differ that much from the mean of the runs without the agent
 
-# So many runs of each arm are made at least, and at most.
+# The least and the largest number of runs of each arm.
 Effort = collections.namedtuple("Effort", "repeats attempts")
 QUICK, FULL = Effort(1, 1), Effort(3, MOST)
 
 
 def make_pictures(folder, make_one):
-    """Folders of pictures below `folder`, each made once; make_one(folder, count, sizes, quality=) makes one."""
+    """Makes the folders of pictures below `folder` that are missing, each by make_one(folder, count, sizes,
+    quality=)."""
     for name, sizes in SIZES.items():
         made = os.path.join(folder, name)
         if not os.path.isdir(made):
@@ -41,7 +42,7 @@ def make_pictures(folder, make_one):
 
 
 def key_of(knobs, repeat):
-    """Of a measured run: what differs from the defaults, so that equal runs of two scenarios are one."""
+    """Key of a measured run: what differs from the defaults. Two scenarios share runs with equal knobs."""
     turned = {name: value for name, value in knobs.items() if value != fault_cell_knobs.DEFAULTS[name]}
     return "b/%s/%d" % (json.dumps(turned, sort_keys=True), repeat)
 
@@ -51,7 +52,8 @@ def trace_of(store, scenario):
 
 
 class Server:
-    """fault_cell.py --serve, started at the first run and after one that it did not survive; and its storage."""
+    """A running fault_cell.py --serve and its storage. The server is started at the first run, and again after a run
+    that it did not survive."""
 
     def __init__(self, pictures):
         self.pictures, self.process = pictures, None
@@ -91,7 +93,7 @@ class Server:
             self.process.kill()
             self.process.wait()
             self.process.stdout.close()
-            with contextlib.suppress(OSError):  # a line that the server has not taken
+            with contextlib.suppress(OSError):  # the server has not read its last line
                 self.process.stdin.close()
             self.process = None
 
@@ -116,7 +118,7 @@ def suggested(report, knobs):
 
 
 def arms(scenario, report):
-    """{name: knobs} of all that is measured: the scenario, each fix, and what the report suggests."""
+    """{name: knobs} of all arms that are measured: the scenario, each fix, and the report's suggestion."""
     found = {"base": scenario.knobs}
     for fix in scenario.fixes:
         found[fix.what] = {**scenario.knobs, **fix.knobs}
@@ -126,7 +128,7 @@ def arms(scenario, report):
 
 
 def reports(store, scenarios):
-    """{(name, severity): report} of what is recorded."""
+    """{(name, severity): report} of the scenarios that are recorded."""
     found = {}
     for scenario in scenarios:
         trace = trace_of(store, scenario)
@@ -139,7 +141,7 @@ def reports(store, scenarios):
 
 
 class Work:
-    """What is left to do of the scenarios, until the deadline; counts what failed."""
+    """Records and measures scenarios until the deadline; counts failures."""
 
     def __init__(self, scenarios, store, pictures, deadline):
         self.scenarios, self.store, self.deadline, self.failed = scenarios, store, deadline, 0
@@ -149,7 +151,7 @@ class Work:
         return time.monotonic() >= self.deadline
 
     def attempt(self, what, action, *arguments):
-        """What the action returns, True for nothing; None if it failed."""
+        """What action() returns, or True if that is false; None if it failed."""
         try:
             return action(*arguments) or True
         except runs.Failed as error:
@@ -167,7 +169,7 @@ class Work:
             print("validate: recorded %s/%d%s" % (*scenario[:2], " again" if again else ""), flush=True)
 
     def record_again(self, scenario, attempts):
-        """Of a recording that was much slower or faster than the runs without the agent: it met an odd moment."""
+        """Records once more what was much slower or faster than the runs without the agent: it met an odd moment."""
         count = self.store.runs.get("b-trace/%s/%d" % scenario[:2], {"recordings": attempts})["recordings"]
         found, trace = runs_of(self.store, scenario.knobs), trace_of(self.store, scenario)
         if not found or count >= attempts or not os.path.exists(trace):
@@ -192,10 +194,11 @@ class Work:
 
 
 def work(scenarios, store, pictures, effort, deadline):
-    """Records and measures what is not stored yet until the deadline. Returns how many runs failed.
+    """Until the deadline, records and measures what is not stored yet. Returns how many runs
+    failed.
 
-    Every arm runs once, then again, until its mean is known well enough. A scenario's arms come one after the other, in
-    a random order: a machine that slows down for a minute slows down all that are compared."""
+    Every arm runs once, then again until its mean is known well enough. A scenario's arms follow each other in random
+    order, so that a machine which is slow for a minute slows down all that are compared."""
     worker = Work(scenarios, store, pictures, deadline)
     try:
         for scenario in scenarios:
@@ -215,7 +218,7 @@ def runs_of(store, knobs):
 
 
 def settled(found, repeats):
-    """Whether there are so many runs, and their mean is known to faults.KNOWN; of one that is wanted, one is enough."""
+    """Whether there are `repeats` runs and their mean is known to faults.KNOWN; a single wanted run is enough."""
     rates = [one["rate"] for one in found]
     return len(rates) >= repeats and (repeats < 2 or figures.standard_error(rates) <= faults.KNOWN)
 
@@ -227,7 +230,7 @@ def measured(store, scenario, report):
 
 
 def baseline_claims(report, knobs):
-    """{method: {label: gain claimed}} of those who name something from the same trace."""
+    """{method: {label: claimed gain}} of the methods that name something from the same trace."""
     whole = {**fault_cell_knobs.DEFAULTS, **knobs}
     stages = {stage["name"]: stage for stage in report["stages"]}
     batch, workers, step = whole["batch"], whole["workers"], whole["step_ms"] * 1e-3
@@ -271,7 +274,7 @@ def baseline_claims(report, knobs):
 
 
 def whatif_gains(trace, report, scenario):
-    """{arm: gain of the whole loop that `penstock whatif` predicts}, of the fixes that it can be asked for."""
+    """{arm: gain of the whole loop that `penstock whatif` predicts}, for the fixes that it has options for."""
     whole = {**fault_cell_knobs.DEFAULTS, **scenario.knobs}
     found = {}
     for fix in scenario.fixes:

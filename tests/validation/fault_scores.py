@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who named the fix that gained most, what was claimed for it, and what the suggestion gives away. Pure.
+"""Scores: who named the fix that gained most, what was claimed for it, and what the suggestion gives
+away. Pure functions.
 
-A scenario's truth is measured: of each label the largest gain of its fixes, and of all labels the largest one.
+A scenario's truth is measured: a label gains what its best fix gains, and the label that gains most is the
+true one.
 """
 import collections
 
@@ -10,12 +12,13 @@ import figures
 
 OURS = "penstock"
 
-# One scenario judged: truth label, what was named first and second, right, right among two, the gains.
+# The judgement of one scenario: the true label, the labels that were named in order, whether the first
+# is right, whether one of the first two is, and the gains.
 Judged = collections.namedtuple("Judged", "scenario truth gains ranked right among claimed real wait confidence replay")
 
 
 def gains_of(scenario, rates):
-    """{label: largest measured gain of its fixes}; {} before the scenario itself was measured."""
+    """{label: largest measured gain of its fixes}; {} if the scenario itself is not measured."""
     found = {}
     if "base" not in rates:
         return found
@@ -27,7 +30,8 @@ def gains_of(scenario, rates):
 
 
 def is_right(named, gains):
-    """As figures.named_right(); where the data gain nothing, the step and "none" say the same: leave them alone."""
+    """As figures.named_right(). If nothing in the data path gains, "step" and "none" are both right: they leave it
+    alone."""
     data = {label: gain for label, gain in gains.items() if label != "step"}
     if figures.name_of(data) == "none":
         return named in ("step", "none")
@@ -35,21 +39,22 @@ def is_right(named, gains):
 
 
 def is_alarm(named, gains):
-    """Something in the data path is named although nothing there gains."""
+    """Whether something in the data path is named although nothing there gains."""
     data = {label: gain for label, gain in gains.items() if label != "step"}
     return figures.name_of(data) == "none" and named not in ("step", "none")
 
 
 class Scores:
-    """Filled one scenario at a time; Judged of ours are kept one by one, of the others only the outcome."""
+    """Filled one scenario at a time. Keeps a Judged for each of our verdicts, and only the outcomes of the other
+    methods."""
 
     def __init__(self):
         self.judged = []
         self.named = collections.defaultdict(list)  # method -> [(severity, healthy, right, alarm, claimed, real)]
-        self.confusion = collections.Counter()  # (truth, named by ours)
-        self.gain_errors = []  # of what ours named: (1 + claimed) / (1 + measured) - 1
-        self.whatif = collections.defaultdict(list)  # label of a fix -> the same, for each fix asked for
-        self.signs = []  # of those, whether both say "gains 5 %" or both do not
+        self.confusion = collections.Counter()  # (truth, what we named)
+        self.gain_errors = []  # (1 + claimed) / (1 + measured) - 1 of what we named
+        self.whatif = collections.defaultdict(list)  # label of a fix -> the same error of each prediction by whatif
+        self.signs = []  # for each such prediction: whether it and the measurement agree about a gain of 5 %
         self.regrets = collections.defaultdict(list)  # method -> (regret, honest regret or None)
         self.repeats = []
         self.missing = []
@@ -58,7 +63,7 @@ class Scores:
         self.arms = []  # lists of runs
 
     def count(self, arms, settled):
-        """`arms`: {arm: [run]} of one scenario; `settled`: whether such a list of runs agrees."""
+        """`arms`: {arm: [run]} of one scenario; settled(runs): whether their mean is known well enough."""
         for found in arms.values():
             self.planned += 1
             self.measured += 1 if found else 0
@@ -105,7 +110,8 @@ class Scores:
                                        is_alarm(label, gains), max(0.0, gains.get(label, 0.0)), best))  # fmt: skip
 
     def add_regrets(self, scenario, repeats):
-        """Of what can be set: the scenario as it is, its fixes of workers, depth and start, and the suggestion."""
+        """Regrets among what a user can set: the scenario as it is, its fixes of workers, depth and start, and the
+        suggestion."""
         settings = {"base", "suggested", *(fix.what for fix in scenario.fixes
                                            if set(fix.knobs) <= {"workers", "prefetch", "persistent"})}  # fmt: skip
         known = {arm: rates for arm, rates in repeats.items() if arm in settings}
@@ -116,29 +122,29 @@ class Scores:
             self.regrets[method].append((figures.regret(chosen, means), figures.honest_regret(chosen, known)))
 
     def regret(self, method):
-        """(mean regret, mean honest regret), the second None where no scenario has two runs of all its arms."""
+        """(mean regret, mean honest regret); the second is None if no scenario has two runs of each arm."""
         naive, honest = zip(*self.regrets[method])
         honest = [one for one in honest if one is not None]
         return figures.mean(naive), figures.mean(honest) if honest else None
 
     def judged_regret(self, method):
-        """Of the two, the one that the goal is about."""
+        """The regret that the goal is about: the honest one if there is one."""
         naive, honest = self.regret(method)
         return naive if honest is None else honest
 
     def shares(self, method, severity=None):
-        """(right, of) of the faults, healthy controls left out."""
+        """(number named right, number in all) of the faults, healthy controls left out."""
         hits = [right for level, healthy, right, *_ in self.named[method]
                 if not healthy and severity in (None, level)]  # fmt: skip
         return sum(hits), len(hits)
 
     def alarms(self, method):
-        """(alarms, of) on the healthy controls."""
+        """(number of alarms, number in all) of the healthy controls."""
         found = [alarm for _level, healthy, _right, alarm, *_ in self.named[method] if healthy]
         return sum(found), len(found)
 
     def expected_gain(self, method):
-        """What following the name gains, of what the best fix gains, over all faults."""
+        """The share of the best fixes' gains that following the names gains, over all faults."""
         pairs = [(claimed, best) for _level, healthy, _right, _alarm, claimed, best in self.named[method]
                  if not healthy]  # fmt: skip
         whole = sum(best for _claimed, best in pairs)
@@ -146,7 +152,8 @@ class Scores:
 
 
 def macro_f1(judged):
-    """Mean over the true labels of 2 right / (truly so + named so); a tie that counts as right counts for its truth."""
+    """Mean over the true labels of 2 right / (cases with that truth + cases named so). A tie that counts as right
+    counts as named by its truth."""
     truths = collections.Counter(one.truth for one in judged)
     named = collections.Counter(one.truth if one.right else one.ranked[0] for one in judged)
     right = collections.Counter(one.truth for one in judged if one.right)

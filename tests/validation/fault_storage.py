@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Storage behind a network, as slow as each request asks for: fault_storage.py FOLDER, prints its port.
 
-A request is a line `NAME SECONDS BYTES_PER_SECOND`: the file's contents follow after that delay, at that rate
-for all readers together (0: no limit). Time passes inside the reader's recv(), as with a real slow server.
+A request is a line `NAME SECONDS BYTES_PER_SECOND`. The file's contents follow after that delay, at that rate
+for all readers together (0: no limit). The reader waits inside its recv(), as with a real slow server.
 """
 import os
 import socket
@@ -13,7 +13,7 @@ import time
 
 
 class Bucket:
-    """So many bytes a second for all readers together: who comes later waits longer."""
+    """Gives all readers together so many bytes a second: later ones wait longer."""
 
     def __init__(self):
         self.lock, self.free = threading.Lock(), 0.0
@@ -51,11 +51,11 @@ class Storage(socketserver.ThreadingTCPServer):
                     self.contents[os.path.relpath(path, folder)] = file.read()
 
     def handle_error(self, request, client_address):
-        pass  # a reader that went away in the middle
+        pass  # the reader has gone
 
 
 class Reader:
-    """One connection for each process that reads."""
+    """Reads through one connection for each process."""
 
     def __init__(self, port):
         self.port, self.process, self.connection = port, None, None
@@ -84,4 +84,4 @@ if __name__ == "__main__":
     storage = Storage(sys.argv[1])
     print(storage.server_address[1], flush=True)
     threading.Thread(target=storage.serve_forever, daemon=True).start()
-    sys.stdin.read()  # ends with whoever started it
+    sys.stdin.read()  # ends when its parent closes the pipe

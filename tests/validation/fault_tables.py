@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Section (b) of analyzer/VALIDATION.md from its scores: every figure in it comes from here."""
+"""Writes section (b) of analyzer/VALIDATION.md from its scores: every figure in it comes from here."""
 import fault_scores
 import faults
 import figures

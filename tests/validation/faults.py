@@ -1,30 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """The faults F0 to F22 and the healthy controls, each with the fixes that are tried on it.
 
-A scenario is the target of fault_cell.py with knobs turned; a fix turns some of them back or further, and
-bears the label that naming it takes. Which fix is the true one is measured, never read from here. Pure.
+A scenario is a run of fault_cell.py with some knobs turned. A fix turns some of them back or further; a
+report that names its label has named it. Measurements say which fix is the true one, never this file.
+Pure functions.
 """
 import collections
 
 import fault_cell_knobs
 
-# name "F5", severity 1 to 3, what was done, knobs, fixes: [Fix], healthy: a control.
+# name such as "F5", severity 1 to 3, title: what was done, knobs, fixes: [Fix], healthy: whether it
+# is a control.
 Scenario = collections.namedtuple("Scenario", "name severity title knobs fixes healthy")
 Fix = collections.namedtuple("Fix", "label what knobs")
 
-# A sample waits 0.8 ms for the storage and costs 1.6 ms of CPU, half of it decoding; a batch then takes two
-# workers some 11 ms, and the step a little longer.
+# A sample waits 0.8 ms for the storage and costs 1.6 ms of CPU, half of it decoding. Two workers then need
+# some 11 ms for a batch, a little less than the step.
 BASE = {"pictures": "medium", "size": 224, "read_ms": 0.8, "step_ms": 12.0}
-# Nothing but waiting for files: four workers, on few cores too.
+# Workers only wait for files: four of them run on few cores too.
 WAITING = {**BASE, "workers": 4, "decode": "done", "augment": "done"}
 
 NO_READ = {"read": "memory", "read_ms": 0.0, "bandwidth_mb": 0.0, "lock": False, "cold": False}
 LABELS = ("read", "decode", "augment", "collate", "transfer", "startup", "prefetch", "workers", "threads", "cores",
           "step", "none")  # fmt: skip
 
-KNOWN = 0.04  # standard error of the mean of a scenario's or a fix's runs that is small enough
+KNOWN = 0.04  # a standard error of the mean of an arm's runs that is small enough
 
-# What cannot be made on a plain machine without permission, and so is not imitated.
+# Faults that a plain machine without special permission cannot have: they are not imitated.
 NOT_RUN = (
     ("F15", "a cgroup CPU quota needs permission to write below /sys/fs/cgroup; F14 limits the cores by affinity"),
     ("F18 on a device", "pageable copies need a GPU; what runs as F18 is a copy by the consumer, part of its step"),
@@ -33,7 +35,7 @@ NOT_RUN = (
 
 
 def fixes_of(knobs, others=()):
-    """What is tried on every scenario, and what only some of them have."""
+    """The fixes that are tried on a scenario: the common ones, those of its turned knobs, and `others`."""
     whole = {**fault_cell_knobs.DEFAULTS, **knobs}
     workers = whole["workers"]
     found = [Fix("workers", "%d workers" % max(2, 2 * workers), {"workers": max(2, 2 * workers)})]
@@ -45,7 +47,7 @@ def fixes_of(knobs, others=()):
     if whole["decode"] != "done":
         found.append(Fix("decode", "decoded already", {"decode": "done"}))
     if whole["augment"] != "done":
-        # What is handed over stays as it was: the work goes, not the bytes.
+        # Only the work is saved: samples keep their size.
         floats = whole["augment"] in ("float", "threads")
         found.append(Fix("augment", "augmented already", {"augment": "done", **({"floats": True} if floats else {})}))
     for label, what, knob, value in (
@@ -73,7 +75,7 @@ def values(knob, *found):
 
 
 def scenarios():
-    """All of them, three severities each; about 2 s a run."""
+    """All scenarios, with three severities each; a run takes about 2 s."""
     short = {**BASE, "batches": 64}
     few = (Fix("workers", "2 workers", {"workers": 2}),)
     found = []
@@ -132,7 +134,7 @@ def chosen(full):
     return [one for one in scenarios() if full or (one.name, one.severity) in QUICK]
 
 
-# What the parts of a report name: words of verdict.bottleneck, and ids of findings.
+# The labels that a report's words of verdict.bottleneck and ids of findings stand for.
 OF_VERDICT = {"read": "read", "decode": "decode", "augment": "augment", "collate": "collate", "transfer": "transfer",
               "startup": "startup", "prefetch": "prefetch", "compute": "step", "h2d": "step"}  # fmt: skip
 OF_FINDING = {
@@ -151,8 +153,8 @@ OF_FINDING = {
 def claims_of(report):
     """{label: claimed speedup - 1} of what a report names: its verdict and the findings with a prediction.
 
-    Several claims of one label: the largest. A finding without a prediction claims 0, unless it is for information:
-    it is named, after all that promise something."""
+    Takes the largest of several claims of one label. A finding without a prediction claims 0; one for information
+    claims nothing."""
     found = {}
     label = OF_VERDICT.get(report["verdict"]["bottleneck"])
     if label is not None:
@@ -168,9 +170,10 @@ def claims_of(report):
 
 
 def ranking(report, least=0.05, tie=0.2):
-    """Labels that a report names, by claimed gain, those without a prediction last; ["none"] if there are none.
+    """The labels that a report names, in order of claimed gain, those without a prediction last; ["none"] if
+    there are none.
 
-    The verdict is what a reader sees first: it leads where its claim is within `tie` of the largest."""
+    A reader sees the verdict first, so it leads if its claim is within `tie` of the largest."""
     claims = claims_of(report)
     found = sorted((label for label, gain in claims.items() if gain >= least or gain == 0), key=lambda one: -claims[one])
     verdict = OF_VERDICT.get(report["verdict"]["bottleneck"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Section (b) on answers that are known: what is claimed, what is right, and what stands in the tables."""
+"""Section (b) on known answers: what is claimed, what counts as right, and what the tables say."""
 import os
 import tempfile
 import threading
@@ -94,7 +94,8 @@ class Claims(unittest.TestCase):
 
     def test_baselines_see_the_same_trace(self):
         claims = fault_runs.baseline_claims(report(), scenario(workers=1, step_ms=1.0).knobs)
-        # Batches of 8 take 80 ms, 64 of them reading: twice the workers, twice the rate; no reads, five times.
+        # Batches of 8 take 80 ms, 64 of them reading: twice the workers give twice the rate, no reads five
+        # times.
         self.assertAlmostEqual(claims["bottleneck law"]["workers"], 1.0)
         self.assertAlmostEqual(claims["bottleneck law"]["read"], 4.0)
         self.assertEqual(claims["5 % rule"], {"workers": 1.0})

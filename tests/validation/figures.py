@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statistics of analyzer/VALIDATION.md. Pure functions of plain numbers; figures_test.py knows their answers.
+"""The statistics of analyzer/VALIDATION.md: pure functions of plain numbers. figures_test.py has known answers.
 
 An error is predicted / measured - 1, a fraction: +0.1 is a prediction that promises 10 % too much.
 """
@@ -11,7 +11,7 @@ Errors = collections.namedtuple("Errors", "count mean_absolute median_absolute p
 
 
 def quantile(values, p):
-    """Linear interpolation (Hyndman and Fan, type 7). Requires: one value at least, p in [0, 1]."""
+    """The quantile by linear interpolation (Hyndman and Fan, type 7). Requires: one value or more, p in [0, 1]."""
     ordered = sorted(values)
     place = p * (len(ordered) - 1)
     below = math.floor(place)
@@ -29,7 +29,7 @@ def relative_error(predicted, measured):
 
 
 def summarise(errors):
-    """Errors of a list of relative errors; bias is their mean with the sign. None for an empty list."""
+    """Summary of a list of relative errors; bias is their mean with the sign. None for an empty list."""
     if not errors:
         return None
     sizes = [abs(error) for error in errors]
@@ -43,7 +43,7 @@ def coverage(intervals, values):
 
 
 def wilson(hits, count, z=1.96):
-    """Wilson's interval of a share, 95 % by default. (0, 1) for no trials."""
+    """Wilson's interval of a share, 95 % by default; (0, 1) for no trials."""
     if count == 0:
         return 0.0, 1.0
     share, square = hits / count, z * z
@@ -53,8 +53,8 @@ def wilson(hits, count, z=1.96):
 
 
 def repeat_noise(groups):
-    """Coefficient of variation of repeats of one thing, pooled over things: the root of the mean square
-    of (value - mean) / mean with n - 1 per thing. None unless some thing was repeated."""
+    """Coefficient of variation of repeats, pooled over `groups`: the root of the mean square of (value
+    - mean) / mean, with n - 1 for each group. None unless some group has two values."""
     squares, degrees = 0.0, 0
     for group in groups:
         if len(group) < 2:
@@ -66,15 +66,16 @@ def repeat_noise(groups):
 
 
 def standard_error(values):
-    """Of the mean, relative to it; None of fewer than two."""
+    """Standard error of the mean, relative to it; None for fewer than two values."""
     if len(values) < 2:
         return None
     return statistics.stdev(values) / math.sqrt(len(values)) / mean(values)
 
 
 def speed_difference(things):
-    """By how much machines differ on which the same things were measured: the largest over machines of the mean, over
-    things, of its rate against the others', as a fraction. `things`: [[(machine, rate)]]. None if none was shared."""
+    """By what fraction the speeds of machines differ that measured the same things: a machine's rate against the
+    others', as a mean over things; the largest of all machines. `things`: [[(machine, rate)]]. None if two machines
+    never measured the same thing."""
     logs = collections.defaultdict(list)
     for runs in things:
         for machine in {machine for machine, _rate in runs}:
@@ -86,15 +87,16 @@ def speed_difference(things):
 
 
 def regret(chosen, rates):
-    """What a choice gives away: 1 - its rate / the best rate. `rates`: {choice: measured rate}."""
+    """The fraction that a choice gives away: 1 - its rate / the best rate. `rates`: {choice: measured rate}."""
     return 1 - rates[chosen] / max(rates.values())
 
 
 def honest_regret(chosen, runs):
-    """Likewise, where the best is found by one half of the runs and judged by the other, both ways.
+    """The regret if one half of the runs finds the best choice and the other half judges it, as a
+    mean over both ways.
 
-    The best of several noisy rates is the luckiest too, so that regret() of equal choices is not 0.
-    `runs`: {choice: [measured rate]}; None where a choice has one run alone."""
+    The best of several noisy rates is also the luckiest one, so regret() is not 0 even if all
+    choices are equal. `runs`: {choice: [measured rate]}. None if a choice has only one run."""
     if min(map(len, runs.values())) < 2:
         return None
     first = {choice: mean(found[0::2]) for choice, found in runs.items()}
@@ -104,7 +106,7 @@ def honest_regret(chosen, runs):
 
 
 def cheapest(rates, cost, within=0.02):
-    """The cheapest choice whose rate is at most `within` below the best; the faster one among equals."""
+    """The cheapest choice with a rate at most `within` below the best; the fastest of those that cost the same."""
     best = max(rates.values())
     good = [choice for choice, rate in rates.items() if rate >= (1 - within) * best]
     return min(good, key=lambda choice: (cost(choice), -rates[choice]))
@@ -119,7 +121,7 @@ def name_of(gains, least=0.05):
 
 
 def named_right(named, gains, least=0.05, tie=0.2):
-    """Whether `named` is the truth by measured `gains`, or its gain is within `tie` of the largest."""
+    """Whether `named` is the factor that gains most by measured `gains`, or gains almost as much (within `tie`)."""
     truth = name_of(gains, least)
     if truth == "none" or named == "none":
         return named == truth
@@ -127,7 +129,8 @@ def named_right(named, gains, least=0.05, tie=0.2):
 
 
 def discordant(predicted, measured, margin):
-    """Pairs that `predicted` puts in the other order than `measured`, where both differ by `margin`.
+    """Counts the pairs of choices that `predicted` orders otherwise than `measured`, if both differ
+    by `margin`.
 
     Both are {choice: rate}. Returns (wrong pairs, pairs that differ by the margin in `measured`)."""
     choices = sorted(set(predicted) & set(measured))

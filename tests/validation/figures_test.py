@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness's statistics and baselines on numbers whose answer is known, and the public curves."""
+"""The harness's statistics and baselines on numbers with known answers, and the public curves."""
 import math
 import os
 import random
@@ -150,7 +150,7 @@ class Curves(unittest.TestCase):
 
 
 class Harness(unittest.TestCase):
-    """A family whose truth is known: twice the workers, twice the rate; the queue and the step do nothing."""
+    """A family with a known truth: twice the workers give twice the rate; queue and step change nothing."""
 
     cells = grids.product((1, 2), (2, 4), (0, 10))
 
@@ -168,7 +168,7 @@ class Harness(unittest.TestCase):
 
     def test_a_true_prediction_has_no_error_and_reaches_every_goal(self):
         scores = self.scored(lambda cell: 100.0 * cell.workers)
-        self.assertEqual(len(scores.errors["penstock"]), 7)  # the recorded cell is no prediction
+        self.assertEqual(len(scores.errors["penstock"]), 7)  # the recorded cell is not predicted
         self.assertAlmostEqual(figures.summarise(scores.errors["penstock"]).worst, 0)
         self.assertEqual(scores.confusion, {("workers", "workers"): 4, ("none", "none"): 3})  # the largest cell has no change
         self.assertEqual(scores.regrets["penstock"], [0, 0])
@@ -200,7 +200,7 @@ class Harness(unittest.TestCase):
         self.assertIn("differ by 20 %", validate.mixed(runs_of_two)[0])
         runs_of_two[0][1]["rate"] = 104.0
         self.assertEqual(validate.mixed(runs_of_two), [])
-        self.assertEqual(validate.mixed([[{"rate": 100.0}, {"rate": 150.0}]]), [])  # kept before machines were told apart
+        self.assertEqual(validate.mixed([[{"rate": 100.0}, {"rate": 150.0}]]), [])  # runs without a machine
 
     def test_an_interrupted_line_is_measured_again(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cells are measured, which of them are recorded to predict the others, and how results are scored.
+"""Which cells are measured, which of them are recorded to predict the others from, and how results are
+scored.
 
-A family is one kind of work; its cells differ in workers, prefetch, step and batch only. Everything is predicted
-from each source in turn. Scores are computed from stored measurements: no program is started here.
+A family is one kind of work; its cells differ only in workers, prefetch, step and batch. All cells are predicted
+from each source in turn. Scores come from stored measurements: no program is started here.
 """
 import collections
 
@@ -21,7 +22,7 @@ def product(workers, prefetch, steps):
 
 
 def loader_families(full):
-    """(d): sample services of 5 ms on average, so a batch of 8 takes a thread 40 ms."""
+    """(d): a sample takes 5 ms on average, so a thread needs 40 ms for a batch of 8."""
     kinds = [
         ("sleeping, constant", [*ZERO, "--read-latency", "5ms"]),
         ("sleeping, exponential", [*ZERO, "--read-latency", "5ms~exponential"]),
@@ -41,7 +42,7 @@ def loader_families(full):
 
 
 def dataloader_families(full, pictures):
-    """(a): four distributions of sleeping services of 20 ms a batch; and JPEG decode, without workers too."""
+    """(a): samples that sleep, by four distributions of 20 ms a batch; and JPEG decoding, without workers too."""
     if full:
         cells = product((1, 2, 4), (1, 2, 4), (0, 6, 12))
         sources = [Cell(1, 2, 6), Cell(2, 2, 12), Cell(4, 4, 0)]
@@ -56,7 +57,7 @@ def dataloader_families(full, pictures):
     return found
 
 
-# Samples, samples in a batch and the step in ms of each: a run without workers takes some six seconds, and two
+# (samples, samples in a batch, step in ms) of each work. A run without workers takes some six seconds; two
 # workers need about as long for a batch as the step takes.
 REAL_WORKS = {"pillow-jpeg": (1280, 16, 35), "pillow-large": (256, 4, 50), "pillow-png": (768, 16, 60),
               "pillow-webp": (1280, 16, 35), "opencv": (1600, 16, 25), "torchvision": (1280, 16, 35),
@@ -78,9 +79,10 @@ def real_families(full, folder):
 
 
 def baseline_rates(loader, facts, recorded, source, cells):
-    """{method: {cell: samples per second}}; "scaled" ones are brought to the recorded rate first.
+    """{method: {cell: samples per second}}. Methods named "scaled" are multiplied so that they give
+    the recorded rate for the source.
 
-    None for cells of another batch: the formulas know nothing of it."""
+    Cells of another batch are left out: the formulas know nothing of batch sizes."""
     rates = {}
     cells = [cell for cell in cells if not cell.batch]
     for name, formula in (("bottleneck law", lambda c: baselines.bottleneck_law(facts, c.workers, c.step * 1e-3)),
@@ -94,7 +96,8 @@ def baseline_rates(loader, facts, recorded, source, cells):
 
 
 def interventions(cell, cells):
-    """{factor: cell with that changed}: the next larger workers and prefetch, and no step at all."""
+    """{factor: the cell that differs in it alone}: the next larger number of workers or depth of prefetch, or no
+    step."""
     found = {}
     for factor, others in (("workers", [c for c in cells if c.workers > cell.workers and c[1:] == cell[1:]]),
                            ("prefetch", [c for c in cells if c.prefetch > cell.prefetch
@@ -112,19 +115,19 @@ def gains(rates, cell, cells):
 
 
 class Scores:
-    """Errors, coverage, naming and regret of every method over families; filled one source at a time."""
+    """Errors, coverage, naming and regret of every method over all families; filled one source at a time."""
 
     def __init__(self):
         self.errors = collections.defaultdict(list)  # method -> relative errors
-        self.by_family = collections.defaultdict(list)  # family name -> ours
-        self.by_change = collections.defaultdict(list)  # what differs from the source -> ours
+        self.by_family = collections.defaultdict(list)  # family name -> our errors
+        self.by_change = collections.defaultdict(list)  # what differs from the source -> our errors
         self.intervals, self.values = [], []
-        self.named = collections.defaultdict(list)  # method -> right or not
+        self.named = collections.defaultdict(list)  # method -> [whether it named right]
         self.confusion = collections.Counter()  # (truth, named by ours)
         self.regrets = collections.defaultdict(list)
         self.gain_errors = []
         self.repeats = []
-        self.ratios = []  # errors of predicted speed-ups over the source
+        self.ratios = []  # errors of predicted speed-ups against the source
 
     def add(self, family, source, predicted, others, waits, measured):
         """`measured`: {cell: [rate of each repeat]}; `others`: baseline_rates(); `waits`: {cell: fraction}."""
@@ -152,7 +155,7 @@ class Scores:
         for cell in truth:
             real = gains(truth, cell, family.cells)
             if len(real) < len(interventions(cell, family.cells)) or not real:
-                continue  # not all of them were measured yet
+                continue  # not all cells are measured yet
             for method, rates in methods.items():
                 claimed = gains(rates, cell, family.cells)
                 if len(claimed) < len(real):

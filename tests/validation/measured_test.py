@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The analyzer against the faults that are in the tree: recorded and measured once, judged at every build.
+"""The analyzer on the faults kept in the tree: recorded and measured once, judged at every build.
 
-The same recordings give the same reports: what changes is the analyzer. Bounds are a little below what it
-reached when they were set; analyzer/VALIDATION.md has the figures and the goals.
+The recordings stay the same, so only a change of the analyzer changes the scores. The bounds are a little
+below what it reached when they were set; analyzer/VALIDATION.md has the figures and the goals.
 """
 import os
 import sys
@@ -15,9 +15,9 @@ import figures
 import runs
 import validate
 
-NAMED = 62  # of 66
+NAMED = 62  # at least so many of 66 named right
 REPLAY = 0.03  # mean absolute error
-GAIN = 0.1  # that what is named gains, off by
+GAIN = 0.1  # error of the gain claimed for what is named
 
 
 class Measured(unittest.TestCase):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One recording of each loader, a few predictions, a few measurements: do they point the same way?
+"""One recording of each loader, a few predictions, a few measurements: do they agree in direction?
 
-Services sleep, and long enough that a busy machine changes them little. Bounds catch a predictor that is
-broken, not one that is a few percent off: the percents are validate.py's.
+Samples sleep, so long that a busy machine changes little. The bounds catch a broken predictor, not one
+that is a few percent off; validate.py measures the percents.
 """
 import os
 import shutil
@@ -20,7 +20,7 @@ import runs
 import validate
 from runs import Cell
 
-MARGIN = 0.3  # rates that differ by less are not ranked
+MARGIN = 0.3  # the order of rates that differ by less is not checked
 
 
 class Quick(unittest.TestCase):
@@ -38,8 +38,8 @@ class Quick(unittest.TestCase):
     def check(self, loader, source, cells, limit):
         """Predicts `cells` from `source`, measures them, and compares their order.
 
-        `limit` of a cell is what its services and step allow: another load on the machine can keep runs
-        below it, nothing can lift them above.
+        limit(cell) is the rate that samples and step allow: other load on the machine can keep runs
+        below it, nothing lifts them above.
         """
         trace = os.path.join(self.work, "trace.penstock")
         loader.record(source, 1, trace)
@@ -48,7 +48,7 @@ class Quick(unittest.TestCase):
         self.assertEqual(set(predicted), set(cells))
         facts, recorded, wait = runs.facts(trace, loader.batch)
         self.assertGreater(facts.service, 0)
-        self.assertGreater(wait, 0.05)  # every source starves its consumer
+        self.assertGreater(wait, 0.05)  # in every source the training loop waits
         measured = {cell: loader.measure(cell, 2)["rate"] for cell in cells[1:]}
         measured[source] = recorded
         for cell, one in predicted.items():
@@ -70,7 +70,7 @@ class Quick(unittest.TestCase):
         slow, wide, stepping = Cell(1, 4, 0), Cell(4, 4, 0), Cell(4, 4, 200)
         rates = self.check(loader, slow, [wide, stepping],
                            lambda cell: 8 / max(0.16 / cell.workers, cell.step * 1e-3))  # fmt: skip
-        self.assertGreater(rates[wide], 2 * rates[slow])  # sleeping threads do not compete
+        self.assertGreater(rates[wide], 2 * rates[slow])  # threads that sleep do not compete for cores
         self.assertLess(rates[stepping], 0.5 * rates[wide])
 
     def test_dataloader(self):
@@ -95,7 +95,7 @@ class Quick(unittest.TestCase):
         self.assertEqual(scores.missing, [])
         judged = scores.judged[0]
         print("    named %s, claims %s, measured %s" % (judged.ranked, judged.claimed, judged.gains), flush=True)
-        # 200 ms of a batch are waiting for the storage; all the rest is some milliseconds.
+        # A batch waits 200 ms for the storage; all the rest takes a few milliseconds.
         self.assertEqual(judged.truth, "read")
         self.assertIn("read", judged.ranked[:2])
         self.assertEqual(fault_scores.macro_f1(scores.judged), 1.0 if judged.right else 0.0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets that do real work on real files, for dataloader_cell.py; and the files, made once.
+"""Datasets that do real work on real files, for dataloader_cell.py, and what makes the files.
 
-Each entry of WORKS is a class whose objects map an index to a tensor. Files are read through the page cache.
+WORKS has their classes by name. Files are read through the page cache.
 """
 import json
 import os
@@ -11,11 +11,11 @@ import numpy
 import torch
 from torch.utils.data import Dataset
 
-SIDE = 224  # of what a sample becomes, in pixels
+SIDE = 224  # pixels of a finished sample's side
 
 
 class Files(Dataset):
-    """`count` samples over the files of `folder` whose names end in `ending`, each used as often as the others."""
+    """`count` samples over the files of `folder` whose names end in `ending`, all used equally often."""
 
     ending = ".jpg"
 
@@ -90,7 +90,7 @@ class Arrays(Files):
 
 
 class Tokens(Files):
-    """Text to word numbers, in Python: a regular expression, a dictionary, padded to one length."""
+    """Text to word numbers in Python, by a regular expression and a dictionary, padded to one length."""
 
     ending = ".txt"
     word = re.compile(r"[a-z]+|[0-9]|[^a-z0-9\s]")
@@ -125,7 +125,7 @@ def dataset(work, folder, count):
 
 
 def make_files(folder, make_pictures):
-    """All files of WORKS below `folder`, the same each time."""
+    """Makes all files of WORKS below `folder`, the same each time."""
     from PIL import Image
 
     make_pictures(os.path.join(folder, "pictures"), 48, ((500, 375), (375, 500), (640, 480), (500, 500)), quality=92)

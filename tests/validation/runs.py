@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records, measures and predicts one cell: the only part of the validation that starts programs.
 
-Programs are named by the environment, as for the integration tests: PENSTOCK_BIN. Rates are samples per
+PENSTOCK_BIN names the folder of the programs, as for the integration tests. Rates are samples per
 second in the steady state; a measured run is never traced, a recorded one never counts as measured.
 """
 import collections
@@ -18,7 +18,7 @@ PYTHON = "/usr/bin/python3"
 TIMEOUT = 300
 
 def machine():
-    """A name of the machine as it runs now: another one, and it started anew, are told apart."""
+    """A name of the machine as it runs now: another machine has another name, and so has this one after a reboot."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()
@@ -28,8 +28,8 @@ def machine():
 
 MACHINE = machine()
 
-# workers; prefetch as the loader counts it (PyTorch: batches per worker, ours: batches); step in ms;
-# samples in a batch (0: as many as the family has).
+# workers; prefetch as the loader counts it (PyTorch: batches per worker, penstock-load: batches);
+# step in ms; batch: samples in a batch (0: the family's number).
 Cell = collections.namedtuple("Cell", "workers prefetch step batch", defaults=(0,))
 Predicted = collections.namedtuple("Predicted", "rate low high")
 
@@ -70,11 +70,11 @@ def last_object(text):
 
 
 class ReferenceLoader:
-    """penstock-load with stage costs in place of files: `costs` are its options.
+    """penstock-load with stage costs instead of files; `costs` are its options.
 
-    A cost belongs to its sample, and a run takes every sample once: the seed changes the order alone. Costs
-    drawn anew for each run would differ by 3.7 % in their mean (1,280 lognormal draws of sigma 1), which no
-    trace of another run can tell."""
+    A cost belongs to its sample and a run takes every sample once, so the seed changes only the order.
+    Costs drawn anew for each run would differ by 3.7 % in their mean (1,280 lognormal draws of sigma 1),
+    which no trace of another run could predict."""
 
     batch = 8
     default_prefetch = 4
@@ -101,8 +101,8 @@ class ReferenceLoader:
 
 
 class DataLoader:
-    """torch.utils.data.DataLoader: `services` sleep `mean_ms` a sample, or `jpeg` is a folder of pictures to decode, or
-    `work` of real_work.py is done on the files below `folder`."""
+    """torch.utils.data.DataLoader. Samples sleep `mean_ms` by the distribution `services`, or decode the pictures of
+    the folder `jpeg`, or do `work` of real_work.py on the files below `folder`."""
 
     batch = 4
     default_prefetch = 2
@@ -133,7 +133,7 @@ class DataLoader:
 
 
 def step_beside(trace, source):
-    """ms that the recorded loop took between two batches besides what it slept: to give the last batch back."""
+    """ms between two batches that the recorded loop did not sleep: it frees the last batch then."""
     report = json.loads(output_of([program("penstock"), "report", trace, "--json"]))
     for stage in report["stages"]:
         if stage["name"] == "step" and stage["count"]:
@@ -142,9 +142,10 @@ def step_beside(trace, source):
 
 
 def predict(trace, source, cells):
-    """{cell: Predicted} by penstock whatif from one trace; {} with a note if it says "not enough".
+    """{cell: Predicted} by penstock whatif from one trace; {} and a note if it says "not enough".
 
-    The program sleeps as long for a batch of any size: its step is given wherever step or batch differ."""
+    The program's step sleeps as long for a batch of any size, so whatif is told the step if step or batch
+    differ."""
     found = {}
     beside = step_beside(trace, source)
     for step, batch in sorted({(cell.step, cell.batch) for cell in cells}):
@@ -169,7 +170,7 @@ def predict(trace, source, cells):
 
 
 def facts(trace, batch):
-    """(Facts for the baselines, recorded rate, share of the loop that waits) from penstock report."""
+    """(Facts for the baselines, recorded rate, share of the loop spent waiting) from penstock report."""
     report = json.loads(output_of([program("penstock"), "report", trace, "--json"]))
     stages = {stage["name"]: stage for stage in report["stages"]}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""analyzer/VALIDATION.md from scores: every figure in it comes from here, none is typed in."""
+"""Writes analyzer/VALIDATION.md from scores: every figure in it comes from here, none is typed in."""
 import figures
 
 # The goals: prediction error, its 95th percentile, bias, coverage of 90 % intervals, naming, regret, gain.
@@ -65,7 +65,8 @@ def goals(scores):
         goal("bias", percent(ours.bias, sign=True), abs(ours.bias) <= BIAS_GOAL, "within 2 %"),
         goal("90 % intervals hold", percent(covered), COVERAGE_GOAL[0] <= covered <= COVERAGE_GOAL[1], "85 to 95 %"),
     ]
-    # The baselines' figures stand in the table below; an equal error is not "ahead".
+    # "ahead" means an error below that of the best baseline; the table below has the baselines'
+    # figures.
     best = min((figures.summarise(errors).mean_absolute for method, errors in scores.errors.items()
                 if method != "penstock" and errors), default=None)  # fmt: skip
     if best is not None:
@@ -123,7 +124,7 @@ def grid_section(section, scores, coverage_of_plan):
 
 
 def provenance(about):
-    """What a section says below its title. `about`: date, cores, cpu, loads (list), provisional (list of reasons)."""
+    """The lines below a section's title. `about`: date, cores, cpu, loads (list), provisional (list of reasons)."""
     loads = about["loads"]
     text = "%s, %d cores (%s)" % (about["date"], about["cores"], about["cpu"])
     if loads:
@@ -142,7 +143,7 @@ def titled(section, about):
 
 
 def carried(document, letter):
-    """The section "(letter)" of an earlier document as it stands there; None if it has none."""
+    """The section "(letter)" of an earlier document, unchanged; None if it has none."""
     at = document.find("\n## (%s) " % letter)
     end = document.find("\n## ", at + 1)
     return document[at + 1:end if end >= 0 else None].rstrip("\n") + "\n" if at >= 0 else None

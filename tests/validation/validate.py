@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what is still missing, predicts it anew from the stored traces, writes analyzer/VALIDATION.md.
 
-Resumable: a measured run is a line of results.jsonl below --state, a recorded one a trace there; both are
-kept until --fresh. Predictions are not kept, so a changed analyzer is judged by the same measurements. What
-is in measured/ is where a state begins, so that this holds for a fresh checkout too; --keep puts it there.
+Can be resumed: a measured run is a line of results.jsonl below --state, a recorded one a trace there; both
+are kept until --fresh. Predictions are not kept, so a changed analyzer is judged by the same measurements.
+A new state begins as a copy of measured/, so this holds for a fresh checkout too; --keep writes that
+folder.
 """
 import argparse
 import collections
@@ -28,11 +29,11 @@ import tables
 
 ROOT = os.path.dirname(os.path.dirname(runs.HERE))
 MEASURED = os.path.join(runs.HERE, "measured")
-MIXED = 0.05  # machines that differ by more are not to be mixed
+MIXED = 0.05  # the speeds of machines may differ by that before a section says so
 
 
 class Store:
-    """Measured runs by key, in a file to which each is appended as soon as it is known."""
+    """Measured runs by key, each appended to a file as soon as it is known."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -45,10 +46,10 @@ class Store:
                     try:
                         one = json.loads(line)
                     except ValueError:
-                        continue  # the end of an interrupted write: that run is measured again
+                        continue  # an interrupted write: the run is measured again
                     self.runs[one["key"]] = one
         self.machines_path = os.path.join(folder, "machines.json")
-        self.machines = {}  # what measured the runs, and when: {runs.MACHINE: {"date", "cores", "cpu"}}
+        self.machines = {}  # the machines that measured runs: {runs.MACHINE: {"date", "cores", "cpu"}}
         if os.path.exists(self.machines_path):
             with open(self.machines_path, encoding="utf-8") as file:
                 self.machines = json.load(file)
@@ -59,7 +60,7 @@ class Store:
         with open(self.path, "a+b") as file:
             if file.tell() > 0:
                 file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":  # an interrupted write: do not lose this one with it
+                if file.read(1) != b"\n":  # an interrupted write: begins a new line
                     file.write(b"\n")
             file.write(json.dumps(self.runs[key]).encode() + b"\n")
 
@@ -73,7 +74,7 @@ class Store:
             os.replace(self.machines_path + ".new", self.machines_path)
 
     def machine_of(self, found):
-        """What measured most of the runs `found`."""
+        """The machine that measured most of the runs `found`."""
         names = collections.Counter(one.get("machine", "") for one in found)
         name = names.most_common(1)[0][0] if names else ""
         return self.machines.get(name, {"date": "an unknown day", "cores": runs.cores(), "cpu": "unknown processor"})
@@ -91,12 +92,12 @@ def key_of(family, cell, repeat=None):
 
 
 def seed_of(repeat):
-    return 100 + repeat  # a recording has seed 1: it never sees the order that it predicts
+    return 100 + repeat  # recordings have seed 1: none has the order that it predicts
 
 
 def plan(families):
-    """[(family, cell, repeat; None: a recording)]: recordings first, then a repeat of everything before the next
-    repeat of anything."""
+    """[(family, cell, repeat or None for a recording)]: recordings first, then the first repeat of all cells,
+    then the second of all, and so on."""
     shuffled = random.Random(5)
     planned = [(family, source, None) for family in families for source in family.sources]
     for repeat in range(max(grids.REPEATS.values())):
@@ -108,7 +109,7 @@ def plan(families):
 
 
 def work(planned, store, deadline):
-    """Does what is not stored yet until the deadline. Returns how many runs failed."""
+    """Until the deadline, does what is not stored yet. Returns how many runs failed."""
     failed = 0
     for number, (family, cell, repeat) in enumerate(planned, 1):
         key = key_of(family, cell, repeat)
@@ -161,7 +162,7 @@ def score(families, store):
 
 
 def score_faults(scenarios, store, effort):
-    """Scores of (b), from what is stored."""
+    """Scores of section (b) from the stored runs."""
     scores = fault_scores.Scores()
     known = fault_runs.reports(store, scenarios)
     for scenario in scenarios:
@@ -177,7 +178,7 @@ def score_faults(scenarios, store, effort):
 
 
 def begin_state(state):
-    """With what is in the tree, where nothing is held yet."""
+    """Copies measured/ to a state that has nothing yet."""
     if os.path.isdir(MEASURED) and not os.path.exists(state):
         os.makedirs(os.path.dirname(state), exist_ok=True)
         shutil.copytree(MEASURED, state + ".new", ignore=shutil.ignore_patterns("*.md"))
@@ -185,7 +186,7 @@ def begin_state(state):
 
 
 def keep(state):
-    """Puts what is held into the tree."""
+    """Copies the state to measured/."""
     os.makedirs(os.path.join(MEASURED, "traces"), exist_ok=True)
     for name in ["results.jsonl", "machines.json", *(os.path.join("traces", one) for one in os.listdir(os.path.join(state, "traces")))]:
         if name.endswith((".jsonl", ".json", ".penstock")):
@@ -201,8 +202,8 @@ def cpu_name():
 
 
 def about(machine, loads, reasons):
-    """One section's conditions. `machine`: from Store.machine_of(); `reasons`: why its figures are no verdict yet."""
-    # A run with 8 threads that burn has a load of its own: only the lower half of the loads tells of others.
+    """A section's conditions. `machine`: from Store.machine_of(); `reasons`: why its figures are not final."""
+    # Runs with 8 busy threads are a load of their own: only the lower loads tell of other programs.
     if loads and figures.quantile(loads, 0.25) > runs.cores():
         reasons = [*reasons, "The machine was busy with other work: its load average was above %.1f in three of four "
                    "runs, with %d cores." % (figures.quantile(loads, 0.25), runs.cores())]  # fmt: skip
@@ -213,7 +214,7 @@ QUICK_FORM = "The quick form: a few cells only."
 
 
 def mixed(things):
-    """What is to be said of `things`, lists of runs of one thing each, if machines of several speeds made them."""
+    """A warning if machines of different speeds measured `things`, a list of runs for each thing."""
     found = figures.speed_difference([(one.get("machine", ""), one["rate"]) for one in runs_found] for runs_found in things)
     if found is None or found <= MIXED:
         return []
@@ -222,7 +223,7 @@ def mixed(things):
 
 
 def grid_text(section, families, store, quick):
-    """Section (a), (d) or (e), from what is stored; None if nothing is."""
+    """Section (a), (d) or (e) from the stored runs; None if there are none."""
     repeats = range(grids.REPEATS[section])
     keys = [[key_of(f, cell, repeat) for repeat in repeats] for f in families for cell in f.cells]
     cells = [[store.runs[key] for key in repeats if key in store.runs] for repeats in keys]
@@ -239,7 +240,7 @@ def grid_text(section, families, store, quick):
 
 
 def faults_text(scenarios, store, effort, quick):
-    """Section (b), from what is stored; None if nothing is."""
+    """Section (b) from the stored runs; None if there are none."""
     scores = score_faults(scenarios, store, effort)
     if not scores.measured:
         return None
@@ -317,7 +318,7 @@ def main():
     with contextlib.suppress(OSError), open(options.output, encoding="utf-8") as file:
         before = file.read()
     sections = []
-    for letter in ("a", "b", "c", "d", "e"):  # those not measured now are written from what is stored
+    for letter in ("a", "b", "c", "d", "e"):  # sections not measured now are written from stored runs
         if letter == "c":
             sections.append(tables.curves_section(curves.leave_one_out(curves.load()), curves.GOAL))
             continue

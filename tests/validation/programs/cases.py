@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which public programs are recorded and how they are changed to learn what holds them back: data for run.py."""
+"""Data for run.py: which public programs are recorded, and how they are changed to learn what holds them back."""
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One program. `workers`: when it is recorded; `counts`: the numbers that are predicted and measured; `free`: what
-    is made to cost nothing, in turn. `plain`: the loop has nothing but the step, so that without it there is no loop left
-    but the loader's; a framework's own callbacks and counts remain."""
+    """One program. `workers`: their number in the recorded run; `counts`: numbers of workers that are predicted and
+    measured; `free`: what is made to cost nothing, in turn. `plain`: the loop does nothing but the step, so that
+    without the step only the loader's time is left; a framework has callbacks and counts of its own besides."""
 
     name: str
     title: str
@@ -17,7 +17,7 @@ class Case:
     counts: tuple = (0, 1, 2, 3)
     free: tuple = ("decode", "augment", "step")
     plain: bool = False
-    python: str = "torch"  # the environment: of PACKAGES
+    python: str = "torch"  # the environment, a key of PACKAGES
 
 
 def _case(name, title, file, packages, workers, **more):
@@ -50,6 +50,6 @@ CASES = (
 PACKAGES = {
     "torch": "torch torchvision numpy pillow timm transformers accelerate tokenizers lightning fastai ultralytics "
              "webdataset datasets albumentations opencv-python-headless kornia monai av grain",
-    "streaming": "mosaicml-streaming",  # wants older packages; what it does not want is that of "torch"
+    "streaming": "mosaicml-streaming",  # wants older packages of some kinds; the others are those of "torch"
     "tensorflow": "tensorflow-cpu pillow",
 }  # fmt: skip

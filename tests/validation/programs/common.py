@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the public training programs share: how they are called, their files, and the clock that tells their rate.
+"""What the public training programs share: their command line, their files, and the clock that measures their
+rate.
 
     FILE NAME --data DIR --work DIR --out JSON [--workers N] [--free decode,augment,step] [--seconds S] [--prepare]
 
-A program is a function of a Task. It trains until the clock says that it is over, and tells the clock when an
-epoch begins and when a step is done. What is `free` costs nothing: pictures are decoded already, samples are
-finished already, the model is trivial. The rate goes to the file of --out, so that a program may print what it
-likes.
+A program is a function of a Task. It trains until the clock says that time is over, and tells the clock when
+an epoch begins and when a step is done. What --free names costs nothing: pictures are decoded already, samples
+are finished already, the model is trivial. The rate goes to the file of --out, so that a program may print
+what it likes.
 """
 import argparse
 import json
@@ -18,11 +19,11 @@ FREE = ("decode", "augment", "step")
 
 
 class Over(Exception):
-    """The time is over: ends loops that a library has in hand."""
+    """Raised when the time is over, to leave loops inside a library."""
 
 
 class Clock:
-    """When each step of each epoch was done; ends a run some seconds after its first step. Units: seconds."""
+    """Notes when each step of each epoch was done; time is over `seconds` after the first step."""
 
     def __init__(self, seconds, workers):
         self.seconds, self.workers = seconds, workers
@@ -34,7 +35,7 @@ class Clock:
             self.epochs.append([])
 
     def step(self, samples):
-        """A step with so many samples is done. Returns whether the time is over."""
+        """Notes a finished step with `samples` samples. Returns whether the time is over."""
         now = time.monotonic()
         if self.first is None:
             self.first = now
@@ -46,7 +47,7 @@ class Clock:
         return self.first is not None and time.monotonic() - self.first > self.seconds
 
     def result(self):
-        """The steady rate leaves out the batches that wait in the queues when an epoch begins."""
+        """The run's figures. The steady rate leaves out batches that waited in the queues when an epoch began."""
         count = samples = steady = 0
         spent = 0.0
         for steps in self.epochs:
@@ -64,13 +65,13 @@ class Clock:
 
 
 def first_name(path):
-    """The name of the picture that a link of DATA/epoch is of: "a.jpg" of "a~3.jpg"."""
+    """Name of the picture that a link in DATA/epoch points to: "a.jpg" for "a~3.jpg"."""
     stem, extension = os.path.splitext(os.path.basename(path))
     return stem.partition("~")[0] + extension
 
 
 class Held:
-    """The decoded pictures of a data set, of one mapped file: see sets.py. Opened by each process for itself."""
+    """The decoded pictures of a data set in one mapped file, see sets.py. Each process opens it for itself."""
 
     def __init__(self, data):
         self.data = data
@@ -80,7 +81,7 @@ class Held:
         return {"data": self.data, "pixels": None, "places": None}
 
     def array(self, path):
-        """[height][width][3] of the picture of that name, read-only."""
+        """The picture of that name, [height][width][3], read-only."""
         import numpy
 
         if self.places is None:
@@ -104,7 +105,7 @@ def noise(*shape):
 
 
 class Constant:
-    """A transform that costs nothing: the same finished sample for ever."""
+    """A transform that costs nothing: always returns the same finished sample."""
 
     def __init__(self, sample):
         self.sample = sample
@@ -114,7 +115,7 @@ class Constant:
 
 
 class Task:
-    """How a program was called, and what it needs for it."""
+    """How a program was called, and what it uses."""
 
     def __init__(self, options):
         self.data, self.work = options.data, options.work
@@ -128,7 +129,7 @@ class Task:
 
     @property
     def pictures(self):
-        """The folder of the pictures of an epoch, one folder in it for each class."""
+        """The folder of an epoch's pictures, with a folder for each class."""
         return os.path.join(self.data, "epoch")
 
     def paths(self):
@@ -150,11 +151,12 @@ class Task:
             return Image.open(file).convert("RGB")
 
     def transform(self, made, sample):
-        """`made`, or what gives `sample` for ever where augmenting is free."""
+        """`made`, or a transform that always gives `sample` if augmenting is free."""
         return Constant(sample) if "augment" in self.free else made
 
     def model(self, make):
-        """The model that make() gives, or one that costs next to nothing. Shapes: [n][3][...] -> [n][CLASSES]."""
+        """make()'s model, or one that costs next to nothing if the step is free. Shapes: [n][3][...] ->
+        [n][CLASSES]."""
         if "step" not in self.free:
             return make()
         import torch
@@ -170,12 +172,12 @@ class Task:
         return Trivial()
 
     def persistent(self):
-        """Arguments of a DataLoader whose workers stay."""
+        """Arguments of a DataLoader that keeps its workers."""
         return {"num_workers": self.workers, "persistent_workers": self.workers > 0}
 
 
 def train(task, loader, model, prepare=lambda inputs: inputs, epochs=1 << 30, validate=None):
-    """The loop that most examples of PyTorch have: batches of (inputs, labels), cross entropy, SGD."""
+    """The loop of most PyTorch examples: batches of (inputs, labels), cross entropy, SGD."""
     import torch
 
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
@@ -194,7 +196,7 @@ def train(task, loader, model, prepare=lambda inputs: inputs, epochs=1 << 30, va
 
 
 def main(programs, preparations):
-    """Runs NAME of `programs`, or what prepares its files."""
+    """Runs the program NAME or, with --prepare, what prepares its files."""
     parser = argparse.ArgumentParser()
     parser.add_argument("name", choices=sorted(programs))
     parser.add_argument("--data", required=True)

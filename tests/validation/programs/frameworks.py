@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Image classification as the training frameworks have it, and one that trains on text: see common.py."""
+"""Image classification by the training frameworks' own means, and a training on text. See common.py."""
 import os
 import random
 
@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, Dataset
 
 
 class Samples(Dataset):
-    """(transformed picture, class) of a Task; torchvision's ImageFolder where Pillow decodes."""
+    """(transformed picture, class) of a Task, from decoded pictures if decoding is free."""
 
     def __init__(self, task, transform, part=slice(None)):
         self.task, self.transform = task, transform
@@ -46,7 +46,7 @@ def resnet():
 
 
 def small():
-    """A network whose step leaves the data path the time that matters."""
+    """A network with a step so short that the data path matters."""
     return torch.nn.Sequential(torch.nn.Conv2d(3, 16, 5, stride=4), torch.nn.ReLU(), torch.nn.Conv2d(16, 32, 3, stride=2),
                                torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(),
                                torch.nn.Linear(32, CLASSES))  # fmt: skip
@@ -68,7 +68,7 @@ def timm(task):
 
 
 def torchvision(task):
-    """The way of torchvision's references/classification: transforms v2, a second loader that validates."""
+    """As torchvision's references/classification: transforms v2, and a second loader for validation."""
     from torchvision.transforms import v2
 
     size = 64
@@ -90,7 +90,7 @@ def torchvision(task):
 
 
 def trainer(task, model, data, collate=None):
-    """Transformers' Trainer, until the time is over."""
+    """Transformers' Trainer, stopped when the time is over."""
     from transformers import Trainer, TrainerCallback, TrainingArguments
 
     class Told(TrainerCallback):
@@ -108,7 +108,7 @@ def trainer(task, model, data, collate=None):
 
 
 class Answers(torch.nn.Module):
-    """A trivial model that answers as those of Transformers do."""
+    """A trivial model with the interface of Transformers' models."""
 
     def __init__(self):
         super().__init__()
@@ -127,7 +127,7 @@ class Named(Samples):
 
 
 def transformers(task):
-    """A small vision transformer by the Trainer."""
+    """The Trainer on a small vision transformer."""
     from transformers import ViTConfig, ViTForImageClassification
 
     config = ViTConfig(image_size=96, patch_size=16, hidden_size=96, num_hidden_layers=3, num_attention_heads=3,
@@ -151,7 +151,7 @@ def make_texts(task):
 
 
 class Texts(Dataset):
-    """Texts that are made tokens when they are asked for."""
+    """Texts that are tokenised when they are asked for."""
 
     def __init__(self, task, length):
         from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -173,7 +173,7 @@ class Texts(Dataset):
 
 
 def tokens(task):
-    """A small BERT by the Trainer, on texts that are tokenised as they are asked for."""
+    """The Trainer on a small BERT and texts that are tokenised as they are asked for."""
     from transformers import BertConfig, BertForSequenceClassification
 
     config = BertConfig(vocab_size=2000, hidden_size=128, num_hidden_layers=2, num_attention_heads=2,
@@ -222,7 +222,7 @@ def lightning(task):
 
 
 def fastai(task):
-    """fastai's data block and Learner: pictures are made larger than needed, whole batches are augmented."""
+    """fastai's data block and Learner: pictures larger than needed, augmented in whole batches."""
     from fastai.vision.all import (
         Callback, CancelFitException, CategoryBlock, DataBlock, ImageBlock, Learner, PILImage, RandomSplitter, Resize, Transform,
         aug_transforms, get_image_files, parent_label,
@@ -261,7 +261,7 @@ def fastai(task):
 
 
 def make_ultralytics(task):
-    """Its folders: train and val, each with the classes."""
+    """Makes its folders: train and val, each with the classes."""
     os.makedirs(os.path.join(task.work, "set"), exist_ok=True)
     for part in ("train", "val"):
         link = os.path.join(task.work, "set", part)
@@ -270,7 +270,7 @@ def make_ultralytics(task):
 
 
 def ultralytics(task):
-    """The classifier of Ultralytics by its own train()."""
+    """Ultralytics' classifier, by its own train()."""
     os.environ.update(YOLO_CONFIG_DIR=task.work, YOLO_OFFLINE="true", YOLO_AUTOINSTALL="false", YOLO_VERBOSE="false")
     import ultralytics.data.dataset as datasets
     from ultralytics import YOLO
@@ -285,7 +285,7 @@ def ultralytics(task):
             raise Over
 
     def with_workers(trainer):
-        trainer.args.workers = task.workers  # without a GPU it takes none
+        trainer.args.workers = task.workers  # Ultralytics uses no workers without a GPU
 
     def light(trainer):
         if "step" in task.free:
@@ -302,7 +302,7 @@ def ultralytics(task):
 
 
 def compiled(task):
-    """torch.compile in front of a plain loop: the first step compiles."""
+    """A plain loop with torch.compile: the first step compiles."""
     loader = DataLoader(folder(task, random_crops(task, 64)), batch_size=BATCH, shuffle=True, drop_last=True,
                         **task.persistent())  # fmt: skip
     train(task, loader, torch.compile(task.model(resnet)))

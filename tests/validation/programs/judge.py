@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdict and predictions of a recorded program against the program's own rates. Pure; judge_test.py knows answers.
+"""Compares verdict and predictions of a recorded program with the program's own rates. Pure functions;
+judge_test.py has known answers.
 
-What is kept of a program (see run.py): "said": what it said when it was recorded; "rates": {arm: [what it said]};
-"report": penstock report; "workers" and "free": {key: a configuration of penstock whatif, or why there is none}.
+What is kept of a program (see run.py): "said": its own figures of the recorded run; "rates": {arm: [its
+figures]}; "report": penstock report's; "workers" and "free": {key: a configuration of penstock whatif, or why
+there is none}.
 """
 import os
 import sys
@@ -16,20 +18,21 @@ FAR = 0.25  # a prediction that is off by more is wrong, unless its interval hol
 
 
 def arms(case):
-    """[(name, workers, what is free)] of all runs; the first is the program as it was recorded."""
+    """[(name, workers, what is free)] of all arms; the first is the program as recorded."""
     counts = sorted(set(case.counts) | {case.workers}, key=lambda count: (count != case.workers, count))
     return ([(str(count), count, ()) for count in counts] +
             [("no " + what, case.workers, (what,)) for what in case.free])
 
 
 def rate_of(kept, arm):
-    """The fastest run of an arm: what else a machine does makes runs slower, never faster. None before it was measured."""
+    """The rate of an arm's fastest run, since other work on a machine makes runs slower, never faster. None if not
+    measured."""
     runs = kept.get("rates", {}).get(arm)
     return max(run["rate"] for run in runs) if runs else None
 
 
 def gains_of(case, kept):
-    """{"decode": measured speedup - 1, ...} of what was made free; the step is called as faults.py calls it."""
+    """{label: measured speedup - 1} of what was made free, with the labels of faults.py."""
     base = rate_of(kept, str(case.workers))
     found = {}
     for what in case.free:
@@ -40,9 +43,11 @@ def gains_of(case, kept):
 
 
 def verdict_of(case, kept):
-    """("right" | "wrong" | "not known" | "not tested", name): the verdict by the interventions.
+    """("right" | "wrong" | "not known" | "not tested", name): how the interventions judge the
+    verdict.
 
-    A factor that no intervention frees is not tested, unless one of those that were gains more than was claimed."""
+    A factor that no intervention frees is not tested; it is wrong if a freed one gains more than was claimed for
+    it."""
     verdict = kept["report"]["verdict"]
     named = faults.OF_VERDICT.get(verdict["bottleneck"], "none")
     gains = gains_of(case, kept)
@@ -55,7 +60,7 @@ def verdict_of(case, kept):
 
 
 def predictions(case, kept):
-    """[(arm, predicted rate, low, high, measured rate)]; predicted is None where it was refused."""
+    """[(arm, predicted rate, low, high, measured rate)]; the prediction is None if whatif refused it."""
     found = []
     wanted = [(str(count), kept["workers"].get(str(count)), str(count)) for count in case.counts]
     wanted += [("no " + what, kept["free"].get(what), "no " + what) for what in case.free if what != "step" or case.plain]
@@ -75,12 +80,12 @@ def is_far(predicted, low, high, measured):
 
 
 def counted(kept):
-    """The report's steady rate / the program's own, of the recorded run."""
+    """Steady rate by the report / by the program, of the recorded run."""
     return kept["report"]["throughput"]["samples_per_s"] / kept["said"]["rate"]
 
 
 def lines(case, kept):
-    """What happened to one program, for a person."""
+    """Lines for the terminal about one program."""
     found = [f"{case.name}: {case.title}"]
     if "failed" in kept:
         return found + ["    FAILED " + kept["failed"]]
@@ -110,7 +115,7 @@ def lines(case, kept):
 
 
 def table(pairs):
-    """The lines of the table over all programs, and its sums."""
+    """Lines of the table of all programs, and its sums."""
     found = ["| program | samples/s | verdict | by intervention | gains if free | predicted / measured | counted |",
              "|---|---|---|---|---|---|---|"]  # fmt: skip
     errors, held, verdicts, far, refused = [], [], [], 0, 0

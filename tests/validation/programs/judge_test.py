@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers that judge.py and the clock of common.py must give, and what cases.py must hold."""
+"""Known answers of judge.py and of common.py's clock, and what must hold for cases.py."""
 import os
 import pathlib
 import sys
@@ -31,13 +31,13 @@ class EpochTest(unittest.TestCase):
             (data / "pictures" / "cats").mkdir(parents=True)
             for name in ("a-1.jpg", "b.jpg"):
                 (data / "pictures" / "cats" / name).write_text(name)
-            for _ in range(2):  # the second call finds them
+            for _ in range(2):  # the second call finds the files there
                 sets.link_epoch(data)
             found = sorted((data / "epoch" / "cats").iterdir())
             self.assertEqual(16, len(found))
             for link in found:
                 self.assertEqual(common.first_name(str(link)), link.read_text())
-                self.assertEqual(1, link.name.count("."))  # webdataset ends a key at the first one
+                self.assertEqual(1, link.name.count("."))  # webdataset ends a key at the first dot
 
 
 class VerdictTest(unittest.TestCase):

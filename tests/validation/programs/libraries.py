@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain loops of PyTorch over what other libraries decode and augment: masks, volumes, clips. See common.py."""
+"""Plain PyTorch loops over data that other libraries decode and augment: masks, volumes, clips. See common.py."""
 import os
 import random
 
@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, Dataset
 
 
 class Upright(nn.Module):
-    """A small network that gives a class for each pixel, or voxel."""
+    """A small network that gives a class for each pixel or voxel."""
 
     def __init__(self, inputs, classes, width=16, volume=False):
         super().__init__()
@@ -26,7 +26,7 @@ class Upright(nn.Module):
 
 
 class Pointwise(nn.Module):
-    """The trivial one of that kind."""
+    """A trivial network of that kind."""
 
     def __init__(self, classes):
         super().__init__()
@@ -61,7 +61,7 @@ class Segmented(Dataset):
 
 
 def albumentations(task):
-    """Segmentation with OpenCV and albumentations."""
+    """Segmentation of pictures from OpenCV, augmented by albumentations."""
     import albumentations as A
     import cv2
     from albumentations.pytorch import ToTensorV2
@@ -130,7 +130,7 @@ def monai(task):
 
 
 class Pairs:
-    """(image, classes of its voxels) of MONAI's batches."""
+    """Turns MONAI's batches into (images, classes of their voxels)."""
 
     def __init__(self, loader):
         self.loader = loader

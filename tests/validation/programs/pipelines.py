@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training whose loader is none of PyTorch's: Grain, and TensorFlow's tf.data. See common.py."""
+"""Training without a PyTorch loader: Grain, and TensorFlow's tf.data. See common.py."""
 import numpy
 from common import BATCH, CLASSES, main
 
@@ -34,7 +34,7 @@ def decode(task, data):
 
 
 def cropped(image, chance):
-    """A random crop, mirrored by chance, as floats. Shapes: [3][SIZE][SIZE]."""
+    """A random crop, mirrored at random, as floats [3][SIZE][SIZE]."""
     from PIL import Image
 
     side = int(min(image.size) * chance.uniform(0.5, 1))
@@ -46,7 +46,7 @@ def cropped(image, chance):
 
 
 def grain(task):
-    """Grain's DataLoader: its workers are processes; the step is PyTorch's."""
+    """Grain's DataLoader with worker processes; the step is PyTorch's."""
     import grain.python as pygrain
     import torch
     from frameworks import small

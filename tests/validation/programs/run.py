@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records public training programs once, and holds what is said of them against what happens when it is done.
+"""Records public training programs once, and compares what Penstock says of them with what happens when it is
+done.
 
   run.py --bin DIR --data DIR --out DIR [--python KIND=PROGRAM]... [--only NAME]... [--fresh] [--seconds S]
          [--repeats N] [--again] [--record]
@@ -25,8 +26,8 @@ TIMEOUT = 240
 
 
 def environment():
-    """Ours, without what would make programs ask the network. The step computes with one thread: with as many as cores,
-    its barriers wait for whatever else runs, and no rate is like the one before."""
+    """Our environment, without what makes programs ask the network. The step computes with one thread: with as many as
+    cores its barriers would wait for whatever else runs, and rates would not repeat."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PENSTOCK", "PYTHON", "OMP_"))}
     kept.pop("LD_PRELOAD", None)
     kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1",
@@ -40,7 +41,7 @@ class Failed(Exception):
 
 
 def call(command, limit=TIMEOUT):
-    """Runs `command` in a session of its own, of which nothing is left when it takes too long; its output."""
+    """Runs `command` in a session of its own and returns its output. Ends all of the session if it takes too long."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                    start_new_session=True)  # fmt: skip
@@ -76,7 +77,7 @@ class Runner:
                 "--work", str(self.out / "work" / case.name), *more]  # fmt: skip
 
     def run(self, case, workers, free=(), before=()):
-        """What the program says of a run."""
+        """Runs the program and returns its own figures."""
         told = self.out / (case.name + ".run.json")
         told.unlink(missing_ok=True)
         call([*before, *self.command(case, "--workers", str(workers), "--free", ",".join(free), "--seconds",
@@ -106,7 +107,7 @@ class Runner:
         return found
 
     def measure(self, case, kept):
-        """Fills kept["said"] and kept["rates"] with what is not there yet."""
+        """Fills in what kept["said"] and kept["rates"] lack; yields after each run."""
         call(self.command(case, "--prepare"))
         if self.options.record or "said" not in kept or not self.trace(case).exists():
             self.trace(case).unlink(missing_ok=True)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """sets.py DATA: the files that the public training programs share, made of the pictures in DATA/pictures.
 
-epoch/ has each picture TIMES times, as links NAME.jpg, NAME~1.jpg ...: with fewer batches in an epoch, those that wait in
-queues and workers when it begins make the rate of the rest up to a quarter higher than the cores can make.
+epoch/ has each picture TIMES times, as links NAME.jpg, NAME~1.jpg ... With few batches in an epoch, those made ahead in
+queues and workers would make the measured rate up to a quarter higher than the cores allow.
 
-held.raw and held.json are the decoded pictures, for programs in which decoding is to cost nothing; masks/ has a
-picture of classes for each, as segmentation has. Needs numpy and Pillow.
+held.raw and held.json are the decoded pictures, for programs with free decoding; masks/ has a mask of classes
+for each, for segmentation. Needs numpy and Pillow.
 """
 import json
 import pathlib
@@ -16,7 +16,7 @@ from PIL import Image
 
 
 def mask_of(pixels):
-    """Two classes by brightness: the work of reading it is that of any mask."""
+    """Two classes by brightness: as much work to read as any mask."""
     grey = numpy.asarray(Image.fromarray(pixels).convert("L").resize((pixels.shape[1] // 8, pixels.shape[0] // 8)))
     small = Image.fromarray((grey > 110).astype(numpy.uint8))
     return small.resize((pixels.shape[1], pixels.shape[0]), Image.NEAREST)

@@ -32,7 +32,7 @@ def make_tars(task):
 
 
 def webdataset(task):
-    """Tar shards; the pipeline makes the batches."""
+    """webdataset over tar shards; its pipeline makes the batches."""
     import webdataset as wds
 
     data = wds.WebDataset(os.path.join(task.work, "shard-{000000..%06d}.tar" % (SHARDS - 1)), shardshuffle=False,
