@@ -131,7 +131,7 @@ struct Pass {
   std::int64_t target_stride = 0;  // of scratch memory, bytes
   int width = 0;                   // of the gathered picture
   int height = 0;
-  Box kept; // the part of it that is stored
+  Box kept;   // the part of it that is stored
   Axis x, y;  // kTiled
   Reach reach_x, reach_y;
   int left = 0;  // kWindow: place of its first pixel in the source

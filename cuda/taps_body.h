@@ -85,7 +85,7 @@ struct TileBlock {
   float* weights_y = nullptr;
   int* starts_x = nullptr;
   int* starts_y = nullptr;
-  Box box; // part of the picture
+  Box box;         // part of the picture
   int taps_x = 0;  // taps with weight: the tile's, or one less
   int taps_y = 0;
   Words words;

@@ -258,7 +258,7 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
   line.Add(
       "--stage", options.stage,
       "copy the data files that the run reads to this folder (tmpfs, a local disk) and let later "
-      "reads go to the copies; files opened for writing never; gone after the run");
+      "reads go to the copies; removed after the run; files opened for writing are not copied");
   line.Add("--buffer", texts.buffer, "memory between the program and the collector (default 64M)");
   line.Add("--memory", texts.memory,
            "how often to measure the private and shared memory of each process: auto (costs "

@@ -55,7 +55,7 @@ void AddAxisOptions(traces::CommandLine& line, Texts& texts) {
 void AddOtherOptions(traces::CommandLine& line, Options& options, Texts& texts) {
   line.Add("SOURCE", options.source, "what penstock-load loads");
   line.AddFlag("--ablate", options.ablate, "the cost of each step of the loader on SOURCE");
-  line.Add("--threads", options.threads, "of the loader, with --ablate")
+  line.Add("--threads", options.threads, "threads of the loader with --ablate")
       .Check(traces::WholeNumber(1, 4096))
       .ShowDefault();
   line.Add("--repeats", options.repeats, "runs of each configuration")

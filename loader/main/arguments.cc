@@ -142,7 +142,7 @@ void AddLoaderOptions(traces::CommandLine& line, LoadArguments& arguments, Argum
   const auto threads = traces::WholeNumber(0, 4096);
   line.Add("SOURCE", arguments.source, "what to load").Required();
   line.Add("-j,--workers", options.workers,
-           "threads; 0: the consumer does it all (default: one per usable core)")
+           "threads; 0: the loop makes each batch itself (default: one per usable core)")
       .Check(threads);
   line.Add("--prefetch", options.prefetch, "batches made ahead")
       .Check(traces::WholeNumber(1, 100'000))
@@ -157,11 +157,11 @@ void AddLoaderOptions(traces::CommandLine& line, LoadArguments& arguments, Argum
   line.AddFlag("--drop-last", arguments.pipeline.drop_last,
                "no short batch at the end of an epoch");
   line.AddFlag("--no-shuffle", texts.shuffle_off, "in the order of the source");
-  line.Add("--seed", options.seed, "of order and augmentation")
+  line.Add("--seed", options.seed, "seed of order and augmentation")
       .Check(traces::WholeNumber())
       .ShowDefault();
   line.Add("--cost-seed", options.cost_seed,
-           "of synthetic costs, which then belong to their samples as sizes do to files: the "
+           "seed of synthetic costs, which then belong to their samples as sizes do to files: the "
            "same in each epoch and under each --seed")
       .Check(traces::WholeNumber());
   line.Add("--rank", options.rank, "this process among --world")
@@ -184,7 +184,8 @@ void AddStageOptions(traces::CommandLine& line, LoadArguments& arguments, Argume
   line.Add("--output", texts.output, "u8, f16 or f32").ShowDefault();
   line.Add("--layout", texts.layout, "hwc or chw").ShowDefault();
   line.Add("--io", texts.method, "buffered, direct, uring or mmap").ShowDefault();
-  line.Add("--ram-cache", arguments.ram_cache.value, "keep files in memory, up to: 2G").IsSize();
+  line.Add("--ram-cache", arguments.ram_cache.value, "keep files in memory, up to this size: 2G")
+      .IsSize();
   line.Add("--index-folder", arguments.index_folder, "where indexes go (default: beside SOURCE)");
   line.Add("--read-ahead", options.read_ahead, "reads in flight per thread")
       .Check(traces::WholeNumber(1, 4096))
@@ -211,7 +212,7 @@ void AddStageOptions(traces::CommandLine& line, LoadArguments& arguments, Argume
   line.Add("--decode-cost", texts.decode_cost, "COST instead of decoding (CPU time)");
   line.Add("--augment-cost", texts.augment_cost, "COST instead of augmenting (CPU time)");
   line.Add("--collate-cost", texts.collate_cost, "COST of completing a batch (CPU time)");
-  line.Add("--step", texts.step, "COST of the consumer for each batch (sleeping)");
+  line.Add("--step", texts.step, "COST of the step after each batch (sleeping)");
   line.Add("--step-ms", texts.step_ms, "the same in milliseconds")
       .Check(traces::NumberBetween(0, 3.6e6));
 }

@@ -24,7 +24,7 @@ struct LoadArguments {
   ElementType output = ElementType::kF16;
   Layout layout = Layout::kChw;
   Bytes ram_cache{};
-  Cost step;         // time of the consumer for each batch
+  Cost step;         // time of the step after each batch
   TimeNs longest{};  // 0: no limit
   bool digest = false;
   bool json = false;

@@ -43,14 +43,14 @@ void AddDeviceOptions(traces::CommandLine& line, LoadArguments& arguments, Argum
            "stages that the device does: augment, or decode,augment (also decode+augment); "
            "none: it gets finished batches; off: --device cpu");
   line.Add("--gpu-decoder", texts.jpeg_backend,
-           "of nvJPEG: auto, hardware (JPEG engines), hybrid (Huffman codes by the CPU) or "
+           "backend of nvJPEG: auto, hardware (JPEG engines), hybrid (Huffman codes by the CPU) or "
            "gpu-hybrid (those of large baseline pictures by the GPU)")
       .ShowDefault();
   line.Add("--gpu-decode-share", device.decode_share,
            "share of the pictures that the device decodes; workers decode the others")
       .Check(traces::NumberBetween(0, 1))
       .ShowDefault();
-  line.Add("--nvjpeg", device.jpeg.path, "the nvJPEG library (default: as it is found)");
+  line.Add("--nvjpeg", device.jpeg.path, "the nvJPEG library (default: searched for)");
 }
 
 Result<void> ReadPlacement(const ArgumentTexts& texts, LoadArguments* arguments) {

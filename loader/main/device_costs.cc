@@ -156,7 +156,7 @@ int DeviceCostsCommand(const std::vector<std::string>& arguments) {
       .Check(traces::WholeNumber(1, 65536))
       .ShowDefault();
   line.Add("--gpu-decoder", wanted.decoder, "auto, hardware, gpu-hybrid or hybrid").ShowDefault();
-  line.Add("--nvjpeg", wanted.nvjpeg, "the nvJPEG library (default: as it is found)");
+  line.Add("--nvjpeg", wanted.nvjpeg, "the nvJPEG library (default: searched for)");
   int status = 0;
   std::vector<std::string> words = {"penstock-load device-costs"};
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -65,13 +65,14 @@ int PackCommand(const std::vector<std::string>& arguments) {
   options.workers = 0;
   Texts texts;
   traces::CommandLine line{
-      "Packs a data set into one file: large reads instead of many small ones, and what is always\n"
-      "done to a picture done once. Without --resize and --quality files are copied byte by byte.",
+      "Packs a data set into one file, which is read in large pieces instead of many small files,\n"
+      "and can do once what is always done to a picture. Without --resize and --quality files are\n"
+      "copied byte by byte.",
       "penstock-load pack"};
   line.Add("SOURCE", texts.source, "folder, list, tar or packed file").Required();
   line.Add("-o,--output", texts.output, "file to write").Required();
   line.Add("--resize", options.resize,
-           "short side, of pictures that are larger; encoded at quality 95 unless --quality")
+           "reduce larger pictures to this short side, at quality 95 unless --quality is given")
       .Check(traces::WholeNumber(1, 65500));
   line.Add("--quality", options.quality, "encode every picture again")
       .Check(traces::WholeNumber(1, 100));

@@ -39,8 +39,7 @@ constexpr std::int64_t kWalkShare = 600;
 constexpr std::int64_t kBudgetShare = 1000;
 constexpr TimeNs kFirstWalks{24'000'000};
 constexpr std::int64_t kAskedShare = 20;  // as kWalkShare, where a period was asked for
-// The training process is walked less often: it is the largest, and the walks of workers show what
-// they share with it.
+// The training process, the largest, is walked less often: walks of workers show what they share.
 constexpr std::int64_t kTrainerPeriods = 4;
 constexpr std::int64_t kWalkNsPerMegabyte = 20'000;  // assumed until a walk was timed
 
@@ -213,8 +212,7 @@ void ProcSampler::SampleMemoryInTurn(TimeNs now) {
         now - tracked.first < patience) {
       continue;
     }
-    // The workers come first, since the walk of one shows what it has copied, and the budget may be
-    // enough for one only.
+    // The workers come first: the walk of one shows what it has copied, and may use up the budget.
     if (!asked && first_worker_ && !tracked.is_worker &&
         now - *first_worker_ < kStartOfBig + kStartOfBig) {
       continue;
@@ -256,8 +254,7 @@ void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
   ++tracked.scans;
   const TimeNs took = ThreadCpuNow() - begin;
   budget_.Spend(took);
-  // A worker is scanned once at the start: it has the libraries of its parent, or imports them
-  // before it asks for an index.
+  // A worker needs no second scan soon: its libraries are there before it asks for an index.
   const bool again = tracked.scans == 1 && !tracked.is_worker;
   const TimeNs pause = again ? TimeNs{1'500'000'000} : kMapsPeriod;
   tracked.next_maps = now + TimeNs{std::max(pause.value, took.value * kWalkShare)};

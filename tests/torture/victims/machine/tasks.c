@@ -269,8 +269,7 @@ static long System(const struct Op* op) {  // system FLAVOUR @B
   fflush(NULL);
   return system(CommandLine(line, sizeof line));
 }
-static long Popen(
-    const struct Op* op) {  // popen FLAVOUR @B: this program reads what it prints
+static long Popen(const struct Op* op) {  // popen FLAVOUR @B: this program reads what it prints
   char line[2600];
   Program(op, 0, 0);
   fflush(NULL);
