@@ -21,7 +21,7 @@ constexpr std::array<SubsamplingShare, 1> kOnly420 = {{{Subsampling::k420, 20}}}
 constexpr std::array<SetRecipe, 3> kRecipes = {{
     {"imagenet", "long side 500, quality 96, 4:4:4, about 105 KB each", kImagenetSizes, kOnly444,
      96, 48, 1200},
-    {"coco", "long side 640, mostly 4:2:0, about 92 KB each", kCocoSizes, kMixed, 92, 48, 1200},
+    {"coco", "long side 640, mostly 4:2:0, about 96 KB each", kCocoSizes, kMixed, 92, 48, 1200},
     {"fullhd", "1920x1080, quality 92, 4:2:0", kFullHdSizes, kOnly420, 92, 12, 120},
 }};
 
