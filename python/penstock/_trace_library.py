@@ -114,13 +114,23 @@ class Reader:
         handle = _handle()
         if self.lib.penstock_trace_open(os.fsencode(path), ctypes.byref(handle)) != 0:
             raise TraceError(self._message())
-        self.handle = handle
-        self.close = weakref.finalize(self, self.lib.penstock_trace_close, handle)
+        self._handle = handle
+        self._finalizer = weakref.finalize(self, self.lib.penstock_trace_close, handle)
         self.counts = Counts(size=ctypes.sizeof(Counts))
         self.lib.penstock_trace_counts(handle, ctypes.byref(self.counts))
 
     def _message(self):
         return (self.lib.penstock_trace_message() or b"").decode("utf-8", "replace")
+
+    @property
+    def handle(self):
+        """What the library calls the trace. Raises TraceError once it is closed: the library would read freed memory."""
+        if not self._finalizer.alive:
+            raise TraceError("%s: the trace is closed" % self.path)
+        return self._handle
+
+    def close(self):
+        self._finalizer()
 
     def about(self):
         text = self.lib.penstock_trace_about(self.handle)

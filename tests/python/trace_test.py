@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -116,6 +117,15 @@ class Tables(Case):
         trace.close()
         del trace
         self.assertEqual(expected, spans["name"].tolist())
+
+
+    def test_a_closed_trace_says_so(self):
+        (trace,) = penstock.open_many([self.path])
+        trace.close()
+        for use in (trace.spans, trace.events, trace.counters, trace.functions, trace.batches, lambda: trace.facts):
+            with self.assertRaisesRegex(TraceError, "run.penstock: the trace is closed"):
+                use()
+        self.assertGreater(trace.span_count, 0)
 
 
 class Libraries(Case):
