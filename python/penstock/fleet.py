@@ -53,12 +53,7 @@ class Fleet:
                 raise ValueError("there is no table %r: there is %s" % (table, ", ".join(_TABLES)))
         arrow, parquet = _library("pyarrow"), _library("pyarrow.parquet")
         rows = dict.fromkeys(tables, 0)
-        taken: Dict[str, int] = {}
-        for path in self.paths:
-            run = os.path.splitext(os.path.basename(path))[0]
-            taken[run] = taken.get(run, 0) + 1
-            if taken[run] > 1:
-                run = "%s-%d" % (run, taken[run])
+        for path, run in zip(self.paths, _run_names(self.paths)):
             try:
                 with open_trace(path) as trace:
                     parts = [
@@ -91,6 +86,20 @@ def open_many(paths: Paths) -> Fleet:
             raise TraceError("%s: no file has such a name" % pattern)
         return Fleet(found)
     return Fleet([os.fspath(path) for path in paths])
+
+
+def _run_names(paths: List[str]) -> List[str]:
+    """The name of each path's file without its ending; of names that are alike, all but the first get a number."""
+    plain = [os.path.splitext(os.path.basename(path))[0] for path in paths]
+    firsts = set(plain)
+    names: Dict[str, None] = {}
+    for name in plain:
+        unique, number = name, 1
+        while unique in names or (number > 1 and unique in firsts):
+            number += 1
+            unique = "%s-%d" % (name, number)
+        names[unique] = None
+    return list(names)
 
 
 def _ranks(trace):

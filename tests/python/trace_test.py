@@ -177,6 +177,19 @@ class Libraries(Case):
         self.assertEqual({json.loads(row["report"])["verdict"]["bottleneck"] for row in one},
                          {row["verdict"] for row in one})  # fmt: skip
 
+    def test_runs_of_one_name_get_numbers_that_no_other_run_has(self):
+        self.installed("pyarrow")
+        paths = []
+        for name in ("1/run", "2/run", "3/run-2", "4/run"):
+            path = self.folder / "alike" / (name + ".penstock")
+            path.parent.mkdir(parents=True)
+            shutil.copy(self.path, path)
+            paths.append(path)
+        rows = penstock.open_many(paths).to_parquet(self.folder / "alike-lake", tables=["batches"])
+        self.assertEqual(["run=run", "run=run-2", "run=run-3", "run=run-4"],
+                         sorted(os.listdir(self.folder / "alike-lake" / "batches")))  # fmt: skip
+        self.assertEqual(4 * EPOCHS * 6, rows["batches"])
+
     def test_a_trace_of_many_that_cannot_be_read_is_told_or_stops(self):
         self.installed("pyarrow")
         bad = self.folder / "bad.penstock"
