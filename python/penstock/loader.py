@@ -146,6 +146,7 @@ class Loader:
         native = self._native
         native.require()
         with native.lock:
+            self._give_back()
             self._iteration += 1
             epoch, position = self._plan
             if self._facts.epoch_batches > 0:
@@ -196,13 +197,17 @@ class Loader:
 
     def _leave(self, number):
         """To be called when an iterator is gone. If it was not at its end, the threads stop, since nobody will take
-        their batches. One that was never asked for a batch uses no epoch: Lightning makes one to see whether a loader
-        can iterate."""
+        their batches."""
         if number == self._iteration and self._iterating:
+            self._give_back()
             self._iterating = False
             self._native.stop()
-            if self._begun is not None and self._plan == (self._begun[0] + 1, 0):
-                self._plan = self._at = self._begun
+
+    def _give_back(self):
+        """An iterator that was never asked for a batch has used no epoch up: Lightning makes one to see whether a loader
+        can iterate."""
+        if self._iterating and self._begun is not None:
+            self._plan = self._at = self._begun
 
     # Where it stands.
 
@@ -215,6 +220,7 @@ class Loader:
         """Makes the next iteration one over this epoch, with its order and augmentation. Without calls epochs
         count from 0. After load_state_dict() with the same epoch the iteration continues there."""
         epoch = _whole("epoch", epoch)
+        self._begun = None  # whatever becomes of an iterator that has delivered nothing
         if self._plan[0] != epoch:
             self._plan = (epoch, 0)
             if not self._iterating:
@@ -344,19 +350,29 @@ class _Sources:
             raise ValueError("source: an empty sequence")
         if all(isinstance(one, (str, bytes, os.PathLike)) for one in source):
             return [os.fspath(one) for one in source], None
+        text = b"".join(map(_line_of, source))  # before there is a folder that an error would leave behind
         self._folder = tempfile.mkdtemp(prefix="penstock-list-")
         path = os.path.join(self._folder, "list.txt")
-        with open(path, "wb") as file:
-            for name, label in source:
-                name = os.fsencode(os.path.abspath(name))
-                if b"\n" in name:
-                    raise ValueError("source: a path with a line feed: %r" % name)
-                file.write(b"%s %d\n" % (name, label))
+        try:
+            with open(path, "wb") as file:
+                file.write(text)
+        except OSError:
+            self.__exit__()
+            raise
         return [path], self._folder
 
     def __exit__(self, *_):
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _line_of(pair):
+    """"path label" of a pair, for a list."""
+    name, label = pair
+    name = os.fsencode(os.path.abspath(name))
+    if b"\n" in name:
+        raise ValueError("source: a path with a line feed: %r" % name)
+    return b"%s %d\n" % (name, label)
 
 
 def _whole(name, value, bits=64, least=0):

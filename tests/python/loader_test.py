@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -271,6 +272,30 @@ class Resume(Case):
             other.set_epoch(7)
             self.assertEqual(delivered(other), delivered(loader))
 
+    def test_an_iterator_that_another_replaces_before_its_first_batch_uses_no_epoch_up(self):
+        loader = self.loader()
+        held = iter(loader)
+        self.assertEqual(self.pictures(), delivered(loader))
+        held = iter(loader)
+        next(held)
+        state = loader.state_dict()
+        rest = delivered(held)
+        loader.load_state_dict(state)
+        held = iter(loader)
+        self.assertEqual(rest, delivered(loader))
+        with self.assertRaisesRegex(LoaderError, "another iteration"):
+            next(held)
+
+    def test_an_epoch_that_is_set_is_not_given_back(self):
+        loader = self.loader()
+        delivered(loader)
+        second = delivered(loader)
+        loader.set_epoch(0)
+        held = iter(loader)
+        loader.set_epoch(1)
+        del held
+        self.assertEqual(second, delivered(loader))
+
     def test_epochs_count_from_nought_without_set_epoch(self):
         loader = self.loader()
         first, second = delivered(loader), delivered(loader)
@@ -334,6 +359,17 @@ class Trouble(Case):
         with self.assertRaisesRegex(LoaderError, "another iteration"):
             next(first)
         self.assertEqual(5, len(list(second)))
+
+    def test_pairs_that_are_refused_leave_no_folder_behind(self):
+        before = tempfile.tempdir
+        folder = self.folder / "temporary"
+        folder.mkdir()
+        tempfile.tempdir = str(folder)
+        self.addCleanup(setattr, tempfile, "tempdir", before)
+        for pairs, error in (([("line\nfeed", 0)], ValueError), ([("a.jpg", "cat")], TypeError), ([("a.jpg",)], ValueError)):
+            with self.assertRaises(error):
+                self.loader(source=pairs)
+        self.assertEqual([], os.listdir(folder))
 
     def test_a_closed_loader_says_so(self):
         loader = self.loader()
