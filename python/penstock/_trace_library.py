@@ -125,9 +125,13 @@ class Reader:
     @property
     def handle(self):
         """What the library calls the trace. Raises TraceError once it is closed: the library would read freed memory."""
-        if not self._finalizer.alive:
+        if self.closed:
             raise TraceError("%s: the trace is closed" % self.path)
         return self._handle
+
+    @property
+    def closed(self):
+        return not self._finalizer.alive
 
     def close(self):
         self._finalizer()

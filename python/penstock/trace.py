@@ -279,6 +279,8 @@ class Trace:
         self.close()
 
     def __repr__(self) -> str:
+        if self._reader.closed:
+            return "<penstock.Trace %s: closed>" % self.path
         return "<penstock.Trace %s: %d spans of %d threads>" % (self.path, self.span_count, len(self._heads()["threads"]))
 
 

@@ -126,6 +126,7 @@ class Tables(Case):
             with self.assertRaisesRegex(TraceError, "run.penstock: the trace is closed"):
                 use()
         self.assertGreater(trace.span_count, 0)
+        self.assertIn("run.penstock: closed", repr(trace))
 
 
 class Libraries(Case):
