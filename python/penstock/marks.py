@@ -49,12 +49,13 @@ _numbers = itertools.count()
 
 
 class _Nothing:
-    """A mark when nothing is recorded. __enter__ and __exit__ are builtins, which take half the time of a function
-    of ours. They return an empty text, which is false, so exceptions pass."""
+    """A mark when nothing is recorded. Both methods are builtins that take their arguments as they lie on the stack and
+    look at none; a function of ours takes twice the time. __exit__ gives an empty dict, which is false, so exceptions
+    pass."""
 
     __slots__ = ()
-    __enter__ = "".strip
-    __exit__ = "".format
+    __enter__ = object.__init_subclass__
+    __exit__ = type.__prepare__
 
     def __call__(self, function):
         return function
