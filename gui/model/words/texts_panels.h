@@ -237,5 +237,7 @@
   X(kMixedTip, "Calls of several kinds: each has its percentiles below", "包含多种调用：下方各自列出分位数") \
   X(kStageGoTip, "Click: show it in the timeline", "单击：在时间线中查看") \
   X(kStageNothingHere, "Nothing begins in the selection.", "选区内没有调用。") \
+  X(kLongestOf, "Longest {}", "最长的 {}")                                                         \
+  X(kLongestTip, "One of the longest calls that the finding is about", "该诊断所指的最长调用之一") \
   X(kAllCalls, "All calls", "所有调用")
 // clang-format on

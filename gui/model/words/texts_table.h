@@ -153,8 +153,6 @@
   X(kSearchHint, "Search: decode, batch 12, >5ms, cat.jpg",                                        \
     "搜索：decode、batch 12、>5ms、cat.jpg")                                                       \
   X(kHits, "{} of {}", "{} / {}")                                                                  \
-  X(kLongestOf, "Longest {}", "最长的 {}")                                                         \
-  X(kLongestTip, "One of the longest calls that the finding is about", "该诊断所指的最长调用之一") \
   X(kNoHits, "nothing found", "未找到")                                                            \
   X(kFit, "Fit", "全部")                                                                           \
   X(kFitTip, "Whole trace (0 or Home)", "整个跟踪（0 或 Home）")                                   \
