@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of batches that leave the ring, which a caller may keep for ever. A block holds one
-// batch: pixels, labels, ids. Of the blocks that come back some are kept for later, the rest is
-// unmapped. A pool lives as long as somebody holds one of its blocks.
-// Threads: any. After fork() calls in the child do nothing, since a thread of the parent may have
-// held the lock.
+// The memory of batches that leave the ring for a consumer who may keep them for ever. A block is
+// one batch: pixels, labels, ids, geometry. Blocks that come back are used again, up to a number;
+// the rest is unmapped. A pool lives as long as somebody holds a block of it. Threads: any. After
+// fork() a child's calls do nothing, since its parent's threads may have held the lock.
 #pragma once
 
 #include <sys/types.h>

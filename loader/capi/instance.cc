@@ -106,10 +106,19 @@ Result<PipelineOptions> ReadOptions(const PenstockLoaderOptions& given) {
   if (given.reduce != 0 && !(given.reduce >= 1 && given.reduce <= 1000)) {
     return Fail(ErrorKind::kUsage, "reduce: 0 (never), or a number from 1 on");
   }
+  options.geometry = given.geometry != 0;
   options.decoder.reduce = given.reduce;
   options.decoder.exif = given.exif != 0;
   options.decoder.strict = given.lenient == 0;
   return options;
+}
+
+static_assert(sizeof(PenstockGeometry) == 12 * sizeof(std::int32_t));  // rows of a matrix
+
+PenstockGeometry RowOf(const SampleGeometry& one) {
+  return {one.picture.height, one.picture.width, one.crop.y,         one.crop.x,
+          one.crop.height,    one.crop.width,    one.scaled.height,  one.scaled.width,
+          one.window.y,       one.window.x,      one.flip_y ? 1 : 0, one.flip_x ? 1 : 0};
 }
 
 }  // namespace
@@ -162,6 +171,11 @@ Result<std::unique_ptr<Instance>> Instance::Open(const char* const* sources, std
   auto program = AugmentProgram::Parse(Or(options.ops, usual), *output, *layout);
   PENSTOCK_TRY(program);
   made->program_ = std::move(*program);
+  if (made->options_.geometry) {
+    if (auto reason = WhyNoGeometry(made->program_->ops())) {
+      return Fail(ErrorKind::kUsage, "ops: " + *std::move(reason));
+    }
+  }
   SourceOptions where;
   where.index_folder = Or(options.index_folder, "");
   auto source = OpenSources(sources, count, where);
@@ -179,11 +193,15 @@ Result<std::unique_ptr<Instance>> Instance::Open(const char* const* sources, std
     made->cache_.emplace(Bytes{options.ram_cache});
     made->options_.reader.cache = &*made->cache_;
   }
-  made->labels_offset_ =
-      BatchRing::BatchBytes(made->options_.batch, made->program_->format().bytes());
-  // More than the ring has: one for the batch that the caller holds, one that it has just released.
-  made->pool_ = BatchPool::Make(std::size_t{options.batch} * 2 * sizeof(std::uint64_t),
-                                std::size_t{options.prefetch} + 4);
+  const std::size_t batch = made->options_.batch;
+  made->labels_offset_ = BatchRing::BatchBytes(batch, made->program_->format().bytes());
+  made->ids_offset_ = made->labels_offset_ + batch * sizeof(std::int64_t);
+  made->geometry_offset_ = made->ids_offset_ + batch * sizeof(std::uint64_t);
+  made->batch_bytes_ =
+      made->geometry_offset_ + (made->options_.geometry ? batch * sizeof(PenstockGeometry) : 0);
+  // Beside those of the ring: one in the consumer's hands, one that it has just put down.
+  made->pool_ =
+      BatchPool::Make(made->batch_bytes_ - made->labels_offset_, std::size_t{options.prefetch} + 4);
   made->options_.memory = made->pool_.get();
   return made;
 }
@@ -196,8 +214,9 @@ PenstockLoaderFacts Instance::Facts() const {
   facts.epoch_samples = order_->epoch_samples();
   facts.epoch_batches = order_->epoch_batches();
   facts.labels_offset = labels_offset_;
-  facts.ids_offset = facts.labels_offset + std::uint64_t{options_.batch} * sizeof(std::int64_t);
-  facts.batch_bytes = facts.ids_offset + std::uint64_t{options_.batch} * sizeof(std::uint64_t);
+  facts.ids_offset = ids_offset_;
+  facts.geometry_offset = options_.geometry ? geometry_offset_ : 0;
+  facts.batch_bytes = batch_bytes_;
   facts.height = static_cast<std::uint32_t>(format.height);
   facts.width = static_cast<std::uint32_t>(format.width);
   facts.element_bytes = static_cast<std::uint32_t>(ElementSize(format.type));
@@ -212,6 +231,16 @@ Result<std::string> Instance::ClassName(std::uint64_t label) const {
     return Fail(ErrorKind::kUsage, fmt::format("there is no class {}", label));
   }
   return source_->ClassName(label);
+}
+
+Result<std::string> Instance::SampleName(std::uint64_t id) const {
+  if (id >= source_->size()) {
+    return Fail(ErrorKind::kUsage, fmt::format("there is no sample {}", id));
+  }
+  SampleScratch scratch;
+  Result<SampleRef> found = source_->At(id, scratch);
+  PENSTOCK_TRY(found);
+  return std::string(found->whole_file ? found->path : found->name);
 }
 
 Result<void> Instance::Start(StreamPosition at) {
@@ -275,8 +304,15 @@ bool Instance::Take(Batch& batch, PenstockBatch* out) {
   const std::span<const std::int64_t> labels = batch.labels();
   const std::span<const std::uint64_t> ids = batch.ids();
   std::memcpy(memory + labels_offset_, labels.data(), labels.size_bytes());
-  std::memcpy(memory + labels_offset_ + std::size_t{options_.batch} * sizeof(std::int64_t),
-              ids.data(), ids.size_bytes());
+  std::memcpy(memory + ids_offset_, ids.data(), ids.size_bytes());
+  if (options_.geometry) {
+    std::byte* place = memory + geometry_offset_;
+    for (const SampleGeometry& one : batch.geometry()) {
+      const PenstockGeometry row = RowOf(one);
+      std::memcpy(place, &row, sizeof row);
+      place += sizeof row;
+    }
+  }
   pool_->HandOut(memory);
   *out = {memory,        batch.size(),       batch.epoch(),
           batch.index(), batch.next().epoch, batch.next().position};

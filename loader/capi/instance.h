@@ -55,6 +55,7 @@ class Instance {
 
   [[nodiscard]] PenstockLoaderFacts Facts() const;
   [[nodiscard]] Result<std::string> ClassName(std::uint64_t label) const;
+  [[nodiscard]] Result<std::string> SampleName(std::uint64_t id) const;
   Result<void> Start(StreamPosition at);
   // Returns PENSTOCK_OK, _END, _WAITING or _STOPPED.
   Result<PenstockStatus> Next(std::chrono::nanoseconds limit, PenstockBatch* out);
@@ -78,7 +79,11 @@ class Instance {
   PipelineOptions options_;
   bool persistent_ = true;
   std::optional<SampleOrder> order_;
+  // Of the parts of a batch behind its pixels.
   std::size_t labels_offset_ = 0;
+  std::size_t ids_offset_ = 0;
+  std::size_t geometry_offset_ = 0;
+  std::size_t batch_bytes_ = 0;
   std::shared_ptr<BatchPool> pool_;
   std::unique_ptr<Pipeline> pipeline_;
   StreamPosition at_;                     // place of the next batch

@@ -117,6 +117,15 @@ int penstock_loader_class(const PenstockLoader* loader, uint64_t label, char* te
   });
 }
 
+int penstock_loader_name(const PenstockLoader* loader, uint64_t id, char* text, size_t room) {
+  return WithLoader(loader, [&](const Instance& instance) -> int {
+    const auto name = instance.SampleName(id);
+    if (!name) return Told(name.error());
+    CopyText(*name, text, room);
+    return PENSTOCK_OK;
+  });
+}
+
 int penstock_loader_start(PenstockLoader* loader, uint64_t epoch, uint64_t position) {
   return WithLoader(loader, [&](Instance& instance) -> int {
     const auto started = instance.Start({epoch, position});

@@ -60,6 +60,7 @@ typedef struct PenstockLoaderOptions {
   uint8_t exif;       /* apply the orientation */
   uint8_t lenient;    /* accept damage that libjpeg only warns of */
   uint8_t persistent; /* keep the threads after an epoch, and begin the next one ahead */
+  uint8_t geometry;   /* say what became of each picture; not with every `ops` */
 } PenstockLoaderOptions;
 
 typedef struct PenstockLoaderFacts {
@@ -68,7 +69,7 @@ typedef struct PenstockLoaderFacts {
   uint64_t classes;       /* labels are below it; 0: not known */
   uint64_t epoch_samples; /* of this rank */
   uint64_t epoch_batches;
-  uint64_t batch_bytes;   /* of penstock_loader_next(): pixels, labels and ids */
+  uint64_t batch_bytes;   /* of penstock_loader_next(): pixels, labels, ids and geometry */
   uint64_t labels_offset; /* of the labels in them, int64_t[batch] */
   uint64_t ids_offset;    /* of the ids, uint64_t[batch] */
   uint32_t height;
@@ -76,11 +77,25 @@ typedef struct PenstockLoaderFacts {
   uint32_t element_bytes; /* 1: u8, 2: f16, 4: f32 */
   uint32_t channels_first;
   uint32_t workers;
-  char kind[16]; /* "folder", "list", "tar" or "packed" */
+  char kind[16];            /* "folder", "list", "tar" or "packed" */
+  uint64_t geometry_offset; /* of the PenstockGeometry[batch]; 0: not asked for */
 } PenstockLoaderFacts;
 
+/* What became of one picture, for masks and boxes that share it. In this order: the crop is resized
+ * to `scaled`, a window of the output's size is kept of that, and then flipped. Crop and window may
+ * leave what they are taken from (padding): there are zeros outside.
+ * Units: pixels, rows from the top, columns from the left. */
+typedef struct PenstockGeometry {
+  int32_t height, width; /* of the picture, after the EXIF orientation where that is applied */
+  int32_t crop_top, crop_left, crop_height, crop_width; /* of the picture */
+  int32_t scaled_height, scaled_width; /* those of the crop where nothing was resized */
+  int32_t window_top, window_left;     /* of what was resized */
+  int32_t flip_y, flip_x;              /* 1: top and bottom, left and right were swapped */
+} PenstockGeometry;
+
 /* Shapes: pixels [samples][3][height][width] or [samples][height][width][3], labels [samples], ids
- * [samples] (dataset indices from which the samples were made), all in one piece of memory. */
+ * [samples] (dataset indices of what the samples were made of) and geometry [samples], all in one
+ * piece of memory. */
 typedef struct PenstockBatch {
   void* memory; /* begins with the pixels; ends with penstock_batch_release() */
   uint64_t samples;
@@ -108,8 +123,11 @@ int penstock_loader_facts(const PenstockLoader* loader, PenstockLoaderFacts* fac
 /* Writes the name of a class to `text`, cut to `room` bytes with its final zero. */
 int penstock_loader_class(const PenstockLoader* loader, uint64_t label, char* text, size_t room);
 
-/* Makes the next penstock_loader_next() give the batch at `position` (samples of all ranks) of
- * `epoch`. The threads go on without a break if they are at that place, else they are started. */
+/* Where the sample of an id is, into `text` as above: the path of its file, or "TAR:MEMBER". */
+int penstock_loader_name(const PenstockLoader* loader, uint64_t id, char* text, size_t room);
+
+/* The next penstock_loader_next() gives the batch at `position` (samples of all ranks) of `epoch`.
+ * Goes on without a break where the threads stand there anyway, else starts them. */
 int penstock_loader_start(PenstockLoader* loader, uint64_t epoch, uint64_t position);
 
 /* Gives the next batch of the epoch. Waits for `milliseconds` at most. Without threads (workers 0)

@@ -33,8 +33,9 @@ struct Item {
   TimeNs due{};  // with synthetic latency of storage: when the bytes arrive
   std::span<const std::byte> file;
   JpegDecoder::Decoded image{};
-  bool on_device = false;  // the device decodes it, so there is no image
-  bool by_cpu = false;     // the CPU must decode it
+  bool on_device = false;  // the device decodes it: there is no image
+  bool by_cpu = false;     // the device is not asked to
+  Size picture;            // of the whole image
   Augmenter::Plan plan{};
   std::optional<Error> error;  // later stages pass it on
 

@@ -97,8 +97,12 @@ struct PipelineOptions {
   // pixels or the bytes of the file. Costs 0.1 ns a byte.
   bool fingerprint = false;
 
-  // Memory for batches that may leave the ring (Batch::Detach()). Outlives the pipeline. nullptr:
-  // batches may not leave. Not with a device.
+  // Batches say what became of each picture (Batch::geometry()).
+  // Requires: augment.on; WhyNoGeometry() of the program's operations is nullopt.
+  bool geometry = false;
+
+  // Memory of batches, so that they may leave the ring (Batch::Detach()); outlives the pipeline.
+  // nullptr: they may not. Not with a device.
   BatchMemory* memory = nullptr;
   TraceNames trace;
   DeviceOptions device;

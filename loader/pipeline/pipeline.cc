@@ -146,6 +146,9 @@ Result<void> ThreadedPipeline::Begin() {
                               shared_.device != nullptr ? nullptr : options.memory);
   PENSTOCK_TRY(ring);
   shared_.ring = std::move(*ring);
+  if (options.geometry) {
+    if (Result<void> kept = shared_.ring->KeepGeometry(); !kept) return kept;
+  }
   if (shared_.device != nullptr) {
     if (Result<void> started = shared_.device->Start(); !started) return started;
   }

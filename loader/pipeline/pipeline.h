@@ -80,6 +80,10 @@ class Batch {
   }
   // Dataset indices of the samples. For a replaced sample it is that of its replacement.
   [[nodiscard]] std::span<const std::uint64_t> ids() const { return {slot_->ids.data(), size()}; }
+  // What became of each picture. Requires: geometry of the options.
+  [[nodiscard]] std::span<const SampleGeometry> geometry() const {
+    return {slot_->geometry.data(), size()};
+  }
 
  private:
   BatchRing* ring_ = nullptr;

@@ -85,6 +85,19 @@ BatchRing::~BatchRing() {
   if (memory_ != nullptr) munmap(memory_, bytes_);
 }
 
+Result<void> BatchRing::KeepGeometry() {
+  try {
+    for (Slot& slot : slots_) slot.geometry.resize(slot.labels.size());
+  } catch (const std::bad_alloc&) {
+    return penstock::Fail(
+        ErrorKind::kEnvironment,
+        fmt::format("no memory for the geometry of {} batches of {} samples: lower prefetch or "
+                    "batch",
+                    slots_.size(), order_.batch_size()));
+  }
+  return {};
+}
+
 void BatchRing::OpenFree() {
   std::uint64_t number = opened_.load(std::memory_order_relaxed);
   for (; number < order_.batches(); ++number) {

@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "loader/augment/sample_geometry.h"
 #include "loader/pipeline/gate.h"
 #include "loader/pipeline/order.h"
 #include "loader/pipeline/stop.h"
@@ -52,8 +53,9 @@ class BatchRing {
     std::byte* pixels = nullptr;
     std::byte* device = nullptr;  // the same in a device's memory
     std::vector<std::int64_t> labels;
-    std::vector<std::uint64_t> ids;  // dataset index from which each sample is made
-    // The first sample of the batch that cannot be made; guarded by failures_.
+    std::vector<std::uint64_t> ids;        // dataset index that each sample is made of
+    std::vector<SampleGeometry> geometry;  // of each sample; empty unless KeepGeometry()
+    // The sample that cannot be made, the first of the batch; under failures_.
     std::uint64_t failed_at = 0;
     std::optional<Error> failure;
   };
@@ -70,6 +72,8 @@ class BatchRing {
                                                  std::byte* memory = nullptr,
                                                  BatchMemory* lender = nullptr);
   ~BatchRing();
+  // Before the first sample. Errors: kEnvironment if the memory is not there.
+  Result<void> KeepGeometry();
   BatchRing(const BatchRing&) = delete;
   BatchRing& operator=(const BatchRing&) = delete;
 

@@ -214,6 +214,7 @@ Result<void> Stages::DecodeFile(Item& item, JpegDecoder* decoder) {
     PENSTOCK_TRY(info);
     stats_.pixels +=
         static_cast<std::uint64_t>(info->width) * static_cast<std::uint64_t>(info->height);
+    item.picture = {info->width, info->height};
     if (shared_.options.augment.on || !shared_.options.whole_images) {
       item.plan = augmenter_->Draw(*info, KeyOf(shared_, item));
     } else {
@@ -235,6 +236,7 @@ Result<void> Stages::DecodeFile(Item& item, JpegDecoder* decoder) {
     ImageInfo info{};
     info.width = kStandInWidth;
     info.height = kStandInHeight;
+    item.picture = {info.width, info.height};
     item.plan = augmenter_->Draw(info, KeyOf(shared_, item));
     item.image.view = {shared_.stand_in.data(), kStandInWidth, kStandInHeight, kStandInWidth * 3};
     item.image.covers = {0, 0, kStandInWidth, kStandInHeight};
@@ -329,7 +331,11 @@ void Stages::Finish(Item& item) {
   }
   BatchRing& ring = *shared_.ring;
   BatchRing::Slot& slot = ring.slot(item.batch);
-  if (item.error) ring.Fail(slot, item.index, std::move(*item.error));
+  if (item.error) {
+    ring.Fail(slot, item.index, std::move(*item.error));
+  } else if (shared_.options.geometry) {
+    slot.geometry[item.index] = GeometryOf(item.plan, item.picture);
+  }
   slot.labels[item.index] = item.ref.label;
   slot.ids[item.index] = item.sample;
   ++stats_.samples;

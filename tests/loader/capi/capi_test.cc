@@ -150,6 +150,55 @@ TEST_F(CapiTest, EndsWaitsThatAreOver) {
   penstock_batch_release(batch.memory);
 }
 
+TEST_F(CapiTest, SaysWhatBecameOfEachPictureAndWhereItIs) {
+  options_.geometry = 1;
+  options_.workers = 0;
+  ASSERT_EQ(Open(), PENSTOCK_OK) << penstock_loader_message();
+  PenstockLoaderFacts facts{};
+  facts.size = sizeof facts;
+  ASSERT_EQ(penstock_loader_facts(loader_, &facts), PENSTOCK_OK);
+  EXPECT_EQ(facts.geometry_offset, facts.ids_offset + kBatch * 8);
+  EXPECT_EQ(facts.batch_bytes, facts.geometry_offset + kBatch * sizeof(PenstockGeometry));
+  const std::string pixels = Epoch(0);
+  ASSERT_EQ(penstock_loader_start(loader_, 0, 0), PENSTOCK_OK);
+  PenstockBatch batch{};
+  std::uint64_t samples = 0;
+  while (Next(&batch) == PENSTOCK_OK) {
+    const auto* memory = static_cast<const char*>(batch.memory);
+    for (std::uint64_t i = 0; i < batch.samples; ++i, ++samples) {
+      std::uint64_t id = 0;
+      PenstockGeometry one{};
+      std::memcpy(&id, memory + facts.ids_offset + 8 * i, sizeof id);
+      std::memcpy(&one, memory + facts.geometry_offset + sizeof one * i, sizeof one);
+      std::string name(256, '\0');
+      ASSERT_EQ(penstock_loader_name(loader_, id, name.data(), name.size()), PENSTOCK_OK);
+      // The pictures' widths are their numbers, as are their names.
+      const int number = std::stoi(name.substr(name.rfind('/') + 1)) - 100;
+      EXPECT_EQ(one.width, 40 + number);
+      EXPECT_GE(one.crop_left, 0);
+      EXPECT_LE(one.crop_left + one.crop_width, one.width);
+      EXPECT_LE(one.crop_top + one.crop_height, one.height);
+      EXPECT_EQ(one.scaled_height, 16);
+      EXPECT_EQ(one.scaled_width, 16);
+      EXPECT_EQ(one.window_top, 0);
+    }
+    penstock_batch_release(batch.memory);
+  }
+  EXPECT_EQ(samples, kFiles);
+  EXPECT_EQ(penstock_loader_name(loader_, kFiles, nullptr, 0), PENSTOCK_USAGE);
+  penstock_loader_close(loader_);
+  loader_ = nullptr;
+  options_.geometry = 0;
+  ASSERT_EQ(Open(), PENSTOCK_OK);
+  EXPECT_EQ(Epoch(0), pixels);
+  penstock_loader_close(loader_);
+  loader_ = nullptr;
+  options_.geometry = 1;
+  options_.ops = "resize=16x16,rotate";
+  EXPECT_EQ(Open(), PENSTOCK_USAGE);
+  EXPECT_NE(std::string(penstock_loader_message()).find("rotate"), std::string::npos);
+}
+
 TEST_F(CapiTest, SaysWhatIsWrong) {
   const char* const nowhere = "/nowhere/at/all";
   EXPECT_EQ(penstock_loader_open(&nowhere, 1, &options_, &loader_), PENSTOCK_INPUT);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the pixels of a finished sample come from in its picture, for masks and boxes that share
+// what the picture went through. Values and pure functions; thread-safe.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "loader/augment/plan.h"
+
+namespace penstock::loader {
+
+// In this order: `crop` of the picture is resized to `scaled`, `window` of that is kept, and then
+// flipped. Both may leave what they are taken from: there is no picture outside, but zeros.
+struct SampleGeometry {
+  Size picture;
+  Region crop;    // pixels of the picture
+  Size scaled;    // the crop's own size where nothing was resized
+  Region window;  // pixels of `scaled`; of the size of the output
+  bool flip_x = false;
+  bool flip_y = false;
+};
+
+// What `plan` does to a picture of this size. A flip before a resize comes after it here, as the
+// loader does it.
+// Requires: WhyNoGeometry() of the plan's operations is nullopt.
+[[nodiscard]] SampleGeometry GeometryOf(const AugmentPlan& plan, Size picture);
+
+// Why no SampleGeometry says what `ops` do; nullopt where one does.
+[[nodiscard]] std::optional<std::string> WhyNoGeometry(std::span<const Op> ops);
+
+}  // namespace penstock::loader
