@@ -28,7 +28,7 @@ _PARTS = {
     "recording": "penstock.marks",
 }
 
-__all__ = ["__version__", "agent", "ops", "program", *_PARTS]
+__all__ = ["__version__", "agent", "ops", "program", "targets", *_PARTS]
 
 
 def agent():
@@ -37,8 +37,8 @@ def agent():
 
 
 def __getattr__(name):
-    if name == "ops":
-        return importlib.import_module("penstock.ops")
+    if name in ("ops", "targets"):
+        return importlib.import_module("penstock." + name)
     if name not in _PARTS:
         raise AttributeError("module 'penstock' has no attribute %r" % name)
     value = getattr(importlib.import_module(_PARTS[name]), name)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from penstock import ops as ops
+from penstock import targets as targets
 from penstock.fleet import open_many as open_many
 from penstock.loader import Loader as Loader
 from penstock.loader import LoaderError as LoaderError

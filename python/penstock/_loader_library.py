@@ -39,6 +39,7 @@ class Options(ctypes.Structure):
         ("exif", ctypes.c_uint8),
         ("lenient", ctypes.c_uint8),
         ("persistent", ctypes.c_uint8),
+        ("geometry", ctypes.c_uint8),
     )
 
 
@@ -58,6 +59,7 @@ class Facts(ctypes.Structure):
         ("channels_first", ctypes.c_uint32),
         ("workers", ctypes.c_uint32),
         ("kind", ctypes.c_char * 16),
+        ("geometry_offset", ctypes.c_uint64),
     )
 
 
@@ -83,6 +85,7 @@ _FUNCTIONS = {
     ),
     "penstock_loader_facts": (_int, (_handle, ctypes.POINTER(Facts))),
     "penstock_loader_class": (_int, (_handle, _u64, _text, _size)),
+    "penstock_loader_name": (_int, (_handle, _u64, _text, _size)),
     "penstock_loader_start": (_int, (_handle, _u64, _u64)),
     "penstock_loader_next": (_int, (_handle, ctypes.c_uint32, ctypes.POINTER(Batch))),
     "penstock_batch_release": (None, (ctypes.c_void_p,)),
@@ -171,9 +174,18 @@ class Native:
         return facts
 
     def class_name(self, label):
-        text = ctypes.create_string_buffer(4096)
-        self.check(self.lib.penstock_loader_class(self.handle, label, text, len(text)))
-        return os.fsdecode(text.value)
+        return self._texts(self.lib.penstock_loader_class, [label])[0]
+
+    def sample_names(self, ids):
+        return self._texts(self.lib.penstock_loader_name, ids)
+
+    def _texts(self, function, numbers):
+        text = ctypes.create_string_buffer(8192)
+        texts = []
+        for number in numbers:
+            self.check(function(self.handle, number, text, len(text)))
+            texts.append(os.fsdecode(text.value))
+        return texts
 
     def next(self, milliseconds):
         return self.lib.penstock_loader_next(self.handle, milliseconds, self._batch_pointer)

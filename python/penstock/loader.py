@@ -2,16 +2,15 @@
 """penstock.Loader: the reference loader in a training script. docs/python-loader.md shows one."""
 import ctypes
 import os
-import shutil
-import sys
-import tempfile
 import weakref
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 from penstock import marks
-from penstock._loader_library import ALL_CORES, END, OK, STOPPED, WAITING, LoaderError, Native, Options, block_class
 from penstock._arrays import maker_of
+from penstock._loader_arguments import Sources, ranks, whole, workers_here
+from penstock._loader_library import END, OK, STOPPED, WAITING, LoaderError, Native, Options, block_class
 from penstock.ops import Operation, render
+from penstock.targets import Samples, require_numpy
 
 __all__ = ["Loader", "LoaderError"]
 
@@ -53,6 +52,9 @@ class Loader:
     rank, world: this process among those that share each epoch; None: of torch.distributed, else RANK and WORLD_SIZE.
     transform: a function of `images`, called by the thread that iterates; what it returns is delivered. Its time is
         in `transform_seconds`, and a recording shows it as the mark "transform".
+    targets: a function of penstock.targets.Samples, called likewise: files, labels and geometry of a batch. What it
+        returns is delivered in the place of `labels`: masks, boxes. Its time is in `targets_seconds`, its mark is
+        "targets". Needs NumPy, and operations whose geometry can be shared: no rotate, one resize, one more crop.
     device: "cpu", or "cuda", "cuda:1": PyTorch copies each batch there.
     arrays: "torch", "numpy" or "memoryview"; None: the first of them that is installed.
     persistent: keep the threads between epochs and begin the next epoch's first batches ahead.
@@ -85,12 +87,15 @@ class Loader:
         rank: Optional[int] = None,
         world: Optional[int] = None,
         transform: Optional[Callable[[Any], Any]] = None,
+        targets: Optional[Callable[[Samples], Any]] = None,
         device: str = "cpu",
         arrays: Optional[str] = None,
         persistent: bool = True,
     ) -> None:
         self._make, self.arrays = maker_of(arrays, output, device)
-        rank, world = _ranks(rank, world)
+        if targets is not None:
+            require_numpy()
+        rank, world = ranks(rank, world)
         text = render(ops)
         options = Options(
             ops=None if text is None else text.encode(),
@@ -98,14 +103,14 @@ class Loader:
             layout=layout.encode(),
             io_method=io.encode(),
             on_error=on_error.encode(),
-            seed=_whole("seed", seed),
+            seed=whole("seed", seed),
             rank=rank,
             world=world,
-            ram_cache=_whole("ram_cache", ram_cache),
-            batch=_whole("batch", batch, 32),
-            workers=_workers() if workers is None else _whole("workers", workers, 32),
-            prefetch=_whole("prefetch", prefetch, 32, 1),
-            read_ahead=_whole("read_ahead", read_ahead, 32, 1),
+            ram_cache=whole("ram_cache", ram_cache),
+            batch=whole("batch", batch, 32),
+            workers=workers_here() if workers is None else whole("workers", workers, 32),
+            prefetch=whole("prefetch", prefetch, 32, 1),
+            read_ahead=whole("read_ahead", read_ahead, 32, 1),
             reduce=reduce,
             trace_loader=marks.loader_number(self),
             shuffle=shuffle,
@@ -113,9 +118,10 @@ class Loader:
             exif=exif,
             lenient=lenient,
             persistent=persistent,
+            geometry=targets is not None,
         )
         options.size = ctypes.sizeof(options)
-        with _Sources(source) as (paths, folder):
+        with Sources(source) as (paths, folder):
             where = folder if index_folder is None else index_folder
             options.index_folder = None if where is None else os.fsencode(where)
             self._native = native = Native(paths, options)
@@ -134,6 +140,8 @@ class Loader:
         self._classes: Optional[List[str]] = None
         self._transform = transform
         self.transform_seconds = 0.0
+        self._targets = targets
+        self.targets_seconds = 0.0
         marks.tell_loader(options.trace_loader)
 
     # Iteration.
@@ -185,15 +193,16 @@ class Loader:
                     native.check(status)
         images, labels = self._make(block, samples, self._facts)
         if self._transform is not None:
-            images = self._transformed(images)
+            begin = marks.clock()
+            with marks.mark("transform"):
+                images = self._transform(images)
+            self.transform_seconds += marks.clock() - begin
+        if self._targets is not None:
+            begin = marks.clock()
+            with marks.mark("targets"):
+                labels = self._targets(Samples.of_batch(block, samples, self._facts, self._names))
+            self.targets_seconds += marks.clock() - begin
         return images, labels
-
-    def _transformed(self, images):
-        begin = marks.clock()
-        with marks.mark("transform"):
-            images = self._transform(images)
-        self.transform_seconds += marks.clock() - begin
-        return images
 
     def _leave(self, number):
         """To be called when an iterator is gone. If it was not at its end, the threads stop, since nobody will take
@@ -217,10 +226,9 @@ class Loader:
         return max(self._plan[0] - 1, 0) if self._iteration else self._plan[0]
 
     def set_epoch(self, epoch: int) -> None:
-        """Makes the next iteration one over this epoch, with its order and augmentation. Without calls epochs
-        count from 0. After load_state_dict() with the same epoch the iteration continues there."""
-        epoch = _whole("epoch", epoch)
-        self._begun = None  # whatever becomes of an iterator that has delivered nothing
+        """The next iteration is over this epoch: its order and augmentation. Without it epochs count from 0. After
+        load_state_dict() with the same epoch it continues there."""
+        epoch = whole("epoch", epoch)
         if self._plan[0] != epoch:
             self._plan = (epoch, 0)
             if not self._iterating:
@@ -286,6 +294,11 @@ class Loader:
         """Messages about the first of them, each with the name of its file."""
         return self._errors()[1]
 
+    def _names(self, ids):
+        self._native.require()
+        with self._native.lock:
+            return self._native.sample_names(ids)
+
     def _errors(self):
         self._native.require()
         with self._native.lock:
@@ -332,78 +345,3 @@ class _Iteration:
 
     def __del__(self):
         self._loader._leave(self._number)
-
-
-class _Sources:
-    """The paths for the library. Pairs become a list file in a folder that is removed once the loader is open."""
-
-    def __init__(self, source):
-        self._source = source
-        self._folder = None
-
-    def __enter__(self):
-        source = self._source
-        if isinstance(source, (str, bytes, os.PathLike)):
-            return [os.fspath(source)], None
-        source = list(source)
-        if not source:
-            raise ValueError("source: an empty sequence")
-        if all(isinstance(one, (str, bytes, os.PathLike)) for one in source):
-            return [os.fspath(one) for one in source], None
-        text = b"".join(map(_line_of, source))  # before there is a folder that an error would leave behind
-        self._folder = tempfile.mkdtemp(prefix="penstock-list-")
-        path = os.path.join(self._folder, "list.txt")
-        try:
-            with open(path, "wb") as file:
-                file.write(text)
-        except OSError:
-            self.__exit__()
-            raise
-        return [path], self._folder
-
-    def __exit__(self, *_):
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _line_of(pair):
-    """"path label" of a pair, for a list."""
-    name, label = pair
-    name = os.fsencode(os.path.abspath(name))
-    if b"\n" in name:
-        raise ValueError("source: a path with a line feed: %r" % name)
-    return b"%s %d\n" % (name, label)
-
-
-def _whole(name, value, bits=64, least=0):
-    if isinstance(value, bool) or int(value) != value or not least <= value < 1 << bits:
-        raise ValueError("%s=%r: a whole number from %d on" % (name, value, least))
-    return int(value)
-
-
-def _environment(name):
-    text = os.environ.get(name, "")
-    return int(text) if text.isdigit() else None
-
-
-def _workers():
-    """One for each core, or a share of them if several processes of one job share the machine."""
-    together = _environment("LOCAL_WORLD_SIZE") or 1
-    if together < 2:
-        return ALL_CORES
-    return max(len(os.sched_getaffinity(0)) // together, 1)
-
-
-def _ranks(rank, world):
-    if rank is None and world is None:
-        distributed = getattr(sys.modules.get("torch"), "distributed", None)
-        if distributed is not None and distributed.is_available() and distributed.is_initialized():
-            return distributed.get_rank(), distributed.get_world_size()
-        rank, world = _environment("RANK"), _environment("WORLD_SIZE")
-        if rank is None or world is None:
-            return 0, 1
-    if rank is None or world is None:
-        raise ValueError("rank and world go together: rank=%r, world=%r" % (rank, world))
-    if _whole("world", world) < 1 or not 0 <= _whole("rank", rank) < world:
-        raise ValueError("rank=%r of world=%r: ranks count from 0 to world - 1" % (rank, world))
-    return rank, world

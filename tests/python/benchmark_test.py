@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""benchmarks/python_api.py runs, in a short form: its figures mean nothing here."""
+"""benchmarks/python_api.py and accuracy.py run, in a short form: their figures mean nothing here."""
 import importlib.util
 import json
 import os
@@ -49,6 +49,22 @@ class Benchmark(WithSet):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)  # fmt: skip
         self.assertEqual(2, done.returncode)
         self.assertIn("there is no loading", done.stderr)
+
+    def test_both_pipelines_train_a_network(self):
+        for package in ("torch", "torchvision", "PIL"):
+            if importlib.util.find_spec(package) is None:
+                self.skipTest("%s is missing" % package)
+        path = self.folder / "accuracy.json"
+        done = subprocess.run([sys.executable, "-B", str(ROOT / "benchmarks/accuracy.py"), "--build", BUILD, "--data",
+                               str(self.set), "--seeds", "2", "--epochs", "1", "--batch", "4", "--size", "16", "--flip",
+                               "--workers", "0", "--json", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True, timeout=300)  # fmt: skip
+        self.assertIn(done.returncode, (0, 1), done.stderr)  # a network of four steps knows nothing
+        measured = json.loads(path.read_text())
+        self.assertEqual(4, len(measured["runs"]))
+        self.assertEqual(done.returncode == 0, measured["within"])
+        self.assertLessEqual(measured["low"], measured["difference"])
+        self.assertRegex(done.stdout, r"(?m)^accuracy: penstock - torchvision: [+-][\d.]+ \([+-][\d.]+ to [+-][\d.]+\), p")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,29 @@ class Examples(WithSet):
             said = self.run_example(name, self.set, 2, needs=needs)
             self.assertRegex(said, r"^epoch 0: \d+ images/s, accuracy [01]\.\d\d\nepoch 1: \d+ images/s, accuracy")
 
+    def test_masks_are_learned(self):
+        for package in ("numpy", "PIL", "torch"):
+            if importlib.util.find_spec(package) is None:
+                self.skipTest("%s is not installed" % package)
+        import numpy
+        from PIL import Image
+
+        data = self.folder / "masked"
+        for name in ("images", "masks"):
+            (data / name).mkdir(parents=True)
+        rng = numpy.random.default_rng(0)
+        for i in range(48):
+            # A bright disc on a dark ground.
+            y, x = numpy.mgrid[0:96, 0:128]
+            mask = (y - rng.integers(20, 76)) ** 2 + (x - rng.integers(20, 108)) ** 2 < rng.integers(300, 1500)
+            picture = rng.integers(0, 80, (96, 128, 3)) + 160 * mask[:, :, None]
+            Image.fromarray(picture.astype(numpy.uint8)).save(data / "images" / ("%02d.jpg" % i), quality=90)
+            Image.fromarray(mask.astype(numpy.uint8)).save(data / "masks" / ("%02d.png" % i))
+        said = self.run_example("segment_penstock.py", data, 3)
+        shares = [int(one) for one in re.findall(r"(?m)^epoch \d: (\d+) % of the pixels right", said)]
+        self.assertEqual(3, len(shares), said)
+        self.assertGreater(shares[-1], 95)
+
     def test_a_trace_is_asked(self):
         said = self.run_example("ask_trace.py", self.trace(self.folder), needs=["numpy"])
         self.assertRegex(said, r"^verdict: \w+, waiting \d+ %")

@@ -5,6 +5,7 @@
 Runs with PyTorch, with NumPy alone or with neither (python3 -S): whatever the interpreter has.
 """
 import gc
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -345,6 +346,11 @@ class Trouble(Case):
             ("seed", {"seed": -1}), ("read_ahead", {"read_ahead": 0})):  # fmt: skip
             with self.assertRaisesRegex(ValueError, said.replace('"?', "")):
                 self.loader(**options)
+
+    def test_targets_without_numpy_say_what_to_install(self):
+        if importlib.util.find_spec("numpy") is None:
+            with self.assertRaisesRegex(ValueError, "pip install numpy"):
+                self.loader(targets=len)
 
     def test_no_gpu_is_said(self):
         with self.assertRaisesRegex(ValueError, "PyTorch"):

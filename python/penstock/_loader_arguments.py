@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What penstock.Loader makes of its arguments and of the environment."""
+import os
+import shutil
+import sys
+import tempfile
+
+from penstock._loader_library import ALL_CORES
+
+
+class Sources:
+    """The paths that the library opens; pairs become a list in a folder that is gone once it is open."""
+
+    def __init__(self, source):
+        self._source = source
+        self._folder = None
+
+    def __enter__(self):
+        source = self._source
+        if isinstance(source, (str, bytes, os.PathLike)):
+            return [os.fspath(source)], None
+        source = list(source)
+        if not source:
+            raise ValueError("source: an empty sequence")
+        if all(isinstance(one, (str, bytes, os.PathLike)) for one in source):
+            return [os.fspath(one) for one in source], None
+        self._folder = tempfile.mkdtemp(prefix="penstock-list-")
+        path = os.path.join(self._folder, "list.txt")
+        with open(path, "wb") as file:
+            for name, label in source:
+                name = os.fsencode(os.path.abspath(name))
+                if b"\n" in name:
+                    raise ValueError("source: a path with a line feed: %r" % name)
+                file.write(b"%s %d\n" % (name, label))
+        return [path], self._folder
+
+    def __exit__(self, *_):
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def whole(name, value, bits=64, least=0):
+    if isinstance(value, bool) or int(value) != value or not least <= value < 1 << bits:
+        raise ValueError("%s=%r: a whole number from %d on" % (name, value, least))
+    return int(value)
+
+
+def environment(name):
+    text = os.environ.get(name, "")
+    return int(text) if text.isdigit() else None
+
+
+def workers_here():
+    """One for each core; where several processes of one job share the machine, a share of them."""
+    together = environment("LOCAL_WORLD_SIZE") or 1
+    if together < 2:
+        return ALL_CORES
+    return max(len(os.sched_getaffinity(0)) // together, 1)
+
+
+def ranks(rank, world):
+    if rank is None and world is None:
+        distributed = getattr(sys.modules.get("torch"), "distributed", None)
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            return distributed.get_rank(), distributed.get_world_size()
+        rank, world = environment("RANK"), environment("WORLD_SIZE")
+        if rank is None or world is None:
+            return 0, 1
+    if rank is None or world is None:
+        raise ValueError("rank and world go together: rank=%r, world=%r" % (rank, world))
+    if whole("world", world) < 1 or not 0 <= whole("rank", rank) < world:
+        raise ValueError("rank=%r of world=%r: ranks count from 0 to world - 1" % (rank, world))
+    return rank, world
