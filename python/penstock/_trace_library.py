@@ -65,6 +65,7 @@ _FUNCTIONS = {
     "penstock_trace_events": (_long, (_handle, ctypes.POINTER(Events))),
     "penstock_trace_counters": (_long, (_handle, ctypes.POINTER(Counters))),
     "penstock_trace_functions": (_long, (_handle, ctypes.c_uint64, ctypes.POINTER(Functions))),
+    "penstock_trace_places": (_long, (_handle, ctypes.c_uint64, _handle, ctypes.c_uint64, _handle)),
     "penstock_trace_texts": (
         _long,
         (_handle, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t),
@@ -172,20 +173,44 @@ class Reader:
         fill = self.lib.penstock_trace_functions
         return self.columns(Functions, wanted, lambda out: fill(self.handle, stages, out))
 
+    def places(self, ids):
+        """Puts places in the place of a column's ids, in a list of those that occur: their texts are returned."""
+        np = numpy()
+        places = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.uint32)
+        used = np.empty(min(len(ids), len(places)), np.uint32)
+        count = self.lib.penstock_trace_places(
+            ids.ctypes.data, len(ids), places.ctypes.data, len(places), used.ctypes.data
+        )
+        if count < 0:
+            raise TraceError("%s: %s" % (self.path, self._message()))
+        return self.texts(used[:count])
+
     def texts(self, ids):
-        """The texts of an array of ids, as a list."""
+        """The texts of an array of ids."""
         np = numpy()
         ids = np.ascontiguousarray(ids, np.uint32)
         ends = np.zeros(len(ids) + 1, np.uint64)
-        room, texts = 0, self.lib.penstock_trace_texts
-        buffer = b""
+        buffer = np.empty(0, np.uint8)
         while True:
-            size = texts(self.handle, ids.ctypes.data, len(ids), ends[1:].ctypes.data, buffer, room)
+            size = self.lib.penstock_trace_texts(
+                self.handle, ids.ctypes.data, len(ids), ends[1:].ctypes.data, buffer.ctypes.data, len(buffer)
+            )
             if size < 0:
                 raise TraceError("%s: %s" % (self.path, self._message()))
-            if size <= room:
-                break
-            room, buffer = size, ctypes.create_string_buffer(size)
-        whole = buffer.raw if size else b""
-        places = ends.tolist()
-        return [whole[begin:end].decode("utf-8", "replace") for begin, end in zip(places, places[1:])]
+            if size <= len(buffer):
+                return Texts(buffer, ends)
+            buffer = np.empty(size, np.uint8)
+
+
+class Texts:
+    """Texts one behind the other, which become Python's when somebody asks for them."""
+
+    def __init__(self, whole, ends):
+        self._held = whole, ends
+
+    def list(self):
+        held = self._held
+        if isinstance(held, tuple):
+            whole, ends = held[0].tobytes(), held[1].tolist()
+            held = self._held = [whole[begin:end].decode("utf-8", "replace") for begin, end in zip(ends, ends[1:])]
+        return held

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of a trace: columns that are NumPy arrays, and conversions for libraries that work on tables."""
-from typing import Any, Dict, Iterator, List
+"""Tables of a trace: columns that are NumPy arrays, and ways into the libraries that work on tables."""
+from typing import Any, Dict, Iterator, List, Union
 
-from penstock._trace_library import TraceError, numpy
+from penstock._trace_library import Texts, TraceError, numpy
 
 __all__ = ["Table"]
 
@@ -15,7 +15,7 @@ class Table:
     texts that they stand for. Integers are as recorded: nanoseconds of CLOCK_MONOTONIC, bytes, -1 if not known.
     """
 
-    def __init__(self, columns: Dict[str, Any], lists: Dict[str, List[str]]) -> None:
+    def __init__(self, columns: Dict[str, Any], lists: Dict[str, Union[List[str], Texts]]) -> None:
         self._columns = columns
         self._lists = lists
         self.columns: List[str] = list(columns)
@@ -34,14 +34,15 @@ class Table:
         column = self._columns[name]
         if name not in self._lists:
             return column
-        return numpy().array(self._lists[name], dtype=object)[column]
+        return numpy().array(self.categories(name), dtype=object)[column]
 
     def codes(self, name: str) -> Any:
         """A column of texts as numbers, which are places in categories(name)."""
         return self._columns[name]
 
     def categories(self, name: str) -> List[str]:
-        return self._lists[name]
+        texts = self._lists[name]
+        return texts.list() if isinstance(texts, Texts) else texts
 
     def where(self, mask: Any) -> "Table":
         """The rows that a NumPy mask or an array of row numbers chooses."""
@@ -52,7 +53,7 @@ class Table:
         pandas = _library("pandas")
         return pandas.DataFrame(
             {
-                name: pandas.Categorical.from_codes(_signed(column), self._lists[name])
+                name: pandas.Categorical.from_codes(_signed(column), self.categories(name))
                 if name in self._lists
                 else column
                 for name, column in self._columns.items()
@@ -64,7 +65,7 @@ class Table:
         arrow = _library("pyarrow")
         return arrow.table(
             {
-                name: arrow.DictionaryArray.from_arrays(arrow.array(_signed(column)), arrow.array(self._lists[name]))
+                name: arrow.DictionaryArray.from_arrays(arrow.array(_signed(column)), arrow.array(self.categories(name)))
                 if name in self._lists
                 else arrow.array(column)
                 for name, column in self._columns.items()
@@ -79,7 +80,7 @@ class Table:
             if name not in self._lists:
                 columns[name] = polars.Series(name, column)
                 continue
-            texts = polars.Series(name, self._lists[name], dtype=polars.String)
+            texts = polars.Series(name, self.categories(name), dtype=polars.String)
             columns[name] = texts.gather(polars.Series(_signed(column))).cast(polars.Categorical)
         return polars.DataFrame(columns)
 

@@ -61,7 +61,6 @@ _CALLS = {
     "flags": "flags",
 }
 _COUNTERS = {"at_ns": "at", "name": "name", "value": "value", "process": "process"}
-_PIECE = 1 << 17
 _NEXT_ENTERED, _BATCH_GOT, _BATCH_DELIVERED = "next_entered", "batch_got", "batch_delivered"
 
 
@@ -213,23 +212,10 @@ class Trace:
         return Table(table, {})
 
     def _spelt(self, table, lists, texts):
-        """Replaces ids of texts by places in a list of the texts that occur."""
-        np = numpy()
+        """Ids of texts become places in a list of the texts that occur."""
         for name in texts:
-            if name not in table:
-                continue
-            ids = table[name]
-            used = np.zeros(int(ids.max()) + 1 if len(ids) else 0, bool)
-            # In pieces and in place, since NumPy converts the ids to numbers of 8 bytes.
-            pieces = [ids[begin : begin + _PIECE] for begin in range(0, len(ids), _PIECE)]
-            for piece in pieces:
-                used[piece] = True
-            found = np.flatnonzero(used)
-            places = np.zeros(len(used), np.uint32)
-            places[found] = np.arange(len(found), dtype=np.uint32)
-            for piece in pieces:
-                np.take(places, piece, out=piece, mode="clip")
-            lists[name] = self._reader.texts(found)
+            if name in table:
+                lists[name] = self._reader.places(table[name])
         return Table(table, lists)
 
     # What the analyzer says.

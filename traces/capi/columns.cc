@@ -164,6 +164,31 @@ std::uint64_t FillSpans(const Trace& trace, std::uint64_t stages, const Penstock
   return filled;
 }
 
+std::uint64_t FillPlaces(std::span<std::uint32_t> column, std::span<std::uint32_t> places,
+                         std::uint32_t* used, unsigned threads) {
+  constexpr std::size_t kPiece = std::size_t{1} << 18;
+  const std::size_t pieces = (column.size() + kPiece - 1) / kPiece;
+  const auto piece = [&](std::size_t i) {
+    return column.subspan(i * kPiece, std::min(kPiece, column.size() - i * kPiece));
+  };
+  InParallel(pieces, threads, [&](std::size_t i) {
+    for (const std::uint32_t id : piece(i)) {
+      const std::atomic_ref<std::uint32_t> mark(places[id]);  // relaxed: joined before it is read
+      if (mark.load(std::memory_order_relaxed) == 0) mark.store(1, std::memory_order_relaxed);
+    }
+  });
+  std::uint32_t count = 0;
+  for (std::size_t id = 0; id < places.size(); ++id) {
+    if (places[id] == 0) continue;
+    used[count] = static_cast<std::uint32_t>(id);
+    places[id] = count++;
+  }
+  InParallel(pieces, threads, [&](std::size_t i) {
+    for (std::uint32_t& id : piece(i)) id = places[id];
+  });
+  return count;
+}
+
 std::uint64_t FillEvents(const Trace& trace, const PenstockEvents& out) {
   std::uint64_t at = 0;
   for (const Event& event : trace.events()) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "traces/capi/penstock_trace.h"
 #include "traces/trace.h"
@@ -19,5 +20,12 @@ std::uint64_t FillCounters(const Trace& trace, const PenstockCounters& out);
 // Writes the nodes of the units whose stage is in `stages`, by unit and node. Returns their number.
 // Requires: each given column has room for trace.call_rows().size() values.
 std::uint64_t FillFunctions(const Trace& trace, std::uint64_t stages, const PenstockFunctions& out);
+
+// Puts the places of ids among those that occur, ascending, in their place in `column`; the ids go
+// to `used`. How many they are.
+// Requires: the ids are below places.size(); places are zeros; `used` has room for the shorter of
+//           the two.
+std::uint64_t FillPlaces(std::span<std::uint32_t> column, std::span<std::uint32_t> places,
+                         std::uint32_t* used, unsigned threads);
 
 }  // namespace penstock::traces

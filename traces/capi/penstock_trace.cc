@@ -45,6 +45,10 @@ std::int64_t Guarded(Work&& work) {
   }
 }
 
+unsigned Cores() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
 // One text for each number, with a zero at its end: the names are literals.
 const char* Known(std::string_view name) {
   return name == "unknown" ? nullptr : name.data();
@@ -120,9 +124,8 @@ const char* penstock_trace_call(uint32_t kind) {
 int64_t penstock_trace_spans(const PenstockTrace* trace, uint64_t stages,
                              const PenstockSpans* out) {
   return Guarded([&]() -> std::int64_t {
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     return static_cast<std::int64_t>(
-        penstock::traces::FillSpans(*trace->trace, stages, *out, cores));
+        penstock::traces::FillSpans(*trace->trace, stages, *out, Cores()));
   });
 }
 
@@ -145,19 +148,25 @@ int64_t penstock_trace_functions(const PenstockTrace* trace, uint64_t stages,
   });
 }
 
+int64_t penstock_trace_places(uint32_t* column, uint64_t rows, uint32_t* places, uint64_t bound,
+                              uint32_t* used) {
+  return Guarded([&]() -> std::int64_t {
+    return static_cast<std::int64_t>(
+        penstock::traces::FillPlaces({column, rows}, {places, bound}, used, Cores()));
+  });
+}
+
 int64_t penstock_trace_texts(const PenstockTrace* trace, const uint32_t* ids, size_t count,
                              uint64_t* ends, char* text, size_t room) {
   return Guarded([&]() -> std::int64_t {
     std::uint64_t end = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      end += trace->trace->String(penstock::StringId{ids[i]}).size();
-      ends[i] = end;
-    }
-    if (end > room) return static_cast<std::int64_t>(end);
+    bool fits = true;
     for (std::size_t i = 0; i < count; ++i) {
       const std::string_view one = trace->trace->String(penstock::StringId{ids[i]});
-      one.copy(text, one.size());
-      text += one.size();
+      fits = fits && one.size() <= room - end;
+      if (fits) one.copy(text + end, one.size());
+      end += one.size();
+      ends[i] = end;
     }
     return static_cast<std::int64_t>(end);
   });

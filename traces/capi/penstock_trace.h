@@ -135,8 +135,15 @@ int64_t penstock_trace_counters(const PenstockTrace* trace, const PenstockCounte
 int64_t penstock_trace_functions(const PenstockTrace* trace, uint64_t stages,
                                  const PenstockFunctions* out);
 
-/* The texts of `count` ids, one after the other, without zeros; ends[i] is the end of text i.
- * Returns the bytes of all texts; if that exceeds `room`, nothing is written to `text`. */
+/* Puts places in the place of a column's ids: those among the ids that occur in it, ascending,
+ * which go to `used`. `places` is memory for it. Shapes: column [rows], each below `bound`; places
+ * [bound], zeros; used: room for as many as the lower of the two. Returns how many ids occur. Cost:
+ * all cores. */
+int64_t penstock_trace_places(uint32_t* column, uint64_t rows, uint32_t* places, uint64_t bound,
+                              uint32_t* used);
+
+/* The texts of `count` ids, one behind the other, without zeros; ends[i] is the end of text i.
+ * Returns the bytes of all; where that is above `room`, `text` has the first of them. */
 int64_t penstock_trace_texts(const PenstockTrace* trace, const uint32_t* ids, size_t count,
                              uint64_t* ends, char* text, size_t room);
 

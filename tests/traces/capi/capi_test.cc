@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Followed calls as columns of a caller. The other tables: tests/python/trace_test.py.
+// Followed calls as columns of a caller, places of ids, texts. The other tables:
+// tests/python/trace_test.py.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -149,6 +151,46 @@ TEST_F(FollowedCalls, DoNotFitIntoCountsOfAnOlderCaller) {
   penstock_trace_counts(trace_, &counts);
   EXPECT_EQ(counts.functions, 99u);
   EXPECT_EQ(counts.size, offsetof(PenstockCounts, functions));
+}
+
+TEST_F(FollowedCalls, TextsThatDoNotFitAreCounted) {
+  PenstockFunctions out{};
+  out.size = sizeof out;
+  std::vector<std::uint32_t> function(4);
+  out.function = function.data();
+  ASSERT_EQ(penstock_trace_functions(trace_, ~std::uint64_t{0}, &out), 4);
+  const std::uint32_t ids[] = {function[0], function[2]};  // "__getitem__" and "choice"
+  std::uint64_t ends[2] = {};
+  std::string text(11, ' ');
+  EXPECT_EQ(penstock_trace_texts(trace_, ids, 2, ends, text.data(), text.size()), 17);
+  EXPECT_EQ(text, "__getitem__");
+  EXPECT_EQ(ends[0], 11u);
+  EXPECT_EQ(ends[1], 17u);
+  text.resize(17);
+  EXPECT_EQ(penstock_trace_texts(trace_, ids, 2, ends, text.data(), text.size()), 17);
+  EXPECT_EQ(text, "__getitem__choice");
+}
+
+TEST(PlacesTest, AreThoseAmongTheIdsThatOccurAscending) {
+  constexpr std::uint32_t kBound = 3001;
+  for (const std::uint64_t rows : {0ULL, 1ULL, 1000ULL, 1'000'000ULL}) {  // by several threads
+    std::vector<std::uint32_t> ids(rows);
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      ids[i] = static_cast<std::uint32_t>(i * 7919 % (kBound / 3) * 3 + 1);  // every third
+    }
+    std::vector<std::uint32_t> column = ids;
+    std::vector<std::uint32_t> places(kBound, 0);
+    std::vector<std::uint32_t> used(std::min<std::uint64_t>(rows, kBound));
+    const std::int64_t count =
+        penstock_trace_places(column.data(), rows, places.data(), kBound, used.data());
+    EXPECT_EQ(count, static_cast<std::int64_t>(std::min<std::uint64_t>(rows, kBound / 3)));
+    used.resize(static_cast<std::size_t>(count));
+    EXPECT_TRUE(std::is_sorted(used.begin(), used.end()));
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      ASSERT_LT(column[i], used.size());
+      ASSERT_EQ(used[column[i]], ids[i]);
+    }
+  }
 }
 
 }  // namespace
