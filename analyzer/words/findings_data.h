@@ -132,8 +132,8 @@ inline constexpr Message kReuseConnections{
     "connection-not-reused.do",
     "Keep one client for each worker and let it keep its connections: a requests.Session (or a "
     "urllib3.PoolManager, a boto3 client, an aiohttp.ClientSession) that is made on first use in "
-    "the worker, not for each sample, and read every answer to its end. The prediction takes "
-    "opening away, nothing else.",
+    "the worker, not for each sample, and read every answer to its end. The prediction "
+    "removes only the time to open connections.",
     "每个工作进程保留一个客户端并重用其连接：在工作进程首次使用时创建 requests.Session（或 "
     "urllib3.PoolManager、boto3 "
     "客户端、aiohttp.ClientSession），不要为每个样本新建，并把每个响应读完。"

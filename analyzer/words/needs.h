@@ -18,8 +18,8 @@ inline constexpr Message kNeedsLoaderIn{
 inline constexpr Message kNeedsRunningLoader{
     "needs.running-loader",
     "not enough: needs a run of the loader, and this one was recorded with --fixed-batch, which "
-    "hands out one batch for ever; give it to penstock whatif as --fixed-batch beside a recording "
-    "without",
+    "delivers one batch for ever; give it to penstock whatif with --fixed-batch, together with a "
+    "recording made without it",
     "数据不足：需要加载器正常工作的录制，而此次使用了 --fixed-batch，始终重复同一批次"};
 inline constexpr Message kNeedsOneLoader{
     "needs.one-loader",

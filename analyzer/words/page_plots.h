@@ -13,7 +13,7 @@ inline constexpr Message kNothingPredicted{"plot.nothing-predicted", "nothing wa
 inline constexpr Message kNoStage{"plot.no-stage", "no stage was recorded.",
                                   "没有录制到任何阶段。"};
 inline constexpr Message kNoGain{"plot.no-gain",
-                                 "no part of the run gains half a percent by being free.",
+                                 "no part of the run would gain half a percent if it cost nothing.",
                                  "任一环节零成本的收益都不足 0.5 %。"};
 inline constexpr Message kNoBatchSeen{"plot.no-batch-seen", "no batch was seen.", "没有看到批次。"};
 inline constexpr Message kNoSizes{
@@ -85,8 +85,8 @@ inline constexpr Message kLatencyShares{"plot.latency.shares", "share of the sta
                                         "占该阶段调用的比例 (%)"};
 inline constexpr Message kLatencyCaption{
     "plot.latency.caption",
-    "One row for each stage, with a scale of its own: its highest bar is as many percent of its "
-    "calls as stands at its left. Two humps mean two kinds of calls, such as cached and uncached "
+    "Each stage has its own row and scale: the number at the left is the percentage of its calls "
+    "in its highest bar. Two humps mean two kinds of calls, such as cached and uncached "
     "files.",
     "每个阶段一行，各有坐标：左侧标出最高柱占调用的百分比。双峰表示有两类调用，例如已缓存和未缓存的"
     "文件。"};
@@ -201,8 +201,8 @@ inline constexpr Message kSyncLegend{"plot.step.sync", "synchronisation", "同�
 inline constexpr Message kLaunchLegend{"plot.step.launch", "host launches", "主机启动内核"};
 inline constexpr Message kStepCaption{
     "plot.step.caption",
-    "The same time twice. Above, what the training loop's thread did; below, what the device did, "
-    "and where it stood idle, what the loop was at meanwhile. A wait for data costs nothing while "
+    "The same time twice. Above: what the training loop's thread did. Below: what the device did, "
+    "and what the loop was doing while the device was idle. A wait for data costs nothing while "
     "kernels run below it.",
     "同一段时间的两面。上：训练循环的线程；下：设备，空闲时标出循环当时在做什么。内核运行时等待数据"
     "没有代价。"};
@@ -220,8 +220,8 @@ inline constexpr Message kRankStepLegend{
     "plot.ranks.step", "step, waiting for other ranks included", "训练步（含等待其他 rank）"};
 inline constexpr Message kRankCaption{
     "plot.ranks.caption",
-    "In a collective all ranks wait for the last: who waits little for data has a long step, and "
-    "the one with the longest wait holds the others up.",
+    "In a collective all ranks wait for the last one. A rank that waits little for data has a long "
+    "step, and the rank that waits longest for data delays the others.",
     "集合通信中所有 rank 等待最后一个：等待数据少的 rank 训练步长，等待最久的 rank 拖慢其他 "
     "rank。"};
 

@@ -96,7 +96,7 @@ inline constexpr Message kPlanThen{"plan.then", "then limited by {factor:text}",
                                    "之后受限于 {factor:text}"};
 inline constexpr Message kPlanThenNone{"plan.then-none", "then nothing holds it back by 5 %",
                                        "之后没有环节拖慢 5 % 以上"};
-inline constexpr Message kPlanWithNext{"plan.with-next", "gains together with the next step alone",
+inline constexpr Message kPlanWithNext{"plan.with-next", "gains only together with the next step",
                                        "只有与下一步一起才有收益"};
 inline constexpr Message kPlanCostIs{
     "plan.cost",
@@ -122,13 +122,13 @@ inline constexpr Message kPlanEnds{
     "倍|，此时训练步即上限]"};
 inline constexpr Message kPlanEndsOpen{
     "plan.ends-open",
-    "With all steps the run is predicted to be {gain:times} times as fast; without its data hardly "
-    "anything would be left of it, so there is no ceiling",
+    "With all steps the run is predicted to be {gain:times} times as fast; it does hardly "
+    "anything but load data, so there is no ceiling",
     "做完全部步骤后预计快 {gain:times} 倍；除数据外几乎没有其他工作，因此没有上限"};
 inline constexpr Message kPlanNothingOpen{
     "plan.nothing-open",
-    "No change that this trace can predict gains more than its own uncertainty; without its data "
-    "hardly anything would be left of the run",
+    "No change that this trace can predict gains more than its own uncertainty; the run does "
+    "hardly anything but load data",
     "此跟踪能预测的改动均未超出自身的不确定度；除数据外几乎没有其他工作"};
 inline constexpr Message kPlanInBrief{
     "plan.brief",
@@ -147,14 +147,13 @@ inline constexpr Message kTryThreads{
 inline constexpr Message kTryFinding{
     "plan.try-finding",
     "Finding {finding:text}: [bound?at most ]{gain:times} times as fast by itself[bound?, if its "
-    "cost "
-    "went altogether]; not combined with the steps. Make the change and record again",
+    "cost went away entirely]; not combined with the steps. Make the change and record again",
     "发现 {finding:text}：单独改动[bound?至多]快 {gain:times} "
     "倍[bound?（其代价完全消失时）]，未与上述步骤合并计算。改动后重新录制"};
 inline constexpr Message kTryLoader{
     "plan.try-loader",
-    "The reference loader has these operations; its rate on your files tells what decoding in "
-    "threads of one process gives on this machine",
+    "The reference loader has these operations; its rate on your files shows how fast threads of "
+    "one process decode on this machine",
     "参考加载器具备这些操作；在你的文件上运行即知单进程多线程在本机的速率"};
 inline constexpr Message kTryMemory{
     "plan.try-memory", "its size is not known, so that memory may not have room for it",

@@ -126,7 +126,7 @@ inline constexpr Message kWaitCompared{
     "等待占循环的 {before:percent} → {after:percent}（{points:+.0} 个百分点，{low:+.0} 至 "
     "{high:+.0}[significant?|：不超过噪声]）"};
 inline constexpr Message kMoreOrLess{"compare.more-or-less",
-                                     "more, less: beyond what two runs of the same differ by",
+                                     "more, less: by more than two runs of one program differ",
                                      "more、less：超出相同运行之间的差异"};
 
 }  // namespace penstock::analyzer::words

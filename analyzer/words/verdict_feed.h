@@ -68,8 +68,8 @@ inline constexpr Message kFedInTurn{
     "{unit:words}）；{taking:words}"};
 inline constexpr Message kFedTurns{
     "verdict.fed-turns",
-    "Loop and data threads wait for each other by turns: with a queue between them that is long "
-    "enough the run would be {gain:times}x faster ({rate:rate}[ -> {free:rate}] {unit:words}); "
+    "Loop and data threads wait for each other by turns: with a long enough queue between them "
+    "the run would be {gain:times}x faster ({rate:rate}[ -> {free:rate}] {unit:words}); "
     "{taking:words}",
     "训练循环与数据线程轮流互相等待：若两者之间的队列足够长，速度可达 {gain:times} 倍（{rate:rate}"
     "[ → {free:rate}] {unit:words}）；{taking:words}"};

@@ -110,7 +110,7 @@ TEST(StaircaseTest, AStepThatGainsWithTheNextAloneIsNotGreenAndSaysSo) {
   report.plan.steps[0].with_next = true;
   const Stair step = StaircaseOf(report, Language::kEnglish).stairs[1];
   EXPECT_FALSE(step.gains);
-  EXPECT_EQ(step.limit, "gains together with the next step alone");
+  EXPECT_EQ(step.limit, "gains only together with the next step");
 }
 
 TEST(StaircaseTest, ALimitFarAboveAllStepsDoesNotMakeThemAlike) {

@@ -63,7 +63,8 @@
   X(kCellUnavailable, "not possible here: {}", "本机不可用：{}")                                   \
   X(kCellWithinNoise, "as good", "同样好")                                                         \
   X(kCellWithinNoiseTip,                                                                           \
-    "Its runs reach into those of the best, or its median lies within {} of that of the best.",    \
+    "Its fastest run reaches the slowest of the best, or its median is within {} of the best "     \
+    "one.",                                                                                        \
     "其最快的运行达到最佳设置最慢的运行，或其中位数与最佳相差不到 {}。")                           \
   X(kCellBest, "best", "最佳")                                                                     \
   X(kCellSuggested, "suggested", "建议")                                                           \
@@ -127,7 +128,8 @@
   X(kPointsRange, "{} points ({} to {}, 95 %)", "{} 个百分点（{} 至 {}，95 %）")                   \
   X(kChange, "change", "变化")                                                                     \
   X(kChangeInterval, "95 % interval", "95 % 区间")                                                 \
-  X(kBeyondNoise, "Bold: beyond what two runs of the same differ by. All threads together.",       \
+  X(kBeyondNoise,                                                                                  \
+    "Bold: more than two runs of one program differ. Times are sums of all threads.",              \
     "加粗数值：超出同一程序两次运行的差异。为所有线程之和。")                                      \
   X(kLess, "less", "减少")                                                                         \
   X(kMore, "more", "增加")                                                                         \
@@ -179,7 +181,7 @@
   X(kRatesOfWholeRun, "Of the whole run, start-up included.", "为全程，含启动。")                  \
   X(kNoGainLess, "No setting of the loader gains. About as fast with less:",                       \
     "没有能提速的加载器设置。用更少资源速度相近：")                                                \
-  X(kNoGainSure, "No setting gains more than the prediction may be wrong by. The best one:",       \
+  X(kNoGainSure, "No setting gains more than the error of the prediction. The best one:",          \
     "没有收益超出预测误差的设置。最好的一个：")                                                    \
   X(kBeyondSettings, "Beyond the loader's settings (penstock whatif)",                             \
     "加载器设置之外（penstock whatif）")                                                           \

@@ -37,7 +37,7 @@
   X(kIoOneReader, "one reader: {}/s", "单个读取者：{}/s") \
   X(kIoUnderWay, "a read is under way {} of the time", "{} 的时间有读取在进行") \
   X(kIoWhileReadingTip, \
-    "Bytes over the time during which at least one read is under way. Bytes per second below are of all time, most of which passes without a read.", \
+    "Bytes over the time during which at least one read is under way. The bytes per second below count all of the time, and most of it passes without a read.", \
     "字节数除以至少有一次读取正在进行的时间。下方的每秒字节数按全部时间计，其中大部分时间没有读取。") \
   X(kIoFromCache, "From the page cache", "来自页缓存") \
   X(kIoDiskGave, "storage gave {} of {}", "存储提供 {} / {}") \
@@ -196,7 +196,7 @@
   X(kMemoryShared, "/dev/shm, all programs", "/dev/shm（所有程序）") \
   X(kMemoryOfParent, "shared", "共享") \
   X(kMemoryOfParentTip, \
-    "Memory of the training program that a worker shares since it was forked: what falls here was copied", \
+    "Memory that a worker shares with the training program since the fork: where the curve falls, it was copied", \
     "工作进程自 fork 起与训练程序共享的内存：减少的部分已被复制") \
   X(kMemoryFewSamples, "recorded {} times only: too few for a curve", "仅记录了 {} 次，不足以画出曲线") \
   X(kMemoryNeeds, \
@@ -218,7 +218,7 @@
   X(kRankStep, "step", "训练步") \
   X(kRankStepTip, "median; waiting for other ranks included", "中位数；包含等待其他 rank 的时间") \
   X(kRankHeldUp, "others wait", "他人等待") \
-  X(kRankHeldUpTip, "of the loop: iterations in which this rank's data came last", "占循环时间：数据最后到达的是该 rank") \
+  X(kRankHeldUpTip, "share of the loop: all ranks wait because this rank's data comes last", "占循环时间：数据最后到达的是该 rank") \
   X(kRankShown, "The other views show this rank's loader.", "其他视图显示该 rank 的加载器。") \
   X(kRanksUnknown, "The ranks have too few iterations in common.", "各 rank 的共同迭代太少。") \
   X(kRanksApart, "Steps of the ranks do not end together: none waits for another.", "各 rank 的训练步不同时结束：互不等待。") \

@@ -14,7 +14,7 @@
   X(kPlanCopyTip, "Copies the line that makes this change, with those before it:", \
     "复制做到这一步的代码行：") \
   X(kPlanBarTip, \
-    "The bar is the predicted rate with all steps up to this one, the thin line its interval. It is green where the step gains more than it may be wrong by.", \
+    "The bar is the predicted rate with all steps up to this one, the thin line its interval. It is green if the step gains more than the error of the prediction.", \
     "条形为做到这一步的预测速率，细线为其区间。收益超出预测误差时为绿色。") \
   X(kPlanBeyond, "The bar is cut: it would be {} times as long.", "条形已截断：实际长度为 {} 倍。") \
   X(kPlanEachAlone, "Each change and each part by itself", "单独看每项改动与每个环节")

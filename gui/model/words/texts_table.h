@@ -92,11 +92,11 @@
   X(kCopied, "Copied", "已复制")                                                                   \
   X(kMemoryNeeded, "{} of memory", "内存 {}")                                                      \
   X(kFindings, "Findings", "发现")                                                                 \
-  X(kNoFindings, "No finding among what this recording lets check.",                               \
+  X(kNoFindings, "The checks that this recording allows found nothing.",                           \
     "在此录制可检查的内容中没有发现。")                                                            \
   X(kShowMe, "Show", "查看")                                                                       \
   X(kIfFree, "If one part cost nothing", "若某一环节零成本")                                       \
-  X(kNothingGains, "No part gains half a percent by costing nothing.",                             \
+  X(kNothingGains, "No part would gain half a percent if it cost nothing.",                        \
     "任何环节零成本的收益都不足 0.5 %。")                                                          \
   X(kIncomplete, "Incomplete: {}. The figures cover the rest.",                                    \
     "数据不完整：{}。数值仅基于其余部分。")                                                        \
