@@ -151,7 +151,8 @@ class Collector {
   }
 
   static void AddSaving(const OutsideFix& fix, Setting& setting) {
-    for (const Factor part : {Factor::kDecode, Factor::kAugment, Factor::kCollate}) {
+    for (const Factor part :
+         {Factor::kDecode, Factor::kAugment, Factor::kTokenize, Factor::kCollate}) {
       setting.scale.emplace_back(part, 1 - fix.cpu_share);
     }
   }
