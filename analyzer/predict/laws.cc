@@ -47,7 +47,8 @@ LeastCosts LeastCostsOf(const Pipeline& steady) {
     }
     for (std::size_t i = 0; tasks && i < epoch.samples.size(); ++i) {
       const SampleCost& cost = epoch.samples[i];
-      sum.cpu += static_cast<double>(cost.read_cpu + cost.decode_cpu + cost.augment_cpu);
+      sum.cpu += static_cast<double>(cost.read_cpu + cost.decode_cpu + cost.augment_cpu +
+                                     cost.tokenize_cpu);
       sum.storage +=
           WaitOf(static_cast<double>(cost.read), static_cast<double>(cost.read_cpu), device);
     }
