@@ -15,12 +15,12 @@
 
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
-#include "analyzer/main/source_lines.h"
 #include "analyzer/ranks/merge_run.h"
 #include "analyzer/report/fail_on.h"
 #include "analyzer/report/function_report.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/report.h"
+#include "analyzer/report/source_lines.h"
 #include "traces/base/file.h"
 
 namespace penstock::analyzer {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/main/source_lines.h"
+#include "analyzer/report/source_lines.h"
 
 #include <sys/stat.h>
 
