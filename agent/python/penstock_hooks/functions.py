@@ -280,6 +280,8 @@ def follower():
         if first and here.off is None:
             os.register_at_fork(after_in_child=follow["follow_forget"])
         _current = here
+        if here.off is not None:
+            fact("functions.off", here.off)
     return here if here.off is None and recording() else None
 
 

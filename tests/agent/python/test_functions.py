@@ -140,6 +140,14 @@ class FunctionsTest(unittest.TestCase):
         self.assertEqual([], self.run_units([self.functions._SAMPLE], 3000))
         self.assertIn("profiler", self.agent.facts["functions.off"])
 
+    def test_that_it_is_switched_off_is_told(self):
+        os.environ["PENSTOCK_FUNCTIONS"] = "off"
+        try:
+            self.assertEqual([], self.run_units([self.functions._SAMPLE], 100))
+        finally:
+            del os.environ["PENSTOCK_FUNCTIONS"]
+        self.assertEqual({"functions.off": "switched off"}, self.agent.facts)
+
     def test_a_unit_in_which_a_tool_came_is_the_last(self):
         self.agent.state = 2
         self.assertEqual(1, len(self.run_units([self.functions._SAMPLE], 3000)))
