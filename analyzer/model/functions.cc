@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "analyzer/model/slow_units.h"
 #include "traces/call_trees.h"
 
 namespace penstock::analyzer {
@@ -228,6 +230,7 @@ std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees, do
     const CallNode* call = nullptr;
     std::size_t parent = kNoCall;
     double time = 0;
+    double count = 0;
   };
   std::vector<Node> nodes;
   std::map<std::pair<std::size_t, FunctionKey>, std::size_t> known;
@@ -245,8 +248,9 @@ std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees, do
       if (call.kind != CallKind::kLine) {
         const FunctionKey key{trace.String(call.file), call.line, trace.String(call.name)};
         const auto [found, added] = known.try_emplace({above, key}, nodes.size());
-        if (added) nodes.push_back({&call, above, 0});
+        if (added) nodes.push_back({&call, above, 0, 0});
         place[i] = found->second;
+        nodes[place[i]].count += static_cast<double>(call.count);
       }
       if (place[i] != kNoCall) nodes[place[i]].time += own;
     }
@@ -264,7 +268,8 @@ std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees, do
                      .file = std::string(trace.String(node.call->file)),
                      .line = node.call->line,
                      .parent = node.parent == kNoCall ? place[i] : place[node.parent],
-                     .total = node.time / whole});
+                     .total = node.time / whole,
+                     .count = node.count / static_cast<double>(trees.size())});
   }
   return paths;
 }
@@ -287,14 +292,16 @@ Trees WithoutOutliers(Trees trees) {
   return trees;
 }
 
-FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& all) {
+// `given`: where it is, that of the interpreter in all of them.
+FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& taken,
+                          std::optional<double> given = std::nullopt) {
   Trees lined;
   Trees plain;
-  for (const CallTree* tree : WithoutOutliers(all)) {
+  for (const CallTree* tree : taken) {
     (FollowedLines(*tree) ? lined : plain).push_back(tree);
   }
   const Trees& trees = plain.empty() ? lined : plain;
-  const double scale = InterpreterScale(trees);
+  const double scale = given.value_or(InterpreterScale(trees));
   const Sums sums = SumOf(trace, trees, scale);
   const Sums with_lines = SumOf(trace, lined, InterpreterScale(lined));
   const auto units = static_cast<double>(trees.size());
@@ -313,6 +320,27 @@ FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees
   LargestFirst(profile.functions, 0.001);
   profile.paths = PathsOf(trace, trees, scale);
   return profile;
+}
+
+// Units whose lines were followed too are slower by that: they are compared with none.
+SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& all) {
+  constexpr std::size_t kFewest = 12;
+  constexpr std::size_t kFewestSlow = 3;
+  std::vector<std::pair<double, const CallTree*>> plain;
+  for (const CallTree* tree : all) {
+    if (!FollowedLines(*tree)) plain.emplace_back(Nanoseconds(tree->total()), tree);
+  }
+  if (plain.size() < kFewest) return {};
+  std::sort(plain.begin(), plain.end());
+  const double most = SlowUnits::kSlow * plain[plain.size() / 2].first;
+  Trees slow;
+  Trees others;
+  for (const auto& [time, tree] : plain) (time > most ? slow : others).push_back(tree);
+  if (slow.size() < kFewestSlow) return {};
+  // Neighbours of a slow unit are no measure of it: the scale is that of the others.
+  const double scale = InterpreterScale(others);
+  return SlowAgainstOthers(ProfileOf(trace, stage, slow, scale),
+                           ProfileOf(trace, stage, others, scale));
 }
 
 }  // namespace
@@ -341,7 +369,9 @@ FunctionProfiles ProfileFunctions(const traces::Trace& trace) {
       const bool whole = tree.complete && (tree.unit.flags & wire::kUnitCut) == 0;
       if (tree.unit.stage == stage && whole && !tree.nodes.empty()) trees.push_back(&tree);
     }
-    if (!trees.empty()) profiles.push_back(ProfileOf(trace, stage, trees));
+    if (trees.empty()) continue;
+    profiles.push_back(ProfileOf(trace, stage, WithoutOutliers(trees)));
+    profiles.back().slow = SlowOf(trace, stage, trees);
   }
   return profiles;
 }

@@ -54,6 +54,26 @@ struct CallPath {
   std::uint32_t line = 0;
   std::size_t parent = 0;  // index of the path above it; its own index: the unit itself called it
   double total = 0;        // fraction, as above
+  double count = 0;        // calls in a unit
+};
+
+// Seconds in a unit, in a function and what it called that is not the program's.
+struct MoreTime {
+  std::string name;
+  std::string file;
+  std::uint32_t line = 0;
+  double slow = 0;
+  double others = 0;
+};
+
+// Units that take more than kSlow times the median, against the others.
+struct SlowUnits {
+  static constexpr double kSlow = 1.5;
+  std::size_t units = 0;  // 0: fewer than three are slow, or fewer than twelve were followed
+  std::size_t others = 0;
+  double slow_time = 0;  // seconds of one, the mean
+  double other_time = 0;
+  std::vector<MoreTime> functions;  // those with more time in a slow unit, the largest gap first
 };
 
 struct FunctionProfile {
@@ -64,6 +84,7 @@ struct FunctionProfile {
   double of_stage = 1;    // share of this stage in the time of the workers, or of the loop
   std::vector<FunctionTime> functions;  // the largest share first
   std::vector<CallPath> paths;          // parents before their children
+  SlowUnits slow;
 };
 
 // One for each stage that was followed: samples, collated batches, steps.

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/report/flame.h"
 #include "analyzer/report/function_report.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
@@ -18,33 +19,10 @@ namespace {
 
 constexpr double kFlameRow = 19;
 
-// Depth and left edge of each path. A path lies below its parent, right of the paths before it.
-struct FlameBox {
-  std::size_t depth = 0;
-  double left = 0;  // fraction of the width
-  double used = 0;  // fraction that its children take so far
-};
-
-std::vector<FlameBox> Boxes(const std::vector<CallPath>& paths) {
-  std::vector<FlameBox> boxes(paths.size());
-  double used = 0;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (paths[i].parent == i) {
-      boxes[i] = {0, used, 0};
-      used += paths[i].total;
-      continue;
-    }
-    FlameBox& above = boxes[paths[i].parent];
-    boxes[i] = {above.depth + 1, above.left + above.used, 0};
-    above.used += paths[i].total;
-  }
-  return boxes;
-}
-
 std::string FlameFigure(const FunctionProfile& profile, Language language) {
   constexpr std::size_t kDepth = 40;
   constexpr double kLetter = 7;
-  const std::vector<FlameBox> boxes = Boxes(profile.paths);
+  const std::vector<FlameBox> boxes = FlameBoxes(profile.paths);
   std::size_t depth = 0;
   for (const FlameBox& box : boxes) depth = std::max(depth, std::min(kDepth, box.depth));
   Drawing drawing(kPictureWidth, kFlameRow * static_cast<double>(depth + 1) + 4,

@@ -6,10 +6,16 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <optional>
+#include <utility>
 
 #include "analyzer/advice/known_calls.h"
+#include "analyzer/report/flame.h"
 #include "analyzer/report/function_report.h"
+#include "analyzer/report/source_lines.h"
 #include "tests/analyzer/finds.h"
 #include "tests/traces/call_tree_maker.h"
 
@@ -153,6 +159,70 @@ TEST(FunctionsTest, PathsKeepTheShapeOfTheTree) {
   EXPECT_NEAR(paths[2].total, 0.2, 1e-9);
 }
 
+TEST(FunctionsTest, PathsCountTheirCallsInAUnit) {
+  const FunctionProfiles profiles = ProfilesOf({Edges(1100), Edges(1200)});
+  EXPECT_NEAR(profiles.at(0).paths.at(2).count, 64, 1e-9);
+}
+
+TEST(FlameTest, ABoxLiesBelowItsCallerBesideWhatWasCalledBefore) {
+  const FunctionProfiles profiles = ProfilesOf({Edges(1100)});
+  const std::vector<FlameBox> boxes = FlameBoxes(profiles.at(0).paths);
+  ASSERT_EQ(boxes.size(), 4U);  // __getitem__, make_edges, deepcopy, imdecode
+  EXPECT_EQ(boxes[2].depth, 2U);
+  EXPECT_NEAR(boxes[2].left, 0, 1e-9);
+  EXPECT_EQ(boxes[3].depth, 1U);
+  EXPECT_NEAR(boxes[3].left, 0.6, 1e-9);
+  EXPECT_NEAR(boxes[0].own, 0.1, 1e-9);
+  EXPECT_NEAR(boxes[1].own, 0.4, 1e-9);
+}
+
+// 10 ms as the others; the slow ones repair their text for as long again.
+FollowedUnit TextSample(double at, bool slow) {
+  FollowedUnit unit(SampleOf(at, slow ? 20 : 10, 10));
+  const auto item = unit.Function("Lines.__getitem__", kData, 20, {Ms(slow ? 20 : 10), Ms(10)});
+  if (slow) unit.Function("repair", kData, 60, {Ms(10), Ms(10)}, item);
+  return unit;
+}
+
+std::vector<FollowedUnit> TextSamples(int count, int slow) {
+  std::vector<FollowedUnit> units;
+  for (int i = 0; i < count; ++i) units.push_back(TextSample(1100 + 5 * i, i < slow));
+  return units;
+}
+
+TEST(SlowUnitsTest, NamesWhatSlowSamplesDoMore) {
+  const FunctionProfiles profiles = ProfilesOf(TextSamples(16, 4));
+  const SlowUnits& slow = profiles.at(0).slow;
+  EXPECT_EQ(slow.units, 4U);
+  EXPECT_EQ(slow.others, 12U);
+  EXPECT_NEAR(slow.slow_time, 0.020, 1e-9);
+  EXPECT_NEAR(slow.other_time, 0.010, 1e-9);
+  ASSERT_EQ(slow.functions.size(), 1U);
+  EXPECT_EQ(slow.functions[0].name, "repair");
+  EXPECT_NEAR(slow.functions[0].slow, 0.010, 1e-9);
+  EXPECT_EQ(slow.functions[0].others, 0);
+}
+
+TEST(SlowUnitsTest, SaysNothingOfFewSamplesOrFewSlowOnes) {
+  for (const auto& [count, slow] : {std::pair(11, 4), std::pair(16, 2), std::pair(16, 0)}) {
+    EXPECT_EQ(ProfilesOf(TextSamples(count, slow)).at(0).slow.units, 0U) << count << " " << slow;
+  }
+}
+
+// Before Python 3.12 a slow sample was not slowed down more than the others.
+TEST(SlowUnitsTest, ScalesSlowSamplesAsTheOthers) {
+  std::vector<FollowedUnit> units;
+  for (int i = 0; i < 16; ++i) {
+    UnitRow row = SampleOf(1100 + 5 * i, i < 4 ? 40 : 20, 10);
+    row.flags = wire::kUnitSlowed;
+    units.emplace_back(row);
+    units.back().Function("Lines.__getitem__", kData, 20, {row.duration, row.duration});
+  }
+  const FunctionProfiles profiles = ProfilesOf(units);
+  EXPECT_NEAR(profiles.at(0).slow.slow_time, 0.020, 1e-6);
+  EXPECT_NEAR(profiles.at(0).slow.other_time, 0.010, 1e-6);
+}
+
 // Samples of the synthetic run are one that the loop waits for; half of one is a loop over pixels.
 traces::TraceData WaitingRun() {
   Synthetic run = testing::WithCosts({0.1, 1, 12, 0.5, 0.1, 0.3, 2, 0});
@@ -228,6 +298,19 @@ TEST(FunctionReportTest, ShowsSourceBesideTheLine) {
   const std::string text = FunctionsText(report, Paint(false));
   EXPECT_NE(text.find("dataset.py:47 make_edges"), std::string::npos) << text;
   EXPECT_NE(text.find("total += row[x]"), std::string::npos) << text;
+}
+
+TEST(SourceLinesTest, ReadsAFileThatIsOlderThanTheRunOnly) {
+  const std::filesystem::path file =
+      std::filesystem::path(::testing::TempDir()) / "penstock_source_lines.py";
+  std::ofstream(file) << "import os\ndef load():\n";
+  const LineReader later = SourceLines(4e9);
+  EXPECT_EQ(later(file.string(), 2), "def load():");
+  EXPECT_EQ(later(file.string(), 0), std::nullopt);
+  EXPECT_EQ(later(file.string(), 3), std::nullopt);
+  EXPECT_EQ(SourceLines(1)(file.string(), 2), std::nullopt);
+  EXPECT_EQ(later("dataset.py", 1), std::nullopt) << "a path that is not absolute";
+  EXPECT_EQ(later("/proc/nosuch.py", 1), std::nullopt);
 }
 
 TEST(FunctionReportTest, SaysNothingWhereNoCallWasFollowed) {
