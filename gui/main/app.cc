@@ -22,6 +22,7 @@ std::string TextsOf(const Document& document) {
   }
   texts += document.path.string();
   if (document.timeline) texts += document.timeline->unusual_text;
+  if (document.analysis) texts += document.analysis->functions.unusual_text;
   return texts;
 }
 

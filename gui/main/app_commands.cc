@@ -74,6 +74,12 @@ std::vector<Command> App::Commands() {
                           }});
     }
   }
+  if (workspace_.document.open()) {
+    commands.push_back({ui_.T(Text::kFunctionsCommand), "F", [this] {
+                          workspace_.view = ViewId::kStages;
+                          workspace_.functions = true;
+                        }});
+  }
   for (Command& command : FileCommands()) commands.push_back(std::move(command));
   commands.push_back({ui_.T(Text::kThemeTip), "", [this] {
                         const bool dark = settings_.theme == Theme::kDark;

@@ -9,10 +9,14 @@
 namespace penstock::gui {
 namespace {
 
+// The half of the stages view that is about functions has a name of its own.
+constexpr std::string_view kFunctionsName = "functions";
+
 std::string ViewNames() {
   std::string names;
   for (const ViewInfo& view : kViews) {
     names += (names.empty() ? "" : ", ") + std::string(view.name);
+    if (view.id == ViewId::kStages) names += ", " + std::string(kFunctionsName);
   }
   return names;
 }
@@ -96,8 +100,10 @@ Result<Options> ReadOptions(const OptionWords& words) {
   }
   if (!words.view.empty()) {
     bool known = false;
+    options.functions = words.view == kFunctionsName;
+    const std::string_view name = options.functions ? "stages" : std::string_view(words.view);
     for (const ViewInfo& view : kViews) {
-      if (view.name != words.view) continue;
+      if (view.name != name) continue;
       options.view = view.id;
       known = true;
     }

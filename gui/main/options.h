@@ -17,9 +17,10 @@
 namespace penstock::gui {
 
 struct Options {
-  std::vector<std::filesystem::path> files;  // at most two traces and a sweep
-  std::filesystem::path screenshot;          // empty: show a window
-  std::optional<ViewId> view;                // nullopt: depends on the files
+  std::vector<std::filesystem::path> files;  // traces (two are compared), a sweep; at most three
+  std::filesystem::path screenshot;          // empty: a window
+  std::optional<ViewId> view;                // none: by what is opened
+  bool functions = false;                    // of the stages
   std::optional<double> from;                // seconds since the trace began
   std::optional<double> to;
   int width = 1280;

@@ -61,6 +61,7 @@ Result<void> TakeScreenshot(const Options& options) {
   const ViewId view = FirstView(options, *opened);
   if (options.from || options.to) app.WantRange(options.from, options.to);
   app.workspace().at_once = true;
+  app.workspace().functions = options.functions;
   if (opened->trace) {
     app.workspace().view = view;  // what a range means depends on it
     app.Show(std::move(*opened->trace));

@@ -275,6 +275,7 @@ void OpenFiles(App& app, const Options& options) {
     }
   }
   if (options.view) app.workspace().view = *options.view;
+  app.workspace().functions = options.functions;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/report/source_lines.h"
 #include "gui/model/files/foreign_file.h"
 #include "gui/model/files/sweep.h"
 
@@ -31,9 +32,12 @@ Result<std::unique_ptr<traces::Trace>> OpenPart(const std::filesystem::path& pat
 std::shared_ptr<Analysis> Made(const traces::Trace& trace, const std::string& path, bool writing) {
   auto analysis = std::make_shared<Analysis>();
   analysis->report = analyzer::BuildReport(trace, path);
+  const analyzer::LineReader source = analyzer::SourceLines(analysis->report.started);
+  analyzer::ShowSources(source, analysis->report);
   analysis->plots = analyzer::BuildPlots(trace, analysis->report);
   analysis->counters = BuildCounters(trace, *analysis);
   analysis->ribbon = BuildRibbon(analysis->report);
+  analysis->functions = BuildFunctions(trace, analysis->report, source);
   if (writing) {
     // A trace that is being written has no end yet, which is not a loss.
     traces::Losses& losses = analysis->report.losses;

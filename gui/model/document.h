@@ -23,6 +23,7 @@
 #include "analyzer/report/report.h"
 #include "gui/model/counters.h"
 #include "gui/model/overview.h"
+#include "gui/model/panels/functions.h"
 #include "gui/model/timeline/timeline.h"
 #include "traces/base/result.h"
 #include "traces/live_file.h"
@@ -36,8 +37,8 @@ struct Analysis {
   analyzer::ReportPlots plots;
   std::vector<CounterTrack> counters;
   Ribbon ribbon;
-  // Where the analysed part begins. All times count from the begin of the whole trace. Units:
-  // seconds.
+  FunctionsModel functions;
+  // Seconds: where the analysed part begins; all times count from the trace's begin.
   double from = 0;
 };
 // Analyses the whole trace at once. `writing`: the trace has no end yet, which does not count as a

@@ -11,6 +11,7 @@
 
 #include "gui/model/derived.h"
 #include "gui/model/document.h"
+#include "gui/model/panels/functions.h"
 #include "gui/model/panels/gpu.h"
 #include "gui/model/panels/io.h"
 #include "gui/model/panels/selection.h"
@@ -52,6 +53,17 @@ struct TailKey {
   }
 };
 
+// Empty paths are the unit itself, and the function with the largest share.
+struct FunctionsState {
+  traces::StageId stage = traces::StageId::kNone;  // of the units shown; kNone: the first
+  std::optional<FunctionId> chosen;
+  FramePath frame;  // of the chosen one, in the flame graph
+  FramePath zoomed;
+  bool slow = false;                   // slow units are compared, functions not listed
+  bool reveal = false;                 // the flame graph is to scroll to its frame
+  std::optional<FunctionId> revealed;  // whose source was scrolled to its largest line
+};
+
 struct StagesState {
   Derived<Question, std::vector<StageLine>> lines;
   std::optional<RowId> chosen;
@@ -59,6 +71,7 @@ struct StagesState {
   bool descending = true;
   std::optional<std::size_t> bin;  // of the histogram; only its calls are listed
   Derived<TailKey, Tail> tail;
+  FunctionsState functions;
 };
 
 struct IoState {

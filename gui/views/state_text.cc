@@ -56,6 +56,7 @@ std::string StateText(const Workspace& workspace) {
                               ? fmt::format("[{}, {}]", state.selection->from, state.selection->to)
                               : "null");
   fields.Add("part", workspace.part != nullptr);
+  fields.Add("functions", workspace.functions);
   fields.Add("span", state.span ? fmt::format("[{}, {}, {}]", state.span->lane, state.span->level,
                                               state.span->index)
                                 : "null");

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "gui/widgets/keys.h"
+
 namespace penstock::gui {
 
 void Workspace::Reset() {
@@ -82,7 +84,23 @@ void Workspace::ShowSpan(SpanRef span) {
   reveal = true;
 }
 
+void Workspace::ShowFunction(const FunctionId& id) {
+  view = ViewId::kStages;
+  functions = true;
+  FunctionsState& state = stages.functions;
+  state = {};
+  state.chosen = id;
+  state.reveal = true;
+  if (!Shown().analysis) return;
+  for (const UnitProfile& profile : Shown().analysis->functions.profiles) {
+    if (profile.Find(id) == nullptr) continue;
+    state.stage = profile.stage;
+    break;
+  }
+}
+
 void Workspace::ShowEvidence(const analyzer::Finding& finding) {
+  if (const auto function = FunctionOf(finding)) return ShowFunction(*function);
   view = ViewId::kTimeline;
   const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };
   evidence = EvidenceWish{finding.id, {ns(finding.from), ns(finding.to)}};
@@ -112,6 +130,12 @@ void Workspace::CopyText(const std::string& text) {
   ImGui::SetClipboardText(text.c_str());
   copied = text;
   copied_at = ImGui::GetTime();
+}
+
+bool Workspace::TakesKeys() const {
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool popup = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
+  return !Typing() && !popup && !covered && !io.KeyCtrl && !io.KeyAlt;
 }
 
 bool Workspace::animating() const {

@@ -110,6 +110,7 @@ struct DragState {
 struct Workspace {
   Document document;
   ViewId view = ViewId::kOverview;
+  bool functions = false;  // the stages view is about functions, not durations
   TimelineState timeline;
   DragState drag;
   SearchState search;
@@ -144,12 +145,12 @@ struct Workspace {
   void Reset();
   // Forgets what was made from an earlier state of a growing trace for views that are not shown.
   void ForgetUnseen();
-  // Opens the timeline at the evidence of a finding, or does so as soon as there is a timeline. It
-  // shows the longest of the spans concerned, and the search finds all of them. It selects nothing,
-  // so that the other views stay those of the whole run.
+  // Opens the timeline at the evidence of a finding; where there is none yet, as soon as it comes:
+  // at the longest of the spans concerned, with all of them found by the search. Selects nothing,
+  // so that other views stay those of the whole run. A finding about a function leads to that.
   void ShowEvidence(const analyzer::Finding& finding);
-  // Chooses a span of the timeline and shows it with three times its length on either side.
-  void ShowSpan(SpanRef span);
+  // Opens the stages view at a function.
+  void ShowFunction(const FunctionId& id);
   // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
   void ShowCall(const Call& call);
   void ShowMoment(double at);
@@ -168,7 +169,9 @@ struct Workspace {
   // The document that a view draws: the whole one, or its selected interval.
   [[nodiscard]] const Document& Shown() const { return part != nullptr ? *part : document; }
   void CopyText(const std::string& text);
-  // Whether something on the screen changes by itself, so that frames must be drawn.
+  // Whether a key that is pressed now is for the view: nothing lies over it or takes text.
+  [[nodiscard]] bool TakesKeys() const;
+  // Something changes by itself for a moment: draw on.
   [[nodiscard]] bool animating() const;
 };
 

@@ -32,6 +32,17 @@ TEST(OptionsTest, EveryViewHasItsName) {
   }
 }
 
+TEST(OptionsTest, FunctionsAreAHalfOfTheStages) {
+  OptionWords words = Picture();
+  words.view = "functions";
+  const auto options = ReadOptions(words);
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->view, ViewId::kStages);
+  EXPECT_TRUE(options->functions);
+  words.view = "stages";
+  EXPECT_FALSE(ReadOptions(words)->functions);
+}
+
 TEST(OptionsTest, MistakesAreUsageErrorsThatNameTheOption) {
   const auto refuse = [](auto change, const char* option) {
     OptionWords words = Picture();

@@ -153,6 +153,8 @@ class Walk(WindowTest):
         self.press("shift+m", lambda s: s["notes"] == 1, "a note")
         # The selection filters other views, and Escape ends that.
         self.press("alt+3", lambda s: s["view"] == "stages" and s["part"], "stages of the selection")
+        self.press("f", lambda s: s["functions"], "functions")
+        self.press("f", lambda s: not s["functions"], "durations again")
         self.press("Escape", lambda s: s["selection"] is None and not s["part"], "the whole trace")
         # Commands and help.
         self.press("ctrl+p", lambda s: s["commands"], "commands")

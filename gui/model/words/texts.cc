@@ -17,6 +17,7 @@ constexpr std::array<TextPair, static_cast<std::size_t>(Text::kTextCount)> kEntr
 #define PENSTOCK_TEXT_ENTRY(name, english, chinese) TextPair{english, chinese},
     PENSTOCK_TEXTS(PENSTOCK_TEXT_ENTRY) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_ENTRY)
         PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_ENTRY) PENSTOCK_PLAN_TEXTS(PENSTOCK_TEXT_ENTRY)
+            PENSTOCK_FUNCTION_TEXTS(PENSTOCK_TEXT_ENTRY)
 #undef PENSTOCK_TEXT_ENTRY
 };
 

@@ -11,6 +11,7 @@
 
 #include "analyzer/words/statement.h"
 #include "gui/model/words/texts_files_table.h"
+#include "gui/model/words/texts_functions.h"
 #include "gui/model/words/texts_panels.h"
 #include "gui/model/words/texts_plan.h"
 #include "gui/model/words/texts_table.h"
@@ -23,8 +24,9 @@ enum class Text : std::uint16_t {
 #define PENSTOCK_TEXT_NAME(name, english, chinese) name,
   PENSTOCK_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_NAME)
       PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PLAN_TEXTS(PENSTOCK_TEXT_NAME)
+          PENSTOCK_FUNCTION_TEXTS(PENSTOCK_TEXT_NAME)
 #undef PENSTOCK_TEXT_NAME
-          kTextCount
+              kTextCount
 };
 
 // Null-terminated.

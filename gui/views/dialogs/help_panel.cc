@@ -40,6 +40,7 @@ constexpr std::array kLines = {
     Line{"Esc", Text::kKeyClear},
     Line{"Ctrl+P", Text::kKeyCommands},
     Line{"Alt+1 … 9", Text::kKeyViews},
+    Line{"F   ← → ↑ ↓   Enter", Text::kKeyFunctions},
     Line{"Ctrl+O   Ctrl+Shift+O   Ctrl+R", Text::kKeyOpen},
     Line{"Ctrl+E   Ctrl+Shift+P   Ctrl+Shift+H", Text::kKeyExport},
     Line{"Ctrl + -   Ctrl 0", Text::kKeyScale},

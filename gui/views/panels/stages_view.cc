@@ -13,6 +13,7 @@
 #include "gui/model/words/stage_words.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/stage_panels.h"
+#include "gui/widgets/keys.h"
 
 namespace penstock::gui {
 namespace {
@@ -149,6 +150,21 @@ void DrawTable(const Ui& ui, Workspace& workspace, std::span<const StageLine> li
   EndArea();
 }
 
+// Returns what is left below.
+Area DrawStageTabs(const Ui& ui, Workspace& workspace, Area area) {
+  if (workspace.TakesKeys() && Pressed(Key::kF)) workspace.functions = !workspace.functions;
+  ImGui::SetCursorScreenPos(area.min);
+  if (TabButton(ui, ui.T(Text::kTabDistribution), !workspace.functions)) {
+    workspace.functions = false;
+  }
+  Tip(ui, ui.T(Text::kTabTip));
+  ImGui::SameLine(0, ui.Px(4));
+  if (TabButton(ui, ui.T(Text::kTabFunctions), workspace.functions)) workspace.functions = true;
+  Tip(ui, ui.T(Text::kTabTip));
+  area.min.y += ImGui::GetFrameHeight() + ui.Px(8);
+  return area;
+}
+
 void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>& lines,
                 Area area) {
   const Palette& p = ui.palette();
@@ -195,6 +211,8 @@ void DrawStages(const Ui& ui, Workspace& workspace, Area area) {
   if (analysis->report.stages.empty() && !workspace.Range()) {
     return DrawNothing(ui, workspace, NothingRecorded(workspace), area);
   }
+  area = DrawStageTabs(ui, workspace, area);
+  if (workspace.functions) return DrawFunctions(ui, workspace, area);
   const std::vector<StageLine>* lines = workspace.stages.lines.Get(
       workspace.question(workspace.Shown()), workspace.at_once, [=](const std::stop_token& stop) {
         return BuildStages({trace.get(), std::nullopt}, *analysis, stop);

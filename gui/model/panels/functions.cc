@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/functions.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "analyzer/model/host.h"
+#include "analyzer/report/flame.h"
+#include "analyzer/words/format.h"
+
+namespace penstock::gui {
+namespace {
+
+constexpr std::size_t kMostSourceLines = 400;
+constexpr std::size_t kMostFunctions = 60;
+
+// With tabs as spaces, and nothing that a font cannot show.
+std::string CodeText(std::string_view line) {
+  constexpr std::size_t kTab = 4;
+  constexpr std::size_t kWidest = 300;
+  std::string text;
+  for (const char c : line) {
+    if (c == '\r') continue;
+    if (c == '\t') {
+      text.append(kTab - text.size() % kTab, ' ');
+    } else {
+      text += c;
+    }
+  }
+  return analyzer::PlainText(text, kWidest);
+}
+
+// Of a line that is not blank.
+std::optional<std::size_t> IndentOf(std::string_view text) {
+  const std::size_t indent = text.find_first_not_of(' ');
+  if (indent == std::string_view::npos) return std::nullopt;
+  return indent;
+}
+
+bool BeginsWith(std::string_view text, std::size_t at, std::string_view word) {
+  return text.substr(at, word.size()) == word;
+}
+
+// Finds where a function ends: at the first line after its head that is not indented deeper. A
+// lambda or a comprehension has no head; of it there is the line it begins on.
+class FunctionEnd {
+ public:
+  // Whether the function ends before `text`.
+  [[nodiscard]] bool Passed(std::string_view text) {
+    const auto indent = IndentOf(text);
+    if (!indent) return false;
+    if (!first_) first_ = indent;
+    const bool deeper = *indent > *first_;
+    if (head_) {
+      // A comment may stand anywhere.
+      return !deeper && text[*indent] != ')' && text[*indent] != '#';
+    }
+    head_ = BeginsWith(text, *indent, "def ") || BeginsWith(text, *indent, "async def ");
+    const bool decorates = text[*indent] == '@' || text[*indent] == ')' || deeper;
+    if (head_ || decorates) return false;
+    return std::exchange(begun_, true);
+  }
+
+ private:
+  std::optional<std::size_t> first_;
+  bool head_ = false;
+  bool begun_ = false;  // of what has no head
+};
+
+// Whether `text`, at the end, is no part of a function with this first line.
+bool IsTrailer(std::string_view first, std::string_view text) {
+  const auto indent = IndentOf(text);
+  return !indent || (text[*indent] == '#' && *indent <= IndentOf(first).value_or(0));
+}
+
+// The text of a function; at least up to `last`, the last of its lines that took time.
+std::vector<SourceLine> SourceOf(const FunctionId& id, std::uint32_t last,
+                                 const analyzer::LineReader& read) {
+  std::vector<SourceLine> lines;
+  FunctionEnd end;
+  for (std::uint32_t number = id.line; lines.size() < kMostSourceLines; ++number) {
+    const auto raw = read(id.file, number);
+    if (!raw) break;
+    SourceLine line{number, CodeText(*raw), 0, 0};
+    if (end.Passed(line.text) && number > last) break;
+    lines.push_back(std::move(line));
+  }
+  while (!lines.empty() && IsTrailer(lines.front().text, lines.back().text)) lines.pop_back();
+  std::optional<std::size_t> common;
+  for (const SourceLine& line : lines) {
+    const auto indent = IndentOf(line.text);
+    if (indent) common = std::min(common.value_or(*indent), *indent);
+  }
+  for (SourceLine& line : lines) line.text.erase(0, std::min(common.value_or(0), line.text.size()));
+  return lines;
+}
+
+FunctionLine FunctionLineOf(const analyzer::FunctionTime& time, const analyzer::LineReader& read) {
+  FunctionLine line;
+  line.id = {time.file, time.line, time.name};
+  line.share = time.share;
+  line.total = time.total;
+  line.count = time.count;
+  line.lined = !time.lines.empty();
+  std::map<std::uint32_t, const analyzer::LineTime*> timed;
+  for (const analyzer::LineTime& one : time.lines) timed[one.line] = &one;
+  const std::uint32_t last = timed.empty() ? time.line : timed.rbegin()->first;
+  if (!time.file.empty() && time.line > 0) line.source = SourceOf(line.id, last, read);
+  line.readable = !line.source.empty();
+  if (!line.readable) {
+    for (const auto& [number, one] : timed) line.source.push_back({number, "", 0, 0});
+  }
+  for (SourceLine& source : line.source) {
+    const auto found = timed.find(source.number);
+    if (found == timed.end()) continue;
+    source.share = found->second->share;
+    source.count = found->second->count;
+  }
+  return line;
+}
+
+UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer::LineReader& read) {
+  UnitProfile profile;
+  profile.stage = from.stage;
+  profile.units = from.units;
+  profile.unit_time = from.unit_time;
+  profile.spread = from.spread;
+  profile.of_stage = from.of_stage;
+  profile.slow = from.slow;
+  const std::vector<analyzer::FlameBox> boxes = analyzer::FlameBoxes(from.paths);
+  for (std::size_t i = 0; i < from.paths.size(); ++i) {
+    const analyzer::CallPath& path = from.paths[i];
+    profile.frames.push_back({.id = {path.file, path.line, path.name},
+                              .parent = path.parent,
+                              .depth = boxes[i].depth,
+                              .left = boxes[i].left,
+                              .width = path.total,
+                              .own = boxes[i].own,
+                              .count = path.count});
+  }
+  const std::size_t shown = std::min(kMostFunctions, from.functions.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    profile.lines.push_back(FunctionLineOf(from.functions[i], read));
+  }
+  return profile;
+}
+
+// As the agent writes them (agent/python/penstock_hooks/functions.py); others name a tool.
+NoFunctions WhyNoFunctions(const traces::Trace& trace) {
+  constexpr std::array<std::pair<std::string_view, NoFunctions>, 4> kReasons = {
+      {{"", NoFunctions::kNotSeen},
+       {"switched off", NoFunctions::kSwitchedOff},
+       {"this Python", NoFunctions::kPython},
+       {"a debug or free-threaded build", NoFunctions::kPython}}};
+  std::string why = analyzer::TextFact(trace.facts(), "functions.off");
+  for (const traces::ProcessInfo& process : trace.processes()) {
+    if (why.empty()) why = analyzer::TextFact(process.facts, "functions.off");
+  }
+  for (const auto& [text, reason] : kReasons) {
+    if (why == text) return reason;
+  }
+  return NoFunctions::kOtherTool;
+}
+
+std::string UnusualFunctionText(const FunctionsModel& model) {
+  std::set<std::string_view> unusual;
+  const auto add = [&unusual](const std::string& text) {
+    const auto plain = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+    if (!std::all_of(text.begin(), text.end(), plain)) unusual.insert(text);
+  };
+  for (const UnitProfile& profile : model.profiles) {
+    for (const FlameFrame& frame : profile.frames) {
+      add(frame.id.name);
+      add(frame.id.file);
+    }
+    for (const FunctionLine& line : profile.lines) {
+      for (const SourceLine& source : line.source) add(source.text);
+    }
+  }
+  std::string text;
+  for (const std::string_view one : unusual) text += one;
+  return text;
+}
+
+bool IsWithin(const UnitProfile& profile, std::size_t frame, std::size_t above) {
+  while (frame > above) {
+    if (profile.frames[frame].parent == frame) return false;
+    frame = profile.frames[frame].parent;
+  }
+  return frame == above;
+}
+
+}  // namespace
+
+FunctionKind KindOfFunction(const FunctionId& id) {
+  if (id.file.empty()) return FunctionKind::kCompiled;
+  return analyzer::IsLibrary(id.file) ? FunctionKind::kLibrary : FunctionKind::kProgram;
+}
+
+std::string ShortNameOf(const FunctionId& id) {
+  constexpr std::string_view kLocals = "<locals>.";
+  std::string name = analyzer::PlainText(id.name, 200);
+  for (std::size_t at = name.find(kLocals); at != std::string::npos; at = name.find(kLocals)) {
+    name.erase(at, kLocals.size());
+  }
+  return name;
+}
+
+std::string TitleOf(const FunctionId& id) {
+  if (id.file.empty()) return ShortNameOf(id);
+  return analyzer::PlainText(analyzer::PlaceOf(id.file, id.line), 100) + " " + ShortNameOf(id);
+}
+
+const FunctionLine* UnitProfile::Find(const FunctionId& id) const {
+  const auto found = std::find_if(lines.begin(), lines.end(),
+                                  [&id](const FunctionLine& line) { return line.id == id; });
+  return found == lines.end() ? nullptr : &*found;
+}
+
+FunctionsModel BuildFunctions(const traces::Trace& trace, const analyzer::Report& report,
+                              const analyzer::LineReader& read) {
+  FunctionsModel model;
+  for (const analyzer::FunctionProfile& profile : report.diagnosis.functions) {
+    if (!profile.paths.empty()) model.profiles.push_back(UnitProfileOf(profile, read));
+  }
+  model.missing = model.profiles.empty() ? WhyNoFunctions(trace) : NoFunctions::kNone;
+  model.unusual_text = UnusualFunctionText(model);
+  return model;
+}
+
+std::optional<FunctionId> FunctionOf(const analyzer::Finding& finding) {
+  FunctionId id;
+  for (const auto& [key, value] : finding.evidence) {
+    const auto* text = std::get_if<std::string>(&value);
+    const auto* number = std::get_if<double>(&value);
+    if (key == "function" && text != nullptr) id.name = *text;
+    if (key == "file" && text != nullptr) id.file = *text;
+    if (key == "first_line" && number != nullptr) id.line = static_cast<std::uint32_t>(*number);
+  }
+  return id.name.empty() ? std::nullopt : std::optional(id);
+}
+
+FramePath FramePathOf(const UnitProfile& profile, std::size_t frame) {
+  FramePath path{profile.frames[frame].id};
+  while (profile.frames[frame].parent != frame) {
+    frame = profile.frames[frame].parent;
+    path.push_back(profile.frames[frame].id);
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+std::optional<std::size_t> FrameAt(const UnitProfile& profile, const FramePath& path) {
+  std::optional<std::size_t> at;
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < profile.frames.size() && depth < path.size(); ++i) {
+    const FlameFrame& frame = profile.frames[i];
+    const bool below = at ? frame.parent == *at && i != *at : frame.parent == i;
+    if (frame.depth != depth || !below || frame.id != path[depth]) continue;
+    at = i;
+    ++depth;
+  }
+  return depth == path.size() ? at : std::nullopt;
+}
+
+std::optional<std::size_t> WidestFrame(const UnitProfile& profile, const FunctionId& id) {
+  std::optional<std::size_t> widest;
+  for (std::size_t i = 0; i < profile.frames.size(); ++i) {
+    if (profile.frames[i].id != id) continue;
+    if (!widest || profile.frames[i].width > profile.frames[*widest].width) widest = i;
+  }
+  return widest;
+}
+
+std::vector<FlameRect> FlameRects(const UnitProfile& profile, std::optional<std::size_t> zoomed) {
+  std::vector<FlameRect> rects;
+  const double left = zoomed ? profile.frames[*zoomed].left : 0;
+  const double width = zoomed ? profile.frames[*zoomed].width : 1;
+  for (std::size_t i = 0; i < profile.frames.size(); ++i) {
+    const FlameFrame& frame = profile.frames[i];
+    if (zoomed && i != *zoomed && IsWithin(profile, *zoomed, i)) {
+      rects.push_back({.frame = i, .left = 0, .width = 1, .above = true});
+    } else if (!zoomed || IsWithin(profile, i, *zoomed)) {
+      rects.push_back(
+          {.frame = i, .left = (frame.left - left) / width, .width = frame.width / width});
+    }
+  }
+  return rects;
+}
+
+std::optional<std::size_t> NextFrame(const UnitProfile& profile, std::size_t frame, FlameWay way) {
+  const FlameFrame& from = profile.frames[frame];
+  if (way == FlameWay::kUp) {
+    return from.parent == frame ? std::nullopt : std::optional(from.parent);
+  }
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < profile.frames.size(); ++i) {
+    const FlameFrame& other = profile.frames[i];
+    if (i == frame) continue;
+    const auto better = [&](bool candidate, double key, double best_key) {
+      if (candidate && (!best || key > best_key)) best = i;
+    };
+    const double best_left = best ? profile.frames[*best].left : 0;
+    switch (way) {
+      case FlameWay::kDown:
+        better(other.parent == frame, other.width, best ? profile.frames[*best].width : 0);
+        break;
+      case FlameWay::kLeft:
+        better(other.depth == from.depth && other.left < from.left, other.left, best_left);
+        break;
+      case FlameWay::kRight:
+        better(other.depth == from.depth && other.left > from.left, -other.left, -best_left);
+        break;
+      case FlameWay::kUp:
+        break;
+    }
+  }
+  return best;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts of the functions in the stages view. As in texts_table.h.
+#pragma once
+
+// clang-format off
+#define PENSTOCK_FUNCTION_TEXTS(X) \
+  X(kTabDistribution, "Durations", "耗时分布") \
+  X(kTabFunctions, "Functions", "函数") \
+  X(kTabTip, "F: the other of the two", "F：切换到另一个") \
+  X(kFunctionsCommand, "Functions: where the Python time goes", "函数：Python 时间的去向") \
+  X(kUnitSample, "A sample", "一个样本") \
+  X(kUnitBatch, "Collating a batch", "合并一个批次") \
+  X(kUnitStep, "A step, on the CPU", "一个训练步（CPU）") \
+  X(kUnitTip, "Comma and full stop: the one before, the next", "逗号、句号：上一个、下一个") \
+  X(kUnitOfWorkers, "{}, {} of the time spent making batches  ·  {} followed call by call", \
+    "{}，占制作批次时间的 {}  ·  逐个调用跟踪了 {} 个") \
+  X(kUnitOfLoop, "{}, {} of the training loop's time  ·  {} followed call by call", \
+    "{}，占训练循环时间的 {}  ·  逐个调用跟踪了 {} 个") \
+  X(kUnitSpread, "Following the calls slowed them: the time may be wrong by {}.", \
+    "跟踪会拖慢调用：该时间的误差可达 {}。") \
+  X(kFlameLibraries, "libraries", "库") \
+  X(kFlameCompiled, "compiled (C, C++)", "编译代码（C、C++）") \
+  X(kFlameHint, "Click or Enter: zoom in. Home, or the top bar: all of it. Arrows: move.", \
+    "单击或 Enter：放大。Home 或顶部横条：全部。方向键：移动。") \
+  X(kFlameWhole, "{}: {}", "{}：{}") \
+  X(kFlameTotal, "{}, {}: with all it calls", "{}，{}：含其调用") \
+  X(kFlameOwn, "{}, {}: in itself", "{}，{}：仅自身") \
+  X(kFlameCalls, "{} calls {}", "{} 次调用，{}") \
+  X(kFlameLines, "Lines that take most:", "最耗时的代码行：") \
+  X(kColumnFunctionName, "function", "函数") \
+  X(kPerSample, "per sample", "每样本") \
+  X(kPerBatch, "per batch", "每批次") \
+  X(kPerStep, "per step", "每训练步") \
+  X(kColumnOwnTip, "With what it calls of libraries, not with other functions of the program", \
+    "含其调用的库函数，不含程序的其他函数") \
+  X(kColumnAllCalls, "all it calls", "含其调用") \
+  X(kColumnAllCallsTip, "The time of a call from beginning to end, in each", "一次调用从头到尾的耗时") \
+  X(kColumnCallCount, "calls", "调用次数") \
+  X(kSlowTab, "Slow against others", "较慢者与其余") \
+  X(kSlowTip, "S: the other of the two", "S：切换到另一个") \
+  X(kSlowNote, "{} of {} take more than {} times the median: {} instead of {}. What they do more:", \
+    "{} / {} 个耗时超过中位数的 {} 倍：{}，其余为 {}。多出的时间：") \
+  X(kSlowColumn, "slow", "较慢") \
+  X(kOthersColumn, "others", "其余") \
+  X(kMoreColumn, "more", "多出") \
+  X(kSourceLineTip, "Line {}: {} {}, entered {} times", "第 {} 行：{} {}，进入 {} 次") \
+  X(kSourceUnreadable, \
+    "The text is not shown: the file is not on this machine, or was changed since the run.", \
+    "无法显示文本：文件不在本机，或在运行后已更改。") \
+  X(kSourceUnlined, "Its lines were not followed: only those of the functions that take most.", \
+    "未跟踪其代码行：仅跟踪最耗时函数的代码行。") \
+  X(kSourceCompiled, "Compiled code: it has no lines of Python.", "编译代码，没有 Python 代码行。") \
+  X(kSourceNone, "No function of the program has a part in this.", "此处没有程序自身的函数。") \
+  X(kSourceCaller, "calls {}", "调用 {}") \
+  X(kNoCalls, "No calls of Python functions were recorded.", "没有记录 Python 函数的调用。") \
+  X(kNoCallsNotSeen, \
+    "Penstock follows each call of a few samples, collated batches and steps, within 0.2 % of the run's time. This run was too short for one, it is no Python program with a DataLoader, or another tool recorded it.", \
+    "会逐个调用地跟踪少数样本、合批与训练步，开销不超过运行时间的 0.2 %。此次运行太短、不是使用 DataLoader 的 Python 程序，或由其他工具录制。") \
+  X(kNoCallsNotSeenHow, "Record half a minute or more:", "请录制半分钟以上：") \
+  X(kNoCallsOff, "Following calls was switched off for this run: PENSTOCK_FUNCTIONS=off.", \
+    "此次运行关闭了调用跟踪：PENSTOCK_FUNCTIONS=off。") \
+  X(kNoCallsOffHow, "Record again without it:", "请去掉该设置后重新录制：") \
+  X(kNoCallsPython, \
+    "Calls are followed in CPython 3.9 to 3.14, but not in a debug or free-threaded build. This run used another Python.", \
+    "仅在 CPython 3.9 至 3.14 中跟踪调用，调试版与无 GIL 版除外。此次运行使用了其他 Python。") \
+  X(kNoCallsPythonHow, "To learn what can be seen in an environment:", "查看某一环境中能看到什么：") \
+  X(kNoCallsTool, \
+    "The program has a debugger, profiler, tracer or coverage of its own, which is left alone.", \
+    "程序自带调试器、性能分析器、跟踪或覆盖率工具，为避免干扰而不跟踪。") \
+  X(kNoCallsToolHow, "Record again without that tool:", "请关闭该工具后重新录制：") \
+  X(kNoCallsHere, "No followed sample begins in the selection.", "选区内没有被跟踪的样本。") \
+  X(kNoCallsHereWhy, "One in many is followed: select more, or press Esc for the whole run.", \
+    "仅跟踪少数样本：请扩大选区，或按 Esc 恢复为全程。") \
+  X(kKeyFunctions, "in Stages: functions, and the flame graph", "阶段视图：函数与火焰图")
+// clang-format on

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The half of the stages view that is about functions: a flame graph above, below it a table and
+// the source of what is chosen in either.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/words/format.h"
+#include "gui/model/penstock_command.h"
+#include "gui/views/panel_parts.h"
+#include "gui/views/panels/stage_panels.h"
+#include "gui/widgets/keys.h"
+
+namespace penstock::gui {
+namespace {
+
+void DrawNoFunctions(const Ui& ui, Workspace& workspace, NoFunctions why, Area area) {
+  if (workspace.Range()) {
+    return DrawEmpty(ui, area, ui.T(Text::kNoCallsHere), ui.T(Text::kNoCallsHereWhy));
+  }
+  const traces::Trace& trace = *workspace.document.trace;
+  Nothing nothing{Text::kNoCalls, Text::kNoCallsNotSeen, Text::kNoCallsNotSeenHow,
+                  PenstockCommand(trace, "record")};
+  switch (why) {
+    case NoFunctions::kSwitchedOff:
+      nothing.why = Text::kNoCallsOff;
+      nothing.how = Text::kNoCallsOffHow;
+      nothing.command = "env -u PENSTOCK_FUNCTIONS " + nothing.command;
+      break;
+    case NoFunctions::kPython:
+      nothing.why = Text::kNoCallsPython;
+      nothing.how = Text::kNoCallsPythonHow;
+      nothing.command = PenstockCommand(trace, "doctor");
+      break;
+    case NoFunctions::kOtherTool:
+      nothing.why = Text::kNoCallsTool;
+      nothing.how = Text::kNoCallsToolHow;
+      break;
+    case NoFunctions::kNotSeen:
+    case NoFunctions::kNone:
+      break;
+  }
+  DrawNothing(ui, workspace, nothing, area);
+}
+
+const UnitProfile& ShownProfile(const FunctionsModel& model, const FunctionsState& state) {
+  for (const UnitProfile& profile : model.profiles) {
+    if (profile.stage == state.stage) return profile;
+  }
+  return model.profiles.front();
+}
+
+void NextProfile(const FunctionsModel& model, int by, FunctionsState& state) {
+  const auto shown = &ShownProfile(model, state) - model.profiles.data();
+  const auto last = static_cast<std::ptrdiff_t>(model.profiles.size()) - 1;
+  state.stage =
+      model.profiles[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(shown + by, 0, last))]
+          .stage;
+}
+
+// What the state means for this profile: a trace may have grown, or another one may be shown.
+FlameView ViewOf(const UnitProfile& profile, const FunctionsState& state) {
+  FlameView view{profile, profile.frames.front().id, std::nullopt, FrameAt(profile, state.zoomed)};
+  if (!profile.lines.empty()) view.chosen = profile.lines.front().id;
+  const bool known = state.chosen && (profile.Find(*state.chosen) != nullptr ||
+                                      WidestFrame(profile, *state.chosen).has_value());
+  if (known) view.chosen = *state.chosen;
+  view.frame = FrameAt(profile, state.frame);
+  const bool of_chosen = view.frame && profile.frames[*view.frame].id == view.chosen;
+  if (!of_chosen) view.frame = WidestFrame(profile, view.chosen);
+  return view;
+}
+
+// Returns where they end.
+float DrawUnitTabs(const Ui& ui, const FunctionsModel& model, FunctionsState& state, ImVec2 at) {
+  const traces::StageId shown = ShownProfile(model, state).stage;
+  float right = at.x;
+  ImGui::SetCursorScreenPos(at);
+  for (const UnitProfile& profile : model.profiles) {
+    if (TabButton(ui, UnitName(ui, profile.stage), profile.stage == shown)) {
+      state.stage = profile.stage;
+    }
+    right = ImGui::GetItemRectMax().x;
+    if (model.profiles.size() > 1) Tip(ui, ui.T(Text::kUnitTip));
+    ImGui::SameLine(0, ui.Px(4));
+  }
+  return right;
+}
+
+struct LegendEntry {
+  std::string name;
+  Rgb colour;
+};
+
+// The first files of the program, by their calls, then the other kinds that are seen.
+std::vector<LegendEntry> LegendOf(const Ui& ui, const UnitProfile& profile) {
+  constexpr std::size_t kMostFiles = 3;
+  std::vector<LegendEntry> entries;
+  const FunctionId* library = nullptr;
+  const FunctionId* compiled = nullptr;
+  for (const FlameFrame& frame : profile.frames) {
+    const FunctionKind kind = KindOfFunction(frame.id);
+    if (kind == FunctionKind::kLibrary) library = &frame.id;
+    if (kind == FunctionKind::kCompiled) compiled = &frame.id;
+    if (kind != FunctionKind::kProgram || entries.size() == kMostFiles) continue;
+    const std::string name =
+        analyzer::PlainText(frame.id.file.substr(frame.id.file.rfind('/') + 1), 30);
+    const auto same = [&name](const LegendEntry& entry) { return entry.name == name; };
+    if (std::any_of(entries.begin(), entries.end(), same)) continue;
+    entries.push_back({name, FunctionColour(ui, frame.id)});
+  }
+  if (library != nullptr) {
+    entries.push_back({ui.T(Text::kFlameLibraries), FunctionColour(ui, *library)});
+  }
+  if (compiled != nullptr) {
+    entries.push_back({ui.T(Text::kFlameCompiled), FunctionColour(ui, *compiled)});
+  }
+  return entries;
+}
+
+// Ends at the right edge of `line`. Returns where it begins.
+float DrawFlameLegend(const Ui& ui, const UnitProfile& profile, Area line) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const std::vector<LegendEntry> entries = LegendOf(ui, profile);
+  const float square = ui.Px(10);
+  float width = 0;
+  for (const LegendEntry& entry : entries) {
+    width += square + ui.Px(5) + TextWidth(ui.small, entry.name) + ui.Px(14);
+  }
+  width -= ui.Px(14);
+  if (width > line.width()) return line.max.x;
+  float x = line.max.x - width;
+  const float y = line.min.y + (line.height() - FontPixels(ui.small)) / 2;
+  for (const LegendEntry& entry : entries) {
+    const float top = line.min.y + (line.height() - square) / 2;
+    list->AddRectFilled({x, top}, {x + square, top + square}, Ink(entry.colour), ui.Px(2));
+    DrawText(list, ui.small, {x + square + ui.Px(5), y}, Ink(ui.palette().dim), entry.name);
+    x += square + ui.Px(5) + TextWidth(ui.small, entry.name) + ui.Px(14);
+  }
+  return line.max.x - width;
+}
+
+// What a unit takes, and of how many that is known.
+void DrawUnitNote(const Ui& ui, const UnitProfile& profile, Area line) {
+  if (line.width() < ui.Px(60)) return;
+  const bool of_loop = profile.stage == traces::StageId::kStep;
+  const std::string note = ui.F(of_loop ? Text::kUnitOfLoop : Text::kUnitOfWorkers,
+                                analyzer::DurationText(profile.unit_time),
+                                analyzer::PercentText(profile.of_stage), profile.units);
+  DrawText(ImGui::GetWindowDrawList(), ui.small,
+           {line.min.x, line.min.y + (line.height() - FontPixels(ui.small)) / 2},
+           Ink(ui.palette().dim), Elided(ui.small, note, line.width()));
+  ImGui::SetCursorScreenPos(line.min);
+  ImGui::InvisibleButton("##note", {line.width(), line.height()});
+  constexpr double kSure = 0.02;
+  std::string tip = note;
+  if (profile.spread >= kSure) {
+    tip += "\n" + ui.F(Text::kUnitSpread, analyzer::PercentText(profile.spread));
+  }
+  Tip(ui, tip);
+}
+
+void DrawParts(const Ui& ui, Workspace& workspace, const FunctionsModel& model, Area area) {
+  FunctionsState& state = workspace.stages.functions;
+  const float gap = ui.Px(10);
+  const float head = ImGui::GetFrameHeight();
+  const UnitProfile& profile = ShownProfile(model, state);
+  const float wanted = head + ui.Px(8) + FlameHeight(ui, profile) + ui.Px(22);
+  const float flame = std::min(wanted, std::floor(area.height() * 0.55F));
+  const Area inside = Panel(ui, {area.min, {area.max.x, area.min.y + flame}});
+  const float tabs = DrawUnitTabs(ui, model, state, inside.min);
+  const Area line{{tabs + ui.Px(12), inside.min.y}, {inside.max.x, inside.min.y + head}};
+  const float legend = DrawFlameLegend(ui, profile, line);
+  DrawUnitNote(ui, profile, {line.min, {legend - ui.Px(12), line.max.y}});
+  DrawFlame(ui, workspace, ViewOf(profile, state),
+            {{inside.min.x, inside.min.y + head + ui.Px(8)}, inside.max});
+  const float top = area.min.y + flame + gap;
+  const float middle = area.min.x + std::floor((area.width() - gap) * 0.5F);
+  // Anew: the flame graph may have chosen something else.
+  DrawFunctionTable(ui, workspace, ViewOf(profile, state),
+                    Panel(ui, {{area.min.x, top}, {middle, area.max.y}}));
+  DrawFunctionSource(ui, workspace, ViewOf(profile, state),
+                     Panel(ui, {{middle + gap, top}, area.max}));
+}
+
+}  // namespace
+
+const char* UnitName(const Ui& ui, traces::StageId stage) {
+  return ui.T(stage == traces::StageId::kCollate ? Text::kUnitBatch
+              : stage == traces::StageId::kStep  ? Text::kUnitStep
+                                                 : Text::kUnitSample);
+}
+
+const char* PerUnit(const Ui& ui, traces::StageId stage) {
+  return ui.T(stage == traces::StageId::kCollate ? Text::kPerBatch
+              : stage == traces::StageId::kStep  ? Text::kPerStep
+                                                 : Text::kPerSample);
+}
+
+Rgb FunctionColour(const Ui& ui, const FunctionId& id) {
+  const Palette& p = ui.palette();
+  switch (KindOfFunction(id)) {
+    case FunctionKind::kCompiled:
+      return Mix(p.dim, p.panel, 0.55);
+    case FunctionKind::kLibrary:
+      return Mix(p.accent, p.panel, 0.72);
+    case FunctionKind::kProgram:
+      break;
+  }
+  return NamedColour(std::string_view(id.file).substr(id.file.rfind('/') + 1), ui.theme);
+}
+
+void DrawFunctions(const Ui& ui, Workspace& workspace, Area area) {
+  constexpr float kLeastHeight = 420;
+  // Kept: a selection that is given up would take its analysis with it.
+  const std::shared_ptr<const Analysis> analysis = workspace.Shown().analysis;
+  const FunctionsModel& model = analysis->functions;
+  if (model.profiles.empty()) return DrawNoFunctions(ui, workspace, model.missing, area);
+  if (workspace.TakesKeys()) {
+    if (Pressed(Key::kPeriod)) NextProfile(model, 1, workspace.stages.functions);
+    if (Pressed(Key::kComma)) NextProfile(model, -1, workspace.stages.functions);
+  }
+  ScrollBelow(ui, "functions", area, kLeastHeight,
+              [&](Area inside) { DrawParts(ui, workspace, model, inside); });
+}
+
+}  // namespace penstock::gui
