@@ -24,8 +24,10 @@ struct KnownCall {
 inline constexpr std::array kKnownCalls = {
     KnownCall{"copy.deepcopy", "deepcopy", "copy.py", 0.8, 0, &words::kInsteadOfDeepcopy},
     KnownCall{"numpy.random.choice", "choice", "numpy", 0.8, 0, &words::kInsteadOfChoice},
-    KnownCall{"re.compile", "compile", "/re", 0.95, 0, &words::kInsteadOfCompile},
-    KnownCall{"re.compile", "_compile", "/re", 0.95, 0, &words::kInsteadOfCompile},
+    KnownCall{"re.compile", "compile", "/re/__init__.py", 0.95, 0, &words::kInsteadOfCompile},
+    KnownCall{"re.compile", "_compile", "/re/__init__.py", 0.95, 0, &words::kInsteadOfCompile},
+    KnownCall{"re.compile", "compile", "/re.py", 0.95, 0, &words::kInsteadOfCompile},
+    KnownCall{"re.compile", "_compile", "/re.py", 0.95, 0, &words::kInsteadOfCompile},
     KnownCall{"json.load", "load", "json/", 0.95, 0, &words::kInsteadOfParsing},
     KnownCall{"json.loads", "loads", "json/", 0.95, 0, &words::kInsteadOfParsing},
     KnownCall{"pickle.load", "load", "pickle", 0.95, 0, &words::kInsteadOfParsing},

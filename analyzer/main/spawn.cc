@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -208,13 +209,16 @@ Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error
   const auto pid = Spawn(words, counted.Changed(), streams[0].write_end, streams[1].write_end);
   PENSTOCK_TRY(pid);
   for (Stream& stream : streams) stream.CloseWriteEnd();
+  constexpr std::chrono::seconds kPatience{2};
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> interrupted;
   bool passed_on = false;
-  int patience = 0;  // polls since the interrupt
   std::optional<int> ended;
   while (streams[0].open() || streams[1].open()) {
     const bool any = TakeOnce(streams, ended ? 0 : 100, on_line);
-    if (ended && !any) break;  // a process that it left behind holds the pipe
-    if (counted.any() && !passed_on && ++patience > 20 && !any) {
+    if (ended && !any) break;  // what it left behind holds the pipe: that is no part of the run
+    if (counted.any() && !interrupted) interrupted = Clock::now();
+    if (interrupted && !ended && !passed_on && Clock::now() - *interrupted >= kPatience) {
       passed_on = true;
       kill(*pid, SIGINT);
     }

@@ -110,7 +110,13 @@ void WriteInterval(std::string_view key, const Interval& interval, JsonWriter& j
 
 void WriteNumbers(std::string_view key, const std::vector<double>& numbers, JsonWriter& json) {
   json.Key(key).BeginArray();
-  for (const double number : numbers) json.Value(number);
+  for (const double number : numbers) {
+    if (std::isfinite(number)) {
+      json.Value(number);
+    } else {
+      json.Value(fmt::format("{}", number));  // "nan": JSON has no such number
+    }
+  }
   json.EndArray();
 }
 

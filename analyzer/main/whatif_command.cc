@@ -43,7 +43,7 @@ Result<Factor> ReadFactor(const std::string& name) {
   if (factor) return *factor;
   return Fail(ErrorKind::kUsage,
               fmt::format("{}: not a stage; there are read, decode, augment, tokenize, collate, "
-                          "h2d and compute",
+                          "transfer, h2d and compute",
                           name));
 }
 

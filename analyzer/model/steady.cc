@@ -87,14 +87,23 @@ std::optional<RegimeChange> FindRegimeChange(const LoaderRun& run,
   for (std::size_t i = 0; i + block <= turns.size(); i += block) {
     rates.push_back(RateOver(turns.subspan(i, block)));
   }
-  const std::vector<std::size_t> shifts = FindShifts(rates);
-  if (shifts.empty()) return std::nullopt;
-  const std::size_t from = shifts.size() > 1 ? block * shifts[shifts.size() - 2] : 0;
-  const std::size_t at = block * shifts.back();
-  const auto before = turns.subspan(from, at - from);
+  std::vector<std::size_t> places = {0};
+  for (const std::size_t shift : FindShifts(rates)) places.push_back(block * shift);
+  const auto enough = [](std::span<const SteadyTurn> part) {
+    return part.size() >= kFewestTurns && TimeOver(part) >= kShortest;
+  };
+  // What is too short to be a regime belongs to the one before it.
+  while (places.size() > 1 && !enough(turns.subspan(places.back()))) places.pop_back();
+  const std::size_t at = places.back();
   const auto after = turns.subspan(at);
-  if (std::min(before.size(), after.size()) < kFewestTurns) return std::nullopt;
-  if (std::min(TimeOver(before), TimeOver(after)) < kShortest) return std::nullopt;
+  std::span<const SteadyTurn> before;
+  while (!enough(before) && places.size() > 1) {
+    places.pop_back();
+    before = turns.subspan(places.back(), at - places.back());
+  }
+  if (!enough(before)) return std::nullopt;
+  const double ratio = RateOver(after) / RateOver(before);  // with what was too short
+  if (std::max(ratio, 1 / ratio) < ShiftOptions{}.ratio) return std::nullopt;
   const std::size_t first = turns[at].batch;
   return RegimeChange{first, run.batches[first > 0 ? first - 1 : 0].delivered, RateOver(before),
                       RateOver(after)};

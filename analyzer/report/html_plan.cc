@@ -85,9 +85,9 @@ std::string StepItem(const PlanStep& step, const Statement& unit, Language langu
     notes += fmt::format("<br/><span class=\"dim\">- {}</span>", Escaped(Render(note, language)));
   }
   return fmt::format(
-      "<li><b>{}</b>: {} {} ({}..{}), {:.2f}x; {}<br/><span class=\"dim\">{}</span>{}</li>\n",
+      "<li><b>{}</b>: {} {} ({}..{}), {}x; {}<br/><span class=\"dim\">{}</span>{}</li>\n",
       Escaped(change), ShortNumber(rate.estimate), Escaped(Render(unit, language)),
-      ShortNumber(rate.low), ShortNumber(rate.high), step.predicted.speedup,
+      ShortNumber(rate.low), ShortNumber(rate.high), Escaped(TimesText(step.predicted.speedup)),
       Escaped(Render(LimitAfter(step), language)), Escaped(Render(CostOf(step), language)), notes);
 }
 

@@ -27,8 +27,8 @@ OverrideNote NoteOf(const traces::Trace& trace, std::string change) {
   note.change = std::move(change);
   note.found = FactOfAny(trace, "override.lost." + key);
   if (key == "malloc" && note.found.empty()) {
-    // A preloaded allocator serves malloc() unless the program has its own.
-    const std::string wanted = note.change.substr(key.size() + 1);
+    // A library that is preloaded serves malloc() unless the program has brought its own.
+    const std::string wanted = note.change.substr(std::min(key.size() + 1, note.change.size()));
     const std::string served = FactOfAny(trace, "allocator");
     if (wanted != "keep" && !served.empty() && served != wanted) note.found = served;
   }

@@ -25,7 +25,7 @@ std::string RateLine(std::string_view label, const Interval& rate, double speedu
   if (rate.high > rate.low) {
     text += fmt::format(" ({}..{})", ShortNumber(rate.low), ShortNumber(rate.high));
   }
-  return text + fmt::format(", {:.2f}x", speedup);
+  return text + ", " + TimesText(speedup) + "x";
 }
 
 void WritePlanStep(const PlanStep& step, JsonWriter& json) {

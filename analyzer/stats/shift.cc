@@ -68,15 +68,21 @@ std::optional<std::size_t> OneShift(std::span<const double> values, const ShiftO
   return far && step / levels >= kOfStep ? std::optional(place) : std::nullopt;
 }
 
+// Those of `values`, which begin at `begin` of a series.
+void AddShifts(std::span<const double> values, std::size_t begin, const ShiftOptions& options,
+               std::vector<std::size_t>& shifts) {
+  const auto shift = OneShift(values, options);
+  if (!shift) return;
+  AddShifts(values.first(*shift), begin, options, shifts);
+  shifts.push_back(begin + *shift);
+  AddShifts(values.subspan(*shift), begin + *shift, options, shifts);
+}
+
 }  // namespace
 
 std::vector<std::size_t> FindShifts(std::span<const double> values, const ShiftOptions& options) {
   std::vector<std::size_t> shifts;
-  std::size_t begin = 0;
-  while (const auto shift = OneShift(values.subspan(begin), options)) {
-    begin += *shift;
-    shifts.push_back(begin);
-  }
+  AddShifts(values, 0, options, shifts);
   return shifts;
 }
 

@@ -18,13 +18,13 @@ struct ShiftOptions {
 // The places where `values` change to another level that lasts until their end, or until the next
 // such place. Ascending; empty if they keep to one level.
 //
-// Estimator:   the place where the sum of ranks differs most, in standard deviations, from that of
-//              a single level (Pettitt); so a staircase has its places at the steps. It counts if
-//              both sides are as far apart as `options` ask, and if the `least` values before it
-//              and after it are at least half as far apart, which excludes a series that drifts.
-//              Then the same for what follows it, until that keeps to one level.
-// Assumes:     the same noise on both sides, of any distribution. There is no probability of error,
-//              because neighbours may err together. Sides that are `apart` differ to the eye.
+// Estimator:   the place where the sum of ranks differs most from that of one level (Pettitt), in
+//              its standard deviations, so that a staircase has its places at the steps; as long as
+//              both sides are as far apart as `options` ask, and the `least` values before
+//              and after it are half as far apart: a series that drifts has no such place. Then the
+//              same in what lies before and behind it, until each part keeps to one level.
+// Assumes:     noise that is the same on both sides; no distribution of it. No probability of error
+//              is given: neighbours may err together. Sides that are `apart` are told by eye.
 // Few samples: empty below twice `least`.
 // Shapes:      values: [n], > 0.
 // Source:      A. N. Pettitt, J. Royal Statist. Soc. C 28 (1979).

@@ -290,6 +290,16 @@ TEST(KnownCallTest, TakesBuiltinsByTheirPackage) {
   EXPECT_EQ(FindKnownCall("random.Random.choice", "/usr/lib/python3.11/random.py"), nullptr);
 }
 
+TEST(KnownCallTest, TakesTheModuleReForNoFolderThatBeginsLikeIt) {
+  for (const char* file : {"/usr/lib/python3.11/re/__init__.py", "/usr/lib/python3.9/re.py"}) {
+    const KnownCall* known = FindKnownCall("_compile", file);
+    ASSERT_NE(known, nullptr) << file;
+    EXPECT_EQ(known->shown, "re.compile");
+  }
+  const std::string packages = "/home/u/research/venv/lib/python3.11/site-packages/";
+  EXPECT_EQ(FindKnownCall("Environment.compile", packages + "jinja2/environment.py"), nullptr);
+}
+
 TEST(FunctionReportTest, ShowsSourceBesideTheLine) {
   traces::TraceData data = WithUnits(Looping(4096));
   const auto trace = traces::MakeTrace(std::move(data));

@@ -287,6 +287,21 @@ TEST(PlanTest, TheSearchIsBounded) {
   ExpectAscent(planned);
 }
 
+TEST(PlanTest, TellsGainsBeyondTwentyAsMoreThanTwenty) {
+  Plan plan;
+  plan.now = {10, 9, 11};
+  PlanStep step;
+  step.id = "num_workers";
+  step.predicted.rate = {487.8, 450, 520};
+  step.predicted.speedup = 48.78;
+  plan.steps = {step};
+  const std::string text = PlanText(plan, Colour::kOff);
+  EXPECT_NE(text.find(", >20x"), std::string::npos) << text;
+  const std::string page = PlanHtml(plan, Language::kChinese);
+  EXPECT_NE(page.find(", &gt;20x"), std::string::npos) << page;
+  for (const std::string& told : {text, page}) EXPECT_EQ(told.find("48.78"), std::string::npos);
+}
+
 TEST(PlanCommandTest, ExitsWithFourWhereNothingCanBePredicted) {
   const traces::testing::TempFolder folder;
   const auto path = folder / "short.penstock";

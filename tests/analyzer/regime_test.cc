@@ -2,6 +2,7 @@
 //
 // Runs whose rate changes for good: the report says so, and its steady figures are of what
 // followed.
+#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -63,6 +64,30 @@ TEST(RegimeTest, ASlowPartInTheMiddleIsNoChangeForGood) {
     return Costs{1, index < 200 || index >= 300 ? 20.0 : 50.0, 2, 0.5, 0.1, 0.3, 4, 0};
   };
   EXPECT_FALSE(Diagnose(*SyntheticTrace(run)).loader->steady.change);
+}
+
+TEST(RegimeTest, WhatIsToldOfBeforeIsTheRegimeBefore) {
+  Synthetic run = ChangesTo(20);
+  run.costs = [](int /*epoch*/, int index) {
+    const double image = index < 100 ? 20 : index < 200 ? 50 : 100;
+    return Costs{1, image, 2, 0.5, 0.1, 0.3, 4, 0};
+  };
+  const std::optional<RegimeChange> change = Diagnose(*SyntheticTrace(run)).loader->steady.change;
+  ASSERT_TRUE(change);
+  EXPECT_NEAR(static_cast<double>(change->batch), 200, 16);
+  EXPECT_NEAR(change->before, kRateAfter, 0.05 * kRateAfter);
+}
+
+TEST(RegimeTest, AShortEndAtAnotherRateHidesNoChange) {
+  Synthetic run = ChangesTo(20);
+  run.batches = 300;
+  run.costs = [](int /*epoch*/, int index) {
+    const double image = index < 100 ? 100 : index < 240 ? 50 : 20;  // the end takes 0.7 s
+    return Costs{1, image, 2, 0.5, 0.1, 0.3, 4, 0};
+  };
+  const std::optional<RegimeChange> change = Diagnose(*SyntheticTrace(run)).loader->steady.change;
+  ASSERT_TRUE(change);
+  EXPECT_NEAR(static_cast<double>(change->batch), 100, 16);
 }
 
 TEST(RegimeTest, ADriftIsNoChange) {

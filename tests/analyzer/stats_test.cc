@@ -132,6 +132,13 @@ TEST(ShiftTest, FindsEachOfSeveral) {
   EXPECT_EQ(found[1], 40U);
 }
 
+TEST(ShiftTest, FindsThoseBeforeTheClearestOne) {
+  const std::vector<std::size_t> found = FindShifts(Levels({{40, 20}, {20, 20}, {10, 60}}));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0], 20U);
+  EXPECT_NEAR(static_cast<double>(found[1]), 40, 3);
+}
+
 TEST(ShiftTest, OneLevelHasNone) {
   EXPECT_TRUE(FindShifts(Levels({{10, 60}})).empty());
 }

@@ -154,5 +154,15 @@ TEST(OverridesTest, SayWhatHeldWhatDidNotAndWhatNothingTook) {
   EXPECT_TRUE(OverridesSaid({}).empty());
 }
 
+TEST(OverridesTest, ADamagedFactIsNoChangeThatHeld) {
+  traces::TraceData data = MakeSynthetic({});
+  data.facts["record.override"] = "malloc,=,workers";
+  data.processes[0].facts["allocator"] = "libc";
+  const auto trace = traces::MakeTrace(std::move(data));
+  const auto notes = Overrides(*trace);
+  EXPECT_EQ(notes.size(), 3u);
+  for (const OverrideNote& note : notes) EXPECT_NE(note.state, OverrideState::kHeld) << note.change;
+}
+
 }  // namespace
 }  // namespace penstock::analyzer::testing

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <functional>
 #include <string>
@@ -297,6 +298,16 @@ TEST(TuneTest, JsonIsOneObjectWithEveryRun) {
   EXPECT_EQ(text.find("inf"), std::string::npos);
 }
 
+TEST(TuneJsonTest, ALossThatIsNoNumberIsNotNought) {
+  TuneResult result;
+  result.losses = {0.5, std::nan("")};
+  simdjson::dom::parser parser;
+  const std::string text = TuneJson(result);
+  const simdjson::dom::array losses = parser.parse(text)["losses"].get_array();
+  EXPECT_EQ(losses.at(0).get_double().value(), 0.5);
+  EXPECT_EQ(losses.at(1).get_string().value(), "nan");
+}
+
 TEST(RunAndWaitTest, ReturnsTheStatus) {
   EXPECT_EQ(RunAndWait({"/bin/sh", "-c", "exit 7"}).value(), 7);
   EXPECT_EQ(RunAndWait({"/bin/sh", "-c", "kill -TERM $$"}).value(), 128 + 15);
@@ -318,16 +329,30 @@ TEST(RunAndWatchTest, SeesTheLinesOfBothStreamsAndTheStatus) {
 }
 
 TEST(RunAndWatchTest, DoesNotWaitForWhatTheProgramLeavesBehind) {
+  pid_t left = 0;
   const auto watched =
-      RunAndWatch({"/bin/sh", "-c", "sleep 20 & exit 0"}, true, [](std::string_view) {});
+      RunAndWatch({"/bin/sh", "-c", "sleep 20 & echo $!; exit 0"}, true,
+                  [&](std::string_view line) { left = std::stoi(std::string(line)); });
   ASSERT_TRUE(watched);
   EXPECT_EQ(watched->status, 0);
+  ASSERT_GT(left, 0);
+  EXPECT_EQ(kill(left, SIGKILL), 0);  // it is still there
 }
 
 TEST(RunAndWatchTest, AnInterruptIsSeenAndPassedOn) {
   const std::string parent = std::to_string(getpid());
   const auto watched = RunAndWatch({"/bin/sh", "-c", "kill -INT " + parent + "; exec sleep 20"},
                                    true, [](std::string_view) {});
+  ASSERT_TRUE(watched);
+  EXPECT_TRUE(watched->interrupted);
+  EXPECT_EQ(watched->status, 128 + SIGINT);
+}
+
+TEST(RunAndWatchTest, AnInterruptReachesAProgramThatNeverFallsSilent) {
+  const std::string parent = std::to_string(getpid());
+  const std::string talks = "trap 'exit 130' INT; kill -INT " + parent +
+                            "; for i in $(seq 300); do echo; sleep 0.03; done";
+  const auto watched = RunAndWatch({"/bin/sh", "-c", talks}, true, [](std::string_view) {});
   ASSERT_TRUE(watched);
   EXPECT_TRUE(watched->interrupted);
   EXPECT_EQ(watched->status, 128 + SIGINT);

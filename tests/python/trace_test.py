@@ -237,6 +237,8 @@ class Report(Case):
         self.assertEqual(1, len(self.trace.whatif(ram_cache=True)))
         with self.assertRaisesRegex(TraceError, "wrkers"):
             self.trace.whatif(wrkers=[1])
+        with self.assertRaisesRegex(TraceError, "collate, transfer, h2d and compute"):
+            self.trace.whatif(without="decoding")
         with self.assertRaisesRegex(ValueError, "name at least one"):
             self.trace.whatif()
 
