@@ -151,6 +151,8 @@ struct Workspace {
   void ShowEvidence(const analyzer::Finding& finding);
   // Opens the stages view at a function.
   void ShowFunction(const FunctionId& id);
+  // Chooses a span of the timeline and shows it with three times its length on either side.
+  void ShowSpan(SpanRef span);
   // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
   void ShowCall(const Call& call);
   void ShowMoment(double at);

@@ -46,7 +46,7 @@ struct Planned {
 // of workers and depth. Requires: nothing is missing.
 inline double BehindBest(const Planned& planned, double budget_ram = 0) {
   const LoaderDiagnosis& loader = *planned.diagnosis.loader;
-  const Levers levers = FindLevers(planned.diagnosis, planned.findings);
+  const Levers levers = FindLevers(planned.diagnosis, planned.findings, false);
   Budget budget = BudgetOf(planned.diagnosis.run.host);
   if (budget_ram > 0) budget.ram = budget_ram;
   PlanSpace space(loader, levers, budget);
