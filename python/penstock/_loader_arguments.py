@@ -24,19 +24,29 @@ class Sources:
             raise ValueError("source: an empty sequence")
         if all(isinstance(one, (str, bytes, os.PathLike)) for one in source):
             return [os.fspath(one) for one in source], None
+        text = b"".join(map(_line_of, source))  # before there is a folder that an error would leave behind
         self._folder = tempfile.mkdtemp(prefix="penstock-list-")
         path = os.path.join(self._folder, "list.txt")
-        with open(path, "wb") as file:
-            for name, label in source:
-                name = os.fsencode(os.path.abspath(name))
-                if b"\n" in name:
-                    raise ValueError("source: a path with a line feed: %r" % name)
-                file.write(b"%s %d\n" % (name, label))
+        try:
+            with open(path, "wb") as file:
+                file.write(text)
+        except OSError:
+            self.__exit__()
+            raise
         return [path], self._folder
 
     def __exit__(self, *_):
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _line_of(pair):
+    """"path label" of a pair, for a list."""
+    name, label = pair
+    name = os.fsencode(os.path.abspath(name))
+    if b"\n" in name:
+        raise ValueError("source: a path with a line feed: %r" % name)
+    return b"%s %d\n" % (name, label)
 
 
 def whole(name, value, bits=64, least=0):

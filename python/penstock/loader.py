@@ -229,6 +229,7 @@ class Loader:
         """The next iteration is over this epoch: its order and augmentation. Without it epochs count from 0. After
         load_state_dict() with the same epoch it continues there."""
         epoch = whole("epoch", epoch)
+        self._begun = None  # whatever becomes of an iterator that has delivered nothing
         if self._plan[0] != epoch:
             self._plan = (epoch, 0)
             if not self._iterating:
