@@ -79,7 +79,7 @@ class Instance {
   PipelineOptions options_;
   bool persistent_ = true;
   std::optional<SampleOrder> order_;
-  // Of the parts of a batch behind its pixels.
+  // Offsets of what follows the pixels of a batch.
   std::size_t labels_offset_ = 0;
   std::size_t ids_offset_ = 0;
   std::size_t geometry_offset_ = 0;

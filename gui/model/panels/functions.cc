@@ -34,7 +34,7 @@ std::string CodeText(std::string_view line) {
   return analyzer::PlainText(text, kWidest);
 }
 
-// Of a line that is not blank.
+// Spaces before the text of a line; nullopt: the line is blank.
 std::optional<std::size_t> IndentOf(std::string_view text) {
   const std::size_t indent = text.find_first_not_of(' ');
   if (indent == std::string_view::npos) return std::nullopt;
