@@ -239,7 +239,8 @@ def main():
             return 77
         words = subprocess.run([options.program, "--view", "?"], stderr=subprocess.PIPE, text=True,
                                check=False).stderr
-        VIEWS = tuple(words.split("there is ")[1].split("\n")[0].split(", "))
+        names = words.split("there is ")[1].split("\n")[0].split(", ")
+        VIEWS = tuple(name for name in names if name != "functions")  # that is a half of the stages view
         result = unittest.main(argv=[sys.argv[0], *rest], exit=False).result
     return 0 if result.wasSuccessful() else 1
 

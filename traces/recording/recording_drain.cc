@@ -134,8 +134,9 @@ bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, 
     return false;
   }
   const std::uint32_t pid = chunk.pid();
-  // The chunk is free, or is being claimed at this moment.
-  if (pid == 0 && (Mode() == wire::kRing || chunk.IsZero() ||
+  // The chunk is free, or is being claimed at this moment: its claimer may be writing what else the
+  // header holds. At the end nobody claims, so that a chunk without a pid can be told from damage.
+  if (pid == 0 && (!finishing || Mode() == wire::kRing || chunk.IsZero() ||
                    (chunk.committed() == 0 && chunk.header().magic == wire::kChunkMagic))) {
     return false;
   }
@@ -487,6 +488,7 @@ void RecordingDrain::Impl::Finish(Packer& out) {
   } else if (!recycle) {
     found.unsealed = __atomic_load_n(&h.sealed, __ATOMIC_RELAXED) == 0;
   }
+  finishing = true;
   Drain(out, [](std::uint32_t, std::uint64_t, std::uint32_t) { return true; });
   processes.Settle(h);
   processes.Publish(out);

@@ -91,6 +91,7 @@ struct RecordingDrain::Impl {
 
   std::span<std::byte> memory;
   bool recycle;
+  bool finishing = false;  // Finish() was called
   std::stop_token stop;
   std::atomic<float>* progress = nullptr;
   std::uint64_t mark = 0;  // the mark at which an earlier drain of the ring was

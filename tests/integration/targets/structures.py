@@ -178,12 +178,12 @@ def unpacked():
 
 def main():
     kinds = (computing, in_step, by_chance, nested, validated, anew, served, pooled, unpacked)
-    batches = next(kind for kind in kinds if kind.__name__ == sys.argv[1])()
-    first = samples = next(batches)
-    began = time.monotonic()
-    for count in batches:
+    first = samples = 0
+    for count in next(kind for kind in kinds if kind.__name__ == sys.argv[1])():
         samples += count
         ended = time.monotonic()
+        if first == 0:
+            first, began = count, ended
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print((samples - first) / (ended - began), (used.ru_utime + used.ru_stime) / samples)
 
