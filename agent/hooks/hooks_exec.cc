@@ -4,7 +4,6 @@
 // ours, are put back, if the program can load the agent. If it cannot, the agent is taken out of
 // LD_PRELOAD. May run in a vfork child, so it changes no state of the process.
 
-#include <elf.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 
 #include "agent/boot.h"
 #include "agent/core/process.h"
+#include "agent/hooks/exec_target.h"
 #include "agent/hooks/hook.h"
 #include "agent/hooks/hooks_sandbox.h"
 #include "agent/system/scratch.h"
@@ -31,147 +31,6 @@ bool Names(const char* variable, const char* other) {
     ++other;
   }
   return *variable == '=' && *other == '=';
-}
-
-// What kind of program an exec would run.
-enum class Target {
-  kOther,      // static or unreadable: LD_PRELOAD has no effect
-  kLoads,      // linked against glibc
-  kSanitized,  // the same with AddressSanitizer, which must be loaded first
-  kRefuses,    // its loader cannot load the agent and complains: 32 bits, another C library
-};
-
-constexpr size_t kEntries = 48;
-constexpr unsigned kSegments = 24;
-// What is read of a program file. Lies in ExecScratch::program.
-struct Program {
-  Elf64_Ehdr head;
-  Elf64_Phdr segments[kSegments];
-  Elf64_Dyn entries[kEntries];
-  char interpreter[256];
-};
-static_assert(sizeof(Program) <= sizeof ExecScratch::program);
-
-bool ReadAt(int fd, void* to, size_t size, uint64_t offset) {
-  return sys::Call(SYS_pread64, fd, sys::Pointer(to), static_cast<long>(size),
-                   static_cast<long>(offset)) == static_cast<long>(size);
-}
-
-// Whether the program needs the sanitizer's library. The names of libraries come first in the
-// dynamic section, and the sanitizer's before the others.
-bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, size_t loads, Program* program) {
-  Elf64_Dyn* const entries = program->entries;
-  __builtin_memset(entries, 0, sizeof program->entries);
-  const size_t size =
-      dynamic.p_filesz < sizeof program->entries ? dynamic.p_filesz : sizeof program->entries;
-  if (!ReadAt(fd, entries, size, dynamic.p_offset)) {
-    return false;
-  }
-  uint64_t texts = 0;
-  for (const Elf64_Dyn& entry : program->entries) {
-    for (size_t i = 0; entry.d_tag == DT_STRTAB && i < loads; ++i) {
-      const Elf64_Phdr& load = program->segments[i];
-      if (entry.d_un.d_ptr - load.p_vaddr < load.p_filesz) {
-        texts = load.p_offset + (entry.d_un.d_ptr - load.p_vaddr);
-      }
-    }
-  }
-  for (size_t i = 0; texts != 0 && i < 4 && entries[i].d_tag == DT_NEEDED; ++i) {
-    char name[24] = {};
-    sys::Call(SYS_pread64, fd, sys::Pointer(name), sizeof name - 1,
-              static_cast<long>(texts + entries[i].d_un.d_val));
-    if (StartsWith(name, "libasan.so") || StartsWith(name, "libclang_rt.asan")) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Judges a 64-bit program whose header has been read.
-Target LookAtProgram(int fd, Program* program) {
-  const unsigned count = program->head.e_phnum < kSegments ? program->head.e_phnum : kSegments;
-  if (!ReadAt(fd, program->segments, count * sizeof program->segments[0], program->head.e_phoff)) {
-    return Target::kOther;
-  }
-  Target target = Target::kOther;
-  Elf64_Phdr dynamic = {};
-  size_t loads = 0;
-  for (unsigned i = 0; i < count; ++i) {
-    const Elf64_Phdr segment = program->segments[i];
-    if (segment.p_type == PT_INTERP) {
-      char* const name = program->interpreter;
-      const long n = sys::Call(SYS_pread64, fd, sys::Pointer(name),
-                               static_cast<long>(sizeof program->interpreter - 1),
-                               static_cast<long>(segment.p_offset));
-      name[n > 0 ? n : 0] = 0;
-      const char* base = BaseName(name);
-      // Under musl the agent loads and does nothing, so it may stay: what the program starts can be
-      // traced again.
-      target = StartsWith(base, "ld-linux")  ? Target::kLoads
-               : StartsWith(base, "ld-musl") ? Target::kOther
-                                             : Target::kRefuses;
-    } else if (segment.p_type == PT_DYNAMIC) {
-      dynamic = segment;
-    } else if (segment.p_type == PT_LOAD) {
-      program->segments[loads++] = segment;
-    }
-  }
-  return target == Target::kLoads && NeedsSanitizer(fd, dynamic, loads, program)
-             ? Target::kSanitized
-             : target;
-}
-
-// Returns the path in "#! /path argument" and terminates it there. nullptr if this is no script.
-char* ScriptInterpreter(char* text) {
-  if (text[0] != '#' || text[1] != '!') {
-    return nullptr;
-  }
-  char* path = text + 2;
-  while (*path == ' ' || *path == '\t') {
-    ++path;
-  }
-  char* end = path;
-  while (*end != 0 && *end != ' ' && *end != '\t' && *end != '\n') {
-    ++end;
-  }
-  *end = 0;
-  return path;
-}
-
-// Looks at a program. A script counts as its interpreter, which the kernel starts with the same
-// environment.
-Target LookAt(int dir, const char* path, Program* program) {
-  constexpr int kScripts = 5;  // the kernel's limit
-  const uint16_t own_machine =
-#if defined(__x86_64__)
-      EM_X86_64;
-#else
-      EM_AARCH64;
-#endif
-  Target target = Target::kOther;
-  for (int i = 0; i < kScripts && path != nullptr; ++i) {
-    const int fd = sys::OpenAt(dir, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-      break;
-    }
-    path = nullptr;
-    dir = AT_FDCWD;
-    Elf64_Ehdr& head = program->head;
-    const long got = sys::Read(fd, &head, sizeof head);
-    if (got >= EI_NIDENT && __builtin_memcmp(head.e_ident, ELFMAG, 4) == 0) {
-      const bool ours = got == static_cast<long>(sizeof head) &&
-                        head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_machine == own_machine &&
-                        head.e_phentsize == sizeof(Elf64_Phdr);
-      target = ours ? LookAtProgram(fd, program) : Target::kRefuses;
-    } else if (got > 2) {
-      const long n = sys::Call(SYS_pread64, fd, sys::Pointer(program->interpreter),
-                               static_cast<long>(sizeof program->interpreter - 1), 0);
-      program->interpreter[n > 0 ? n : 0] = 0;
-      path = ScriptInterpreter(program->interpreter);
-    }
-    sys::Close(fd);
-  }
-  return target;
 }
 
 // Fills `missing` with our variables that `env` does not have, and returns their number. Sets
@@ -239,17 +98,19 @@ bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scrat
   if (plan->count >= kMaxVariables) {
     return false;
   }
-  const Target target = LookAt(dir, path, reinterpret_cast<Program*>(scratch->program));
+  const ExecTarget target =
+      LookAtProgram(dir, path, reinterpret_cast<ProgramFile*>(scratch->program));
   const bool sanitizer_comes_first =
       preloads != nullptr &&
       (Find(preloads, "libasan.so") != nullptr || Find(preloads, "libclang_rt.asan") != nullptr);
-  if (target == Target::kRefuses || (target == Target::kSanitized && !sanitizer_comes_first)) {
+  if (target == ExecTarget::kRefuses ||
+      (target == ExecTarget::kSanitized && !sanitizer_comes_first)) {
     plan->absent = 0;
     plan->preload = preloads;
     plan->leave = true;
     return preloads != nullptr && Find(preloads, g_config.agent) != nullptr;
   }
-  return (plan->absent != 0 || plan->preload != nullptr) && target != Target::kOther;
+  return (plan->absent != 0 || plan->preload != nullptr) && target != ExecTarget::kOther;
 }
 
 // Appends `preloads` without the agent.
