@@ -13,11 +13,11 @@ namespace penstock::agent {
 namespace {
 
 GpuLevel g_asked = GpuLevel::kOff;
-// Atomic, bool: the hooks on the runtime record. Set from the start if CUPTI will not be used; if
-// it may be, only once it is known that it cannot be.
+// Atomic, bool: the hooks on the CUDA runtime write records. StartGpu() sets it if CUPTI is known
+// to be out of reach by then, ReachGpuLevel() sets or clears it once the level is known.
 uint32_t g_hook_calls = 0;
-// The tools that the variables name instead of the agent; "" if there is none. These are copies,
-// since the program may free its environment.
+// The libraries that CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name instead of the agent, ""
+// if none. These are copies, since the program may free its environment.
 char g_other_cuda_tool[512] = "";
 char g_other_nvtx_tool[512] = "";
 uint32_t g_told = 0;                 // atomic: the other tools are in the facts
@@ -38,11 +38,11 @@ bool Same(const char* a, const char* b) {
   return StartsWith(a, b) && a[Length(b)] == 0;
 }
 
-// Sets the variable `name` to the agent. If somebody has set it, copies its value to `other`
-// instead.
+// Sets the variable `name` to the agent's path. If it names another library already, leaves it so
+// and copies that path to `other`.
 template <size_t kSize>
-void Point(const char* name, const char* (*variable)(const char*),
-           void (*set)(const char*, const char*), char (&other)[kSize]) {
+void PointToAgent(const char* name, const char* (*variable)(const char*),
+                  void (*set)(const char*, const char*), char (&other)[kSize]) {
   const char* present = variable(name);
   if (present == nullptr || present[0] == 0) {
     set(name, g_config.agent);
@@ -73,10 +73,10 @@ void StartGpu(const char* level, const char* (*variable)(const char*),
   if (g_asked == GpuLevel::kOff) {
     return;
   }
-  Point("NVTX_INJECTION64_PATH", variable, set, g_other_nvtx_tool);
+  PointToAgent("NVTX_INJECTION64_PATH", variable, set, g_other_nvtx_tool);
   const bool cupti = g_asked == GpuLevel::kCupti || g_asked == GpuLevel::kAuto;
   if (cupti) {
-    Point("CUDA_INJECTION64_PATH", variable, set, g_other_cuda_tool);
+    PointToAgent("CUDA_INJECTION64_PATH", variable, set, g_other_cuda_tool);
   }
   const bool calls = g_asked == GpuLevel::kCalls || g_asked == GpuLevel::kYield;
   if (calls || g_other_cuda_tool[0] != 0) {
@@ -132,7 +132,7 @@ void NoteCudaCalls() {
 void ReachGpuLevel(GpuLevel level, const char* reason) {
   __atomic_store_n(&g_reached, 1u, __ATOMIC_RELAXED);
   if (level == GpuLevel::kNvtx && g_asked != GpuLevel::kNvtx && g_asked != GpuLevel::kNvml) {
-    level = GpuLevel::kCalls;  // without CUPTI the hooks on the runtime record
+    level = GpuLevel::kCalls;  // the hooks on the CUDA runtime record instead of CUPTI
   }
   __atomic_store_n(&g_hook_calls, level == GpuLevel::kCalls ? 1u : 0u, __ATOMIC_RELAXED);
   GpuFact("gpu.level", NameOf(level));

@@ -20,20 +20,20 @@ void StartGpu(const char* level, const char* (*variable)(const char*),
 
 // What PENSTOCK_GPU asked for; kOff where nothing is recorded.
 GpuLevel AskedGpuLevel();
-// True if the hooks on the CUDA runtime's exported functions record: CUPTI was not asked for, or
-// cannot be used.
+// True if the hooks on the CUDA runtime's exported functions write records (level kCalls), because
+// CUPTI cannot be used or the program keeps it.
 bool HooksCudaCalls();
 
 // "cupti", ...
 const char* NameOf(GpuLevel level);
 
 // Writes the level that this process has reached, and the reason why not more ("": none), into its
-// facts. Switches the hooks on the runtime accordingly.
+// facts. Lets the hooks on the CUDA runtime record, or stops them, by that level.
 void ReachGpuLevel(GpuLevel level, const char* reason);
-// Called when the hooks on the runtime record. At the first call the level of a process that does
-// not ask CUPTI is reached.
+// Called by the hooks on the CUDA runtime when they write a record. The first call says that level
+// kCalls is reached, unless ReachGpuLevel() was called before.
 void NoteCudaCalls();
-// Counts calls of the runtime that the hooks only passed on, since CUPTI should record them.
+// Counts calls of the CUDA runtime that the hooks only passed on, since CUPTI should record them.
 struct CudaCalls {
   uint64_t all;
   uint64_t copies;  // of them, those between host and device

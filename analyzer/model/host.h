@@ -23,14 +23,15 @@ struct Host {
   int affinity = 0;  // allowed by the run's mask, or by a narrower one of its workers
   double quota = 0;  // CPU quota of the control group in cores; 0: none
   double share = 0;  // cores of this rank; 0: it has the host to itself
-  int ranks = 1;     // ranks on the host; memory and /dev/shm below are then one rank's part
+  int ranks = 1;     // ranks on the host; if several, the sizes below are one rank's part
   Bytes ram;
   Bytes memory_limit;  // of the control group; 0: none
   Bytes shm_size;      // /dev/shm
   Bytes shm_free;
   bool known = false;  // some core count was found
 
-  // Cores that can really be used: min(affinity, quota, share); 1 if nothing is known.
+  // Cores that can really be used: the least of affinity (or of `cores`, if no mask is known),
+  // quota and share, but at least 0.1; 1 if nothing is known.
   [[nodiscard]] double usable_cores() const;
   // Bytes that can really be used: the smaller of `ram` and `memory_limit`, as far as they are
   // known.
@@ -39,18 +40,21 @@ struct Host {
 
 [[nodiscard]] Host ReadHost(const Facts& facts);
 
-// Lowers host.affinity to the CPUs that any of `masks` allows (kernel lists of the processes that
-// make batches). The collector's own mask does not show a mask that was set later.
+// Lowers host.affinity to the number of CPUs that at least one of `masks` allows. These are the
+// masks of the processes that make batches, as kernel lists. Such a process may have set its mask
+// after it started, so the collector's own mask does not show it.
 void NarrowAffinity(Host& host, std::span<const std::string_view> masks);
 
 // Number of CPUs in a kernel list: "0-1,4" -> 3. Malformed parts count as nothing.
 [[nodiscard]] int CountCpuList(std::string_view list);
-// Those CPUs, ascending, each once.
+// The CPUs in a kernel list, ascending, each once.
 [[nodiscard]] std::vector<int> CpusIn(std::string_view list);
 
-// A number, true/false, or a size; nullopt if it is missing or not a number.
+// The finite number that a fact begins with; nullopt if there is none.
 [[nodiscard]] std::optional<double> NumberFact(const Facts& facts, std::string_view key);
+// What a fact says in one of Python's words or a digit ("True", "0", "None"); else `otherwise`.
 [[nodiscard]] bool TrueFact(const Facts& facts, std::string_view key, bool otherwise);
+// The text of a fact; empty if it is missing.
 [[nodiscard]] std::string TextFact(const Facts& facts, std::string_view key);
 
 }  // namespace penstock::analyzer

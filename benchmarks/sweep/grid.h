@@ -12,15 +12,15 @@
 namespace penstock::sweep {
 
 struct Axis {
-  std::string name;                 // as an option: "workers", "prefetch", "batch", "io", "ops"
+  std::string name;                 // as an option, such as "workers", "batch" or "ops"
   std::vector<std::string> values;  // at least one, all different
 };
 
 // One configuration to measure.
 struct Cell {
   std::string name;                  // "workers:2/prefetch:4/batch:64", for --benchmark_filter
-  std::vector<std::string> values;   // one for each axis; kAny if it makes no difference
-  std::vector<std::string> options;  // further options for the program
+  std::vector<std::string> values;   // one for each axis; kAny where no value makes a difference
+  std::vector<std::string> options;  // further options of penstock-load, for AblationCells()
 };
 
 inline constexpr std::string_view kAny = "-";
@@ -31,10 +31,10 @@ inline constexpr std::string_view kAny = "-";
 // Errors: kUsage, with the axis and the value.
 Result<Axis> ParseAxis(const std::string& name, const std::string& text);
 
-// All combinations, with the last axis changing fastest. Without workers nothing is fetched ahead,
-// so of cells with workers 0 that differ only in prefetch one is kept.
+// All combinations, with the last axis changing fastest. Without workers nothing is fetched ahead:
+// cells with workers 0 that differ only in prefetch become one cell, with kAny for prefetch.
 //
-// Errors: kUsage for more than 10,000 cells.
+// Errors: kUsage for more than 10,000 combinations.
 Result<std::vector<Cell>> MakeGrid(const std::vector<Axis>& axes);
 
 // A text for people: "workers 2, prefetch 4, batch 64".

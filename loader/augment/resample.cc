@@ -21,12 +21,12 @@ namespace {
 
 // -------------------------------------------------------------------------------------- vertical
 
-// How many bytes of a row are fetched ahead of their use. The CPU does not recognise so many rows
-// read at once as streams; with this a 4K picture takes half the time.
+// Bytes by which each row is prefetched ahead of its use. So many rows are read in turns that the
+// CPU does not recognise them as streams. With this a 4K picture takes half the time.
 constexpr std::size_t kAhead = 640;
 
-// out = (what `next` has already, if kCarry) + sum of a[i] * rows[i]; next = sum of b[i] * rows[i].
-// Each source pixel is converted to float once, although two outputs need it.
+// out = (old `next`, if kCarry) + sum of a[i] * rows[i]; if kNext, next = sum of b[i] * rows[i].
+// So each source pixel is converted to float once, although two outputs need it.
 template <bool kCarry, bool kNext>
 void AddRows(const std::uint8_t* const* HWY_RESTRICT rows, std::size_t count,
              const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, std::size_t tiles,
@@ -68,7 +68,7 @@ void AddRows(const std::uint8_t* const* HWY_RESTRICT rows, std::size_t count,
 
 // ------------------------------------------------------------------------------------ horizontal
 
-// Rounds halves to even, also where the CPU has no instruction for it.
+// Converts to binary16. Rounds ties to even, also where the CPU has no instruction for it.
 auto ToHalf(VF value) {
   const hn::Rebind<hwy::float16_t, DF> d16;
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
@@ -81,8 +81,8 @@ auto ToHalf(VF value) {
   const auto bits = hn::BitCast(du, value);
   const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFFFFF));
   const auto sign = hn::ShiftRight<16>(hn::Xor(bits, magnitude));
-  // Adding 1/2 aligns the mantissa of a subnormal result with the last bits, and the addition
-  // rounds.
+  // Adding 1/2 moves the mantissa of a subnormal result into the lowest bits. The addition itself
+  // rounds it.
   const auto small =
       hn::BitCast(du, hn::BitCast(df, magnitude) + hn::Set(df, 0.5f)) - hn::Set(du, 0x3F000000);
   const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1));
@@ -101,7 +101,8 @@ auto ToHalf(VF value) {
 #endif
 }
 
-// Where a row of the output goes, and how.
+// Writes rows of the output: scales them, converts them to the element type, and stores them in the
+// layout of the job.
 class RowWriter {
  public:
   explicit RowWriter(const ResampleJob& job)
@@ -118,7 +119,7 @@ class RowWriter {
     }
   }
 
-  // Writes outputs x to x + kLanes - 1 of row y, except those beyond the end of the row.
+  // Scales and writes outputs x to x + kLanes - 1 of row y, except those beyond the end of the row.
   HWY_INLINE void Write(std::size_t y, std::size_t x, Rgb value) const {
     const DF df;
     value.r = hn::MulAdd(value.r, hn::Load(df, scale_[0]), hn::Load(df, bias_[0]));
@@ -147,25 +148,25 @@ class RowWriter {
     switch (type_) {
       case ElementType::kU8: {
         const hn::Rebind<std::uint8_t, DF> d8;
-        Lay(d8, hn::DemoteTo(d8, hn::NearestInt(value.r)),
-            hn::DemoteTo(d8, hn::NearestInt(value.g)), hn::DemoteTo(d8, hn::NearestInt(value.b)),
-            to, plane);
+        Store(d8, hn::DemoteTo(d8, hn::NearestInt(value.r)),
+              hn::DemoteTo(d8, hn::NearestInt(value.g)), hn::DemoteTo(d8, hn::NearestInt(value.b)),
+              to, plane);
         break;
       }
       case ElementType::kF16: {
         const hn::Rebind<std::uint16_t, DF> d16;
-        Lay(d16, hn::BitCast(d16, ToHalf(value.r)), hn::BitCast(d16, ToHalf(value.g)),
-            hn::BitCast(d16, ToHalf(value.b)), to, plane);
+        Store(d16, hn::BitCast(d16, ToHalf(value.r)), hn::BitCast(d16, ToHalf(value.g)),
+              hn::BitCast(d16, ToHalf(value.b)), to, plane);
         break;
       }
       case ElementType::kF32:
-        Lay(DF(), value.r, value.g, value.b, to, plane);
+        Store(DF(), value.r, value.g, value.b, to, plane);
         break;
     }
   }
 
   template <class D, class V>
-  HWY_INLINE void Lay(D d, V r, V g, V b, std::byte* to, std::size_t plane) const {
+  HWY_INLINE void Store(D d, V r, V g, V b, std::byte* to, std::size_t plane) const {
     using T = hn::TFromD<D>;
     const auto at = [](std::byte* bytes) { return reinterpret_cast<T*>(bytes); };
     if (layout_ == Layout::kHwc) {
@@ -187,13 +188,13 @@ class RowWriter {
   std::size_t plane_;
 };
 
-// Looks up lanes in a window of two or four vectors that begins at `window`.
+// Two or four vectors of a row, from `first` on, in which Lookup() finds any pixel by its index.
 template <std::size_t kWindow>
 struct Window {
   VF part[kWindow];
 
-  explicit HWY_INLINE Window(const float* window) {
-    for (std::size_t i = 0; i < kWindow; ++i) part[i] = hn::LoadU(DF(), window + i * kLanes);
+  explicit HWY_INLINE Window(const float* first) {
+    for (std::size_t i = 0; i < kWindow; ++i) part[i] = hn::LoadU(DF(), first + i * kLanes);
   }
 };
 
@@ -263,7 +264,7 @@ void RowByDots(const AxisTaps& taps, const float* HWY_RESTRICT row, std::size_t 
   }
 }
 #else
-// The sums of the lanes of four vectors, as the four lanes of one vector of 128 bits.
+// The sum of the 128-bit blocks of a vector.
 HWY_INLINE hn::Vec<hn::Full128<float> > SumBlocks(hn::Vec<hn::Full128<float> > v) {
   return v;
 }
@@ -272,6 +273,7 @@ HWY_INLINE hn::Vec<hn::Full128<float> > SumBlocks(V v) {
   const hn::Half<hn::DFromV<V> > half;
   return SumBlocks(hn::LowerHalf(half, v) + hn::UpperHalf(half, v));
 }
+// Sums the lanes of each of four vectors; lane i of the result is the sum of the i-th.
 HWY_INLINE hn::Vec<hn::Full128<float> > SumFour(VF a, VF b, VF c, VF d) {
   const DF df;
   const hn::Repartition<double, DF> dd;
@@ -281,7 +283,8 @@ HWY_INLINE hn::Vec<hn::Full128<float> > SumFour(VF a, VF b, VF c, VF d) {
                    hn::BitCast(df, hn::InterleaveUpper(dd, ab, cd)));
 }
 
-// Computes kLanes sums. Does not go through memory, since that would wait for the narrow stores.
+// Returns kCount sums: lane i is the sum of the lanes of part(first + i). They stay in registers: a
+// vector load from memory would wait until all the single stores are done.
 template <class F, std::size_t kCount = kLanes>
 HWY_INLINE hn::Vec<hn::CappedTag<float, kCount> > SumAll(F part, std::size_t first = 0) {
   if constexpr (kCount == 4) {
@@ -318,9 +321,9 @@ void RowByDots(const AxisTaps& taps, const float* HWY_RESTRICT row, std::size_t 
 }
 #endif
 
-// -------------------------------------------------------------------------------------- together
+// ----------------------------------------------------------------------------------- both passes
 
-// Rows of the source that can be read some bytes beyond the end.
+// Rows of the source from which `bytes` bytes can be read, even where the picture ends earlier.
 class SafeRows {
  public:
   SafeRows(const ImageView& view, int left, int top, std::size_t bytes, Buffer<std::uint8_t>& tail)
@@ -353,15 +356,16 @@ class SafeRows {
   std::uint8_t* copies_ = nullptr;
 };
 
-// The source rows that have weight in output y.
+// Source rows low to high - 1.
 struct RowRange {
   int low = 0;
   int high = 0;
 };
 
-class Rows {
+// The weights of the source rows in an output row y.
+class RowWeights {
  public:
-  explicit Rows(const AxisTaps& taps) : taps_(taps) {}
+  explicit RowWeights(const AxisTaps& taps) : taps_(taps) {}
 
   [[nodiscard]] float Weight(int y, int row) const {
     const auto i = static_cast<std::size_t>(y);
@@ -369,6 +373,7 @@ class Rows {
     return taps_.weights[(i / kLanes * taps_.stride + k) * kLanes + i % kLanes];
   }
 
+  // The source rows that have weight in output y; none beyond the last output.
   [[nodiscard]] RowRange Range(int y) const {
     if (y >= taps_.axis.count) return {};
     RowRange range;
@@ -406,31 +411,32 @@ void ResampleRows(const ResampleJob& job, const AxisTaps& across, const AxisTaps
                   bool flip_rows, ResampleScratch& scratch) {
   const std::size_t tiles =
       (static_cast<std::size_t>(across.end - across.begin) + kLanes - 1) / kLanes;
+  // Planes have room at the end: a window of four vectors may begin at the last pixel.
   const std::size_t pitch = (tiles + 5) * kLanes;
   float* row = scratch.row.Reserve(3 * pitch);
   float* next = scratch.next.Reserve(3 * pitch);
   const SafeRows source(job.source, job.x.base + across.begin, job.y.base + down.begin,
                         3 * kLanes * (tiles - 1) + kRgbBytes, scratch.tail);
   const RowWriter writer(job);
-  const Rows rows(down);
+  const RowWeights vertical(down);
   const std::uint8_t** pointers = scratch.rows.Reserve(down.taps);
   float* weights = scratch.row_weights.Reserve(2 * down.taps);
   float* weights_next = weights + down.taps;
 
   const int count = job.y.count;
-  RowRange now = rows.Range(0);
-  RowRange then = rows.Range(1);
-  bool carry = false;  // `next` has the sum of the rows of output y before `done`
+  RowRange now = vertical.Range(0);
+  RowRange then = vertical.Range(1);
+  bool carry = false;  // `next` holds the part of output y that comes from rows before `done`
   int done = 0;
   for (int y = 0; y < count; ++y) {
     const int from = carry ? done : now.low;
-    // These rows also begin the next output, if they include all rows that it needs up to here.
+    // The next output is begun with these rows if it needs some of them and none before them.
     const bool share = y + 1 < count && then.low >= from && then.low < now.high;
     std::size_t n = 0;
     for (int r = from; r < now.high; ++r, ++n) {
       pointers[n] = source(r - down.begin);
-      weights[n] = rows.Weight(y, r);
-      weights_next[n] = share && r >= then.low ? rows.Weight(y + 1, r) : 0.0f;
+      weights[n] = vertical.Weight(y, r);
+      weights_next[n] = share && r >= then.low ? vertical.Weight(y + 1, r) : 0.0f;
     }
     const auto add = carry ? (share ? AddRows<true, true> : AddRows<true, false>)
                            : (share ? AddRows<false, true> : AddRows<false, false>);
@@ -440,7 +446,7 @@ void ResampleRows(const ResampleJob& job, const AxisTaps& across, const AxisTaps
     carry = share;
     done = now.high;
     now = then;
-    then = rows.Range(y + 2);
+    then = vertical.Range(y + 2);
   }
 }
 
@@ -458,8 +464,8 @@ HWY_EXPORT(ResampleRows);
 }  // namespace
 
 bool Resample(const ResampleJob& job, ResampleScratch& scratch) {
-  // Rows are made from the top to the bottom of the source. A vertical flip only changes where they
-  // are written.
+  // Output rows are computed from the top to the bottom of the source. A vertical flip only changes
+  // where they are written.
   Axis axis_down = job.y;
   axis_down.mirrored = false;
   const AxisTaps& across = scratch.horizontal.Get(job.x, false);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which cells are measured, which of them are recorded to predict the others from, and how results are
-scored.
+"""The cells of sections (a), (d) and (e) of analyzer/VALIDATION.md, and the scores of predictions.
 
-A family is one kind of work; its cells differ only in workers, prefetch, step and batch. All cells are predicted
-from each source in turn. Scores come from stored measurements: no program is started here.
+A family is one kind of work; its cells differ only in workers, prefetch, step and batch. Some cells are its sources:
+they are recorded, and all cells are predicted from each of them in turn. Scores come from stored measurements: no
+program is started here.
 """
 import collections
 
@@ -13,8 +13,8 @@ from runs import Cell, DataLoader, ReferenceLoader, cores
 
 Family = collections.namedtuple("Family", "section name loader cells sources")
 
-ZERO = ["--without", "read,decode,augment"]
-REPEATS = {"a": 3, "d": 3, "e": 2}
+NO_WORK = ["--without", "read,decode,augment"]
+REPEATS = {"a": 3, "d": 3, "e": 2}  # section -> measurements of each cell
 
 
 def product(workers, prefetch, steps):
@@ -22,11 +22,12 @@ def product(workers, prefetch, steps):
 
 
 def loader_families(full):
-    """(d): a sample takes 5 ms on average, so a thread needs 40 ms for a batch of 8."""
+    """(d): stage costs that sleep, burn or both. A sample takes 5 ms on average, so a thread needs 40 ms for a batch
+    of 8; only burning samples take 2 ms."""
     kinds = [
-        ("sleeping, constant", [*ZERO, "--read-latency", "5ms"]),
-        ("sleeping, exponential", [*ZERO, "--read-latency", "5ms~exponential"]),
-        ("sleeping, lognormal", [*ZERO, "--read-latency", "5ms~lognormal:1"]),
+        ("sleeping, constant", [*NO_WORK, "--read-latency", "5ms"]),
+        ("sleeping, exponential", [*NO_WORK, "--read-latency", "5ms~exponential"]),
+        ("sleeping, lognormal", [*NO_WORK, "--read-latency", "5ms~lognormal:1"]),
         ("burning, lognormal", ["--without", "read,augment", "--decode-cost", "2ms~lognormal:0.5"]),
         ("sleeping and burning", ["--without", "augment", "--read-latency", "4ms~exponential",
                                   "--decode-cost", "1ms~lognormal:0.5"]),
@@ -42,7 +43,8 @@ def loader_families(full):
 
 
 def dataloader_families(full, pictures):
-    """(a): samples that sleep, by four distributions of 20 ms a batch; and JPEG decoding, without workers too."""
+    """(a): samples that sleep 5 ms on average, 20 ms for a batch of 4, in four distributions; and JPEG decoding, also
+    without workers."""
     if full:
         cells = product((1, 2, 4), (1, 2, 4), (0, 6, 12))
         sources = [Cell(1, 2, 6), Cell(2, 2, 12), Cell(4, 4, 0)]
@@ -52,13 +54,13 @@ def dataloader_families(full, pictures):
     else:
         cells, sources, names = product((1, 4), (2,), (0, 12)), [Cell(1, 2, 0)], ("lognormal",)
         decode, decode_sources = product((1, 2), (2,), (0,)), [Cell(1, 2, 0)]
-    found = [Family("a", "sleeping, " + name, DataLoader(name), cells, sources) for name in names]
-    found.append(Family("a", "JPEG decode", DataLoader(jpeg=pictures, batch=16, batches=60), decode, decode_sources))
-    return found
+    families = [Family("a", "sleeping, " + name, DataLoader(name), cells, sources) for name in names]
+    families.append(Family("a", "JPEG decode", DataLoader(jpeg=pictures, batch=16, batches=60), decode, decode_sources))
+    return families
 
 
-# (samples, samples in a batch, step in ms) of each work. A run without workers takes some six seconds; two
-# workers need about as long for a batch as the step takes.
+# work -> (samples, samples in a batch, step in ms). A run without workers takes some six seconds. The step is about
+# as long as two workers together need for a batch.
 REAL_WORKS = {"pillow-jpeg": (1280, 16, 35), "pillow-large": (256, 4, 50), "pillow-png": (768, 16, 60),
               "pillow-webp": (1280, 16, 35), "opencv": (1600, 16, 25), "torchvision": (1280, 16, 35),
               "arrays": (2560, 16, 20), "tokens": (3840, 16, 12)}  # fmt: skip
@@ -66,7 +68,7 @@ REAL_WORKS = {"pillow-jpeg": (1280, 16, 35), "pillow-large": (256, 4, 50), "pill
 
 def real_families(full, folder):
     """(e): real decoding and transforms; workers, depth, step and batch differ."""
-    found = []
+    families = []
     for work, (samples, batch, step) in REAL_WORKS.items():
         cells = product((0, 1, 2, 4, 8), (2,), (0, step))
         cells += [Cell(1, 4, 0), Cell(2, 4, step), Cell(2, 2, 0, 2 * batch), Cell(1, 2, step, batch // 2)]
@@ -74,15 +76,15 @@ def real_families(full, folder):
         if not full:
             cells, sources = product((1, 2), (2,), (0,)), sources[1:2]
         loader = DataLoader(work=work, folder=folder, batch=batch, batches=samples // batch)
-        found.append(Family("e", work, loader, cells, sources))
-    return found if full else found[:2]
+        families.append(Family("e", work, loader, cells, sources))
+    return families if full else families[:2]
 
 
 def baseline_rates(loader, facts, recorded, source, cells):
-    """{method: {cell: samples per second}}. Methods named "scaled" are multiplied so that they give
-    the recorded rate for the source.
+    """{method: {cell: samples per second}}. The methods named "scaled" are multiplied by a constant that makes them
+    give the recorded rate for the source.
 
-    Cells of another batch are left out: the formulas know nothing of batch sizes."""
+    Cells with a batch size of their own are left out: the formulas know nothing of batch sizes."""
     rates = {}
     cells = [cell for cell in cells if not cell.batch]
     for name, formula in (("bottleneck law", lambda c: baselines.bottleneck_law(facts, c.workers, c.step * 1e-3)),
@@ -122,12 +124,12 @@ class Scores:
         self.by_family = collections.defaultdict(list)  # family name -> our errors
         self.by_change = collections.defaultdict(list)  # what differs from the source -> our errors
         self.intervals, self.values = [], []
-        self.named = collections.defaultdict(list)  # method -> [whether it named right]
+        self.named = collections.defaultdict(list)  # method or rule -> [whether it named the right factor]
         self.confusion = collections.Counter()  # (truth, named by ours)
-        self.regrets = collections.defaultdict(list)
-        self.gain_errors = []
-        self.repeats = []
-        self.ratios = []  # errors of predicted speed-ups against the source
+        self.regrets = collections.defaultdict(list)  # method or rule -> figures.regret() of its choices
+        self.gain_errors = []  # claimed - measured gain of the factor that ours named
+        self.repeats = []  # [rates of one cell], by validate.score()
+        self.ratios = []  # errors of predicted speed-ups over the source
 
     def add(self, family, source, predicted, others, waits, measured):
         """`measured`: {cell: [rate of each repeat]}; `others`: baseline_rates(); `waits`: {cell: fraction}."""

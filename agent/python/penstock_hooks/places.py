@@ -10,6 +10,7 @@ _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.s
 
 
 def _is_library(file):
+    """Whether `file` is Python's, ours, installed, or no file, such as <frozen importlib._bootstrap>."""
     if file.startswith("<") or any(part in file for part in _INSTALLED):
         return True
     file = os.path.realpath(file)
@@ -17,15 +18,15 @@ def _is_library(file):
 
 
 def _is_init_of(frame, made):
-    """Whether the frame is the __init__ of `made`. Its class is then one of the program's, derived from a library's,
-    and the call that makes the object is further out."""
+    """Whether the frame is the __init__ of `made`. The program may have derived the class from a library's; the call
+    that makes the object is then outside that __init__."""
     code = frame.f_code
     return code.co_name == "__init__" and code.co_argcount and frame.f_locals.get(code.co_varnames[0]) is made
 
 
 def callers(made=None):
-    """file:line of the calls outside libraries and outside the __init__ of `made`, innermost first, with Python's
-    names of the files; at most _DEPTH."""
+    """file:line of the calls outside libraries and outside the __init__ of `made`, innermost first, at most _DEPTH.
+    Files have the names that Python has for them (co_filename)."""
     frame, found = sys._getframe(1), []
     while frame is not None and len(found) < _DEPTH:
         if not _is_library(frame.f_code.co_filename) and not _is_init_of(frame, made):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the timeline knows in one frame: where rows and times are on the screen. The parts of the
-// view (rows, overlays, input, panel) share it. It lives for one frame.
+// Where the rows and times of the timeline are on the screen, for one frame, and the functions that
+// draw it. The parts of the view (rows, overlays, input, panels) share a canvas.
 #pragma once
 
 #include <optional>
@@ -22,14 +22,14 @@ struct TimelineCanvas {
   Area plot;
   Window window;
   RowMap places{timeline, rows};
-  float pinned = 0;  // pixels of the pinned rows at the top of the plot
-  bool placed = false;
+  float pinned = 0;     // height of the pinned rows at the top of the plot, in pixels
+  bool placed = false;  // Place() was called before
 
-  // Places the rows again after the view has moved.
+  // Places the rows by the view and the scroll; again after these have changed.
   void Place(std::span<const CounterTrack> counters);
   // The upper edge of the rows below the pinned ones.
   [[nodiscard]] float RowsTop() const { return plot.min.y + pinned; }
-  // Logical pixels.
+  // The height of the plot below the pinned rows, in logical pixels.
   [[nodiscard]] float RowsRoom() const { return (plot.max.y - RowsTop()) / ui.scale; }
   [[nodiscard]] float Top(const Row& row) const {
     if (row.pinned) return plot.min.y + ui.Px(row.top);
@@ -46,10 +46,11 @@ struct TimelineCanvas {
   [[nodiscard]] std::int64_t At(float x) const {
     return window.At(static_cast<double>(x - plot.min.x));
   }
-  // The row of a span, or that of its group if that is folded.
+  // The row of a span; if its group is folded, the row of the group.
   [[nodiscard]] const Row* RowOf(SpanRef span) const { return places.Of(span); }
   [[nodiscard]] const Row* RowAt(float y) const;
-  [[nodiscard]] float RowsHeight() const;  // logical pixels
+  // The height of all rows that are not pinned, in logical pixels.
+  [[nodiscard]] float RowsHeight() const;
 };
 
 // The pin for a row; nullopt for the head of a group.
@@ -57,35 +58,40 @@ struct TimelineCanvas {
 // The area at the right of a row's name where its pin is drawn and clicked.
 [[nodiscard]] Area PinArea(const TimelineCanvas& canvas, const Row& row);
 
-// The text on a span: its name, its batch or its file.
+// The text on a span: the word for its stage, with its batch, sample or file; or its own name.
 [[nodiscard]] std::string SpanLabel(const Ui& ui, const Workspace& workspace, SpanRef span);
+// The name of a process; with `ranks`, its rank before it.
 [[nodiscard]] std::string GroupLabel(const Ui& ui, const Group& group, bool ranks);
-// "main", "GPU 0 stream 7", the thread's own name or "thread 123".
+// "main", "GPU 0 stream 7", the thread's role in the loader, its own name, or "thread 123".
 [[nodiscard]] std::string LaneLabel(const Ui& ui, const Lane& lane);
 [[nodiscard]] std::string CounterText(const CounterTrack& track, double value);
 [[nodiscard]] Text CounterName(CounterKind kind);
 
-// Draws the names of rows in their column.
+// Draw the names of rows in their column.
 void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row);
 void DrawRowLabel(const TimelineCanvas& canvas, const Row& row);
 // Draws background, boxes, counters and labels of all visible rows.
 void DrawRows(const TimelineCanvas& canvas);
 void DrawAxis(const TimelineCanvas& canvas, Area area);
-// Draws the whole trace in one strip with the visible part marked. Dragging moves that part.
+// Draws the whole trace small: the training loop and the busiest other threads, with the visible
+// part marked. Clicks and drags move that part, and the wheel zooms it.
 void DrawMiniMap(const TimelineCanvas& canvas, Area area);
-// Draws the selection, search hits, the arrows between a batch's stops, the pointer's time.
+// Draws the selection, the arrows between the spans of a batch, the search hits, frames around the
+// hovered and the chosen span, and a line at the pointer.
 void DrawOverlays(const TimelineCanvas& canvas, std::optional<SpanRef> hovered);
-// Draws the card beside the pointer.
+// Draw a card beside the pointer.
 void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span);
 void DrawCounterCard(const TimelineCanvas& canvas, const Row& row);
-// Handles keys and mouse. Returns the span under the pointer.
+// Handles keys and mouse, and keeps the scroll in its limits. Returns the span under the pointer,
+// none during a drag.
 [[nodiscard]] std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas);
 // Draws the list of bookmarks and notes over the right part of the rows.
 void DrawMarks(const TimelineCanvas& canvas, Area area);
-// Draws flags and bands of bookmarks and notes on the axis.
+// Draws a flag for each bookmark, and a band for each note, on the axis.
 void DrawMarkFlags(const TimelineCanvas& canvas, Area axis);
-// Draws the stages of the selection, or the chosen span, below the rows.
+// Draws the time of each stage in the selection, below the rows.
 void DrawSelectionPanel(const TimelineCanvas& canvas, Area area);
+// Draws the facts about the chosen span, below the rows.
 void DrawSpanPanel(const TimelineCanvas& canvas, Area area);
 
 // One fact about a span: its name and its value.
