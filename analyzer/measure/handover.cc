@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "analyzer/measure/making_times.h"
+#include "analyzer/measure/fetch_times.h"
 #include "analyzer/stats/quantile.h"
 
 namespace penstock::analyzer {
@@ -183,9 +183,9 @@ Handover MeasureHandover(const LoaderRun& run, double cores, double crowding) {
   Handover handover;
   handover.streamed = IsStreamed(run);
   const OwnGets own(run);
-  const MakingTimes making(run);
+  const FetchTimes fetches(run);
   const auto is_full = [&](const Batch& batch) {
-    return static_cast<double>(making.Busy(batch.delivered)) >= cores;
+    return static_cast<double>(fetches.Fetching(batch.delivered)) >= cores;
   };
   const auto handing = [&](const Batch& batch) {
     return std::max(0.0, batch.wait() - own.Within(batch.wait_start, batch.delivered));
@@ -198,7 +198,7 @@ Handover MeasureHandover(const LoaderRun& run, double cores, double crowding) {
   for (const Batch& batch : run.batches) {
     const bool got = batch.get_start != kNever;
     handover.get.push_back(TakingOf(batch, handover.streamed));
-    busy.push_back(got && making.Makes(batch.worker_process, batch.get_start, batch.got));
+    busy.push_back(got && fetches.WasFetching(batch.worker_process, batch.get_start, batch.got));
     if (batch.available() == kNever) continue;
     if (got && batch.get_thread != batch.wait_thread) ++threaded;
     any = any || got;

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "analyzer/diagnosis/diagnosis.h"
-#include "analyzer/measure/making_times.h"
+#include "analyzer/measure/fetch_times.h"
 #include "analyzer/predict/predict.h"
 #include "tests/analyzer/synthetic.h"
 
@@ -55,16 +55,16 @@ LoaderRun Loop(int batches, double get_of_idle, double get_of_busy, double handi
   return run;
 }
 
-TEST(MakingTimesTest, TellsWhoMadeABatchWhen) {
+TEST(FetchTimesTest, TellsWhoFetchedWhen) {
   const LoaderRun run = Loop(4, 1, 1, 0.1);
-  const MakingTimes making(run);
-  EXPECT_EQ(making.Busy(60 * kMs + 1), 1u);  // batch 0: 60 to 70 ms
-  EXPECT_EQ(making.Busy(71 * kMs), 0u);
-  EXPECT_EQ(making.Busy(59 * kMs), 0u);
-  EXPECT_TRUE(making.Makes(1, 62 * kMs, 68 * kMs));
-  EXPECT_TRUE(making.Makes(1, 64 * kMs, 74 * kMs));   // 6 of 10 ms
-  EXPECT_FALSE(making.Makes(1, 66 * kMs, 76 * kMs));  // 4 of 10 ms
-  EXPECT_FALSE(making.Makes(2, 62 * kMs, 68 * kMs));
+  const FetchTimes fetches(run);
+  EXPECT_EQ(fetches.Fetching(60 * kMs + 1), 1u);  // batch 0: 60 to 70 ms
+  EXPECT_EQ(fetches.Fetching(71 * kMs), 0u);
+  EXPECT_EQ(fetches.Fetching(59 * kMs), 0u);
+  EXPECT_TRUE(fetches.WasFetching(1, 62 * kMs, 68 * kMs));
+  EXPECT_TRUE(fetches.WasFetching(1, 64 * kMs, 74 * kMs));   // 6 of 10 ms
+  EXPECT_FALSE(fetches.WasFetching(1, 66 * kMs, 76 * kMs));  // 4 of 10 ms
+  EXPECT_FALSE(fetches.WasFetching(2, 62 * kMs, 68 * kMs));
 }
 
 TEST(HandoverTest, AWorkerThatMakesABatchAnswersLater) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/measure/making_times.h"
+#include "analyzer/measure/fetch_times.h"
 
 #include <algorithm>
 
 namespace penstock::analyzer {
 
-MakingTimes::MakingTimes(const LoaderRun& run) {
+FetchTimes::FetchTimes(const LoaderRun& run) {
   for (const Batch& batch : run.batches) {
     if (!batch.was_fetched() || batch.fetch_start == kNever) continue;
     of_worker_[batch.worker_process].emplace_back(batch.fetch_start, batch.fetch_end);
@@ -17,20 +17,21 @@ MakingTimes::MakingTimes(const LoaderRun& run) {
   std::sort(ended_.begin(), ended_.end());
 }
 
-bool MakingTimes::Makes(std::int32_t worker_process, std::int64_t from, std::int64_t to) const {
+bool FetchTimes::WasFetching(std::int32_t worker_process, std::int64_t from,
+                             std::int64_t to) const {
   const auto found = of_worker_.find(worker_process);
   if (found == of_worker_.end()) return false;
-  const auto& times = found->second;  // a worker makes one batch after the other
+  const auto& times = found->second;  // a worker fetches one batch after the other
   auto at = std::partition_point(times.begin(), times.end(),
                                  [&](const auto& time) { return time.second <= from; });
-  std::int64_t making = 0;
+  std::int64_t fetching = 0;
   for (; at != times.end() && at->first < to; ++at) {
-    making += std::min(at->second, to) - std::max(at->first, from);
+    fetching += std::min(at->second, to) - std::max(at->first, from);
   }
-  return making * 2 > to - from;
+  return fetching * 2 > to - from;
 }
 
-std::size_t MakingTimes::Busy(std::int64_t at) const {
+std::size_t FetchTimes::Fetching(std::int64_t at) const {
   const auto begun = std::upper_bound(begun_.begin(), begun_.end(), at) - begun_.begin();
   const auto ended = std::upper_bound(ended_.begin(), ended_.end(), at) - ended_.begin();
   return static_cast<std::size_t>(begun - ended);
