@@ -31,34 +31,28 @@
 namespace penstock::gui {
 namespace {
 
-// Seconds since the process was started.
+// Of one run; seconds since the process was started, unless said otherwise.
 struct Times {
   double screen = 0;   // OpenGL is ready
   double frame = 0;    // something is drawn
   double preview = 0;  // the first frame that shows the trace
   double spans = 0;    // the timeline is complete
   double done = 0;     // the analysis is complete
-  double cpu = 0;      // CPU time until the first picture, all threads
-  double own = 0;      // the same of the drawing thread alone
+  double cpu = 0;      // CPU time until that first frame, all threads
+  double drawing = 0;  // the same of the drawing thread alone
   double memory = 0;   // bytes, peak
 };
 constexpr std::size_t kFields = sizeof(Times) / sizeof(double);
 
-double Now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-double Cpu(clockid_t clock) {
+double Seconds(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-constexpr int kSettleFrames = 4;  // drawn after each event, as by the window
+constexpr int kSettleFrames = 4;  // drawn after each event, until all is in place
 
-struct Order {
+struct Arguments {
   std::string trace;
   std::string view = "timeline";
   std::string picture;  // file for the first picture of the trace
@@ -66,14 +60,14 @@ struct Order {
 };
 
 // Runs in the child: opens the trace, draws, and writes Times to `out`. Returns the exit status.
-int OpenOnce(const Order& order, double started, int out) {
+int OpenOnce(const Arguments& arguments, double started, int out) {
   // In the order of RunWindow(): fonts and files are read while OpenGL gets ready.
   Times times;
   std::mutex mutex;
   std::condition_variable woken;
   bool news = true;
   Settings settings;
-  if (order.language == "zh") settings.language = Language::kChinese;
+  if (arguments.language == "zh") settings.language = Language::kChinese;
   EarlyFonts fonts(1, settings.language);
   App app(settings, 1, [&] {
     {
@@ -83,16 +77,16 @@ int OpenOnce(const Order& order, double started, int out) {
     woken.notify_one();
   });
   for (const ViewInfo& view : kViews) {
-    if (view.name == order.view) app.workspace().view = view.id;
+    if (view.name == arguments.view) app.workspace().view = view.id;
   }
   app.UseFonts(&fonts);
-  app.Open(order.trace);
+  app.Open(arguments.trace);
   auto screen = Offscreen::Make(1920, 1080, &fonts);
   if (!screen) {
     fmt::print(stderr, "gui_open_bench: {}\n", screen.error().message);
     return 3;
   }
-  times.screen = Now() - started;
+  times.screen = Seconds(CLOCK_MONOTONIC) - started;
   int settling = 1;
   while (true) {
     if (app.TakeStyleChange()) {
@@ -101,15 +95,15 @@ int OpenOnce(const Order& order, double started, int out) {
     }
     (*screen)->Frame([&] { app.Frame(); });
     (*screen)->Finish();
-    const double now = Now() - started;
+    const double now = Seconds(CLOCK_MONOTONIC) - started;
     const Document& document = app.workspace().document;
     if (times.frame == 0) times.frame = now;
     if (times.preview == 0 && document.timeline) {
       times.preview = now;
-      times.cpu = Cpu(CLOCK_PROCESS_CPUTIME_ID);
-      times.own = Cpu(CLOCK_THREAD_CPUTIME_ID);
-      if (!order.picture.empty()) {
-        if (const auto written = WritePng(order.picture, (*screen)->Read()); !written) {
+      times.cpu = Seconds(CLOCK_PROCESS_CPUTIME_ID);
+      times.drawing = Seconds(CLOCK_THREAD_CPUTIME_ID);
+      if (!arguments.picture.empty()) {
+        if (const auto written = WritePng(arguments.picture, (*screen)->Read()); !written) {
           fmt::print(stderr, "gui_open_bench: {}\n", written.error().message);
         }
       }
@@ -137,17 +131,18 @@ int OpenOnce(const Order& order, double started, int out) {
 }
 
 // Starts this program once more. Returns false if it failed.
-bool RunChild(const Order& order, Times* times) {
+bool RunChild(const Arguments& arguments, Times* times) {
   std::array<int, 2> pipe_ends{};
   if (pipe(pipe_ends.data()) != 0) return false;
   const std::string out = std::to_string(pipe_ends[1]);
-  const std::string started = fmt::format("{:.9f}", Now());
+  const std::string started = fmt::format("{:.9f}", Seconds(CLOCK_MONOTONIC));
   const pid_t child = fork();
   if (child == 0) {
     setenv("GUI_OPEN_BENCH_STARTED", started.c_str(), 1);
     setenv("GUI_OPEN_BENCH_OUT", out.c_str(), 1);
-    execl("/proc/self/exe", "gui_open_bench", order.trace.c_str(), "--view", order.view.c_str(),
-          "--lang", order.language.c_str(), "--picture", order.picture.c_str(), nullptr);
+    execl("/proc/self/exe", "gui_open_bench", arguments.trace.c_str(), "--view",
+          arguments.view.c_str(), "--lang", arguments.language.c_str(), "--picture",
+          arguments.picture.c_str(), nullptr);
     _exit(127);
   }
   close(pipe_ends[1]);
@@ -158,7 +153,7 @@ bool RunChild(const Order& order, Times* times) {
   return whole && status == 0;
 }
 
-int Measure(const Order& order, int runs) {
+int Measure(const Arguments& arguments, int runs) {
   constexpr std::array<const char*, kFields> kNames = {
       "OpenGL ready",     "first frame", "first picture of the trace",
       "all spans",        "everything",  "CPU until the first picture",
@@ -166,14 +161,15 @@ int Measure(const Order& order, int runs) {
   std::array<std::vector<double>, kFields> columns;
   for (int run = 0; run <= runs; ++run) {
     Times times;
-    if (!RunChild(order, &times)) return 1;
+    if (!RunChild(arguments, &times)) return 1;
     if (run == 0) continue;
-    const std::array<double, kFields> row = {times.screen, times.frame, times.preview,
-                                             times.spans,  times.done,  times.cpu,
-                                             times.own,    times.memory};
+    const std::array<double, kFields> row = {times.screen,  times.frame, times.preview,
+                                             times.spans,   times.done,  times.cpu,
+                                             times.drawing, times.memory};
     for (std::size_t f = 0; f < kFields; ++f) columns[f].push_back(row[f]);
   }
-  fmt::print("{}, view {}, {} runs: median (least to most)\n", order.trace, order.view, runs);
+  fmt::print("{}, view {}, {} runs: median (least to most)\n", arguments.trace, arguments.view,
+             runs);
   for (std::size_t f = 0; f < kFields; ++f) {
     std::sort(columns[f].begin(), columns[f].end());
     const bool bytes = f + 1 == kFields;
@@ -192,21 +188,21 @@ int Measure(const Order& order, int runs) {
 int main(int argc, char** argv) {
   using namespace penstock;
   traces::CommandLine line("Measures how soon the dashboard shows a trace.", "gui_open_bench");
-  gui::Order order;
+  gui::Arguments arguments;
   int runs = 10;
-  line.Add("trace", order.trace, "Trace to open").Required();
+  line.Add("trace", arguments.trace, "Trace to open").Required();
   line.Add("--runs", runs, "Runs that count").ShowDefault().Check(traces::WholeNumber(1, 1000));
-  line.Add("--view", order.view, "overview or timeline")
+  line.Add("--view", arguments.view, "overview or timeline")
       .ShowDefault()
       .OneOf({"overview", "timeline"});
-  line.Add("--lang", order.language, "en or zh").OneOf({"en", "zh"});
-  line.Add("--picture", order.picture, "PNG of the first picture of the trace");
+  line.Add("--lang", arguments.language, "en or zh").OneOf({"en", "zh"});
+  line.Add("--picture", arguments.picture, "PNG of the first picture of the trace");
   int status = 0;
   if (!traces::ParseCommandLine(line, argc, argv, &status)) return status;
   const char* started = std::getenv("GUI_OPEN_BENCH_STARTED");
   const char* out = std::getenv("GUI_OPEN_BENCH_OUT");
   if (started != nullptr && out != nullptr) {
-    return gui::OpenOnce(order, std::strtod(started, nullptr), std::atoi(out));
+    return gui::OpenOnce(arguments, std::strtod(started, nullptr), std::atoi(out));
   }
-  return gui::Measure(order, runs);
+  return gui::Measure(arguments, runs);
 }

@@ -2,9 +2,9 @@
 
 // A program that locks itself in. After it has installed a seccomp filter, a system call of the
 // agent may end it; with the time stamp counter or CPUID forbidden, so may a look at the clock.
-// From then on the agent does neither, in this process and its children. The program locks itself
-// in by functions of libc or by its syscall(). If it uses a system call instruction of its own, the
-// agent does not notice.
+// From then on the agent does neither, in this process and its children. The agent sees that the
+// program locks itself in if it calls prctl() or syscall(). It does not see a system call
+// instruction in the program's own code, or a call of libc's arch_prctl().
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -23,8 +23,8 @@ namespace {
 
 constexpr int kSetCpuid = 0x1012;  // ARCH_SET_CPUID, after which CPUID raises SIGSEGV
 
-// An unprivileged program must set PR_SET_NO_NEW_PRIVS first. That counts already, since the filter
-// may then come by a system call that no hook sees.
+// An unprivileged program must set PR_SET_NO_NEW_PRIVS before it installs a filter. That alone
+// counts, since it may then install the filter by a system call that no hook sees.
 bool PrctlLocksIn(int option, unsigned long argument) {
   return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS ||
          (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV);
@@ -41,9 +41,9 @@ bool SeccompLocksIn(long operation) {
 __thread uint32_t t_child_locked_in = 0;
 uint32_t g_filtered = 0;
 
-__attribute__((noinline)) void LockIn(bool filter) {
+__attribute__((noinline)) void NoteLockedIn(bool filter) {
   if (!g_config.on) {
-    g_filtered |= filter ? 1u : 0u;  // it stood down before, at NO_NEW_PRIVS
+    g_filtered |= filter ? 1u : 0u;  // the agent is off already, as after NO_NEW_PRIVS
     return;
   }
   const int saved = errno;
@@ -56,16 +56,17 @@ __attribute__((noinline)) void LockIn(bool filter) {
   errno = saved;
 }
 
+// Does for a call of syscall() what the hooks of prctl() and mlockall() do.
 __attribute__((noinline)) void LookAt(long number, long a, long b) {
   if (number == SYS_prctl && PrctlLocksIn(static_cast<int>(a), static_cast<unsigned long>(b))) {
-    LockIn(Filters(static_cast<int>(a)));
+    NoteLockedIn(Filters(static_cast<int>(a)));
   }
   if (number == SYS_seccomp && SeccompLocksIn(a)) {
-    LockIn(true);
+    NoteLockedIn(true);
   }
 #if defined(__x86_64__)
   if (number == SYS_arch_prctl && a == kSetCpuid && b == 0) {
-    LockIn(false);
+    NoteLockedIn(false);
   }
 #endif
   if (number == SYS_mlockall) {
@@ -98,7 +99,7 @@ PENSTOCK_EXPORT int prctl(int option, ...) {
   }
   va_end(list);
   if (penstock::agent::PrctlLocksIn(option, arguments[0])) {
-    penstock::agent::LockIn(penstock::agent::Filters(option));
+    penstock::agent::NoteLockedIn(penstock::agent::Filters(option));
   }
   return PENSTOCK_REAL(prctl)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }

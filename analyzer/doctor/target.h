@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the program that a command line leads to, through PATH, #! lines, env and pyenv shims.
-// Reads files only. Values.
+// Finds the program that a command line leads to, through PATH, #! lines, launchers such as env and
+// sudo, and pyenv shims. Only reads files.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct Executable {
   std::vector<std::string> words;  // words of the command from this program on
   std::string interpreter;         // PT_INTERP; empty if static
   bool elf = false;
-  bool own_machine = true;
+  bool own_machine = true;  // if `elf`: 64 bits, for this kind of processor
   bool needs_asan = false;
   bool privileged = false;          // setuid, setgid or capabilities
   bool cleans_environment = false;  // env -i, sudo: LD_PRELOAD does not get through
@@ -32,7 +32,7 @@ struct Executable {
                                                               const Environment& environment,
                                                               const std::filesystem::path& current);
 
-// Follows launchers to the program that will do the work.
+// Follows launchers to the program that will do the work; nullopt if one on the way is not there.
 // Requires: !command.empty().
 [[nodiscard]] std::optional<Executable> ResolveTarget(const std::vector<std::string>& command,
                                                       const Environment& environment,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all commands do with their arguments. Reports mistakes on standard error, in one line.
+// What all commands do with their arguments. A mistake is reported on standard error, in one line.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@
 
 namespace penstock::analyzer {
 
-// Parses; `line` has the name of the command. Returns the exit status if nothing is left to do,
-// after --help or a mistake. `hint` is added to the message about a mistake.
+// Parses the arguments; `line` has the name of the command. Returns the exit status if nothing is
+// left to do, after --help, --version or a mistake. The message about a mistake ends with `hint`;
+// without one it names --help.
 [[nodiscard]] std::optional<int> Parse(traces::CommandLine& line,
                                        const std::vector<std::string>& arguments,
                                        std::string_view hint = "");
@@ -29,7 +30,8 @@ int Complain(std::string_view command, const Error& error);
 [[nodiscard]] std::unique_ptr<traces::Trace> OpenOrComplain(std::string_view command,
                                                             const std::string& path, int& status);
 
-// The words before "--", and the words after it, which are a command whatever they look like.
+// The words before the first "--", and the words after it: a command, which may contain options and
+// "--" of its own.
 struct SplitWords {
   std::vector<std::string> own;
   std::vector<std::string> command;
@@ -40,7 +42,8 @@ struct SplitWords {
 // 1024, and at most 4096 of them. Errors: kUsage.
 [[nodiscard]] Result<std::vector<int>> ParseCounts(std::string_view text, int least);
 
-// Reads "8G", "500M", "1.5GiB" or "4096" as bytes; K, M and G are powers of 1000. Errors: kUsage.
+// Reads "8G", "500M", "1.5GiB" or "4096" as bytes, more than 0. K, M, G and T are powers of 1000,
+// Ki, Mi, Gi and Ti of 1024. Errors: kUsage.
 [[nodiscard]] Result<double> ParseSize(std::string_view text);
 
 }  // namespace penstock::analyzer

@@ -7,8 +7,9 @@
 
 namespace penstock::analyzer {
 
-// Reads lines of files that are as they were when the run began, at `started` seconds since 1970.
-// Returns nothing for a file that was changed since then, or that is larger than 4 MB.
+// Reads lines of files that were not changed since the run began, at `started` seconds since 1970.
+// Returns nothing for any other file, for one that is larger than 4 MB, and for a relative path.
+// Each file is read once.
 [[nodiscard]] LineReader SourceLines(double started);
 
 }  // namespace penstock::analyzer

@@ -44,14 +44,15 @@ Result<void> TarWriter::Add(std::string_view name, std::span<const std::byte> by
   }
   Block header{};
   Put(header, 0, rest);
-  Put(header, 100, "0000644");
-  Put(header, 108, "0000000");
-  Put(header, 116, "0000000");
+  Put(header, 100, "0000644");  // mode
+  Put(header, 108, "0000000");  // user
+  Put(header, 116, "0000000");  // group
   Put(header, 124, fmt::format("{:011o}", bytes.size()));
-  Put(header, 136, "00000000000");
-  Put(header, 148, "        ");  // the checksum itself counts as blanks
-  header[156] = '0';             // a regular file
-  Put(header, 257, std::string_view("ustar\00000", 8));
+  Put(header, 136, "00000000000");  // time
+  Put(header, 148, "        ");     // the checksum, which itself counts as blanks
+  header[156] = '0';                // a regular file
+  Put(header, 257, std::string_view("ustar\0", 6));
+  Put(header, 263, "00");  // version
   Put(header, 345, prefix);
   unsigned sum = 0;
   for (const char c : header) sum += static_cast<unsigned char>(c);

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other tools would predict, suggest or name from the same trace. Pure functions.
+"""What other tools would predict from the same trace, which number of workers they would suggest, and what they
+would name as the bottleneck. Pure functions.
 
-`Facts` come from the recorded run: seconds of a worker and of CPU for a batch, and the measured rate.
-Rates are batches per second; a cell has workers, prefetch (batches in the queue) and step (seconds).
+`Facts` come from the recorded run: seconds of a worker and of CPU for a batch, and the number of cores. A predicted
+rate is in batches per second. `workers` is their number, `queue` the batches for which there is room, `step` the
+seconds of a step.
 """
 import collections
 
@@ -34,7 +36,7 @@ def tfdata_formula(facts, workers, queue, step):
     ratio = step / producer
     if abs(ratio - 1) < 1e-9:
         empty = 1 / (queue + 1)
-    elif ratio > 1:  # the same, divided by the power, which would overflow
+    elif ratio > 1:  # numerator and denominator divided by ratio^(queue + 1), which may overflow
         power = ratio ** -(queue + 1)
         empty = (ratio - 1) * power / (1 - power)
     else:
@@ -43,7 +45,7 @@ def tfdata_formula(facts, workers, queue, step):
 
 
 def nearest(wanted, offered):
-    """The number in `offered` that is nearest to `wanted`; the smaller one of two."""
+    """The number in `offered` that is nearest to `wanted`; the smaller one if two are equally near."""
     return min(offered, key=lambda count: (abs(count - wanted), count))
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Libraries that turn encoded bytes into pixels, samples of sound or arrays: their calls are `decode`.
 
-The table has a line for each module that defines such functions, since packages above it import
-them by name: the class that has them (or none), the label in front of their names, and the names.
-pyvips computes when pixels are asked for, so what was asked for before (a thumbnail, a crop) is
-part of its decoding. What a library reads in threads of its own (zarr 3, Parquet) is recorded
-there, in addition to the call that waits for it.
+_DECODERS lists the functions by the module that defines them: the class that has them (or none), the label in front
+of their names, and the names. They are replaced there before the packages above import them by name. WATCHED in
+__init__.py names the same modules.
+pyvips puts off a thumbnail or a crop until its pixels are needed, so these are part of its decoding. Some libraries
+read in threads of their own (zarr 3, Parquet). Those reads are recorded in these threads, in addition to the call
+that waits for them.
 """
 import sys
 
@@ -52,7 +53,7 @@ _NUMCODECS = ("Blosc", "Zstd", "LZ4", "Zlib", "GZip", "BZ2", "LZMA")
 
 @harmless
 def _bytes_of(result):
-    if type(result).__module__ == "pyvips.vimage":  # hasattr() is true for any name here
+    if type(result).__module__ == "pyvips.vimage":  # its images seem to have any attribute
         return 0
     if type(result) is bytes or type(result) is bytearray:
         return len(result)
@@ -67,9 +68,9 @@ def _owner(module, path):
     return module
 
 
-def _alone(original):
-    """numcodecs on its own. Under zarr, whose threads decode the chunks, the selection of an array is recorded
-    instead."""
+def _unless_zarr(original):
+    """numcodecs without zarr. Threads of zarr decode the chunks, so once it is imported, the selection of an array
+    is recorded instead."""
     traced = spanned(wire.DECODE, "numcodecs." + original.__qualname__, _bytes_of)(original)
 
     def decode(*args, **kwargs):
@@ -88,7 +89,7 @@ def patch(module):
         for codec in _NUMCODECS:
             kind = getattr(module, codec, None)
             if kind is not None and kind.__module__ == name:
-                replace(kind, "decode", _alone)
+                replace(kind, "decode", _unless_zarr)
     elif package == "safetensors":  # not encoded: values are copied from a mapped file
         replace(module.safe_open, "get_tensor", spanned(wire.READ, "safetensors.get_tensor", _bytes_of))
     for path, label, functions in _DECODERS.get(name, ()):
