@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // FFmpeg (libavformat, libavcodec, libswscale; used by PyAV, torchcodec and OpenCV's videos). There
-// is a `decode` span for opening a file, seeking, reading a packet, sending it to the decoder,
-// receiving a frame and converting its pixels. Reads of the file lie inside these spans. Decoders
-// have threads of their own, for which these calls wait. Structures are read at offsets that all
-// releases since 2012 share.
+// is a `decode` span for opening and closing a file or a decoder, seeking, reading a packet,
+// sending it to the decoder, receiving a frame and converting its pixels. Reads of the file lie
+// inside these spans. Decoders have threads of their own, for which these calls wait. Structures
+// are read at offsets that all releases since 2012 share.
 #include <stdint.h>
 #include <string.h>
 
@@ -16,6 +16,7 @@ namespace {
 PENSTOCK_NAME(decode_name, "ffmpeg");
 PENSTOCK_NAME(scale_name, "ffmpeg scale");
 PENSTOCK_NAME(open_name, "ffmpeg open");
+PENSTOCK_NAME(close_name, "ffmpeg close");
 PENSTOCK_NAME(demux_name, "ffmpeg demux");
 PENSTOCK_NAME(seek_name, "ffmpeg seek");
 
@@ -41,12 +42,15 @@ bool IsFailure(int result) {
 
 using namespace penstock::agent;  // NOLINT: definitions of C symbols follow
 
-// Declares the hook's Symbol, finds the real function and opens the span.
-#define PENSTOCK_ENTER(function, name)                                                  \
+// Declares the hook's Symbol, finds the real function and opens the span. `failure`: what the hook
+// returns if the real function is not found.
+#define PENSTOCK_ENTER_OR(function, name, failure)                                      \
   static Symbol symbol = {#function, nullptr};                                          \
   auto* const real = RealFor<decltype(function)>(&symbol, __builtin_return_address(0)); \
-  if (real == nullptr) return -1;                                                       \
+  if (real == nullptr) return failure;                                                  \
   const Token token = OpenSpan(Stage::kDecode, &(name), __builtin_frame_address(0))
+#define PENSTOCK_ENTER(function, name) PENSTOCK_ENTER_OR(function, name, -1)
+#define PENSTOCK_ENTER_VOID(function, name) PENSTOCK_ENTER_OR(function, name, )
 
 PENSTOCK_EXPORT int avformat_open_input(void** context, const char* url, const void* format,
                                         void** options) {
@@ -62,6 +66,27 @@ PENSTOCK_EXPORT int avformat_find_stream_info(void* context, void** options) {
   const int result = real(context, options);
   CloseSpan(token, 0, IsFailure(result));
   return result;
+}
+
+// Starts the decoder's threads.
+PENSTOCK_EXPORT int avcodec_open2(void* context, const void* codec, void** options) {
+  PENSTOCK_ENTER(avcodec_open2, open_name);
+  const int result = real(context, codec, options);
+  CloseSpan(token, 0, IsFailure(result));
+  return result;
+}
+
+// Ends the decoder's threads.
+PENSTOCK_EXPORT void avcodec_free_context(void** context) {
+  PENSTOCK_ENTER_VOID(avcodec_free_context, close_name);
+  real(context);
+  CloseSpan(token, 0, false);
+}
+
+PENSTOCK_EXPORT void avformat_close_input(void** context) {
+  PENSTOCK_ENTER_VOID(avformat_close_input, close_name);
+  real(context);
+  CloseSpan(token, 0, false);
 }
 
 PENSTOCK_EXPORT int av_read_frame(void* context, void* packet) {

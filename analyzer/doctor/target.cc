@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 namespace penstock::analyzer {
 namespace {
@@ -116,11 +117,12 @@ struct Launcher {
   bool cleans = false;
 };
 constexpr std::array kLaunchers = {
-    Launcher{"env", "uCS", false},      Launcher{"nice", "n", false},
+    Launcher{"env", "uC", false},       Launcher{"nice", "n", false},
     Launcher{"nohup", "", false},       Launcher{"time", "fo", false},
     Launcher{"timeout", "ks", false},   Launcher{"stdbuf", "ioe", false},
     Launcher{"ionice", "cn", false},    Launcher{"setsid", "", false},
     Launcher{"sudo", "ugCpTrth", true}, Launcher{"doas", "uC", true},
+    Launcher{"taskset", "", false},
 };
 
 const Launcher* LauncherOf(const fs::path& program) {
@@ -130,9 +132,23 @@ const Launcher* LauncherOf(const fs::path& program) {
   return nullptr;
 }
 
+// The words that `env -S TEXT` or `--split-string=TEXT` gives for the option at words[i], and how
+// many words the option takes; none if it is another option.
+std::pair<std::vector<std::string>, std::size_t> SplitString(const std::vector<std::string>& words,
+                                                             std::size_t i) {
+  const std::string& word = words[i];
+  const std::string_view name = "--split-string=";
+  if ((word == "-S" || word == "--split-string") && i + 1 < words.size()) {
+    return {Split(words[i + 1], " \t"), 2};
+  }
+  if (word.rfind("-S", 0) == 0 && word.size() > 2) return {Split(word.substr(2), " \t"), 1};
+  if (word.rfind(name, 0) == 0) return {Split(word.substr(name.size()), " \t"), 1};
+  return {};
+}
+
 // The command after the launcher's own words; empty if there is none.
-std::vector<std::string> AfterLauncher(const Launcher& launcher,
-                                       const std::vector<std::string>& words, bool* cleans) {
+std::vector<std::string> AfterLauncher(const Launcher& launcher, std::vector<std::string> words,
+                                       bool* cleans) {
   std::size_t i = 1;
   bool skip_one = launcher.name == "timeout" || launcher.name == "taskset";
   for (; i < words.size(); ++i) {
@@ -144,6 +160,15 @@ std::vector<std::string> AfterLauncher(const Launcher& launcher,
     const bool assignment = launcher.name == "env" && word.find('=') != std::string::npos;
     if (assignment) continue;
     if (word.size() > 1 && word[0] == '-') {
+      if (const auto [split, taken] = SplitString(words, i); launcher.name == "env" && taken > 0) {
+        std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(i + taken),
+                                      words.end());
+        words.assign({"env"});
+        words.insert(words.end(), split.begin(), split.end());
+        words.insert(words.end(), rest.begin(), rest.end());
+        i = 0;
+        continue;
+      }
       if (word == "-i" || word == "--ignore-environment")
         *cleans = *cleans || launcher.name == "env";
       const bool value =

@@ -123,20 +123,20 @@ bool KnowsWorkers(const CorrectionInput& input, const Pipeline& pipeline) {
 }
 
 // CPU seconds of each batch that a worker uses outside of its spans: those of its queue's thread,
-// and those of further threads. They count as further threads if they come to half of the batch
-// itself.
+// and those of further threads. What the queue's spans do not hold counts as the latter if it comes
+// to half of the batch itself; to a tenth, if the workers were seen to have further threads.
 struct OutsideFetch {
   double queue = 0;
   double threads = 0;
 };
 // Requires: KnowsWorkers().
 OutsideFetch MeasureOutsideFetch(const CorrectionInput& input, const Pipeline& pipeline) {
-  constexpr double kMostOfQueue = 0.5;
   const CpuAccount& account = input.account;
+  const double most_of_queue = account.further_threads ? 0.1 : 0.5;  // ours
   const double all = *account.workers * input.recorded.steady.time;
   const double outside = std::max(0.0, (all - account.fetch) / account.batches);
   const double handing = account.put / account.batches + pipeline.overhead;
-  const bool threads = outside - handing > kMostOfQueue * account.fetch / account.batches;
+  const bool threads = outside - handing > most_of_queue * account.fetch / account.batches;
   return threads ? OutsideFetch{handing, outside - handing} : OutsideFetch{outside, 0};
 }
 
@@ -247,6 +247,7 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
     account.workers = run.use == LoopUse::kInterleaved
                           ? WorkersCpuInWindows(recorded.model, run, steady)
                           : CpuInWindows(recorded.model, steady, wire::kRoleWorker);
+    account.further_threads = HaveFurtherThreads(recorded.model, run, steady);
   }
   return {recorded, load, charged, account};
 }

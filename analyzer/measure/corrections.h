@@ -29,6 +29,7 @@ struct CpuAccount {
   double step = 0;                 // seconds that the steps last
   std::optional<double> consumer;  // per second; nullopt: not recorded
   std::optional<double> workers;
+  bool further_threads = false;  // the workers had them, see HaveFurtherThreads()
 };
 
 // The input of corrections. Refers to all of its parts while it lives.

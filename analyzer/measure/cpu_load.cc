@@ -175,6 +175,27 @@ std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun
   return CpuInWindows(model, steady, [&](ProcessId one) { return processes.count(one.value) > 0; });
 }
 
+bool HaveFurtherThreads(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
+  constexpr double kUsual = 3;
+  constexpr double kOften = 0.1;
+  std::set<std::uint32_t> processes;
+  for (const WorkerRun& worker : run.workers) processes.insert(worker.process.value);
+  double looks = 0;
+  double more = 0;
+  for (const CounterSeries& series : model.counters) {
+    if (series.name != "threads" || processes.count(series.process.value) == 0) continue;
+    for (std::size_t i = 0; i < series.at.size(); ++i) {
+      const std::int64_t at = model.begin.value + static_cast<std::int64_t>(series.at[i] * 1e9);
+      const bool inside = std::any_of(
+          steady.windows.begin(), steady.windows.end(),
+          [at](const auto& window) { return at >= window.first && at <= window.second; });
+      looks += inside ? 1 : 0;
+      more += inside && series.value[i] > kUsual ? 1 : 0;
+    }
+  }
+  return looks > 0 && more >= kOften * looks;
+}
+
 CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   // Decoding that takes 1.3 times its CPU time was kept from a core; page faults and a busy memory
   // bus cost up to 1.1 (docs/diagnosis.md R5).

@@ -53,4 +53,10 @@ struct CpuLoad {
 [[nodiscard]] std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun& run,
                                                         const SteadyState& steady);
 
+// Whether worker processes of `run` had more threads at work than the worker itself, the thread of
+// its queue and one that a library leaves idle: in at least a tenth of what the counter "threads"
+// says within the steady windows. False if it was not recorded.
+[[nodiscard]] bool HaveFurtherThreads(const RunModel& model, const LoaderRun& run,
+                                      const SteadyState& steady);
+
 }  // namespace penstock::analyzer

@@ -11,6 +11,9 @@
 namespace penstock::analyzer {
 namespace {
 
+// Linux numbers at most 8,192 CPUs. The limit bounds what a list of a stranger's trace costs.
+constexpr int kMostCpus = 65536;
+
 Bytes SizeFact(const Facts& facts, std::string_view key) {
   const double size = NumberFact(facts, key).value_or(0);
   if (!(size > 0) || size > 1e18) return Bytes{0};  // "max" and its numeric forms: no limit
@@ -33,7 +36,7 @@ void ForEachRange(std::string_view list, const std::function<void(int first, int
     if (!ReadInt(part.substr(0, dash), &first)) continue;
     last = first;
     if (dash != std::string_view::npos && !ReadInt(part.substr(dash + 1), &last)) continue;
-    if (last >= first && last - first < 65536) visit(first, last);
+    if (first >= 0 && last >= first && last < kMostCpus) visit(first, last);
   }
 }
 

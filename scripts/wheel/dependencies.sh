@@ -121,7 +121,8 @@ build hwy "$(folder highway)" -DBUILD_TESTING=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHW
   -DHWY_ENABLE_TESTS=OFF
 build benchmark "$(folder benchmark)" "$kSmall" -DGIT_VERSION=0.0.0 -DBENCHMARK_ENABLE_TESTING=OFF -DBENCHMARK_ENABLE_GTEST_TESTS=OFF \
   -DBENCHMARK_ENABLE_WERROR=OFF -DCMAKE_CXX_FLAGS=-Wno-c2y-extensions
-build freetype "$(folder freetype)" "$kSmall" -DFT_DISABLE_ZLIB=ON -DFT_DISABLE_BZIP2=ON -DFT_DISABLE_PNG=ON \
+# Without zlib, FreeType compiles a copy of its own, whose names the linker finds twice in the dashboard.
+build freetype "$(folder freetype)" "$kSmall" -DFT_REQUIRE_ZLIB=ON -DFT_DISABLE_BZIP2=ON -DFT_DISABLE_PNG=ON \
   -DFT_DISABLE_HARFBUZZ=ON -DFT_DISABLE_BROTLI=ON
 build glfw "$(folder glfw3)" "$kSmall" -DGLFW_BUILD_EXAMPLES=OFF -DGLFW_BUILD_TESTS=OFF -DGLFW_BUILD_DOCS=OFF \
   -DGLFW_BUILD_X11=ON -DGLFW_BUILD_WAYLAND=ON -DCMAKE_C_FLAGS="-isystem $prefix/include" \

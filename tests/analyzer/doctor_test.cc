@@ -80,6 +80,23 @@ TEST_F(DoctorTest, FollowsScriptsAndLaunchers) {
   EXPECT_FALSE(program->interpreter.empty());
 }
 
+TEST_F(DoctorTest, FollowsWordsThatEnvSplitsAndATaskset) {
+  CopyProgram("bin/python3");
+  Write("bin/train", "#!/usr/bin/env -S A=1 python3 -u\n", true);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"train", "--x"},
+        {"env", "-S", "python3 -u", "--x"},
+        {"env", "-Spython3", "--x"},
+        {"env", "-u", "B", "--split-string=python3 -u", "--x"},
+        {"taskset", "-c", "0", "python3", "--x"},
+        {"taskset", "1", "train", "--x"}}) {
+    const auto program = ResolveTarget(command, input_.environment, root_);
+    ASSERT_TRUE(program);
+    EXPECT_EQ(program->path, root_ / "bin/python3") << command[0] << " " << command[1];
+    EXPECT_EQ(program->words.back(), "--x");
+  }
+}
+
 TEST_F(DoctorTest, LooksBehindPyenvShims) {
   CopyProgram(".pyenv/versions/3.11.7/bin/python3");
   Write(".pyenv/shims/python3", "#!/usr/bin/env bash\nexec pyenv exec\n", true);

@@ -28,6 +28,14 @@ TEST(HostTest, CountsCpuLists) {
   EXPECT_EQ(CountCpuList("x,3-1,2"), 1);
 }
 
+TEST(HostTest, NumbersThatNoCpuHasCountAsNothing) {
+  for (const char* list : {"2147483647", "0-2147483647", "65536-65540", "3-1", "-5"}) {
+    EXPECT_TRUE(CpusIn(list).empty()) << list;
+    EXPECT_EQ(CountCpuList(list), 0) << list;
+  }
+  EXPECT_EQ(CpusIn("0-65535,65536-131071").size(), 65536u);
+}
+
 TEST(HostTest, UsableCoresAreTheTighterOfMaskAndQuota) {
   const Facts facts = {{"cpu.cores", "64"}, {"cpu.affinity", "0-7"}, {"cgroup.cpu_quota", "2.5"}};
   EXPECT_DOUBLE_EQ(ReadHost(facts).usable_cores(), 2.5);

@@ -14,8 +14,8 @@ namespace penstock::analyzer {
 namespace {
 
 // A batch reads for 2 ms and takes 40 ms to augment, of which the thread that does computes 10; its
-// process computes for `process` ms.
-Diagnosis Threaded(double process, int cores) {
+// process computes for `process` ms and has so many threads.
+Diagnosis Threaded(double process, int cores, double threads = 3) {
   testing::Synthetic run;
   run.workers = 2;
   run.cores = cores;
@@ -26,6 +26,7 @@ Diagnosis Threaded(double process, int cores) {
     if (data.processes[p].worker_id < 0) continue;
     for (int i = 0; i <= 400; ++i) {
       testing::AddCounter(data, "cpu_ns", p, 1000 + 42.1 * i, process * 1e6 * i);
+      testing::AddCounter(data, "threads", p, 1000 + 42.1 * i, i % 5 == 0 ? threads : 3);
     }
   }
   return Diagnose(*traces::MakeTrace(std::move(data)));
@@ -46,6 +47,15 @@ TEST(WorkerThreadsTest, ALittleMoreIsTheQueues) {
   const Pipeline& pipeline = diagnosis.loader->pipeline;
   EXPECT_NEAR(pipeline.epochs.front().batches[100].augment.cpu, 10e-3, 1e-3);
   EXPECT_NEAR(pipeline.worker_cpu, 2e-3, 1e-3);
+}
+
+TEST(WorkerThreadsTest, ALittleMoreIsTheirsWhereThereWereFurtherThreads) {
+  const Diagnosis diagnosis = Threaded(13, 8, 6);
+  const Pipeline& pipeline = diagnosis.loader->pipeline;
+  EXPECT_NEAR(pipeline.epochs.front().batches[100].augment.cpu, 13e-3, 1e-3);
+  EXPECT_NEAR(pipeline.worker_cpu, 0, 0.5e-3);
+  EXPECT_NEAR(Threaded(13, 8).loader->pipeline.epochs.front().batches[100].augment.cpu, 10e-3,
+              1e-3);
 }
 
 TEST(WorkerThreadsTest, AStageOfSeveralThreadsTakesTheCoresThatThereAre) {

@@ -171,11 +171,14 @@ TEST(FfmpegHooksTest, DecodersAreRecordedAndWaitingForMoreIsNoError) {
 
 TEST(FfmpegHooksTest, OpeningFindingPacketsAndSeekingAreApart) {
   const Recorded run = Record("victim_ffmpeg", "");
-  EXPECT_EQ(run.Spans("ffmpeg open"), Line(2, 0)) << run.outcome.output;
+  EXPECT_EQ(run.Spans("ffmpeg open"), Line(3, 0)) << run.outcome.output;
+  EXPECT_EQ(run.Spans("ffmpeg close"), Line(2, 0));
   EXPECT_EQ(run.Spans("ffmpeg open error"), Line(1, 0));
   EXPECT_EQ(run.Spans("ffmpeg demux"), Line(4, 0));
   EXPECT_EQ(run.Spans("ffmpeg seek"), Line(1, 0));
   EXPECT_NE(run.outcome.output.find("packet -541478725 3"), std::string::npos);
+  EXPECT_NE(run.outcome.output.find("decoder 0 0"), std::string::npos);
+  EXPECT_NE(run.outcome.output.find("closed 1 1"), std::string::npos);
 }
 
 #ifdef CODECS_OPENCV

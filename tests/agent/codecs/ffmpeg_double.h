@@ -23,6 +23,10 @@ __attribute__((visibility("default"))) int av_seek_frame(void* context, int stre
 __attribute__((visibility("default"))) int avformat_seek_file(void* context, int stream,
                                                               int64_t least, int64_t at,
                                                               int64_t most, int flags);
+__attribute__((visibility("default"))) void avformat_close_input(void** context);
+__attribute__((visibility("default"))) int avcodec_open2(void* context, const void* codec,
+                                                         void** options);
+__attribute__((visibility("default"))) void avcodec_free_context(void** context);
 // A decoder that gives a frame for every second packet. A packet of 0 bytes is refused.
 __attribute__((visibility("default"))) int avcodec_send_packet(void* context, const void* packet);
 __attribute__((visibility("default"))) int avcodec_receive_frame(void* context, void* frame);

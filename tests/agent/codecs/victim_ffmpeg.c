@@ -14,7 +14,9 @@ int main(void) {
   for (int i = 0; i < 4; ++i) printf("packet %d %d\n", av_read_frame(input, &found), found);
   printf("seek %d ", avformat_seek_file(input, -1, -5, 0, 5, 1));
   printf("%d\n", av_seek_frame(input, -1, 7, 1));
-  int context = 0, packet = 1;
+  int context = 5, packet = 1;
+  void* decoder = &context;
+  printf("decoder %d %d\n", avcodec_open2(decoder, NULL, NULL), context);
   Frame frame = {0};
   for (int i = 0; i < 4; ++i) {
     const int sent = avcodec_send_packet(&context, &packet);
@@ -34,5 +36,8 @@ int main(void) {
   Frame scaled = {0};
   const int width = sws_scale_frame(&context, &scaled, &frame);
   printf("scale_frame %d %d\n", width, scaled.width);
+  avcodec_free_context(&decoder);
+  avformat_close_input(&input);
+  printf("closed %d %d\n", decoder == NULL, input == NULL);
   return 0;
 }
