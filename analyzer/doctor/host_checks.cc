@@ -121,7 +121,7 @@ void CheckShm(Checks& checks) {
   struct statvfs shm {};
   if (statvfs("/dev/shm", &shm) != 0) {
     checks.push_back({"shm", Health::kWarn, "/dev/shm is not there",
-                      "DataLoader workers cannot hand over tensors; events go to memory files",
+                      "DataLoader workers cannot share tensors; events go to memory files",
                       "mount a tmpfs there"});
     return;
   }

@@ -131,9 +131,9 @@ inline constexpr Message kOtherCores{
 inline constexpr Message kLongerStep{
     "assumed.longer-step",
     "the step takes {more:ms.3} ms a sample longer on {device:text}, {overlap:%0} of which "
-    "overlaps with other work; workers hand over [files?files|decoded pictures]",
+    "overlaps with other work; the handover carries [files?files|decoded pictures]",
     "在 {device:text} 上，训练步每个样本增加 {more:ms.3} 毫秒，其中 {overlap:%0} "
-    "被重叠；工作进程交付[files?文件|解码后的图像]"};
+    "被重叠；交接的是[files?文件|解码后的图像]"};
 inline constexpr Message kDecodeSource{
     "assumed.decode-source",
     "decoding on the device: {source:words}; some pixels differ by a few levels",

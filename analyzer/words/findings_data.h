@@ -16,7 +16,7 @@ inline constexpr Message kFewerTensors{
     "transfer-ceiling.do",
     "Return a few large tensors from collate_fn instead of many arrays or Python objects, uint8 "
     "instead of float32 (converted on the device; this rounds values that are not whole numbers "
-    "from 0 to 255), and use one loader per GPU process. The prediction assumes that handing over "
+    "from 0 to 255), and use one loader per GPU process. The prediction assumes that the handover "
     "costs nothing.",
     "减小批次数据，例如传递 uint8（在设备上转换；非 0 到 255 的整数会被舍入）。"};
 

@@ -122,7 +122,7 @@ inline constexpr Message kRelievePinThread{
     "pin-thread-behind.do",
     "Give the interpreter fewer things to do beside the pin thread: fewer and larger tensors in a "
     "batch, less Python in the step (logging, metrics, progress bars), or pin in the collate "
-    "function. The prediction assumes that handing over costs nothing.",
+    "function. The prediction assumes that the handover costs nothing.",
     "减少训练步中的 Python 工作，或在 collate 中锁页。"};
 
 // Evidence.

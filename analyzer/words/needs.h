@@ -122,8 +122,8 @@ inline constexpr Message kUnknownLoader{
     "has a name]",
     "--loader {given:text}：[known?此次运行的加载器有 {known:text}|此次运行的加载器没有名称]"};
 inline constexpr Message kTransferOfFiles{
-    "usage.transfer-of-files", "--transfer says nothing where files are handed over (--gpu)",
-    "传递的是文件（--gpu），--transfer 没有意义"};
+    "usage.transfer-of-files", "--transfer says nothing where the handover carries files (--gpu)",
+    "交接的是文件（--gpu），--transfer 没有意义"};
 inline constexpr Message kNoPixel{"usage.offline-resize", "--offline-resize: give 1 pixel or more",
                                   "--offline-resize：请给出 1 个像素以上"};
 inline constexpr Message kUnknownDecoder{"usage.decoder",
@@ -139,8 +139,8 @@ inline constexpr Message kNoLoaderDelivered{"plot.no-loader",
                                             "No loader delivered batches while this was recorded.",
                                             "录制期间没有加载器交付批次。"};
 inline constexpr Message kNoBatchHanded{"plot.no-batch",
-                                        "No batch was seen being handed to the training loop.",
-                                        "没有看到批次被交给训练循环。"};
+                                        "No batch was seen being delivered to the training loop.",
+                                        "没有看到批次被交付给训练循环。"};
 inline constexpr Message kNoTimeOfExcerpt{
     "plot.no-time-of-excerpt", "The batches of the excerpt took no time.", "这些批次没有耗时。"};
 inline constexpr Message kNoQueue{

@@ -58,11 +58,11 @@ inline constexpr Message kGainTip{"plot.gains.tip", "{part:text} free: {gain:tim
 inline constexpr Message kGainCaption{
     "plot.gains.caption",
     "Each part is made free in a simulation of the run, one at a time: the most that work on it "
-    "can gain. The parts are those of the stages; transfer is handing batches from workers to the "
-    "loop, compute is the loop's own step, prefetch is uneven batches that wait for one another, "
-    "startup is starting workers.",
+    "can gain. The parts are those of the stages; transfer is the handover of batches to the "
+    "training loop, compute is the loop's own step, prefetch is uneven batches that wait for one "
+    "another, startup is starting workers.",
     "在模拟中逐一让各环节零成本：即优化该环节的最大收益。环节同各阶段；transfer "
-    "是从工作进程向循环传递批次，compute 是训练步，prefetch 是不均匀批次的互相等待，startup "
+    "是把批次交接给训练循环，compute 是训练步，prefetch 是不均匀批次的互相等待，startup "
     "是启动工作进程。"};
 
 // Latencies.

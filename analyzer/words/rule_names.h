@@ -30,7 +30,7 @@ inline constexpr std::array kRuleNames = {
     Message{"shared-memory-too-small", "shared-memory-too-small", "共享内存太小"},
     Message{"allocator-page-faults", "allocator-page-faults", "内存反复归还给内核"},
     Message{"too-many-descriptors", "too-many-descriptors", "文件描述符可能不足"},
-    Message{"transfer-ceiling", "transfer-ceiling", "进程间传递成为上限"},
+    Message{"transfer-ceiling", "transfer-ceiling", "批次交接成为上限"},
     Message{"collate-slow", "collate-slow", "合批太慢"},
     Message{"hot-python-loop", "hot-python-loop", "Python 循环太慢"},
     Message{"slow-call", "slow-call", "调用了较慢的函数"},

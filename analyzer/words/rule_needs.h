@@ -55,9 +55,9 @@ inline constexpr Message kRuleNeedsBatches{"rule-needs.batches",
                                            "每个工作进程八个批次（更长的录制）"};
 inline constexpr Message kRuleNeedsMemoryWalks{
     "rule-needs.memory-walks",
-    "four readings of each worker's memory after its start (a longer recording, or record --memory "
-    "500ms)",
-    "每个工作进程启动后至少四次内存记录（更长的录制，或 record --memory 500ms）"};
+    "four readings of each worker's memory after its start (a longer recording, or penstock record "
+    "--memory 500ms)",
+    "每个工作进程启动后至少四次内存记录（更长的录制，或 penstock record --memory 500ms）"};
 inline constexpr Message kRuleNeedsAnonymous{
     "rule-needs.anonymous", "anonymous memory of the workers (a recording of this version)",
     "工作进程的匿名内存（用此版本录制）"};

@@ -22,8 +22,8 @@ inline constexpr Message kOwnCode{
     "The dataset's own code (decoding, parsing or transforms that were not seen as such)",
     "数据集自身的代码（未被识别的解码、解析或变换）"};
 inline constexpr Message kCollate{"part.collate", "Collating batches", "合批"};
-inline constexpr Message kTransfer{"part.transfer", "Handing batches from workers to the program",
-                                   "传递"};
+inline constexpr Message kTransfer{"part.transfer", "The handover of batches to the training loop",
+                                   "批次交接"};
 inline constexpr Message kH2d{"part.h2d", "The host-to-device copy", "拷贝到 GPU"};
 inline constexpr Message kCompute{"part.compute", "The run", "训练步"};
 inline constexpr Message kStartup{"part.startup", "The run", "启动"};
@@ -191,15 +191,15 @@ inline constexpr Message kDevicesIdle{
 inline constexpr Message kUnderFivePercent{
     "verdict.under-five-percent",
     "Reading, decoding and augmenting take under 5 % of the time of their threads; no loader was "
-    "seen, so whether they hold the program back is not known.",
+    "seen, so whether they hold the run back is not known.",
     "读取、解码和增强占各自线程不到 5 % "
-    "的时间；没有看到加载器，无法判断它们是否限制了程序。"};
+    "的时间；没有看到加载器，无法判断它们是否限制了运行。"};
 inline constexpr Message kBusiestOfThreads{
     "verdict.busiest-of-threads",
     "{part:words} takes most of what the data threads do, {share:%0} of their time[, at "
     "{rate:rate} "
-    "{unit:words}]; {why:words}, so whether it holds the program back is not known.",
+    "{unit:words}]; {why:words}, so whether it holds the run back is not known.",
     "{part:words}占用数据线程的大部分时间：{share:%0}[，速率 {rate:rate} {unit:words}]；"
-    "{why:words}，无法判断它是否限制了程序。"};
+    "{why:words}，无法判断它是否限制了运行。"};
 
 }  // namespace penstock::analyzer::words

@@ -8,7 +8,7 @@
 
 namespace penstock::analyzer::words {
 
-// Why it is not known whether the data holds the program back.
+// Why it is not known whether the data holds the run back.
 inline constexpr Message kFedNoLoader{"fed.no-loader", "no loader was seen", "没有看到加载器"};
 inline constexpr Message kFedFew{"fed.few",
                                  "only {made:count} were seen after the queues had filled (64 are "
@@ -26,8 +26,8 @@ inline constexpr Message kFedTie{
 // Without a loader, but with threads or processes that make the data, and a loop that takes it.
 inline constexpr Message kOwnCodeOfMakers{
     "part.own-code-of-makers",
-    "What the data threads do besides reading and decoding (their own code, and handing over)",
-    "数据线程在读取和解码之外的工作（自身代码和传递）"};
+    "What the data threads do besides reading and decoding (their own code, and the handover)",
+    "数据线程在读取和解码之外的工作（自身代码和交接）"};
 inline constexpr Message kTakesFrom{
     "taking.from",
     "the loop waits {wait:%0} of the time for {makers:count thread} that make its data, and these "

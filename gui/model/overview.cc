@@ -94,7 +94,7 @@ Text NameOf(Factor factor) {
     case Factor::kCollate:
       return Text::kCollate;
     case Factor::kTransfer:
-      return Text::kTransfer;
+      return Text::kHandover;
     case Factor::kH2d:
       return Text::kCopyToGpu;
     case Factor::kCompute:
@@ -132,11 +132,11 @@ Ribbon BuildRibbon(const Report& report) {
   // kStartup is never part of a batch, so the rest is never marked as the bottleneck.
   add(making, StageId::kSample, Text::kOther, means.other, Factor::kStartup);
   add(making, StageId::kCollate, Text::kCollate, means.collate, Factor::kCollate);
-  add(making, StageId::kPut, Text::kTransfer, means.put, Factor::kTransfer);
+  add(making, StageId::kPut, Text::kHandover, means.put, Factor::kTransfer);
   auto& loop = ribbon.loop;
   // Without workers the batches are made while the loop waits.
   add(loop, StageId::kWait, Text::kWait, means.wait, Factor::kPrefetch);
-  add(loop, StageId::kGet, Text::kTransfer, means.get + means.pin, Factor::kTransfer);
+  add(loop, StageId::kGet, Text::kHandover, means.get + means.pin, Factor::kTransfer);
   add(loop, StageId::kH2d, Text::kCopyToGpu, means.h2d, Factor::kH2d);
   add(loop, StageId::kStep, Text::kStep, means.step, Factor::kCompute);
   for (const RibbonPart& part : making) ribbon.making_time += part.seconds;

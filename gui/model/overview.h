@@ -31,7 +31,7 @@ struct RibbonPart {
 // The time of a batch: first a worker makes it, then the training loop uses it. Both parts are
 // drawn to one scale.
 struct Ribbon {
-  std::vector<RibbonPart> making;  // read, decode, augment, tokenize, other, collate, handing over
+  std::vector<RibbonPart> making;  // read, decode, augment, tokenize, other, collate, handover
   std::vector<RibbonPart> loop;    // waiting, copying, computing
   double making_time = 0;          // seconds
   double loop_time = 0;

@@ -196,12 +196,12 @@ std::string TextReport(const LoadArguments& arguments, const RunResult& result) 
   for (const Stage stage : kAllStages) {
     const StageStats& of = stats.stage(stage);
     const std::string_view mode = StageMode(arguments.pipeline.stage(stage));
-    out += fmt::format(
-        "{:<10}{:>8.2f} s{:>8.2f} s{:>12}{:>12}{}\n", StageName(stage), Seconds(of.wall),
-        Seconds(of.cpu), Length(of.lengths.Quantile(0.5)), Length(of.lengths.Quantile(0.99)),
-        mode != "real"                          ? fmt::format("  ({})", mode)
-        : PlaceOf(arguments, stage) == "device" ? "  (on the device; here: handing over)"
-                                                : "");
+    out += fmt::format("{:<10}{:>8.2f} s{:>8.2f} s{:>12}{:>12}{}\n", StageName(stage),
+                       Seconds(of.wall), Seconds(of.cpu), Length(of.lengths.Quantile(0.5)),
+                       Length(of.lengths.Quantile(0.99)),
+                       mode != "real"                          ? fmt::format("  ({})", mode)
+                       : PlaceOf(arguments, stage) == "device" ? "  (on the device; here: handover)"
+                                                               : "");
   }
   out += DeviceText(stats.device);
   out += "threads:";

@@ -164,8 +164,7 @@ TEST(FeedTest, MakersAtWorkWithoutAnyoneSeenToWaitAreNoVerdict) {
   const Diagnosis found = FeedDiagnosis({{1, true, 10, 9, 1, 0}, {2, true, 10, 9, 1, 0}});
   EXPECT_NE(found.feed.doubt, FeedDoubt::kNone);
   EXPECT_EQ(found.wait_fraction, 0);
-  EXPECT_THAT(English(found.summary),
-              HasSubstr("so whether it holds the program back is not known"));
+  EXPECT_THAT(English(found.summary), HasSubstr("so whether it holds the run back is not known"));
 }
 
 TEST(FeedTest, FewSamplesAreNoVerdict) {

@@ -16,7 +16,7 @@ constexpr std::array kWords = {
     Word{StageId::kRead, Text::kRead},         Word{StageId::kDecode, Text::kDecode},
     Word{StageId::kAugment, Text::kAugment},   Word{StageId::kSample, Text::kSpanSample},
     Word{StageId::kCollate, Text::kCollate},   Word{StageId::kFetch, Text::kWordFetch},
-    Word{StageId::kPut, Text::kHandOver},      Word{StageId::kGet, Text::kTakeOver},
+    Word{StageId::kPut, Text::kPut},           Word{StageId::kGet, Text::kGet},
     Word{StageId::kPin, Text::kPinning},       Word{StageId::kWait, Text::kWait},
     Word{StageId::kIdle, Text::kIdleTime},     Word{StageId::kH2d, Text::kCopyToGpu},
     Word{StageId::kKernel, Text::kGpuKernel},  Word{StageId::kStep, Text::kStep},

@@ -143,8 +143,8 @@
   X(kFindingNew, "new", "新出现")                                                                  \
   X(kFindingsSame, "{} in both", "{} 项双方都有")                                                  \
   X(kNoFindingChange, "No finding came or went", "没有发现出现或消失")                             \
-  X(kHandOver, "handing over", "交付批次")                                                         \
-  X(kTakeOver, "taking over", "接收批次")                                                          \
+  X(kPut, "put", "入队")                                                                           \
+  X(kGet, "get", "出队")                                                                           \
   X(kPinning, "pinning", "锁页")                                                                   \
   X(kSettingKind, "loader", "加载器")                                                              \
   X(kSettingStart, "start method", "启动方式")                                                     \

@@ -196,8 +196,8 @@
   X(kMemoryShared, "/dev/shm, all programs", "/dev/shm（所有程序）") \
   X(kMemoryOfParent, "shared", "共享") \
   X(kMemoryOfParentTip, \
-    "Memory that a worker shares with the training program since the fork: where the curve falls, it was copied", \
-    "工作进程自 fork 起与训练程序共享的内存：减少的部分已被复制") \
+    "Memory that a worker shares with the training process since the fork: where the curve falls, it was copied", \
+    "工作进程自 fork 起与训练进程共享的内存：减少的部分已被复制") \
   X(kMemoryFewSamples, "recorded {} times only: too few for a curve", "仅记录了 {} 次，不足以画出曲线") \
   X(kMemoryNeeds, \
     "Memory was not recorded: record with penstock record", \

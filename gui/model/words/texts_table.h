@@ -111,7 +111,7 @@
   X(kTokenize, "tokenize", "分词")                                                                 \
   X(kOther, "other", "其他")                                                                       \
   X(kCollate, "collate", "合批")                                                                   \
-  X(kTransfer, "transfer", "传递")                                                                 \
+  X(kHandover, "handover", "交接")                                                                 \
   X(kWait, "wait", "等待")                                                                         \
   X(kCopyToGpu, "copy to GPU", "拷贝到 GPU")                                                       \
   X(kStep, "step", "训练步")                                                                       \
@@ -120,7 +120,7 @@
   X(kNothing, "none", "无")                                                                        \
   /* Timeline */                                                                                   \
   X(kWorkerN, "worker {}", "工作进程 {}")                                                          \
-  X(kTrainingProgram, "training program", "训练程序")                                              \
+  X(kTrainingProcess, "training process", "训练进程")                                              \
   X(kProgram, "process", "进程")                                                                   \
   X(kRankN, "rank {}", "rank {}")                                                                  \
   X(kWholeMachine, "All processes", "全部进程")                                                    \

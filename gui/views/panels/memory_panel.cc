@@ -29,7 +29,7 @@ constexpr std::array kKinds = {
     Kind{MemoryKind::kOfParent, Text::kMemoryOfParent, Text::kMemoryOfParentTip}};
 
 std::string CurveName(const Ui& ui, const MemoryCurve& curve) {
-  if (curve.consumer) return ui.T(Text::kTrainingProgram);
+  if (curve.consumer) return ui.T(Text::kTrainingProcess);
   if (curve.worker_id >= 0) return ui.F(Text::kWorkerN, curve.worker_id);
   return curve.name;
 }

@@ -151,7 +151,7 @@ std::string GroupLabel(const Ui& ui, const Group& group, bool ranks) {
   if (group.kind == GroupKind::kWorker && group.worker_id >= 0) {
     label = ui.F(Text::kWorkerN, group.worker_id);
   } else if (group.kind == GroupKind::kConsumer) {
-    label = ui.T(Text::kTrainingProgram);
+    label = ui.T(Text::kTrainingProcess);
   } else {
     label = group.name.empty() ? std::string(ui.T(Text::kProgram)) : group.name;
   }
