@@ -207,6 +207,7 @@ void App::DrawFileMenus() {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui_.Px(10), ui_.Px(8)));
   ImGui::SetNextWindowPos(below_open, ImGuiCond_Always, {0.5F, 0});
   if (ImGui::BeginPopup("open menu")) {
+    if (Pressed(Key::kEscape)) ImGui::CloseCurrentPopup();
     if (ImGui::MenuItem(ui_.T(Text::kOpenDots), "Ctrl+O")) Choose(false);
     if (ImGui::MenuItem(ui_.T(Text::kOpenCompareDots), "Ctrl+Shift+O", false,
                         workspace_.document.open())) {
@@ -230,6 +231,7 @@ void App::DrawFileMenus() {
   }
   ImGui::SetNextWindowPos(below_export, ImGuiCond_Always, {0.5F, 0});
   if (ImGui::BeginPopup("export menu")) {
+    if (Pressed(Key::kEscape)) ImGui::CloseCurrentPopup();
     for (const ExportInfo& info : Exports()) {
       if (ImGui::MenuItem(ui_.T(info.title), ExportKeys(info.kind), false,
                           CanExport(workspace_, info.kind))) {

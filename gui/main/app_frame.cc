@@ -8,6 +8,7 @@
 #include "gui/model/overview.h"
 #include "gui/model/penstock_command.h"
 #include "gui/views/panel_parts.h"
+#include "gui/widgets/keys.h"
 
 namespace penstock::gui {
 namespace {
@@ -78,6 +79,7 @@ float App::DrawTabs(float end) {
   Tip(ui_, ui_.T(Text::kMoreViews));
   const float right = ImGui::GetItemRectMax().x;
   if (ImGui::BeginPopup("views")) {
+    if (Pressed(Key::kEscape)) ImGui::CloseCurrentPopup();
     for (const ViewInfo* view : hidden) {
       if (ImGui::MenuItem(ui_.T(view->title))) choose(view->id);
     }

@@ -300,7 +300,7 @@ TEST_F(WalkFiles, ListsOpenByKeys) {
   EXPECT_TRUE(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId));
   Press(GLFW_KEY_ESCAPE);
   Frames(2);
-  EXPECT_FALSE(app_->commands_open());
+  EXPECT_FALSE(ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId));
   Press(GLFW_KEY_R, true);
   EXPECT_TRUE(app_->commands_open());
 }
