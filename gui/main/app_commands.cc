@@ -42,7 +42,7 @@ std::vector<Command> App::TimelineCommands() {
       workspace_.timeline.Go(*timeline, *span);
       workspace_.reveal = true;
     });
-    add(ui_.F(Text::kShowOnly, name), "Ctrl+click",
+    add(ui_.F(Text::kShowOnly, name), std::string("Ctrl+") + ui_.T(Text::kMouseClick),
         [&state, stage] { state.hidden_stages = ~(1u << static_cast<unsigned>(stage)); });
   }
   return commands;

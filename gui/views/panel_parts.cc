@@ -26,22 +26,26 @@ float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area) {
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const Figure& figure = figures[i];
     const Area inside = Panel(ui, {{x, area.min.y}, {x + width, area.min.y + height}});
-    DrawText(list, ui.small, inside.min, Ink(p.dim), Elided(ui.small, figure.name, inside.width()));
+    std::string tip;  // what is shortened, and what there is to say besides
+    const auto shortened = [&](ImFont* font, const std::string& text) {
+      std::string shown = Elided(font, text, inside.width());
+      if (shown != text) tip += (tip.empty() ? "" : "\n") + text;
+      return shown;
+    };
+    DrawText(list, ui.small, inside.min, Ink(p.dim), shortened(ui.small, figure.name));
     float y = inside.min.y + FontPixels(ui.small) + ui.Px(3);
     // Text that is too long for the large type is drawn smaller.
     const bool fits = TextWidth(ui.big, figure.value) <= inside.width();
     ImFont* font = fits ? ui.big : ui.strong;
     DrawText(list, font, {inside.min.x, y + (FontPixels(ui.big) - FontPixels(font)) / 2},
-             Ink(figure.colour), Elided(font, figure.value, inside.width()));
+             Ink(figure.colour), shortened(font, figure.value));
     y += FontPixels(ui.big) + ui.Px(4);
-    DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim),
-             Elided(ui.small, figure.line, inside.width()));
+    DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), shortened(ui.small, figure.line));
     ImGui::SetCursorScreenPos({x, area.min.y});
     ImGui::PushID(static_cast<int>(i));
     ImGui::InvisibleButton("##figure", {std::max(width, 1.0F), height});
     ImGui::PopID();
-    std::string tip = figure.tip;
-    if (tip.empty() && TextWidth(ui.small, figure.line) > inside.width()) tip = figure.line;
+    if (!figure.tip.empty()) tip += (tip.empty() ? "" : "\n") + figure.tip;
     if (!tip.empty()) Tip(ui, tip);
     x += width + gap;
   }

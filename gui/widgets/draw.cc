@@ -231,8 +231,9 @@ void EndCard() {
   ImGui::PopStyleVar();
 }
 
-void Tip(const Ui& ui, std::string_view text) {
-  if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+namespace {
+
+void ShowTip(const Ui& ui, std::string_view text) {
   BeginCard(ui);
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -241,6 +242,21 @@ void Tip(const Ui& ui, std::string_view text) {
     text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
   EndCard();
+}
+
+}  // namespace
+
+void Tip(const Ui& ui, std::string_view text) {
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) ShowTip(ui, text);
+}
+
+void DrawShortened(const Ui& ui, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text,
+                   float width) {
+  const std::string shown = Elided(font, text, width);
+  DrawText(ImGui::GetWindowDrawList(), font, at, colour, shown);
+  if (shown == text || !ImGui::IsWindowHovered()) return;
+  const ImVec2 end{at.x + TextWidth(font, shown), at.y + FontPixels(font)};
+  if (ImGui::IsMouseHoveringRect(at, end)) ShowTip(ui, text);
 }
 
 std::size_t RowsThatFit(float room, float pitch, float height, std::size_t rows) {

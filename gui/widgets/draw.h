@@ -67,6 +67,10 @@ void EndCard();
 
 // Shows a tooltip of one or more lines if the last item is hovered.
 void Tip(const Ui& ui, std::string_view text);
+// Text at a place of the current window, with an ellipsis where it would be wider than `width`:
+// then the whole of it is in a tip.
+void DrawShortened(const Ui& ui, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text,
+                   float width);
 
 // How many of `rows` fit into `room`, each `height` high and `pitch` below the one before: at least
 // one, if there is any.

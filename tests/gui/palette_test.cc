@@ -31,7 +31,7 @@ TEST(PaletteTest, LabelsCanBeReadOnEveryStage) {
   for (const Theme theme : {Theme::kDark, Theme::kLight}) {
     for (std::uint8_t s = 0; s < wire::kStageCount; ++s) {
       const Rgb ground = StageColour(static_cast<StageId>(s), theme);
-      EXPECT_GE(Contrast(InkOn(ground), ground), 4.4) << static_cast<int>(s);
+      EXPECT_GE(Contrast(InkOn(ground), ground), 4.5) << static_cast<int>(s);
     }
   }
 }
@@ -65,7 +65,7 @@ TEST(PaletteTest, NamesHaveColoursOfTheirOwnThatCanBeReadOn) {
       const Rgb colour = NamedColour(name, theme);
       EXPECT_EQ(colour, NamedColour(name, theme));
       EXPECT_GE(Contrast(colour, PaletteOf(theme).panel), 3) << name;
-      EXPECT_GE(Contrast(colour, InkOn(colour)), 4.2) << name;
+      EXPECT_GE(Contrast(colour, InkOn(colour)), 4.5) << name;
       if (theme == Theme::kDark) seen.insert({colour.r, colour.g, colour.b});
     }
   }

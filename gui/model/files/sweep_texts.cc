@@ -12,8 +12,10 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/predict/factors.h"
 #include "analyzer/words/format.h"
 #include "gui/model/files/sweep_grid.h"
+#include "gui/model/overview.h"
 
 namespace penstock::gui {
 namespace {
@@ -149,6 +151,15 @@ std::string NoteOf(const SweepCell& cell, Language language) {
   return cell.within_noise ? std::string(TextOf(Text::kCellWithinNoise, language)) : std::string();
 }
 
+// The word for what the file calls "decode" or "transfer"; a name that is not known stays.
+std::string PartText(const std::string& name, Language language) {
+  for (int i = 0; i <= static_cast<int>(analyzer::Factor::kNone); ++i) {
+    const auto factor = static_cast<analyzer::Factor>(i);
+    if (analyzer::FactorName(factor) == name) return std::string(TextOf(NameOf(factor), language));
+  }
+  return PlainText(name, 24);
+}
+
 }  // namespace
 
 std::string NumberText(double rate) {
@@ -266,7 +277,7 @@ std::string CellText(const Sweep& /*sweep*/, const SweepCell& cell, SweepColumn 
     case SweepColumn::kFirstBatch:
       return cell.first_batch ? DurationText(*cell.first_batch) : "-";
     case SweepColumn::kBottleneck:
-      return cell.bottleneck.empty() ? "-" : PlainText(cell.bottleneck, 24);
+      return cell.bottleneck.empty() ? "-" : PartText(cell.bottleneck, language);
     case SweepColumn::kPerSample:
       return cell.seconds_per_sample ? DurationText(*cell.seconds_per_sample) : "-";
     case SweepColumn::kIncrement:

@@ -20,17 +20,17 @@ struct Line {
 };
 
 constexpr std::array kLines = {
-    Line{"W  S   + -   {}", Text::kKeyZoom},
-    Line{"A  D   ← →   Shift+wheel", Text::kKeyPan},
-    Line{"{}   ↑ ↓   PgUp PgDn", Text::kKeyScroll},
+    Line{"W  S   + -   {zooms}", Text::kKeyZoom},
+    Line{"A  D   ← →   Shift+{wheel}", Text::kKeyPan},
+    Line{"{scrolls}   ↑ ↓   PgUp PgDn", Text::kKeyScroll},
     Line{"0   Home", Text::kKeyFit},
-    Line{"F   double click", Text::kKeyFocus},
+    Line{"F   {double_click}", Text::kKeyFocus},
     Line{".  ,", Text::kKeyNext},
     Line{"[  ]", Text::kKeyBatch},
     Line{"/   Ctrl+F", Text::kKeySearch},
-    Line{"drag", Text::kKeySelect},
+    Line{"{drag}", Text::kKeySelect},
     Line{"Ctrl+1 … 9,  1 … 9", Text::kKeyBookmark},
-    Line{"click", Text::kKeyFold},
+    Line{"{click}", Text::kKeyFold},
     Line{"M,  Shift+M", Text::kKeyMark},
     Line{"B", Text::kKeyMarks},
     Line{"L", Text::kKeyLongest},
@@ -46,6 +46,18 @@ constexpr std::array kLines = {
     Line{"Ctrl + -   Ctrl 0", Text::kKeyScale},
     Line{"Ctrl+Q", Text::kKeyQuit},
 };
+
+// What is done with the mouse has words in both languages.
+std::string KeysOf(const Ui& ui, const Line& line, Wheel wheel) {
+  const std::string alone = ui.T(Text::kMouseWheel);
+  const std::string with_ctrl = "Ctrl+" + alone;
+  const bool zooms = wheel == Wheel::kZoom;
+  return fmt::format(
+      fmt::runtime(line.keys), fmt::arg("wheel", alone),
+      fmt::arg("zooms", zooms ? alone : with_ctrl), fmt::arg("scrolls", zooms ? with_ctrl : alone),
+      fmt::arg("drag", ui.T(Text::kMouseDrag)), fmt::arg("click", ui.T(Text::kMouseClick)),
+      fmt::arg("double_click", ui.T(Text::kMouseDoubleClick)));
+}
 
 }  // namespace
 
@@ -70,13 +82,16 @@ void DrawHelp(const Ui& ui, bool* open, Wheel* wheel) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetWindowPos();
   DrawText(list, ui.title, {at.x + ui.Px(20), at.y + ui.Px(14)}, Ink(p.text), ui.T(Text::kKeys));
+  float keys = 0;
+  for (const Line& line : kLines) {
+    keys = std::max(keys, TextWidth(ui.strong, KeysOf(ui, line, *wheel)));
+  }
+  const float does = keys + ui.Px(40);
   float y = at.y + ui.Px(50);
   for (const Line& line : kLines) {
-    const bool plain = (line.does == Text::kKeyZoom) == (*wheel == Wheel::kZoom);
-    const std::string keys = fmt::format(fmt::runtime(line.keys), plain ? "wheel" : "Ctrl+wheel");
-    DrawText(list, ui.strong, {at.x + ui.Px(20), y}, Ink(p.accent), keys);
-    DrawText(list, ui.body, {at.x + ui.Px(240), y}, Ink(p.text),
-             Elided(ui.body, ui.T(line.does), size.x - ui.Px(255)));
+    DrawText(list, ui.strong, {at.x + ui.Px(20), y}, Ink(p.accent), KeysOf(ui, line, *wheel));
+    DrawShortened(ui, ui.body, {at.x + does, y}, Ink(p.text), ui.T(line.does),
+                  size.x - does - ui.Px(15));
     y += pitch;
   }
   ImGui::SetCursorScreenPos({at.x + ui.Px(20), y + ui.Px(6)});

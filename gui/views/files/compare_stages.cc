@@ -150,8 +150,8 @@ void DrawCompareStages(const Ui& ui, const CompareAnswer& answer, Area area) {
     most = std::max({most, change.before, change.after});
   }
   const float foot = FontPixels(ui.small) + ui.Px(6);
-  DrawText(ImGui::GetWindowDrawList(), ui.small, {area.min.x, area.max.y - FontPixels(ui.small)},
-           Ink(p.dim), Elided(ui.small, ui.T(Text::kBeyondNoise), area.width()));
+  DrawShortened(ui, ui.small, {area.min.x, area.max.y - FontPixels(ui.small)}, Ink(p.dim),
+                ui.T(Text::kBeyondNoise), area.width());
   area.max.y -= foot;
   DrawHeads(ui, ColumnsOf(ui, area), reach, area.min.y);
   area.min.y += FontPixels(ui.small) + ui.Px(5);

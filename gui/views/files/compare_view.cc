@@ -146,8 +146,8 @@ void DrawCard(const Ui& ui, Area area, const std::string& title, const std::stri
   const Area in = Headed(ui, panel, Elided(ui.strong, title, panel.width()));
   DrawPair(ui, before, after, most, text_a, text_b,
            {in.min, {in.max.x, in.max.y - FontPixels(ui.small) - ui.Px(4)}});
-  DrawText(ImGui::GetWindowDrawList(), ui.small, {in.min.x, in.max.y - FontPixels(ui.small)},
-           Ink(colour), Elided(ui.small, line, in.width()));
+  DrawShortened(ui, ui.small, {in.min.x, in.max.y - FontPixels(ui.small)}, Ink(colour), line,
+                in.width());
 }
 
 void DrawCards(const Ui& ui, const analyzer::Comparison& comparison, Area area) {

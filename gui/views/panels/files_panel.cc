@@ -49,7 +49,10 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
   ImGui::PopID();
   const std::string path =
       analyzer::PlainText(workspace.reading.model.key().trace->String(file.object), 400);
-  if (ImGui::IsItemHovered()) Tip(ui, path + "\n" + ui.T(Text::kStageGoTip));
+  if (ImGui::IsItemHovered()) {
+    Tip(ui, fmt::format("{}\n{}: {}\n{}", path, ui.T(Text::kIoColumnSamples), SamplesText(file),
+                        ui.T(Text::kStageGoTip)));
+  }
   const std::string below = path.starts_with(io.folder) ? path.substr(io.folder.size()) : path;
   DrawText(ImGui::GetWindowDrawList(), ui.body, at, Ink(ui.palette().text),
            PathElided(ui.body, below.empty() ? path : below, width));
@@ -63,7 +66,8 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
   cell(DurationText(static_cast<double>(file.slowest.wall) * 1e-9));
   cell(file.rate() > 0 ? BytesText(static_cast<std::uint64_t>(file.rate())) + "/s" : "–");
   ImGui::TableNextColumn();
-  CellRight(ui, SamplesText(file), true);
+  const std::string samples = SamplesText(file);
+  CellRight(ui, Elided(ui.body, samples, ImGui::GetContentRegionAvail().x), true);
 }
 
 // Sorts again if something that the order depends on has changed.

@@ -93,13 +93,11 @@ Area DrawSourceHead(const Ui& ui, const FlameView& view, const FunctionLine& fun
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const std::string title = TitleOf(function.id);
-  const std::string shown = Elided(ui.strong, title, area.width());
-  DrawText(list, ui.strong, area.min, Ink(p.text), shown);
-  if (function.id != view.chosen) {
-    const float at = area.min.x + TextWidth(ui.strong, shown) + ui.Px(12);
-    const std::string calls = ui.F(Text::kSourceCaller, ShortNameOf(view.chosen));
-    DrawText(list, ui.body, {at, area.min.y}, Ink(p.dim),
-             Elided(ui.body, calls, std::max(area.max.x - at, 1.0F)));
+  DrawShortened(ui, ui.strong, area.min, Ink(p.text), title, area.width());
+  const float at = area.min.x + TextWidth(ui.strong, title) + ui.Px(12);
+  if (function.id != view.chosen && at + ui.Px(60) < area.max.x) {
+    DrawShortened(ui, ui.body, {at, area.min.y}, Ink(p.dim),
+                  ui.F(Text::kSourceCaller, ShortNameOf(view.chosen)), area.max.x - at);
   }
   area.min.y += FontPixels(ui.strong) + ui.Px(3);
   DrawText(list, ui.small, area.min, Ink(p.dim),

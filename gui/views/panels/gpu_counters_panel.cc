@@ -84,8 +84,8 @@ void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Ar
       ui.F(Text::kGpuCounterNote, ValueText(counter.unit, counter.curve.mean),
            ValueText(counter.unit, counter.curve.low), ValueText(counter.unit, counter.curve.high));
   if (counter.name.starts_with("nvml")) note += std::string("  ·  ") + ui.T(Text::kGpuNvmlNote);
-  DrawText(ImGui::GetWindowDrawList(), ui.small, {inside.min.x, inside.min.y + ui.Px(2)},
-           Ink(p.dim), Elided(ui.small, note, inside.width()));
+  DrawShortened(ui, ui.small, {inside.min.x, inside.min.y + ui.Px(2)}, Ink(p.dim), note,
+                inside.width());
   inside.min.y += FontPixels(ui.small) + ui.Px(8);
   TimePlot plot;
   const Extent extent = workspace.gpu.model.key().extent();

@@ -114,7 +114,7 @@ void DrawSizes(const Ui& ui, const IoModel& io, Area area) {
   const SizeBins& sizes = io.sizes;
   if (sizes.reads.empty()) return;
   const std::string note = ui.F(Text::kIoSizesNote, SizeText(static_cast<double>(sizes.median)));
-  DrawText(list, ui.small, area.min, Ink(p.dim), Elided(ui.small, note, area.width()));
+  DrawShortened(ui, ui.small, area.min, Ink(p.dim), note, area.width());
   area.min.y += FontPixels(ui.small) + ui.Px(4);
   const auto whole = static_cast<double>(std::max<std::uint64_t>(io.reads, 1));
   double most = 1e-9;

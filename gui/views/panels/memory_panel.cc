@@ -137,8 +137,8 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
     samples = std::max(samples, curve.curve.at.size());
   }
   if (samples < 4) {
-    DrawText(ImGui::GetWindowDrawList(), ui.small, inside.min, Ink(p.warn),
-             Elided(ui.small, ui.F(Text::kMemoryFewSamples, samples), inside.width()));
+    DrawShortened(ui, ui.small, inside.min, Ink(p.warn), ui.F(Text::kMemoryFewSamples, samples),
+                  inside.width());
     inside.min.y += FontPixels(ui.small) + ui.Px(6);
   }
   if (const auto at = DrawTimePlot(ui, "##memory", inside, plot)) workspace.ShowMoment(*at);

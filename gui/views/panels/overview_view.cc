@@ -69,8 +69,9 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Area inside = Panel(ui, area);
   float y = inside.min.y - ui.Px(2);
-  DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim),
-           Elided(ui.small, card.title, inside.width()));
+  const std::string title = Elided(ui.small, card.title, inside.width());
+  bool cut = title != card.title;
+  DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), title);
   y += FontPixels(ui.small) + ui.Px(3);
   DrawText(list, ui.big, {inside.min.x, y}, Ink(ColourOf(p, card.tone)), card.figure);
   const float after = inside.min.x + TextWidth(ui.big, card.figure) + ui.Px(6);
@@ -78,8 +79,10 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
   ImFont* font = TextWidth(ui.body, card.unit) <= room ? ui.body : ui.small;
   // A unit that has no room beside its figure stands below it.
   const bool beside = TextWidth(font, card.unit) <= room || card.meter >= 0;
+  const std::string unit = beside ? Elided(font, card.unit, room) : std::string();
+  cut = cut || (beside && unit != card.unit);
   DrawText(list, font, {after, y + FontPixels(ui.big) - FontPixels(font) - ui.Px(2)}, Ink(p.dim),
-           beside ? Elided(font, card.unit, room) : std::string());
+           unit);
   y += FontPixels(ui.big) + ui.Px(4);
   if (card.meter >= 0) {
     const float bar = ui.Px(5);
@@ -91,11 +94,15 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
   }
   // Beside a meter there is room for one line, otherwise for two.
   const std::string line = beside ? card.line : card.unit + "  ·  " + card.line;
-  auto lines = WrapText(ui.small, line, inside.width());
-  if (card.meter >= 0 && lines.size() > 1) lines = {Elided(ui.small, card.line, inside.width())};
-  for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 2); ++i) {
-    DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), lines[i]);
+  const Wrapped below = WrapText(ui.small, line, inside.width(), card.meter >= 0 ? 1 : 2);
+  for (const std::string& one : below.lines) {
+    DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), one);
     y += FontPixels(ui.small) + ui.Px(1);
+  }
+  ImGui::SetCursorScreenPos(area.min);
+  ImGui::Dummy({std::max(area.width(), 1.0F), area.height()});
+  if (cut || below.cut) {
+    Tip(ui, card.title + "\n" + card.figure + " " + card.unit + "\n" + card.line);
   }
 }
 

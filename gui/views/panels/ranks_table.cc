@@ -82,8 +82,8 @@ void DrawRanksTable(const Ui& ui, const RanksModel& model, Area area) {
                                 : std::string(ui.T(Text::kRanks));
   Area inside = Headed(ui, Panel(ui, area), title);
   const bool bad = model.verdict >= RankVerdict::kOneSlow;
-  DrawText(ImGui::GetWindowDrawList(), ui.body, inside.min, Ink(bad ? p.bad : p.dim),
-           Elided(ui.body, Sentence(ui, model), inside.width()));
+  DrawShortened(ui, ui.body, inside.min, Ink(bad ? p.bad : p.dim), Sentence(ui, model),
+                inside.width());
   inside.min.y += FontPixels(ui.body) + ui.Px(8);
   BeginArea("ranks", inside, false);
   if (ImGui::BeginTable(

@@ -37,7 +37,7 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   if (room > TextWidth(ui.small, name) && room > TextWidth(ui.small, time)) {
     const float top = bar.y + (bar.height - 2 * FontPixels(ui.small) - ui.Px(1)) / 2;
     DrawText(list, ui.small, {x0 + ui.Px(5), top}, Ink(ink), name);
-    DrawText(list, ui.small, {x0 + ui.Px(5), top + FontPixels(ui.small) + ui.Px(1)}, Ink(ink, 0.85),
+    DrawText(list, ui.small, {x0 + ui.Px(5), top + FontPixels(ui.small) + ui.Px(1)}, Ink(ink),
              time);
   } else if (room > ui.Px(24)) {
     DrawText(list, ui.small, {x0 + ui.Px(5), bar.y + (bar.height - FontPixels(ui.small)) / 2},
@@ -92,8 +92,8 @@ void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area) {
                        const std::vector<RibbonPart>& parts) {
     bar.y = y;
     DrawText(list, ui.body, {inside.min.x, y + ui.Px(1)}, Ink(p.text), title);
-    DrawText(list, ui.small, {inside.min.x, y + ui.Px(1) + FontPixels(ui.body) + ui.Px(2)},
-             Ink(p.dim), Elided(ui.small, line, label - ui.Px(8)));
+    DrawShortened(ui, ui.small, {inside.min.x, y + ui.Px(1) + FontPixels(ui.body) + ui.Px(2)},
+                  Ink(p.dim), line, label - ui.Px(8));
     DrawBar(ui, parts, bar, marked);
   };
   const bool apart = ribbon.workers > 0;

@@ -7,6 +7,7 @@
 #include "analyzer/words/format.h"
 #include "gui/model/timeline/ticks.h"
 #include "gui/views/panels/stage_panels.h"
+#include "traces/names.h"
 
 namespace penstock::gui {
 namespace {
@@ -24,7 +25,9 @@ std::vector<std::string> PartsOfCall(const Ui& ui, const traces::Trace& trace,
   const std::string_view object = trace.String(call.file);
   add(analyzer::PlainText(object.substr(object.rfind('/') + 1), 60));
   const std::string_view name = trace.String(call.detail.name);
-  if (!line.is_part() && name != "file") add(analyzer::PlainText(name, 40));
+  // A span may be called what its stage is called, which the title says.
+  const bool says_more = name != "file" && !traces::StageNamed(name);
+  if (!line.is_part() && says_more) add(analyzer::PlainText(name, 40));
   if (call.detail.sample != SpanDetail::kNoSample) {
     add(ui.F(Text::kSamplesOf, call.detail.sample));
   }

@@ -111,9 +111,11 @@ void Dot(const Ui& ui, const PlotFrame& frame, const Configuration& one, Rgb col
   const float x = std::clamp(hollow ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
                              frame.area.max.x - width);
   const float y = hollow ? at.y + ui.Px(9) : at.y - ui.Px(11) - FontPixels(ui.small);
-  DrawText(list, ui.small,
-           {x, std::clamp(y, frame.area.min.y, frame.area.max.y - FontPixels(ui.small))},
-           Ink(colour), name);
+  const float top = std::clamp(y, frame.area.min.y, frame.area.max.y - FontPixels(ui.small));
+  // The band and the curve would make it hard to read.
+  list->AddRectFilled({x - ui.Px(3), top}, {x + width + ui.Px(3), top + FontPixels(ui.small)},
+                      Ink(ui.palette().panel, 0.9), ui.Px(3));
+  DrawText(list, ui.small, {x, top}, Ink(colour), name);
 }
 
 void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded, Area area) {
@@ -131,7 +133,7 @@ void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded,
   PlotAxes axes;
   axes.x_low = answer.curve.front().workers;
   axes.x_high = std::max(answer.curve.back().workers, answer.curve.front().workers + 1);
-  axes.y_high = high * 1.08;
+  axes.y_high = high * 1.2;  // room for the text above the chosen setting
   axes.whole_x = true;
   axes.x_title = "num_workers";
   axes.x_text = [](double x) { return fmt::format("{:.0f}", x); };
@@ -162,8 +164,9 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
     const float column = (kColumns[place + 1] - kColumns[place]) * area.width();
     DrawText(list, ui.small, {x, area.min.y}, Ink(p.dim), name);
     DrawText(list, ui.big, {x, area.min.y + FontPixels(ui.small) + ui.Px(2)}, Ink(colour), value);
-    DrawText(list, ui.small, {x, area.min.y + FontPixels(ui.small) + FontPixels(ui.big) + ui.Px(6)},
-             Ink(p.dim), Elided(ui.small, line, column - ui.Px(8)));
+    DrawShortened(ui, ui.small,
+                  {x, area.min.y + FontPixels(ui.small) + FontPixels(ui.big) + ui.Px(6)},
+                  Ink(p.dim), line, column - ui.Px(8));
   };
   const Rgb colour = predicted.rate.low > answer.measured    ? p.good
                      : predicted.rate.high < answer.measured ? p.bad

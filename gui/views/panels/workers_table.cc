@@ -124,8 +124,7 @@ void DrawSentence(const Ui& ui, const WorkersModel& model, Area area) {
   const std::string text =
       slow.slow ? ui.F(Text::kWorkerStandsOut, slow.worker_id, fmt::format("{:.1f}", slow.slowdown))
                 : ui.F(Text::kWorkerNoneStandsOut, fmt::format("{:.2f}", slow.slowdown));
-  DrawText(ImGui::GetWindowDrawList(), ui.body, area.min, Ink(slow.slow ? p.bad : p.dim),
-           Elided(ui.body, text, area.width()));
+  DrawShortened(ui, ui.body, area.min, Ink(slow.slow ? p.bad : p.dim), text, area.width());
 }
 
 }  // namespace

@@ -78,8 +78,8 @@ void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row) {
   const bool ranks = canvas.timeline.groups.front().rank != canvas.timeline.groups.back().rank;
   const std::string pid = std::to_string(group.pid);
   const float room = canvas.labels.max.x - left - ui.Px(8) - TextWidth(ui.small, pid);
-  DrawText(list, ui.strong, {left, y}, Ink(p.text),
-           Elided(ui.strong, GroupLabel(ui, group, ranks), room - ui.Px(6)));
+  DrawShortened(ui, ui.strong, {left, y}, Ink(p.text), GroupLabel(ui, group, ranks),
+                room - ui.Px(6));
   DrawTextRight(list, ui.small, canvas.labels.max.x - ui.Px(8), y + ui.Px(1.5F), Ink(p.dim), pid);
 }
 
@@ -98,13 +98,11 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
         ui.F(track.limit ? Text::kLimitOf : Text::kMostOf, CounterText(track, track.most));
     const float top = canvas.Top(row) + ui.Px(2);
     DrawTextRight(list, ui.small, right, top, Ink(p.dim), most);
-    DrawText(list, ui.small, {left, y}, Ink(p.text),
-             Elided(ui.small, owner + ui.T(CounterName(track.kind)),
-                    right - left - TextWidth(ui.small, most) - ui.Px(6)));
+    DrawShortened(ui, ui.small, {left, y}, Ink(p.text), owner + ui.T(CounterName(track.kind)),
+                  right - left - TextWidth(ui.small, most) - ui.Px(6));
   } else if (row.first_of_lane) {
-    DrawText(list, ui.small, {left, y}, Ink(p.dim),
-             Elided(ui.small, owner + LaneLabel(ui, canvas.timeline.lanes[row.lane]),
-                    right - left - ui.Px(12)));
+    DrawShortened(ui, ui.small, {left, y}, Ink(p.dim),
+                  owner + LaneLabel(ui, canvas.timeline.lanes[row.lane]), right - left - ui.Px(12));
   }
 }
 

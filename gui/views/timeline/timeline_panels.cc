@@ -7,6 +7,7 @@
 
 #include "analyzer/words/format.h"
 #include "gui/model/timeline/ticks.h"
+#include "gui/views/panel_parts.h"
 #include "gui/views/timeline/timeline_canvas.h"
 
 namespace penstock::gui {
@@ -87,7 +88,12 @@ void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span) {
   float label = 0;
   for (const SpanFact& fact : facts) label = std::max(label, TextWidth(ui.small, ui.T(fact.name)));
   label += ui.Px(14);
-  float width = std::max(TextWidth(ui.strong, title) + ui.Px(18), TextWidth(ui.small, note));
+  // Names of kernels may be hundreds of characters long.
+  const auto titles = WrapText(ui.strong, title, ui.Px(460), 3).lines;
+  float width = TextWidth(ui.small, note);
+  for (const std::string& line : titles) {
+    width = std::max(width, TextWidth(ui.strong, line) + ui.Px(18));
+  }
   for (const SpanFact& fact : facts) {
     width = std::max(width, label + std::min(TextWidth(ui.small, fact.value), ui.Px(380)));
   }
@@ -95,8 +101,12 @@ void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   DrawSwatch(ui, {at.x, at.y + ui.Px(2)}, canvas.timeline.stage(span));
-  DrawText(list, ui.strong, {at.x + ui.Px(18), at.y}, Ink(p.text), title);
-  float y = at.y + FontPixels(ui.strong) + ui.Px(6);
+  float y = at.y;
+  for (const std::string& line : titles) {
+    DrawText(list, ui.strong, {at.x + ui.Px(18), y}, Ink(p.text), line);
+    y += FontPixels(ui.strong) + ui.Px(2);
+  }
+  y += ui.Px(4);
   const float pitch = FontPixels(ui.small) + ui.Px(4);
   for (const SpanFact& fact : facts) {
     DrawText(list, ui.small, {at.x, y}, Ink(p.dim), ui.T(fact.name));
@@ -136,10 +146,11 @@ void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Area inside = Panel(ui, area);
   DrawSwatch(ui, {inside.min.x, inside.min.y + ui.Px(2)}, canvas.timeline.stage(span));
-  DrawText(list, ui.strong, {inside.min.x + ui.Px(18), inside.min.y}, Ink(p.text),
-           TitleOf(ui, canvas.workspace, span));
   const std::string note = NoteOf(ui, canvas.timeline.detail(span));
   DrawTextRight(list, ui.small, inside.max.x, inside.min.y, Ink(p.warn), note);
+  const float beside = note.empty() ? 0 : TextWidth(ui.small, note) + ui.Px(14);
+  DrawShortened(ui, ui.strong, {inside.min.x + ui.Px(18), inside.min.y}, Ink(p.text),
+                TitleOf(ui, canvas.workspace, span), inside.width() - ui.Px(18) - beside);
   // Facts in columns, with the path across all of them.
   const float pitch = FontPixels(ui.small) + FontPixels(ui.body) + ui.Px(12);
   const float column = ui.Px(150);
@@ -153,8 +164,9 @@ void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
       y += pitch;
     }
     DrawText(list, ui.small, {x, y}, Ink(p.dim), ui.T(fact.name));
-    DrawText(list, ui.body, {x, y + FontPixels(ui.small) + ui.Px(2)}, Ink(p.text),
-             Elided(ui.body, fact.value, inside.max.x - x));
+    const float room = inside.max.x - x;
+    const std::string value = wide ? PathElided(ui.body, fact.value, room) : fact.value;
+    DrawShortened(ui, ui.body, {x, y + FontPixels(ui.small) + ui.Px(2)}, Ink(p.text), value, room);
     x += width;
   }
 }

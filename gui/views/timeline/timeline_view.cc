@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <span>
+#include <string>
 
 #include <fmt/core.h>
 
@@ -137,6 +139,22 @@ void DrawLongest(const Ui& ui, Workspace& workspace, Area area) {
   ImGui::PopFont();
 }
 
+// How many there are, and their names in a tip.
+void DrawStagesWithoutRoom(const Ui& ui, std::span<const StageId> stages, Area area) {
+  std::string names;
+  for (const StageId stage : stages) {
+    names +=
+        (names.empty() ? "" : ui.T(Text::kListComma)) + std::string(WordOf(stage, ui.language));
+  }
+  const std::string count = fmt::format("+{}", stages.size());
+  DrawText(ImGui::GetWindowDrawList(), ui.small,
+           {area.min.x, (area.min.y + area.max.y - FontPixels(ui.small)) / 2},
+           Ink(ui.palette().dim), count);
+  ImGui::SetCursorScreenPos(area.min);
+  ImGui::Dummy({std::max(area.width(), 1.0F), area.height()});
+  Tip(ui, names);
+}
+
 // The legend is the filter: a click hides a stage and shows it again.
 void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, float y) {
   const Palette& p = ui.palette();
@@ -148,12 +166,17 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
     whole += TextWidth(ui.small, WordOf(stage, ui.language)) + ui.Px(25);
   }
   x = std::max(left, right - whole);
-  for (const StageId stage : stages) {
+  const float height = ImGui::GetFrameHeight();
+  const float more = whole > right - left ? TextWidth(ui.small, "+00") : 0;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const StageId stage = stages[i];
     const std::string_view name = WordOf(stage, ui.language);
     const float width = TextWidth(ui.small, name) + ui.Px(19);
-    if (x + width > right) break;
+    if (x + width + more > right) {
+      DrawStagesWithoutRoom(ui, std::span(stages).subspan(i), {{x, y}, {right, y + height}});
+      break;
+    }
     const bool shown = workspace.timeline.Shows(stage);
-    const float height = ImGui::GetFrameHeight();
     ImGui::SetCursorScreenPos({x, y});
     ImGui::PushID(static_cast<int>(stage));
     if (ImGui::InvisibleButton("##stage", {width, height})) {
@@ -177,7 +200,7 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
       list->AddRect(a, b, Ink(p.dim), ui.Px(2));
     }
     DrawText(list, ui.small, {x + ui.Px(17), middle - FontPixels(ui.small) / 2},
-             Ink(p.text, shown ? 1 : 0.45), name);
+             Ink(shown ? p.text : p.dim), name);
     x += width + ui.Px(6);
   }
 }
@@ -252,8 +275,8 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   } else if (panel) {
     DrawSpanPanel(canvas, below);
   } else {
-    DrawText(list, ui.small, {below.min.x + ui.Px(4), below.min.y}, Ink(p.dim),
-             Elided(ui.small, ui.T(Text::kDragHint), below.width()));
+    DrawShortened(ui, ui.small, {below.min.x + ui.Px(4), below.min.y}, Ink(p.dim),
+                  ui.T(Text::kDragHint), below.width());
   }
   workspace.build_ms = ThreadTime() - began;
 }
