@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a frame shows: its fills in the order in which they are drawn, and where each character of
+// each text came out. A value of one frame's draw data, which it does not need afterwards.
+#pragma once
+
+#include <imgui.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "gui/model/palette.h"
+#include "tests/gui/layout/text_calls.h"
+
+namespace penstock::gui::testing {
+
+struct Box {
+  float x0 = 0;
+  float y0 = 0;
+  float x1 = 0;
+  float y1 = 0;
+  [[nodiscard]] float width() const { return x1 - x0; }
+  [[nodiscard]] float height() const { return y1 - y0; }
+  [[nodiscard]] bool empty() const { return x1 <= x0 || y1 <= y0; }
+};
+[[nodiscard]] Box Common(const Box& a, const Box& b);
+
+// A character as it was drawn.
+struct Glyph {
+  Box ink;                // all of it
+  Box seen;               // what its clip rectangle leaves
+  std::size_t order = 0;  // among all that was drawn
+  ImU32 colour = 0;
+};
+
+struct SeenText {
+  TextCall call;
+  std::vector<Glyph> glyphs;
+  std::size_t layer = 0;  // its list among those of the frame
+  std::string window;     // that it is drawn in, and the outermost that this is part of
+  std::string root;
+  bool scrolls = false;  // what of it lies above or below is reached by scrolling
+  bool scrolls_sideways = false;
+};
+
+class Scene {
+ public:
+  // `scrolls_by_itself`: the view has rows that it moves and cuts off without ImGui's scrolling.
+  // Requires: ImGui::Render() has been called, and `calls` are those of this frame.
+  Scene(const ImDrawData& data, std::vector<TextCall> calls, bool scrolls_by_itself);
+
+  [[nodiscard]] const std::vector<SeenText>& texts() const { return texts_; }
+  // The colour at a point of all fills that were drawn before `order`.
+  [[nodiscard]] Rgb Behind(ImVec2 at, std::size_t order) const;
+  // Which part of what had been drawn there shows through what came later; 1: all.
+  [[nodiscard]] double Showing(ImVec2 at, std::size_t order) const;
+  [[nodiscard]] ImVec2 size() const { return size_; }
+
+ private:
+  struct Fill {
+    std::array<ImVec2, 3> at;
+    std::array<ImU32, 3> colour;
+    Box clip;
+    std::size_t order;
+  };
+  void AddList(const ImDrawList& list, std::size_t layer);
+  void AddFill(const Fill& fill);
+  template <class Use>
+  void ForFills(ImVec2 at, const Use& use) const;
+
+  ImVec2 size_;
+  int columns_ = 0;
+  int rows_ = 0;
+  std::vector<Fill> fills_;
+  std::vector<std::vector<std::size_t>> cells_;  // of a grid: fills that touch each, in order
+  std::vector<SeenText> texts_;
+  std::size_t order_ = 0;
+};
+
+}  // namespace penstock::gui::testing
