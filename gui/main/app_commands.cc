@@ -57,7 +57,7 @@ std::vector<Command> App::FileCommands() {
   for (const ExportInfo& info : Exports()) {
     if (!CanExport(workspace_, info.kind)) continue;
     const char* keys = ExportKeys(info.kind);
-    commands.push_back({ui_.T(Text::kExport) + std::string(": ") + ui_.T(info.title),
+    commands.push_back({std::string(ui_.T(Text::kExport)) + ui_.T(Text::kColon) + ui_.T(info.title),
                         keys == nullptr ? "" : keys, [this, kind = info.kind] { Export(kind); }});
   }
   return commands;

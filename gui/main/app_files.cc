@@ -148,7 +148,8 @@ void App::Export(ExportKind kind) {
   const auto infos = Exports();
   const auto info = std::find_if(infos.begin(), infos.end(),
                                  [&](const ExportInfo& one) { return one.kind == kind; });
-  const std::string title = ui_.T(Text::kSaveAs) + std::string(": ") + ui_.T(info->title);
+  const std::string title =
+      std::string(ui_.T(Text::kSaveAs)) + ui_.T(Text::kColon) + ui_.T(info->title);
   if (dialogs_.native && dialogs_.native->running()) return;
   dialogs_.exporting = kind;
   if (dialogs_.native && dialogs_.native->available()) {

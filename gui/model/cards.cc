@@ -162,7 +162,7 @@ class CardMaker {
     }
     if (config().pin_memory) add(Say(Text::kPinned));
     if (config().persistent_workers) add(Say(Text::kKept));
-    const std::string title = fmt::format("{}: {}", Say(Text::kLoader), config().kind);
+    const std::string title = Say(Text::kLoader) + Say(Text::kColon) + config().kind;
     if (!config().workers_known) {
       add(Say(Text::kSettingsUnknown));
       return {title, kNoFigure, "", settings, Tone::kUnknown};

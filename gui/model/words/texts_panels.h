@@ -101,6 +101,7 @@
   X(kGpuSet, "set memory", "填充显存") \
   X(kGpuOtherCopy, "other", "其他") \
   X(kComma, ", ", "，") \
+  X(kColon, ": ", "：") \
   X(kMostOf, "max {}", "最高 {}") \
   X(kLimitOf, "limit {}", "上限 {}") \
   X(kWordFetch, "fetch", "制作批次") \

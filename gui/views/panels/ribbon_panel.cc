@@ -55,7 +55,7 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   ImGui::PushID(static_cast<int>(part.colour) + static_cast<int>(bar.y) * 64);
   ImGui::InvisibleButton("##part", {std::max(max.x - min.x, 1.0F), bar.height});
   ImGui::PopID();
-  Tip(ui, fmt::format("{}: {}", name, time));
+  Tip(ui, name + ui.T(Text::kColon) + time);
 }
 
 void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace& bar, bool marked) {

@@ -207,7 +207,9 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
       answer.code.empty() ? 0 : CodeBoxHeight(ui, answer.code, area.width()) + ui.Px(10);
   const float bottom = area.max.y - notes - code;
   DrawText(ImGui::GetWindowDrawList(), ui.strong, {area.min.x, area.min.y + figures + ui.Px(6)},
-           Ink(p.text), ui.T(Text::kRateOverWorkers));
+           Ink(p.text),
+           fmt::format("{}{}{}", ui.T(Text::kRateOverWorkers), ui.T(Text::kComma),
+                       Render(answer.unit, ui.language)));
   DrawCurve(ui, answer, recorded,
             {{area.min.x, area.min.y + figures + ui.Px(6) + FontPixels(ui.strong) + ui.Px(8)},
              {area.max.x, bottom - ui.Px(10)}});
