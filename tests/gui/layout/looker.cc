@@ -178,7 +178,10 @@ void Looker::Scroll(const Place& place) {
 }
 
 void Looker::Hover(const Place& place, const std::vector<SeenText>& shortened) {
+  constexpr int kAnyPopup = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
+  const bool popup = ImGui::IsPopupOpen(nullptr, kAnyPopup);
   for (const SeenText& text : shortened) {
+    if (popup && !text.root.starts_with("##Popup")) continue;  // the popup takes the mouse
     const std::string key = fmt::format("{} {} {}", place.view, text.call.text, look_.scale);
     if (!explained_.insert(key).second) continue;
     const Box& ink = text.glyphs.front().seen;

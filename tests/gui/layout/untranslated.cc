@@ -81,13 +81,15 @@ bool HasChinese(std::string_view text) {
   return text.find_first_of("\xe4\xe5\xe6\xe7\xe8\xe9") != std::string_view::npos;
 }
 
-// The lines of a tip are one text, in which names go on from one to the next.
+// The lines of a tip are one text, in which names go on from one to the next. Elsewhere a line that
+// ends with a space goes on in the next.
 std::vector<SeenText> WholeTexts(const Scene& scene) {
   std::vector<SeenText> whole;
   for (const SeenText& text : scene.texts()) {
-    const bool goes_on = !whole.empty() && text.root.starts_with("##Tooltip") &&
-                         whole.back().root == text.root &&
-                         whole.back().call.font == text.call.font;
+    const bool goes_on =
+        !whole.empty() &&
+        (text.root.starts_with("##Tooltip") || whole.back().call.text.ends_with(' ')) &&
+        whole.back().root == text.root && whole.back().call.font == text.call.font;
     if (goes_on) {
       whole.back().call.text += text.call.text;
     } else {
