@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 
+#include "agent/core/probe.h"
 #include "agent/core/process.h"
 #include "agent/core/text.h"
 #include "agent/core/thread_state.h"
@@ -40,6 +41,8 @@ struct Python {
   const char* (*as_text)(Object*, Count*);
   void (*clear_error)();
   Object* (*error_occurred)();
+  void* (*save_thread)();
+  void (*restore_thread)(void*);
   void (*retain)(Object*);
   void (*release)(Object*);
   Object* none;
@@ -59,9 +62,10 @@ bool LoadPython() {
          Load(&p.set_item, "PyDict_SetItemString") && Load(&p.from_long, "PyLong_FromLongLong") &&
          Load(&p.as_long, "PyLong_AsLongLong") && Load(&p.as_text, "PyUnicode_AsUTF8AndSize") &&
          Load(&p.clear_error, "PyErr_Clear") && Load(&p.error_occurred, "PyErr_Occurred") &&
-         Load(&p.retain, "Py_IncRef") && Load(&p.release, "Py_DecRef") &&
-         Load(&p.none, "_Py_NoneStruct") && Load(&p.yes, "_Py_TrueStruct") &&
-         Load(&p.no, "_Py_FalseStruct");
+         Load(&p.save_thread, "PyEval_SaveThread") &&
+         Load(&p.restore_thread, "PyEval_RestoreThread") && Load(&p.retain, "Py_IncRef") &&
+         Load(&p.release, "Py_DecRef") && Load(&p.none, "_Py_NoneStruct") &&
+         Load(&p.yes, "_Py_TrueStruct") && Load(&p.no, "_Py_FalseStruct");
 }
 
 Object* None() {
@@ -243,6 +247,7 @@ Object* Delivered(Object* /*self*/, Arguments a, Count n) {
     EmitEvent(wire::kBatchDelivered,
               ContextOf(wire::kNoSample, Number(a, n, 0), Number(a, n, 1, 0)), 0);
     CountBatch();
+    NoteFirstBatch();
   }
   return None();
 }
@@ -257,6 +262,44 @@ Object* ForkToken(Object* /*self*/, Arguments, Count) {
 
 Object* OpenCount(Object* /*self*/, Arguments a, Count n) {
   return g_python.from_long(OpenSpans(StageOf(Number(a, n, 0))));
+}
+
+ProbedPart PartOf(Arguments a, Count n) {
+  return static_cast<ProbedPart>(Number(a, n, 0, 0) & 3);
+}
+
+Object* IsProbing(Object* /*self*/, Arguments, Count) {
+  uint64_t token;
+  Object* answer = Recording() && EnsureProcess(&token) && Probes() ? g_python.yes : g_python.no;
+  g_python.retain(answer);
+  return answer;
+}
+
+Object* StopProbing(Object* /*self*/, Arguments, Count) {
+  NeverProbe();
+  return None();
+}
+
+Object* ProbeBegin(Object* /*self*/, Arguments a, Count n) {
+  BeginProbed(PartOf(a, n));
+  return None();
+}
+
+Object* ProbeEnd(Object* /*self*/, Arguments a, Count n) {
+  return g_python.from_long(static_cast<long long>(EndProbed(PartOf(a, n))));
+}
+
+Object* ProbeRest(Object* /*self*/, Arguments, Count) {
+  return g_python.from_long(static_cast<long long>(ProbedRest()));
+}
+
+// Without the GIL: the delay keeps a core busy, not the interpreter.
+Object* ProbeCompute(Object* /*self*/, Arguments a, Count n) {
+  const int64_t wanted = Number(a, n, 0, 0);
+  void* thread = g_python.save_thread();
+  const uint64_t done = Compute(wanted > 0 ? static_cast<uint64_t>(wanted) : 0);
+  g_python.restore_thread(thread);
+  return g_python.from_long(static_cast<long long>(done));
 }
 
 // Finds the functions that following calls needs. False if calls cannot be followed in this
@@ -363,6 +406,12 @@ MethodDef g_methods[] = {
     {"delivered", Delivered, kFastCall, "delivered(batch, generation)"},
     {"fork_token", ForkToken, kFastCall, "fork_token() -> int"},
     {"open_spans", OpenCount, kFastCall, "open_spans(stage) -> int"},
+    {"probing", IsProbing, kFastCall, "probing() -> bool"},
+    {"probe_stop", StopProbing, kFastCall, "probe_stop()"},
+    {"probe_begin", ProbeBegin, kFastCall, "probe_begin(part)"},
+    {"probe_end", ProbeEnd, kFastCall, "probe_end(part) -> ns to compute"},
+    {"probe_rest", ProbeRest, kFastCall, "probe_rest() -> ns to wait"},
+    {"probe_compute", ProbeCompute, kFastCall, "probe_compute(ns) -> ns"},
     {"follow_begin", FollowBegin, kFastCall,
      "follow_begin(stage, name, sample, batch, generation, ordinary, neighbours, most_events, "
      "most_ticks, monitoring, give_way, *hot) -> 1 if it follows"},

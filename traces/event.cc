@@ -14,11 +14,11 @@ constexpr std::array<std::string_view, wire::kStageCount> kStageNames = {
     "mark", "sync", "copy",   "call",    "block",  "tokenize",
 };
 
-constexpr std::array<std::string_view, 14> kEventNames = {
+constexpr std::array<std::string_view, 15> kEventNames = {
     "none",        "index_sent",      "index_received", "batch_put",
     "batch_got",   "batch_delivered", "next_entered",   "epoch_start",
     "epoch_end",   "major_faults",    "worker_start",   "worker_end",
-    "queue_depth", "digest",
+    "queue_depth", "digest",          "probe",
 };
 
 }  // namespace

@@ -84,6 +84,7 @@ enum class EventType : std::uint8_t {
   kWorkerEnd = wire::kWorkerEnd,
   kQueueDepth = wire::kQueueDepth,
   kDigest = wire::kDigest,
+  kProbe = wire::kProbe,
 };
 
 // "index_sent", "batch_put", ...; "unknown" for values of later versions.

@@ -23,7 +23,7 @@ std::optional<StageId> StageNamed(std::string_view name) {
 }
 
 std::optional<EventType> EventNamed(std::string_view name) {
-  for (std::uint8_t i = 1; i <= static_cast<std::uint8_t>(EventType::kDigest); ++i) {
+  for (std::uint8_t i = 1; i <= static_cast<std::uint8_t>(EventType::kProbe); ++i) {
     if (EventName(static_cast<EventType>(i)) == name) return static_cast<EventType>(i);
   }
   return std::nullopt;

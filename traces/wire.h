@@ -176,6 +176,8 @@ struct ProcessSlot {
   uint8_t reserved[16];  // 192 bytes, so that no two processes share a cache line
 };
 
+inline constexpr uint64_t kProbeNever = ~uint64_t{0};
+
 enum FileMode : uint32_t { kLinear = 0, kRing = 1 };
 enum ClockKind : uint32_t { kClockMonotonic = 0, kClockTsc = 1 };
 
@@ -221,7 +223,11 @@ struct FileHeader {
   uint32_t segment;
   uint32_t written_chunks;  // atomic, linear with a segment: chunks that were written to the file
   uint64_t bytes_lost;  // atomic: read from dataset files and sockets by processes without a slot
-  uint8_t reserved[4096 - 272 - kMaxAnchors * 24];
+  // Experiments inside the run: ticks that a window lasts. 0: there are no experiments.
+  uint64_t probe_window;
+  // atomic: ticks at which the first window begins. 0: not known yet; kProbeNever: no more windows.
+  uint64_t probe_from;
+  uint8_t reserved[4096 - 288 - kMaxAnchors * 24];
   ProcessSlot processes[kMaxProcesses];
 };
 

@@ -62,6 +62,7 @@ enum EventType : uint8_t {
   kWorkerEnd = 11,      // value = worker id
   kQueueDepth = 12,     // value = finished batches in the training process's queue
   kDigest = 13,         // what a transform returned for a sample, or the sample: DigestValue
+  kProbe = 14,          // a window of an experiment begins in this process: ProbeValue
 };
 
 // The value of kDigest: a digest of 32 bits (0: none) and the low half of the id of the transform's
@@ -74,6 +75,33 @@ inline constexpr uint32_t DigestOf(int64_t value) {
 }
 inline constexpr uint32_t NameOfDigest(int64_t value) {
   return static_cast<uint32_t>(value);
+}
+
+// The value of kProbe (docs/diagnosis.md 3.12): what the window spares, how long everything else
+// takes in percent of its usual time, how many microseconds before the event the window began.
+enum ProbeFactor : uint8_t {
+  kProbePlain = 0,    // nothing is changed
+  kProbeNothing = 1,  // nothing is spared
+  kProbeRead = 2,
+  kProbeDecode = 3,
+  kProbeAugment = 4,
+  kProbeCollate = 5,
+  kProbeStep = 6,
+  kProbeFactors = 7,  // how many there are
+  kProbeOver = 255,   // no more windows follow
+};
+inline constexpr uint16_t kProbePercent = 200;
+inline constexpr int64_t ProbeValue(uint8_t factor, uint16_t percent, uint64_t microseconds) {
+  return static_cast<int64_t>(microseconds << 24 | uint64_t{percent} << 8 | factor);
+}
+inline constexpr uint8_t FactorOfProbe(int64_t value) {
+  return static_cast<uint8_t>(value);
+}
+inline constexpr uint16_t PercentOfProbe(int64_t value) {
+  return static_cast<uint16_t>(static_cast<uint64_t>(value) >> 8);
+}
+inline constexpr int64_t MicrosecondsOfProbe(int64_t value) {
+  return static_cast<int64_t>(static_cast<uint64_t>(value) >> 24);
 }
 
 // A followed unit consists of one kKindUnit record and its kKindCall records, from one thread and

@@ -121,6 +121,7 @@ void OpenPending(ThreadState* s, uint32_t i, const Descriptor& from, uint64_t st
       opened != 0 && start - opened < TicksOfPending(1000000000u)) {
     read.first = opened;
     read.busy = open_busy;
+    s->probe.reads += open_busy;
   }
   read.sample = s->context.sample;
   read.batch = s->context.batch;
@@ -161,6 +162,7 @@ bool CountPending(ThreadState* s, const Descriptor& from, uint64_t start, uint64
   InThisOrder();
   read.last = end;
   read.busy += end - start;
+  s->probe.reads += end - start;
   __atomic_store_n(&read.bytes, read.bytes + bytes, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->counting, uint64_t{0}, __ATOMIC_RELEASE);
   return true;

@@ -83,6 +83,10 @@ uint64_t ThreadCpu() {
 
 void Emit(const FinishedSpan& span) {
   if (ThreadState* s = SelfOrCount(); s != nullptr) {
+    if (s->probe.window != 0 && span.stage == wire::kDecode && s->open_stage[wire::kDecode] == 0) {
+      s->probe.decode.wall += span.duration;
+      s->probe.decode.cpu += (span.flags & wire::kFlagCpu) != 0 ? span.work : 0;
+    }
     BusyScope busy(s);
     PutOrCount(busy, s->context, FieldsOf(span, s->depth));
   }

@@ -6,6 +6,7 @@
 
 #include "agent/core/chunk_writer.h"
 #include "agent/core/pending_reads.h"
+#include "agent/core/probe.h"
 #include "agent/core/process.h"
 #include "agent/core/recorder.h"
 #include "agent/core/thread_state.h"
@@ -97,6 +98,7 @@ inline Token Push(ThreadState* s, Stage stage, uint32_t name, void* frame, bool 
   }
   ++s->open_stage[stage];
   o.native = native;
+  o.reads = s->probe.reads;
   s->native_stage[stage] += native ? 1u : 0u;
   s->depth = at + 1;
   o.has_faults = stage == wire::kSample && MapsFiles();
@@ -191,6 +193,9 @@ void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags) {
     const uint64_t cpu = CpuAt(s, &read_at);
     work = cpu > o.cpu ? cpu - o.cpu : 0;
     flags |= wire::kFlagCpu;
+  }
+  if (s->probe.window != 0) {
+    NoteProbed(s, o, end > o.start ? end - o.start : 0, work);
   }
   if (o.stage == wire::kSample && s->pending != 0) {
     FlushReads(s);

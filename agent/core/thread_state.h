@@ -34,11 +34,30 @@ struct OpenSpan {
   uint32_t serial;
   Context saved;    // restored at the end, if `sets_context`
   uint64_t faults;  // major faults at start, if `has_faults`
+  uint64_t reads;   // ProbedPiece::reads at start
   uint8_t stage;
   bool has_cpu;
   bool sets_context;
   bool has_faults;
   bool native;  // opened by the program itself, see BeginNative()
+};
+
+struct ProbedTime {
+  uint64_t wall;  // ticks
+  uint64_t cpu;   // ns, of the spans whose CPU time was measured
+};
+
+// The piece of a thread's work that an experiment may slow down (agent/core/probe.h).
+struct ProbedPiece {
+  uint64_t window;  // in which it began, from 1; 0: none is measured
+  uint64_t start;   // ticks
+  uint64_t cpu;     // ns, of the thread, at the start
+  uint64_t queued;  // ns that the thread had waited for a core, at the start
+  uint64_t reads;   // ticks inside reads
+  // Of outermost spans; decode and tokenize without the reads inside.
+  ProbedTime decode, tokenize, sample, collate;
+  uint64_t rest;  // ns of the delay to wait for without computing
+  uint64_t told;  // the last window that the recording was told of, from 1
 };
 
 struct ThreadState {
@@ -66,6 +85,7 @@ struct ThreadState {
   uint32_t native_stage[wire::kStageCount];  // how many of open_stage are `native`
   OpenSpan open[kMaxDepth];
   Operation operations[kOperations];
+  ProbedPiece probe;
   NvtxThread* nvtx;   // NVTX ranges; kept after a fork and when this state is reused
   uint32_t writer;    // in a lane: id of the thread that writes it; else 0
   char name[16];      // in a lane: its name

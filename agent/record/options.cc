@@ -21,6 +21,9 @@ constexpr TimeNs kMinMemoryPeriod{50'000'000};
 constexpr std::uint64_t kMaxBuffer = std::uint64_t{16} << 30;
 
 constexpr TimeNs kShortestKeep{1'000'000'000};
+constexpr TimeNs kShortestProbe{100'000'000};
+constexpr TimeNs kLongestProbe{600'000'000'000};
+constexpr TimeNs kProbeWindow{5'000'000'000};
 
 // Options as they stand on the command line.
 struct Texts {
@@ -29,6 +32,8 @@ struct Texts {
   std::string batches;
   std::string keep;
   std::string memory = "auto";
+  bool probe = false;
+  std::string probe_window;
 };
 
 // A non-negative decimal number and the unit behind it.
@@ -50,9 +55,9 @@ std::optional<Amount> ParseAmount(std::string_view text) {
 
 // Index where the command begins: after "--", or at the first word that belongs to no option.
 std::size_t CommandStart(const std::vector<std::string>& args) {
-  static constexpr std::array<std::string_view, 11> kWithValue = {
-      "-o",         "--output", "--gpu",    "--for",  "--keep", "--batches",
-      "--override", "--buffer", "--memory", "--data", "--stage"};
+  static constexpr std::array<std::string_view, 12> kWithValue = {
+      "-o",         "--output", "--gpu",    "--for",  "--keep",  "--batches",
+      "--override", "--buffer", "--memory", "--data", "--stage", "--probe-window"};
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (args[i] == "--" || args[i].empty() || args[i][0] != '-') return i;
     if (std::find(kWithValue.begin(), kWithValue.end(), args[i]) != kWithValue.end()) ++i;
@@ -81,9 +86,28 @@ Result<void> CheckKeep(const std::string& text, Options& options) {
   return {};
 }
 
+// Errors: kUsage.
+Result<void> CheckProbe(const Texts& texts, Options& options) {
+  if (texts.probe) options.probe = kProbeWindow;
+  if (texts.probe_window.empty()) return {};
+  const auto time = ParseDuration(texts.probe_window);
+  if (!time || *time < kShortestProbe || *time > kLongestProbe) {
+    return Fail(ErrorKind::kUsage,
+                fmt::format("--probe-window: '{}' is not a time from 100ms to 10m: give 5s",
+                            texts.probe_window));
+  }
+  options.probe = *time;
+  return {};
+}
+
 // Checks what CLI11 has only stored as text. Errors: kUsage.
 Result<void> Check(Options& options, const Texts& texts) {
-  const auto& [buffer, overrides, batches, keep, memory] = texts;
+  const std::string& buffer = texts.buffer;
+  const std::string& overrides = texts.overrides;
+  const std::string& batches = texts.batches;
+  const std::string& keep = texts.keep;
+  const std::string& memory = texts.memory;
+  if (auto checked = CheckProbe(texts, options); !checked) return checked;
   if (!options.limit_time_text.empty()) {
     const auto time = ParseDuration(options.limit_time_text);
     if (!time || time->value <= 0) {
@@ -259,6 +283,12 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
       "--stage", options.stage,
       "copy the data files that the run reads to this folder (tmpfs, a local disk) and let later "
       "reads go to the copies; removed after the run; files opened for writing are not copied");
+  line.AddFlag("--probe", texts.probe,
+               "experiments inside the run (PyTorch's DataLoader): in 30 windows of 5s everything "
+               "except one stage takes twice as long; the report then says what the run would gain "
+               "if that stage took half its time. Results stay the same");
+  line.Add("--probe-window", texts.probe_window,
+           "the same with windows of this length: 2s, or 20s if a batch takes seconds");
   line.Add("--buffer", texts.buffer, "memory between the program and the collector (default 64M)");
   line.Add("--memory", texts.memory,
            "how often to measure the private and shared memory of each process: auto (costs "

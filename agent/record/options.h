@@ -34,6 +34,7 @@ struct Options {
   bool buffer_given = false;
   bool memory = true;             // measure private and shared memory
   TimeNs memory_every;            // 0: as often as it costs next to nothing
+  TimeNs probe;                   // length of the windows of experiments; 0: there are none
   std::string stage;              // folder for copies of what is read; "" none
   std::vector<std::string> data;  // directories of the dataset
   bool quiet = false;

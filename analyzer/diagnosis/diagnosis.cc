@@ -79,6 +79,7 @@ bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diag
   constexpr double kCounts = 0.95;
   // What came before a change of the rate is not start-up.
   if (loader.steady.change) return false;
+  if (!run.probes.empty()) return false;  // the whole run includes experiments
   return run.use != LoopUse::kInterleaved && StartRecurs(loader.pipeline) &&
          diagnosis.whole_rate > 0 && diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
 }

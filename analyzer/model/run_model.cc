@@ -256,6 +256,7 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
     FindWorkers(run, builder, trace.threads(), trace.processes());
     CountSamples(run);
     TakeSamples(run, samples);
+    run.probes = ProbeWindowsOf(trace, run.config.consumer);
     model.loaders.push_back(std::move(run));
   }
   NameLoaders(model.loaders);

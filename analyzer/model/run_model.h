@@ -17,6 +17,7 @@
 #include "analyzer/model/device_records.h"
 #include "analyzer/model/host.h"
 #include "analyzer/model/loader.h"
+#include "analyzer/model/probe_windows.h"
 #include "analyzer/model/rank_layout.h"
 #include "analyzer/model/reads.h"
 #include "analyzer/model/stage_totals.h"
@@ -74,6 +75,7 @@ struct LoaderRun {
   std::uint64_t samples_per_batch = 0;  // median number of sample spans, else batch_size, else 1
   bool samples_known = false;           // false: rates count batches
   ReadTurns turns;                      // of the reads for these batches
+  std::vector<ProbeWindow> probes;      // of experiments in its training process
 };
 
 // One counter of one process over time.

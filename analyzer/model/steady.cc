@@ -50,6 +50,24 @@ std::vector<bool> FindPauses(const LoaderRun& run) {
   return pauses;
 }
 
+// Whether experiments slowed the loop down when the batch was delivered.
+bool IsProbed(const std::optional<std::pair<std::int64_t, std::int64_t>>& probed,
+              const Batch& batch) {
+  return probed && batch.delivered > probed->first && batch.delivered <= probed->second;
+}
+
+// Adds the window from..to, without the time of experiments.
+void AddWindow(std::int64_t from, std::int64_t to,
+               const std::optional<std::pair<std::int64_t, std::int64_t>>& probed,
+               std::vector<std::pair<std::int64_t, std::int64_t>>& windows) {
+  if (!probed || probed->second <= from || probed->first >= to) {
+    windows.emplace_back(from, to);
+    return;
+  }
+  if (from < probed->first) windows.emplace_back(from, probed->first);
+  if (probed->second < to) windows.emplace_back(probed->second, to);
+}
+
 // One turn of the loop, from one delivery to the next.
 struct SteadyTurn {
   std::size_t batch = 0;
@@ -131,10 +149,12 @@ std::size_t WarmUp(const LoaderConfig& config, std::size_t batches) {
 
 SteadyLoop MeasureLoop(const LoaderRun& run) {
   SteadyLoop loop;
+  const auto probed = ProbedTime(run.probes);
   loop.steady.assign(run.batches.size(), false);
   for (const Epoch& epoch : run.epochs) {
     const std::size_t warm = std::max<std::size_t>(1, WarmUp(run.config, epoch.count));
     for (std::size_t i = epoch.first + warm; i < epoch.first + epoch.count; ++i) {
+      if (IsProbed(probed, run.batches[i])) continue;
       loop.steady[i] = true;
       loop.time += run.batches[i].wait() + run.batches[i].step();
       loop.wait += run.batches[i].wait();
@@ -147,16 +167,19 @@ SteadyState FindSteadyState(const LoaderRun& run) {
   SteadyState state;
   state.in_window.assign(run.batches.size(), false);
   state.paused = FindPauses(run);
+  const auto probed = ProbedTime(run.probes);
   std::vector<SteadyTurn> steady_turns;
   for (const Epoch& epoch : run.epochs) {
     const std::size_t warm = WarmUp(run.config, epoch.count);
     if (epoch.count > warm) {
       const Batch& first = run.batches[epoch.first + (warm > 0 ? warm - 1 : 0)];
       const Batch& last = run.batches[epoch.first + epoch.count - 1];
-      state.windows.emplace_back(warm > 0 ? first.delivered : first.wait_start, last.delivered);
+      AddWindow(warm > 0 ? first.delivered : first.wait_start, last.delivered, probed,
+                state.windows);
     }
     for (std::size_t i = epoch.first + warm; i < epoch.first + epoch.count; ++i) {
       const Batch& batch = run.batches[i];
+      if (IsProbed(probed, batch)) continue;
       const bool follows = i > epoch.first;
       const Batch& before = run.batches[follows ? i - 1 : i];
       double interval = batch.wait() + (follows ? before.step() : 0);

@@ -53,12 +53,12 @@ struct SteadyState {
   }
 };
 
-// Leaves out the first credits() batches of each epoch (at most half of them), pauses, and what
-// came before the rate changed for good: both rates together are the speed of neither, and the run
-// goes on at the last one. A change is to at least 1.25 times the rate, or to 1/1.25 of it or less,
-// with at least 32 batches, two seconds and an eighth of the batches on each side (ours;
-// FindShifts()). Batches of a loader that is drained together with others have no rate of their
-// own.
+// Leaves out the first credits() batches of each epoch (at most half of them), pauses, the time of
+// experiments, in which the run is slowed down on purpose, and what came before the rate changed
+// for good: both rates together are the speed of neither, and the run goes on at the last one. A
+// change is to at least 1.25 times the rate, or to 1/1.25 of it or less, with at least 32 batches,
+// two seconds and an eighth of the batches on each side (ours; FindShifts()). Batches of a loader
+// that is drained together with others have no rate of their own.
 //
 // Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
 //         is also longer than three ordinary turns of the loop; at most one step in twenty is one.

@@ -9,6 +9,9 @@
 namespace penstock::analyzer {
 namespace {
 
+// The most confidence if a measurement in the same run contradicts a prediction.
+constexpr double kDisproved = 0.4;
+
 // Reads what the agent of the training process reports about the GPU, or that of another process if
 // it reports nothing.
 void ReadGpuFacts(const traces::Trace& trace, Report& report) {
@@ -75,6 +78,10 @@ Report BuildReport(const traces::Trace& trace, std::string path) {
   report.command = RecordedCommand(trace);
   report.duration = Seconds(trace.end() - trace.begin());
   report.diagnosis = Diagnose(trace);
+  report.probes = MeasureProbes(trace, report.diagnosis);
+  if (report.probes.disagree()) {
+    report.diagnosis.confidence = std::min(report.diagnosis.confidence, kDisproved);
+  }
   report.stages = BuildStageRows(trace, report.diagnosis.run);
   Advice advice = RunRules(trace, report.diagnosis);
   report.findings = std::move(advice.findings);

@@ -18,6 +18,7 @@
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/plan_report.h"
+#include "analyzer/report/probe_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/format.h"
@@ -159,6 +160,9 @@ std::string Verdict(const Report& report, Language language) {
   }
   Statement overrides = OverridesSaid(report.overrides);
   if (!overrides.empty()) line(Say<words::kOverridesAre>(Give<"what">(std::move(overrides))));
+  for (Statement& said : ProbesSaid(report.probes)) {
+    line(Say<words::kClause>(Give<"what">(std::move(said))));
+  }
   return text;
 }
 

@@ -18,6 +18,7 @@
 #include "analyzer/plan/plan.h"
 #include "analyzer/report/coverage.h"
 #include "analyzer/report/overrides.h"
+#include "analyzer/whatif/probes.h"
 #include "analyzer/whatif/tried_changes.h"
 #include "traces/trace.h"
 
@@ -52,6 +53,7 @@ struct Report {
   std::vector<NotChecked> not_checked;
   Plan plan;
   std::vector<TriedChange> changes;  // other than the suggestion, the largest gain first
+  Probes probes;                     // experiments inside the run
   std::vector<GpuCounters> gpus;
   std::vector<std::pair<std::string, KernelTime>>
       kernels;             // the ten most expensive ones, with their names

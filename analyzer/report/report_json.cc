@@ -8,6 +8,7 @@
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/plan_report.h"
+#include "analyzer/report/probe_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/report/statement_json.h"
@@ -330,6 +331,7 @@ std::string ReportJson(const Report& report) {
   WritePlan(report.plan, json);
   WriteSuggestion(diagnosis, json);
   WriteTriedChanges(report, json);
+  WriteProbes(report.probes, json);
   json.Key("memory");
   WriteMemoryJson(diagnosis, json);
   json.Key("gpu");

@@ -13,6 +13,7 @@
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/plan_report.h"
+#include "analyzer/report/probe_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
@@ -56,6 +57,14 @@ std::string GainsLine(const Diagnosis& diagnosis) {
   const Attribution& attribution = diagnosis.loader->attribution;
   text += English(Say<words::kAllData>(Give<"headroom">(attribution.headroom)));
   return RowLabel("if free") + Wrapped(text, kTextWidth, kTextIndent) + "\n";
+}
+
+std::string ProbesText(const Probes& probes) {
+  std::string text;
+  for (const Statement& said : ProbesSaid(probes)) {
+    text += Labelled(text.empty() ? "measured" : "", English(said));
+  }
+  return text;
 }
 
 std::string RowLine(const StageRow& row, std::size_t depth) {
@@ -195,7 +204,7 @@ std::string ReportText(const Report& report, Colour colour) {
     text += Labelled("and", English(other));
   }
   text += Labelled("overrides", English(OverridesSaid(report.overrides)));
-  text += GainsLine(diagnosis) + "\n";
+  text += GainsLine(diagnosis) + ProbesText(report.probes) + "\n";
   text += StageTableText(report, paint) + "\n";
   text += FunctionsText(report, paint);
   text += WorkerLines(diagnosis) + MemoryLines(diagnosis);

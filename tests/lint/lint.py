@@ -30,7 +30,7 @@ ANALYZER_ROOMS = {
     "memory": ("model", "stats"),
     "predict": ("words", "simulate", "memory", "model", "stats"),
     "diagnosis": ("words", "predict", "measure", "memory", "simulate", "ranks", "model", "stats"),
-    "whatif": ("words", "diagnosis", "predict", "simulate"),
+    "whatif": ("words", "diagnosis", "predict", "simulate", "model", "stats"),
     "advice": ("words", "diagnosis", "predict", "memory", "model", "stats"),
     "plan": ("words", "advice", "diagnosis", "predict", "simulate", "model", "stats"),
     "report": ("words", "advice", "plan", "whatif", "diagnosis", "ranks", "model", "stats"),

@@ -117,10 +117,18 @@ TEST(WireTest, DigestsKeepBothHalves) {
   EXPECT_EQ(wire::NameOfDigest(value), 0x87654321u);
 }
 
+TEST(WireTest, ProbesKeepFactorPercentAndTime) {
+  const std::int64_t value = wire::ProbeValue(wire::kProbeStep, wire::kProbePercent, 123'456'789);
+  EXPECT_EQ(wire::MicrosecondsOfProbe(value), 123'456'789);
+  EXPECT_EQ(wire::FactorOfProbe(value), wire::kProbeStep);
+  EXPECT_EQ(wire::PercentOfProbe(value), 200u);
+}
+
 TEST(WireTest, EveryEventHasAName) {
   EXPECT_EQ(EventName(EventType::kIndexSent), "index_sent");
   EXPECT_EQ(EventName(EventType::kQueueDepth), "queue_depth");
   EXPECT_EQ(EventName(EventType::kDigest), "digest");
+  EXPECT_EQ(EventName(EventType::kProbe), "probe");
   EXPECT_EQ(EventName(static_cast<EventType>(99)), "unknown");
 }
 

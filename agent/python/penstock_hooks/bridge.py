@@ -37,5 +37,13 @@ try:
     open_spans = _functions["open_spans"]
 except KeyError as missing:
     raise ImportError("agent without %s" % missing) from None
+# What probe.py needs; None if the agent is of an earlier version.
+probing = _functions.get("probing")
+if probing is not None:
+    probe_begin = _functions["probe_begin"]
+    probe_end = _functions["probe_end"]
+    probe_rest = _functions["probe_rest"]
+    probe_compute = _functions["probe_compute"]
+    probe_stop = _functions["probe_stop"]
 # What functions.py needs, by name; None if the agent is of an earlier version.
 follow = _functions if "follow_begin" in _functions else None

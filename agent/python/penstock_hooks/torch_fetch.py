@@ -10,7 +10,7 @@ import numbers
 import sys
 from time import perf_counter_ns
 
-from penstock_hooks import digests, functions, wire
+from penstock_hooks import digests, functions, probe, wire
 from penstock_hooks.bridge import begin, cancel, end, fact, intern
 from penstock_hooks.torch_state import Progress, local
 from penstock_hooks.wrapping import replace
@@ -264,6 +264,8 @@ def _make_fetch(original):
             progress = self._penstock
         except AttributeError:
             return original(self, possibly_batched_index)
+        if probe.active:
+            probe.begin(probe.MAKING)
         token = begin(_FETCH, name, -1, progress.batch, progress.generation)
         progress.follow = functions.plan(possibly_batched_index)
         began = perf_counter_ns()
@@ -277,6 +279,8 @@ def _make_fetch(original):
             raise
         end(token)
         digests.budget().fetch(perf_counter_ns() - began)
+        if probe.active:
+            probe.settle(probe.MAKING)
         return data
 
     return fetch

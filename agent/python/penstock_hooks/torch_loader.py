@@ -5,7 +5,7 @@ threads as workers.
 Nothing here holds a reference to an iterator or forms a cycle with a queue: the iterator's __del__
 stops the workers, so a reference of ours would keep them alive.
 """
-from penstock_hooks import functions, torch_fetch, torch_options, torch_worker, wire
+from penstock_hooks import functions, probe, torch_fetch, torch_options, torch_worker, wire
 from penstock_hooks.bridge import begin, cancel, context, delivered, emit, end, event, intern, now, role
 from penstock_hooks.torch_queues import PinQueue, attach
 from penstock_hooks.torch_state import Progress, local, next_generation, process
@@ -64,12 +64,15 @@ class Consumer:
         delivered(index, self.generation)
         local.delivered += 1
         if local.ahead is not None:
+            probe.veto(probe.AHEAD)
             local.ahead.got(index, self.generation)
         else:
             context(-1, index, self.generation)
             self.left_at = now()
             if self.count > 1:
                 self.follow = functions.enter(_STEP, self.step_name, -1, index, self.generation)
+            if probe.active:
+                probe.begin(probe.STEP)
 
 
 def _open(iterator, loader):
@@ -80,6 +83,9 @@ def _open(iterator, loader):
     if not here.has_role:
         here.has_role = True
         role(wire.CONSUMER, -1)
+    probe.enter()
+    if getattr(loader, "timeout", 0):
+        probe.veto(probe.TIMEOUT)
     state = iterator._penstock = Consumer(loader.num_workers)
     event(wire.EPOCH_START, -1, state.generation, state.workers)
     return state
@@ -160,6 +166,8 @@ def _make_next(original):
         if state.left_at:
             emit(_STEP, state.step_name, state.left_at, state.batch, state.generation, 0)
             state.left_at = 0
+            if probe.active:
+                probe.settle(probe.STEP)
         fixed = state.fixed
         if fixed is not None and fixed.ready:
             return _next_fixed(self, state, fixed)
@@ -241,12 +249,17 @@ def _make_pin(original):
         if local.pinning:  # pin_memory() calls itself for each element
             return original(data, *args, **kwargs)
         local.pinning = True
+        if probe.active:
+            probe.begin(probe.HANDING)
         token = begin(_PIN, name)
         try:
-            return original(data, *args, **kwargs)
+            pinned = original(data, *args, **kwargs)
         finally:
             end(token, 0)
             local.pinning = False
+        if probe.active:
+            probe.settle(probe.HANDING)
+        return pinned
 
     return pin_memory
 

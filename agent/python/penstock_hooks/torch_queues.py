@@ -7,7 +7,7 @@ wrapped in an object.
 """
 import weakref
 
-from penstock_hooks import torch_worker, wire
+from penstock_hooks import probe, torch_worker, wire
 from penstock_hooks.bridge import context, emit, event, intern, now
 from penstock_hooks.torch_state import CARRIER
 from penstock_hooks.wrapping import payload_bytes
@@ -65,6 +65,8 @@ def _splice(queue, state):
 
     def timed_receive(*args, **kwargs):
         state.recv_at = now()
+        if probe.active:
+            probe.begin(probe.HANDING)
         message = receive(*args, **kwargs)
         state.recv_bytes = len(message)
         return message
@@ -75,6 +77,8 @@ def _splice(queue, state):
             _received(state, message, name)
         except Exception:
             pass
+        if probe.active:
+            probe.settle(probe.HANDING)
         return message
 
     queue._recv_bytes = timed_receive

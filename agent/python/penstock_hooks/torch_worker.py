@@ -8,7 +8,7 @@ multiprocessing queue pickles and writes in a feeder thread, so `put` is measure
 import inspect
 import multiprocessing.process as mp_process
 
-from penstock_hooks import overrides, wire
+from penstock_hooks import overrides, probe, wire
 from penstock_hooks.bridge import begin, cancel, end, event, intern, role
 from penstock_hooks.facts import write_affinity
 from penstock_hooks.torch_state import CARRIER, Progress, local, process
@@ -61,10 +61,11 @@ class _IndexQueue:
 class _Sender:
     """The feeder thread's end of a result queue. It sends one batch at a time."""
 
-    __slots__ = ("token", "bytes", "name")
+    __slots__ = ("token", "bytes", "name", "due")
 
     def __init__(self):
         self.token = 0
+        self.due = None  # a delay of probe.py, due before the next batch: while one is sent, a lock is held
         self.bytes = 0
         self.name = intern("result_queue.put")
 
@@ -77,6 +78,8 @@ class _Sender:
                 if token:
                     self.token = 0
                     end(token, self.bytes or len(message))
+                    if probe.active:
+                        self.due = probe.measure(probe.HANDING)
 
         return send
 
@@ -87,6 +90,11 @@ class _Parcel(tuple):
     def __reduce_ex__(self, protocol):
         try:
             sender = self.sender
+            if sender.due is not None:
+                probe.delay(sender.due)
+                sender.due = None
+            if probe.active:
+                probe.begin(probe.HANDING)
             if sender.token:  # the batch before could not be pickled
                 cancel(sender.token)
             sender.token = begin(_PUT, sender.name, -1, self[0], self.generation)
@@ -140,6 +148,7 @@ def _open_worker(progress, threaded):
         overrides.enter_worker()
         write_affinity()
         progress.generation = mp_process.current_process().__dict__.get(CARRIER, 0)
+    probe.enter()
     event(wire.WORKER_START, -1, progress.generation, progress.worker)
     return begin(_STARTUP, intern("worker"), -1, -1, progress.generation)
 

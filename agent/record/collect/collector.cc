@@ -106,6 +106,8 @@ Result<void> Collector::Open() {
   PENSTOCK_TRY(arena);
   arena_.emplace(std::move(*arena));
   arena_->header().batch_limit = config_.options.limit_batches;
+  arena_->header().probe_window = static_cast<std::uint64_t>(
+      Seconds(config_.options.probe) * static_cast<double>(clock_.ticks_per_second()));
   drain_ = std::make_unique<traces::RecordingDrain>(arena_->memory(), true);
   if (auto ok = drain_->CheckHeader(); !ok) return ok;
   liveness_ = std::make_unique<Liveness>(arena_->header());
@@ -144,6 +146,9 @@ void Collector::WriteFirstFacts() {
   packer_->SetFact("record.start_realtime_ns", std::to_string(realtime_begin_.value));
   packer_->SetFact("record.gpu", options.gpu);
   WriteFaultCost();
+  if (options.probe.value > 0) {
+    packer_->SetFact("record.probe_ns", std::to_string(options.probe.value));
+  }
   if (!options.overrides.empty()) {
     packer_->SetFact("record.override", OverridesText(options.overrides));
   }

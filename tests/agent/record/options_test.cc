@@ -27,6 +27,15 @@ TEST(OptionsTest, KeepIsATimeFromASecond) {
   EXPECT_EQ(Parse({"cmd"})->options.keep, TimeNs{});
 }
 
+TEST(OptionsTest, ProbesHaveWindowsOfFiveSecondsOrAsGiven) {
+  EXPECT_EQ(Parse({"cmd"})->options.probe, TimeNs{});
+  EXPECT_EQ(Parse({"--probe", "cmd"})->options.probe, TimeNs{5'000'000'000});
+  const auto parsed = Parse({"--probe-window", "2s", "cmd"});
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->options.probe, TimeNs{2'000'000'000});
+  EXPECT_EQ(parsed->options.command, (std::vector<std::string>{"cmd"}));
+}
+
 TEST(OptionsTest, CommandMayFollowWithoutDashes) {
   const auto parsed = Parse({"--quiet", "--batches", "7", "python3", "--version"});
   ASSERT_TRUE(parsed);
@@ -45,6 +54,8 @@ TEST(OptionsTest, AnErrorIsOneLineOfUsage) {
       {"--keep", "soon", "--", "cmd"},
       {"--keep", "100ms", "--", "cmd"},
       {"--keep", "-5s", "--", "cmd"},
+      {"--probe-window", "1ms", "--", "cmd"},
+      {"--probe-window", "often", "--", "cmd"},
       {"--batches", "-3", "--", "cmd"},
       {"--batches", "x", "--", "cmd"},
       {"--stop", "--", "cmd"},

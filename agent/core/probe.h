@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Experiments inside the run (docs/diagnosis.md 3.12). In a window of some seconds everything
+// except one part of the work takes twice as long. The rate of the loop then shows what the run
+// would gain if that part took half its time. The agent only says which window it is and which
+// delay is due. Its Python hooks wait, where no lock is held.
+//
+// All processes of a run on one host read the windows from the header of the ring: their length,
+// and when the first one began. No window begins before a batch was delivered. Threads: each
+// measures its own pieces of work, one at a time.
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/core/thread_state.h"
+
+namespace penstock::agent {
+
+enum class ProbedPart : uint8_t {
+  kMaking,   // a worker (or the loop itself) makes a batch
+  kStep,     // from a batch to the next call of the loader
+  kHanding,  // a batch goes from one process to another; only its CPU time counts
+};
+
+// Whether experiments were asked for and have not been stopped.
+bool Probes();
+// Stops the experiments in all processes of the run.
+void NeverProbe();
+
+// To be called when a batch was delivered. The first window begins a while after the run's first
+// batch.
+void NoteFirstBatch();
+
+// What the window with number `index`, from 0, spares. Plain windows and others take turns, and
+// each round has all factors in another order.
+wire::ProbeFactor FactorOfWindow(uint64_t seed, uint64_t index);
+
+// A piece of work begins. If it is a step, this also tells the recording which window it is.
+void BeginProbed(ProbedPart part);
+// The piece is over. Returns for how many ns of CPU time to compute; ProbedRest() says how long to
+// wait after that. A piece that began in another window is not delayed. kTooLong: the delay would
+// be so long that a time limit of the program might be reached.
+inline constexpr uint64_t kTooLong = ~uint64_t{0};
+uint64_t EndProbed(ProbedPart part);
+uint64_t ProbedRest();
+
+// Computes for so many ns of the thread's CPU time. Returns how many it computed.
+uint64_t Compute(uint64_t cpu);
+
+// Counts a span of the stack that has ended. Requires: a piece of work is being measured.
+void NoteProbed(ThreadState* state, const OpenSpan& span, uint64_t wall, uint64_t cpu);
+
+}  // namespace penstock::agent

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/probe_windows.h"
+
+namespace penstock::analyzer {
+
+std::vector<ProbeWindow> ProbeWindowsOf(const traces::Trace& trace, ProcessId process) {
+  std::vector<ProbeWindow> windows;
+  bool open = false;
+  std::uint8_t told = 0;
+  for (const traces::Event& event : trace.events()) {
+    if (event.type != traces::EventType::kProbe) continue;
+    if (event.thread.value >= trace.threads().size()) continue;
+    if (trace.threads()[event.thread.value].process != process) continue;
+    const std::uint8_t factor = wire::FactorOfProbe(event.value);
+    if (open && factor == told) continue;  // by another thread
+    const std::int64_t from = event.at.value - 1000 * wire::MicrosecondsOfProbe(event.value);
+    if (open) windows.back().to = from;
+    told = factor;
+    open = factor < wire::kProbeFactors;
+    if (!open) continue;
+    windows.push_back({static_cast<wire::ProbeFactor>(factor),
+                       static_cast<double>(wire::PercentOfProbe(event.value)) / 100, from,
+                       trace.end().value});
+  }
+  return windows;
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> ProbedTime(
+    const std::vector<ProbeWindow>& windows) {
+  if (windows.empty()) return std::nullopt;
+  return std::pair(windows.front().from, windows.back().to);
+}
+
+}  // namespace penstock::analyzer

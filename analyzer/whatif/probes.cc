@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/probes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "analyzer/model/host.h"
+#include "analyzer/predict/scenario.h"
+#include "analyzer/stats/paired.h"
+#include "analyzer/words/probes.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::array<Factor, wire::kProbeFactors> kProbedFactors = {
+    Factor::kNone,    Factor::kNone,    Factor::kRead,   Factor::kDecode,
+    Factor::kAugment, Factor::kCollate, Factor::kCompute};
+
+// A longer step is not slowed down (agent/core/probe.cc).
+constexpr double kLongestStep = 2;
+constexpr double kOutside = 0.1;  // of the interval
+// If the check is further from 1 than this, the other gains do not hold.
+constexpr double kCheckMargin = 0.05;
+// An interval whose ends are further apart than this says too little. Ours.
+constexpr double kWidest = 1.3;
+// The largest share of the work that may run where the experiments cannot spare it. Ours.
+constexpr double kMostBeside = 0.1;
+// A smaller share of the loop's time is no work of that factor. Ours.
+constexpr double kLeastSeen = 1e-3;
+
+// The batches of the loader in the order in which they were delivered.
+std::vector<const Batch*> DeliveredBatches(const LoaderRun& run) {
+  std::vector<const Batch*> batches;
+  for (const Batch& batch : run.batches) {
+    if (batch.was_delivered()) batches.push_back(&batch);
+  }
+  std::sort(batches.begin(), batches.end(),
+            [](const Batch* a, const Batch* b) { return a->delivered < b->delivered; });
+  return batches;
+}
+
+bool BegunAfter(const Batch& batch, std::int64_t time) {
+  return batch.was_fetched() && batch.fetch_start >= time;
+}
+
+// Seconds between two batches: of their deliveries or of their making, whichever is longer. A queue
+// that is drained hides for a while that batches are made more slowly, and one that is filled hides
+// that they are taken more slowly. The slower of the two is the rate at which the loop ends up.
+double TimeBetween(const Batch& from, const Batch& to) {
+  return static_cast<double>(
+             std::max(to.delivered - from.delivered, to.fetch_end - from.fetch_end)) *
+         1e-9;
+}
+
+// Samples per second in a window; nullopt: too little happened in it.
+std::optional<double> RateIn(const ProbeWindow& window, const LoaderRun& run,
+                             const std::vector<const Batch*>& all) {
+  constexpr std::size_t kFewestTurns = 4;
+  const auto first = std::partition_point(
+      all.begin(), all.end(), [&](const Batch* batch) { return batch->delivered < window.from; });
+  const auto last = std::partition_point(
+      first, all.end(), [&](const Batch* batch) { return batch->delivered < window.to; });
+  const auto turns = static_cast<std::size_t>(std::max(1, run.config.num_workers));
+  std::size_t count = 0;
+  double samples = 0;
+  double time = 0;
+  std::int64_t from = window.from;
+  for (auto begin = first; begin != last;) {
+    // A part of the window: of one epoch, and without long steps.
+    auto end = begin + 1;
+    while (end != last && (*end)->key.generation == (*begin)->key.generation &&
+           (*(end - 1))->step() <= kLongestStep) {
+      ++end;
+    }
+    const Batch& behind = **(end - 1);
+    // Batches that wait in queues were made before it.
+    const auto old =
+        std::find_if(std::make_reverse_iterator(end), std::make_reverse_iterator(begin),
+                     [&](const Batch* batch) { return !BegunAfter(*batch, from); });
+    begin = old.base();
+    // Workers deliver in turn, and sometimes together: only whole turns tell a rate.
+    const std::size_t whole =
+        begin == end ? 0 : static_cast<std::size_t>(end - begin - 1) / turns * turns;
+    if (whole > 0) {
+      for (std::size_t i = 1; i <= whole; ++i)
+        samples += SamplesOf(run, **(begin + static_cast<std::ptrdiff_t>(i)));
+      time += TimeBetween(**begin, **(begin + static_cast<std::ptrdiff_t>(whole)));
+      count += whole;
+    }
+    if (behind.step_end != kNever) from = std::max(from, behind.step_end);
+    begin = end;
+  }
+  if (count < kFewestTurns || !(time > 0) || !(samples > 0)) return std::nullopt;
+  return samples / time;
+}
+
+// By how much the windows of each factor were faster than the plain ones beside them, as logs.
+std::array<std::vector<double>, wire::kProbeFactors> LogGains(const LoaderRun& run) {
+  const std::vector<const Batch*> all = DeliveredBatches(run);
+  std::vector<std::optional<double>> rates;
+  for (const ProbeWindow& window : run.probes) rates.push_back(RateIn(window, run, all));
+  std::array<std::vector<double>, wire::kProbeFactors> gains;
+  for (std::size_t i = 0; i < run.probes.size(); ++i) {
+    const ProbeWindow& window = run.probes[i];
+    if (window.factor == wire::kProbePlain || !rates[i] || !(window.slowed > 1)) continue;
+    double sum = 0;
+    double count = 0;
+    for (const std::size_t beside : {i - 1, i + 1}) {
+      if (beside >= rates.size() || run.probes[beside].factor != wire::kProbePlain) continue;
+      if (!rates[beside]) continue;
+      sum += std::log(*rates[beside]);
+      ++count;
+    }
+    if (count > 0)
+      gains[window.factor].push_back(std::log(window.slowed * *rates[i]) - sum / count);
+  }
+  return gains;
+}
+
+// Sets what follows from the logs: the gain, or why it is not known.
+void TakeLogs(const std::vector<double>& logs, ProbedFactor& factor) {
+  factor.windows = logs.size();
+  if (logs.size() < kFewestProbes) {
+    factor.unknown =
+        Say<words::kProbeFewWindows>(Give<"windows">(logs.size()), Give<"fewest">(kFewestProbes));
+    return;
+  }
+  const auto count = static_cast<double>(logs.size());
+  double mean = 0;
+  for (const double log : logs) mean += log / count;
+  double squares = 0;
+  for (const double log : logs) squares += (log - mean) * (log - mean);
+  const double half =
+      StudentBound(kOutside, logs.size() - 1) * std::sqrt(squares / (count - 1) / count);
+  factor.gain = {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
+  if (2 * half > std::log(kWidest)) {
+    factor.unknown =
+        Say<words::kProbeNoise>(Give<"low">(factor.gain.low), Give<"high">(factor.gain.high));
+  }
+}
+
+// Seconds of the loop's batches that a factor takes.
+double TimeOf(const LoaderRun& run, Factor factor) {
+  double time = 0;
+  for (const Batch& batch : run.batches) {
+    switch (factor) {
+      case Factor::kRead:
+        time += batch.read.wall;
+        break;
+      case Factor::kDecode:
+        time += batch.decode.wall;
+        break;
+      case Factor::kAugment:
+        time += batch.augment.wall;
+        break;
+      case Factor::kCollate:
+        time += batch.collate.wall;
+        break;
+      default:
+        time += std::max(0.0, batch.step());
+    }
+  }
+  return time;
+}
+
+// Whether threads of the program's own do so much of the samples' work that sparing or delaying the
+// makers' part alone does not show what a stage costs.
+bool ThreadsHelp(const LoaderRun& run) {
+  double makers = 0;
+  for (const Batch& batch : run.batches) makers += batch.fetch.wall;
+  return run.threads_stages.sum() > kMostBeside * makers;
+}
+
+// Why the gain of a faster loader does not hold although it was measured: a device computes beside
+// the loop, was not slowed down, and may be the next limit. Empty: it holds.
+Statement LimitedByDevice(const DeviceActivity& device, const Interval& gain) {
+  const bool known = device.kernels && device.window > 0;
+  if (!known && device.copies.empty()) return {};
+  const double busy = known ? device.Share(device.computing) : 0;
+  const double most = known ? 1 / std::max(busy, 1e-9) : 1 + kCheckMargin;
+  if (gain.high <= most) return {};
+  return Say<words::kProbeDevice>(GiveIf<"busy">(known, busy), Give<"low">(gain.low),
+                                  Give<"high">(gain.high));
+}
+
+// What the replay predicts for the same change.
+std::optional<Interval> PredictedGain(const LoaderDiagnosis& loader, Factor factor, double speed) {
+  if (!loader.suggestion.missing.empty()) return std::nullopt;
+  Setting setting;
+  setting.workers = loader.pipeline.workers;
+  setting.prefetch = loader.pipeline.prefetch;
+  const Pipeline now = Apply(loader.pipeline, setting, loader.facts);
+  setting.scale = {{factor, 1 / speed}};
+  const Pipeline changed = Apply(loader.pipeline, setting, loader.facts);
+  const auto before = PredictSteady(SteadyPart(now), loader.replay);
+  const auto after = PredictSteady(SteadyPart(changed), loader.replay);
+  if (!before || !after || !(before->estimate > 0)) return std::nullopt;
+  return Interval{after->estimate / before->estimate, after->low / before->estimate,
+                  after->high / before->estimate};
+}
+
+// `reason`: one of the words of penstock_hooks/probe.py.
+Statement EndedFor(const std::string& reason) {
+  return Say<words::kProbesEnded>(Give<"timeout">(reason == "timeout"),
+                                  Give<"ahead">(reason == "look-ahead"),
+                                  Give<"long">(reason == "long-delays"), Give<"why">(reason));
+}
+
+// Why a process ended the experiments of its run; "": none did.
+std::string EndedBecause(const traces::Trace& trace) {
+  for (const traces::ProcessInfo& process : trace.processes()) {
+    std::string reason = TextFact(process.facts, "probe.off");
+    if (!reason.empty()) return reason;
+  }
+  return "";
+}
+
+// Whether the loader computes on cores that other programs take. A delay then waits for a core in
+// another way than the work does: a thread that has slept gets one sooner.
+bool OnCrowdedCores(const LoaderDiagnosis& loader) {
+  constexpr double kComputes = 4;  // wall over CPU time, below which a fetch is mostly computing
+  const double ratio = loader.signals.wall_per_cpu;
+  return loader.cpu.crowded && ratio > 0 && ratio < kComputes;
+}
+
+// Why the experiments tell nothing, before any window is looked at; empty: they may.
+Statement WhyNone(const Diagnosis& diagnosis, const std::string& ended) {
+  if (!ended.empty()) return EndedFor(ended);  // somewhere in a window
+  if (!diagnosis.loader || diagnosis.run.loader().probes.empty()) {
+    return Say<words::kNoProbeBegan>();
+  }
+  const RankLayout& ranks = diagnosis.run.ranks;
+  if (ranks.hosts.size() > 1 || ranks.world_size > static_cast<int>(ranks.places.size())) {
+    return Say<words::kProbeOtherRanks>();
+  }
+  if (OnCrowdedCores(*diagnosis.loader)) return Say<words::kProbesCrowded>();
+  return {};
+}
+
+// Why no gain can be believed; empty: with nothing spared the loop did not become faster or slower.
+Statement WhyUnchecked(const ProbedFactor& check) {
+  if (check.windows < kFewestProbes)
+    return Say<words::kTooFewProbes>(Give<"fewest">(kFewestProbes));
+  const Interval& gain = check.gain;
+  if (!check.known()) {
+    return Say<words::kNoisyProbes>(Give<"low">(gain.low), Give<"high">(gain.high));
+  }
+  if (std::abs(gain.estimate - 1) <= kCheckMargin) return {};
+  return Say<words::kProbesUnsound>(Give<"gain">(gain.estimate), Give<"low">(gain.low),
+                                    Give<"high">(gain.high));
+}
+
+ProbedFactor MeasureFactor(const LoaderDiagnosis& loader, const LoaderRun& run, Factor which,
+                           const std::vector<double>& logs, double speed) {
+  ProbedFactor factor;
+  factor.name = FactorName(which);
+  factor.speed = speed;
+  const double whole = TimeOf(run, Factor::kCompute) + run.waited;
+  factor.seen = TimeOf(run, which) > kLeastSeen * whole;
+  TakeLogs(logs, factor);
+  if (!factor.known()) return factor;
+  factor.predicted = PredictedGain(loader, which, speed);
+  if (which == Factor::kCompute) return factor;
+  if (which != Factor::kCollate && ThreadsHelp(run)) {
+    factor.unknown = Say<words::kProbeThreads>();
+  } else {
+    factor.unknown = LimitedByDevice(loader.device, factor.gain);
+  }
+  return factor;
+}
+
+}  // namespace
+
+bool Probes::disagree() const {
+  return std::any_of(factors.begin(), factors.end(),
+                     [](const ProbedFactor& factor) { return factor.disagrees; });
+}
+
+Probes MeasureProbes(const traces::Trace& trace, const Diagnosis& diagnosis) {
+  Probes probes;
+  const std::string ended = EndedBecause(trace);
+  probes.any = !ended.empty() || !TextFact(trace.facts(), "record.probe_ns").empty();
+  probes.check.name = "nothing";
+  if (!probes.any) return probes;
+  probes.missing = WhyNone(diagnosis, ended);
+  if (!probes.missing.empty()) return probes;
+  const LoaderRun& run = diagnosis.run.loader();
+  double speed = 1;
+  for (const ProbeWindow& window : run.probes) speed = std::max(speed, window.slowed);
+  const auto gains = LogGains(run);
+  TakeLogs(gains[wire::kProbeNothing], probes.check);
+  probes.missing = WhyUnchecked(probes.check);
+  probes.sound = probes.missing.empty();
+  for (std::size_t i = wire::kProbeRead; i < gains.size(); ++i) {
+    ProbedFactor factor = MeasureFactor(*diagnosis.loader, run, kProbedFactors[i], gains[i], speed);
+    if (!probes.sound && factor.known()) factor.unknown = Say<words::kProbeUnchecked>();
+    factor.disagrees =
+        factor.known() && factor.predicted &&
+        (factor.predicted->low > factor.gain.high || factor.predicted->high < factor.gain.low);
+    probes.factors.push_back(std::move(factor));
+  }
+  return probes;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What experiments inside the run measured (docs/diagnosis.md 3.12): how many times as fast the
+// loop would be if one stage took less time, beside what the replay predicts. Values; pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/stats/bootstrap.h"
+#include "analyzer/words/statement.h"
+
+namespace penstock::analyzer {
+
+struct ProbedFactor {
+  std::string name;         // as FactorName(); "nothing" for the check
+  double speed = 1;         // the factor is so many times as fast
+  bool seen = true;         // the recording has work of it; without any there is no gain to tell
+  std::size_t windows = 0;  // that could be compared
+  Interval gain;            // times as fast, 90 %; set from kFewestProbes windows on
+  Statement unknown;        // why the gain is not known; empty: it is
+  std::optional<Interval> predicted;
+  // The two intervals have nothing in common.
+  bool disagrees = false;
+
+  [[nodiscard]] bool known() const { return unknown.empty(); }
+};
+
+// With fewer windows a factor has no interval.
+inline constexpr std::size_t kFewestProbes = 3;
+
+struct Probes {
+  bool any = false;  // there were windows, or a reason why there are none
+  // In these windows nothing was spared. A gain means that something was not slowed down, and that
+  // all other gains are too large.
+  ProbedFactor check;
+  bool sound = true;                  // the check holds; false: no gain is known
+  std::vector<ProbedFactor> factors;  // in the order of the data's way
+  Statement missing;                  // why no gain is known; empty: some may be
+
+  [[nodiscard]] bool disagree() const;
+};
+
+// Measures the main loader.
+//
+// Estimator:   the mean over a factor's windows of log(slowed * rate) less the mean of the logs of
+//              the rates of the plain windows beside it, and its t interval (90 %). The rate of a
+//              window counts whole turns of the workers and only batches that were begun in it, and
+//              leaves out ends of epochs and steps of more than two seconds. It is that of making
+//              these batches or of taking them, whichever is lower.
+// Assumes:     log ratios that are independent, from one normal distribution.
+// Few samples: without kFewestProbes windows there is no interval. If an interval's ends differ by
+//              more than a factor of 1.3, or the check does not hold, the gain is not known.
+[[nodiscard]] Probes MeasureProbes(const traces::Trace& trace, const Diagnosis& diagnosis);
+
+}  // namespace penstock::analyzer

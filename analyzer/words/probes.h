@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Experiments inside the run: what they measured, or why they did not.
+#pragma once
+
+#include "analyzer/words/message.h"
+
+namespace penstock::analyzer::words {
+
+inline constexpr Message kProbed{
+    "probe.factor",
+    "{factor:text} {speed:3g} times as fast: [predicted {predicted:.2}x ({from:.2}..{to:.2}), ]"
+    "measured in this run {gain:.2}x ({low:.2}..{high:.2})[disagrees?; the two disagree: believe "
+    "the measurement]",
+    "{factor:text} 快到 {speed:3g} 倍：[预计 {predicted:.2} 倍（{from:.2} 至 {to:.2}），]"
+    "本次运行中实测 {gain:.2} 倍（{low:.2} 至 {high:.2}）[disagrees?；两者不符，以实测为准]"};
+inline constexpr Message kProbeUnknown{
+    "probe.unknown", "{factor:text} {speed:3g} times as fast: not known, because {why:words}",
+    "{factor:text} 快到 {speed:3g} 倍：未知，因为{why:words}"};
+inline constexpr Message kProbeFewWindows{
+    "probe.few-windows",
+    "only {windows:count window} of it had enough batches, and {fewest:count} are needed",
+    "只有 {windows:count} 个窗口的批次足够，需要 {fewest:count} 个"};
+inline constexpr Message kProbeNoise{"probe.noise",
+                                     "its windows differ too much: {low:.2}x to {high:.2}x",
+                                     "各窗口差异过大：{low:.2} 至 {high:.2} 倍"};
+inline constexpr Message kProbeThreads{
+    "probe.threads",
+    "threads of the program's own do part of the work, where the experiments cannot spare it",
+    "部分工作由程序自己的线程完成，实验无法对其区别对待"};
+inline constexpr Message kProbeDevice{
+    "probe.device",
+    "the GPU computes beside the loop and was not slowed down[ (it was busy {busy:percent} of the "
+    "time)]: it may be the next limit, below the {low:.2}x to {high:.2}x that were measured",
+    "GPU 与循环并行计算，未被放慢[（其忙碌时间占 {busy:percent}）]：它可能先成为瓶颈，"
+    "使收益低于实测的 {low:.2} 至 {high:.2} 倍"};
+inline constexpr Message kProbeUnchecked{"probe.unchecked", "the check does not hold",
+                                         "对照不成立"};
+inline constexpr Message kProbeCheck{"probe.check",
+                                     "check, with nothing faster: {gain:.2}x ({low:.2}..{high:.2})",
+                                     "对照（没有环节变快）：{gain:.2} 倍（{low:.2} 至 {high:.2}）"};
+
+// Why no gain is known at all.
+inline constexpr Message kProbesNothing{
+    "probe.missing", "experiments in this run: gains are not known, because {why:words}",
+    "运行中的实验：收益未知，因为{why:words}"};
+inline constexpr Message kNoProbeBegan{
+    "probe.none-began",
+    "no window began: it needs batches of PyTorch's DataLoader, and four windows of time before "
+    "the first",
+    "没有窗口开始：需要 PyTorch DataLoader 的批次，并且第一个窗口之前要有四个窗口的时间"};
+inline constexpr Message kProbesEnded{
+    "probe.ended",
+    "they were given up: [timeout?the loader has a timeout, which slower batches might reach|"
+    "[ahead?batches are asked for before the loop needs them|[long?delays would be longer than two "
+    "seconds|{why:text}]]]",
+    "实验已放弃：[timeout?加载器设有超时，放慢后的批次可能触发|"
+    "[ahead?循环提前请求批次|[long?延迟会超过两秒|{why:text}]]]"};
+inline constexpr Message kProbeOtherRanks{
+    "probe.other-ranks",
+    "ranks take part that this recording does not slow down at the same moments (other hosts, or "
+    "recordings of their own)",
+    "有些 rank 不会与本记录同时放慢（位于其他主机，或另行记录）"};
+inline constexpr Message kProbesCrowded{
+    "probe.crowded",
+    "other programs took cores that the loader computes on, and delays wait for cores in another "
+    "way than the work does. Record again without them",
+    "其他程序占用了加载器计算所用的核心，延迟等待核心的方式与实际工作不同。请在没有其他程序时重新记"
+    "录"};
+inline constexpr Message kTooFewProbes{
+    "probe.too-few",
+    "there is too little for an interval, {fewest:count} windows of each kind with some batches: "
+    "let the run go on, or choose another --probe-window",
+    "数据不足以给出区间，每种窗口需要 {fewest:count} 个且各有若干批次：延长运行，或改用其他 "
+    "--probe-window"};
+inline constexpr Message kNoisyProbes{
+    "probe.noisy",
+    "the speed of the run varies too much: the check, which should be 1, is {low:.2}x to "
+    "{high:.2}x. Longer windows (--probe-window) or a machine without other programs help",
+    "运行速度波动过大：应为 1 的对照在 {low:.2} 至 {high:.2} "
+    "倍之间。延长窗口（--probe-window）或避免其他程序干扰会有帮助"};
+inline constexpr Message kProbesUnsound{
+    "probe.unsound",
+    "the check measured {gain:.2}x ({low:.2}..{high:.2}) with nothing faster. It should be 1: not "
+    "everything was slowed down alike (a device or other programs on the cores), so gains would "
+    "not hold",
+    "没有环节变快的对照测得 {gain:.2} 倍（{low:.2} 至 "
+    "{high:.2}），应为 1：并非所有部分都同样放慢（设备，或占用核心的其他程序），收益不成立"};
+
+}  // namespace penstock::analyzer::words

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Experiments inside a run: what their windows measured is told, and stays out of everything else.
+#include "analyzer/whatif/probes.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include "analyzer/report/html_report.h"
+#include "analyzer/report/probe_report.h"
+#include "analyzer/report/report.h"
+#include "analyzer/words/probes.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Costs;
+using testing::MakeSynthetic;
+using testing::Synthetic;
+
+constexpr int kPlainBatches = 120;
+constexpr int kWindow = 40;  // batches
+
+// A worker that takes 11.6 ms for a batch, 8 of them for decoding; the step takes 1 ms.
+constexpr Costs kOrdinary{1, 8, 2, 0.5, 0.1, 0.3, 1, 0};
+
+Costs Slowed(double decode, double others) {
+  return {others * kOrdinary.read,    decode * kOrdinary.decode,
+          others * kOrdinary.augment, others * kOrdinary.collate,
+          others * kOrdinary.put,     others * kOrdinary.get,
+          others * kOrdinary.step,    0};
+}
+
+// Costs in a window of this kind; `window` counts all windows.
+using CostsIn = std::function<Costs(wire::ProbeFactor factor, int window)>;
+
+// The factor of every other window, by turns with a check in which nothing is spared.
+wire::ProbeFactor FactorIn(wire::ProbeFactor spared, int window) {
+  if (window % 2 == 0) return wire::kProbePlain;
+  return window % 4 == 1 ? spared : wire::kProbeNothing;
+}
+
+// `run` with windows after a plain beginning, told as slowed down twice. A batch is made so many
+// batches before it is delivered.
+traces::TraceData ProbedData(Synthetic run, int windows, wire::ProbeFactor spared,
+                             const CostsIn& costs_in, int ahead) {
+  const auto window_of = [](int index) {
+    return index < kPlainBatches ? -1 : (index - kPlainBatches) / kWindow;
+  };
+  run.batches = kPlainBatches + windows * kWindow + kPlainBatches;
+  run.costs = [=](int /*epoch*/, int index) {
+    const auto costs_at = [&](int place) {
+      const int window = window_of(place);
+      const bool inside = window >= 0 && window < windows;
+      return costs_in(inside ? FactorIn(spared, window) : wire::kProbePlain, window);
+    };
+    Costs costs = costs_at(index - ahead);
+    costs.step = costs_at(index).step;
+    return costs;
+  };
+  traces::TraceData data = MakeSynthetic(run);
+  data.facts["record.probe_ns"] = "500000000";
+  std::vector<traces::Event> told;
+  for (const traces::Event& event : data.events) {
+    const auto index = static_cast<int>(event.batch.index);
+    const int window = window_of(index);
+    const bool begins = event.type == traces::EventType::kBatchDelivered &&
+                        index >= kPlainBatches && (index - kPlainBatches) % kWindow == 0;
+    if (!begins || window > windows) continue;
+    traces::Event probe = event;
+    probe.type = traces::EventType::kProbe;
+    probe.batch = {};
+    probe.value = wire::ProbeValue(window < windows ? FactorIn(spared, window) : wire::kProbeOver,
+                                   wire::kProbePercent, 0);
+    told.push_back(probe);
+  }
+  data.events.insert(data.events.end(), told.begin(), told.end());
+  return data;
+}
+
+// In turn all but decoding slowed down `others` times, and everything `all` times.
+traces::TraceData DecodeProbed(int windows, double others, double all) {
+  Synthetic run;
+  run.workers = 1;
+  const auto costs = [=](wire::ProbeFactor factor, int /*window*/) {
+    if (factor == wire::kProbePlain) return kOrdinary;
+    return factor == wire::kProbeDecode ? Slowed(1, others) : Slowed(all, all);
+  };
+  return ProbedData(run, windows, wire::kProbeDecode, costs, 0);
+}
+
+std::unique_ptr<traces::Trace> Probed(int windows, double others, double all) {
+  return traces::MakeTrace(DecodeProbed(windows, others, all));
+}
+
+const ProbedFactor& Decode(const Probes& probes) {
+  return probes.factors[1];
+}
+
+TEST(ProbesTest, MeasureWhatAFasterStageGains) {
+  const auto trace = Probed(17, 2, 2);
+  const Probes probes = MeasureProbes(*trace, Diagnose(*trace));
+  ASSERT_TRUE(probes.any);
+  ASSERT_TRUE(probes.missing.empty());
+  EXPECT_EQ(Decode(probes).name, "decode");
+  EXPECT_EQ(Decode(probes).windows, 4U);
+  EXPECT_TRUE(Decode(probes).known());
+  EXPECT_NEAR(Decode(probes).gain.estimate, 11.6 / 7.6, 0.03);
+  EXPECT_LT(Decode(probes).gain.high - Decode(probes).gain.low, 0.1);
+  EXPECT_NEAR(probes.check.gain.estimate, 1, 0.02);
+  EXPECT_TRUE(probes.sound);
+}
+
+TEST(ProbesTest, ThePredictionStandsBesideItAndAgrees) {
+  const auto trace = Probed(17, 2, 2);
+  const Probes probes = MeasureProbes(*trace, Diagnose(*trace));
+  ASSERT_TRUE(Decode(probes).predicted);
+  EXPECT_FALSE(Decode(probes).disagrees);
+  EXPECT_FALSE(probes.disagree());
+}
+
+TEST(ProbesTest, WindowsStayOutOfTheSteadyRate) {
+  const auto trace = Probed(17, 2, 2);
+  const Diagnosis diagnosis = Diagnose(*trace);
+  EXPECT_NEAR(diagnosis.samples_rate, 4 / 11.6e-3, 0.03 * 4 / 11.6e-3);
+  EXPECT_FALSE(diagnosis.loader->steady.change);
+  EXPECT_FALSE(diagnosis.whole_run);
+  EXPECT_LE(diagnosis.loader->steady.batches, 2U * kPlainBatches);
+}
+
+TEST(ProbesTest, AGainOfNothingSaysThatTheOthersDoNotHold) {
+  const auto trace = Probed(17, 2, 1);  // what was to be slowed down was not
+  const Report report = BuildReport(*trace, "t");
+  EXPECT_TRUE(report.probes.missing.Is(words::kProbesUnsound));
+  EXPECT_NEAR(report.probes.check.gain.estimate, 2, 0.05);
+  EXPECT_FALSE(report.probes.sound);
+  EXPECT_FALSE(Decode(report.probes).known());
+  EXPECT_FALSE(report.probes.disagree());
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_NE(text.find("not known, because"), std::string::npos) << text;
+  EXPECT_EQ(text.find("decode 2 times as fast"), std::string::npos) << text;
+}
+
+TEST(ProbesTest, ADisagreementIsToldAndLowersTheConfidence) {
+  const auto trace = Probed(17, 1, 2);  // as if decoding alone had taken all the time
+  const Report report = BuildReport(*trace, "t");
+  ASSERT_TRUE(report.probes.disagree());
+  EXPECT_LE(report.diagnosis.confidence, 0.4);
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_NE(text.find("the two disagree"), std::string::npos) << text;
+  EXPECT_NE(ReportHtml(report, BuildPlots(*trace, report), Language::kChinese).find("两者不符"),
+            std::string::npos);
+}
+
+TEST(ProbesTest, TwoWindowsAreTooFew) {
+  const auto trace = Probed(7, 2, 2);
+  const Probes probes = MeasureProbes(*trace, Diagnose(*trace));
+  EXPECT_TRUE(probes.missing.Is(words::kTooFewProbes));
+  EXPECT_FALSE(Decode(probes).known());
+}
+
+TEST(ProbesTest, WindowsThatDifferSaySo) {
+  Synthetic run;
+  run.workers = 1;
+  // In every second of its windows something else takes half of the machine.
+  const auto costs = [](wire::ProbeFactor factor, int window) {
+    if (factor == wire::kProbePlain) return kOrdinary;
+    if (factor == wire::kProbeNothing) return Slowed(2, 2);
+    return window % 8 == 1 ? Slowed(1, 2) : Slowed(2, 4);
+  };
+  const auto trace = traces::MakeTrace(ProbedData(run, 17, wire::kProbeDecode, costs, 0));
+  const Report report = BuildReport(*trace, "t");
+  EXPECT_TRUE(report.probes.sound);
+  EXPECT_TRUE(Decode(report.probes).unknown.Is(words::kProbeNoise));
+  EXPECT_NE(ReportText(report, Colour::kOff).find("not known, because its windows"),
+            std::string::npos);
+}
+
+TEST(ProbesTest, ACheckThatVariesTellsNoGain) {
+  Synthetic run;
+  run.workers = 1;
+  const auto costs = [](wire::ProbeFactor factor, int window) {
+    if (factor == wire::kProbePlain) return kOrdinary;
+    if (factor == wire::kProbeDecode) return Slowed(1, 2);
+    return window % 8 == 3 ? Slowed(1.5, 1.5) : Slowed(3, 3);
+  };
+  const auto trace = traces::MakeTrace(ProbedData(run, 17, wire::kProbeDecode, costs, 0));
+  const Probes probes = MeasureProbes(*trace, Diagnose(*trace));
+  EXPECT_TRUE(probes.missing.Is(words::kNoisyProbes));
+  EXPECT_FALSE(Decode(probes).known());
+}
+
+// Four workers make a batch in 13.5 ms and fill a queue of 16; the step takes 20.3 ms. With a step
+// of half the time the workers are the limit. In a window that spares the step they make a batch in
+// 27 ms, but the queue lasts for most of it.
+TEST(ProbesTest, AQueueThatIsDrainedHidesNoLimit) {
+  Synthetic run;
+  run.workers = 4;
+  run.prefetch = 4;
+  const auto costs = [](wire::ProbeFactor factor, int /*window*/) {
+    const double making = factor == wire::kProbePlain ? 1 : 2;
+    const double step = factor == wire::kProbeNothing ? 2 : 1;
+    return Costs{4 * making, 36 * making, 13 * making, making, 0.1, 0.3 * step, 20 * step, 0};
+  };
+  const auto trace = traces::MakeTrace(ProbedData(run, 17, wire::kProbeStep, costs, 16));
+  const Probes probes = MeasureProbes(*trace, Diagnose(*trace));
+  const ProbedFactor& step = probes.factors[4];
+  EXPECT_EQ(step.name, "compute");
+  ASSERT_TRUE(step.known()) << English(step.unknown) << English(probes.missing);
+  EXPECT_NEAR(step.gain.estimate, 20.3 / 13.5, 0.06);
+}
+
+TEST(ProbesTest, WorkOnThreadsOfTheProgramIsNotMeasured) {
+  const auto trace = Probed(17, 2, 2);
+  Diagnosis diagnosis = Diagnose(*trace);
+  for (LoaderRun& loader : diagnosis.run.loaders) loader.threads_stages.decode = 10;
+  const Probes probes = MeasureProbes(*trace, diagnosis);
+  EXPECT_TRUE(Decode(probes).unknown.Is(words::kProbeThreads));
+}
+
+TEST(ProbesTest, ADeviceThatIsNotSlowedDownMayBeTheNextLimit) {
+  const auto trace = Probed(17, 2, 2);
+  Diagnosis diagnosis = Diagnose(*trace);
+  DeviceActivity& device = diagnosis.loader->device;
+  device.kernels = true;
+  device.window = 10;
+  device.computing = 5;  // twice as fast is possible
+  EXPECT_TRUE(Decode(MeasureProbes(*trace, diagnosis)).known());
+  device.computing = 8;
+  EXPECT_TRUE(Decode(MeasureProbes(*trace, diagnosis)).unknown.Is(words::kProbeDevice));
+}
+
+TEST(ProbesTest, OtherProgramsOnTheLoadersCoresTellNoGain) {
+  const auto trace = Probed(17, 2, 2);
+  Diagnosis diagnosis = Diagnose(*trace);
+  diagnosis.loader->cpu.crowded = true;
+  diagnosis.loader->signals.wall_per_cpu = 1.5;
+  EXPECT_TRUE(MeasureProbes(*trace, diagnosis).missing.Is(words::kProbesCrowded));
+  diagnosis.loader->signals.wall_per_cpu = 10;  // it sleeps
+  EXPECT_TRUE(MeasureProbes(*trace, diagnosis).missing.empty());
+}
+
+TEST(ProbesTest, RanksElsewhereAreNotSlowedDown) {
+  const auto trace = Probed(17, 2, 2);
+  Diagnosis diagnosis = Diagnose(*trace);
+  diagnosis.run.ranks.world_size = 2;
+  diagnosis.run.ranks.places.resize(1);
+  EXPECT_TRUE(MeasureProbes(*trace, diagnosis).missing.Is(words::kProbeOtherRanks));
+}
+
+TEST(ProbesTest, AStageThatWasNotSeenHasNoLine) {
+  traces::TraceData data = DecodeProbed(17, 2, 2);
+  for (std::vector<traces::Span>& thread : data.spans) {
+    std::erase_if(thread, [](const traces::Span& span) {
+      return span.stage == traces::StageId{wire::kDecode};
+    });
+  }
+  const auto trace = traces::MakeTrace(std::move(data));
+  const Report report = BuildReport(*trace, "t");
+  EXPECT_FALSE(Decode(report.probes).seen);
+  EXPECT_EQ(ReportText(report, Colour::kOff).find("decode 2 times"), std::string::npos);
+}
+
+TEST(ProbesTest, JsonHasBothGains) {
+  const auto trace = Probed(17, 2, 2);
+  simdjson::dom::parser parser;
+  const std::string json = ReportJson(BuildReport(*trace, "t"));
+  const simdjson::dom::element probe = parser.parse(json)["probe"].value();
+  EXPECT_TRUE(probe["sound"].get_bool().value());
+  const simdjson::dom::element decode = probe["factors"].at(1).value();
+  EXPECT_EQ(decode["factor"].get_string().value(), "decode");
+  EXPECT_NEAR(decode["measured"].get_double().value(), 11.6 / 7.6, 0.03);
+  EXPECT_NEAR(decode["predicted"].get_double().value(), 11.6 / 7.6, 0.15);
+}
+
+TEST(ProbesTest, ARunWithoutThemHasNothingToSay) {
+  const auto trace = testing::SyntheticTrace(Synthetic{});
+  const Report report = BuildReport(*trace, "t");
+  EXPECT_FALSE(report.probes.any);
+  EXPECT_TRUE(ProbesSaid(report.probes).empty());
+  EXPECT_EQ(ReportJson(report).find("\"probe\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
