@@ -150,8 +150,7 @@
   X(kShowOnly, "Show only {}", "仅显示 {}")                                                        \
   X(kFoldAll, "Fold all processes", "折叠全部进程")                                                \
   X(kUnfoldAll, "Unfold all processes", "展开全部进程")                                            \
-  X(kSearchHint, "Search: decode, batch 12, >5ms, cat.jpg",                                        \
-    "搜索：解码、批次 12、>5ms、cat.jpg")                                                       \
+  X(kSearchHint, "Search: decode, batch 12, >5ms, cat.jpg", "搜索：解码、批次 12、>5ms、cat.jpg")  \
   X(kHits, "{} of {}", "{} / {}")                                                                  \
   X(kNoHits, "nothing found", "未找到")                                                            \
   X(kFit, "Fit", "全部")                                                                           \
