@@ -157,7 +157,8 @@ std::vector<std::string> AfterLauncher(const Launcher& launcher, std::vector<std
       ++i;
       break;
     }
-    const bool assignment = launcher.name == "env" && word.find('=') != std::string::npos;
+    const bool assignment =
+        launcher.name == "env" && word[0] != '-' && word.find('=') != std::string::npos;
     if (assignment) continue;
     if (word.size() > 1 && word[0] == '-') {
       if (const auto [split, taken] = SplitString(words, i); launcher.name == "env" && taken > 0) {
