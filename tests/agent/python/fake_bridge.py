@@ -147,3 +147,4 @@ def open_spans(stage):
     return sum(span[1] == stage for span in _here().open)
 
 follow = None  # calls are followed by the agent alone
+probing = None  # and only the agent experiments
