@@ -16,7 +16,8 @@ int main(void) {
   printf("%d\n", av_seek_frame(input, -1, 7, 1));
   int context = 5, packet = 1;
   void* decoder = &context;
-  printf("decoder %d %d\n", avcodec_open2(decoder, NULL, NULL), context);
+  printf("decoder %d ", avcodec_open2(decoder, NULL, NULL));
+  printf("%d\n", context);
   Frame frame = {0};
   for (int i = 0; i < 4; ++i) {
     const int sent = avcodec_send_packet(&context, &packet);
