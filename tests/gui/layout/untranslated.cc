@@ -27,7 +27,7 @@ bool IsUpper(char c) {
   return std::isupper(static_cast<unsigned char>(c)) != 0;
 }
 
-// Of a word in a text, without what stands before and after it.
+// A word in a text without what stands before and after it.
 std::string_view Trimmed(std::string_view word) {
   const auto keeps = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   while (!word.empty() && !keeps(word.front())) word.remove_prefix(1);
