@@ -31,7 +31,7 @@
 namespace penstock::gui {
 namespace {
 
-// Of one run; seconds since the process was started, unless said otherwise.
+// The times of one run, in seconds since the process was started unless said otherwise.
 struct Times {
   double screen = 0;   // OpenGL is ready
   double frame = 0;    // something is drawn

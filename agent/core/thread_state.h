@@ -54,7 +54,7 @@ struct ProbedPiece {
   uint64_t cpu;     // ns, of the thread, at the start
   uint64_t queued;  // ns that the thread had waited for a core, at the start
   uint64_t reads;   // ticks inside reads
-  // Of outermost spans; decode and tokenize without the reads inside.
+  // Times of outermost spans; those of decode and tokenize leave out the reads inside.
   ProbedTime decode, tokenize, sample, collate;
   uint64_t rest;  // ns of the delay to wait for without computing
   uint64_t told;  // the last window that the recording was told of, from 1

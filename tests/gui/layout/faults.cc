@@ -22,7 +22,7 @@ Box ClipOf(const TextCall& call) {
   return {call.clip.x, call.clip.y, call.clip.z, call.clip.w};
 }
 
-// Of its characters, as far as they are seen.
+// The box around what is seen of its characters.
 Box SeenBox(const SeenText& text) {
   Box box{1e9F, 1e9F, -1e9F, -1e9F};
   for (const Glyph& glyph : text.glyphs) {

@@ -33,7 +33,7 @@ class LayoutFaults : public ::testing::Test {
   }
   void TearDown() override { ImGui::DestroyContext(); }
 
-  // Of a white window that `draw` fills.
+  // Shows a white window that `draw` fills.
   Scene Drawn(const std::function<void(ImDrawList*)>& draw) {
     for (int i = 0; i < 3; ++i) {
       static_cast<void>(TakeTextCalls());
