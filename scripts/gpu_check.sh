@@ -196,6 +196,8 @@ section_loader() {
       fi
     done
   fi
+  torch "penstock.Loader" && step "penstock.Loader with device=cuda" env PENSTOCK_BUILD="$build" \
+    PYTHONPATH="$PWD/python" "$python" -B scripts/gpu/python_loader.py "$set" || true
   # For pictures of a megapixel and more, gpu-hybrid lets the GPU read the codes.
   local large=$out/large
   make_set "$large" "nvJPEG, gpu-hybrid" --kind fullhd --count 120 || true

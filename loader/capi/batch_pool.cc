@@ -11,16 +11,18 @@ namespace penstock::loader {
 
 // Lies in front of the pixels, which are so aligned to a cache line.
 struct alignas(64) BatchPool::Block {
-  std::size_t mapped = 0;           // bytes, this header included
+  std::size_t mapped = 0;  // bytes, this header included
+  bool pinned = false;
   std::shared_ptr<BatchPool> pool;  // while a caller holds the block
 };
 
-std::shared_ptr<BatchPool> BatchPool::Make(std::size_t extra, std::size_t kept) {
-  return std::shared_ptr<BatchPool>(new BatchPool(extra, kept));
+std::shared_ptr<BatchPool> BatchPool::Make(std::size_t extra, std::size_t kept,
+                                           std::unique_ptr<HostPinner> pinner) {
+  return std::shared_ptr<BatchPool>(new BatchPool(extra, kept, std::move(pinner)));
 }
 
-BatchPool::BatchPool(std::size_t extra, std::size_t kept)
-    : process_(getpid()), extra_(extra), kept_(kept) {
+BatchPool::BatchPool(std::size_t extra, std::size_t kept, std::unique_ptr<HostPinner> pinner)
+    : process_(getpid()), extra_(extra), kept_(kept), pinner_(std::move(pinner)) {
   spare_.reserve(kept);
 }
 
@@ -34,6 +36,7 @@ BatchPool::Block* BatchPool::Of(void* memory) {
 
 void BatchPool::Unmap(Block* block) {
   const std::size_t mapped = block->mapped;
+  if (block->pinned) pinner_->Unpin(block);
   block->~Block();
   munmap(block, mapped);
 }
@@ -59,6 +62,7 @@ std::byte* BatchPool::Get(std::size_t bytes) {
   madvise(mapped, size, MADV_HUGEPAGE);
   auto* const block = new (mapped) Block;
   block->mapped = size;
+  block->pinned = pinner_ != nullptr && pinner_->Pin(mapped, size);
   const std::lock_guard lock(mutex_);
   ++blocks_;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): memory behind the header

@@ -3,7 +3,8 @@
 // The memory of batches that leave the ring for a consumer who may keep them for ever. A block is
 // one batch: pixels, labels, ids, geometry. Blocks that come back are used again, up to a number;
 // the rest is unmapped. A pool lives as long as somebody holds a block of it. Threads: any. After
-// fork() a child's calls do nothing, since its parent's threads may have held the lock.
+// fork() a child's calls do nothing, since its parent's threads may have held the lock. With a
+// HostPinner blocks are page-locked while they are mapped, as far as the system allows it.
 #pragma once
 
 #include <sys/types.h>
@@ -13,6 +14,7 @@
 #include <mutex>
 #include <vector>
 
+#include "loader/capi/host_pinner.h"
 #include "loader/pipeline/ring.h"
 
 namespace penstock::loader {
@@ -20,7 +22,9 @@ namespace penstock::loader {
 class BatchPool final : public BatchMemory, public std::enable_shared_from_this<BatchPool> {
  public:
   // `extra`: bytes after the pixels of each batch. `kept`: most blocks that are kept for later.
-  [[nodiscard]] static std::shared_ptr<BatchPool> Make(std::size_t extra, std::size_t kept);
+  // `pinner`: page-locks the blocks; nullptr: nothing does.
+  [[nodiscard]] static std::shared_ptr<BatchPool> Make(
+      std::size_t extra, std::size_t kept, std::unique_ptr<HostPinner> pinner = nullptr);
   ~BatchPool() override;
 
   std::byte* Get(std::size_t bytes) override;
@@ -32,19 +36,21 @@ class BatchPool final : public BatchMemory, public std::enable_shared_from_this<
   // Gives the memory back. From any thread, also after the pool's owner is gone.
   static void Release(void* memory);
 
+  [[nodiscard]] bool pins() const { return pinner_ != nullptr; }
   // Number of mapped blocks, in use or kept.
   [[nodiscard]] std::size_t blocks() const;
 
  private:
   struct Block;
 
-  BatchPool(std::size_t extra, std::size_t kept);
+  BatchPool(std::size_t extra, std::size_t kept, std::unique_ptr<HostPinner> pinner);
   static Block* Of(void* memory);
-  static void Unmap(Block* block);
+  void Unmap(Block* block);
 
   const pid_t process_;
   const std::size_t extra_;
   const std::size_t kept_;
+  const std::unique_ptr<HostPinner> pinner_;
   mutable std::mutex mutex_;
   std::vector<Block*> spare_;
   std::size_t blocks_ = 0;

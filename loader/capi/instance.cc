@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "loader/capi/host_pinner.h"
 #include "loader/pipeline/cores.h"
 #include "loader/source/sources.h"
 
@@ -200,8 +201,10 @@ Result<std::unique_ptr<Instance>> Instance::Open(const char* const* sources, std
   made->batch_bytes_ =
       made->geometry_offset_ + (made->options_.geometry ? batch * sizeof(PenstockGeometry) : 0);
   // Beside those of the ring: one in the consumer's hands, one that it has just put down.
-  made->pool_ =
-      BatchPool::Make(made->batch_bytes_ - made->labels_offset_, std::size_t{options.prefetch} + 4);
+  std::unique_ptr<HostPinner> pinner;
+  if (options.pin != 0) pinner = HostPinner::Open(static_cast<int>(options.pin_device));
+  made->pool_ = BatchPool::Make(made->batch_bytes_ - made->labels_offset_,
+                                std::size_t{options.prefetch} + 4, std::move(pinner));
   made->options_.memory = made->pool_.get();
   return made;
 }
@@ -222,6 +225,7 @@ PenstockLoaderFacts Instance::Facts() const {
   facts.element_bytes = static_cast<std::uint32_t>(ElementSize(format.type));
   facts.channels_first = format.layout == Layout::kChw ? 1 : 0;
   facts.workers = options_.workers;
+  facts.pinned = pool_->pins() ? 1 : 0;
   source_->kind().copy(&facts.kind[0], sizeof facts.kind - 1);
   return facts;
 }

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Grows when a struct or a function changes its meaning. */
-#define PENSTOCK_LOADER_ABI 1
+#define PENSTOCK_LOADER_ABI 2
 
 enum PenstockStatus {
   PENSTOCK_OK = 0,
@@ -55,12 +55,15 @@ typedef struct PenstockLoaderOptions {
   uint32_t read_ahead;   /* reads in flight for each thread, at least 1 */
   double reduce;         /* as `penstock load --reduce`, 0: never */
   uint32_t trace_loader; /* its number in a recording of this process */
+  uint32_t pin_device;   /* number of the GPU that `pin` is for */
   uint8_t shuffle;
   uint8_t drop_last;
   uint8_t exif;       /* apply the orientation */
   uint8_t lenient;    /* accept damage that libjpeg only warns of */
   uint8_t persistent; /* keep the threads after an epoch, and begin the next one ahead */
   uint8_t geometry;   /* say what became of each picture; not with every `ops` */
+  uint8_t pin;        /* page-lock the memory of batches, where NVIDIA's driver does that: a copy to
+                         a GPU then need not wait. Hold a batch until its copy is over. */
 } PenstockLoaderOptions;
 
 typedef struct PenstockLoaderFacts {
@@ -79,6 +82,7 @@ typedef struct PenstockLoaderFacts {
   uint32_t workers;
   char kind[16];            /* "folder", "list", "tar" or "packed" */
   uint64_t geometry_offset; /* of the PenstockGeometry[batch]; 0: not asked for */
+  uint32_t pinned;          /* 1: batches are page-locked, as far as the system allows it */
 } PenstockLoaderFacts;
 
 /* What became of one picture, for masks and boxes that share it. In this order: the crop is resized

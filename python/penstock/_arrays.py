@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views of a batch's memory as torch tensors, NumPy arrays or memoryviews."""
+"""Views of a batch's memory as torch tensors, NumPy arrays or memoryviews, and copies of it on a GPU."""
+import collections
+import contextlib
 import importlib
 import importlib.util
 import sys
@@ -14,6 +16,35 @@ def _shape(samples, facts):
     return (samples, facts.height, facts.width, 3)
 
 
+class CopiesToGpu:
+    """Copies tensors to a GPU without waiting for the copy, and keeps their memory from being used again before it
+    is over: PyTorch does that only for memory which it has allocated itself.
+
+    stream: a function that returns the stream on which PyTorch copies.
+    """
+
+    MOST = 8  # under way; then it waits for the oldest, so that a slow GPU does not fill the memory
+
+    def __init__(self, device, stream):
+        self._device, self._stream = device, stream
+        self._under_way = collections.deque()  # (event, memory), the oldest first
+
+    def __call__(self, memory, tensors):
+        under_way = self._under_way
+        while under_way and under_way[0][0].query():
+            under_way.popleft()
+        if len(under_way) == self.MOST:
+            under_way.popleft()[0].synchronize()
+        copies = tuple(tensor.to(self._device, non_blocking=True) for tensor in tensors)
+        under_way.append((self._stream().record_event(), memory))
+        return copies
+
+    def __del__(self):
+        for event, _ in self._under_way:
+            with contextlib.suppress(RuntimeError):  # CUDA may have ended before, with all copies
+                event.synchronize()
+
+
 def _torch_maker(output, device):
     torch = importlib.import_module("torch")
     if not hasattr(torch, "frombuffer"):
@@ -26,6 +57,7 @@ def _torch_maker(output, device):
                 "everywhere" % device
             )
         device = torch.device(device)
+        copies = CopiesToGpu(device, lambda: torch.cuda.current_stream(device))
 
     def make(block, samples, facts):
         shape = _shape(samples, facts)
@@ -33,7 +65,9 @@ def _torch_maker(output, device):
         labels = frombuffer(block, dtype=int64, count=samples, offset=facts.labels_offset)
         if device == "cpu":
             return images, labels
-        return images.to(device), labels.to(device)
+        if not facts.pinned:
+            return images.to(device), labels.to(device)
+        return copies(block, (images, labels))
 
     return make
 
@@ -69,6 +103,15 @@ def _memoryview_maker(output, _device):
 
 
 _MAKERS = {"torch": _torch_maker, "numpy": _numpy_maker, "memoryview": _memoryview_maker}
+
+
+def pin_of(device):
+    """Whether batches are to be page-locked, and the number of the GPU that they go to."""
+    if device == "cpu":
+        return False, 0
+    torch = importlib.import_module("torch")
+    index = torch.device(device).index
+    return True, torch.cuda.current_device() if index is None else index
 
 
 def maker_of(arrays, output, device):

@@ -6,7 +6,7 @@ import threading
 
 from penstock._places import library
 
-ABI = 1
+ABI = 2
 OK, END, WAITING, STOPPED, USAGE, ENVIRONMENT, INPUT, FORKED = range(8)
 ALL_CORES = 0xFFFFFFFF
 
@@ -34,12 +34,14 @@ class Options(ctypes.Structure):
         ("read_ahead", ctypes.c_uint32),
         ("reduce", ctypes.c_double),
         ("trace_loader", ctypes.c_uint32),
+        ("pin_device", ctypes.c_uint32),
         ("shuffle", ctypes.c_uint8),
         ("drop_last", ctypes.c_uint8),
         ("exif", ctypes.c_uint8),
         ("lenient", ctypes.c_uint8),
         ("persistent", ctypes.c_uint8),
         ("geometry", ctypes.c_uint8),
+        ("pin", ctypes.c_uint8),
     )
 
 
@@ -60,6 +62,7 @@ class Facts(ctypes.Structure):
         ("workers", ctypes.c_uint32),
         ("kind", ctypes.c_char * 16),
         ("geometry_offset", ctypes.c_uint64),
+        ("pinned", ctypes.c_uint32),
     )
 
 

@@ -6,7 +6,7 @@ import weakref
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 from penstock import marks
-from penstock._arrays import maker_of
+from penstock._arrays import maker_of, pin_of
 from penstock._loader_arguments import Sources, ranks, whole, workers_here
 from penstock._loader_library import END, OK, STOPPED, WAITING, LoaderError, Native, Options, block_class
 from penstock.ops import Operation, render
@@ -55,7 +55,8 @@ class Loader:
     targets: a function of penstock.targets.Samples, called likewise: files, labels and geometry of a batch. What it
         returns is delivered in the place of `labels`: masks, boxes. Its time is in `targets_seconds`, its mark is
         "targets". Needs NumPy, and operations whose geometry can be shared: no rotate, one resize, one more crop.
-    device: "cpu", or "cuda", "cuda:1": PyTorch copies each batch there.
+    device: "cpu", or "cuda", "cuda:1": PyTorch copies each batch there, from page-locked memory where the driver
+        allows it (`pinned`), and the program goes on meanwhile.
     arrays: "torch", "numpy" or "memoryview"; None: the first of them that is installed.
     persistent: keep the threads between epochs and begin the next epoch's first batches ahead.
 
@@ -95,6 +96,7 @@ class Loader:
         self._make, self.arrays = maker_of(arrays, output, device)
         if targets is not None:
             require_numpy()
+        pin, pin_device = pin_of(device)
         rank, world = ranks(rank, world)
         text = render(ops)
         options = Options(
@@ -119,6 +121,8 @@ class Loader:
             lenient=lenient,
             persistent=persistent,
             geometry=targets is not None,
+            pin=pin,
+            pin_device=pin_device,
         )
         options.size = ctypes.sizeof(options)
         with Sources(source) as (paths, folder):
@@ -269,6 +273,11 @@ class Loader:
     @property
     def workers(self) -> int:
         return self._facts.workers
+
+    @property
+    def pinned(self) -> bool:
+        """Whether batches lie in page-locked memory, from which a GPU copies while the program goes on."""
+        return bool(self._facts.pinned)
 
     @property
     def classes(self) -> List[str]:

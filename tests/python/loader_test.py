@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import weakref
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -355,6 +356,55 @@ class Trouble(Case):
     def test_no_gpu_is_said(self):
         with self.assertRaisesRegex(ValueError, "PyTorch"):
             self.loader(device="cuda")
+        self.assertFalse(self.loader().pinned)
+
+    def test_memory_is_held_until_its_copy_to_a_gpu_is_over(self):
+        if importlib.util.find_spec("torch") is None:
+            self.skipTest("PyTorch is missing")
+        import torch
+        from penstock._arrays import CopiesToGpu
+
+        class Event:
+            over, waited = False, 0
+
+            def query(self):
+                return self.over
+
+            def synchronize(self):
+                self.over, self.waited = True, self.waited + 1
+
+        class Memory:
+            pass
+
+        class Stream:
+            events = []
+
+            def record_event(self):
+                self.events.append(Event())
+                return self.events[-1]
+
+        stream, held = Stream(), weakref.WeakSet()
+        copies = CopiesToGpu(torch.device("meta"), lambda: stream)
+
+        def copy():
+            memory = Memory()
+            held.add(memory)
+            return copies(memory, (torch.zeros(3, 2), torch.zeros(3)))
+
+        images, labels = copy()
+        self.assertEqual(("meta", (3, 2), "meta"), (images.device.type, tuple(images.shape), labels.device.type))
+        copy()
+        self.assertEqual(2, len(held))
+        stream.events[0].over = True
+        copy()
+        self.assertEqual(2, len(held))
+        for _ in range(2 * CopiesToGpu.MOST):
+            copy()
+            self.assertLessEqual(len(held), CopiesToGpu.MOST)
+        self.assertEqual(0, stream.events[-1].waited)
+        del copies
+        self.assertEqual(0, len(held))
+        self.assertEqual(1, stream.events[-1].waited)
 
     def test_a_second_iteration_ends_the_first_with_an_error(self):
         loader = self.loader()
