@@ -10,7 +10,8 @@
 # --count  pictures in the set (default: that of make-set)
 # --build  where penstock-load was built (default build/release)
 # Other options go to benchmarks/loaders/compare.py, among them --rounds 10, --seconds 5 and
-# --python VENV/bin/python with nvidia-dali-cuda120 or spdl (which needs Debian's libavdevice59).
+# --python VENV/bin/python with nvidia-dali-cuda120, spdl (which needs Debian's libavdevice59), ffcv, or today's
+# torch, torchvision, timm and webdataset; --python may be given several times.
 # Exit status: 0 done, 2 usage, 3 something is missing or a run failed.
 set -euo pipefail
 
@@ -31,7 +32,7 @@ while [[ $# -gt 0 ]]; do
       shift 2
       ;;
     -h | --help)
-      sed -n '4,16s/^# \{0,1\}//p' "$0"
+      sed -n '4,17s/^# \{0,1\}//p' "$0"
       exec /usr/bin/python3 -B benchmarks/loaders/compare.py --help
       ;;
     *)

@@ -25,11 +25,18 @@ import paired_runs  # noqa: E402
 PRINTED = re.compile(paired_runs.THROUGHPUT, re.M)
 OF_PENSTOCK = re.compile(r'"steady_samples_per_s": ?([0-9.eE+]+)')
 OURS, OURS_ALONE, OURS_REDUCED = "penstock-load", "penstock-load, 1 thread", "penstock-load, --reduce 1"
+OURS_IN_PYTHON = "penstock.Loader in Python"
 DEBIAN = "/usr/bin/python3"
 
-# Script, what must be importable, interpreter (None: the one given with --python).
+# Script, what must be importable, interpreter (None: the first one of --python that can import it).
 CONTENDERS = (
+    (OURS_IN_PYTHON, "python_loader.py", "import torch", DEBIAN),
     ("torchvision DataLoader", "torchvision_loader.py", "import torchvision", DEBIAN),
+    ("torchvision DataLoader, newer", "torchvision_loader.py", "import torchvision, PIL", None),
+    ("torchvision v2, torchvision.io", "torch_pipelines.py --pipeline tensors", "import torchvision.transforms.v2", None),
+    ("timm's loader", "torch_pipelines.py --pipeline timm", "import timm.data, torchvision", None),
+    ("webdataset", "torch_pipelines.py --pipeline webdataset", "import webdataset, torchvision", None),
+    ("FFCV", "ffcv_loader.py", "import ffcv", None),
     ("DALI, CPU pipeline", "dali_loader.py", "import nvidia.dali", None),
     ("SPDL", "spdl_loader.py", "from spdl import io; io.load_image", None),
     ("decode only: tjbench", "tjbench.py", "", DEBIAN),
@@ -44,15 +51,19 @@ def quoted(*words):
     return " ".join(shlex.quote(str(word)) for word in words)
 
 
-def importable(python, statement):
-    """None, or why the interpreter cannot import it."""
-    if not python or not os.access(python, os.X_OK):
-        return f"{python or '--python'}: not there" if python else "give --python VENV/bin/python"
-    if not statement:
-        return None
-    done = subprocess.run([python, "-c", statement], text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return None if done.returncode == 0 else f"{python}: {done.stdout.strip().splitlines()[-1]}"
+def importable(pythons, statement):
+    """Returns the first interpreter that can import it, or None, and why the last one cannot."""
+    why = "give --python VENV/bin/python"
+    for python in pythons:
+        if not os.access(python, os.X_OK):
+            why = f"{python}: not there"
+            continue
+        done = subprocess.run([python, "-c", statement], text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode == 0:
+            return python, None
+        why = f"{python}: {done.stdout.strip().splitlines()[-1]}"
+    return None, why
 
 
 def build_commands(options):
@@ -66,16 +77,17 @@ def build_commands(options):
     # A line of its own for decoding at 1/2 where that leaves enough pixels, since the pixels differ.
     commands[OURS_REDUCED] = (quoted(*ours, "--workers", options.workers, "--reduce", 1), OF_PENSTOCK)
     for name, script, statement, python in CONTENDERS:
-        python = python or options.python
-        why = importable(python, statement)
-        if why is None and options.only and not any(word in name for word in options.only):
+        if options.only and not any(word in name for word in options.only):
             continue
-        if why is not None:
+        python, why = importable([python] if python else options.python, statement)
+        if python is None:
             missing[name] = why
             continue
         command = quoted(python, "-B", HERE / script.split()[0], *script.split()[1:], "--data",
                          options.data, "--workers", options.workers, "--batch", options.batch,
                          "--seconds", options.seconds)
+        if name == OURS_IN_PYTHON:
+            command += " " + quoted("--build", pathlib.Path(options.load).resolve().parents[1])
         commands[name] = (command, PRINTED)
     return commands, missing
 
@@ -132,7 +144,8 @@ def parse(arguments):
     add = parser.add_argument
     add("--load", required=True, help="penstock-load")
     add("--data", required=True, help="folder with a folder per class")
-    add("--python", help="interpreter of a virtual environment with DALI or SPDL")
+    add("--python", action="append", default=[],
+        help="interpreter of a virtual environment with DALI, SPDL, timm, ...; any number of times")
     add("--workers", type=int, default=len(os.sched_getaffinity(0)), help="threads or processes")
     add("--batch", type=int, default=64)
     add("--rounds", type=int, default=10)
