@@ -185,6 +185,9 @@ run_in() {
   rm -rf "$root/home/wheel"
   install -d -m 755 "$root/home/wheel"
   cp "$wheel" scripts/wheel/in_root.sh scripts/wheel/own_prefix.sh scripts/readme/train.py "$root/home/wheel/"
+  mkdir -p "$root/home/wheel/tests/integration/targets"
+  cp -r tests/python "$root/home/wheel/tests/python"
+  cp tests/integration/targets/followed.py "$root/home/wheel/tests/integration/targets/"
   [[ -n $emulated ]] || cp -r "$kRoots/tools" "$root/home/wheel/tools"
   chroot "$root" chown -R "$2" /home/wheel
   while read -r line; do

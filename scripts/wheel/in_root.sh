@@ -85,6 +85,19 @@ if [[ -z $emulated ]]; then
   check "sweep -- python" bounded "$bin/penstock" sweep --workers 0,1 --prefetch 2 --repeats 1 -- "$bin/python" train.py --forward --workers "$workers"
   check "gui under Xvfb" bounded xvfb-run -a bash -c "'$bin/penstock' gui 'a trace.penstock' & sleep 6; xwininfo -root -tree | grep -q Penstock; found=\$?; kill %1; exit \$found"
 fi
+# The tests of the package, with the wheel in the place of a build: with the packages of this Debian, and with none.
+mkdir -p tree
+ln -sfn "$(dirname "$("$bin/python" -c 'import penstock; print(penstock.__file__)')")/.." python
+ln -sfn "$HOME/python/penstock/bin" tree/bin
+ln -sfn "$HOME/python/penstock/lib/penstock" tree/lib
+for test in marks trace loader targets lifetime record; do
+  if [[ -z $emulated ]] && "$bin/python" -c 'import torch; torch.frombuffer' 2>/dev/null; then
+    check "tests of the package: $test" bounded env PENSTOCK_BUILD="$HOME/tree" "$bin/python" -B "tests/python/${test}_test.py"
+  fi
+  if [[ -z $emulated || $test != record ]]; then
+    check "tests without packages: $test" bounded env PENSTOCK_BUILD="$HOME/tree" "$bin/python" -S -B "tests/python/${test}_test.py"
+  fi
+done
 check "read-only packages" bash -c "chmod -R a-w '$venv'/lib && '$bin/penstock' record -o r.penstock -- '$bin/python' train.py --forward --workers $workers; s=\$?; chmod -R u+w '$venv'/lib; exit \$s"
 check "pip install --target" bounded "$bin/python" -m pip install --no-deps --target "$HOME/target dir" "$wheel"
 check "record from --target" record "$HOME/target dir/bin/penstock" python3 t.penstock
