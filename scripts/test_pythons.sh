@@ -48,6 +48,7 @@ if [[ ${#pythons[@]} -eq 0 ]]; then
 fi
 
 readonly kTests=(marks trace loader targets lifetime record examples)
+readonly kBare=(marks loader lifetime)  # those that need no NumPy
 readonly kFolder=$PWD/build/pythons
 mkdir -p "$kFolder"
 failed=false
@@ -71,7 +72,9 @@ END
 run_tests() {
   local title=$1 python=$2 test log status line
   shift 2
-  for test in "${kTests[@]}"; do
+  local tests=("${kTests[@]}")
+  [[ ${1:-} != -S ]] || tests=("${kBare[@]}")
+  for test in "${tests[@]}"; do
     log=$kFolder/$(tr -c '[:alnum:].\n' _ <<<"$title")-$test.log
     status=0
     PENSTOCK_BUILD=$PWD/$build PYTHONDONTWRITEBYTECODE=1 "$python" -B "$@" "tests/python/${test}_test.py" -v \

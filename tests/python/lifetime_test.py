@@ -20,6 +20,11 @@ OPTIONS = {"ops": "random_resized_crop=16,flip", "output": "u8", "batch": 4, "wo
 
 
 class Case(WithSet):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        Loader(cls.set, **OPTIONS).close()  # imports NumPy or PyTorch, which may start threads that stay
+
     def loader(self, **options):
         made = Loader(self.set, **{**OPTIONS, **options})
         self.addCleanup(made.close)

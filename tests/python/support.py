@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -133,7 +134,9 @@ def ordered(pictures, ids):
 
 def python(script, *arguments, interpreter=sys.executable, environment=None, prefix=(), timeout=120, **kwargs):
     """Runs a script with the package; returns the completed process."""
-    env = dict(os.environ, PYTHONPATH=str(ROOT / "python"), PENSTOCK_BUILD=BUILD, PYTHONDONTWRITEBYTECODE="1")
+    # Python 3.12 and newer warn of each fork of a process with threads, which some scripts are about.
+    env = dict(os.environ, PYTHONPATH=str(ROOT / "python"), PENSTOCK_BUILD=BUILD, PYTHONDONTWRITEBYTECODE="1",
+               PYTHONWARNINGS="ignore:This process:DeprecationWarning")  # fmt: skip
     env.update(environment or {})
     return subprocess.run([*prefix, interpreter, *bare(), "-c", script, *map(str, arguments)], env=env, timeout=timeout,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False,
@@ -146,7 +149,21 @@ def bare():
 
 
 def threads():
-    return sorted(os.listdir("/proc/self/task"))
+    """The threads of this process, without those that have been joined: the kernel lists them for a moment more."""
+    for _ in range(100):
+        found = sorted(os.listdir("/proc/self/task"))
+        if not any(_is_exiting(task) for task in found):
+            break
+        time.sleep(0.01)
+    return found
+
+
+def _is_exiting(task):
+    try:
+        with open("/proc/self/task/%s/stat" % task, encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:  # it has left since
+        return True
 
 
 def descriptors():
