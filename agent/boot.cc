@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The constructor finds libc's functions, reads the environment and prepares that of children. It
+// The constructor finds libc's functions, reads the environment and changes it for children. It
 // changes nothing where the agent was not preloaded. The recording is mapped at the first event.
 
 #include "agent/boot.h"
@@ -67,9 +67,9 @@ bool Readable(const char* path) {
 #endif
 }
 
-// Finds our Python half: beside the agent, or, where the agent's name is a link, beside the file
-// that it leads to. (LD_PRELOAD takes no path with a blank, so such a path is given as a link.) The
-// name stays empty if it is in neither place.
+// Finds our Python half: beside the agent or, if the agent's name is a link, beside the file that
+// the link leads to. (LD_PRELOAD takes no path with a blank, so such a path is given as a link.) If
+// it is in neither place, g_config.python is empty.
 void FindPython() {
   constexpr int kMostLinks = 8;
   static char file[sizeof g_config.agent];  // the constructor runs once
@@ -127,10 +127,10 @@ int NoteOrder(dl_phdr_info* info, size_t /*size*/, void* data) {
   return order->agent || order->libc_first ? 1 : 0;
 }
 
-// Whether the agent was preloaded or linked: it then comes before libc. Otherwise the driver or
-// NVTX has loaded it into a running program, a child that kept their variables but not LD_PRELOAD.
-// Its hooks then come after libc's functions and see nothing, and other threads may be reading the
-// environment.
+// Whether the agent was preloaded or linked, and so comes before libc. If not, the CUDA driver or
+// NVTX has loaded it into a running program: a child that kept CUDA_INJECTION64_PATH or
+// NVTX_INJECTION64_PATH, but not LD_PRELOAD. The agent's hooks then come after libc's functions and
+// see nothing, and other threads may be reading the environment.
 bool ArePreloaded() {
   LoadOrder order;
   dl_iterate_phdr(NoteOrder, &order);
@@ -243,8 +243,8 @@ __attribute__((constructor)) void Start() {
   errno = saved;
 }
 
-// Runs at exit() and at the end of main(). After any other end the reader of the file does the
-// rest.
+// Runs at exit() and at the end of main(). If the process ends in another way, the reader of the
+// file does this work.
 __attribute__((destructor)) void AtExit() {
   const int saved = errno;
   EndProcess();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The call tree of the followed unit: events build it (python_calls.cc), and parts of it are
-// written (python_call_tree.cc). There is one in a process, guarded by the GIL. For these sources
-// only.
+// written (python_call_tree.cc). A process has one, guarded by the GIL. Only the python_call*.cc
+// sources include this header.
 #pragma once
 
 #include <pthread.h>
@@ -56,14 +56,14 @@ struct FollowedUnit {
   uint64_t events[3];
   uint64_t top_own;      // outside of all nodes
   uint64_t interpreted;  // outside of builtins
-  uint64_t counted;      // part of that which counts towards `most_ticks`
+  uint64_t counted;      // the part of `interpreted` that counts towards `most_ticks`
   uint32_t top_halves[3];
   uint32_t nodes;
   uint32_t depth;
   uint32_t beyond;  // open calls that did not fit on the stack
   uint32_t hot_count;
   uint32_t codes;
-  PyHandle* hot[kMostHot];  // held
+  PyHandle* hot[kMostHot];  // with references
   bool is_following;
   bool is_open;  // between BeginUnit() and FinishUnit()
   bool saw_end;
@@ -92,7 +92,7 @@ inline PyHandle* TypeOf(const PyHandle* object) {
 uint64_t NameOfBuiltin(const PyHandle* callable);
 // A key for a callable of C that outlives one bound method: the address of its definition.
 const void* KeyOfBuiltin(const PyHandle* callable);
-// Whether the call installs or asks for a debugger, tracer or profiler: that must not see us.
+// Whether the call installs or asks for a debugger, tracer or profiler, which must not see us.
 bool IsTool(const PyHandle* callable);
 bool IsOwnMethod(const void* key);
 bool IsStopMethod(const PyHandle* callable);

@@ -125,7 +125,7 @@ void Leave(const void* key, uint8_t kind, EventKind event) {
         g_unit.depth = i;
         break;
       }
-      // A builtin ends before the function that called it, so it cannot be further out.
+      // A builtin ends before the function that called it, so it is not further out on the stack.
       if (kind == wire::kCallBuiltin && entry.kind == wire::kCallFunction) {
         break;
       }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows the Python calls of one sample, batch or step: builds its call tree and writes it to the
-// recording. One unit at a time in a process, on one thread. All functions hold the GIL. Callables
-// are read from memory, and only code objects are asked for attributes, so no code of the program
-// runs.
+// Follows the Python calls of one sample, batch or step (a unit): builds its call tree and writes
+// the tree to the recording. A process follows one unit at a time, on one thread. All functions are
+// called with the GIL held. Callables are read from memory, and only code objects are asked for
+// attributes, so no code of the program runs.
 #pragma once
 
 #include <stdint.h>
@@ -78,7 +78,7 @@ bool BeginUnit(const CallApi& api, const UnitStart& start, PyHandle* const* hot,
 UnitEnd StopUnit(bool displaced);
 // The code object with the n-th most time of its own, borrowed; nullptr if there is none.
 PyHandle* HottestCode(uint32_t n);
-// Forgets the unit, after writing it if `write`. Returns the ticks that following cost.
+// Writes the unit if `write`, then forgets it. Returns the ticks that following cost.
 uint64_t FinishUnit(bool write, const EventCosts& costs);
 // To be called in a forked child: the unit is its parent's.
 void ForgetUnit();

@@ -57,7 +57,7 @@ struct AuditPoint {
   uint64_t reaped;
 };
 AuditPoint g_audit = {};
-uint32_t g_audit_lock = 0;  // guards g_audit and the slot's pair; who finds it taken goes on
+uint32_t g_audit_lock = 0;  // guards g_audit and the slot's pair; nobody waits for it
 
 uint64_t HookedBytes() {
   FoldLocals(g_slot);
@@ -69,7 +69,7 @@ uint64_t HookedBytes() {
 // Without a collector the process compares its own counts with the kernel's, chunk by chunk. A
 // parent's rchar grows by that of every child it reaps, so an interval with a reaped child tells
 // nothing. Other threads go on reading while the kernel is asked, so the count of the hooks is
-// known as a range. The value in it that agrees best with the kernel's is taken.
+// known as a range. The value of this range that agrees best with the kernel's is taken.
 void Audit() {
   uint32_t expected = 0;
   if (!__atomic_compare_exchange_n(&g_audit_lock, &expected, 1u, false, __ATOMIC_ACQUIRE,

@@ -19,7 +19,7 @@ void FoldLocals(wire::ProcessSlot* slot);
 
 // Starts from the pair (rchar_last, hooked_last) that the slot holds.
 void StartAudit();
-// Brings that pair up to date.
+// Compares, and brings that pair up to date.
 void Audit();
 
 }  // namespace penstock::agent

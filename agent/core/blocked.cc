@@ -31,8 +31,8 @@ NameTag* NameOf(BlockedOn what) {
                                     : &g_poll_name;
 }
 
-// Whether a thread that records nothing else may begin to. Threads that poll are left out, but for
-// the main one: network libraries have many, and the training loop does not wait for them.
+// Whether a thread that records nothing else may begin to. Threads that poll are left out, except
+// the main thread: network libraries have many, and the training loop does not wait for them.
 bool MayBegin(BlockedOn what, uint64_t wait) {
   if (what == BlockedOn::kPoll && sys::Tid() != sys::Pid()) {
     return false;
@@ -56,8 +56,8 @@ bool WatchesBlocks() {
 
 void OnBlocked(BlockedOn what, uint64_t start) {
   const uint64_t end = Now();
-  // 20 us. Before the process has a recording its clock is not known: these are nanoseconds, or
-  // ticks that take less time.
+  // 20 us, if Now() counts nanoseconds. Before the process has a recording, its clock is not known;
+  // the TSC's ticks are shorter, so the limit is then less than 20 us.
   constexpr uint64_t kLeast = 20000;
   if (start == 0 || end - start < (g_cpu_reuse_ticks != 0 ? g_cpu_reuse_ticks : kLeast)) {
     return;

@@ -12,7 +12,7 @@ namespace penstock::agent {
 
 enum class BlockedOn : uint8_t { kLock, kPipe, kPoll };
 
-// The same for a call on descriptor `fd`, if that is a pipe or a socket of this host.
+// OnBlocked() for a call on descriptor `fd`, if that is a pipe or a socket of this host.
 void OnBlockedWrite(int fd, uint64_t start);
 
 // Whether this is a process of Python: others are not watched.

@@ -32,7 +32,7 @@ struct FdEntry {
   uint64_t object;
   uint64_t device;  // of the file that `object` names
   uint64_t inode;
-  uint64_t opened;  // ticks before open(), 0 = told
+  uint64_t opened;  // ticks before open(); 0: not known, or TakeOpened() has returned it
   uint64_t open_busy;
 };
 
@@ -85,8 +85,8 @@ bool IsFile(const FdEntry* e, const struct stat& st) {
   return Get(e->device) == st.st_dev && Get(e->inode) == st.st_ino;
 }
 
-// Classification goes in steps that each give their stack back: the next step may attach the
-// process, perhaps in a signal handler.
+// Classification goes in steps. Each is a function that gives its stack back before the next one,
+// which may attach the process, perhaps on the small stack of a signal handler.
 enum class Sort { kUnknown, kSocket, kPipe, kFile, kFileAsOpened, kOther };
 
 __attribute__((noinline)) Sort SortOf(int fd, FdEntry* e) {

@@ -21,8 +21,8 @@ enum class FdKind : uint32_t {
   kPipe = 4,     // pipes and sockets of this host: the other end is a thread or process
 };
 
-// What a descriptor number stood for at one moment. Once `serial` has changed, it stands for
-// something else.
+// What a descriptor number stood for at one moment. Once `serial` has changed, the number stands
+// for something else.
 struct Descriptor {
   int fd = -1;
   uint32_t serial = 0;

@@ -61,7 +61,7 @@ bool IsDatasetPath(const char* path, size_t size) {
       "/site-packages/", "/dist-packages/", "/__pycache__/",     "/lib/python", "/.git/",
       "/.config/",       "/.local/lib/",    "/penstock_python/", "/.ipython/",  "/.nv/",
       "/.triton/",       "/torchinductor_", "/.matplotlib/"};
-  for (const char* p = path; *p != 0; ++p) {  // one pass, since each begins with a slash
+  for (const char* p = path; *p != 0; ++p) {  // one pass, since each of kInside begins with a slash
     if (*p != '/') {
       continue;
     }

@@ -55,7 +55,7 @@ inline uint32_t FindPending(const ThreadState* s, int fd, uint32_t serial) {
 void WriteOut(const BusyScope& busy, uint32_t i) {
   const bool room = Room(busy, 1);
   ThreadState* s = busy.state();
-  wire::ChunkHeader* chunk = s->chunk;  // Room() may have taken a new one, with the reads
+  wire::ChunkHeader* chunk = s->chunk;  // Room() may have moved the reads to a new chunk
   wire::PendingRead& read = chunk->pending[i];
   const bool network = (read.flags & wire::kFlagNetwork) != 0;
   __atomic_store_n(&chunk->closing, wire::Closing(i, room ? s->used : wire::kClosingLost),
@@ -189,7 +189,7 @@ bool HasPending(int fd, uint32_t serial) {
 void FlushReadsOf(int fd, uint32_t serial) {
   ThreadState* s = Attached();
   if (s == nullptr || s->busy != 0) {
-    return;  // a signal handler interrupted the core: they are written later
+    return;  // a signal handler interrupted the core: the reads are written later
   }
   const uint32_t i = FindPending(s, fd, serial);
   if (i != kNoPending) {

@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint64_t kProbeRounds = 5;  // each factor has one window in each round
 constexpr uint64_t kPerRound = wire::kProbeFactors - 1;
-// The time from the first batch to the first window, in windows. Everything else in a report is
-// about what is recorded in it.
+// How long after the first batch the first window begins, as a number of windows. A report needs
+// this time: all but the experiments' results in it is about the time outside of the windows.
 constexpr uint64_t kProbeLead = 4;
 // A batch that needs a longer delay ends the experiments, since a program may have time limits. A
 // step that needs a longer one (a checkpoint) is not delayed. In ns.
@@ -56,9 +56,9 @@ uint64_t Least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-// The part of making a batch that is the work of one stage, with the stages of the report: augment
-// is what a sample does besides reading, decoding and tokenizing. The CPU time that is left over
-// belongs to reads. In ns.
+// How long one stage took in making a batch, in ns. The stages are those of the report, where
+// augment is the time of a sample outside of reads, decoding and tokenizing. A sample's CPU time
+// that no other stage accounts for belongs to reads.
 ProbedTime SparedOf(const ProbedPiece& piece, wire::ProbeFactor factor) {
   const uint64_t told = piece.reads + piece.decode.wall + piece.tokenize.wall;
   const uint64_t augment = NsOf(Less(piece.sample.wall, told));
@@ -197,8 +197,8 @@ uint64_t EndProbed(ProbedPart part) {
   const ProbedTime spared =
       part == ProbedPart::kMaking ? SparedOf(piece, factor) : ProbedTime{0, 0};
   const uint64_t spared_cpu = Least(spared.cpu, cpu);
-  // Waiting for a core is not work: the delay waits for one too when it computes. The stage gets
-  // its share of this wait.
+  // The wait for a core is no part of the delay, which waits for a core by itself when it computes.
+  // The spared stage gets its share of this wait.
   const uint64_t spared_queue =
       cpu != 0 ? static_cast<uint64_t>(static_cast<double>(queued) *
                                        (static_cast<double>(spared_cpu) / static_cast<double>(cpu)))

@@ -47,7 +47,7 @@ uint64_t ProbedRest();
 // Computes for so many ns of the thread's CPU time. Returns how many it computed.
 uint64_t Compute(uint64_t cpu);
 
-// Counts a span of the stack that has ended. Requires: a piece of work is being measured.
+// Counts a span of this thread that has ended. Requires: a piece of work is being measured.
 void NoteProbed(ThreadState* state, const OpenSpan& span, uint64_t wall, uint64_t cpu);
 
 }  // namespace penstock::agent

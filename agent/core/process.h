@@ -88,8 +88,8 @@ void StandDown(uint32_t feature);
 
 // This bit is set in *g_guard once the process has ended its recording, and never in a token.
 inline constexpr uint64_t kEnded = uint64_t{1} << 63;
-// Ends the recording of this process. What it and the children that it still forks read is counted
-// as lost.
+// Ends the recording of this process. Later reads of the process, and of children that it forks
+// later, are counted as lost.
 void MarkEnded();
 // Undoes MarkEnded(): the recording goes on.
 void UnmarkEnded();

@@ -72,7 +72,7 @@ void FillSlot(wire::ProcessSlot* slot) {
   slot->local_rank = g_config.local_rank;
   slot->world_size = g_config.world_size;
   slot->hook_misses = g_local.misses;
-  // Bytes that were read before the hooks counted (ld.so reads libraries) are not missing ones.
+  // Bytes that were read before the hooks counted (ld.so reads libraries) do not count as missing.
   const uint64_t kernel = KernelReadBytes();
   slot->rchar_at_start = kernel > slot->bytes_hooked ? kernel - slot->bytes_hooked : 0;
   slot->rchar_last = kernel;

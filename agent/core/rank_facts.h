@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Facts of a process about its place among the ranks for which its slot has no room.
+// What a process knows of its place among the ranks, as facts where its slot has no room for it.
 #pragma once
 
 namespace penstock::agent {

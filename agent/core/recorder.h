@@ -3,8 +3,8 @@
 // The agent's recording core: what a hook calls around the real function. Nothing here allocates
 // from the heap, locks, throws or changes errno. An event makes no system call, except to claim a
 // chunk (once in 1008 records) and to read thread CPU time where that is asked for.
-// Threads: all functions act on the calling thread's own state. What one of them returned on
-// another thread must not be passed in.
+// Threads: all functions act on the calling thread's own state. A token or operation that one of
+// them returned must not be passed in on another thread.
 #pragma once
 
 #include <stddef.h>

@@ -16,7 +16,8 @@ namespace {
 
 // How long the segment of a killed run is kept, in seconds, as long as the collector's rings.
 constexpr int64_t kRecoverable = 6 * 3600;
-constexpr int64_t kYoung = 10;      // seconds, if there are many: a new one is not attached yet
+// If there are many segments, they are kept for so many seconds: a new one may not be attached yet.
+constexpr int64_t kYoung = 10;
 constexpr uint32_t kMostLeft = 64;  // more than these are many
 constexpr int kAtOnce = 16;         // removed by one start
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The buffers that CUPTI fills, in a table of fixed size. They are zeroed before they are handed
-// out, since CUPTI would otherwise zero them on the program's thread. CUPTI's callbacks come on any
-// thread, while it holds its lock: each changes the state of one buffer and waits for nobody. One
-// flush thread reads the full ones.
+// out, since CUPTI would otherwise zero them on the program's thread. CUPTI calls its callbacks on
+// any thread, while it holds its lock. Each callback changes the state of one buffer and waits for
+// nobody. One flush thread reads the full buffers.
 #pragma once
 
 #include <stddef.h>
@@ -17,8 +17,8 @@ inline constexpr uint32_t kReserved = 128;  // the same for a CUPTI that must no
 
 struct BufferCounts {
   uint64_t refused;  // requests that got no buffer
-  uint64_t lost;  // records in buffers that were handed out again before they were read, or behind
-                  // one that could not be; by the mean size of those that were read
+  uint64_t lost;     // records in buffers that were handed out again before they were read, and
+                     // behind an unreadable record; estimated from the mean size of a record
   uint64_t foreign;  // buffers that came back and are not ours
   uint64_t out;      // buffers that CUPTI has now
 };

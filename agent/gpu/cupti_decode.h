@@ -14,8 +14,8 @@
 namespace penstock::agent::cupti {
 
 struct DecodeCounts {
-  uint64_t unstamped;  // CUPTI could not take their time, they had not ended, or it is no time of
-                       // the clock that the others are stamped with
+  uint64_t unstamped;  // records without a usable time: CUPTI took none, the work had not ended, or
+                       // the time is of another clock than that of the other records
   uint64_t unstamped_works;  // those of them that are copies, memsets or kernels
   uint64_t records;          // of all kinds
   uint64_t copies;           // of them, with or without times

@@ -47,8 +47,8 @@ uint64_t MonotonicNs() {
          static_cast<uint64_t>(g_clock_shift);
 }
 
-// Reads the clock of CUPTI's records and that of the recording together. Of a few tries the one
-// that took least time counts.
+// Reads the clock of CUPTI's records and that of the recording together. Makes five tries and takes
+// the one that took least time.
 void ReadClocks() {
   if (g_session.own_clock) {
     const wire::ClockAnchor anchor = TakeAnchor();
@@ -127,7 +127,7 @@ void CountLost() {
   size_t lost = 0;
   if (g_session.cupti.functions.dropped(nullptr, 0, &lost) == kSuccess && lost != 0) {
     g_dropped += lost;
-    CountDropped(lost);  // a reader shows that first
+    CountDropped(lost);  // reports show this number first
   }
 }
 
@@ -152,8 +152,8 @@ void Watch(const CudaCalls& calls, bool last) {
   }
 }
 
-// The recording ends while the program goes on. Records are switched off, since they slow it down.
-// Those of work that the device has not finished come when it is done with that.
+// The recording ends while the program goes on. Records are switched off, since they slow the
+// program down. Records of work that the device has not finished come when it is finished.
 void FlushRest() {
   DisableRecords();
   Flush(0);

@@ -22,8 +22,8 @@ void RecordsWatch::Update(Silence& silence, uint64_t asked, uint64_t came, doubl
   silence.asked_at = asked;
 }
 
-// Whether silence can only mean that records go elsewhere: CUPTI has no buffer to withhold, or more
-// calls were made than fit into those that it has.
+// Whether silence can only mean that records go elsewhere: the flush was forced, or more calls were
+// made than fit into the buffers that CUPTI has.
 bool RecordsWatch::IsSure(const Silence& silence, const Seen& seen, bool last) {
   const uint64_t calls = silence.asked_at - silence.asked;
   return calls >= kFewCalls &&

@@ -33,13 +33,13 @@ class RecordsWatch {
   [[nodiscard]] bool changed() const { return changed_; }
 
  private:
-  // Tracks one kind of record: how much was asked for since any came.
+  // Tracks one kind of record: how many the program has asked for since one came.
   struct Silence {
     uint64_t came;
-    uint64_t asked;     // when something came last
-    uint64_t asked_at;  // the same at the last look
-    uint32_t looks;     // looks since then at which more was asked for
-    double since;       // seconds, when something came last
+    uint64_t asked;     // records asked for until one came last
+    uint64_t asked_at;  // records asked for until the last look
+    uint32_t looks;     // looks, since one came last, at which more were asked for
+    double since;       // when one came last, in seconds
   };
   static void Update(Silence& silence, uint64_t asked, uint64_t came, double seconds);
   static bool IsSure(const Silence& silence, const Seen& seen, bool last);

@@ -15,8 +15,8 @@ bool ReadAt(int fd, void* to, size_t size, uint64_t offset) {
                    static_cast<long>(offset)) == static_cast<long>(size);
 }
 
-// Whether the program needs the sanitizer's library. The names of libraries come first in the
-// dynamic section, and the sanitizer's before the others.
+// Whether the program needs the sanitizer's library. The dynamic section begins with the names of
+// libraries, and the sanitizer's is among the first.
 bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, size_t loads, ProgramFile* program) {
   Elf64_Dyn* const entries = program->entries;
   __builtin_memset(entries, 0, sizeof program->entries);

@@ -26,8 +26,8 @@
 
 namespace penstock::agent {
 
-// nullptr if there is none, which is counted. The hook then returns what its API returns on
-// failure.
+// Returns the real function; nullptr if there is none, which counts as a miss. The hook then
+// returns what its API returns on failure.
 template <typename Function>
 inline Function* RealFor(Symbol* symbol, void* return_address) {
   void* const real = RealForCaller(symbol, return_address);
@@ -35,7 +35,7 @@ inline Function* RealFor(Symbol* symbol, void* return_address) {
   return reinterpret_cast<Function*>(real);
 }
 
-// A helper of the same library that is not hooked itself; nothing is counted.
+// Returns a function of the caller's library that has no hook. Counts nothing if it is missing.
 template <typename Function>
 inline Function* Companion(Symbol* symbol, void* return_address) {
   return reinterpret_cast<Function*>(RealForCaller(symbol, return_address));

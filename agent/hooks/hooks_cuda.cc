@@ -57,8 +57,8 @@ void Record(Stage stage, const char* function, const char* direction, uint64_t b
   errno = saved;
 }
 
-// Calls the real function and records the call. Asks whether to record after it, since the first
-// call may initialise CUDA.
+// Calls the real function and records the call. Asks after the call whether to record, since the
+// first call may initialise CUDA.
 template <class Function, class... Arguments>
 int Through(Symbol* symbol, void* caller, Stage stage, const char* direction, uint64_t bytes,
             Arguments... arguments) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ends that run no destructor: _exit(), which children of multiprocessing call, and _Exit().
-// Nothing depends on these hooks; they spare a reader of the file the work that EndProcess() does.
+// Nothing depends on these hooks: without them a reader of the file does the work of EndProcess().
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -19,7 +19,7 @@
 namespace penstock::agent {
 namespace {
 
-// Remembers when an open began; tells the table when it succeeded.
+// Remembers when an open began, and tells the descriptor table if it succeeded.
 class OpenCall {
  public:
   // `may_use_copy`: the call opens a file only for reading.

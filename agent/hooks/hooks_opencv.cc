@@ -4,8 +4,9 @@
 // Python): imread and imdecode are `decode`, the usual transforms `augment`. The functions are C++.
 // They are declared here under their mangled names with untyped pointers, as x86-64 and aarch64
 // pass their arguments: a Size takes one register, whether it is passed by value (4.x) or by
-// reference (3.x). A Mat that is returned by value must be one here too, since the address of the
-// result is passed in the first register on x86-64, but in a register of its own (x8) on aarch64.
+// reference (3.x). A Mat that is returned by value is a value here too: the caller passes the
+// address of the result in the first register on x86-64, but in a register of its own (x8) on
+// aarch64.
 // Exceptions pass through these frames, for which the agent has unwind tables. There is nothing to
 // clean up.
 #include <stdint.h>

@@ -70,8 +70,8 @@ void Measure(Operation* operation, const void* png, const void* info, void* retu
   if (interlace != nullptr && interlace(png, info) != 0) operation->interlaced = true;
 }
 
-// Called by hooks that continue an operation. nullptr if there is none, or the call is part of an
-// outer one.
+// Called by hooks that continue an operation. nullptr if there is none, or if it is png_read_png()
+// that makes this call (kWhole).
 Operation* Continue(const void* png, Phase phase) {
   Operation* const operation = FindOperation(png);
   if (operation == nullptr || operation->phase == kWhole) return nullptr;

@@ -24,8 +24,8 @@ using penstock::agent::Recording;
 
 namespace {
 
-// What a hook returns if this libc lacks the function: a program that looks for it at run time
-// finds the hook.
+// What a hook returns if this libc lacks the function. A program that looks for the function at run
+// time finds our hook.
 ssize_t Absent() {
   errno = ENOSYS;
   return -1;

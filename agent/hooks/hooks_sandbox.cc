@@ -23,8 +23,8 @@ namespace {
 
 constexpr int kSetCpuid = 0x1012;  // ARCH_SET_CPUID, after which CPUID raises SIGSEGV
 
-// An unprivileged program must set PR_SET_NO_NEW_PRIVS before it installs a filter. That alone
-// counts, since it may then install the filter by a system call that no hook sees.
+// An unprivileged program must set PR_SET_NO_NEW_PRIVS before it installs a filter. Setting it
+// counts as locking in, since no hook may see the system call that then installs the filter.
 bool PrctlLocksIn(int option, unsigned long argument) {
   return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS ||
          (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV);

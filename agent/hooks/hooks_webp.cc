@@ -79,7 +79,7 @@ PENSTOCK_WHOLE(WebPDecodeRGBA, 4)
 PENSTOCK_WHOLE(WebPDecodeBGRA, 4)
 PENSTOCK_WHOLE(WebPDecodeARGB, 4)
 
-// For functions that fill the caller's buffer. Its size is taken for that of the image.
+// For functions that fill the caller's buffer. The buffer's size is recorded as the image's.
 #define PENSTOCK_INTO(function)                                                              \
   PENSTOCK_EXPORT uint8_t* function(Bytes* data, size_t size, uint8_t* out, size_t out_size, \
                                     int stride) {                                            \

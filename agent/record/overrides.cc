@@ -228,7 +228,7 @@ Variables VariablesOf(const Override& one) {
 
 Variables OverriddenVariables(const std::vector<Override>& overrides) {
   Variables result;
-  // What applies to all libraries comes first, so that what applies to one replaces it.
+  // The keys for all libraries come first, so that the key of one library replaces their variables.
   const auto add = [&](bool general) {
     for (const Override& one : overrides) {
       if ((one.key == "threads" || one.key == "malloc") != general) continue;

@@ -29,7 +29,7 @@ int* OwnStripe() {
   return &g_stripes[(frame >> 16 ^ frame >> 20 ^ frame >> 24) % kStripes].closing;
 }
 
-// True if `fd` was known as the program's. It no longer is afterwards.
+// True if `fd` was known as the program's. Forgets that.
 bool TakeOpened(int fd) {
   if (fd < 0 || fd >= kKnown) {
     return false;

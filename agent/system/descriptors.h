@@ -3,7 +3,8 @@
 // Protects the descriptors that the agent holds for microseconds. A program may close numbers that
 // it has not opened (a loop over all numbers, close_range, dup2). If such a close hit a descriptor
 // of the agent, the number could become the program's next file, and the agent would write into
-// that. So such a close waits while the agent holds any, and the agent opens nothing during one.
+// that file. So such a close waits while the agent holds a descriptor, and the agent opens nothing
+// during such a close.
 // Threads: any.
 #pragma once
 

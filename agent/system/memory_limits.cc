@@ -21,12 +21,12 @@ uint32_t g_locks_future = 0;  // atomic: mlockall(MCL_FUTURE) is in force
 uint32_t g_trimmed = 0;       // atomic
 int32_t g_claims = 0;         // atomic: threads that are claiming a chunk
 
-bool g_tight = false;  // attached only for the header; under the lock of EnsureProcess()
+bool g_tight = false;  // attached only for the header; guarded by the lock of EnsureProcess()
 
 // Bits of the chunks that are kept when the ring is trimmed.
 constexpr uint32_t kMostChunks = 1 << 16;
 uint64_t g_kept[kMostChunks / 64];
-uint32_t g_gave_back = 0;  // atomic, release: all others are unmapped
+uint32_t g_gave_back = 0;  // atomic, release: the chunks that are not kept are unmapped
 
 // The soft limit; RLIM_INFINITY if it cannot be asked.
 uint64_t Limit(int resource) {

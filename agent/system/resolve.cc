@@ -37,8 +37,8 @@ extern penstock::agent::Symbol __stop_penstock_symbols[]
     __attribute__((visibility("hidden"), weak));
 }
 
-// musl has neither. Its loader would not load a library, and so the program, with an unknown name
-// that is not weak.
+// musl has neither function. Its loader refuses a library that needs an unknown name, unless the
+// name is weak, and the program would not start.
 #pragma weak dlvsym
 #pragma weak dladdr1
 

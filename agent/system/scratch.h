@@ -31,7 +31,8 @@ class Scratch {
 void FreeScratchOfOthers();
 
 // For the exec hooks, which look at the program and change its environment. A child that shares its
-// parent's memory (vfork) never gives it back, so the next child of the same thread takes it over.
+// parent's memory (vfork) never gives its buffer back, so the next child of the same thread takes
+// over that buffer.
 struct ExecScratch {
   const void* owner;  // atomic
   char found[4096];   // the program's path, if it is searched for in PATH

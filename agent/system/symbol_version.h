@@ -5,8 +5,8 @@
 
 namespace penstock::agent {
 
-// The version of `name` to which the object refers; nullptr if it does not refer to it, or without
-// a version.
+// The version of `name` that the object's reference asks for; nullptr if the object has no
+// reference to `name`, or one without a version.
 const char* VersionNeeded(const link_map* map, const char* name);
 
 }  // namespace penstock::agent

@@ -93,7 +93,7 @@ int CreateMemory(std::size_t size, std::string* path) {
   const int fd = memfd_create("penstock-arena", MFD_CLOEXEC);
   if (fd < 0) return -1;
   *path = fmt::format("/proc/{}/fd/{}", getpid(), fd);
-  // Agents could not find it without /proc, or with one of another namespace.
+  // Agents could not find it without /proc, or in a /proc of another namespace.
   const int probe = open(path->c_str(), O_RDWR | O_CLOEXEC);
   if (probe >= 0) {
     struct stat ours {};
@@ -136,7 +136,7 @@ void RemoveStaleSegments() {
   for (std::size_t i = 0; i < left.size(); ++i) {
     const bool many = left.size() - i > kMostLeft;
     if (now - left[i].first < (many ? kYoung : kRecoverable)) break;
-    // Attached only now, since that renews the time at which it was left.
+    // Attached only now, since attaching renews the time at which the segment was left.
     void* at = shmat(left[i].second, nullptr, SHM_RDONLY);
     if (at == reinterpret_cast<void*>(-1)) continue;
     const bool recording = std::memcmp(at, wire::kMagic, sizeof wire::kMagic) == 0;

@@ -47,9 +47,9 @@ class Arena {
   [[nodiscard]] wire::ChunkHeader& chunk(std::uint32_t index) const;
   // What goes into PENSTOCK_ARENA: a path, or "sysv:ID:UUID".
   [[nodiscard]] const std::string& path() const { return path_; }
-  // Whether it outlives this process, so that whoever has path() can open it.
+  // Whether the ring outlives this process, so that whoever has path() can open it.
   [[nodiscard]] bool HasName() const { return unlink_; }
-  // Removes its name. Processes that have mapped it keep it.
+  // Removes the ring's name. Processes that have mapped the ring keep it.
   void Unlink();
 
  private:
@@ -63,7 +63,7 @@ class Arena {
   std::span<std::byte> memory_;
   std::string path_;
   bool unlink_ = false;
-  int fd_ = -1;  // kept open: agents need that of a memfd, and that of a file has the lock
+  int fd_ = -1;  // kept open: agents reach a memfd through it, and for a file it holds the lock
   int segment_ = -1;
 };
 

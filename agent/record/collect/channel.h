@@ -22,8 +22,8 @@ enum class MessageType : std::uint32_t {
   kFinished = 6,  // text: what went wrong, or empty; status 1: no complete trace
   kPlaced = 7,    // text: path of the trace
   kNote = 8,      // text: a line for the user
-  // launcher (or the command before exec) to collector values[1] of the next two: the time of the
-  // event (monotonic clock, nanoseconds), since the collector may read the message later.
+  // launcher (or the command before exec) to collector. In kStarted and kExited, values[1] is the
+  // time of the event (monotonic clock, nanoseconds), since the collector may read it later.
   kStarted = 16,  // values[0]: pid
   kExited = 17,   // status: wait status; the command is a zombie until kSampled
   kDiscard = 18,  // the command could not be run: remove everything

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a trace after the collector was killed, of what it had written and what is still in the
-// ring.
+// Makes a trace after the collector was killed: from its unfinished file and from the records that
+// are still in the ring.
 #pragma once
 
 #include <filesystem>

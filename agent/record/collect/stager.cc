@@ -178,7 +178,7 @@ void Stager::Copy(const std::string& path) {
   const std::string name = Name(before);
   const std::string copy = folder_ + "/" + name;
   struct stat there {};
-  if (name.empty() || lstat(copy.c_str(), &there) == 0) return;  // it has another name too
+  if (name.empty() || lstat(copy.c_str(), &there) == 0) return;  // copied under another path
   const auto size = static_cast<std::uint64_t>(before.st_size);
   if (!HasRoom(size)) return;
   const std::string part = folder_ + "/part";

@@ -11,9 +11,9 @@
 
 namespace penstock::record {
 
-// Replaces %r and {rank} by the rank, %h and {host} by the host, and %% by a percent sign. If the
-// name does not contain the rank and there are several, puts ".rank3" before the extension. Without
-// a rank %r becomes "all", since this recorder sees all of them. A name that gets too long is
+// Replaces %r and {rank} by the rank, %h and {host} by the host, and %% by a percent sign. If there
+// are several ranks and the name does not contain the rank, puts ".rank3" before the extension.
+// Without a rank %r becomes "all", since this recorder sees all ranks. A name that gets too long is
 // returned as it is.
 [[nodiscard]] std::filesystem::path OutputOfRank(const std::filesystem::path& output,
                                                  const agent::RankEnv& rank,

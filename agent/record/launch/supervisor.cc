@@ -20,8 +20,8 @@ namespace penstock::record {
 namespace {
 
 constexpr TimeNs kSamplePatience{500'000'000};
-constexpr TimeNs kInterruptPatience{2'000'000'000};   // then training processes too
-constexpr TimeNs kTerminatePatience{10'000'000'000};  // then SIGTERM
+constexpr TimeNs kInterruptPatience{2'000'000'000};   // then training processes get SIGINT too
+constexpr TimeNs kTerminatePatience{10'000'000'000};  // then all of them get SIGTERM
 constexpr std::array kForwarded = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
 
 }  // namespace

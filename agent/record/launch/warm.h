@@ -23,7 +23,7 @@ class WarmFiles {
   // read, and does not follow links to folders.
   void Read(const std::vector<std::string>& folders, Bytes room);
 
-  // Removes the files from the page cache of which no page was there before.
+  // Removes from the page cache those files of which no page was there before.
   void GiveBack();
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }

@@ -88,7 +88,7 @@ void GpuSampler::Read(TimeNs now) {
     if (got < 0) return;  // nothing there
     if (got == 0) {
       int status = 0;
-      // It closes the pipe a moment before it is a zombie.
+      // The child closes the pipe a moment before it is a zombie.
       if (waitpid(child_, &status, WNOHANG) != child_) return;
       child_ = -1;
       if (WIFSIGNALED(status)) {

@@ -25,7 +25,8 @@ struct ProcessKey {
 
 class Liveness {
  public:
-  // `header` says which processes live in another pid namespace. Requires: it outlives this object.
+  // `header` says which processes live in another pid namespace. Requires: `header` outlives this
+  // object.
   explicit Liveness(const wire::FileHeader& header, std::string proc = "/proc");
 
   // The pid of the process in our /proc; nullopt once it is reaped.

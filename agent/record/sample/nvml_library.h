@@ -35,7 +35,7 @@ struct NvmlLink {
 
 class NvmlLibrary {
  public:
-  // Called with the name of each function before that is called.
+  // Called with the name of each NVML function before that function is called.
   using Watch = std::function<void(const char* function)>;
 
   explicit NvmlLibrary(Watch watch) : watch_(std::move(watch)) {}

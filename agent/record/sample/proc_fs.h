@@ -64,8 +64,8 @@ struct ProcMemory {
 // Paths in /proc/PID/maps of codecs, and of libraries that load data in their own ways.
 [[nodiscard]] std::vector<std::string> CodecLibraries(std::string_view maps);
 
-// The library in /proc/PID/maps that can serve malloc() instead of libc, which it does if it was
-// preloaded: "jemalloc", "tcmalloc" or "mimalloc"; "" if there is none.
+// The library in /proc/PID/maps that serves malloc() instead of libc if it was preloaded:
+// "jemalloc", "tcmalloc" or "mimalloc"; "" if there is none.
 [[nodiscard]] std::string_view AllocatorLibrary(std::string_view maps);
 
 // The last id in the NSpid line of /proc/PID/status: the pid that the process itself sees.

@@ -342,8 +342,8 @@ void ProcSampler::RecycleSlots(TimeNs now) {
     if (state == wire::kProcessReplaced) ended.push_back(&slot);
     if (state != wire::kProcessLive) continue;
     const auto tracked = tracked_.find({slot.pid, slot.process_start});
-    // By then its last chunk was drained and its slot was read. Not while the disk is full: then
-    // nothing is drained.
+    // After kSlotRest its last chunk was drained and its slot was read. A process that the drain
+    // does not know keeps its slot: while the disk is full, nothing is drained.
     ProcessId known;
     if (tracked != tracked_.end() && tracked->second.gone &&
         now - tracked->second.gone_at > kSlotRest &&
