@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs the hooks in a Python that ignores PYTHONPATH (`python -I`, `-E`).
 
-The agent runs this file with PyRun_SimpleString once the interpreter is up:
-exec(compile(open(F).read(), F, "exec"), {"__file__": F, "__name__": "penstock_boot"}) A second run
-has no effect.
+A program runs this file F by exec(compile(open(F).read(), F, "exec"), {"__file__": F}). A second run has no effect.
+Only tests do this: the agent runs code of its own (agent/system/isolated_python.cc).
 """
 
 

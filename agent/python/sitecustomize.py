@@ -3,8 +3,8 @@
 
 Afterwards the program finds what it would find without us: sys.path has no entry of ours (children
 find this file by PYTHONPATH), and sys.modules has the user's sitecustomize or none. For Python 3.7
-to 3.15; older ones, 2.7 among them, get the user's sitecustomize and nothing else. Besides our
-hooks nothing is imported here that Python has not imported already.
+to 3.15; older ones, 2.7 among them, get the user's sitecustomize and nothing else. This file
+imports only our hooks and what Python has imported already.
 """
 import os
 import sys

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Penstock's hooks for Python libraries. `install()` is the only entry.
 
-Nothing is patched until the program imports a watched module. Then the module of ours that is named
-beside it in WATCHED is imported and its `patch(module)` called. Each `patch` may run twice
-(reload).
+Nothing is patched until the program imports a watched module. Then each of our modules that stand
+beside it in WATCHED is imported, and its `patch(module)` is called. A `patch` may run twice for a
+module (reload).
 """
 import sys
 

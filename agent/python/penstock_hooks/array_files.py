@@ -2,8 +2,7 @@
 """Arrays in HDF5 files (h5py), and values in LMDB.
 
 h5py: a selection of a dataset is `decode` (chunks, filters, conversion); the agent itself sees the
-reads below it. LMDB's file is mapped, so its values are `read` by copying them, which only Python's
-side sees.
+reads below it. LMDB's file is mapped, so no read() shows its reads: copying a value is `read`.
 """
 from penstock_hooks import wire
 from penstock_hooks.wrapping import array_bytes, replace, spanned

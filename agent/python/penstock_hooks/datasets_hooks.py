@@ -2,8 +2,8 @@
 """Hugging Face datasets: taking rows out of a mapped Arrow table is `read`, decoding its features
 is `decode`.
 
-A mapped file is read by touching its memory, which no hook on read() sees. The bytes are those of
-the rows.
+A mapped file is read by touching its memory, so hooks on read() do not see it. The bytes of a span
+are those of its rows.
 """
 from penstock_hooks import wire
 from penstock_hooks.pil import pixel_bytes

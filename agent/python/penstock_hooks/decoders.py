@@ -2,11 +2,11 @@
 """Libraries that turn encoded bytes into pixels, samples of sound or arrays: their calls are `decode`.
 
 _DECODERS lists the functions by the module that defines them: the class that has them (or none), the label in front
-of their names, and the names. They are replaced there before the packages above import them by name. WATCHED in
-__init__.py names the same modules.
-pyvips puts off a thumbnail or a crop until its pixels are needed, so these are part of its decoding. Some libraries
-read in threads of their own (zarr 3, Parquet). Those reads are recorded in these threads, in addition to the call
-that waits for them.
+of their names, and the names. They are replaced in that module before the packages above it import them by name.
+WATCHED in __init__.py names the same modules.
+pyvips puts off a thumbnail or a crop until its pixels are needed, so both are part of its decoding. Some libraries
+(zarr 3, Parquet) read in threads of their own. The reads are recorded in those threads, and the call that waits for
+them is recorded too.
 """
 import sys
 
@@ -69,8 +69,8 @@ def _owner(module, path):
 
 
 def _unless_zarr(original):
-    """numcodecs without zarr. Threads of zarr decode the chunks, so once it is imported, the selection of an array
-    is recorded instead."""
+    """A span around numcodecs' decode(), as long as zarr is not imported. Zarr decodes chunks in threads of its own, so
+    with zarr the selection of an array is recorded instead."""
     traced = spanned(wire.DECODE, "numcodecs." + original.__qualname__, _bytes_of)(original)
 
     def decode(*args, **kwargs):

@@ -2,7 +2,7 @@
 """Digests of some samples, from which the analyzer sees whether epochs repeat each other.
 
 Some indices of the dataset are chosen, the same in every epoch and process. For their samples a
-digest of the finished sample is recorded, and one of what each outermost transform returned.
+digest of the finished sample is recorded, and one of the result of each outermost transform.
 Nothing is kept, and no code of the program is called: only builtin types, tensors in host memory,
 arrays and decoded pictures are looked at, large ones at a thousand places. A sample that holds
 anything else has no digest.
@@ -32,7 +32,7 @@ _TRANSPARENT = frozenset(("Compose", "Sequential"))  # their parts are looked at
 
 
 class _Budget:
-    """Keeps digests at some 16 ms of CPU time and a two-thousandth of the time that fetching takes."""
+    """Limits the CPU time for digests to some 16 ms and a two-thousandth of the time that fetching takes."""
 
     __slots__ = ("pid", "full", "limit", "spent", "fetched")
 
@@ -42,8 +42,8 @@ class _Budget:
         self.spent = self.fetched = 0
 
     def begin(self, generation):
-        """To be called when an epoch begins. Later epochs choose fewer samples: the first ones tell most, and each
-        epoch may have new workers that know nothing of earlier ones."""
+        """To be called when an epoch begins. Later epochs choose fewer samples: the first epochs tell most, and each
+        epoch may have new workers, which do not know how much time earlier workers spent."""
         self.full = _FULL >> (0 if generation < 16 else 2 if generation < 64 else 4)
         self.settle()
 
@@ -54,7 +54,7 @@ class _Budget:
             self.settle()
 
     def settle(self):
-        """Chooses fewer indices if too much time was spent. Those left are a part of those chosen before."""
+        """Chooses fewer indices if too much time was spent. They are a part of the indices chosen before."""
         allowed = _ALLOWANCE + self.fetched // _SHARE
         if self.spent > allowed:  # the fourth power: what costs ten times as much ends at 1.6 times the share
             self.limit = int(self.full * (allowed / self.spent) ** 4)
@@ -73,7 +73,7 @@ def budget():
 
 
 class _Trail:
-    """What transforms returned for the chosen sample that a thread is making."""
+    """The results of the transforms of the chosen sample that a thread is making."""
 
     __slots__ = ("entries", "inside")
 
@@ -88,9 +88,9 @@ chosen = {}  # thread -> its trail; empty but for a few samples
 def pick(index):
     """Whether the sample of this index is looked at.
 
-    The number of samples is not known, since the dataset's __len__ may open files. Chosen are the
-    first 16 indices and, of the others, about one in (index + 1) / 3: 18 of 32, 29 of a thousand, 50
-    of a million.
+    The number of samples is not known, since the dataset's __len__ may open files. The first 16
+    indices are chosen, and about one in (index + 1) / 3 of the others: 18 of 32, 29 of a thousand,
+    50 of a million.
     """
     mixed = (index * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> 32
     return mixed * (3 if index < _ALWAYS else index + 1) < _budget.limit
@@ -130,7 +130,7 @@ def finish(state, index, generation, sample):
 
 
 def finish_all(indices, generation, samples, number_of):
-    """The same for a dataset that makes several samples at a time. What their transforms return is not seen."""
+    """The same for a dataset that makes several samples at a time. The results of transforms are not noted."""
     try:
         if type(samples) is not list or type(indices) is not list or len(samples) != len(indices):
             return
@@ -157,7 +157,7 @@ def enter(kind):
 
 
 def leave(trail, name, result):
-    """Notes what an outermost transform returned. After one that failed, no more are noted."""
+    """Notes the result of an outermost transform. After one that failed, no more are noted."""
     began = thread_time_ns()
     trail.inside = False
     if len(trail.entries) < _ENTRIES:
@@ -277,8 +277,8 @@ def _array_of(unit, size):
 
 
 def _add_tensor(tensor, torch, crc):
-    """Adds a tensor by its memory, or by a copy of some elements. Tensor.numpy() is avoided, since the program could
-    not resize the tensor after it."""
+    """Adds a tensor by its memory, or by a copy of some elements. Tensor.numpy() is avoided, since afterwards the
+    program could not resize the tensor."""
     core = torch._C
     modes = getattr(core, "_len_torch_dispatch_stack", None)
     if modes is not None and modes():

@@ -30,8 +30,8 @@ def _once(key, value):
 
 
 def write_affinity():
-    """Writes the mask of this process. A collector knows only its own, not one that taskset, a library or the program
-    narrowed."""
+    """Writes the affinity of this process. A collector knows only its own affinity, and taskset, a library or the
+    program may have changed this one."""
     if hasattr(os, "sched_getaffinity"):
         fact("process.affinity", _affinity(os.sched_getaffinity(0)))  # written in each process
 

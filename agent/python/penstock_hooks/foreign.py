@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training loop over batches of a library other than torch.utils.data.
 
-The hooks see when the loop asked for a batch, how long it waited, and what it did in between. They
-do not see who made the batch and of which samples, so the library's threads have spans of reading
-and decoding without a batch. If the iterator turns out to be a shell around torch's DataLoader, the
-hooks of that one record all this, and the loop is left to them.
+The hooks see when the loop asked for a batch, how long it waited, and how long its steps took. They
+do not see who made the batch and of which samples, so spans of reading and decoding on the
+library's threads have no batch. If the iterator turns out to be a shell around torch's DataLoader,
+the DataLoader's hooks record the loop, and these hooks record nothing.
 """
 from penstock_hooks import wire
 from penstock_hooks.bridge import (

@@ -61,8 +61,8 @@ def like(original, body, **closed):
     """A function with the parameters of `original` and the statements `body`.
 
     In `body`, CALL stands for the call of the original with the arguments as they came, and SELF
-    for the first of them. Its own names, those in `closed` and those in `shared` begin with an
-    underscore. Where the parameters are not known (a builtin) SELF must not be needed.
+    for the first of them. The names of `body`, `closed` and `shared` begin with an underscore. If
+    the parameters are not known (a builtin), `body` must not use SELF.
     """
     code = original.__code__ if isinstance(original, types.FunctionType) else None
     shape = _fixed(code) if code is not None and not code.co_flags & (_LISTED | _KEYED) else None

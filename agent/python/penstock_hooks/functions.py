@@ -23,7 +23,7 @@ _KEPT = 32  # durations of ordinary units
 _LEAST_NS = 300000  # a unit begins only if this much may be spent
 _BETWEEN_NS = 100000000
 _OTHERS = 4  # where there are samples, each other kind may spend a 4th
-_AGE_PART = 200  # after a unit the next one of its kind waits for a 200th of the process's age
+_AGE_PART = 200  # after a unit, the next one of its kind begins a 200th of the process's age later, or more
 _HOT = 3  # functions whose lines are followed
 _TOLD = 16  # facts are written after 1, 2, 4, 8, 16, 32, 48, ... units
 # Upper bounds, before Python 3.12: the part of the interpreter's time that a profile function adds, without and
@@ -102,7 +102,7 @@ class _Timing:
 
 
 class _Followed:
-    """A followed unit. If a loop that is left early drops it, it ends then."""
+    """A followed unit. It ends at leave(), or when it is dropped by a loop that is left early."""
 
     __slots__ = ("follower", "kind", "lines", "pid", "cpu", "is_open")
 
@@ -117,7 +117,7 @@ class _Followed:
     def leave(self):
         if self.is_open:
             self.is_open = False
-            state = follow["follow_stop"](0)  # first, so that what follows is not in the unit
+            state = follow["follow_stop"](0)  # first, so that the lines below are not in the unit
             if self.pid == os.getpid():
                 self.follower.end(self, state)
 
@@ -164,8 +164,8 @@ class Follower:
         return (now() - self.began) / SHARE - self.spent
 
     def enter(self, stage, name, sample, batch, generation, follows=True):
-        """Begins to follow a unit, or to time an ordinary one. Returns an object with leave(), or None if it does
-        neither."""
+        """Begins to follow a unit, or to time an ordinary one. Returns an object with leave(); None if the unit is
+        neither followed nor timed."""
         kind = self.kinds[stage]
         if follows and not self.active and len(kind.times) >= _ORDINARY and now() >= kind.due:
             lines = kind.units % 2 == 1 and bool(kind.hot)

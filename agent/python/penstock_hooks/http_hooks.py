@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP and object stores: http.client (urllib, urllib3, requests, botocore) and aiohttp (fsspec, s3fs, gcsfs).
 
-Two counters get a value for each case: how long it took to open a connection (with name look-up and
-TLS), and how long from the end of a request to the first byte of its answer. The transfer itself is
-in the reads of the socket, which the agent sees.
+Two counters get a value for each case: the time to open a connection (with name look-up and TLS),
+and the time from the end of a request to the first byte of its answer. The transfer itself is in
+the reads of the socket, which the agent sees.
 """
 from functools import wraps
 from threading import local
@@ -18,8 +18,8 @@ _state = local()
 
 
 def _connecting(original):
-    """For `replace`: times connect(). A connection with TLS first opens one without it, in some libraries by the same
-    method, so only the outer call counts."""
+    """For `replace`: times connect(). A connection with TLS first opens one without TLS. In some libraries the same
+    method does both, so only the outer call counts."""
 
     def connect(self, *args, **kwargs):
         if getattr(_state, "connecting", False):

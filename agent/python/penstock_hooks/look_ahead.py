@@ -31,7 +31,7 @@ class LookAhead:
     def got(self, index, generation):
         self._before = self._last
         self._last = (index, generation)
-        context(-1, index, generation)  # for the copy of it to the device
+        context(-1, index, generation)  # for the copy of this batch to the device
 
     def enter(self):
         """To be called when the loop asks for its next batch."""
@@ -43,7 +43,7 @@ class LookAhead:
         local.ahead = self
 
     def leave(self, has_batch):
-        """To be called when the loop has got it, or there was none."""
+        """To be called when the loop has got its next batch, or there was none."""
         local.ahead = self._outer
         self._outer = None
         if not has_batch:

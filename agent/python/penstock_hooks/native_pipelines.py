@@ -43,7 +43,8 @@ def _make_run(original):
 
 
 def _make_iterator_init(original):
-    """The iterator takes its first batch here, to learn the shape of batches, and gives it to the first next()."""
+    """For `replace`: the iterator's __init__ takes the first batch, to learn the shape of batches; the first next()
+    gives it to the loop. The wait for it is start-up, not a wait of the loop."""
 
     def __init__(self, *args, **kwargs):
         outer = local.waiting

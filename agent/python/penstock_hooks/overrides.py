@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applies what --override changes beside the DataLoader's arguments, and checks whether it held.
+"""Applies the keys of --override that are no arguments of the DataLoader, and checks whether they held.
 
-Facts: override.<key> is what was applied. override.lost.<key> is what was found in its place later, because
-the program or a library has set it itself. The program wins: nothing is applied twice.
+Facts: override.<key> is the value that was applied. override.lost.<key> is the value found later, if the program or a
+library has set another one itself. The program wins: nothing is applied twice.
 """
 import os
 import sys
@@ -40,7 +40,7 @@ def _cores(text):
 
 
 _values = _parse(os.environ.get("PENSTOCK_OVERRIDE", ""))
-_told = set()  # (key, what was found), of this process and those that forked it
+_told = set()  # (key, value that was found), of this process and those that forked it
 _cv2 = None  # cv2.getNumThreads() after the number was set
 _worker = {}  # in a worker: affinity and nice as they were set
 
@@ -126,7 +126,7 @@ def _in_worker(torch):
 
 
 def check():
-    """Records what no longer holds. Called at each epoch of a loader, and at the end of a worker."""
+    """Records the values that no longer hold. Called at each epoch of a loader, and at the end of a worker."""
     if not _values:
         return
     for look in (_check_variables, _check_torch, _check_cv2, _check_worker):

@@ -107,8 +107,8 @@ class _Samples:
 
 
 def next_sample(iterator, name, progress, sequence):
-    """(token, sample) of an iterable dataset, with the span still open. Samples are numbered as if the workers took
-    turns."""
+    """(token, sample) of an iterable dataset; the sample's span is still open. Samples are numbered as if the workers
+    took turns."""
     token = begin(
         _SAMPLE,
         name,
@@ -233,7 +233,7 @@ def instrument(fetcher, progress):
         kind = _ResumableStream if _saves(stream) else _Stream
         stream = kind(stream, progress, intern(type(fetcher.dataset).__name__))
         fetcher.dataset_iter = stream
-        if own:  # torchdata saves the state of one if they are the same object
+        if own:  # if dataset and iterator are one object, torchdata saves one state
             fetcher.dataset = stream
     else:
         kind = _ResumableSamples if _saves(fetcher.dataset) else _Samples

@@ -203,8 +203,8 @@ def _text(value):
 
 
 def _alike(loader):
-    """Equal for loaders that the same lines of the program made with the same arguments; None if the lines are not
-    known."""
+    """A key that is equal for loaders that the same lines of the program made with the same arguments. None if the
+    lines are not known."""
     made = places.get(loader)
     if not made:
         return None
@@ -266,7 +266,8 @@ def _tensors(data, depth=4):
 def describe_batch(number, data, collated):
     """Writes the bytes of a loader's first batch by data type, and its number of tensors.
 
-    If the loader has not `collated` it, the dataset makes batches if several tensors share their first dimension.
+    If the loader has not `collated` it, several tensors with the same first dimension show that the dataset makes
+    batches itself.
     """
     if number is None or number >= _LOADER_FACTS or not first_batch(number):
         return

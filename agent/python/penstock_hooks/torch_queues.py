@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A DataLoader's queues in the training process: index sent, batch got, and what getting costs.
+"""A DataLoader's queues in the training process: index sent, batch got, and the time to get it.
 
 `get` is the time from the first byte read to the batch unpickled, without the wait for it. A
 multiprocessing.Queue gets instance attributes, which pickle does not hand on. Any other queue is

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a thread that loads batches works at, and numbers that are counted in each process.
+"""The batch that a thread works at while it loads, and numbers that are counted in each process.
 
 Training process and worker identify a batch by (index, generation): the loader's own index of the
 batch, and the number of the iterator, counted from 1 in the training process. A persistent iterator
@@ -11,7 +11,7 @@ import threading
 import weakref
 
 # Attribute that carries the generation to a worker: on its Process object and on _ResumeIteration.
-# Both are pickled with their __dict__, and nobody looks for it in a process without our hooks.
+# Both are pickled with their __dict__. In a process without our hooks nobody looks at it.
 CARRIER = "_penstock_generation"
 
 
@@ -90,7 +90,7 @@ class _Earlier:
         self.iterators = []
 
     def is_gone(self):
-        """Whether loader and iterator are gone. If the program keeps only the iterator, that outlives the loader."""
+        """Whether loader and iterators are gone. If the program keeps only an iterator, it outlives its loader."""
         if self.loader() is not None:
             return False
         alive = (reference() for reference in self.iterators)

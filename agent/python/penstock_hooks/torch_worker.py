@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The DataLoader's worker: how long it waits, when it has a batch, and what sending costs.
+"""The DataLoader's worker: how long it waits, when it has a batch, and how long sending takes.
 
 The worker loop is replaced under its own module and name, so that a Process pickles it by reference
 and a child without hooks finds the original. Its two queues are wrapped in thin objects. A
@@ -65,7 +65,7 @@ class _Sender:
 
     def __init__(self):
         self.token = 0
-        self.due = None  # a delay of probe.py, due before the next batch: while one is sent, a lock is held
+        self.due = None  # a delay of probe.py, due before the next batch: a lock is held while a batch is sent
         self.bytes = 0
         self.name = intern("result_queue.put")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torchdata.nodes: the training loop over a Loader, and what its mappers do in threads or
+"""torchdata.nodes: the training loop over a Loader, and the work of its mappers in threads or
 processes.
 
 The function of the workers is replaced under its own name, so that a Process pickles it by

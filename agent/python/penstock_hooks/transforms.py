@@ -84,7 +84,7 @@ shared["_adopt"] = adopt
 
 
 def _adopt_contents(compose):
-    """Makes a class of compositions adopt, when called, the program's own classes that it holds."""
+    """Makes a class of compositions put spans on the program's own classes that it holds, whenever it is called."""
     if "_penstock_adopts" in compose.__dict__:
         return
     call = compose.__call__

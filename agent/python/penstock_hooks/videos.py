@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Video: PyAV, torchcodec, decord, OpenCV's VideoCapture, imageio-ffmpeg. All of it is `decode`.
 
-Where a wheel has FFmpeg as shared libraries, opening, demuxing, seeking and decoding are seen
-there. Only Python knows which frames the program takes, so two counters say how many frames were
-decoded, and of how many the pixels were used.
+Where a wheel has FFmpeg as shared libraries, the agent's hooks on FFmpeg see opening, demuxing,
+seeking and decoding. Only Python knows which frames the program takes, so two counters say how many
+frames were decoded, and how many of these the program used.
 """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, counter, end, intern
@@ -24,7 +24,7 @@ def _taken(result):
 
 @harmless
 def _taken_frames(result):
-    """The same for the frames in one array or tensor: with four dimensions, the first counts the frames."""
+    """The same for the frames in one array or tensor. If it has four dimensions, the first counts the frames."""
     shape = getattr(getattr(result, "data", result), "shape", None) or getattr(result, "shape", None)
     if shape is None:
         return 0
@@ -109,7 +109,7 @@ def patch(module):
         _methods(module.VideoReader, "decord.", ("seek", "seek_accurate", "skip_frames"))
     elif name == "torchcodec.decoders._video_decoder":
         _methods(module.VideoDecoder, "torchcodec.", _TORCHCODEC, _taken_frames)
-        _methods(module.VideoDecoder, "torchcodec.", ("get_all_frames",))  # it calls one of them
+        _methods(module.VideoDecoder, "torchcodec.", ("get_all_frames",))  # calls one of those, which counts the frames
     elif name in ("torchcodec.decoders._audio_decoder", "torchcodec.decoders._wav_decoder"):
         kind = getattr(module, "AudioDecoder", None) or module.WavDecoder
         _methods(kind, "torchcodec.", ("get_all_samples", "get_samples_played_in_range"), _sound)

@@ -41,8 +41,8 @@ class _Samples:
 
 
 def _stage(change):
-    """For `replace`: `change`s the arguments of a stage that follow the samples. If that fails, the stage runs as
-    written."""
+    """For `replace`: `change` returns the samples and the other arguments with which a stage runs. If it fails, the
+    stage runs as written."""
 
     def make(original):
         def stage(data, *args, **kwargs):

@@ -35,9 +35,9 @@ def replace(owner, name, make):
 
 
 def _put_into_closed_type(kind, name, original, wrapper):
-    """Replaces a method in the type's dictionary, where the interpreter looks it up, and tells the
-    interpreter that the type has changed, so that it forgets what it had found. Operators stay,
-    since they are not looked up there."""
+    """Replaces a method in the type's dictionary, where the interpreter looks it up. Tells the
+    interpreter that the type has changed, so that it forgets the cached method. Operators cannot be
+    replaced in this way, since they are not looked up there."""
     attributes = next((known for known in gc.get_referents(kind.__dict__) if type(known) is dict), None)
     if attributes is None or attributes.get(name) is not original or name[:2] == "__":
         return
