@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that cannot take the agent are started without a word: of another C library, of 32 bits,
-by a script, by a program that changed its environment."""
+"""Programs that cannot load the agent start without a complaint: those of another C library or of 32 bits, started by a
+script or by a program that changed its environment."""
 import os
 import platform
 import shutil
@@ -11,7 +11,7 @@ import unittest
 import runs
 from runs import run, victim
 
-# Prints the LD_PRELOAD that it is given, as a loader of 32 bits would complain of it.
+# A loader that prints the LD_PRELOAD that it gets. A real loader of 32 bits would complain of it.
 LOADER = r"""
 static long Call(long n, long a, const void* b, long c) {
   long result;
@@ -71,7 +71,7 @@ class Exec(runs.Alone):
         os.chmod(again, 0o755)
         for name in (program, script, again):
             with self.subTest(name):
-                # Switched off, the agent changes no environment: their loader then finds it there.
+                # If the agent is switched off, it changes no environment, so this loader finds it in LD_PRELOAD.
                 self.assertSame(traced_shell(name + "; echo $?"), off=False)
                 self.assertSame(victim("places", "exec", self.data, name), status=7, off=False)
                 self.assertSame(victim("places", "environ-other", self.data, name), status=7)
@@ -85,7 +85,7 @@ class Exec(runs.Alone):
         self.assertSame([program, self.data])
         self.assertSame(traced_shell("%s %s; echo $?" % (program, self.data)))
         self.assertSame(victim("places", "exec", self.data, program, self.data))
-        # A glibc program that it starts, and one more of its own kind.
+        # It starts a glibc program, and another musl program.
         self.assertSame([program, self.data, *victim("read", self.data)])
         self.assertSame([program, self.data, program, self.data])
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of the process are the program's: what the agent needs for itself takes no part of them that
-the program would miss."""
+"""Limits of the process are there for the program: the agent takes no part of them that the program needs."""
 import os
 import resource
 import sys
@@ -17,7 +16,7 @@ def limit(kind, value):
 
 
 def may_be(kind, value):
-    """This process may set that limit for its children."""
+    """Whether this process may set that limit for its children."""
     hard = resource.getrlimit(kind)[1]
     return hard == resource.RLIM_INFINITY or 0 <= value <= hard
 
@@ -59,12 +58,12 @@ class Limits(runs.Alone):
                 self.assertSame(victim("limits", "map:8", self.data), prepare=limit(resource.RLIMIT_STACK, kilobytes << 10))
 
     def test_processes(self):
-        # Counted for each user: a limit of what there is already allows nothing more.
+        # The user has more processes than that already, so the program can start none.
         self.assertSame(victim("limits", "map:8", self.data), prepare=limit(resource.RLIMIT_NPROC, 1))
 
 
 class Recorded(runs.Alone):
-    """Under a collector, whose ring every process maps whole."""
+    """The same under a collector, whose ring every process maps as a whole."""
 
     def check(self, how, kind, value):
         record = os.path.join(os.environ.get("PENSTOCK_BIN", ""), "penstock-record")
@@ -72,7 +71,7 @@ class Recorded(runs.Alone):
             self.skipTest("penstock-record is not built")
         command = victim("limits", how, self.data)
         alone = run(command, environment(), self.folder, limit(kind, value))
-        # The limit is the program's; the recorder has its own.
+        # Only the program gets the limit, not the recorder.
         inner = [sys.executable, "-c", "import os, resource, sys\nresource.setrlimit(%d, (%d, %d))\n"
                  "os.execv(sys.argv[1], sys.argv[1:])" % (kind, value, value), *command]  # fmt: skip
         line = [record, "--quiet", "--force", "-o", self.trace, "--", *inner]

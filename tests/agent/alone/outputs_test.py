@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PENSTOCK_OUT names what is no file, or nothing that can be written: programs end as alone."""
+"""If PENSTOCK_OUT is not the name of a file that can be written, programs end as they do alone."""
 import os
 import socket
 import sys

@@ -37,7 +37,7 @@ class Places(runs.Alone):
                     self.assertEqual(self.debugged(tool, ("LD_PRELOAD=" + runs.AGENT, "PENSTOCK_OUT=" + self.trace)), alone)
 
     def debugged(self, tool, variables):
-        """Status and output; the program alone has the variables, not the debugger."""
+        """Status and output of the program under a debugger. The program gets `variables`, the debugger does not."""
         program = victim("read", self.data)
         if tool == "strace":
             line = ["strace", "-f", "-o", "/dev/null", "env", *variables, *program]

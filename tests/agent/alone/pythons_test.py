@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every Python of this machine says and does the same alone and under the agent.
+"""Every Python of this machine prints and does the same alone and under the agent.
 
 Debian's must be there. Others are found where pyenv, uv and administrators put them, and in
 PENSTOCK_PYTHONS (paths, ':' between). Hooks are for 3.7 and later; older ones must not notice.

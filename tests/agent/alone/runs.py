@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command alone and under the agent, and says in what the two differ.
+"""Runs a command alone and under the agent, and checks that status and output are the same.
 
 PENSTOCK_AGENT_LIB and PENSTOCK_ALONE (the folder of built victims) are set by CMakeLists.txt.
 """
@@ -20,7 +20,7 @@ def victim(*arguments):
 
 
 def environment(extra=None):
-    """Ours without what would make runs differ."""
+    """Our environment without variables that would make runs differ."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PENSTOCK", "PYTHON", "LD_"))}
     kept["PYTHONDONTWRITEBYTECODE"] = "1"
     kept.update(extra or {})

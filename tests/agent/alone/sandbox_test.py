@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that lock themselves in end as they would alone: behind a filter that kills, and with the
+"""Programs that lock themselves in end as they would alone. Behind a filter that kills, and with the
 time stamp counter forbidden, the agent makes no system call and looks at no clock.
 
-A filter that comes by an instruction of the program's own, without PR_SET_NO_NEW_PRIVS, is not seen
-coming: README.md says so.
+The agent cannot see a filter that the program installs by its own system call instruction, without
+PR_SET_NO_NEW_PRIVS. README.md says so.
 """
 import os
 import sys
@@ -19,7 +19,7 @@ class Sandbox(runs.Alone):
     def ways(self):
         yield from WAYS
         yield "syscall-tsync"
-        if os.geteuid() == 0:  # without NO_NEW_PRIVS
+        if os.geteuid() == 0:  # root needs no NO_NEW_PRIVS
             yield from ("prctl-root", "syscall-root", "syscall-prctl-root")
 
     def test_a_filter_that_kills(self):
@@ -34,7 +34,7 @@ class Sandbox(runs.Alone):
                 self.assertSame(victim("lock-in", how, "thread", self.data))
 
     def test_a_filter_from_outside_that_a_start_passes(self):
-        # A program that reads no data passes it with the agent, too.
+        # With the agent, too, a program that reads no data passes the filter.
         inner = victim("say", "something")
         command = victim("run-locked-in", *inner)
         alone = runs.run(command, runs.environment(), self.folder)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A signal handler that reads files on a small stack: the agent needs little of it, whatever it has
-to do at that moment (attaching, naming a file, the first call of a function)."""
+"""A signal handler reads files on a small stack. The agent needs little of this stack, whatever it has
+to do at that moment (attach, name a file, call a function for the first time)."""
 import os
 import sys
 import unittest
@@ -13,7 +13,7 @@ BOUND = 1536  # bytes below what the program itself needs
 
 class Stack(runs.Alone):
     def depth(self, size, what, env):
-        # Without it the loader's own needs at the first call of a function are the deepest.
+        # Otherwise the loader would take the most stack, at the first call of a function.
         env = dict(env, LD_BIND_NOW="1")
         file = os.path.join(self.folder, "depth")
         done = run(victim("stack", size, os.path.basename(self.data), "%s:%s" % (what, file)), env, self.folder)

@@ -7,7 +7,7 @@
 
 namespace alone {
 
-// Opens, reads and closes a file by name; its bytes, or -1.
+// Opens, reads and closes a file by name. Returns its bytes, or -1.
 long ReadFile(const char* path);
 void Say(const char* text, long number);
 [[noreturn]] void Fail(const char* what);

@@ -38,7 +38,7 @@ void DropCapabilities() {
   if (syscall(SYS_capset, &head, none) != 0) Fail("capset");
 }
 
-// Maps and touches megabytes; how many came.
+// Maps and touches megabytes. Returns how many it got.
 long MapMegabytes(long wanted) {
   long done = 0;
   for (; done < wanted; ++done) {
@@ -90,8 +90,8 @@ int Limits(const std::string& how, const char* path) {
 
 namespace {
 
-// Closes numbers that are nobody's, again and again, while others read, and looks whether the file
-// that it makes then is its own.
+// Closes numbers that are not open, again and again, while other threads read. Each time it makes a
+// file and checks that the file holds only what it has written.
 int CloseNumbers(const char* path) {
   const int shared = dup2(open(path, O_RDONLY), 500);
   static int over = 0;

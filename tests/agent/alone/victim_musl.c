@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program of another C library: reads a file in three ways, then starts what else is named.
+// A program of another C library: reads a file in three ways, then runs the command in its other
+// arguments, if any.
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

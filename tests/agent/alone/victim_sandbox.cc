@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that lock themselves in so that any system call but their own ends them, or that forbid
-// themselves the time stamp counter or CPUID.
+// Programs that lock themselves in: any system call other than their own ends them, or the time
+// stamp counter or CPUID is forbidden.
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -24,7 +24,7 @@
 namespace alone {
 namespace {
 
-// The instruction itself.
+// A system call by the program's own instruction.
 long Raw(long number, long a, long b, long c, long d = 0, long e = 0) {
 #if defined(__x86_64__)
   long result;
@@ -66,8 +66,8 @@ long Pointer(const void* p) {
   return static_cast<long>(reinterpret_cast<std::uintptr_t>(p));
 }
 
-// "prctl", "syscall", "syscall-prctl", "raw": how the filter comes; "-root" leaves out
-// NO_NEW_PRIVS; "-tsync": for all threads.
+// `how`: "prctl", "syscall", "syscall-prctl" or "raw" says which call installs the filter. With
+// "-root" NO_NEW_PRIVS is left out. With "-tsync" the filter is for all threads.
 void Install(const std::string& how, std::vector<sock_filter>* code) {
   sock_fprog program{static_cast<unsigned short>(code->size()), code->data()};
   const bool root = how.find("-root") != std::string::npos;
@@ -116,8 +116,9 @@ void* ReadLater(void*) {
 
 }  // namespace
 
-// `when`: "reads" (it has read files before), "first" (the first read is behind the filter),
-// "thread" (the first one of a thread), "emfile" (opens until there is no descriptor left).
+// `when`: "reads": the program has read files before. "first": its first read is behind the filter.
+// "thread": the first read of a thread is behind the filter. "emfile": it then opens files until
+// there is no descriptor left.
 int LockIn(const std::string& how, const std::string& when, const char* path) {
   g_path = path;
   const int known = open(path, O_RDONLY);
@@ -165,8 +166,8 @@ int LockIn(const std::string& how, const std::string& when, const char* path) {
   return 0;
 }
 
-// Runs a command behind a filter that kills for what the loader and libc do not do at a start, and
-// getpid.
+// Runs a command behind a filter that kills. It allows getpid and the calls that the loader and
+// libc make when a program starts.
 int RunLockedIn(char** command) {
   std::vector<sock_filter> code = KillsAllBut({
 #if defined(__x86_64__)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A signal handler that reads a file on a small stack of its own. Says how deep the stack was.
+// A signal handler reads a file on a small stack of its own. The program tells how deep it was
+// used.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>

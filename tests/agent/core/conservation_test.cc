@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trace has as many bytes of each file as the program's reads returned, whatever it does
-// with its descriptors and however it ends: the agent preloaded into a program that says what it
-// read.
+// The agent is preloaded into a program that says how many bytes it read of each file. The trace
+// has as many, whatever the program does with its descriptors and however it ends.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -63,7 +62,7 @@ class ConservationTest : public testing::Test {
     return pid;
   }
 
-  // Its wait status.
+  // Runs the program and returns its wait status.
   int Run(const std::string& how, const std::string& end) {
     const pid_t pid = Start(how, end);
     int status = -1;
@@ -71,7 +70,7 @@ class ConservationTest : public testing::Test {
     return status;
   }
 
-  // Bytes of each file, as the program said: a line each, in the order of the files.
+  // Bytes of each file, as the program printed them: one line for each file.
   std::map<std::string, std::uint64_t> Said() {
     std::map<std::string, std::uint64_t> said;
     std::ifstream in(directory_ / "stdout");
@@ -82,7 +81,7 @@ class ConservationTest : public testing::Test {
     return said;
   }
 
-  // The same in the spans of the trace.
+  // Bytes of each file in the spans of the trace.
   std::map<std::string, std::uint64_t> Recorded() {
     std::map<std::string, std::uint64_t> recorded;
     const auto trace = OpenTrace(trace_);
@@ -172,8 +171,8 @@ INSTANTIATE_TEST_SUITE_P(All, NamelessTest,
                          testing::Values("memfd", "mkstemp", "tmpfile", "raw", "passed"),
                          [](const auto& param) { return std::string(param.param); });
 
-// At any moment: what the calls had returned is there, and at most the one more of each thread that
-// the agent had counted and the program had not got.
+// At any moment the trace has all bytes that the calls had returned. It may have one read more for
+// each thread, which the agent had counted and the program had not noted.
 TEST_F(ConservationTest, AKilledProgramLeavesWhatItsCallsHadReturned) {
   MakeFiles(2);
   const fs::path progress = directory_ / "progress";

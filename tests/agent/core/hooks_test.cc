@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent preloaded into a victim program, without a collector: what the trace then says.
+// The agent is preloaded into a victim program, without a collector. The tests look at the trace.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -127,8 +127,8 @@ INSTANTIATE_TEST_SUITE_P(Aliases, ReadAliasTest,
 
 class CopyTest : public HooksTest, public testing::WithParamInterface<const char*> {};
 
-// The kernel counts a copy as bytes that were read: so do we, and no more. The file is read after
-// it.
+// The kernel counts the bytes of a copy as read, and so do the hooks, without a span. The victim
+// then reads the file too.
 TEST_P(CopyTest, ACopyIsNoGapAndNoRead) {
   ASSERT_EQ(Victim(GetParam()), 0);
   EXPECT_EQ(Printed(), std::to_string(kFileSize) + "\n");
@@ -220,8 +220,8 @@ TEST_F(HooksTest, BytesAgreeWithTheKernels) {
   EXPECT_LE(seen, 1.02);
 }
 
-// What the agent reads itself, to claim a chunk and to ask, is all that the kernel has counted when
-// the first thread begins.
+// A comparison needs 64 KiB. Until this program's only chunk begins, the kernel has counted no more
+// than the few bytes that the agent itself has read.
 TEST_F(HooksTest, AFewBytesAreNotCompared) {
   ASSERT_EQ(Victim("read"), 0);
   const auto trace = Open();
@@ -242,7 +242,7 @@ TEST_F(HooksTest, KilledProcessLeavesEveryFinishedSpan) {
     ASSERT_NE(trace, nullptr);
     const Reads reads = FileReads(*trace);
     EXPECT_GT(reads.spans, 10u);
-    // The last one may be of a file that was not read to its end.
+    // The last span may be of a file that was not read to its end.
     EXPECT_EQ((reads.bytes + kFileSize - 1) / kFileSize, reads.spans);
     EXPECT_EQ(trace->losses().damaged_records, 0u);
     ASSERT_TRUE(FinishFromSegment(trace_).has_value());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the agent is as a file: exactly the exports we list, nothing newer than GLIBC_2.17, no
-// libstdc++, no version node of its own.
+// The agent as a file: it exports exactly the names we list and needs nothing newer than GLIBC_2.17
+// and no libstdc++. It has no version node of its own.
 
 #include <gtest/gtest.h>
 

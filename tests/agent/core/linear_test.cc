@@ -165,7 +165,7 @@ TEST_F(LinearTest, WhatIsNoFileOfOursIsLeftAlone) {
     return false;
   };
   ASSERT_EQ(mkfifo(trace_.c_str(), 0600), 0);
-  EXPECT_EQ(Run("read"), 0);  // and does not hang
+  EXPECT_EQ(Run("read"), 0);  // it does not hang
   EXPECT_TRUE(elsewhere());
   fs::remove_all(folder_ / "run.penstock");
   for (const fs::path& trace : Traces()) fs::remove(trace);
@@ -180,7 +180,7 @@ TEST_F(LinearTest, WhatIsNoFileOfOursIsLeftAlone) {
   EXPECT_EQ(Run("read"), 0);
 }
 
-// What somebody does to the file of a running program; the name is then his.
+// Somebody cuts, removes or replaces the file of a running program. The name is then theirs.
 class LostFileTest : public LinearTest, public testing::WithParamInterface<const char*> {
  protected:
   void Lose() {
@@ -192,7 +192,7 @@ class LostFileTest : public LinearTest, public testing::WithParamInterface<const
     }
     if (how == "replaced") std::ofstream(trace_) << "precious";
   }
-  // Nobody has written to it, or made it anew.
+  // Whether nobody has written to the file since, or made it anew.
   bool IsAsLost() const {
     const std::string how = GetParam();
     if (how == "removed") return !fs::exists(trace_);
@@ -202,7 +202,7 @@ class LostFileTest : public LinearTest, public testing::WithParamInterface<const
 
 TEST_P(LostFileTest, TheProgramGoesOnAndTheRestIsBeside) {
   const pid_t pid = Start({PENSTOCK_VICTIM_PATH, "forever", file_});
-  // Until a chunk was written out: that one is lost.
+  // Waits until a chunk was written out. This chunk is lost.
   for (int i = 0; i < 4000; ++i) {
     std::ifstream in(trace_, std::ios::binary);
     in.seekg(wire::kHeaderSize);
@@ -246,7 +246,7 @@ TEST_F(LinearTest, WhatAKilledProgramLeftIsReadAndFinished) {
   EXPECT_EQ(LookAt(trace_).state, LiveState::kComplete);
   const std::uint64_t joined = BytesIn(trace_);
   EXPECT_GT(joined, 0u);
-  EXPECT_EQ(joined % kSampleSize % 4096, 0u);  // the last one in part, by reads of 4096 bytes
+  EXPECT_EQ(joined % kSampleSize % 4096, 0u);  // the last file in part, by reads of 4096 bytes
   const auto finished = FinishFromSegment(trace_);
   ASSERT_TRUE(finished.has_value()) << finished.error().message;
   EXPECT_EQ(BytesIn(trace_), joined);
@@ -261,7 +261,7 @@ TEST_F(LinearTest, AFileWithoutItsSegmentSaysSo) {
   AwaitTrace(trace_);
   kill(pid, SIGKILL);
   End(pid);
-  // As another host would see it.
+  // Another host has another boot id and cannot see the segment.
   std::fstream file(trace_, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(offsetof(wire::FileHeader, boot_id));
   file << "another boot";

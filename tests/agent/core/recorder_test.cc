@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recording core in this very process: a linear recording, read back through the mapped chunk.
+// The recording core in this very process. It records without a collector, and the tests read the
+// mapped chunk.
 
 #include "agent/core/recorder.h"
 
@@ -53,7 +54,7 @@ class RecorderTest : public testing::Test {
     ASSERT_NE(Self(), nullptr);
   }
   static void TearDownTestSuite() { unlink(g_config.out); }
-  // Room enough that no test crosses into another chunk.
+  // Makes room, so that a test does not cross into another chunk.
   void SetUp() override {
     while (Self()->used > 900 || Self()->used == 0) {
       Emit({.stage = wire::kMark, .start = Now(), .duration = 1});
@@ -63,7 +64,7 @@ class RecorderTest : public testing::Test {
   uint32_t first_ = 0;
 };
 
-// The one that is taken last.
+// The chunk that is taken last.
 wire::ChunkHeader* LastChunk() {
   return reinterpret_cast<wire::ChunkHeader*>(
       reinterpret_cast<char*>(g_header) + wire::kHeaderSize +
@@ -203,7 +204,7 @@ TEST_F(RecorderTest, AStringIsWrittenOnce) {
 }
 
 TEST_F(RecorderTest, NamesDoNotEnd) {
-  constexpr int kNames = 400'000;  // more than what was written is remembered of
+  constexpr int kNames = 400'000;  // more than the cache of written ids holds
   int untold = 0;
   for (int i = 0; i < kNames; ++i) {
     const std::string text = "/data/" + std::to_string(i);
@@ -218,7 +219,7 @@ TEST_F(RecorderTest, ATextWithoutRoomIsToldLater) {
   ThreadState* s = Self();
   const uint32_t used = s->used;
   s->used = wire::kRecordsPerChunk;
-  s->dropped = 1;  // the next chunk is looked for every 64 records only
+  s->dropped = 1;  // a thread that drops looks for a chunk at every 64th record only
   Intern("told later", 10);
   EXPECT_EQ(s->dropped, 2u);
   static PENSTOCK_NAME(late, "a late name");
@@ -265,7 +266,7 @@ std::vector<wire::Record> RecordsOfChunk(uint32_t index, uint32_t count) {
   return records;
 }
 
-// As an interpreter ends its daemon threads: in the middle of a call, with nothing to tell it.
+// An interpreter ends its daemon threads in this way: in the middle of a call, without a notice.
 TEST_F(RecorderTest, WhatAThreadEndsInTheMiddleOfIsUnfinished) {
   uint32_t chunk = 0;
   uint32_t before = 0;
@@ -285,10 +286,10 @@ TEST_F(RecorderTest, WhatAThreadEndsInTheMiddleOfIsUnfinished) {
   EXPECT_EQ(put.generation, 2);
   EXPECT_EQ(put.depth, 0);
   EXPECT_EQ(put.check, wire::CheckOf(&put));
-  EXPECT_EQ(records[before + 1].kind, 0);  // the C call's is not told
+  EXPECT_EQ(records[before + 1].kind, 0);  // the span of the C call is dropped
 }
 
-// Bytes as hooks see them and as the kernel counts them, by many threads that claim chunks at once.
+// Many threads claim chunks at once and compare the hooks' bytes with the kernel's each time.
 TEST_F(RecorderTest, AuditsOfManyThreadsCountEveryByteOnce) {
   const uint64_t kernel_before = KernelReadBytes();
   const uint64_t audited_before = g_slot->rchar_last;
@@ -313,13 +314,13 @@ TEST_F(RecorderTest, AuditsOfManyThreadsCountEveryByteOnce) {
   const uint64_t audited = g_slot->rchar_last - audited_before;
   const uint64_t hooked = g_slot->hooked_last - hooked_before;
   EXPECT_LE(audited,
-            KernelReadBytes() - kernel_before + 65536);  // and what was read since the last
+            KernelReadBytes() - kernel_before + 65536);  // bytes since the last audit before it
   EXPECT_LE(hooked, uint64_t{8} * 40 << 20);
-  EXPECT_GE(audited, uint64_t{8} * 20 << 20);  // the end of the last chunks is told by nobody
+  EXPECT_GE(audited, uint64_t{8} * 20 << 20);  // nobody audits after the last chunks
   EXPECT_NEAR(static_cast<double>(hooked), static_cast<double>(audited), 10 << 20);
 }
 
-// Killed between the compare-and-swap that takes a chunk and the store of its pid.
+// The claimer was killed between the compare-and-swap that takes a chunk and the store of its pid.
 TEST_F(RecorderTest, AChunkWhoseClaimerDiedIsFreed) {
   const pid_t child = fork();
   if (child == 0) {
@@ -341,7 +342,8 @@ TEST_F(RecorderTest, AChunkWhoseClaimerDiedIsFreed) {
   g_header->processes[slot].pid = 0;
 }
 
-// Killed when it had written its chunk to the file and emptied it, but not given it another place.
+// The owner was killed after it had written its chunk to the file and emptied it, and before it
+// gave the chunk another place.
 TEST_F(RecorderTest, AnEmptyChunkIsNotWrittenOverItsRecords) {
   const pid_t child = fork();
   if (child == 0) {
@@ -375,7 +377,7 @@ TEST_F(RecorderTest, AnEmptyChunkIsNotWrittenOverItsRecords) {
   g_header->processes[slot].pid = 0;
 }
 
-// Its process has ended and left it to others: what is pending there counts once.
+// A process has ended and left its chunk to others. The pending read in the chunk counts once.
 TEST_F(RecorderTest, AnEmptyChunkThatWasWrittenKeepsItsPlace) {
   uint32_t place = 0;
   ASSERT_TRUE(TakePlace(&place));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a recording without a collector goes, and what the children are told of it.
+// Where a recording without a collector goes, and which variables its children get.
 
 #include "agent/core/run_name.h"
 
@@ -30,7 +30,7 @@ void Set(const char* name, const char* value) {
   g_environment[name] = value;
 }
 
-// In a folder whose name has a percent sign and an r.
+// Runs in a folder whose name has "%r" in it.
 class RunNameTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -49,7 +49,7 @@ class RunNameTest : public testing::Test {
     fs::remove_all(base_, ignored);
   }
 
-  // What the first process of a run, or one with what its parent has set, records to.
+  // The output of a process with the environment as it is: the first one of a run, or a child.
   static std::string Name(int rank = -1, int world_size = -1) {
     g_config = {};
     g_config.rank = rank;
@@ -77,7 +77,7 @@ TEST_F(RunNameTest, AnEscapedPercentSignAsksForNoRank) {
   EXPECT_EQ(g_environment["PENSTOCK_OUT"], folder_ + "100%r.penstock");
   EXPECT_EQ(g_environment["PENSTOCK_RUN"], g_config.run);
   const std::string run = g_config.run;
-  EXPECT_EQ(Name(), folder_ + "100%r.penstock");  // a child of it
+  EXPECT_EQ(Name(), folder_ + "100%r.penstock");  // a child
   EXPECT_EQ(g_config.run, run);
 }
 

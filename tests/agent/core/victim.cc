@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program to preload the agent into: each subcommand reads a file in one way, or lives and dies
-// in one way. Prints what it got, so that runs with and without the agent can be compared.
+// A program into which the agent is preloaded. Each subcommand reads a file in one way, or lives
+// and dies in one way. Prints what it got, so that runs with and without the agent can be compared.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -210,7 +210,7 @@ int Vfork(const char* path) {
   return WEXITSTATUS(status);
 }
 
-// exec with an environment that has nothing of ours in it.
+// exec with an environment that has none of our variables.
 int Exec(const std::string& how, char* self, char* path) {
   char command[] = "read";
   char* args[] = {self, command, path, nullptr};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program to preload the agent into: reads files in one way and ends in one way.
+// A program into which the agent is preloaded: reads files in one way and ends in one way.
 //   victim_reads WAYS END FILE...
-// Prints, a line for each file, how many bytes it has read of it.
+// Prints for each file a line with the number of bytes that it has read.
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -57,7 +57,7 @@ void ManyAtOnce() {
   }
 }
 
-// Some of the threads end, some are still there when the process ends.
+// Some of the threads end. The others are still there when the process ends.
 void SharedByThreads() {
   const int fd = Open(0);
   std::vector<std::thread> all;
@@ -77,7 +77,8 @@ void SharedByThreads() {
   }
 }
 
-// What another thread closes while reads of it are pending, and opens as something else.
+// Another thread closes a descriptor while reads of it are pending, and opens another file under
+// its number.
 void ClosedByAnother() {
   for (int round = 0; round < 50; ++round) {
     const int fd = Open(0);
@@ -119,7 +120,7 @@ void Children() {
   if (pipe(pipes) != 0) _exit(93);
   for (int i = 0; i < 4; ++i) {
     if (fork() == 0) {
-      // What is pending of the parent is the parent's.
+      // The reads that are pending at the fork belong to the parent.
       const long got = pread(fd, to, 10 + static_cast<size_t>(i), 0);
       if (write(pipes[1], &got, sizeof got) != sizeof got) _exit(94);
       i % 2 == 0 ? static_cast<void>(kill(getpid(), SIGKILL)) : _exit(0);
@@ -133,12 +134,12 @@ void Children() {
   Count(0, pread(fd, to, 7, 0));
 }
 
-// The next owner of a number: a file of which nothing was read names nothing.
+// The next owner of a number gets no name from a file of which nothing was read.
 void Nameless(const std::string& how) {
   char to[4096] = {};
   const int fd = Open(0);
   int next = -1;
-  if (how == "raw") {  // past us
+  if (how == "raw") {  // past the hooks
     syscall(SYS_close, fd);
     next = static_cast<int>(syscall(SYS_openat, AT_FDCWD, g_files[1].c_str(), O_RDONLY));
     Count(1, read(next, to, 1000));
@@ -146,7 +147,7 @@ void Nameless(const std::string& how) {
     const int again = static_cast<int>(syscall(SYS_openat, AT_FDCWD, g_files[2].c_str(), O_RDONLY));
     if (again != fd) _exit(96);
     const int unread = Open(0);
-    Count(0, read(unread, to, 5));  // takes the name of the loop: what was pending stays
+    Count(0, read(unread, to, 5));  // is told the name in the loop; the pending reads keep theirs
     return;
   }
   close(fd);
@@ -188,7 +189,7 @@ void Nameless(const std::string& how) {
   }
 }
 
-// Says after each read in a file that it maps how far it is; until it is killed.
+// Reads until it is killed. After each read it writes its count to a file that it maps.
 void Forever(const char* progress) {
   const int out = open(progress, O_RDWR);
   auto* said = static_cast<std::atomic<std::uint64_t>*>(
@@ -201,7 +202,7 @@ void Forever(const char* progress) {
       for (std::uint64_t i = 0;; ++i) {
         if (pread(fd, to, 1, static_cast<off_t>(i % 100)) != 1) _exit(85);
         said[t * 8].store(i + 1, std::memory_order_relaxed);
-        if (t % 2 == 1 && i % 3 == 0) {  // others in between
+        if (t % 2 == 1 && i % 3 == 0) {  // reads another file in between
           const int other = Open(1);
           if (read(other, to, 1) != 1) _exit(84);
           said[t * 8 + 1].store(i / 3 + 1, std::memory_order_relaxed);
@@ -225,7 +226,7 @@ int End(const std::string& how) {
     const std::string self = "/proc/self/exe";
     execl(self.c_str(), "victim_reads", "kept_open", "kill", g_files[0].c_str(), nullptr);
   }
-  if (how == "exec_thread") {  // and from a thread that is not the first
+  if (how == "exec_thread") {  // an exec by a thread that is not the first
     std::thread([] { execl("/bin/true", "true", nullptr); }).join();
   }
   if (how == "first_thread_gone") {

@@ -44,7 +44,7 @@ TEST(CoreProcessesTest, ChildrenOfThreadsThatRecordLoseNothing) {
         const pid_t child = fork();
         if (child == 0) {
           for (std::uint64_t n = 0; n < kEach; ++n) WriteSpan(writer + 1, n);
-          End(open, 0, 0, 0);  // its parent's: nothing of it is left here
+          End(open, 0, 0, 0);  // the parent's span: the child has none of it and records nothing
           _exit(0);
         }
         End(open, 0, 0, 0);
@@ -62,7 +62,7 @@ TEST(CoreProcessesTest, ChildrenOfThreadsThatRecordLoseNothing) {
   EXPECT_EQ(ring.ChunksInUse(), 0u);
 }
 
-// What a killed child had finished is there: from its first span to its last without a gap.
+// All spans that a killed child had finished are in the ring.
 TEST(CoreProcessesTest, AKilledChildLeavesWhatItFinished) {
   Ring ring(64);
   ring.StartDraining(200);
@@ -91,13 +91,13 @@ TEST(CoreProcessesTest, AKilledChildLeavesWhatItFinished) {
   EXPECT_EQ(taken.losses.damaged_records, 0u);
   std::uint64_t finished = 0;
   for (int c = 0; c < kChildren; ++c) finished += done[c].load();
-  // One more of each may have been whole when it was killed.
+  // Each child may have been killed after it had finished a span and before it counted that span.
   EXPECT_GE(taken.count + dropped, finished);
   EXPECT_LE(taken.count + dropped, finished + kChildren);
   munmap(done, 4096);
 }
 
-// More processes than there are slots: what those have no slot write is counted.
+// There are more processes than slots. Events of a process without a slot are counted.
 TEST(CoreProcessesTest, WhatAProcessWithoutASlotWritesIsCounted) {
   Ring ring(64);
   for (std::uint32_t i = 1; i < wire::kMaxProcesses; ++i) {

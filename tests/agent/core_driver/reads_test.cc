@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads by several threads, as a hook of read() brackets them: their bytes are in spans, all of
-// them.
+// Several threads read, and a hook of read() is called around each read: all bytes are in spans.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -52,7 +51,8 @@ std::int64_t HookedRead(int fd, void* to, std::size_t size) {
   return n;
 }
 
-// The kernel orders the close() of a number before the open() that gets it; a sanitizer is told so.
+// The kernel orders the close() of a number before the open() that gets this number. These atomics
+// tell a sanitizer so.
 std::atomic<int> g_closed[1024];
 
 TEST_F(CoreReadsTest, EveryByteOfFilesOfOneThreadEachIsInASpan) {
@@ -94,11 +94,11 @@ TEST_F(CoreReadsTest, EveryByteOfFilesOfOneThreadEachIsInASpan) {
   }
 }
 
-// One descriptor that all threads read at once, and that is never closed.
+// All threads read one descriptor at once. It is never closed.
 TEST_F(CoreReadsTest, EveryByteOfADescriptorThatThreadsShareIsInASpan) {
   constexpr int kThreads = 6;
   constexpr int kReads = 500;
-  constexpr int kOwnNames = 1000;  // a process tells a name once, and that was to another ring
+  constexpr int kOwnNames = 1000;  // a process tells a name once: earlier names are in another ring
   Ring ring(64);
   ring.StartDraining(200);
   const std::string path = Make(kOwnNames, 100);

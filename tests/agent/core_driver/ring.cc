@@ -42,7 +42,7 @@ void WriteSpan(std::int64_t writer, std::uint64_t number) {
          {.stage = wire::kDecode, .start = Now(), .duration = 1, .bytes = BytesOf(writer, number)});
 }
 
-// Looks at each span as it comes; keeps nothing else.
+// Counts each span as it comes, and drops it.
 class Ring::Counter final : public traces::Packer {
  public:
   explicit Counter(Taken* taken) : taken_(*taken) {}
@@ -119,7 +119,7 @@ Ring::Ring(std::uint32_t chunks) {
   g_recording = &kOnMeanwhile;
   g_header = nullptr;
   g_slot = nullptr;
-  *g_guard = 0;  // as a fork would: every thread's state is an earlier process's
+  *g_guard = 0;  // as after a fork: the states of threads belong to an earlier process
   std::uint64_t token = 0;
   if (!EnsureProcess(&token)) {
     std::abort();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent's core attached to a ring of this very process, without a library that is preloaded and
-// without a collector: what the drivers write through agent/core/recorder.h is taken by a
-// RecordingDrain through the same mapping, so that a sanitizer sees both sides of the protocol.
+// The agent's core attached to a ring of this very process, without a preloaded library and without
+// a collector. The drivers write through agent/core/recorder.h, and a RecordingDrain takes the
+// records through the same mapping. So a sanitizer sees both sides of the protocol.
 #pragma once
 
 #include <atomic>
@@ -22,15 +22,14 @@
 
 namespace penstock::agent::driver {
 
-// What a drain has taken, counted. A span of a driver carries who wrote it (a writer's number, in
-// its sample) and its own number (in its batch), from 0 in the writer's order; its bytes follow
-// from both.
+// Counts of what a drain has taken. A span of a driver has its writer's number as its sample, and
+// as its batch its own number, from 0 in the writer's order. Its bytes follow from both.
 struct Taken {
   std::map<std::int64_t, std::vector<bool>> spans;  // by writer
   std::uint64_t count = 0;                          // of spans that drivers wrote
   std::uint64_t twice = 0;
-  std::uint64_t wrong = 0;       // their bytes are another's
-  std::uint64_t unfinished = 0;  // spans of what was in progress
+  std::uint64_t wrong = 0;       // spans whose bytes do not fit their writer and number
+  std::uint64_t unfinished = 0;  // spans that were open
   std::set<std::string> texts;
   std::map<std::string, std::uint64_t> bytes;  // of read spans, by the text of their object
   std::uint64_t reads = 0;
@@ -40,11 +39,11 @@ struct Taken {
 
 inline constexpr std::uint64_t kRecordsOfChunk = wire::kRecordsPerChunk;
 
-// One span, and the fields that Taken expects of it.
+// Writes one span with the fields that Taken expects.
 void WriteSpan(std::int64_t writer, std::uint64_t number);
 
 // A fresh ring to which this process attaches anew. Requires: no thread of this process is
-// recording; the calling thread itself never records, else it would keep its chunk of an old ring.
+// recording, and the calling thread never records, since it would keep its chunk of an old ring.
 // Threads: one.
 class Ring {
  public:
@@ -53,16 +52,16 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  // Takes what is written, again and again on a thread of its own, until StopDraining().
-  // `pause_us`: between two rounds.
+  // Starts a thread that takes records in rounds until StopDraining(). `pause_us`: the pause
+  // between two rounds.
   void StartDraining(unsigned pause_us);
-  // Another round that finds every thread gone. What was taken in all.
+  // Makes a last round, which finds every thread gone. Returns the counts of all rounds.
   const Taken& StopDraining();
 
   [[nodiscard]] std::span<std::byte> memory() const { return memory_; }
-  // A process or thread of which the drain is to know that it is dead.
+  // Tells the drain that this process or thread is dead.
   void NoteDead(std::uint32_t pid);
-  // Chunks that are not free.
+  // Number of chunks that are not free.
   [[nodiscard]] std::uint32_t ChunksInUse() const;
   [[nodiscard]] std::uint64_t Dropped() const;
 

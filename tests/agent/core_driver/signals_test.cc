@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handlers that record interrupt the core at any instruction: what they find busy is counted.
+// Handlers that record interrupt the core at any instruction. If the core is busy, their events are
+// counted as dropped.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -20,15 +21,15 @@
 namespace penstock::agent::driver {
 namespace {
 
-constexpr std::int64_t kHandlers = 1000;  // writers' numbers from here on are handlers'
+constexpr std::int64_t kHandlers = 1000;  // the first writer's number of a handler
 
 std::atomic<std::uint64_t> g_in_handlers{0};
-std::atomic<std::uint64_t> g_spoiled{0};  // errno
+std::atomic<std::uint64_t> g_spoiled{0};  // handlers in which errno was changed
 thread_local std::uint64_t t_number = 0;
 thread_local std::int64_t t_writer = -1;
 
 void Handle(int /*signal*/) {
-  if (t_writer < 0) return;  // a thread that does not record: the drain's, the main one
+  if (t_writer < 0) return;  // this thread does not record
   const int saved = errno;
   errno = 4711;
   WriteSpan(kHandlers + t_writer, t_number++);
@@ -37,7 +38,7 @@ void Handle(int /*signal*/) {
   errno = saved;
 }
 
-// Timers of the whole process, as profilers set them; blocked in the drain and the main thread.
+// A timer of the whole process, as profilers set one. Drain and main thread block its signal.
 class Storm {
  public:
   Storm() {

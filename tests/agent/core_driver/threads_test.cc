@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many threads write while a drain takes: whatever they wrote is taken once or counted as dropped.
+// Many threads write while a drain takes: each span is taken once or counted as dropped.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace penstock::agent::driver {
 namespace {
 
-// Every span of `writers` x `each` is there once, or `lost` of them are not.
+// Each of `writers` x `each` spans is there once, except that `lost` of them are missing.
 void ExpectAll(const Taken& taken, std::uint64_t writers, std::uint64_t each, std::uint64_t lost) {
   EXPECT_EQ(taken.twice, 0u);
   EXPECT_EQ(taken.wrong, 0u);
@@ -47,7 +47,7 @@ TEST(CoreThreadsTest, ThreadsThatWriteAtOnceLoseNothing) {
   EXPECT_EQ(ring.ChunksInUse(), 0u);
 }
 
-// Thousands of threads that live for a few spans: states and chunks are used again and again.
+// Thousands of threads live for a few spans each: states and chunks are used again and again.
 TEST(CoreThreadsTest, ThreadsThatComeAndGoLoseNothing) {
   Ring ring(128);
   ring.StartDraining(100);
@@ -85,7 +85,7 @@ TEST(CoreThreadsTest, WhatFindsNoChunkIsCounted) {
   const Taken& taken = ring.StopDraining();
   EXPECT_GT(dropped, 0u);
   EXPECT_EQ(taken.losses.dropped_events, dropped);
-  // The command line and facts of the process are records too: of them, too, some may be lost.
+  // The command line and the facts of the process are records too, and may be among the lost ones.
   EXPECT_EQ(taken.twice, 0u);
   EXPECT_EQ(taken.wrong, 0u);
   EXPECT_GE(taken.count + dropped, kWriters * kEach);

@@ -33,7 +33,8 @@ void Linear::Step(int actor, Chooser& /*choose*/) {
   CheckEnd();
 }
 
-// IsDead(), ClaimerIsDead(): whose chunk it is, or who was claiming it.
+// IsDead(), ClaimerIsDead(): whether the chunk's owner, or the process that was claiming it, has
+// ended.
 bool Linear::IsOfTheDead(const Chunk& chunk) const {
   if (chunk.state == kFree || chunk.state == kSweeping) return false;
   const int owner = chunk.pid != 0 ? chunk.pid - 1 : (chunk.state >> 2) - 1;
@@ -193,7 +194,8 @@ void Linear::StepOf(int me, Process& p) {
   }
 }
 
-// A reader, when all have ended: a chunk with records goes to its place, also over what is there.
+// What a reader does when all have ended: it takes a chunk with records in place of the records
+// that the file holds at the chunk's index.
 void Linear::CheckEnd() {
   for (int p = 0; p < options_.processes; ++p) {
     if (!Ended(p)) return;

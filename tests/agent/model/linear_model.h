@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recording without a collector: processes fill chunks of a shared segment, write each to a place
-// of its own in the file and go on in the same memory; who finds no free chunk writes out those of
-// dead processes; a reader joins file and segment. Killed at any store, each record is told once.
-// One thread a process, chunks of one record. Steps are stores in the order of the program.
+// A model of recording without a collector. Processes fill chunks of a shared segment, write each
+// chunk to a place of its own in the file and go on in the same memory. A process that finds no
+// free chunk writes out those of dead processes. A reader joins file and segment. Even if processes
+// are killed at any store, the reader gets each record once. A process has one thread, a chunk one
+// record. Steps are stores in the order of the program.
 //
-// They stand for, and change with:
+// The steps stand for this code, and change with it:
 //   At::kTake .. kHead     TakeFreeChunk(), TakePlace(), ClaimChunk()  agent/core/chunk_writer.cc
 //   At::kWrite .. kIndex   RenewLinearChunk()                        agent/core/chunk_writer.cc
 //   At::kLook .. kGiveFree ReclaimDeadChunks(), RetireChunk(), WriteOutTo(), FreeChunk()
@@ -24,18 +25,18 @@ enum class LinearMutation : std::uint8_t {
   kNone,
   kIndexBeforeReset,  // the chunk names its new place while it still holds the old records
   kResetBeforeWrite,
-  kFreeBeforeWrite,   // of a chunk that is given back
+  kFreeBeforeWrite,   // a chunk that is given back is free before it is written
   kClaimWithoutName,  // the state does not tell one claim from another
   kSweepWithoutSwap,  // two may sweep one chunk
   kPlaceIsKept,       // the next use of a chunk goes to the same place
-  kEmptyIsWritten,    // also over the records that are there already
+  kEmptyIsWritten,    // an empty chunk is written over its records in the file
   kCount,
 };
 
 struct LinearOptions {
   int processes = 2;
   int chunks = 1;
-  int records = 3;  // of each
+  int records = 3;  // of each process
   int kills = 1;
   LinearMutation mutation = LinearMutation::kNone;
 };
@@ -84,19 +85,19 @@ class Linear {
     std::uint8_t state = kFree;
     std::uint8_t pid = 0;
     std::uint8_t index = 0;
-    bool drained = false;       // they are in the file
+    bool drained = false;       // the records are in the file
     std::uint32_t records = 0;  // committed since the last reset, as bits
   };
   struct Process {
     At at = At::kTake;
-    At then = At::kTake;  // after a chunk was given back
+    At then = At::kTake;  // the step after a chunk was given back
     std::uint8_t chunk = kNone;
-    std::uint8_t other = 0;  // that it sweeps
-    std::uint8_t word = 0;   // of that one's state, when it looked
+    std::uint8_t other = 0;  // the chunk that it sweeps
+    std::uint8_t word = 0;   // the state of `other` when the process looked at it
     std::uint8_t place = 0;
     std::uint8_t done = 0;
     bool dead = false;
-    bool looked = false;  // for chunks of the dead, since it found none
+    bool looked = false;  // it found no free chunk and has looked for chunks of the dead
     std::uint8_t pad[7] = {};
   };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes that share a segment and a file, killed at any store, tell each record once.
+// Processes that share a segment and a file leave each record once, even if they are killed at any
+// store.
 #include <gtest/gtest.h>
 
 #include <cstddef>

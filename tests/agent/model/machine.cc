@@ -23,7 +23,7 @@ std::uint8_t Memory::Load(int actor, int atomic, Order order, Chooser& choose) {
 
 void Memory::Append(int actor, int atomic, std::uint8_t value, Order order, const View* earlier) {
   Log& log = logs_[At(atomic)];
-  if (log.count == kMaxMessages) std::abort();  // a bigger model than this machine is for
+  if (log.count == kMaxMessages) std::abort();  // the model is too large for this machine
   View& view = views_[At(actor)];
   view.seen[At(atomic)] = log.count;
   Message& message = log.messages[log.count++];

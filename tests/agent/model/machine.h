@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small machine on which a protocol between threads is tried in every order: memory with
+// A small machine that runs a protocol between threads in every order of steps: memory with
 // release/acquire semantics, actors that may be killed, and a search over all states.
 //
 // Memory is the operational model of C++'s atomics without load buffering (Kang et al., "A
 // Promising Semantics for Relaxed-Memory Concurrency", POPL 2017, without promises): a location is
 // a list of messages, an actor may read any that is not older than what it knows, and a release
-// passes on what its actor knows. Plain locations hold one value; whoever reads or writes one
-// without knowing of the last write, or writes one without knowing of a read, has a data race. What
-// it leaves out: stores always come last in their location's order.
+// passes on what its actor knows. Plain locations hold one value. An actor that reads or writes one
+// without knowing of the last write, or writes one without knowing of a read, has a data race. The
+// model is narrower than C++ in one point: a store always comes last in its location's order.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ inline constexpr int kMaxMessages = 24;
 
 enum class Order : std::uint8_t { kRelaxed, kAcquire, kRelease };
 
-// Decides where more than one thing may happen; the search runs a step once for every row of
+// Decides where more than one thing may happen. The search runs a step once for every sequence of
 // choices.
 class Chooser {
  public:
@@ -41,7 +41,7 @@ class Chooser {
     }
     return taken_[at_++];
   }
-  // The next row of choices. False: there is none.
+  // Goes to the next sequence of choices. False: there is none.
   bool Next() {
     at_ = 0;
     while (!taken_.empty() && taken_.back() + 1 == options_.back()) {
@@ -80,8 +80,8 @@ class Hasher {
   std::uint64_t hash_ = 0x243f6a8885a308d3u;
 };
 
-// What somebody knows: the newest message of every atomic, and of plain locations a bit for the
-// last write and one for each actor's last read.
+// What an actor knows: the newest message of every atomic; for every plain location a bit for the
+// last write, and a bit for each actor's last read.
 struct View {
   std::array<std::uint8_t, kMaxAtomics> seen{};
   std::uint64_t plain = 0;
@@ -101,21 +101,21 @@ class Memory {
     for (Log& log : logs_) log.count = 1;
   }
 
-  // `reader`s of an atomic, as bits; a message that none of them can read any more is forgotten. An
-  // atomic that is read by compare-and-swap alone has none.
+  // Sets the actors that read an atomic, as bits. A message that none of them can read any more is
+  // forgotten. An atomic that is read by compare-and-swap alone has no readers.
   void SetReaders(int atomic, unsigned actors) { logs_[At(atomic)].readers = Narrow(actors); }
   // The actor reads nothing any more.
   void Retire(int actor);
 
   std::uint8_t Load(int actor, int atomic, Order order, Chooser& choose);
   void Store(int actor, int atomic, std::uint8_t value, Order order);
-  // True: it was `expected`. Always sees the newest message; fails only for that.
+  // Stores `value` if the newest message is `expected`. Returns whether it did.
   bool CompareAndSwap(int actor, int atomic, std::uint8_t expected, std::uint8_t value,
                       Order order);
   // False: a data race.
   bool Read(int actor, int plain, std::uint8_t* value);
   bool Write(int actor, int plain, std::uint8_t value);
-  // `actor` learns all that `other` knew: its end was seen, or the kernel was asked.
+  // `actor` learns all that `other` knew: it has seen the end of `other`, or has asked the kernel.
   void Learn(int actor, int other) { views_[At(actor)].Join(views_[At(other)]); }
   // The newest message, for invariants.
   [[nodiscard]] std::uint8_t Newest(int atomic) const {
@@ -123,7 +123,8 @@ class Memory {
     return log.messages[log.count - 1u].value;
   }
 
-  // Equal memories become equal bytes: forgets what nobody can read, counts the rest from 0.
+  // Makes equal memories equal bytes: forgets messages that nobody can read, and counts the rest
+  // from 0.
   void Normalise();
   void Hash(Hasher& hasher) const;
 
@@ -144,7 +145,7 @@ class Memory {
   static std::uint64_t ReadBit(int plain, int actor) {
     return std::uint64_t{1} << (kMaxPlain + plain * kMaxActors + actor);
   }
-  // Nobody but `actor` knows of what `bits` stand for.
+  // From now on only `actor` knows of the accesses that `bits` stand for.
   void Forget(int actor, std::uint64_t bits);
   void Append(int actor, int atomic, std::uint8_t value, Order order, const View* earlier);
 
@@ -167,7 +168,7 @@ class Visited {
 
 struct Outcome {
   std::string violation;           // empty: none in any state
-  std::vector<std::string> steps;  // that lead to it
+  std::vector<std::string> steps;  // the steps that lead to it
   std::size_t states = 0;
   bool complete = false;  // every state was seen
 };

@@ -22,7 +22,7 @@ void Pending::ThreadStep() {
   Thread& t = thread_;
   Chunk* chunk = t.chunk != kNone ? &chunks_[t.chunk] : nullptr;
   switch (t.at) {
-    case Does::kClaim: {  // TakeFreeChunk(); `then` is where to go on
+    case Does::kClaim: {  // TakeFreeChunk()
       for (t.next = 0; t.next < kChunks && chunks_[t.next].state != State::kFree;) ++t.next;
       if (t.next == kChunks) {
         t.room = false;
@@ -112,7 +112,7 @@ void Pending::ThreadStep() {
       chunk->committed = ++t.used;
       t.at = Is(PendingMutation::kClearedBeforeRecord) ? Does::kClosed : Does::kClear;
       return;
-    case Does::kLose:  // MoveToLost(): first more, then less
+    case Does::kLose:  // MoveToLost(): adds to the lost bytes before it takes them off the counted
       lost_ = static_cast<std::uint8_t>(lost_ | chunk->pending);
       t.at = Does::kUncount;
       return;
@@ -218,7 +218,8 @@ void Pending::Release() {
   }
 }
 
-// Exactly what the calls returned is told; what is in doubt is told to be.
+// Every byte that the calls returned is in a span or counted as lost, once, unless the reader knows
+// that the byte is in doubt.
 void Pending::Check() {
   const int in_doubt = doubt_;
   const int sure = 0xff & ~in_doubt;

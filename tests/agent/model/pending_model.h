@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads that are pending in the header of a thread's chunk, killed at any store: every byte that a
-// call returned is in one span, or is counted as lost, once. One thread with one place for a
-// pending read, two chunks with room for one record each, a collector.
+// A model of reads that are pending in the header of a thread's chunk. Even if the thread is killed
+// at any store, every byte that a call returned is in one span or is counted as lost, once. There
+// are one thread with one place for a pending read, two chunks with room for one record each, and a
+// collector.
 //
-// Steps are stores in the order of the program, as a reader sees them that looks when the thread is
-// dead; what it may see earlier is the subject of ring_model.h. They stand for, and change with:
+// Steps are stores in the order of the program: a reader that looks after the thread's death sees
+// them in this order. ring_model.h is about readers that look earlier. The steps stand for this
+// code, and change with it:
 //   Does::kCount .. kCounted     CountRead()                     agent/core/pending_reads.cc
 //   Does::kClose .. kClosed      WriteOut()                      agent/core/pending_reads.cc
 //   Does::kClaim, kOldFull       ClaimChunk(), NextChunk()       agent/core/chunk_writer.cc
 //   the collector's              EndOfLife(), WriteRest(), IsTakenOver(), WritePending()
-//                                traces/recording/recording_drain.cc,
+//                                traces/recording/recording_ends.cc,
 //                                traces/recording/recording_records.cc
 #pragma once
 
@@ -24,12 +26,12 @@ namespace penstock::model {
 enum class PendingMutation : std::uint8_t {
   kNone,
   kWithoutClosing,        // nothing says which record a pending read becomes
-  kClosedBeforeCleared,   // `closing` is taken back before the pending read is
-  kClearedBeforeRecord,   // the pending read is cleared, then written
-  kCopyAfterPid,          // a new chunk is the thread's before it has what was pending
+  kClosedBeforeCleared,   // `closing` is cleared before the pending read is
+  kClearedBeforeRecord,   // the pending read is cleared before its record is written
+  kCopyAfterPid,          // a new chunk is the thread's before it has the pending read
   kWithoutPrevious,       // nothing says which chunk a chunk takes over from
-  kDeathIsAskedPerChunk,  // a thread may die between two looks of one round
-  kLostIsNotMarked,       // bytes without room are counted as lost, and that is all
+  kDeathIsAskedPerChunk,  // a thread may die between two chunks of one round
+  kLostIsNotMarked,       // bytes without room count as lost, but `closing` does not say so
   kWithoutCounting,       // nothing says that a read is just being counted
   kCount,
 };
@@ -37,7 +39,7 @@ enum class PendingMutation : std::uint8_t {
 struct PendingOptions {
   int reads = 4;
   bool kill = true;
-  // Each read is of another descriptor than the one before: the pending one is written out.
+  // Each read is of another descriptor than the read before, which is therefore written out.
   bool alternate = true;
   PendingMutation mutation = PendingMutation::kNone;
 };
@@ -86,7 +88,7 @@ class Pending {
   };
   enum class State : std::uint8_t { kFree, kOwned, kFull };
 
-  // As it lies in shared memory. Bytes are sets of reads, as bits.
+  // A chunk as it lies in shared memory. Sets of reads are bits of a byte.
   struct Chunk {
     State state = State::kFree;
     bool pid = false;
@@ -95,13 +97,13 @@ class Pending {
     std::uint8_t committed = 0;
     std::uint8_t record = 0;
     std::uint8_t pending = 0;
-    std::uint8_t closing = kNone;  // the record that it becomes, or kLost
+    std::uint8_t closing = kNone;  // the record that the pending read becomes, or kLost
     std::uint8_t counting = 0;
     std::uint8_t pad[7] = {};
   };
   struct Thread {
     Does at = Does::kClaim;
-    Does then = Does::kBegin;  // after a write-out
+    Does then = Does::kBegin;  // the step after a write-out
     std::uint8_t chunk = kNone;
     std::uint8_t next = 0;
     std::uint8_t used = 0;
@@ -132,16 +134,16 @@ class Pending {
   Thread thread_;
   std::array<Seen, kChunks> seen_{};
   bool dead_ = false;
-  // The collector: which step of its round, what it thought of the thread when the round began.
+  // The collector: the step of its round, and whether the thread was dead when the round began.
   std::uint8_t round_at_ = 0;
   bool round_dead_ = false;
   std::uint8_t quiet_ = 0;
-  // Reads of the process that were counted, and reads that were moved to the lost ones.
+  // Reads that the process has counted, and reads that were moved to its lost ones.
   std::uint8_t counted_ = 0;
   std::uint8_t lost_ = 0;
   std::uint8_t uncounted_ = 0;
-  // Nobody in the protocol knows: what the program's calls returned; what is in spans; what a
-  // reader knows to be in doubt.
+  // For the check alone, as sets of reads: returned by the program's calls; in spans; known to a
+  // reader as doubtful.
   std::uint8_t returned_ = 0;
   std::uint8_t spans_ = 0;
   std::uint8_t doubt_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread that is killed at any store leaves each byte of its reads once.
+// A thread leaves each byte of its reads once, even if it is killed at any store.
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -84,7 +84,7 @@ void Ring::Kill(int actor) {
   taker_.deaths = 1;
   taker_.recovers = true;
   taker_.half = memory_.Newest(Commit());
-  if (!Is(Mutation::kFlushWithoutCommit)) on_disk_ = counts_[taker_.half];  // the rest is cut off
+  if (!Is(Mutation::kFlushWithoutCommit)) on_disk_ = counts_[taker_.half];  // recover cuts the rest
   taken_ = on_disk_;
 }
 
@@ -98,7 +98,7 @@ void Ring::Step(int actor, Chooser& choose) {
   }
 }
 
-// Nobody else can tell whether such a step is taken together with the one before it.
+// Whether the other actors cannot tell if this step is done together with the step before it.
 bool Ring::IsLocal(Takes at) const {
   const bool ordered =
       options_.taker_dies || Is(Mutation::kFreeBeforeCommitted) || Is(Mutation::kFreeBeforePid);
@@ -299,7 +299,7 @@ void Ring::TakerStep(Chooser& choose) {
         t.at = Takes::kDrained;
       }
       return;
-    case Takes::kDrained:  // Release(), first pass
+    case Takes::kDrained:  // SaveProgress()
       if (seen.thread != kNobody) {
         const std::uint8_t old = memory_.Load(me, Drained(t.chunk), Order::kRelaxed, choose);
         memory_.Store(me, Drained(t.chunk), WithHalf(old, 1 - t.half, seen.taken), Order::kRelaxed);
@@ -324,7 +324,7 @@ void Ring::TakerStep(Chooser& choose) {
         BeginRelease();
       }
       return;
-    case Takes::kRelease:  // second pass
+    case Takes::kRelease:  // Release()
       if (seen.thread != kNobody && seen.finished) {
         t.at = Is(Mutation::kFreeBeforeCommitted) || Is(Mutation::kFreeBeforePid)
                    ? Takes::kFree
@@ -457,7 +457,7 @@ void Ring::EndOfLife(Chooser& choose) {
     return;
   }
   if (StateIn(word) == kFull) {
-    t.at = Takes::kOpen;  // filled since it was looked at
+    t.at = Takes::kOpen;  // the thread has filled it since the first walk
     return;
   }
   const bool dead = Ended(writers_[seen.thread]) || Is(Mutation::kDeadIsTakenForGranted);
@@ -495,7 +495,7 @@ void Ring::EndOfRound() {
   Taker& t = taker_;
   t.chunk = 0;
   t.at = Takes::kBegin;
-  // What was filled while a round was under way is given back by the next.
+  // A chunk that was filled during a round is given back by the next round.
   t.quiet = static_cast<std::uint8_t>(t.all_ended ? t.quiet + 1 : 0);
   if (t.quiet == 2) {
     CheckAll();
@@ -506,7 +506,7 @@ void Ring::EndOfRound() {
   }
 }
 
-// Every writer has ended, and everything was taken.
+// Every writer has ended: each finished record is on disk or counted as dropped.
 void Ring::CheckAll() {
   if ((finished_ & ~(on_disk_ | dropped_)) != 0) Fail("a record is lost and not counted");
 }

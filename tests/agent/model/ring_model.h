@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ring's protocol (traces/wire.h, ChunkHeader) for the search of machine.h: writers that claim
-// chunks, fill them, are killed; a collector that takes records, writes them to disk, gives chunks
-// back, is killed; and what `penstock recover` takes after that. Chunks hold two records here.
+// A model of the ring's protocol (traces/wire.h, ChunkHeader) for the search of machine.h. Writers
+// claim and fill chunks, and may be killed. A collector takes records, writes them to disk and
+// gives chunks back, and may be killed too. `penstock recover` then takes the rest. Chunks hold two
+// records here.
 //
-// The steps stand for these, and change with them:
+// The steps stand for this code, and change with it:
 //   Writes::kScan .. kOldFull   ClaimChunk(), NextChunk()   agent/core/chunk_writer.cc
 //   Writes::kPut                Put()                       agent/core/chunk_writer.h
 //   Writes::kPublish            PublishChunk()              agent/core/chunk_writer.cc
-//   Takes::kOpen .. kClaimer    Drain(), OpenChunk(), DrainChunk(), EndOfLife(), FreeClaim()
+//   Takes::kOpen .. kClaimer    Drain(), OpenChunk(), DrainChunk()
 //                                                           traces/recording/recording_drain.cc
+//                               EndOfLife(), FreeClaim()    traces/recording/recording_ends.cc
 //   Takes::kDrained             SaveProgress()              traces/recording/recording_drain.cc
-//   Takes::kCommit              PackedWriter::WriteMark()   traces/packed/packer.cc: a mark
-//                               or not, so it is one store here
+//   Takes::kCommit              PackedWriter::WriteMark()   traces/packed/packer.cc; a mark is
+//                               valid only as a whole, so it is one store here
 //   Takes::kRelease             Release()                   traces/recording/recording_drain.cc
-//   Takes::kClear .. kFree      ChunkView::Recycle()        traces/recording/recording_chunk.h
+//   Takes::kClearCommitted .. kFree  ChunkView::Recycle()   traces/recording/recording_chunk.h
 #pragma once
 
 #include <array>
@@ -24,7 +26,7 @@
 
 namespace penstock::model {
 
-// A protocol that is wrong in one place: the search must find each.
+// Protocols that are wrong in one place. The search must find the violation of each.
 enum class Mutation : std::uint8_t {
   kNone,
   // the writer
@@ -36,7 +38,7 @@ enum class Mutation : std::uint8_t {
   kFullWithoutRelease,
   kFullBeforeLastRecord,
   kClaimWithoutSwap,  // a load and a store instead of a compare-and-swap
-  kClaimWithoutName,  // who is killed while it claims has the chunk for ever
+  kClaimWithoutName,  // a writer that is killed while it claims keeps the chunk for ever
   // the drain
   kStateAfterCommitted,
   kStateWithoutAcquire,
@@ -49,7 +51,7 @@ enum class Mutation : std::uint8_t {
   kFreeBeforePid,
   kCommittedIsKept,
   kClaimerWithoutLastLook,
-  kFlushWithoutCommit,  // what is on disk counts as a whole, whatever the ring says
+  kFlushWithoutCommit,  // recover takes all that is on disk, with or without a mark
   kCommitBeforeDrained,
   kRecycleBeforeCommit,
   kCount,
@@ -60,7 +62,7 @@ struct RingOptions {
   int chunks = 2;
   int records = 3;          // each writer's
   int kills = 0;            // of writers
-  bool taker_dies = false;  // once, and is followed by a recovery when all writers have ended
+  bool taker_dies = false;  // once; a recovery follows when all writers have ended
   Mutation mutation = Mutation::kNone;
 };
 
@@ -114,8 +116,8 @@ class Ring {
 
   struct Writer {
     Writes at = Writes::kScan;
-    std::uint8_t chunk = kNobody;  // it fills
-    std::uint8_t next = 0;         // it looks at, or is claiming
+    std::uint8_t chunk = kNobody;  // the chunk that it fills
+    std::uint8_t next = 0;         // the chunk that it looks at or is claiming
     std::uint8_t used = 0;
     std::uint8_t written = 0;  // records, with those that found no chunk
     bool dead = false;
@@ -131,15 +133,15 @@ class Ring {
   struct Taker {
     Takes at = Takes::kBegin;
     std::uint8_t chunk = 0;
-    bool second = false;     // the walk over the ends of lives, after that over all chunks
-    bool last = false;       // a look at a chunk whose thread is dead: the last
+    bool second = false;     // in the second walk over the chunks, for EndOfLife()
+    bool last = false;       // the last look at a chunk, whose thread is dead
     bool all_ended = false;  // every writer had ended when this round began
     bool recovers = false;
     std::uint8_t state = 0;
     std::uint8_t committed = 0;
     std::uint8_t quiet = 0;  // rounds since every writer ended
     std::uint8_t deaths = 0;
-    std::uint8_t half = 0;   // of `drained` that counts
+    std::uint8_t half = 0;   // which half of `drained` counts
     bool abandoned = false;  // the chunk's claimer is dead: it is freed at once
     std::uint8_t pad[4] = {};
     std::array<Seen, kMaxChunks> seen{};
@@ -178,13 +180,13 @@ class Ring {
   Memory memory_;
   std::array<Writer, kMaxActors> writers_{};
   Taker taker_;
-  // What nobody in the protocol can see: which records are whole, counted as lost, taken, on disk;
-  // and who has which chunk.
+  // For the checks alone: which records are finished, dropped, taken and on disk, and which writer
+  // has which chunk.
   std::uint64_t finished_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t taken_ = 0;
   std::uint64_t on_disk_ = 0;
-  std::array<std::uint64_t, 2> counts_{};  // of what is on disk, as of each half of `drained`
+  std::array<std::uint64_t, 2> counts_{};  // records on disk when each half of `drained` was saved
   std::array<std::uint8_t, 8> owner_{};
   int kills_ = 0;
   const char* violation_ = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every order of the ring's protocol in small cases; and that the search sees what is wrong with a
-// protocol that lacks one of its orderings.
+// Small cases of the ring's protocol in every order of steps. The search must also find what goes
+// wrong if the protocol lacks one of its orderings.
 #include <gtest/gtest.h>
 
 #include <cstddef>
