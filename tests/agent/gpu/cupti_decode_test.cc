@@ -14,11 +14,11 @@
 namespace penstock::agent::cupti {
 namespace {
 
-constexpr std::size_t kWhole = 32;  // of a record of kSynchronization
+constexpr std::size_t kWhole = 32;  // size of a kSynchronization record
 
 Result g_at_the_end = kMaxLimitReached;
 
-// One whole record, then whatever is left, if that is valid.
+// Gives one whole record, then the rest of the buffer as a second record, if there is a rest.
 Result Next(std::uint8_t* buffer, std::size_t valid, std::uint8_t** record) {
   if (*record != nullptr && g_at_the_end != kMaxLimitReached) return g_at_the_end;
   if (*record != nullptr && (*record != buffer || valid <= kWhole)) return kMaxLimitReached;
@@ -46,7 +46,7 @@ class CuptiDecodeTest : public testing::Test {
   }
   void TearDown() override { munmap(memory_, 2 * page_); }
 
-  // Decodes a whole record and `size` bytes of one of `kind`, up to the end of what is mapped.
+  // Decodes a whole record, then one of `kind` of which `size` bytes are mapped.
   std::uint64_t Decode(std::uint32_t kind, std::size_t size) {
     const std::size_t valid = kWhole + size;
     std::uint8_t* buffer = memory_ + page_ - valid;
@@ -76,7 +76,7 @@ TEST_F(CuptiDecodeTest, ARecordThatIsCutOffIsCountedNotRead) {
   EXPECT_EQ(CountDecoded().unknown, unknown) << "this one is whole";
 }
 
-// CUPTI_ERROR_INVALID_KIND, of a record that is incomplete: CUPTI goes no further.
+// For an incomplete record CUPTI returns CUPTI_ERROR_INVALID_KIND, and goes no further.
 TEST_F(CuptiDecodeTest, WhatIsBehindAnInvalidRecordIsToldInBytes) {
   DeviceClock clock;
   clock.Add(1, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is lost of CUPTI's records is told, and the end of a program is safe, however CUPTI behaves.
+// Lost records of CUPTI are counted, and a program ends as it would, however CUPTI behaves.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST_F(CuptiTest, AFlushThatHangsHoldsUpNobodyForLong) {
   EXPECT_GT(Works(), 0u) << "what was flushed before";
 }
 
-// Buffers fill up faster than they are read, and CUPTI of that time must get one all the same.
+// Buffers fill up faster than they are read, and this version of CUPTI must still get a buffer.
 TEST_F(CuptiTest, RecordsThatWereOverwrittenCountAsLost) {
   Train({{"FAKE_CUPTI", "flood"}}, "driver:runtime:cupti", "train", 200);
   EXPECT_GT(Works(), 0u);
@@ -73,7 +73,7 @@ TEST_F(CuptiTest, ANewCuptiGetsNoneAfterTheEnd) {
   ExpectAgreement();
 }
 
-// Signals 32 and 33 are glibc's: blocked, they keep setuid() waiting.
+// glibc uses signals 32 and 33. If they were blocked, setuid() would wait.
 TEST_F(CuptiTest, TheFlushThreadTakesNoSignalOfTheProgram) {
   Train({});
   const std::uint64_t mask = ReadTruth().mask;
@@ -83,14 +83,14 @@ TEST_F(CuptiTest, TheFlushThreadTakesNoSignalOfTheProgram) {
   EXPECT_EQ(mask >> 31 & 3, 0u);
 }
 
-// A child that has lost LD_PRELOAD but not the driver's variable gets the agent while it runs.
+// A child that has lost LD_PRELOAD but not CUDA_INJECTION64_PATH gets the agent while it runs.
 TEST_F(CuptiTest, ToAProgramThatRunsTheAgentDoesNothing) {
   const std::vector<std::string> words = {PENSTOCK_GPU_VICTIM, "train", "3"};
   Variables variables = With({{"PENSTOCK_OUT", trace_}});
   const int expected = Run(words, variables, false);
   const std::string printed = Printed();
   variables["CUDA_INJECTION64_PATH"] = PENSTOCK_AGENT_PATH;
-  variables["FAKE_ENVIRONMENT"] = "1";  // the driver ends a program whose environment has changed
+  variables["FAKE_ENVIRONMENT"] = "1";  // the driver's double aborts if the environment was changed
   EXPECT_EQ(Run(words, variables, false), expected);
   EXPECT_EQ(Printed(), printed);
   EXPECT_FALSE(std::filesystem::exists(trace_));

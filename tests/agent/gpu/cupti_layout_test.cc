@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The prefix of each record against every version of it that the headers declare, and the numbers
-// of calls against their names.
+// Compares our prefix of each record with every version of the record that the headers declare, and
+// our numbers of calls with their names.
 
 #include <cupti.h>
 #include <gtest/gtest.h>
@@ -171,7 +171,7 @@ struct KnownCall {
   std::uint32_t number;
 };
 
-// `all`: the headers are of the newest version that we know numbers of.
+// `all`: the headers have all calls whose numbers we list.
 void ExpectCalls(const std::vector<std::uint16_t>& asked, const std::vector<KnownCall>& known,
                  bool all) {
   const std::set<std::uint32_t> numbers(asked.begin(), asked.end());

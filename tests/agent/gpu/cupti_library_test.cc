@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which libcupti is taken: never one that is newer than the driver, whose double ends the program
-// as that of CUDA 13.2 does.
+// Which libcupti is taken: never one that is newer than the driver. Its double then aborts the
+// program, as CUPTI of CUDA 13.2 would end it.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST_F(CuptiLibraryTest, WithAStaticRuntimeTheDriverTells) {
   victim_ = PENSTOCK_GPU_STATIC_VICTIM;
   Train({}, "driver:cupti13");
   ASSERT_FALSE(HasFatalFailure());
-  // Nobody hooks a static runtime, so this level has no name of its own.
+  // No hook sees calls of a static runtime, so level "calls" is not reached.
   EXPECT_EQ(Fact("gpu.reason"), "no libcupti is installed that the driver (CUDA 12) can use");
   Train({}, "driver:cupti13:cupti");
   ExpectAgreement();

@@ -37,7 +37,7 @@ struct Truths {
   bool enabled = false;      // CUPTI was still recording when the program ended
   bool refused = false;      // a request at the very end got no buffer
   std::uint64_t unread = 0;  // records behind one that was called invalid
-  std::uint64_t mask = 0;    // signals that the thread that flushes is born with blocked
+  std::uint64_t mask = 0;    // signals that are blocked in the flush thread from its start
 };
 
 class CuptiTest : public GpuRun {
@@ -52,7 +52,8 @@ class CuptiTest : public GpuRun {
     return variables;
   }
 
-  // Runs the training loop; its exit status is 7 and what it prints the same as without the agent.
+  // Runs the training loop. Checks that its exit status is 7 and its output the same as without the
+  // agent.
   void Train(Variables variables, const std::string& doubles = "driver:runtime:cupti",
              const std::string& how = "train", int steps = kSteps) {
     truth_ = folder_ / "truth";
@@ -110,8 +111,8 @@ class CuptiTest : public GpuRun {
     return "";
   }
 
-  // The copies and kernels of the trace are those of the doubles: times within 20 us, bytes,
-  // device and stream, thread and batch of the call.
+  // Checks that copies and kernels of the trace are those of the doubles: times within 20 us,
+  // bytes, device and stream, thread and batch of the call.
   void ExpectAgreement(bool exact_threads = true) {
     const Truths truths = ReadTruth();
     ASSERT_EQ(truths.copies.size(), std::size_t{3} * kSteps);
@@ -157,7 +158,7 @@ class CuptiTest : public GpuRun {
     ExpectBatches();
   }
 
-  // Each batch has its copies and kernels: three copies, two kernels, one memset.
+  // Checks that each batch has three copies, two kernels and one memset.
   void ExpectBatches() {
     std::map<std::uint32_t, std::map<std::string, int>> of;
     for (const StageId stage : {StageId::kH2d, StageId::kCopy, StageId::kKernel}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent in a program that uses CUDA, with doubles of driver, runtime and CUPTI: what the trace
-// says against what the doubles did, and that nothing CUPTI does changes the program.
+// The agent in a program that uses CUDA, with doubles of driver, runtime and CUPTI. The trace must
+// say what the doubles did, and whatever CUPTI does, the program must run as without the agent.
 
 #include <gtest/gtest.h>
 
@@ -136,7 +136,7 @@ TEST_F(CuptiTest, AnotherInjectedToolKeepsItsPlace) {
   EXPECT_EQ(Fact("gpu.cuda_tool"), "/no/such/tool.so");
 }
 
-// Without CUPTI, whatever the reason, the runtime's functions tell of copies and waits.
+// Without CUPTI, whatever the reason, the hooks on the runtime record copies and waits.
 TEST_F(CuptiTest, CallsAreSeenWithoutCupti) {
   for (const Variables& variables :
        {Variables{{"PENSTOCK_GPU", "calls"}}, Variables{{"FAKE_CUPTI", "busy"}}}) {
@@ -156,7 +156,7 @@ TEST_F(CuptiTest, CallsAreSeenWithoutCupti) {
   }
 }
 
-// Lanes in a ring: the collector knows streams by the thread that writes them.
+// Streams are lanes in a ring. The collector knows a lane by the thread that writes it.
 TEST_F(CuptiTest, ACollectorGetsTheSame) {
   truth_ = folder_ / "truth";
   const Variables variables = With({{"FAKE_TRUTH", truth_}});
@@ -174,7 +174,7 @@ TEST_F(CuptiTest, ACollectorGetsTheSame) {
   EXPECT_EQ(names, (std::set<std::string>{"GPU 1 stream 7", "GPU 1 stream 9"}));
 }
 
-// The agent's own limit ends CUPTI's work, not the program.
+// A limit of batches ends CUPTI's records, not the program.
 TEST_F(CuptiTest, ALimitOfBatchesEndsIt) {
   truth_ = folder_ / "truth";
   const int status = Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--batches", "3", "--",
@@ -188,7 +188,7 @@ TEST_F(CuptiTest, ALimitOfBatchesEndsIt) {
   EXPECT_LT(SpansOf(*trace, StageId::kKernel).size(), 60u);
 }
 
-// Of programs built for a default stream per thread.
+// For programs that are built with a default stream for each thread.
 TEST_F(CuptiTest, CallsOfThreadsDefaultStreamsAreSeen) {
   Train({{"PENSTOCK_GPU", "calls"}}, "driver:runtime:cupti", "ptds");
   std::size_t copies = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records that CUPTI withholds, gives without usable times, or gives to somebody else: what can be
-// had is had, the rest is counted or explained.
+// CUPTI withholds records, gives them without usable times, or gives them to another client. The
+// agent takes the records that it can get, and counts or explains the others.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 class CuptiTroubleTest : public CuptiTest {
  protected:
-  // The loop that runs ahead of the device; the recording ends after 8 batches, the program later.
+  // Runs a loop that is ahead of the device. The recording ends after 8 batches, the program later.
   void StopAhead(const std::string& how, int steps) {
     truth_ = folder_ / "truth";
     const int status = Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--batches", "8", "--",
@@ -39,7 +39,7 @@ class CuptiTroubleTest : public CuptiTest {
   }
 };
 
-// CUPTI withholds a buffer in which a kernel has not ended, and always one has not.
+// CUPTI withholds a buffer as long as a kernel in it has not ended, and here one always has not.
 TEST_F(CuptiTroubleTest, AStopWhileTheDeviceIsBehindWaitsForIt) {
   StopAhead("ahead", 24);
   EXPECT_GE(SpansOf(*trace, StageId::kKernel).size(), 7u);
@@ -75,7 +75,7 @@ TEST_F(CuptiTroubleTest, StampsOfAnotherClockAreNone) {
   EXPECT_TRUE(ReasonHas("no usable times of 28 of 48"));
 }
 
-// A container's clocks may be ahead of the collector's by its time of start.
+// The clocks of a container with a time namespace may be far ahead of the collector's.
 TEST_F(CuptiTroubleTest, ATimeNamespaceOfItsOwnIsAccountedFor) {
   if (std::system("unshare --time --monotonic 100000 --fork true 2>/dev/null") != 0) {
     GTEST_SKIP() << "no time namespaces here";
@@ -103,7 +103,7 @@ TEST_F(CuptiTroubleTest, BuffersThatAreTakenMidwayAreToldOf) {
   EXPECT_TRUE(ReasonHas("another tool has taken CUPTI's records after ")) << Fact("gpu.reason");
 }
 
-// Told while the program runs: this one ends without the agent's last words.
+// The fact is written while the program runs, since this program ends without handlers.
 TEST_F(CuptiTroubleTest, KindsThatAreDisabledMidwayAreToldOf) {
   Train({{"FAKE_CUPTI", "disabled"}}, "driver:runtime:cupti", "slow_exit", 90);
   EXPECT_GT(Works(), 0u);

@@ -14,7 +14,7 @@ namespace {
 class RecordsWatchTest : public testing::Test {
  protected:
   struct Round {
-    std::uint64_t calls = 0;  // more of them
+    std::uint64_t calls = 0;  // more in this round, as all below except `out`
     std::uint64_t copies = 0;
     std::uint64_t records = 0;
     std::uint64_t copied = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The driver's double: honours CUDA_INJECTION64_PATH as libcuda does, and passes on what is done.
+ * The driver's double: loads the tool in CUDA_INJECTION64_PATH as libcuda does, and passes calls on
+ * to CUPTI's double.
  */
 #include "tests/agent/gpu/fake_cuda.h"
 
@@ -47,7 +48,7 @@ int cuInit(unsigned flags) {
   return 0;
 }
 
-/* FAKE_DRIVER: of which CUDA the driver is. */
+/* FAKE_DRIVER: the version of CUDA that the driver belongs to. */
 int cuDriverGetVersion(int* version) {
   const char* value = getenv("FAKE_DRIVER");
   *version = value != NULL ? atoi(value) : 12080;

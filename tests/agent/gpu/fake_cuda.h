@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between the doubles: the runtime tells the driver what a program does, the driver tells CUPTI if
- * somebody has attached one. */
+ * The interface between the doubles. The runtime passes a program's calls to the driver, and the
+ * driver passes them to CUPTI if a tool has subscribed to it. */
 #pragma once
 
 #include <stddef.h>
@@ -18,15 +18,15 @@ struct FakeCall {
   uint32_t stream;
   uint64_t bytes;
   const char* kernel;
-  uint64_t device_ns; /* how long the device is at it */
+  uint64_t device_ns; /* how long the device takes for it */
   uint64_t call_ns;   /* how long the call lasts at least */
   int blocks;         /* the call waits for the device */
 };
 
 typedef void FakeSink(const struct FakeCall* call);
 
-/* Does the call: spends its time. Told to the sink as well, if there is one, which then spends it.
- */
+/* Does the call. The sink, if there is one, records it and spends its time; otherwise this function
+ * spends the time. */
 void fake_cuda_do(const struct FakeCall* call);
 void fake_cuda_set_sink(FakeSink* sink);
 int cuInit(unsigned flags);

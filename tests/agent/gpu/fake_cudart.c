@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The runtime's double: a dozen functions with the runtime's signatures. Copies do copy. It loads
- * the driver when it is first needed, and without one answers as the runtime does. */
+ * the driver at the first call that needs it. Without a driver it returns the runtime's error. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>

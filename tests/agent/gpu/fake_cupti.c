@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CUPTI's double: fills buffers with records of what the driver's double is told, and misbehaves as
- * FAKE_CUPTI says. Built three times: as of CUDA 12, with FAKE_OLD as of CUDA 11.0 (smaller
- * records, none of the later functions), and with FAKE_13 as of CUDA 13.2. What really happened
- * goes to the file FAKE_TRUTH, on CLOCK_MONOTONIC:
+ * CUPTI's double: fills buffers with records of the calls that the driver's double passes on, and
+ * misbehaves as FAKE_CUPTI says. It is built three times: as of CUDA 12, with FAKE_OLD as of CUDA
+ * 11.0 (smaller records, none of the later functions), and with FAKE_13 as of CUDA 13.2. It writes
+ * to the file FAKE_TRUTH what really happened, with times of CLOCK_MONOTONIC:
  *
  *   call|copy|set|kernel CORRELATION START END TID BYTES
  *   child                          a forked process has called in here
  *   enabled                        something is still recorded when the library is unloaded
- *   refused                        a request after that got no buffer
- *   unread N                       records behind one that the client was told is invalid
+ *   refused                        a request at the very end got no buffer
+ *   unread N                       records behind one that it called invalid
  *
- * As CUPTI of before CUDA 12.9, it ends the program where it gets no buffer; FAKE_VERSION is the
- * version it tells to be.
+ * As CUPTI before CUDA 12.9 does, it aborts the program if it gets no buffer. FAKE_VERSION is the
+ * version that it claims to be.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -34,10 +34,10 @@ static uint8_t held[64][256]; /* records in reverse order */
 static size_t held_size[64];
 static int held_count;
 static uint32_t correlation;
-static uint64_t device_free; /* when the device is done with all it was given, CLOCK_MONOTONIC */
+static uint64_t device_free; /* when the device has done all its work, CLOCK_MONOTONIC */
 static unsigned flushes, rounds, works, lost, requests, costs;
-static size_t pool = 250;   /* as the documentation says; of one record each, here */
-static uint64_t busy_until; /* the device, with what is in the buffer; CLOCK_MONOTONIC */
+static size_t pool = 250;   /* buffers on the device, CUPTI's default; here of one record each */
+static uint64_t busy_until; /* when the device has done the work in the buffer, CLOCK_MONOTONIC */
 static int taken;           /* another client has registered its functions */
 
 static void HandBack(void) {
@@ -51,7 +51,7 @@ static void HandBack(void) {
 }
 
 static void Append(const uint8_t* record, size_t size) {
-  if (taken && buffer == NULL) return; /* into the other client's */
+  if (taken && buffer == NULL) return; /* the other client gets it */
   if (buffer != NULL && used + size > capacity) HandBack();
   if (buffer == NULL) {
     size_t records = 0;
@@ -64,7 +64,7 @@ static void Append(const uint8_t* record, size_t size) {
       return;
     }
     for (size_t i = 0; i < 4096; ++i) {
-      if (buffer[i] != 0) abort(); /* promised to be zeroed */
+      if (buffer[i] != 0) abort(); /* the agent promises zeroed buffers */
     }
     if (Is("small")) capacity = 4096;
     if (Is("flood")) capacity = 512;
@@ -165,7 +165,7 @@ static void Sink(const struct FakeCall* call) {
   while (Read(CLOCK_MONOTONIC) < until) {
   }
   pthread_mutex_lock(&lock);
-  /* The second stamp by the first's distance: one pair of clocks a call. */
+  /* The second stamp follows from the first: both clocks are read together once a call. */
   end = Read(CLOCK_MONOTONIC);
   end_stamp = begin_stamp + (end - begin);
   const uint32_t own = correlation;
@@ -198,8 +198,8 @@ static void Sink(const struct FakeCall* call) {
 
 /* ---- what a client calls --------------------------------------------------------------------- */
 
-/* CUPTI of CUDA 13.2 calls itself until its stack ends where it cannot initialise: with a driver of
- * CUDA 12. */
+/* With a driver of CUDA 12, CUPTI of CUDA 13.2 cannot initialise and calls itself until its stack
+ * ends. This one aborts. */
 static void Initialise(void) {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   int (*ask)(int*) = driver != NULL ? (int (*)(int*))dlsym(driver, "cuDriverGetVersion") : NULL;
@@ -242,7 +242,7 @@ int cuptiActivityDisable(uint32_t kind) {
   enabled[kind & 63] = 0;
   return 0;
 }
-/* Records of what the device has not ended yet have no times. */
+/* Clears the times of records whose work the device has not ended yet. */
 static void Unstamp(void) {
   const uint64_t now = StampClock();
   for (size_t at = 0; at < used; at += SizeOf(buffer + at)) {
@@ -255,7 +255,7 @@ static void Unstamp(void) {
     }
   }
 }
-/* What another client does to everybody, once some records have come. */
+/* Does what another client of CUPTI might do, once some records have come. */
 static void Interfere(void) {
   if (Is("stolenlater")) taken = 1;
   if (Is("disabled")) {
@@ -269,7 +269,7 @@ int cuptiActivityFlushAll(uint32_t flag) {
   if (Is("hang") && (flag != 0 || ++flushes > 2)) {
     for (;;) pause();
   }
-  if (Is("flood")) { /* until there is more than fits */
+  if (Is("flood")) { /* waits until more buffers were requested than there are */
     while (__atomic_load_n(&requests, __ATOMIC_RELAXED) < 150) usleep(1000);
   }
   pthread_mutex_lock(&lock);
@@ -380,7 +380,7 @@ int cuptiSubscribe_v2(void** subscriber, void* callback, void* user, void* param
 }
 #endif
 
-/* Buffers that come back after everything: the library is unloaded last. */
+/* Runs after everything else, since this library is unloaded last. Buffers still come back. */
 __attribute__((destructor)) static void Late(void) {
   if (owner != getpid() || complete == NULL) return;
   if (Is("late")) HandBack();
@@ -388,7 +388,7 @@ __attribute__((destructor)) static void Late(void) {
   int on = calls_enabled;
   for (size_t i = 0; i < sizeof enabled / sizeof enabled[0]; ++i) on |= enabled[i];
   if (on) Truth("enabled\n");
-  /* Ten buffers of what the program does so late. */
+  /* The program makes records so late that they fill ten more buffers. */
   static const uint8_t strange[4096] = {77};
   for (int i = 0; i < 10 * 256; ++i) Append(strange, sizeof strange);
   if (lost != 0) Truth("refused\n");

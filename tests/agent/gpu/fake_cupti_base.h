@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What CUPTI's double is built of: kinds and sizes of records, modes, truth, clocks. */
+ * The parts of CUPTI's double: kinds and sizes of records, modes, truth, clocks. */
 #pragma once
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static uint64_t Read(clockid_t which) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The wall clock, an hour late: nobody can take it for another. */
+/* The wall clock, an hour late, so that it cannot pass for another clock. */
 static uint64_t OwnClock(void) {
   return Read(CLOCK_REALTIME) - 3600000000000u;
 }
@@ -70,8 +70,8 @@ static uint64_t StampClock(void) {
   return clock_of_client != NULL ? clock_of_client() : OwnClock();
 }
 
-/* Both clocks at one moment: no further apart than a microsecond, unless the machine never allows.
- */
+/* Reads both clocks together. The readings are at most half a microsecond apart, unless the machine
+ * is too busy for that in a hundred tries. */
 static void Both(uint64_t* monotonic, uint64_t* stamp) {
   uint64_t best = ~(uint64_t)0;
   for (int i = 0; i < 100 && best > 500; ++i) {
@@ -86,7 +86,7 @@ static void Both(uint64_t* monotonic, uint64_t* stamp) {
   }
 }
 
-/* The clock that CUPTI falls back to where its client's is taken away. */
+/* The clock that CUPTI uses if it loses its client's clock. */
 static uint64_t ForeignClock(uint64_t stamp) {
   return stamp + (Read(CLOCK_REALTIME) - Read(CLOCK_MONOTONIC));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A training loop in small: takes batches, copies them to the device (pageable and pinned),
- * launches kernels on its own thread and on one that takes no batches, waits. Prints a sum of what
- * it computed; a run under any tool must print the same and end the same. */
+ * A small training loop: takes batches, copies them to the device (pageable and pinned), launches
+ * kernels on its own thread and on one that takes no batches, and waits. It prints a sum of its
+ * results. A run under any tool must print the same and end the same. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -31,14 +31,14 @@ static char device[2 * kBytes];
 static char* pinned;
 static const PenstockNativeBridge* bridge;
 static unsigned sum;
-static int trouble; /* of the runtime */
+static int trouble; /* errors of the runtime, combined */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int wanted, finished, over;
 
-/* In front of libc's. What a caller that blocks signals blocks goes to FAKE_TRUTH: glibc
- * before 2.32 gives the thread that mask as it is, later ones correct it. */
+/* Stands in front of libc's function. If the caller blocks signals, its mask goes to FAKE_TRUTH:
+ * glibc before 2.32 gives the new thread this mask as it is, later versions correct it. */
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
                    void* argument) {
   unsigned long long mask = 0;
@@ -96,7 +96,7 @@ static void Step(uint32_t batch, int ptds) {
   for (size_t i = 0; i < sizeof result; ++i) sum = sum * 33 + (unsigned char)result[i];
 }
 
-/* The device falls further behind with every step; nobody waits for it. */
+/* A step that does not wait for the device, which falls further behind each time. */
 static void StepAhead(uint32_t batch, const char* kernel) {
   if (bridge != NULL) {
     const PenstockPlace place = {-1, batch, kGeneration};
@@ -106,7 +106,7 @@ static void StepAhead(uint32_t batch, const char* kernel) {
   trouble |= cudaLaunchKernel(kernel, NULL, NULL, 0, NULL);
 }
 
-/* A loader's worker: forked from the process that owns the device, ends by itself. */
+/* A loader's worker: it is forked from the process that owns the device, and ends by itself. */
 static int Worker(void) {
   const pid_t pid = fork();
   if (pid == 0) {
@@ -121,7 +121,7 @@ static int Worker(void) {
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "train";
   const int steps = argc > 2 ? atoi(argv[2]) : 8;
-  /* As PyTorch does: CUPTI is there before the driver is. */
+  /* PyTorch, too, loads CUPTI before the driver. */
   const char* mapped = getenv("FAKE_MAPPED");
   if (mapped != NULL && dlopen(mapped, RTLD_NOW | RTLD_LOCAL) == NULL) return 2;
   PenstockNativeBridgeFunction* get =

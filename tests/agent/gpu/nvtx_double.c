@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A library that does what libnvToolsExt of NVTX version 2 does: at the first call it loads the
- * tool that NVTX_INJECTION64_PATH names, hands it the addresses of its function pointers, and from
- * then on calls through them. A function that no tool took does nothing. */
+ * tool that NVTX_INJECTION64_PATH names, and gives the tool the addresses of its function pointers.
+ * From then on it calls through them. A function whose pointer no tool has set does nothing. */
 #include "tests/agent/gpu/nvtx_double.h"
 
 #include <dlfcn.h>

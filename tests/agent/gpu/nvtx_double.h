@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What programs call of NVTX, for a machine without its headers and as the double of version 2,
- * which is a library: nvtx_double.c is that library. Layouts are NVTX's. */
+ * The functions of NVTX that programs call, for a machine without NVTX's headers. Version 2 of NVTX
+ * is a library, and nvtx_double.c is its double. Layouts are NVTX's. */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our declarations of NVTX against its headers.
+// Compares our declarations of NVTX with its headers.
 
 #include <gtest/gtest.h>
 #include <nvtx3/nvToolsExt.h>

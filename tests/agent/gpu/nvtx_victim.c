@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program full of NVTX. Built twice: against the real headers where they are there (version 3:
- * all of NVTX is in the program), and against the double of version 2's library. Prints what its
- * calls answered, so that a test can compare runs with and without the agent. */
+ * A program that uses all of NVTX. It is built against the real headers, if there are any (version
+ * 3: NVTX is then part of the program), and against the double of version 2's library. It prints
+ * the results of its calls, so that a test can compare runs with and without the agent. */
 #ifdef PENSTOCK_REAL_NVTX
 #include <nvtx3/nvToolsExt.h>
 #else
@@ -69,7 +69,7 @@ static int All(void) {
   nvtxRangePop();
   nvtxRangePop();
 
-  /* Too many pops, nothing to say, no message. */
+  /* One pop too many, a null text, attributes without a message. */
   nvtxRangePop();
   nvtxRangePushA(NULL);
   nvtxRangePop();
@@ -102,7 +102,7 @@ static void* Leave(void* unused) {
 
 static void* Later(void* unused) {
   (void)unused;
-  nvtxRangePop(); /* of a thread that has ended: not this one's to end */
+  nvtxRangePop(); /* must not end a range of a thread that has ended */
   nvtxRangePushA("later");
   nvtxRangePop();
   return NULL;
@@ -123,7 +123,7 @@ static int Fork(void) {
   if (pid == 0) {
     nvtxRangePushA("child");
     nvtxRangePop();
-    nvtxRangePop(); /* the parent's: not the child's to end */
+    nvtxRangePop(); /* must not end the parent's range */
     _exit(0);
   }
   int status = 1;
