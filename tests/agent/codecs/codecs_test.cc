@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The codec hooks on the installed codecs: a program must print the same with and without them,
-// and every image must be recorded once, as what it was.
+// The codec hooks on the installed codecs. A program must print the same with and without them, and
+// every image must be recorded once, with the right name, size and outcome.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +18,7 @@ std::string Command(const std::string& victim, const std::string& arguments) {
   return kDir + "/" + victim + " " + arguments;
 }
 
-// What the victim itself printed.
+// The lines that the victim itself printed.
 std::string Own(const std::string& output) {
   std::istringstream lines(output);
   std::string own;
@@ -67,7 +67,8 @@ std::string Line(int count, int bytes, int nested = 0, int stage = 2, int cpu = 
 TEST(JpegHooksTest, EveryWayOutOfAnImageIsOneRecord) {
   const Recorded run = Record("victim_jpeg", "ways");
   EXPECT_EQ(run.Spans("jpeg"), Line(4, 4 * kJpeg)) << run.outcome.output;
-  // Half read, finished early, bad start and bad scan know their size, a bad header does not.
+  // The size is known after HALF, HALF_GENERIC, EARLY_FINISH, BAD_START and BAD_SCAN, but not after
+  // BAD_HEADER.
   EXPECT_EQ(run.Spans("jpeg error"), Line(6, 5 * kJpeg));
   EXPECT_EQ(run.Spans("jpeg header"), Line(2, kJpeg));  // header only, and tables without a size
 }
@@ -101,7 +102,7 @@ TEST(JpegHooksTest, EachOfTwoLibjpegsKeepsItsOwn) {
 
 TEST(TurboJpegHooksTest, EveryCallIsRecorded) {
   const Recorded run = Record("victim_turbojpeg", "");
-  // The old calls are made of the new ones through the library's own PLT, and nest.
+  // The library's old functions call the new ones through its own PLT, so their spans nest.
   const std::string header = run.Spans("turbojpeg header");
   EXPECT_EQ(header.rfind("count 3 bytes 0 nested 1 ", 0), 0u) << run.outcome.output;
   const std::string decode = run.Spans("turbojpeg");
@@ -114,7 +115,7 @@ constexpr int kPng = 40 * 30 * 4;
 TEST(PngHooksTest, EveryWayToReadIsOneRecord) {
   for (const char* mode : {"plain", "interlaced"}) {
     const Recorded run = Record("victim_png", mode);
-    // png_read_png expands nothing here: 3 channels; the others fill up to 4.
+    // Here png_read_png gives 3 channels, and the other three ways give 4.
     EXPECT_EQ(run.Spans("png"), Line(4, 3 * kPng + kPng / 4 * 3)) << mode << run.outcome.output;
     EXPECT_EQ(run.Spans("png error"), "none");
     EXPECT_EQ(run.Spans("png header"), "none");
@@ -145,7 +146,8 @@ TEST(PngHooksTest, SimplifiedApiIsNotCountedTwice) {
 TEST(WebpHooksTest, EveryCallIsRecorded) {
   const Recorded run = Record("victim_webp", "");
   const int pixels = 40 * 30;
-  // RGB, RGBA without a size, BGR, BGRA, ARGB, YUV, Into, WebPDecode, and one inside the frame.
+  // RGB, RGBA without a size, BGR, BGRA, ARGB, YUV, Into, WebPDecode, and the call inside the
+  // frame.
   const int bytes = pixels * (3 + 3 + 4 + 4 + 3 + 4 + 4) + pixels * 3 / 2;
   EXPECT_EQ(run.Spans("webp"), Line(9, bytes, 1)) << run.outcome.output;
   EXPECT_EQ(run.Spans("webp frame"), Line(1, pixels * 4));
@@ -187,13 +189,14 @@ TEST(OpenCvHooksTest, DecodesAndTransformsAreRecordedAndExceptionsPass) {
   EXPECT_EQ(run.Spans("cv::imread"), Line(1, kJpeg)) << run.outcome.output;
   EXPECT_EQ(run.Spans("cv::imread error"), Line(1, 0));
   EXPECT_EQ(run.Spans("cv::imdecode"), Line(2, kJpeg + kJpeg / 3));
-  // Two before and one after a hundred that threw, which leave nothing open.
+  // Two calls before and one after a hundred calls that throw. Those leave nothing open.
   EXPECT_EQ(run.Spans("cv::resize"), Line(3, 0, 0, 3));
   EXPECT_EQ(run.Spans("cv::warpAffine"), Line(1, 0, 0, 3));
   EXPECT_EQ(run.Spans("cv::GaussianBlur"), Line(1, 0, 0, 3));
   EXPECT_EQ(run.Spans("cv::cvtColor"), Line(1, 0, 0, 3));
   EXPECT_NE(run.outcome.output.find("left 0"), std::string::npos);
-  // OpenCV's own codecs are Debian's: seen inside the calls above, which have the CPU time.
+  // Debian's OpenCV uses Debian's libjpeg: its span lies inside a call above, which has the CPU
+  // time.
   EXPECT_EQ(run.Spans("jpeg"), Line(1, kJpeg, 1, 2, 0));
 }
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of FFmpeg's face the agent hooks, under its own names and with its frame's layout: a library
-// of our own that decodes nothing.
+// The functions of FFmpeg that the agent hooks, under FFmpeg's names and with its frame's layout,
+// in a library of our own that decodes nothing.
 #pragma once
 
 #include <stdint.h>
@@ -13,7 +13,7 @@ typedef struct Frame {
   int width, height;
 } Frame;
 
-// A file of three packets; going back to its beginning is all it can seek.
+// A file of three packets. Every seek goes to its beginning.
 __attribute__((visibility("default"))) int avformat_open_input(void** context, const char* url,
                                                                const void* format, void** options);
 __attribute__((visibility("default"))) int avformat_find_stream_info(void* context, void** options);

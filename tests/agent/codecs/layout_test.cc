@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hooks read a few fields of the codecs' structs without their headers. This holds the
-// offsets they assume against the headers of the installed versions.
+// The hooks read a few fields of the codecs' structs without their headers. This compares the
+// offsets that the hooks assume with the headers of the installed versions.
 #include <gtest/gtest.h>
 #include <stddef.h>
 #include <stdio.h>

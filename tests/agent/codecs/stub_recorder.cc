@@ -2,8 +2,8 @@
 //
 // recorder.h without a recording: spans go to a fixed array, and a destructor prints sums:
 //   span NAME FLAGS STAGE: count N bytes B nested K
-// For tests of the codec hooks in isolation. Same token rules as the agent: a span left open by
-// longjmp is dropped by the next Begin() from the same or an outer frame.
+// For tests of the codec hooks in isolation. Tokens follow the agent's rules: the next Begin() from
+// the same or an outer frame drops a span that a longjmp left open.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

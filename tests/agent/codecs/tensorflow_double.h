@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two decoders of TensorFlow that the agent hooks, under their own names and types: what
-// libtensorflow_cc.so declares, written by a library of our own that decodes nothing.
+// The two decoders of TensorFlow that the agent hooks, under their names and types in
+// libtensorflow_cc.so, in a library of our own that decodes nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct UncompressFlags {
   int components = 3;
 };
 
-// Fills what `allocate_output` gives with the sum of the data; null where there is none.
+// Fills the memory that `allocate_output` gives with the sum of the data. Null if there is no data.
 __attribute__((visibility("default"))) std::uint8_t* Uncompress(
     const void* data, int size, const UncompressFlags& flags, std::int64_t* warnings,
     std::function<std::uint8_t*(int, int, int)> allocate_output);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// victim_ffmpeg: decodes as programs do, until there is no more, with a packet that is refused.
+// victim_ffmpeg: decodes a file to its end as programs do. One packet is refused.
 #include <stdio.h>
 
 #include "tests/agent/codecs/ffmpeg_double.h"

@@ -19,7 +19,7 @@ static void* storm(void* unused) {
   return (void*)bad;
 }
 
-// A source that gives 100 bytes at a time, as Pillow's does.
+// Like Pillow, gives the decoder part of the data at a time, here 100 bytes.
 static unsigned long given;
 static boolean no_more(j_decompress_ptr d) {
   (void)d;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// victim_tensorflow: calls the decoders as TensorFlow's kernels do, with a std::function by value
-// that has state, and one that throws.
+// victim_tensorflow: calls the decoders as TensorFlow's kernels do, with a std::function by value:
+// one that has state, and one that throws.
 #include <cstdio>
 #include <stdexcept>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every decoding call of TurboJPEG that the installed version has, once with a good image and the
-// main ones with a bad one.
+// Makes every decoding call of the installed TurboJPEG with a good image, and the main calls with a
+// damaged one too.
 #include <stdio.h>
 #include <stdlib.h>
 #include <turbojpeg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// victim_two DIR: two extensions, each with its own libjpeg, RTLD_LOCAL. Prints for both which
-// libjpeg made the struct and which one raised the error, that is, which one the hooks called.
+// victim_two DIR: loads two extensions with RTLD_LOCAL, each with its own libjpeg. Prints for both
+// which libjpeg made the struct, and which one the hooks called: the one that raised the error.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

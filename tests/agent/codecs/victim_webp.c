@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every decoding call of libwebp and libwebpdemux.
+// Makes every decoding call of libwebp and libwebpdemux.
 #include <stdio.h>
 #include <stdlib.h>
 #include <webp/decode.h>

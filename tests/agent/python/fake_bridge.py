@@ -2,8 +2,8 @@
 """Stands in for penstock_hooks/bridge.py: writes each record as one line to $PENSTOCK_LOG.<pid>.
 
 A test runs Python with a copy of agent/python in which this file is bridge.py (see harness.py).
-It follows the contract of the C side: a token per span, a context per thread that begin() with five
-arguments replaces and end() restores, end() of an outer span closes the inner ones.
+It follows the contract of the C side. Each span has a token. Each thread has a context, which begin()
+with five arguments replaces and end() restores. end() of an outer span closes the inner ones.
 """
 import json
 import os
@@ -146,5 +146,5 @@ def delivered(batch, generation):
 def open_spans(stage):
     return sum(span[1] == stage for span in _here().open)
 
-follow = None  # calls are followed by the agent alone
-probing = None  # and only the agent experiments
+follow = None  # only the agent can follow calls
+probing = None  # only the agent can do experiments

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real bridge.py against libraries that are missing, or lack what is needed; and wire.py."""
+"""The real bridge.py with a library that is missing or lacks a function; and wire.py."""
 import glob
 import os
 import re

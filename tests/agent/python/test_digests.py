@@ -62,7 +62,7 @@ class DigestTest(unittest.TestCase):
         return found
 
     def outcomes(self, chains):
-        """By place in the chain: (name, whether all samples were the same in all epochs)."""
+        """For each place in the chain: (name, whether each sample was the same in all epochs)."""
         first, same = {}, {}
         for _, index, chain in chains:
             for place, (name, digest) in enumerate(chain):
@@ -87,7 +87,7 @@ class DigestTest(unittest.TestCase):
             )
             self.assertEqual({epoch for epoch, _, _ in chains}, {1, 2})
             chosen = [{index for epoch, index, _ in chains if epoch == wanted} for wanted in (1, 2)]
-            if "workers" not in options:  # the same, or fewer because writing to files is slow
+            if "workers" not in options:  # later epochs choose fewer if writing to files took long
                 self.assertGreaterEqual(chosen[0], chosen[1])
             self.assertGreaterEqual(len(chosen[0] & chosen[1]), 3)
 

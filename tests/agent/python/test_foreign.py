@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over other libraries' iterators, loops that ask one batch ahead, stages of a pipeline: against
-small doubles.
+"""Loops over other libraries' iterators, loops that ask one batch ahead, and stages of a pipeline, with small doubles
+of the libraries.
 
-The real packages are tried by scripts/test_loaders.sh; here is what must hold without them.
+scripts/test_loaders.sh runs the real packages. These tests need none of them.
 """
 import os
 import tempfile
@@ -10,7 +10,7 @@ import unittest
 
 import harness
 
-# Laid out as torchdata.nodes, accelerate, fastai and webdataset are: the hooks go by the names of modules.
+# The modules have the names that they have in torchdata.nodes, accelerate, fastai and webdataset: hooks go by these.
 DOUBLES = {
     "torchdata/__init__.py": "",
     "torchdata/nodes/__init__.py": "",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrappers made by penstock_hooks.forwarding behave as what they wrap."""
+"""Wrappers made by penstock_hooks.forwarding behave like the functions that they wrap."""
 import unittest
 
 import harness

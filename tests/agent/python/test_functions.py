@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When calls are followed: the budget, and who goes first. With an agent and a clock that the test makes."""
+"""When calls are followed: the budget, and which kind of unit goes first. Agent and clock are fake."""
 import os
 import subprocess
 import sys
@@ -12,7 +12,7 @@ sys.path.insert(0, harness.AGENT)
 
 
 class FakeAgent:
-    """A clock that the test moves, and units that cost what it says."""
+    """An agent whose clock the test sets, and whose units cost as much as the test says."""
 
     def __init__(self):
         self.time = 10**9
@@ -36,7 +36,7 @@ class FakeAgent:
 
 
 def load(agent):
-    """functions.py anew, upon `agent`."""
+    """Imports functions.py anew, with the functions of `agent`."""
     for name in ("functions", "follow_costs", "monitoring", "bridge"):
         sys.modules.pop("penstock_hooks." + name, None)
     bridge = types.ModuleType("penstock_hooks.bridge")
@@ -114,7 +114,7 @@ class FunctionsTest(unittest.TestCase):
         for _ in range(200000):
             self.unit(self.functions._SAMPLE, 20000000)
         here = self.functions._current
-        self.assertLess(here.units, 2500)  # of 4,000 s
+        self.assertLess(here.units, 2500)  # in 4,000 s
         self.assertGreater(here.units, 500)
 
     def test_samples_are_not_starved_by_cheap_collated_batches(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP against a server of our own on 127.0.0.1: connections and answers are told one by one."""
+"""HTTP with a server of our own on 127.0.0.1: each connection and each answer is recorded."""
 import importlib.util
 import os
 import subprocess
@@ -49,13 +49,13 @@ class HttpTest(unittest.TestCase):
         cls.server.stdout.close()
 
     def counted(self, code):
-        """(connections, answers) of a program that gets nine objects, and prints what it got."""
+        """(connections, answers) of a program that gets nine objects and prints each."""
         result = harness.run("URL = %r\n" % self.url + code, env={"no_proxy": "*"})
         self.assertEqual((result.status, result.err), (0, ""))
         self.assertEqual(result.out, "".join("/%d\n" % i for i in range(9)))
         times = {name: [r["value"] for r in result.of("counter", name=name)]
                  for name in ("http.connect_ns", "http.first_byte_ns")}  # fmt: skip
-        # The server takes 20 ms; on a busy machine the program begins to wait for it later.
+        # The server takes 20 ms. On a busy machine the program begins to wait later, so it waits for less time.
         self.assertGreater(max(times["http.first_byte_ns"]), 10e6)
         self.assertGreater(min(times["http.first_byte_ns"]), 0)
         self.assertLess(max(times["http.first_byte_ns"]), 60e9)

@@ -276,7 +276,7 @@ except RuntimeError as error:
         self.assertEqual(result.spans("h2d"), [])
 
     def test_a_copy_to_a_device_is_a_span(self):
-        # No device here: what the hook wraps is a copy on the host.
+        # There is no device here: the hook wraps a copy on the host.
         result = run(
             """
 import torch

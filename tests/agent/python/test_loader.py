@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch DataLoader hooks: keys agree between worker and consumer, results do not change."""
+"""torch DataLoader hooks: keys agree between worker and training process, results do not change."""
 import collections
 import json
 import unittest
@@ -50,7 +50,7 @@ class LoaderTest(unittest.TestCase):
         self.assertEqual(result.err, "")
 
     def check_keys(self, result, with_samples=True):
-        """Every printed batch [label, indices] has its sample spans under the key it was delivered with."""
+        """Every printed batch [label, indices] has its sample spans under the key with which it was delivered."""
         printed = [json.loads(line) for line in result.out.splitlines()]
         delivered = result.events("delivered")
         self.assertEqual(len(delivered), len(printed))
@@ -90,7 +90,7 @@ class LoaderTest(unittest.TestCase):
         for method in ("fork", "spawn", "forkserver"):
             for persistent in (False, True):
                 if method != "fork" and not persistent:
-                    continue  # as below, and slow
+                    continue  # nothing new, and slow
                 with self.subTest(method=method, persistent=persistent):
                     result = run(
                         """
@@ -163,7 +163,7 @@ if __name__ == "__main__":
         self.assertEqual(kept, sorted(line[1] for line in printed))
         facts = result.facts()
         masks = {r["pid"] for r in result.of("fact", key="process.affinity")}
-        self.assertLessEqual({r["pid"] for r in result.spans("fetch")}, masks)  # every maker says where it may run
+        self.assertLessEqual({r["pid"] for r in result.spans("fetch")}, masks)  # each that fetches tells its affinity
         self.assertEqual([facts["loader.%d.num_workers" % k] for k in range(3)], ["2", "1", "0"])
         self.assertEqual([facts["loader.%d.batch_size" % k] for k in range(3)], ["3", "4", "2"])
         self.assertEqual([facts["epoch.%d" % g] for g in range(1, 10)], list("012121212"))
@@ -361,7 +361,7 @@ if __name__ == "__main__":
         self.assertEqual(result.facts()["loader.0.in_order"], "false")
 
     def test_pin_memory_thread(self):
-        # No accelerator here: pinning is made to look possible, the pinning itself is the identity.
+        # There is no accelerator here: the program makes torch believe in one, and pin_memory() returns its tensor.
         result = run(
             """
 from torch.utils.data import _utils, dataloader

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decoders of pictures, sound, video and arrays, and tokenizers: packages of our own under their names."""
+"""Decoders of pictures, sound, video and arrays, and tokenizers, by packages of our own under the real names."""
 import collections
 import os
 import tempfile
@@ -177,7 +177,7 @@ def read_table(path):
             print(read_table("x").nbytes)
             """,
         )
-        # Three batches and their end; one, and closed.
+        # Five steps: three batches and their end, then one batch of an iterator that is closed.
         self.assertEqual(
             self.check(result), {("decode", "parquet.iter_batches"): 5, ("decode", "parquet.read_table"): 1}
         )

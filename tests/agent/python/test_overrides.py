@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What PENSTOCK_OVERRIDE changes beside the DataLoader's arguments, and what is told where it did not hold."""
+"""The keys of PENSTOCK_OVERRIDE that are no arguments of the DataLoader, and the facts if a value did not hold."""
 import importlib.util
 import json
 import os

@@ -147,7 +147,7 @@ class ToolTest(unittest.TestCase):
 
 
 class ImportHookTest(unittest.TestCase):
-    """On modules of our own: the patch is a module put where the hooks look for it."""
+    """The import hook, on modules of our own. The patch is a module that stands where the hooks look for it."""
 
     PROLOGUE = """
 import sys, types

@@ -109,7 +109,7 @@ bool FakeThread::NextChunk() {
   clock_gettime(CLOCK_MONOTONIC, &mono);
   clock_gettime(CLOCK_REALTIME, &real);
   const std::uint64_t ticks = process_.Now();
-  // Ticks that are nanoseconds are monotonic time themselves: an anchor must not contradict that.
+  // Without the TSC ticks are monotonic time, so both values of the anchor must be equal.
   found->anchor = {ticks,
                    header.clock != wire::kClockTsc
                        ? ticks

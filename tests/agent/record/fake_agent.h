@@ -15,7 +15,7 @@ class FakeProcess {
  public:
   // Maps PENSTOCK_ARENA and claims a slot. ok() is false where there is no arena.
   explicit FakeProcess(const char* arena);
-  // After fork(): a slot of its own.
+  // To be called after fork(): claims a slot for the child.
   void Claim();
 
   [[nodiscard]] bool ok() const { return header_ != nullptr; }
@@ -36,7 +36,8 @@ class FakeThread {
 
   // Writes a span with this sample number; false if the ring was full (counted as dropped).
   bool Span(std::int64_t sample, std::uint64_t start);
-  // Opens the span that the next Span() ends, as seen by whoever finds this thread dead.
+  // Shows an open span in the chunk's header, for a reader that finds this thread dead. The next
+  // Span() ends it.
   void Open(std::int64_t sample);
   void Text(wire::TextType type, std::uint64_t id, const std::string& text);
 

@@ -176,7 +176,7 @@ Status nvmlDeviceGetMaxPcieLinkWidth(Device, unsigned* value) {
   return nvml::kSuccess;
 }
 
-// The process of FAKE_NVML's owner, on GPU 0 only, behind one of somebody else.
+// The pid in the file of owner=FILE; 0 if there is none.
 static unsigned Owner() {
   std::FILE* file = std::fopen(Word("owner").c_str(), "r");
   unsigned pid = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A victim for penstock-record: P processes of T threads write spans numbered from 0, and tell in
-// a shared file how many each has committed.
+// A victim for penstock-record: P processes of T threads write spans numbered from 0. Each thread
+// counts in a shared file how many it has committed.
 //   fake_program COUNTS P T SPANS PAUSE_US EXIT_STATUS [after-spans-sleep-ms]
 // SPANS 0: for ever. PAUSE_US 0: as fast as possible. "-" as COUNTS: none. P=0: one process that
 // writes nothing.

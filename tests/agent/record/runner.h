@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs penstock-record as a user does: as a program, with its output in files. A RecordRun owns its
-// folder and its process group.
+// Runs penstock-record as a user does: as a program, whose output goes to files. A RecordRun owns
+// its folder and its process group.
 #pragma once
 
 #include <sys/types.h>
@@ -28,12 +28,12 @@ class RecordRun {
     long files = 0;           // RLIMIT_NOFILE; 0 = as it is
     long long file_size = 0;  // RLIMIT_FSIZE
   };
-  // Starts it in the folder, in a process group of its own.
+  // Starts penstock-record in the folder, in a process group of its own.
   void Start(const std::vector<std::string>& arguments, Limits limits);
   void Start(const std::vector<std::string>& arguments) { Start(arguments, Limits()); }
-  // Wait status.
+  // Waits for penstock-record to end and returns its wait status.
   int Wait();
-  // Start and Wait.
+  // Start() and Wait().
   int operator()(const std::vector<std::string>& arguments) { return (*this)(arguments, Limits()); }
   int operator()(const std::vector<std::string>& arguments, Limits limits) {
     Start(arguments, limits);
@@ -68,15 +68,15 @@ struct TraceContents {
 };
 [[nodiscard]] TraceContents ReadTrace(const std::string& path);
 
-// What fake_program says it has committed.
+// The counts of committed spans that fake_program has written.
 [[nodiscard]] std::vector<std::uint64_t> ReadCounts(const std::string& path, std::size_t count);
 
-// SIGKILL, and its effect: the process holds its files a moment longer.
+// Kills the process and waits until it is gone, since it holds its files a moment longer.
 void KillAndAwait(pid_t pid);
 
 [[nodiscard]] std::size_t Lines(const std::string& text);
 
-// A folder of this test's own for rings: other tests run at the same time.
+// A folder for the rings of one test, since other tests run at the same time.
 class ShmFolder {
  public:
   ShmFolder();

@@ -5,14 +5,14 @@
 #error "CODEC_ANSWER says which copy this is"
 #endif
 
-#ifdef CODEC_PADDING  // its functions lie elsewhere than those of the other copies
+#ifdef CODEC_PADDING  // puts the functions at other offsets than in the other copies
 __attribute__((aligned(8192)))
 #endif
 int codec_answer(void) {
   return CODEC_ANSWER;
 }
 
-// As libjpeg: an object carries a pointer into the copy that made it.
+// As with libjpeg, an object carries a pointer into the copy that made it.
 static int method(void) {
   return CODEC_ANSWER;
 }

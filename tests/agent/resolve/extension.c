@@ -9,7 +9,7 @@ int codec_answer(void);
 void codec_create(struct codec_object* object);
 int codec_use(struct codec_object* object);
 
-#ifdef CODEC_INSIDE  // static library, default visibility
+#ifdef CODEC_INSIDE  // the codec is linked in statically, with default visibility
 #define CODEC_ANSWER CODEC_INSIDE
 int codec_answer(void) {
   return CODEC_ANSWER;
@@ -46,7 +46,7 @@ int extension_object(void) {
   return answer;
 }
 
-// An object of another copy, as when jpeg_CreateDecompress was bound elsewhere.
+// Uses an object that another copy has made, as if jpeg_CreateDecompress was bound to that copy.
 int extension_use(struct codec_object* object) {
   const int answer = codec_use(object);
   keep_frame = answer;

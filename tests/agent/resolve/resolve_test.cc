@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// agent/system/resolve.cc against ld.so itself: each victim runs without and with the preload, and
-// every call must be answered by the same copy of the codec (the table of research on
-// interposition: private libraries, -fno-plt, static, symbolic, RTLD_DEEPBIND, the executable
-// itself).
+// Compares agent/system/resolve.cc with ld.so itself. Each victim runs without and with the
+// preload, and the same copy of the codec must answer every call. The callers are private
+// libraries, extensions with -fno-plt, static or symbolic linking or RTLD_DEEPBIND, and the
+// executable itself.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -40,7 +40,7 @@ TEST_P(ResolveTest, EveryCallerGetsTheFunctionItHadWithoutTheAgent) {
   const auto with = Answers(kPreload, GetParam(), "cases");
   ASSERT_EQ(without.size(), with.size());
   for (const auto& [key, text] : without) {
-    if (key == "foreign") continue;  // below: better than without
+    if (key == "foreign") continue;  // AnObjectIsUsedByTheCopyThatMadeIt: better than without
     // A tail call leaves the executable's return address, and this executable has a codec.
     if (key == "tail" && GetParam() == std::string("victim_global")) continue;
     EXPECT_EQ(Value(with, key) % 10000, std::stoi(text)) << key;
@@ -52,7 +52,7 @@ TEST_P(ResolveTest, InterceptsAllButSymbolicAndDeepBoundCallers) {
   for (const char* key : {"versioned", "plain", "noplt", "static", "lazy", "tail"}) {
     EXPECT_TRUE(Hooked(Value(with, key))) << key;
   }
-  // Known limits of a preload; such callers keep working, unseen.
+  // A preload cannot see these callers. They work as without it.
   EXPECT_FALSE(Hooked(Value(with, "symbolic")));
   EXPECT_FALSE(Hooked(Value(with, "deep")));
 }

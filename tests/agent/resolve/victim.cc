@@ -62,7 +62,7 @@ void Cases(const std::string& dir) {
   std::printf("deep %d\n", deep.answer());
   const Extension versioned = Load(dir + "/ext_versioned.so", RTLD_NOW | RTLD_LOCAL);
   std::printf("tail %d\n", versioned.tail());
-  // An object made by the codec of "plain", used through "versioned".
+  // The codec of "plain" makes an object, which is then used through "versioned".
   void* const plain_codec = dlopen((dir + "/libcodec_plain.so").c_str(), RTLD_NOW | RTLD_NOLOAD);
   void* object[1] = {};
   reinterpret_cast<void (*)(void*)>(dlsym(plain_codec, "codec_create"))(object);
@@ -70,7 +70,7 @@ void Cases(const std::string& dir) {
   std::printf("getppid %d\n", getppid() > 0 ? 1 : getppid());
 }
 
-// Two extensions of one shape with different codecs take turns at the same addresses.
+// Two extensions of the same layout with different codecs take turns at the same addresses.
 void Reload(const std::string& dir) {
   int wrong = 0;
   int coincidences = 0;

@@ -14,7 +14,7 @@
 namespace penstock::record {
 namespace {
 
-// Without a segment: what is tried where there is none.
+// A ring in a file, as where there is no System V shared memory.
 ArenaRequest Small() {
   ArenaRequest request;
   request.use_segment = false;
@@ -128,7 +128,8 @@ TEST(ArenaTest, ARingInUseIsNotTakenForALeftover) {
   auto kept = Arena::Create(request, Clock::Choose(true));
   ASSERT_TRUE(kept);
   if (kept->path().rfind("/dev/shm/", 0) != 0) GTEST_SKIP() << "no room in /dev/shm";
-  // A minute old and locked: somebody's. Tests cannot wait a minute, so only this side is checked.
+  // The ring is locked, so somebody uses it. That old rings without a lock are removed is not
+  // checked.
   auto other = Arena::Create(request, Clock::Choose(true));
   ASSERT_TRUE(other);
   EXPECT_TRUE(std::filesystem::exists(kept->path()));

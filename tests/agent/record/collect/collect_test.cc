@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ends up in the trace: every committed span, whatever is killed.
+// Every committed span is in the trace, whatever is killed.
 #include <sys/wait.h>
 
 #include <csignal>
@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Each thread's samples are 0 .. n-1, each once, and the ns cover what was committed.
+// Checks that each thread's samples are 0 .. n-1, each once, and that n covers all committed ones.
 void ExpectComplete(const TraceContents& contents, std::vector<std::uint64_t> committed) {
   ASSERT_TRUE(contents.trace);
   std::vector<std::uint64_t> found;
@@ -34,7 +34,7 @@ void ExpectComplete(const TraceContents& contents, std::vector<std::uint64_t> co
   std::sort(found.begin(), found.end());
   std::sort(committed.begin(), committed.end());
   ASSERT_GE(found.size(), committed.size());
-  // A thread commits first and counts then: at most one span per thread is not counted yet.
+  // A thread commits a span before it counts it, so at most one span of each thread is not counted.
   const std::size_t extra = found.size() - committed.size();
   for (std::size_t i = 0; i < committed.size(); ++i) {
     EXPECT_GE(found[i + extra], committed[i]);
@@ -148,7 +148,7 @@ TEST(CollectTest, ForEndsTheRecordingNotTheCommand) {
   const auto contents = ReadTrace(run.path("t"));
   ExpectComplete(contents, ReadCounts(run.path("counts"), 1));
   EXPECT_EQ(contents.trace->facts().at("record.stopped"), "for 400ms");
-  // Until somebody looks; the command goes on for longer.
+  // The recording ends when the collector next looks. The command goes on for longer.
   const double seconds = std::stod(contents.trace->facts().at("duration_ns")) * 1e-9;
   EXPECT_GE(seconds, 0.4);
   EXPECT_LT(seconds, 1.4);
@@ -190,7 +190,7 @@ TEST(CollectTest, NoArenaIsLeftBehind) {
   EXPECT_EQ(shm.Arenas(), 0u);
 }
 
-// The collector's pid, from the header of the ring that the command is given.
+// The collector's pid: that of the launcher's child with the recorder's name.
 pid_t FindCollector(pid_t launcher) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const auto pid = ParseNumber(entry.path().filename().string());
@@ -220,7 +220,7 @@ TEST(CollectTest, KilledCollectorHarmsNobody) {
   const auto contents = ReadTrace(run.path("t"));
   ASSERT_TRUE(contents.trace);
   EXPECT_EQ(contents.trace->processes().size(), 1u);
-  // What the collector had drained and not flushed was still in the ring.
+  // Spans that the collector had drained and not flushed were still in the ring.
   EXPECT_EQ(contents.spans, 2500u);
 }
 
@@ -233,12 +233,12 @@ TEST(CollectTest, AReusedPidIsNoCollector) {
   const pid_t collector = FindCollector(run.pid());
   ASSERT_GT(collector, 0);
   const std::string recover = PENSTOCK_RECOVER " " + run.path("t") + " 2>" + run.path("said");
-  EXPECT_EQ(WEXITSTATUS(std::system(recover.c_str())), 3);  // it is being recorded
+  EXPECT_EQ(WEXITSTATUS(std::system(recover.c_str())), 3);  // the trace is being recorded
   EXPECT_THAT(run.Read("said"), HasSubstr("still being recorded"));
   kill(-run.pid(), SIGKILL);
   KillAndAwait(collector);
   run.Wait();
-  // Now another run's recorder has the number.
+  // Now the recorder of another run has this pid.
   RecordRun other;
   other.Start({"-o", "other", "--", FakeProgram(), "counts", "1", "1", "0", "1000", "0"});
   ASSERT_TRUE(other.Appears("counts", 5));
@@ -262,7 +262,7 @@ TEST(CollectTest, EverybodyKilledAtOnceIsRecovered) {
   usleep(1'500'000);
   const pid_t collector = FindCollector(run.pid());
   ASSERT_GT(collector, 0);
-  kill(collector, SIGSTOP);  // nobody drains any more
+  kill(collector, SIGSTOP);  // nobody drains from here on
   usleep(200'000);
   kill(-run.pid(), SIGKILL);
   KillAndAwait(collector);
@@ -294,7 +294,7 @@ TEST(CollectTest, CountersAreTakenFromOutside) {
     EXPECT_GE(seen[name], 1) << name;
   }
   EXPECT_GE(seen["cpu_ns"], 5);
-  // A kernel without CONFIG_SCHED_INFO has none.
+  // A kernel without CONFIG_SCHED_INFO does not count the delay.
   if (access("/proc/self/schedstat", R_OK) == 0) {
     EXPECT_GE(seen["run_delay_ns"], 5);
   }
@@ -311,7 +311,7 @@ TEST(CollectTest, PageTablesAreWalkedAsOftenAsAsked) {
     for (const auto& sample : contents.trace->counters()) {
       counters += contents.trace->String(sample.name) == "private_dirty_bytes" ? 1 : 0;
     }
-    // Each walk is told, but those of a process that has just ended.
+    // Each walk is a counter, except walks of a process that has just ended.
     const int told = std::stoi(contents.trace->facts().at("record.walks"));
     EXPECT_GE(told, counters);
     EXPECT_GE(std::stoll(contents.trace->facts().at("record.walks_cpu_ns")), 0);

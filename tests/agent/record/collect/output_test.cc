@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a trace goes, what it never replaces, who may read it, and what becomes of it when its file
-// is taken away meanwhile.
+// Where a trace goes, which files it never replaces, who may read it, and what happens if its file
+// is taken away during the run.
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -94,7 +94,7 @@ TEST(OutputTest, ForceReplacesATraceWhenTheNewOneIsComplete) {
     std::vector<std::string> words = {"--quiet", "-o", "t", "--", "cp", "t", "before"};
     if (!by_variable) words.insert(words.begin(), "--force");
     EXPECT_EQ(WEXITSTATUS(run(words)), 0);
-    EXPECT_EQ(run.Read("before"), first);  // while the command ran
+    EXPECT_EQ(run.Read("before"), first);  // the old trace was there while the command ran
     EXPECT_NE(run.Read("t"), first);
     EXPECT_EQ(run.err(), "");
     EXPECT_THAT(Matching(run.folder(), "t.*"), SizeIs(1));
@@ -136,7 +136,7 @@ TEST(OutputTest, AnEmptyFileIsFilled) {
   EXPECT_EQ(run.err(), "");
 }
 
-// The recorder's children of that name, by its pid.
+// The child of the recorder `launcher` with that name.
 pid_t ChildOf(pid_t launcher, const std::string& name) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const auto pid = ParseNumber(entry.path().filename().string());
@@ -149,7 +149,7 @@ pid_t ChildOf(pid_t launcher, const std::string& name) {
   return -1;
 }
 
-// A run of which everybody is killed at once; returns how many spans it had committed.
+// Kills all processes of a run at once. Returns how many spans the run had committed.
 std::uint64_t KilledRun(RecordRun& run, const std::vector<std::string>& options = {}) {
   fs::remove(run.path("counts"));
   std::vector<std::string> words = {"--quiet", "-o", "t.penstock"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a user sees: exit status, output, names, one line when something is wrong.
+// What a user sees: exit status, output, names, and one line if something is wrong.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -92,7 +92,7 @@ TEST(LaunchTest, StandardStreamsAreTheCommands) {
             0);
   EXPECT_THAT(run.out(), HasSubstr("to out\n"));
   EXPECT_EQ(run.err(), "to err\n");
-  EXPECT_THAT(run.out(), HasSubstr("\n4\n"));  // 0, 1, 2 and the folder: nothing of ours
+  EXPECT_THAT(run.out(), HasSubstr("\n4\n"));  // 0, 1, 2 and the folder: none is ours
 }
 
 TEST(LaunchTest, CommandGetsTheAgentBehindWhatWasThere) {
@@ -143,7 +143,8 @@ TEST(LaunchTest, AnAllocatorThatIsNotThereIsRefusedInOneLine) {
   GTEST_SKIP() << "ASan ends a launcher with anything preloaded before it";
 #endif
   RecordRun run;
-  // There is one already: as good as none for this purpose, and there on every machine.
+  // LD_PRELOAD names an allocator already. An empty file stands for jemalloc, which not every
+  // machine has.
   std::ofstream(run.path("libjemalloc.so.2")) << "";
   run.Setenv("LD_LIBRARY_PATH", run.path("").c_str());
   run.Setenv("LD_PRELOAD", "libm.so.6:/nonexistent/libtcmalloc.so.4");
@@ -174,7 +175,7 @@ TEST(LaunchTest, FactsDescribeTheRun) {
   EXPECT_EQ(facts.at("exit.status"), "4");
   EXPECT_EQ(facts.at("record.mode"), "collector");
   EXPECT_EQ(facts.at("dataset.storage"), "tmpfs memory");
-  // The duration is the command's, even if the collector hears late of its start and end.
+  // The duration is that of the command, even if the collector learns late of its start and end.
   EXPECT_GE(std::stod(facts.at("duration_ns")) * 1e-9, 0.2);
   EXPECT_LE(std::stod(facts.at("duration_ns")) * 1e-9, 5);
   for (const char* key :
@@ -228,7 +229,7 @@ TEST(LaunchTest, AnInterruptOfTheGroupComesOnce) {
   for (int i = 0; i < 3; ++i) {
     run.KillGroup(i == 1 ? SIGTERM : SIGINT);
     while (Lines(run.out()) <= static_cast<std::size_t>(i)) usleep(1000);
-    usleep(200'000);  // longer than the recorder takes to make up its mind
+    usleep(200'000);  // longer than the recorder takes to tell whether the group got the signal
   }
   kill(run.pid(), SIGINT);
   while (Lines(run.out()) <= 3) usleep(1000);
@@ -239,7 +240,7 @@ TEST(LaunchTest, AnInterruptOfTheGroupComesOnce) {
 
 TEST(LaunchTest, AnIgnoredInterruptStaysIgnored) {
   RecordRun run;
-  std::signal(SIGINT, SIG_IGN);  // as in the background of a script
+  std::signal(SIGINT, SIG_IGN);  // as for a command in the background of a script
   run.Start({"--quiet", "-o", "t", "--", "sh", "-c", "touch up; sleep 0.5; exit 4"});
   std::signal(SIGINT, SIG_DFL);
   ASSERT_TRUE(run.Appears("up", 20));

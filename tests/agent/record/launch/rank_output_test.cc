@@ -63,7 +63,7 @@ TEST(RankEnvTest, WithoutALauncherThereIsNoRank) {
 }
 
 TEST(RankEnvTest, TheInnermostLauncherCounts) {
-  // srun starts one torchrun on each of two hosts: its tasks are hosts.
+  // srun starts one torchrun on each of two hosts, so srun's tasks are hosts and not ranks.
   Expect(Read({{"SLURM_PROCID", "1"},
                {"SLURM_NTASKS", "2"},
                {"SLURM_LOCALID", "0"},

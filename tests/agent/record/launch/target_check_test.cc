@@ -110,7 +110,7 @@ TEST_F(TargetTest, WhatCannotRunIsSaidAsAShellWould) {
   EXPECT_EQ(CheckTarget("", "/usr/bin", "").status, 127);
 }
 
-TEST(ProgramFileTest, CutElfNeverNamesAnotherInterpreter) {  // "?": it lies behind the cut
+TEST(ProgramFileTest, CutElfNeverNamesAnotherInterpreter) {  // "?": its name lies behind the cut
   const std::string interpreter = "/lib64/ld-linux-x86-64.so.2";
   const std::string whole = Elf(interpreter);
   for (std::size_t size = 0; size <= whole.size(); ++size) {

@@ -21,7 +21,8 @@ constexpr std::size_t kSize = 64 << 10;
 class WarmTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Tests run beside each other, and /tmp may have no page cache of its own.
+    // Each test has its own folder, since tests run at the same time. It is not in /tmp, since
+    // files of a tmpfs never leave the page cache.
     root_ =
         (std::filesystem::current_path() / ("warm_test_data." + std::to_string(getpid()))).string();
     std::filesystem::remove_all(root_);
@@ -68,7 +69,7 @@ TEST_F(WarmTest, WhatWasColdIsWarmDuringTheRunAndColdAfterIt) {
   EXPECT_EQ(Resident("/in/b"), kSize / 4096);
   files.GiveBack();
   EXPECT_EQ(Resident("/in/b"), 0u);
-  EXPECT_GT(Resident("/a"), 0u);  // it was there before
+  EXPECT_GT(Resident("/a"), 0u);  // it was in the page cache before
 }
 
 TEST_F(WarmTest, NoMoreIsReadThanThereIsRoomFor) {
@@ -84,7 +85,7 @@ TEST_F(WarmTest, WhatCannotBeReadIsPassedOver) {
   ASSERT_EQ(mkfifo((root_ + "/pipe").c_str(), 0600), 0);
   WarmFiles files;
   files.Read({root_ + "/gone", root_, root_ + "/a"}, Bytes{1u << 30});
-  EXPECT_EQ(files.files(), 4u);  // one of them twice, as asked
+  EXPECT_EQ(files.files(), 4u);  // one of them is named twice and read twice
 }
 
 TEST(MemoryToSpareTest, IsSomethingAndLessThanTheMachineHas) {

@@ -50,12 +50,12 @@ TEST_F(IoHistoryTest, EndedThreadsStillCount) {
   Remove("task/2");
   ASSERT_TRUE(history_.Sample(folder_));
   EXPECT_EQ(history_.own().rchar, Bytes{300});
-  EXPECT_EQ(Pair(0, 120, 120).kernel, Bytes{300});  // hooks missed 180: that is certain
+  EXPECT_EQ(Pair(0, 120, 120).kernel, Bytes{300});  // hooks have certainly missed 180
 }
 
 TEST_F(IoHistoryTest, WhatIsUncertainIsNoGap) {
   Put("", 500);
-  Put("task/1", 100);  // 400 by a thread that was never seen, or by an untraced child
+  Put("task/1", 100);  // the other 400: a thread that was never seen, or an untraced child
   ASSERT_TRUE(history_.Sample(folder_));
   EXPECT_EQ(Pair(0, 450, 450).kernel, Bytes{450});
   EXPECT_EQ(Pair(0, 50, 50).kernel, Bytes{100});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVML adds to a trace, and that nothing it does harms a run. NVML is fake_nvml.cc.
+// NVML's counters and facts are in the trace, and nothing that NVML does harms a run. NVML is
+// fake_nvml.cc.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,11 +49,11 @@ class NvmlTest : public testing::Test {
     run_.Setenv("FAKE_NVML", behaviour);
   }
 
-  // Records a program that goes on until what was flushed so far is enough; a minute at most.
+  // Records a program until the part that was flushed is enough, for a minute at most.
   void RecordUntil(const Enough& enough, const std::vector<std::string>& options = {}) {
     std::vector<std::string> arguments = {"--quiet", "-o", "t"};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    // The process that NVML will name: the shell becomes it.
+    // The shell writes its pid, by which NVML names the process, and becomes the program.
     arguments.insert(arguments.end(), {"--", "sh", "-c",
                                        "echo $$ > pid; exec " + FakeProgram() + " - 1 1 0 2000 0"});
     run_.Start(arguments);
@@ -181,7 +182,7 @@ TEST_F(NvmlTest, ACallThatNeverReturnsIsNamed) {
   EXPECT_TRUE(HasCounter(trace(), "gpu.0.nvml_utilization_percent"));
 }
 
-// A sample that is dear is followed by a pause of fifty times as long: here of 5 s.
+// After a sample that takes much CPU time, the child waits for fifty times that time: here for 5 s.
 TEST_F(NvmlTest, ALongPauseIsNoSilence) {
   Use(FAKE_NVML_FOLDER, "burn=nvmlDeviceGetPowerUsage:100");
   std::set<std::string> statuses;
