@@ -137,7 +137,7 @@ def number(count):
 
 
 def slower(outcome):
-    """Median over the runs under the collector of how much longer they took than alone, as text."""
+    """By how much the runs under the collector took longer than alone: the median, as text."""
     ratios = sorted(f.traced / f.alone for f in outcome.figures if f.mode == "record" and f.alone > 0.2)
     if not ratios:
         return ""
@@ -145,14 +145,15 @@ def slower(outcome):
 
 
 def kept_in(name=""):
-    """The folder of the figures of full runs, or the file of the scenario `name` in it."""
+    """The file with the figures of the scenario `name` from its last full run; without a name, the folder of these
+    files."""
     folder = os.path.join(ROOT, "build", "test", "torture")
     os.makedirs(folder, exist_ok=True)
     return os.path.join(folder, name + ".json") if name else folder
 
 
 def keep(outcome, options):
-    """Stores what the document says of a scenario, so that scenarios may be run one by one."""
+    """Stores the figures of a scenario for the document, so that scenarios may be run one by one."""
     notes = outcome.notes + [note for figures in outcome.figures for note in figures.notes]
     known = {"name": outcome.name, "what": outcome.what, "state": outcome.state, "why": outcome.why,
              "notes": notes, "totals": totals(outcome), "slower": slower(outcome),

@@ -50,7 +50,7 @@ def cases_of(mode):
             lasting = [name + "+" for name in failures if name in LASTING]
             for failure in [*failures, *lasting, *KILLS]:
                 found.setdefault((point, failure), []).append(variant)
-    # Cases that both variants have are given to them in turn.
+    # A failure at a point that both variants have is tried in one of them, in turn.
     return [Case(mode, *key, variants[number % len(variants)])
             for number, (key, variants) in enumerate(found.items())]  # fmt: skip
 
@@ -74,7 +74,7 @@ def sample(cases, seed):
 
 
 def place(frames):
-    """Our own functions on the stack at the point, innermost first."""
+    """The functions of ours that are on the stack at the point, innermost first."""
     names = []
     for frame in frames:
         module, offset = frame.rsplit("+", 1)
@@ -87,7 +87,7 @@ def place(frames):
 
 
 def attempt(case):
-    """Makes the run, up to TRIES times if it does not reach the point: how often the collector looks is chance."""
+    """Makes the run, up to TRIES times if it does not reach the point: the number of the collector's looks differs."""
     for _ in range(TRIES):
         result = case.mode.inject(case)
         if result["reached"]:

@@ -124,7 +124,7 @@ def thread(index, of, tid, name="main"):
 
 
 def spans(count, first=1000):
-    """Spans of one nanosecond each, one after the other: the shortest that a block can be."""
+    """A block of spans of one nanosecond each, one after the other. Each column has only one byte for each span."""
     columns = {1: zigzag(first) + bytes(count - 1), 2: b"\x01" * count, 3: bytes(count), 10: b"\x01" * count,
                12: bytes(count)}
     return varint(len(columns)) + b"".join(

@@ -61,7 +61,7 @@ def signature(program, difference):
 
 
 def keep(folder, program, difference):
-    """Writes the program unless one of the same signature is there. Returns the file's name."""
+    """Writes the program to a file, unless there is one of the same signature. Returns the file's name."""
     kind, words = signature(program, difference)
     essential = [word for word in words if word not in ("open", "read", "close", "flush", "pread")]
     name = "-".join([kind, *(essential or list(words))])[:100].rstrip("-")
@@ -106,8 +106,8 @@ def work(number, job, tasks, results, places, seed, want):
             verdict.leave_out(want.ignore)
             kept = []
             if want.keep and verdict.word == "different":
-                # Takes the kind of difference met least so far, and shrinks each kind a few times
-                # only.
+                # Takes the kind of difference that was met least often so far. Each kind is shrunk only a
+                # few times.
                 difference = min(verdict.differences, key=lambda one: seen[one.kind])
                 seen[difference.kind] += 1
                 if seen[difference.kind] <= want.shrink:
@@ -170,7 +170,7 @@ def campaign(places, want):
             job.terminate()
         job.join()
     print(totals.line(), flush=True)
-    # If more than a few programs are unsteady, stuck or wrong, the generator needs mending.
+    # If more than a few programs are unsteady, stuck or wrong, the generator must be repaired.
     off = totals.words["unsteady"] + totals.words["stuck"] + totals.words["wrong"]
     if off > want.programs // 100 + 2:
         print("too many programs that are no good: the generator's fault", flush=True)

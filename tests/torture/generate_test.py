@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The generator of victims: a number always gives the same program, differences are seen, and shrinking leaves the
-core."""
+"""The generator of victims: a number always gives the same program, differences are found, and a program is shrunk to
+the lines that make the difference."""
 import os
 import sys
 import unittest

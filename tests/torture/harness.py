@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a victim without the agent, with it, and under the collector, and checks what must hold.
+"""Runs a victim without the agent, with it, and under the collector, and checks the results.
 
-The program must end and print as it would alone. The trace must be sound or say what it lacks; each
-finished read is in it or counted as lost. Nothing is left behind. The document shows the figures of
-the runs: processes, spans, memory of the collector, size of the trace, time.
+The program must end and print as it would alone. The trace must be sound or say what it lacks. Each
+finished read must be in the trace or counted as lost, and nothing may be left behind. The document
+shows the figures of the runs: processes, spans, memory of the collector, size of the trace, time.
 """
 import json
 import os
@@ -33,7 +33,7 @@ def victim(*arguments, name="torture_victim"):
 
 
 def can_mount():
-    """'' or why not."""
+    """Why mounting is not possible here; "" if it is."""
     if not shutil.which("unshare"):
         return "there is no unshare"
     done = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], text=True,
@@ -118,7 +118,7 @@ def slope(points):
 
 
 def summary(path):
-    """What penstock-validate says of a trace."""
+    """The report of penstock-validate on a trace."""
     done = support.run([support.program("penstock-validate"), "--json", path], timeout=300)
     if done.status != 0:
         raise Failure("validate: %s" % done.stderr.strip()[-200:])
@@ -208,10 +208,10 @@ class Run:
 
     def check(self, command, modes=("bare", "record"), extra=None, options=(), more=0, lossless=True,
               surround=list, alone=None, preload="", in_file=True, found_at=None):
-        """Runs `command` alone and in each mode, and checks all that must hold. `more`: so many spans beyond the
-        counted reads are right, of victims killed between a read and its count; `lossless`: nothing may be dropped;
-        `surround`: makes a condition around any command; `in_file`: there must be a trace with reads in it;
-        `found_at`: where `surround` puts that. Returns the figures."""
+        """Runs `command` alone and in each mode, and checks the results. `more`: so many spans beyond the counted
+        reads are allowed, since victims may be killed between a read and its count. `lossless`: nothing may be
+        dropped. `surround`: a function that wraps a command, for example in a namespace. `in_file`: there must be a
+        trace with reads in it. `found_at`: where `surround` puts the trace. Returns the figures."""
         alone = alone or self.start(surround(command), {"LD_PRELOAD": preload} if preload else extra)
         made = []
         for mode in modes:

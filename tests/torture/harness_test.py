@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness finds what it is for: lost reads, changed output, and what is left behind."""
+"""The harness finds lost reads, changed output, and anything that is left behind."""
 import os
 import subprocess
 import sys
@@ -80,7 +80,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(harness.slope(points[:3]), 0)
 
     def test_forged_checks_are_right(self):
-        # XXH64 of nothing, and of its authors' test vectors.
+        # XXH64 of nothing, and of the test vectors of its authors.
         self.assertEqual(forge.xxh64(b""), 0xEF46DB3751D8E999)
         self.assertEqual(forge.xxh64(b"abc"), 0x44BC2CF5AD770999)
         with harness.tempfile.NamedTemporaryFile() as file:

@@ -13,11 +13,11 @@ from harness import Failure, Skip
 
 MEGABYTE = 1 << 20
 FREE, PER_BYTE = 256 << 20, 256  # traces/packed/decode_budget.h
-# Factor for what a reader builds from decoded data: the model of a report, the levels of a
-# timeline.
+# A reader may take so many times the decoded data: it builds the model of a report, or the levels of
+# a timeline.
 DERIVED = 3
 PATIENCE = 300
-# C1 controls, and characters that change the direction of text.
+# C1 control characters, and characters that change the direction of text.
 TURNING = [chr(code) for code in (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))]
 
 
@@ -26,7 +26,7 @@ def big(count):
 
 
 def shared_texts(count, length):
-    """A text of `length` bytes and `count` more that share all of it."""
+    """A text of `length` bytes, and `count` more texts that have all of it as their beginning."""
     ids = forge.zigzag(1) + forge.zigzag(0) * count
     lengths = forge.varint(0) + forge.varint(length) + (forge.varint(length) + forge.varint(0)) * count
     return forge.section(forge.STRINGS, big(count + 1) + ids + lengths + b"x" * length, count + 1)
@@ -77,7 +77,7 @@ def forged(scale):
 
 
 def high_water(pid):
-    """The most memory that a process has had. wait4() does not tell it: its figure is never below our own memory."""
+    """The most memory that a process has had. wait4() does not give it: its figure is at least our own memory."""
     try:
         with open("/proc/%d/status" % pid, encoding="utf-8") as file:
             for line in file:
@@ -89,7 +89,7 @@ def high_water(pid):
 
 
 def packed(parts):
-    """gzip of `parts`, of which one at a time is in memory."""
+    """The parts as one gzip file. Only one part at a time is in memory."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     return b"".join(packer.compress(part) for part in parts) + packer.flush()
 

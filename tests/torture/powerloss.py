@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Power fails at any moment of a run: for all that may then be on the disk, is the old or the new trace
-there, whole?
+"""Power fails at any moment of a run. Whatever is then on the disk: is the old or the new trace there as a whole?
 
 powerloss.py [--states N] [--seed N] [--mode NAME]...
 
 The writes of a run (failpoints --writes) are replayed up to each of its operations. The model is the
-usual one of such tests (ALICE, Pillai and others, OSDI 2014). What was done to a file before its last
-fsync is on the disk. Any part of what came later may be there, in any order, with writes torn at
-sectors of 512 bytes; a file may also have its new length but zeros for bytes. Changes of names are on
-the disk up to the last fsync of the folder; later ones up to any of them, independently of the bytes.
+usual one of such tests (ALICE, Pillai and others, OSDI 2014). Operations on a file before its last
+fsync are on the disk. Of the later operations any may be there, in any order, and writes may be torn
+at sectors of 512 bytes. A file may also have its new length and zeros for bytes. Changes of names
+before the last fsync of the folder are on the disk. Later changes are there up to any of them,
+whatever bytes are.
 """
 import argparse
 import collections
@@ -39,7 +39,7 @@ class Log:
 
 
 class Disk:
-    """What a disk was asked up to a moment, and what is certain to be on it."""
+    """The operations that a disk has got up to a moment, and how many of them are certainly on it."""
 
     def __init__(self, first):
         self.files = {"old": [("write", 0, first)]} if first else {}
@@ -88,8 +88,8 @@ class Disk:
         return names
 
     def contents(self, inode, how, generator):
-        """The bytes of a file. `how` says which uncertain operations are on the disk: "all", "none", "zeros" or, for
-        any other word, a random part."""
+        """The bytes of a file. `how` says which uncertain operations are on the disk: "all", "none", "chance" (a random
+        part), or "zeros" (none, but the file has its new length)."""
         kept = bytearray()
         length = 0
         for number, (kind, offset, data) in enumerate(self.files[inode]):
@@ -123,8 +123,8 @@ def put(contents, offset, data):
 
 
 def states(log, first, generator, some):
-    """Yields (moment, {name: bytes}): folders that may be found after a power loss, `some` of them random ones for
-    each moment and number of names."""
+    """Yields (moment, {name: bytes}): folders that may be found after a power loss. For each moment and each number of
+    changed names, `some` of them are random."""
     disk = Disk(first)
     for moment, line in enumerate([None, *log.lines]):
         if line:
@@ -139,7 +139,7 @@ def states(log, first, generator, some):
 
 
 class Checker:
-    """What must hold of a folder after a power loss."""
+    """Checks folders that are found after a power loss."""
 
     def __init__(self, place, mode, first, final, strict):
         self.place, self.mode, self.first, self.final, self.strict = place, mode, first, final, strict
@@ -147,7 +147,7 @@ class Checker:
         self.outcomes = collections.Counter()
 
     def problem(self, folder):
-        """What is wrong, or ""."""
+        """What is wrong with a folder, or ""."""
         key = tuple(sorted((name, hash(data)) for name, data in folder.items()))
         if key not in self.seen:
             self.seen[key] = self.look(folder)

@@ -5,11 +5,11 @@ Each run ends. A finished trace that had the name before is unchanged, or the ne
 place, whole. Nothing half-written has the final name. Nothing is left in shared memory or beside
 the trace.
 
-bare    the program under the agent alone. It ends and prints as it does without; the trace has every
-        read that was finished, or says that it lost some.
-record  the same under penstock record, of which calls fail as well. A trace that was not finished is
-        finished by penstock recover; if there is none, a line says so.
-recover after everybody was killed. It says what failed, and a second try finds all there was.
+bare    The program runs under the agent alone. It ends and prints as it does without the agent. The
+        trace has every read that was finished, or says that it lost some.
+record  The program runs under penstock record, whose calls fail as well. penstock recover finishes a
+        trace that was not finished. If there is no trace, a line says so.
+recover Runs after everybody was killed. It says what failed, and a second try finds all there was.
 """
 import ctypes
 import glob
@@ -39,21 +39,21 @@ def digest(path):
 
 
 def validate(path):
-    """What penstock-validate says, or None if it refuses the file."""
+    """The report of penstock-validate, or None if it refuses the file."""
     done = subprocess.run([support.program("penstock-validate"), "--json", path], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)  # fmt: skip
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
 def nameless(path):
-    """Number of spans whose object has only the hash of its name."""
+    """Number of spans of whose object only the hash of its name is known."""
     done = subprocess.run([support.program("penstock-export"), path, "--to", "jsonl"], text=True,
                           stdout=subprocess.PIPE, check=True)  # fmt: skip
     return sum('"object":"#' in line for line in done.stdout.splitlines())
 
 
 def whole(summary):
-    """Whether nothing is damaged, and nothing missing that was not counted."""
+    """Whether nothing is damaged, and everything that is missing was counted."""
     losses = summary["losses"]
     return not summary["problems"] and not any(
         losses[key] for key in ("damaged_records", "damaged_bytes", "damaged_chunks", "truncated"))
@@ -67,7 +67,7 @@ def all_segments():
 
 
 def segments(ended):
-    """Segments that a run has made. Process ids are used again, so segments that were there before do not count."""
+    """Segments that a run has made. Segments that were there before do not count, since process ids are used again."""
     return [segment for segment, maker in all_segments().items()
             if maker in ended.result["pids"] and segment not in ended.before]  # fmt: skip
 
@@ -97,11 +97,11 @@ class Place:
 
 
 class Workplace:
-    """What all runs share: the files that are read, an old trace, how the program ends alone."""
+    """The parts that all runs share: the files that are read, an old trace, and the program's outcome alone."""
 
     def __enter__(self):
-        # Moves to an IPC namespace of our own where that is permitted: a recorder looks at all
-        # segments there, and those that killed processes leave go with the namespace.
+        # Moves to an IPC namespace of our own where that is permitted. A recorder looks at all segments
+        # of its namespace. Segments that killed processes leave are gone with the namespace.
         ctypes.CDLL(None).unshare(0x08000000)  # CLONE_NEWIPC
         self.folder = tempfile.mkdtemp(prefix="penstock-failpoints-")
         self.shm = tempfile.mkdtemp(prefix="failpoints-", dir="/dev/shm")
@@ -128,7 +128,7 @@ class Workplace:
         shutil.rmtree(self.shm, ignore_errors=True)
 
     def run(self, place, options, command, extra):
-        """`command` under the tool."""
+        """Runs `command` under the tool."""
         result = os.path.join(place.folder, "result")
         before = set(all_segments())
         with open(os.path.join(place.folder, "stdout"), "w+b") as stdout, \
@@ -147,7 +147,7 @@ class Workplace:
 
 
 class Mode:
-    """A way to run the victim, with the checks of what must hold after a failure."""
+    """A way to run the victim, and the checks after a failure."""
 
     name = ""
     reads = READS  # in the trace of a run in which nothing fails
@@ -207,7 +207,7 @@ class Mode:
                 ended.status, ended.stdout[-80:], ended.stderr[-200:]))  # fmt: skip
 
     def check_old(self, case, ended):
-        """Whether the name still has the old trace; a problem if it has none."""
+        """Whether the name still has the old trace. If it has no trace at all, that is a problem of the case."""
         path = ended.place.trace
         if not case.variant:
             return False
@@ -263,7 +263,7 @@ class Bare(Mode):
                 if not (old and path == ended.place.trace)]  # fmt: skip
         for path in made:
             if not path.endswith(".penstock"):
-                excused = killed or case.failure.endswith("+")  # nobody could remove it
+                excused = killed or case.failure.endswith("+")  # nobody could remove the file
                 (case.notes if excused else case.problems).append("left: %s" % suffix(path))
                 continue
             before = self.check_trace(case, path, not killed)
@@ -281,8 +281,8 @@ class Bare(Mode):
         if not made and not killed:
             case.notes.append("bare %s: not traced" % case.failure)
         left = segments(ended)
-        # A process that was killed before it had a file, or after it had finished that, leaves its
-        # segment; so does one whose shmctl failed. The next recording removes it.
+        # A process leaves its segment if it was killed before it had a file or after it had finished the
+        # file, or if its shmctl failed. The next recording removes the segment.
         excused = killed or case.failure == "ENOMEM+" or ":shmctl:" in case.point
         if left and not excused:
             case.problems.append("%d segments of shared memory are left" % len(left))
@@ -292,12 +292,12 @@ class Bare(Mode):
 
 
 def suffix(path):
-    """Name of a file beside the trace, without what differs from run to run."""
+    """Name of a file beside the trace, without the parts that differ from run to run."""
     return "".join(c for c in os.path.basename(path).replace("t.penstock", "T") if not c.isdigit())
 
 
 def plain(place, text):
-    """`text` without what differs from run to run."""
+    """`text` without the parts that differ from run to run."""
     for name in (place.out + "/", place.shm + "/", TORTURE + "/"):
         text = text.replace(name, "")
     return re.sub("penstock-[0-9]+-[0-9]+-[0-9a-f]+", "RING", text).strip().replace("\n", " / ")
@@ -367,7 +367,7 @@ class Record(Mode):
             case.notes.append("record %s: not traced: %s" % (case.failure, shown(ended)))
             if not said and not ended.result["muted"]:
                 case.problems.append("no trace, and nothing was said")
-        excused = case.failure in ("EIO+", "ENOMEM+")  # it could remove nothing
+        excused = case.failure in ("EIO+", "ENOMEM+")  # the recorder could remove nothing
         for path in sorted(glob.glob(place.out + "/*")):
             if not path.endswith(".penstock") and not excused and not (path.endswith(".part") and killed):
                 case.problems.append("left: %s; said %r" % (suffix(path), shown(ended)[-160:]))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scenarios, each a function of a Run. One that cannot be made here raises Skip with the reason.
+"""The scenarios. Each is a function of a Run. One that is not possible here raises Skip with the reason.
 
-A recording has 512 slots for processes; what a process without a slot does is counted, not recorded.
-Scenarios with thousands of processes at a time say `lossless=False`: what is not in the trace must
-then be counted as lost.
+A recording has 512 slots for processes. Events of a process without a slot are counted, not recorded.
+Scenarios with thousands of processes at a time say `lossless=False`: reads that are not in the trace
+must then be counted as lost.
 """
 import json
 import os
@@ -64,9 +64,8 @@ def signals_interrupting(run):
 
 
 def signals(run, restart):
-    # The read of a handler that interrupts the agent on the same thread is counted as lost. The
-    # short form has a signal each millisecond, so that a slow machine gets something done in
-    # between.
+    # If a handler interrupts the agent on the same thread, its read is counted as lost. The short form
+    # has a signal each millisecond, so that the program goes on even on a slow machine.
     every = run.scaled(1000, 200)
     run.check(victim("signals", run.scaled(3000, 60_000), restart, every), lossless=False)
     for figures in run.figures:
@@ -150,14 +149,14 @@ def sanitizer(run):
     command = victim("threads", run.scaled(64, 2000), 16, name="torture_victim_asan")
     if not os.access(command[0], os.X_OK):
         raise Skip("torture_victim_asan is not built")
-    for _ in range(run.scaled(2, 8)):  # where the kernel randomizes addresses widely it does so only now and then
+    for _ in range(run.scaled(2, 8)):  # if the kernel randomizes addresses widely, ASan ends some runs
         plain = run.start(command)
         if plain.status != 0:
             raise Skip("the sanitizer does not run here: %s" % plain.stderr.strip()[-80:])
-    # penstock-record says that the program runs untraced; with the sanitizer preloaded first it is
-    # traced.
+    # penstock-record says that the program runs untraced. If the sanitizer is preloaded first, the
+    # program is traced.
     run.check(command, modes=("record",), in_file=False)
-    # A traced program starts it: the agent stays out.
+    # A traced program starts the victim. The agent is then not in the victim.
     run.check(["sh", "-c", '"$@"; echo $?', "sh", *command], in_file=False)
     library = sanitizer_of(command[0])
     if library and not run.quick:
@@ -196,7 +195,7 @@ def time_namespace(run):
     if not shutil.which("unshare") or support.run([*ahead, "true"]).status != 0:
         raise Skip("time namespaces are not permitted")
     command = victim("paced", run.scaled(50, 1000), 10_000 if run.quick else 4000)
-    # One recording with processes outside and inside of a namespace: the shell starts both in turn.
+    # One recording has processes outside and inside of a namespace: the shell starts both in turn.
     both = ["sh", "-c", '"$@"; unshare --time --monotonic 300000 --boottime 400000 "$@"', "sh", *command]
     monotonic = {"PENSTOCK_CLOCK": "monotonic"}
     alone = run.start(both)

@@ -47,7 +47,7 @@ def as_nobody(action):
 
 
 def attack_as_nobody(action):
-    """The same for an attack that must be carried out, whether it achieves anything or not."""
+    """The same for an attack. It must be carried out, but need not achieve anything."""
     said = as_nobody(action)
     if said != "None":
         raise Failure("the attack did not come about: %s" % said)
@@ -68,7 +68,7 @@ def files_of_root(*folders):
 
 
 def pry(paths):
-    """Which of these files the user nobody can open, and how; "" for none."""
+    """The files among these that the user nobody can open, and for what; "" if there are none."""
     got = []
     for path in paths:
         for what, flags in (("read", os.O_RDONLY), ("wrote", os.O_WRONLY), ("mapped", os.O_RDWR)):

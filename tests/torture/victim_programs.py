@@ -2,10 +2,10 @@
 """Makes small programs for the machine (victims/machine/) from a number: the same number gives the
 same program.
 
-A program is a list of blocks of lines and begins with block 0. What can be seen of it must be the
-same at every run. What depends on timing is loose ("~": its result is not looked at) or volatile (a
-process or thread that is ended at an unknown moment). Descriptors that another thread or process
-uses at the same time are left alone until the program has waited for that.
+A program is a list of blocks of lines and begins with block 0. Its visible results must be the same
+at every run. A line whose result depends on timing is loose ("~": the result is not compared). A
+process or thread that is ended at an unknown moment is volatile. The program leaves a descriptor
+alone while another thread or process uses it, until it has waited for that thread or process.
 """
 import errno
 import random
@@ -15,7 +15,7 @@ READS = ("read", "pread", "readv", "preadv", "preadv2", "readchk", "preadchk")
 SAFE = ("pread", "preadv", "read")  # allowed in handlers and sandboxes too
 AT_OFFSET = ("pread", "preadv", "preadv2", "preadchk")
 SIGNALS = ("USR1", "USR2", "HUP", "INT", "QUIT", "ALRM", "PROF", "CHLD")
-# What --avoid may leave out, while a known difference of that kind is being mended.
+# Parts that --avoid can leave out, while a known difference of that kind is being repaired.
 AVOIDABLE = ("sandbox", "drop", "busy", "rawclose")
 ERRORS = (errno.EPERM, errno.EMFILE, errno.ENOSYS, errno.ENOMEM, errno.EACCES, errno.EINTR)
 
@@ -66,12 +66,12 @@ class Maker:
         self.blocks = {0: []}
         self.next_slot = 0
         self.next_task = 0
-        self.alien = False  # runs as another user or behind a filter: not everything works from then on
+        self.alien = False  # from here on another user or behind a filter: not everything works
         self.depth = 0
         self.made = 0
         self.static = False  # inside a program that runs without the agent but passes LD_PRELOAD on
         self.doomed = False  # will be ended at an unknown moment: must make no files
-        self.raced = False  # threads opened files at once: descriptors' numbers differ from run to run
+        self.raced = False  # threads opened files at the same time: their numbers differ from run to run
         self.flavour = "glibc"
 
     # -- small choices
@@ -102,7 +102,7 @@ class Maker:
         return "@%d" % number
 
     def loose(self, lines):
-        """Makes lines loose that several tasks run at once: which of them gets which part of a file is chance."""
+        """Makes lines loose, since several tasks run them at once and share the parts of a file by chance."""
         return [line if line.startswith(("~", "p")) or line.split()[0] in ("wait", "join") else "~" + line
                 for line in lines]
 
@@ -161,7 +161,7 @@ class Maker:
         return "%s %d" % ("close" if "rawclose" in self.avoid else how, slot)
 
     def episode(self):
-        """The life of a descriptor or a part of it: how it is opened, duplicated, read and closed."""
+        """The life of a descriptor, or a part of its life: how it is opened, duplicated, read and closed."""
         slot, kind, lines = self.opened()
         count = self.pick(0, 1, 1, 2, 3, 8)
         if kind == "pipe":
@@ -254,7 +254,7 @@ class Maker:
     def children(self):
         lines = ["flush"]
         slots = []
-        if self.chance(60):  # the child inherits what is open
+        if self.chance(60):  # the child inherits an open descriptor
             slot, kind, opening = self.opened()
             lines += opening
             if kind in ("fd", "stream"):
@@ -273,7 +273,7 @@ class Maker:
         lines.append("%s %d %s" % (how, child, self.block(body)))
         if how != "double" and self.chance(85):
             lines.append("wait %d" % child)
-        elif how != "double":  # nobody waits for it: what it shares is not used again
+        elif how != "double":  # nobody waits for this child, so the descriptors that it shares are not used again
             self.blocks[len(self.blocks) - 1] = [line for line in self.loose(body)
                                                 if not line.lstrip("~").startswith("say")]
             return lines
@@ -300,7 +300,7 @@ class Maker:
                 "wait %d" % child]  # fmt: skip
 
     def program(self):
-        """Starts another program: how, and what that does."""
+        """The lines that start another program, and a block for that program."""
         flavour = self.other()
         how = self.pick("vexec", "cloneexec", "spawn", "spawn", "system", "popen", "execmissing")
         if how == "execmissing":
@@ -371,7 +371,7 @@ class Maker:
         return lines + ["%s %d" % (which, self.pick(200, 1000, 3000)),
                         "loop %d %s" % (self.pick(100, 1000, 3000), work), "%s 0" % which]  # fmt: skip
 
-    # -- doors and limits: they change what comes after them and therefore come late
+    # -- doors and limits: these come late, since they change the effect of the lines after them
 
     def sandbox(self):
         slot = self.slot()
@@ -393,7 +393,7 @@ class Maker:
         if listed in ("usual", "memory", "names", "time", "identity"):
             if self.chance(40):
                 lines += self.episode()
-            if self.chance(30) and verdict == "errno":  # others may end all at any moment
+            if self.chance(30) and verdict == "errno":  # other verdicts may end all threads at any moment
                 lines += self.threads()
         if self.chance(60):
             lines.append("rawexit %d" % self.pick(0, 3))
@@ -407,11 +407,11 @@ class Maker:
         if what == "NOFILE":
             child = self.task()  # a child, since programs executed after it could not open their libraries
             inside = ["rlimit NOFILE %d" % self.pick(3, 4, 10, 50), *self.many(), *self.episode()]
-            # How many numbers are free below the limit may depend on which thread opened first.
+            # The count of free numbers below the limit may depend on the order in which threads opened files.
             return ["flush", "fork %d %s%s" % (child, self.block(inside), " volatile" if self.raced else ""),
                     "wait %d" % child]  # fmt: skip
         if what == "FSIZE":
-            child = self.task()  # a file that grows too large ends it
+            child = self.task()  # a child, since a file that grows too large ends it
             inside = self.block(["rlimit FSIZE %d" % self.pick(0, 1000, 65536), *self.episode()])
             return ["flush", "fork %d %s" % (child, inside), "wait %d" % child]
         if what == "AS":
@@ -513,7 +513,7 @@ def make(seed, flavours=("glibc",), avoid=()):
     maker = Maker(seed, flavours, avoid)
     if maker.chance(5):
         maker.flavour = maker.other()
-        # A program without the agent passes LD_PRELOAD on: nobody removes it for ASan.
+        # A program without the agent passes LD_PRELOAD on as it is: nobody removes the agent for ASan.
         maker.static = maker.flavour in ("static", "musl")
     lines = maker.body(maker.pick(1, 1, 2, 3, 4))
     if maker.chance(4):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program of the machine alone and traced, and says where the two differ.
+"""Runs a program of the machine alone and traced, and says where the two runs differ.
 
-What it printed and wrote to files, how all its processes ended and what each thread saw must be the
-same. For each process and file, the bytes in the trace and those counted as lost must add up to
-what the program's calls returned; the program notes that down in shared memory.
+The output, the files, the ends of all processes and the results of each thread's calls must be the
+same. For each process and file, the bytes in the trace and those counted as lost must add up to the
+bytes that the program's calls returned. The program notes these in shared memory.
 """
 import ctypes
 import json
@@ -23,11 +23,11 @@ ROWS_AT, MAX_ROWS, ROW_BYTES = 16, 1024, 8 + CELLS * 32
 LANES_AT, MAX_LANES, LANE_BYTES = ROWS_AT + MAX_ROWS * ROW_BYTES, 4096, 32
 LOG_BYTES = LANES_AT + MAX_LANES * LANE_BYTES
 PATIENCE = 20  # seconds; a multiple of the time that the run takes alone is added
-WRONG = 97  # status with which the machine ends if the program makes no sense
-AGAIN = 12  # so many more runs alone must be equal before a difference is believed
+WRONG = 97  # status with which the machine ends if it cannot run the program's text
+AGAIN = 12  # a difference counts if so many more runs alone are equal
 MODES = ("bare", "record")
-# What a program may do that the agent does not follow (tests/RELIABILITY.md, "Known"), and which kinds
-# of differences in its bytes come of it. What can be seen from outside must still be the same.
+# Actions that the agent does not follow (tests/RELIABILITY.md, "Programs made at random"), and the kinds of
+# differences in bytes that result. The program's visible results must still be the same.
 UNCOUNTED = (
     (r"seccomp|strict|noclock|drop|mlockall|rlimit (?:AS|DATA|FSIZE|MEMLOCK|NOFILE)", ("missing", "missing-dropped")),
     (r"jump", ("missing", "missing-dropped", "unsound", "nameless")),
@@ -49,7 +49,7 @@ class Places:
 
 
 class Reader:
-    """A running torture_read_bytes: a line in, a line out."""
+    """A running torture_read_bytes: gets the name of a trace as a line, and answers by a line."""
 
     def __init__(self, places):
         self.command = [os.path.join(places.victims, "torture_read_bytes")]
@@ -75,7 +75,7 @@ class Reader:
 
 
 class Outcome:
-    """What can be seen of one run from outside, and the program's own notes."""
+    """The visible results of one run, and the program's own notes."""
 
     def __init__(self):
         self.status = None
@@ -154,7 +154,7 @@ class Place:
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith(("PENSTOCK", "LD_", "ASAN", "PYTHON"))}  # fmt: skip
         environment.update(PENSTOCK_DATA=os.path.join(self.folder, "set"))
-        if zlib.crc32(program.text().encode()) % 4 == 0:  # the others use System V memory, the default
+        if zlib.crc32(program.text().encode()) % 4 == 0:  # other programs use System V memory, the default
             environment.update(PENSTOCK_SHM=self.shm)
         output = os.path.join(traces, "T.penstock")
         if mode == "bare":
@@ -230,7 +230,7 @@ class Place:
 
 
 def contents(file):
-    """The contents of a file of the set: 0 to some 30,000 bytes of lines, no two alike."""
+    """The contents of a file of the set: 0 to some 30,000 bytes of lines. No two lines are alike."""
     lines, size = [], (0, 1, 30, 500, 1000, 4096, 4097, 8192, 9000, 12000, 15000, 16384, 20000, 25000, 28000, 30000)[file]
     while sum(map(len, lines)) < size:
         lines.append(b"line %d of file %d%s\n" % (len(lines), file, b"." * (len(lines) * 7 % 90)))
@@ -276,13 +276,13 @@ class Difference:
 
 
 def leaves_children_to_the_kernel(program):
-    """Whether it ignores SIGCHLD: the kernel then reaps children that end before their parent, and later ones are
-    orphans."""
+    """Whether the program ignores SIGCHLD. The kernel then reaps children that end before their parent, and children
+    that end later are orphans."""
     return any(line.lstrip("~") == "ignore CHLD" for lines in program.blocks.values() for line in lines)
 
 
 def visible(mode, alone, traced, program):
-    """Differences that can be seen without looking into the trace."""
+    """Differences in the visible results, which need no look into the trace."""
     if traced.stuck:
         return [Difference(mode, "hang", "it did not end")]
     found = []
@@ -328,7 +328,7 @@ def accounted(place, mode, traced, sums):
     for pid, unseen, cells in traced.rows:
         for cell, (noted, late, pending, perhaps) in cells.items():
             key = (pid, cell)
-            # Processes that outlive the recorded command need not be in the recording.
+            # Reads of processes that outlive the recorded command need not be in the recording.
             certain = noted + (late if mode == "bare" or pid == first else 0)
             sure[key] = sure.get(key, 0) + (0 if unseen else certain)
             most[key] = most.get(key, 0) + noted + late + perhaps + (pending if pending < 1 << 62 else 0)
@@ -400,7 +400,7 @@ def left_behind(place, mode):
 
 
 class Verdict:
-    """The verdict on a program: "same", "different" or, by the generator's fault, "stuck", "wrong" or "unsteady"."""
+    """The verdict on a program: "same" or "different"; "stuck", "wrong" or "unsteady" if the generator is at fault."""
 
     def __init__(self, word, differences=(), sums=None):
         self.word, self.differences, self.sums = word, list(differences), sums or Bytes()
@@ -414,7 +414,7 @@ class Verdict:
 def examine(place, program, modes=MODES, options=(), again=AGAIN, every_byte=False):
     """Runs the program in each mode. A visible difference counts if `again` runs alone are all equal.
 
-    `every_byte`: also what is known of programs that do what the agent does not follow.
+    `every_byte`: also counts the known differences of programs whose actions the agent does not follow.
     """
     known = set() if every_byte else not_counted(program)
     alone = place.run(program, "alone")

@@ -21,7 +21,7 @@ def without(program, gone):
 
 
 def reachable(program):
-    """The program without blocks that nothing names any more."""
+    """The program without the blocks that no line names any more."""
     used, queue = set(), [0]
     while queue:
         block = queue.pop()
@@ -50,7 +50,8 @@ def fewer_lines(program, differs):
 
 
 def inlined(program, differs):
-    """Tries the lines of a block in place of the line that runs it, by "loop" or in a thread or child."""
+    """Puts the lines of a block in place of the line that runs the block ("loop", "thread", "fork", ...), if the
+    program then still differs."""
     for block, line in places_of(program):
         found = re.match(r"~?(loop|fork|clonefork|thread|double|try) .*@(\d+)", program.blocks[block][line])
         if found:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system calls that are made to fail, and how each may fail by its manual page (section 2).
+// The system calls that are made to fail, and the ways in which each may fail according to its
+// manual page (section 2).
 #pragma once
 
 #include <string>
@@ -22,7 +23,7 @@ enum class Kind {
 struct Failure {
   Kind kind = Kind::kNone;
   int error = 0;
-  // From the point on, every call of the same program that may fail in this way does.
+  // Every later call of the same code that may fail with this error fails too.
   bool lasting = false;
 };
 

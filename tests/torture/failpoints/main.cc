@@ -7,9 +7,10 @@
 //   failpoints --at POINT --do FAILURE -- CMD
 //   failpoints --writes FOLDER FILE -- CMD   what is done to files below FOLDER (writes.h)
 //
-// A point is WHOSE:LANE:CALL:N, the N-th CALL made by this code ("agent", a program's name) in that
-// task: what runs beside it does not change the name. One line of JSON about the run goes to the
-// file of --result. The status is 0 if the command has ended, whatever it ended with, 9 if it hung.
+// A point is WHOSE:LANE:CALL:N: the N-th CALL by the code WHOSE ("agent" or a program's name) in
+// the task LANE. So other tasks do not change the name of a point. One line of JSON about the run
+// goes to the file of --result. The status is 0 if the command has ended, with whatever status, and
+// 9 if it hung.
 #include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -92,13 +93,13 @@ class Tracer {
   const Arguments& arguments_;
   std::optional<WriteLog> log_;
   std::map<pid_t, Task> tasks_;
-  std::set<pid_t> early_;  // tasks that stopped before their parent's event named them
+  std::set<pid_t> early_;  // tasks that stopped before an event of their parent announced them
   pid_t root_ = -1;
   int root_status_ = -1;
   bool started_ = false;  // the command itself has been executed
   bool reached_ = false;
   bool hung_ = false;
-  std::string whose_;  // whose call the point is: a lasting failure is for the same code
+  std::string whose_;  // whose call the point is; a lasting failure hits the calls of this code
   std::vector<std::string> stack_;
   std::vector<pid_t> pids_;
   bool muted_ = false;  // a write to standard error has failed
@@ -167,7 +168,7 @@ void Tracer::OnExec(pid_t tid) {
   started_ = true;
 }
 
-// Makes the call that the task has entered fail as asked.
+// The task has entered a call: makes this call fail as asked.
 void Tracer::Break(Task& task, bool point) {
   const Failure& failure = arguments_.failure;
   user_regs_struct registers{};
@@ -179,7 +180,7 @@ void Tracer::Break(Task& task, bool point) {
       muted_ = muted_ || ((task.call == SYS_write || task.call == SYS_writev) &&
                           task.arguments[0] == STDERR_FILENO);
       if (task.call == SYS_brk) {
-        registers.rdi = 0;  // the break stays where it is: that is how brk fails
+        registers.rdi = 0;  // brk fails by leaving the break where it is
         task.fail = false;
         task.restore = true;
       } else if (task.call != SYS_close) {

@@ -29,9 +29,9 @@ struct Task {
   std::map<std::pair<std::string, long>, int> made;  // number of calls made, by (whose code, call)
   long call = -1;                                    // the call that the task is in
   std::uint64_t arguments[6] = {};
-  // What is to be done when that call returns.
+  // The things to do when that call returns.
   bool fail = false;
-  bool restore = false;  // put a changed argument back: the code around the call still uses it
+  bool restore = false;  // put a changed argument back, since the code behind still uses it
   bool kill = false;
   bool kill_all = false;
 };
@@ -44,8 +44,8 @@ struct Task {
 // or the program's name.
 [[nodiscard]] const std::string& CodeAt(Task& task, std::uint64_t instruction);
 
-// Addresses of our own code on the stack of `tid`, innermost first: "module+0x12ab". A guess, since
-// an earlier call may have left a return address there.
+// Addresses of our own code on the stack of `tid`, innermost first: "module+0x12ab". Some may be
+// wrong, since an earlier call may have left a return address on the stack.
 [[nodiscard]] std::vector<std::string> StackOf(pid_t tid, std::uint64_t instruction,
                                                std::uint64_t stack);
 

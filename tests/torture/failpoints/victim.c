@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program whose calls are made to fail. It makes the same calls in the same order each time:
-// two threads that live at the same time take turns in reading three files (its arguments), then a
-// child reads them again. It prints what it has read and ends with status 3. With "--wait FILE
-// PART" first, it reads again in threads that end, until PART has grown, which means that the
-// collector has written what was read so far. It then reads once more, makes FILE and sleeps for
-// ever.
+// The program whose calls are made to fail. It makes the same calls in the same order each time.
+// Two threads that live at the same time take turns in reading three files (the arguments), then a
+// child reads them again. The program prints what it has read and ends with status 3. With "--wait
+// FILE PART" first, it reads again in threads that end until PART has grown: the collector has then
+// written the reads so far. It then reads once more, makes FILE and sleeps for ever.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logs in order what is done to the files below a folder, so that it can be replayed up to any
-// moment. Does not see bytes stored through a mapping.
+// Logs in order the operations on the files below a folder, so that they can be replayed up to any
+// moment. Does not see bytes that are stored through a mapping.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the events of a loader with four threads, but many times as fast: those of hours in
+// Makes the events of a loader with four threads, but many times as fast: the events of hours in
 // minutes.
 #include <atomic>
 #include <chrono>

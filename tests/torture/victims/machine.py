@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine in Python: machine.py PROGRAM LOG FOLDER BLOCK KEY FLAGS reads files by Python's
-means.
+"""The machine in Python: machine.py PROGRAM LOG FOLDER BLOCK KEY FLAGS reads files with Python's own functions.
 
 The block's lines are "pyread FILE" (a whole file) and "pypread FILE SIZE AT"; others are skipped.
 """
@@ -18,7 +17,7 @@ def main():
     program, log_path, folder, block, key, flags = sys.argv[1:7]
     with open(log_path, "r+b", buffering=0) as file:
         log = mmap.mmap(file.fileno(), 0)
-    # No other process takes a row at this moment: programs wait for Python.
+    # No other process takes a row at this moment, since a program waits for the Python that it has started.
     rows = struct.unpack_from("<I", log, 0)[0]
     struct.pack_into("<I", log, 0, rows + 1)
     row = ROW_AT + rows * ROW

@@ -39,7 +39,8 @@ int Run(const std::string& name, char** arguments, const char* self) {
 
 int main(int argc, char** argv) {
   if (argc < 2) torture::Fail("usage: torture_victim SCENARIO [arguments]");
-  // First of all: a child forked while another thread sets these up would wait for ever.
+  // Both are set up here, first of all: a child that was forked while another thread sets one up
+  // would wait for ever.
   torture::Reads();
   torture::Files();
   const int status = Run(argv[1], argv + 2, argv[0]);

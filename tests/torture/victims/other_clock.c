@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Preloaded: tells the program another time, which jumps. The wall clock goes an hour ahead or back
- * at every tenth of a second; the monotonic one is a day ahead from the first second on. */
+ * Is preloaded and tells the program another time, which jumps. The wall clock is an hour ahead and
+ * an hour behind in turn, for a tenth of a second each. The monotonic clock is a day ahead from the
+ * next full second on. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <sys/time.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs that shut doors: all descriptors closed, system calls refused or deadly; and a second
-// agent.
+// Programs that close all descriptors, or install filters that refuse system calls or kill for
+// them; and one that loads a second agent.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -77,7 +77,8 @@ void Install(std::vector<sock_filter> code, bool by_prctl) {
 
 }  // namespace
 
-// Reads, then locks itself in so that calls it does not need are refused or deadly, and reads on.
+// Reads, then installs a filter that refuses calls that it does not need or kills for them, and
+// reads on.
 int LockIn(const std::string& how, int reads) {
   long bytes = 0;
   for (int i = 0; i < reads; ++i) bytes += ReadFile(static_cast<std::size_t>(i));
@@ -125,7 +126,7 @@ int LockIn(const std::string& how, int reads) {
   return 0;
 }
 
-// Runs a command without the system calls that a recorder would like to use.
+// Runs a command behind a filter that refuses many system calls of a recorder.
 int RunLockedIn(char** command) {
   const unsigned refused = SECCOMP_RET_ERRNO | unsigned{EPERM};
   Install(Filter({SYS_memfd_create, SYS_madvise, SYS_prctl, SYS_readlinkat, SYS_getrusage,

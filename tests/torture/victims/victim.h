@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the victims of the torture share: they read files of the set, count finished reads together
-// with their forked processes, and tell the harness the count at the end.
+// The parts that the victims of the torture share. Victims read files of the set, count finished
+// reads together with their forked processes, and tell the harness the count at the end.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,8 @@
 
 namespace torture {
 
-// Number of finished reads, by this process and all that it forked; kept in shared memory.
+// Number of finished reads of this process and of all processes that it has forked. It is in shared
+// memory.
 class Count {
  public:
   Count();
@@ -29,16 +30,16 @@ Count& Reads();
 
 // The files of the set, the folder TORTURE_SET. Ends the program if there are none.
 const std::vector<std::string>& Files();
-// Opens, reads and closes the n-th file (modulo their number); counts it. Returns its bytes; -1
-// on failure, with errno.
+// Opens, reads and closes the n-th file (modulo their number), and counts the read. Returns its
+// bytes; -1 on failure, with errno.
 long ReadFile(std::size_t n);
 
 // Waits for a child. Returns its status, or 1000 plus the signal that ended it.
 int Reap(pid_t child);
-// As Reap, for any child.
+// Like Reap(), but `*child` may be -1 for any child. Sets `*child` to the pid.
 int ReapAny(pid_t* child);
 
-// Sleeps all of these microseconds, whatever interrupts it.
+// Sleeps for all of these microseconds, even if signals interrupt it.
 void Sleep(long microseconds);
 
 [[noreturn]] void Fail(const char* what);

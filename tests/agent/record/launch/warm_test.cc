@@ -21,8 +21,8 @@ constexpr std::size_t kSize = 64 << 10;
 class WarmTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Each test has its own folder, since tests run at the same time. It is not in /tmp, since
-    // files of a tmpfs never leave the page cache.
+    // Each test has its own folder, since tests run at the same time. It is not in /tmp: that may
+    // be a tmpfs, whose files never leave the page cache.
     root_ =
         (std::filesystem::current_path() / ("warm_test_data." + std::to_string(getpid()))).string();
     std::filesystem::remove_all(root_);

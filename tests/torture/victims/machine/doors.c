@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Doors that a program shuts behind itself: seccomp, limits, another user, locked memory.
+// Actions that limit what the program can do from then on: seccomp, limits, another user, locked
+// memory.
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -150,7 +151,7 @@ static long Dumpable(const struct Op* op) {
   return Result(prctl(PR_SET_DUMPABLE, op->number[0], 0, 0, 0), errno);
 }
 
-// Address space reserved now: the first field of /proc/self/statm.
+// The address space that is reserved now: the first field of /proc/self/statm.
 static size_t Reserved(void) {
   char text[128];
   const long fd = syscall(SYS_openat, -100, "/proc/self/statm", 0);
@@ -160,7 +161,7 @@ static size_t Reserved(void) {
   return strtoul(text, NULL, 10) * 4096;
 }
 
-// rlimit NAME VALUE, or +VALUE beyond what is reserved now.
+// rlimit NAME VALUE: sets the limit to VALUE; "+VALUE" is so much more than what is reserved now.
 static long Limit(const struct Op* op) {
   static const struct Number kLimits[] = {
       {"NOFILE", RLIMIT_NOFILE}, {"AS", RLIMIT_AS},       {"FSIZE", RLIMIT_FSIZE},

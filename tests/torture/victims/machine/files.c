@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptors and streams: opened, shared, passed on, read in every way, closed by others.
+// Actions on descriptors and streams: opening, sharing, passing on, reading in every way, and
+// closing by other threads.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -189,8 +190,8 @@ static long CloseRange(const struct Op* op) {
   return 0;
 #endif
 }
-// The lowest free number; 0 once there are threads, since the agent may have its output open on one
-// of them for a moment (RELIABILITY.md).
+// The lowest free number; 0 once there are threads, since the agent may have its output open for a
+// moment while it writes on another thread (RELIABILITY.md).
 static long LowFd(const struct Op* op) {
   (void)op;
   const int fd = open("/dev/null", O_RDONLY);
@@ -199,7 +200,6 @@ static long LowFd(const struct Op* op) {
 }
 
 // -- reading
-// ---------------------------------------------------------------------------------------
 
 #define READING(call, perhaps)                         \
   const struct Slot* slot = SlotAt(op, 0);             \
@@ -348,7 +348,6 @@ static long Until(const struct Op* op) {
 }
 
 // -- passing on
-// ------------------------------------------------------------------------------------
 
 static long Pair(const struct Op* op) {
   (void)op;

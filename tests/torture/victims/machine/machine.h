@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A victim that does what a program of a few lines says (tests/torture/generate.py writes them). It
-// is plain C, since it is built for several C libraries. It notes what its calls returned in a log
-// in shared memory, which outlives any end and is written without calls that pass a hook.
+// A victim that carries out a program of a few lines (tests/torture/generate.py makes them). It is
+// plain C, since it is built for several C libraries. It notes the results of its calls in a log in
+// shared memory. The log outlives any end, and no hook sees how it is written.
 #pragma once
 
 #include <setjmp.h>
@@ -35,8 +35,8 @@ enum {
 // Bytes of one file, of one process.
 struct Cell {
   uint64_t noted;    // returned by calls before the first process was at its end
-  uint64_t late;     // returned after that
-  uint64_t pending;  // upper bound of what calls still under way can return
+  uint64_t late;     // returned by calls after that
+  uint64_t pending;  // upper bound of the bytes that calls under way can return
   uint64_t perhaps;  // returned by calls that the agent need not see
 };
 
@@ -46,7 +46,7 @@ struct Row {
   struct Cell cells[kCells];
 };
 
-// The results of one thread of control, folded in order. Its key says how it came to be.
+// The results of one thread or signal handler, folded in order. The key says how it came to be.
 struct Lane {
   uint64_t key;
   uint64_t hash;
@@ -118,12 +118,12 @@ void NewRow(int flags);
 uint64_t NewKey(void);  // key for a thread or child of this thread
 int Has(const struct Op* op, const char* word);
 long Look(const struct Number* table, const char* word);
-char* Buffer(void);  // that of this thread or handler
+char* Buffer(void);  // the buffer of this thread or handler
 _Noreturn void Wrong(const char* what);
 void FoldBytes(const struct Op* op, const char* bytes, long count);
-void AtTheEnd(void);  // the first process ends: what is read from here on is late
+void AtTheEnd(void);  // the first process ends: reads from here on are late
 
-// files.c: what a call may return at most, and what it has returned.
+// files.c: notes the most bytes that a call can return, and the bytes that it has returned.
 void Expect(int file, size_t most);
 void Got(int file, size_t most, long got, int perhaps);
 long OpenAll(void);

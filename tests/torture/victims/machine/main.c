@@ -178,7 +178,7 @@ int main(int count, char** arguments) {
   const long text = syscall(SYS_openat, AT_FDCWD, g_self, O_RDONLY);
   const long log = syscall(SYS_openat, AT_FDCWD, g_log_path, O_RDWR);
   if (text < 0 || log < 0 || syscall(SYS_read, text, g_text, sizeof g_text - 1) <= 0) {
-    syscall(SYS_exit_group, 96);  // no memory under the limits it was executed with
+    syscall(SYS_exit_group, 96);  // the limits that it was executed with leave no room
   }
   g_log = (struct Log*)syscall(SYS_mmap, NULL, sizeof *g_log, PROT_READ | PROT_WRITE, MAP_SHARED,
                                log, 0L);
@@ -189,8 +189,8 @@ int main(int count, char** arguments) {
   Parse();
   const uint64_t key = strtoull(arguments[5], NULL, 16);
   const int flags = atoi(arguments[6]);
-  // Starts the heap here, not behind a filter: preloaded code may have started it already, which
-  // must make no difference.
+  // Starts the heap before any filter. Preloaded code may have started it already, and this must
+  // make no difference.
   volatile char* heap = malloc(100);
   if (heap != NULL) heap[0] = 1;
   NewRow(flags);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Actions of signals: handlers that read files, small alternate stacks, timers, waits, masks,
+// Actions on signals: handlers that read files, small alternate stacks, timers, waits, masks,
 // longjmp.
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Actions of threads and processes: started in every way, waited for or not, ended early; and ways
-// for a program to end.
+// Actions on threads and processes: starting them in every way, waiting for them or not, ending
+// them early; and the ways in which a program ends.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -39,7 +39,6 @@ static struct Task* TaskAt(const struct Op* op, int argument) {
 }
 
 // -- threads
-// ---------------------------------------------------------------------------------------
 
 static void* ThreadMain(void* argument) {
   struct Task* task = argument;
@@ -78,7 +77,6 @@ static long Await(const struct Op* op) {  // waits until a detached thread has r
 }
 
 // -- processes
-// -------------------------------------------------------------------------------------
 
 static void ChildStarts(uint64_t key, int is_volatile) {
   NewRow((g_flags & ~kFirst) | (is_volatile ? kVolatile : 0));
@@ -156,7 +154,6 @@ static long KillMe(const struct Op* op) {
 }
 
 // -- other programs
-// --------------------------------------------------------------------------------
 
 static char g_program[600];
 static char g_block[16];
@@ -165,7 +162,8 @@ static char g_next[16];
 static char* g_arguments[9];
 static char* g_empty[] = {(char*)"PATH=/usr/bin:/bin", NULL};
 
-// The argument vector of exec FLAVOUR @B HOW and its like; `at` is the index of FLAVOUR.
+// The argument vector for exec FLAVOUR @B HOW and the actions like it; `at` is the index of
+// FLAVOUR.
 static char** Program(const struct Op* op, int at, int same_process) {
   const char* flavour = op->word[at];
   const int python = strcmp(flavour, "python") == 0;
@@ -173,8 +171,8 @@ static char** Program(const struct Op* op, int at, int same_process) {
   if (same_process) flags |= g_flags & kFirst;
   const int lost = Has(op, "clean") && (g_flags & kUnseen);
   if ((strcmp(flavour, "glibc") != 0 && !python) || (flags & kAlien) || lost) flags |= kUnseen;
-  // The new program, or what it starts, may be without the agent: the agent stays out of these
-  // builds, and they do not hand it on.
+  // The programs that the new one starts may be without the agent: the agent is not in these
+  // builds, and they do not pass it on.
   if (lost || (Has(op, "clean") && strcmp(flavour, "static") == 0) ||
       strcmp(flavour, "musl") == 0 || strcmp(flavour, "asan") == 0)
     flags |= kAlien;
@@ -282,7 +280,6 @@ static long Popen(const struct Op* op) {  // popen FLAVOUR @B: this program read
 }
 
 // -- ends
-// ------------------------------------------------------------------------------------------
 
 static int End(const struct Op* op) {
   AtTheEnd();
@@ -314,7 +311,6 @@ static long ThreadExit(const struct Op* op) {
 }
 
 // -- the rest
-// --------------------------------------------------------------------------------------
 
 static long Loop(const struct Op* op) {  // loop N @B
   for (long i = 0; i < op->number[0]; ++i) RunBlock(op->number[1]);
