@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command `penstock` of an installed wheel: finds the package penstock relative to this
-// program, as pip installs it, and becomes the program in it. No interpreter is started.
+// The command `penstock` of an installed wheel. It finds the package penstock where pip has put it
+// relative to this program, and becomes the program in that package. It starts no interpreter.
 //
 // With pip, pipx, uv and --user:
 //   prefix/bin/penstock leads to prefix/lib*/python3.N/{site,dist}-packages/penstock
@@ -16,8 +16,8 @@
 
 #define PROGRAM "penstock/bin/penstock"
 
-// Becomes FOLDER/penstock/bin/penstock if that has our version, since two Pythons may share a
-// prefix.
+// Becomes FOLDER/penstock/bin/penstock if that package has our version: Pythons that share a prefix
+// may have different ones.
 static void TryFolder(const char* folder, char** argv) {
   char path[PATH_MAX];
   const int length = snprintf(path, sizeof path, "%s/penstock/VERSION-" PENSTOCK_VERSION, folder);

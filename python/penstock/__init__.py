@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Penstock: a profiler and bottleneck finder for the data path that feeds a GPU.
 
-    penstock.Loader("train/", batch=64) the fast loader in a training script docs/python-loader.md
-    penstock.open("run.penstock") a trace as tables docs/python-trace.md penstock.mark("tokenise") marks
-    in a recording of itself docs/python-trace.md
+    penstock.Loader("train/", batch=64)   the reference loader in a training script    docs/python-loader.md
+    penstock.open("run.penstock")         a trace as tables                            docs/python-trace.md
+    penstock.mark("tokenise")             a span in the program's own recording        docs/python-trace.md
 
-The programs of this package need no Python: `penstock record -- python train.py`; program() gives their paths.
-The package imports without PyTorch and NumPy; a part that needs one says so when it is used.
+The programs of this package need no Python: `penstock record -- python train.py`. program() gives their paths.
+The package can be imported without PyTorch and NumPy. A part that needs one of them says so when it is used.
 """
 import importlib
 

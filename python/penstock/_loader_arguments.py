@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What penstock.Loader makes of its arguments and of the environment."""
+"""Turns the arguments of penstock.Loader and the environment into the options of the library."""
 import os
 import shutil
 import sys
@@ -9,7 +9,8 @@ from penstock._loader_library import ALL_CORES
 
 
 class Sources:
-    """The paths that the library opens; pairs become a list in a folder that is gone once it is open."""
+    """The paths that the library opens. Pairs become a list in a folder, which is removed after the library has opened
+    it."""
 
     def __init__(self, source):
         self._source = source
@@ -61,7 +62,7 @@ def environment(name):
 
 
 def workers_here():
-    """One for each core; where several processes of one job share the machine, a share of them."""
+    """The number of workers: one for each core, or a share of that if several processes of one job are on this host."""
     together = environment("LOCAL_WORLD_SIZE") or 1
     if together < 2:
         return ALL_CORES

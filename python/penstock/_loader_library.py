@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libpenstock_loader.so by ctypes: loader/capi/penstock_loader.h has the contracts."""
+"""The functions of libpenstock_loader.so by ctypes. loader/capi/penstock_loader.h has their contracts."""
 import ctypes
 import os
 import threading
@@ -102,8 +102,8 @@ _opened: list = []
 
 
 def load():
-    """Loads the library and sets the types of its functions. CDLL lets other Python threads run while one waits in
-    it."""
+    """Loads the library and sets the types of its functions. With CDLL other Python threads run while one waits in the
+    library."""
     if not _opened:
         opened = ctypes.CDLL(library("libpenstock_loader.so"))
         for name, (result, arguments) in _FUNCTIONS.items():

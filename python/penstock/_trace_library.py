@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libpenstock_trace.so by ctypes: traces/capi/penstock_trace.h has the contracts. Needs NumPy for columns."""
+"""The functions of libpenstock_trace.so by ctypes. traces/capi/penstock_trace.h has their contracts. Columns need
+NumPy."""
 import ctypes
 import json
 import os
@@ -125,7 +126,7 @@ class Reader:
 
     @property
     def handle(self):
-        """What the library calls the trace. Raises TraceError once it is closed: the library would read freed memory."""
+        """The library's handle of the trace. Raises TraceError if the trace is closed, since its memory is freed."""
         if self.closed:
             raise TraceError("%s: the trace is closed" % self.path)
         return self._handle
@@ -144,7 +145,7 @@ class Reader:
         return [json.loads(line) for line in text.decode().splitlines()]
 
     def columns(self, table, wanted, fill):
-        """NumPy columns by name. fill(struct) fills them and returns the number of rows. Memory beyond these is
+        """NumPy columns by name. fill(struct) fills them and returns the number of rows. Memory beyond these rows is
         never touched."""
         np = numpy()
         room = getattr(self.counts, table.__name__.lower())
@@ -174,7 +175,7 @@ class Reader:
         return self.columns(Functions, wanted, lambda out: fill(self.handle, stages, out))
 
     def places(self, ids):
-        """Puts places in the place of a column's ids, in a list of those that occur: their texts are returned."""
+        """Replaces each id in a column by its index in the list of the ids that occur. Returns the texts of the list."""
         np = numpy()
         places = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.uint32)
         used = np.empty(min(len(ids), len(places)), np.uint32)
@@ -203,7 +204,7 @@ class Reader:
 
 
 class Texts:
-    """Texts one behind the other, which become Python's when somebody asks for them."""
+    """Texts one behind the other. They become Python strings at the first call of list()."""
 
     def __init__(self, whole, ends):
         self._held = whole, ends

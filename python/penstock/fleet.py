@@ -38,13 +38,13 @@ class Fleet:
         tables: Iterable[str] = ("runs", "batches", "spans", "counters"),
         on_error: Optional[Callable[[str, Exception], None]] = None,
     ) -> Dict[str, int]:
-        """Writes FOLDER/TABLE/run=RUN/rank=RANK/part-0.parquet for each trace; returns the rows of each table.
+        """Writes FOLDER/TABLE/run=RUN/rank=RANK/part-0.parquet for each trace. Returns each table's number of rows.
 
         RUN is the name of the trace's file without its ending, made unique by a number if two are equal. RANK is the
         rank of its processes, or 0 without ranks; a trace of several ranks gives one RANK for each. "runs" has one row
         for each rank: verdict, rate, share of waiting, path, and the report as JSON. "batches", "spans", "events",
         "counters" and "functions" are the tables of penstock.Trace. A trace that cannot be read raises, unless
-        on_error(path, error) is given, which is called while the trace is left out. Raises ValueError for an unknown
+        on_error(path, error) is given: then it is called, and the trace is left out. Raises ValueError for an unknown
         table, TraceError if pyarrow is missing.
         """
         tables = list(tables)
@@ -89,7 +89,7 @@ def open_many(paths: Paths) -> Fleet:
 
 
 def _run_names(paths: List[str]) -> List[str]:
-    """The name of each path's file without its ending; of names that are alike, all but the first get a number."""
+    """The name of each path's file without its ending. If names are alike, all but the first get a number."""
     plain = [os.path.splitext(os.path.basename(path))[0] for path in paths]
     firsts = set(plain)
     names: Dict[str, None] = {}
@@ -123,7 +123,7 @@ def _by_rank(trace, name):
 
 
 def _run_rows(arrow, trace: Trace) -> Dict[int, Any]:
-    """One row for each rank of a trace, all with the verdict of the whole."""
+    """One row for each rank of a trace, each with the verdict on the whole trace."""
     report = trace.report()
     ranks = sorted({max(p["rank"], 0) for p in trace.processes if p["role"] == "consumer"}) or [0]
     loader = report.get("loader") or {}
@@ -157,5 +157,5 @@ def _run_rows(arrow, trace: Trace) -> Dict[int, Any]:
 
 
 def _escaped(text):
-    """A run's name as the name of a partition, with "/" and "=" escaped, which have a meaning there."""
+    """A run's name as the name of a partition. Characters with a meaning there, such as "/" and "=", are escaped."""
     return "".join(c if c.isalnum() or c in "-_. " else "%%%02X" % ord(c) for c in text)

@@ -33,8 +33,8 @@ class Loader:
     of memory, without a copy. The memory is used again when nobody holds either of them. A program that keeps
     batches keeps their memory; the loader never waits for it.
 
-    What is delivered depends only on the source, the seed and the options of order and augmentation, not on
-    workers, batch size, ranks, I/O or where a run was resumed.
+    Samples and their order depend only on the source, the seed and the options of order and augmentation. Workers,
+    batch size, ranks, I/O and the place where a run was resumed change nothing.
 
     source: a folder with a folder for each class, a folder of images, a list ("path label" lines), a tar (or a
         folder of them, as WebDataset writes them), a packed file; a sequence of tars, or of (path, label) pairs.
@@ -47,8 +47,8 @@ class Loader:
     io: "buffered", "direct", "uring" or "mmap". ram_cache: bytes of files to keep in memory.
     on_error: "skip" puts another sample in the place of one that cannot be made, and counts it in `errors`; "fail"
         raises LoaderError, which names the file.
-    exif: apply the orientation. lenient: accept damage that libjpeg only warns of. reduce: decode smaller where that
-        leaves so many times the pixels wanted (as `penstock load --reduce`; other pixels).
+    exif: apply the orientation. lenient: accept damage that libjpeg only warns of. reduce: decode at a smaller size if
+        that still has so many times the wanted pixels (`penstock load --reduce`); the pixels then differ.
     rank, world: this process among those that share each epoch; None: of torch.distributed, else RANK and WORLD_SIZE.
     transform: a function of `images`, called by the thread that iterates; what it returns is delivered. Its time is
         in `transform_seconds`, and a recording shows it as the mark "transform".
@@ -129,8 +129,8 @@ class Loader:
             where = folder if index_folder is None else index_folder
             options.index_folder = None if where is None else os.fsencode(where)
             self._native = native = Native(paths, options)
-        # Not a method of this object, since it would keep the object alive. It also runs when the
-        # interpreter ends.
+        # A method of this object would keep the object alive, so this is a method of `native`. It also
+        # runs when the interpreter ends.
         self._finalizer = weakref.finalize(self, native.close)
         facts = native.facts()
         self._facts = facts
@@ -217,8 +217,8 @@ class Loader:
             self._native.stop()
 
     def _give_back(self):
-        """An iterator that was never asked for a batch has used no epoch up: Lightning makes one to see whether a loader
-        can iterate."""
+        """Takes the plan back to its begin if the iterator was never asked for a batch, so that no epoch is used up.
+        Lightning makes such an iterator to see whether a loader can iterate."""
         if self._iterating and self._begun is not None:
             self._plan = self._at = self._begun
 
@@ -230,24 +230,25 @@ class Loader:
         return max(self._plan[0] - 1, 0) if self._iteration else self._plan[0]
 
     def set_epoch(self, epoch: int) -> None:
-        """The next iteration is over this epoch: its order and augmentation. Without it epochs count from 0. After
-        load_state_dict() with the same epoch it continues there."""
+        """Makes the next iteration use the order and the augmentation of this epoch. Without this call epochs count
+        from 0. After load_state_dict() with the same epoch, the iteration continues at the position of that state."""
         epoch = whole("epoch", epoch)
-        self._begun = None  # whatever becomes of an iterator that has delivered nothing
+        self._begun = None  # from here on _give_back() must not change the plan
         if self._plan[0] != epoch:
             self._plan = (epoch, 0)
             if not self._iterating:
                 self._at = self._plan
 
     def state_dict(self) -> Dict[str, int]:
-        """Where to continue after the batch that was delivered last: for load_state_dict() of a loader with the
-        same source, seed and order, and any workers, batch size and number of ranks. Position counts samples of all
-        ranks."""
+        """Where to continue after the batch that was delivered last, for load_state_dict(). The other loader must have
+        the same source, seed and order, but may have other workers, batch size and number of ranks. The position
+        counts samples of all ranks."""
         epoch, position = self._at
         return {"version": 1, "epoch": epoch, "position": position, "seed": self._seed, "samples": self.samples}
 
     def load_state_dict(self, state: Dict[str, int]) -> None:
-        """Makes the next iteration continue there. Its first batch is the one that would have come next."""
+        """Makes the next iteration continue where `state` was taken. Its first batch is the one that would have come
+        next there."""
         if state.get("version") != 1:
             raise ValueError("the state is not one of penstock.Loader: %r" % (state,))
         for key, own in (("seed", self._seed), ("samples", self.samples)):
@@ -301,7 +302,7 @@ class Loader:
 
     @property
     def error_messages(self) -> List[str]:
-        """Messages about the first of them, each with the name of its file."""
+        """Messages about the first samples that were replaced, each with the name of the sample's file."""
         return self._errors()[1]
 
     def _names(self, ids):

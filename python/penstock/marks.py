@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marks of a program in its own recording: for Python what traces/markers.h is for C and C++.
+"""Marks of a program in its own recording. traces/markers.h is the same for C and C++.
 
     with penstock.mark("tokenise"):       # a span of that name
         ...
@@ -49,9 +49,8 @@ _numbers = itertools.count()
 
 
 class _Nothing:
-    """A mark when nothing is recorded. Both methods are builtins that take their arguments as they lie on the stack and
-    look at none; a function of ours takes twice the time. __exit__ gives an empty dict, which is false, so exceptions
-    pass."""
+    """A mark when nothing is recorded. __enter__ and __exit__ are builtins that ignore their arguments, since a Python
+    function takes twice the time. __exit__ returns an empty dict, which is false, so exceptions pass."""
 
     __slots__ = ()
     __enter__ = object.__init_subclass__

@@ -3,9 +3,9 @@
 
     ops=[RandomResizedCrop(224), RandomHorizontalFlip(), Normalize()]
 
-is ops="random_resized_crop=224,flip:p=0.5,normalize=...". str() of an operation is its text. Each one does what
-torchvision does for tensors, unless its docstring says otherwise. Sizes are pixels: an int (a square) or (height,
-width). `interpolation`: "nearest", "bilinear" or "bilinear_noaa" (without antialiasing).
+means ops="random_resized_crop=224,flip:p=0.5,normalize=...". str() of an operation is its text. Each operation does
+the same as torchvision's for tensors, unless its docstring says otherwise. Sizes are pixels: an int (a square) or
+(height, width). `interpolation`: "nearest", "bilinear" or "bilinear_noaa" (without antialiasing).
 """
 
 from typing import Iterable, Optional, Sequence, Tuple, Union
@@ -38,7 +38,7 @@ def _number(value: float) -> str:
     if float(value).is_integer():
         return "%d" % value
     text = repr(float(value))
-    return text if "e" not in text else ("%.20f" % value).rstrip("0")  # an exponent's sign would be taken for a range
+    return text if "e" not in text else ("%.20f" % value).rstrip("0")  # the sign of an exponent would look like a range
 
 
 def _size(size: Size) -> str:
@@ -189,7 +189,7 @@ class Normalize(Operation):
 
 
 def render(ops: Union[None, str, Operation, Iterable[Operation]]) -> Optional[str]:
-    """The text of operations; None (the loader's default) and texts as they are."""
+    """The text of operations. None (the loader's default) and texts are returned as they are."""
     if ops is None or isinstance(ops, str):
         return ops
     if isinstance(ops, Operation):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of a trace: columns that are NumPy arrays, and ways into the libraries that work on tables."""
+"""Tables of a trace: columns that are NumPy arrays, and conversions for the libraries that work on tables."""
 from typing import Any, Dict, Iterator, List, Union
 
 from penstock._trace_library import Texts, TraceError, numpy
@@ -37,7 +37,7 @@ class Table:
         return numpy().array(self.categories(name), dtype=object)[column]
 
     def codes(self, name: str) -> Any:
-        """A column of texts as numbers, which are places in categories(name)."""
+        """A column of texts as numbers: indices into categories(name)."""
         return self._columns[name]
 
     def categories(self, name: str) -> List[str]:

@@ -27,18 +27,18 @@ def require_numpy() -> Any:
 
 
 class Samples:
-    """What a batch is made of, and what became of each picture. In this order: `crop` of the picture was resized to
-    `scaled`, a window of the output's `size` was kept of that, and then flipped. Crop and window may leave what they
-    are taken from, where padding was asked for: there are zeros outside.
+    """The samples of a batch, and the way from each picture to its output. First the rectangle `crop` of the picture
+    was resized to `scaled`. Then a window of the output's `size` was kept of the result. Then the window was flipped.
+    With padding, crop and window may reach beyond the pixels that they are taken from. There are zeros outside.
 
     NumPy arrays, which stay valid:
-    ids:     [n] int64, places in the source, from 0; of a replaced sample, of what stands in its place.
-    labels:  [n] int64, -1 where a sample has none.
-    picture: [n][2] int32, height and width, after the EXIF orientation where the loader applies it.
-    crop:    [n][4] int32, top, left, height and width, of the picture.
-    scaled:  [n][2] int32, height and width; those of the crop where nothing was resized.
-    window:  [n][2] int32, top and left, of what was resized.
-    flip:    [n][2] int32, 1 where top and bottom, where left and right were swapped.
+    ids:     [n] int64, indices in the source, from 0. A replaced sample has the id of the sample in its place.
+    labels:  [n] int64, -1 if a sample has none.
+    picture: [n][2] int32, height and width, after the EXIF orientation if the loader applies it.
+    crop:    [n][4] int32, top, left, height and width in the picture.
+    scaled:  [n][2] int32, height and width; those of the crop if nothing was resized.
+    window:  [n][2] int32, top and left in the resized crop.
+    flip:    [n][2] int32, 1 if top and bottom were swapped; 1 if left and right were swapped.
     size:    (height, width) of the output.
     """
 
@@ -56,7 +56,7 @@ class Samples:
 
     @classmethod
     def of_batch(cls, block: Any, samples: int, facts: Any, names: Callable[[Any], List[str]]) -> "Samples":
-        """Of a batch of the library; `names` gives the paths of ids."""
+        """The samples of a batch of the library. `names` gives the paths of ids."""
         np = require_numpy()
 
         def column(dtype, offset, count):
@@ -68,14 +68,14 @@ class Samples:
 
     @property
     def paths(self) -> List[str]:
-        """The file of each sample; "TAR:MEMBER" of those in a tar, the member of those in a packed file."""
+        """The file of each sample. For a sample in a tar it is "TAR:MEMBER", in a packed file the member."""
         return self._names(self.ids.tolist())
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __getitem__(self, which: Union[int, slice]) -> "Samples":
-        """Some of them; samples[i] is the one sample i."""
+        """The samples of a slice, or sample i alone."""
         if not isinstance(which, slice):
             which = slice(which, which + 1 or None)
         return Samples(self.ids[which], self.labels[which], self._geometry[which], self.size, self._names)
@@ -85,9 +85,9 @@ class Samples:
 
 
 class Boxes(NamedTuple):
-    """Of one sample, of those boxes that can be seen. boxes: [k][4] float32, left, top, right and bottom in pixels of
-    the output; kept: [k] int64, which of the boxes given they are; visible: [k] float32, the share of the area of
-    each that can be seen, above 0 and at most 1."""
+    """The boxes of one sample that can be seen. boxes: [k][4] float32, left, top, right and bottom in pixels of the
+    output; kept: [k] int64, their indices among the boxes that were given; visible: [k] float32, the share of each
+    box's area that can be seen, above 0 and at most 1."""
 
     boxes: Any
     kept: Any
@@ -95,8 +95,8 @@ class Boxes(NamedTuple):
 
 
 def _places(np, picture, begin, crop, scaled, first, size, flip):
-    """The place in the picture of each of `size` places of the output; -1 outside. Of the pixels that the centre of
-    one of the output falls into, as Pillow and "nearest-exact" take them: floor((at + 1/2) crop / scaled)."""
+    """For each of `size` places of the output the place in the picture; -1 if it lies outside. It is the pixel into
+    which the centre of the output's pixel falls, as in Pillow and "nearest-exact": floor((at + 1/2) crop / scaled)."""
     at = np.arange(first, first + size, dtype=np.int64)
     if flip:
         at = at[::-1]
@@ -105,11 +105,11 @@ def _places(np, picture, begin, crop, scaled, first, size, flip):
 
 
 def crop_masks(samples: Samples, masks: Sequence[Any], fill: float = 0) -> Any:
-    """Masks as their pictures are in the batch, by the nearest pixel; `fill` where there is no picture.
+    """Crops, resizes and flips masks as their pictures, by the nearest pixel. `fill` stands where there is no picture.
 
-    Shapes: masks: for each sample an array [...][height][width] of its picture, of one dtype, with the same dimensions
-    in front; gives [n][...][height][width]. Masks of as many instances as each sample has: one by one, with
-    crop_masks(samples[i], [mask])[0].
+    Shapes: masks: for each sample an array [...][height][width], with the height and width of its picture. All have
+    one dtype and the same dimensions in front. Returns [n][...][height][width]. If each sample has its own number of
+    instances, take them one by one: crop_masks(samples[i], [mask])[0].
     """
     np = require_numpy()
     masks = [np.asarray(mask) for mask in masks]
@@ -131,7 +131,7 @@ def crop_masks(samples: Samples, masks: Sequence[Any], fill: float = 0) -> Any:
             _places(np, samples.picture[i, a], samples.crop[i, a], samples.crop[i, 2 + a], samples.scaled[i, a],
                     samples.window[i, a], samples.size[a], samples.flip[i, a])
             for a in (0, 1))  # fmt: skip
-        # Rows first: they are taken as wholes.
+        # Rows first, since whole rows are copied fast.
         np.take(np.take(mask, rows, axis=-2), columns, axis=-1, out=made[i], mode="wrap")
         made[i][..., rows < 0, :] = fill
         made[i][..., :, columns < 0] = fill
@@ -139,8 +139,8 @@ def crop_masks(samples: Samples, masks: Sequence[Any], fill: float = 0) -> Any:
 
 
 def crop_boxes(samples: Samples, boxes: Sequence[Any], least: float = 0.0) -> List[Boxes]:
-    """Boxes as their pictures are in the batch: clipped, scaled and flipped; without those that cannot be seen, or of
-    which less than the share `least` of the area can.
+    """Clips, scales and flips boxes as their pictures. Leaves out boxes that cannot be seen, and boxes of whose area
+    less than the share `least` can be seen.
 
     Shapes: boxes: for each sample [k][4]: left, top, right and bottom in pixels of its picture, k from 0 on.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock.open(): a trace as tables, and its report as objects. docs/python-trace.md has examples."""
+"""penstock.open(): a trace as tables, and its report as Python objects. docs/python-trace.md has examples."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ from penstock.tables import Table
 
 __all__ = ["Trace", "TraceError", "open"]
 
-# The names of the columns, by those of the library.
+# Columns of the tables -> columns of the library.
 _SPANS = {
     "start_ns": "start",
     "duration_ns": "duration",
@@ -97,12 +97,12 @@ class Trace:
 
     @property
     def processes(self) -> List[Dict[str, Any]]:
-        """pid, role, rank, command, facts, ... of each. The column "process" is an index into this list."""
+        """pid, role, rank, command, facts, ... of each process. The column "process" is an index into this list."""
         return list(self._heads()["processes"])
 
     @property
     def threads(self) -> List[Dict[str, Any]]:
-        """pid, tid, name, ... of each. The column "thread" is an index into this list."""
+        """pid, tid, name, ... of each thread. The column "thread" is an index into this list."""
         return list(self._heads()["threads"])
 
     @property
@@ -124,7 +124,7 @@ class Trace:
 
     @property
     def realtime_offset_ns(self) -> int:
-        """Added to a time of the trace, it gives nanoseconds since 1970."""
+        """Nanoseconds to add to a time of the trace, for the time since 1970."""
         return self._reader.counts.realtime_offset
 
     # Tables.
@@ -132,10 +132,11 @@ class Trace:
     def spans(
         self, stage: Union[None, str, Iterable[str]] = None, columns: Optional[Sequence[str]] = None
     ) -> Table:
-        """The spans, by thread and start: those of one stage ("read", "decode", ...) or several; all or some columns.
+        """The spans, by thread and start, of all stages, of one ("read", "decode", ...) or of several, with all or some
+        columns.
 
-        Units: start_ns CLOCK_MONOTONIC; cpu_ns is thread CPU time inside, -1 where it was not taken; busy_ns the time
-        inside the calls of a coalesced read. batch and sample are -1 where there is none.
+        Units: start_ns is a time of CLOCK_MONOTONIC; cpu_ns is thread CPU time, -1 if it was not taken; busy_ns is the
+        time inside the calls of a read span, which stands for several calls. batch and sample are -1 if there is none.
         """
         names = numbered(self._reader.lib.penstock_trace_stage)
         wanted = _chosen(columns, _SPANS)
@@ -160,16 +161,17 @@ class Trace:
     def functions(
         self, stage: Union[None, str, Iterable[str]] = None, columns: Optional[Sequence[str]] = None
     ) -> Table:
-        """The Python calls of the followed samples, collated batches and steps, with a row for each function as
-        called along one path. Those of one stage ("sample", "collate", "step") or several; all or some columns.
+        """The Python calls of the followed samples, collated batches and steps: of all stages, of one ("sample",
+        "collate", "step") or of several, with all or some columns. There is a row for each path of callers to a
+        function.
 
         Rows: by unit (followed units count from 0 in the order of their starts), then by node, callers first. caller
         is a node of the same unit, -1 if the unit itself called. kind is "function", "builtin" (a callable not
         written in Python: no file, line 0) or "line" (a line of its caller; calls says how often it was entered).
-        Units: start_ns is the start of the unit on CLOCK_MONOTONIC; unit_ns is the time of the whole unit, total_ns
-        that in all these calls, own_ns the part of it that is in no other row, all without the cost of following.
-        batch and sample are -1 if there is none. The table is empty if nothing was followed. Raises ValueError for
-        an unknown stage or column.
+        Units: start_ns is the start of the unit on CLOCK_MONOTONIC; unit_ns is the time of the whole unit; total_ns is
+        the time in all calls of the row; own_ns is the part of total_ns that is in no other row. All are without the
+        cost of following. batch and sample are -1 if there is none. The table is empty if nothing was followed. Raises
+        ValueError for an unknown stage or column.
         """
         lib = self._reader.lib
         names = numbered(lib.penstock_trace_stage)
@@ -182,9 +184,9 @@ class Trace:
         return self._spelt(table, {one: lists[one] for one in lists if one in table}, ("function", "file"))
 
     def batches(self) -> Table:
-        """The batches of the training loop, by time: when it asked for each (asked_ns), when the batch arrived
-        (got_ns) and was delivered (delivered_ns), the time from asking to arrival (wait_ns; -1 if not known), and
-        the time until the loop asked again (step_ns; -1 for the last of an iteration)."""
+        """The batches of the training loop, by time. asked_ns: when the loop asked for the batch; got_ns: when the
+        batch arrived; delivered_ns: when it was delivered; wait_ns: from asked_ns to got_ns, -1 if not known; step_ns:
+        from delivered_ns until the loop asked again, -1 for the last batch of an iteration."""
         np = numpy()
         events = self.events()
         kinds = events.categories("event")
@@ -212,7 +214,7 @@ class Trace:
         return Table(table, {})
 
     def _spelt(self, table, lists, texts):
-        """Ids of texts become places in a list of the texts that occur."""
+        """Replaces ids of texts by indices into the list of the texts that occur."""
         for name in texts:
             if name in table:
                 lists[name] = self._reader.places(table[name])
@@ -298,7 +300,7 @@ def _mask(stage, names):
 
 
 def _keys(np, table):
-    """One number for process, generation and batch. That of the next batch is larger by one."""
+    """One number for process, generation and batch. The number of the next batch is larger by one."""
     return (
         table["process"].astype(np.int64) << 48
         | table["generation"].astype(np.int64) << 32
@@ -307,7 +309,7 @@ def _keys(np, table):
 
 
 def _match(np, wanted, keys, values):
-    """For each wanted key the value of the first row with it, -1 if there is none."""
+    """For each wanted key the value of the first row with this key; -1 if there is no such row."""
     if len(keys) == 0:
         return np.full(len(wanted), -1, np.int64)
     order = np.argsort(keys, kind="stable")
