@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hooks on exported functions of the CUDA runtime, for use without CUPTI: how long the program was
-// in a copy or a wait, how many bytes were copied, and which way. They do not see what the device
-// did meanwhile, nor programs that link the runtime statically. While CUPTI records, a call is only
-// counted. In a process that is not recorded it is only passed on. Each hook calls the definition
-// that its caller would have got, so two runtimes in one process keep their own functions. The
-// runtime does not throw and does not longjmp.
+// Hooks on exported functions of the CUDA runtime, for use without CUPTI. They record how long the
+// program was in a copy or a wait, how many bytes were copied, and in which direction. They do not
+// see the device's work, nor programs that link the runtime statically. While CUPTI records, a call
+// is only counted. In a process that is not recorded it is only passed on. Each hook calls the
+// definition that its caller would have got, so two runtimes in one process keep their own
+// functions. The runtime does not throw and does not longjmp.
 
 #include "agent/core/text.h"
 #include "agent/core/thread_state.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Opening and closing of descriptors: open and its aliases, dup, fcntl, close. These hooks only
-// keep the descriptor table up to date. What a descriptor is gets decided at its first read.
+// keep the descriptor table up to date. A descriptor is classified at its first read.
 
 #include <fcntl.h>
 #include <stdarg.h>

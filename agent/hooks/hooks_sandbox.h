@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the rest of the agent must know of programs that lock themselves in.
+// Tells the rest of the agent whether the program has locked itself in.
 #pragma once
 
 namespace penstock::agent {

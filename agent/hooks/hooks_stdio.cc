@@ -2,7 +2,7 @@
 //
 // Bytes arriving through stdio, whose read() inside libc passes no hook.
 
-// Otherwise glibc's headers define getline() inline.
+// Without this macro glibc's headers define getline() inline.
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1
 #endif

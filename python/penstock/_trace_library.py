@@ -175,7 +175,7 @@ class Reader:
         return self.columns(Functions, wanted, lambda out: fill(self.handle, stages, out))
 
     def places(self, ids):
-        """Replaces each id in a column by its index in the list of the ids that occur. Returns the texts of the list."""
+        """Replaces each id in a column by its index in the list of the ids that occur. Returns the list's texts."""
         np = numpy()
         places = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.uint32)
         used = np.empty(min(len(ids), len(places)), np.uint32)

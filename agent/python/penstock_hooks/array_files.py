@@ -2,7 +2,7 @@
 """Arrays in HDF5 files (h5py), and values in LMDB.
 
 h5py: a selection of a dataset is `decode` (chunks, filters, conversion); the agent itself sees the
-reads below it. LMDB's file is mapped, so no read() shows its reads: copying a value is `read`.
+reads below it. LMDB's file is mapped, so the agent sees no read of it: copying a value is `read`.
 """
 from penstock_hooks import wire
 from penstock_hooks.wrapping import array_bytes, replace, spanned

@@ -6,7 +6,7 @@ from penstock_hooks.wrapping import replace, spanned
 
 def patch(module):
     """`module`: kornia.augmentation.base, or fasttransform.transform (fastcore's, before fastai 2.8). Inside a sample
-    they count as other transforms do."""
+    these transforms count as others do."""
     if module.__name__ == "kornia.augmentation.base":
         transforms.adopt(module._BasicAugmentationBase)
     else:

@@ -10,7 +10,8 @@ _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.s
 
 
 def _is_library(file):
-    """Whether `file` is Python's, ours, installed, or no file, such as <frozen importlib._bootstrap>."""
+    """Whether `file` belongs to Python, to us or to an installed package, or is no file, such as
+    <frozen importlib._bootstrap>."""
     if file.startswith("<") or any(part in file for part in _INSTALLED):
         return True
     file = os.path.realpath(file)

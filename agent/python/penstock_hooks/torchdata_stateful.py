@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """torchdata's StatefulDataLoader: a copy of torch's DataLoader that sends a state with each batch.
 
-Its iterators inherit next() from torch's and copy the rest, and our hooks do the same.
+Its iterators inherit next() from torch's iterators, so the hook on next() is there already. Their other methods are
+copies, which get hooks of their own.
 """
 import sys
 

@@ -41,7 +41,7 @@ def _grabbed(result):
 
 @harmless
 def _retrieved(result):
-    """The same for (whether there was a frame, its picture)."""
+    """_taken() for a pair: whether there was a frame, and its picture."""
     return _taken(result[1]) if result[0] else 0
 
 
@@ -54,7 +54,7 @@ def _read(result):
 
 @harmless
 def _piped(item):
-    """The same for pictures as bytes. Items before them are what ffmpeg says of the video."""
+    """_taken() for pictures as bytes. The items before them are ffmpeg's description of the video."""
     if type(item) is not bytes:
         return 0
     counter(_DECODED, 1)
