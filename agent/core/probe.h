@@ -31,8 +31,8 @@ void NeverProbe();
 // batch.
 void NoteFirstBatch();
 
-// What the window with number `index`, from 0, spares. Plain windows and others take turns, and
-// each round has all factors in another order.
+// Returns the factor that window number `index`, from 0, spares. Plain windows and others take
+// turns, and each round has all factors in another order.
 wire::ProbeFactor FactorOfWindow(uint64_t seed, uint64_t index);
 
 // A piece of work begins. If it is a step, this also tells the recording which window it is.

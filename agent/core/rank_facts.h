@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process knows of its place among the ranks, as facts where its slot has no room for it.
+// Facts about the place of a process among the ranks. The slot of the process has no room for them.
 #pragma once
 
 namespace penstock::agent {

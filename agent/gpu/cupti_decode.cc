@@ -15,7 +15,7 @@
 namespace penstock::agent::cupti {
 namespace {
 
-// What is known of a function, by its number: asked of CUPTI once.
+// What CUPTI says of a function, by its number. CUPTI is asked once for each.
 struct Function {
   bool known;
   bool kept;

@@ -80,7 +80,7 @@ int Note(dl_phdr_info* info, size_t /*size*/, void* data) {
   return 0;
 }
 
-// What is searched for. Versions are major ones; 0: not known.
+// A search for CUPTI. Versions are major ones; 0: not known.
 struct Search {
   Library* opened;  // to be filled in
   int64_t runtime;

@@ -20,7 +20,7 @@ enum class ExecTarget {
 constexpr size_t kDynamicEntries = 48;
 constexpr unsigned kProgramSegments = 24;
 
-// What is read of a program file. Lies in ExecScratch::program.
+// The parts of a program file that are read. Lies in ExecScratch::program.
 struct ProgramFile {
   Elf64_Ehdr head;
   Elf64_Phdr segments[kProgramSegments];

@@ -72,7 +72,7 @@ const char* Preloads(char* const* env, size_t* count) {
   return value;
 }
 
-// What has to be changed in the environment of an exec.
+// The changes that the environment of an exec needs.
 struct Plan {
   const char* missing[24];  // variables of ours that it lacks
   size_t absent;            // their number

@@ -8,7 +8,7 @@
 
 namespace penstock::record {
 
-// What launcher and collector take from the environment, for tests and unusual machines.
+// Settings of launcher and collector from the environment, for tests and unusual machines.
 struct Settings {
   const char* agent = nullptr;           // PENSTOCK_AGENT
   const char* runtime_folder = nullptr;  // XDG_RUNTIME_DIR

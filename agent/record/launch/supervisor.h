@@ -75,8 +75,8 @@ class Supervisor {
   bool sampled_ = false;
   bool finished_ = false;
   TimeNs exit_seen_;
-  // What is sent next. 0: nothing; 1: SIGINT; 2: SIGINT to training processes; 3: SIGTERM;
-  // 4: nothing.
+  // The signal that is sent next. 0: none; 1: SIGINT; 2: SIGINT to training processes; 3: SIGTERM;
+  // 4: none.
   int stop_step_ = 0;
   TimeNs stop_at_;
   Outcome outcome_;

@@ -27,7 +27,7 @@ struct TargetReport {
 [[nodiscard]] std::optional<std::filesystem::path> FindProgram(const std::string& command,
                                                                std::string_view search_path);
 
-// What a program file is, from its first bytes.
+// The kind of a program file, from its first bytes.
 struct ProgramFile {
   enum class Kind { kUnknown, kScript, kElf } kind = Kind::kUnknown;
   std::string interpreter;  // script: words behind #!; ELF: PT_INTERP, empty if static

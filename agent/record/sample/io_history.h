@@ -28,8 +28,8 @@ class IoHistory {
   void AddChild(const ProcIo& child);
 
   [[nodiscard]] const ProcIo& whole() const { return whole_; }
-  // What the process's own threads have read, those that ended included as far as they were seen. A
-  // lower bound.
+  // Counters of the process's own threads, and of ended threads as far as these were seen. A lower
+  // bound.
   [[nodiscard]] ProcIo own() const;
 
   // Compares the bytes read since `start` with those that the hooks saw at about the same time,
