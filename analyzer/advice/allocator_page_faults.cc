@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers fault in memory for each sample that the allocator gave back to the kernel after the last
-// one. glibc does this above its thresholds, jemalloc with the blocks of Pillow. In the training
-// process larger tensors have raised glibc's thresholds for good, so a profile of that process does
-// not show it.
+// After each sample the allocator gives memory back to the kernel, and workers fault it in again
+// for the next sample. glibc gives back above its thresholds, jemalloc the blocks of Pillow. In the
+// training process larger tensors have raised glibc's thresholds for good, so a profile of that
+// process shows no such faults.
 //
 // Threshold: 5 % to gain without the faults that a batch does not need, if each takes as long as
 // the first touch of a page on that machine (fact host.fault_ns).
-// Source: mallopt(3), Pillow's block allocator; ours: OpenCV and 1920x1080 with two workers had
-//         2,031 faults per sample, 58 with the variables set, and was 7, 8 and 14 % faster in three
-//         pairs; Pillow 9.4 under jemalloc 5.3 had 4,530, then 255, and went from 89 to 141
+// Source: mallopt(3), Pillow's block allocator; ours: with the variables set, OpenCV on 1920x1080
+//         with two workers went from 2,031 to 58 faults per sample and was 7, 8 and 14 % faster in
+//         three pairs; Pillow 9.4 under jemalloc 5.3 went from 4,530 to 255, and from 89 to 141
 //         samples/s.
 #include <optional>
 #include <string>

@@ -14,7 +14,7 @@ void CollateSlow(const RuleInput& input, Advice& out) {
   Finding finding;
   finding.id = "collate-slow";
   finding.predicted = input.Without(Factor::kCollate);
-  if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
+  if (finding.predicted->speedup < 1.01) return;  // nothing waits for collate
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen = Say<words::kCollateSlow>(Give<"collate_share">(share));
   finding.evidence = {

@@ -2,8 +2,8 @@
 //
 // The data is there when it is wanted: leave the loader alone.
 //
-// Threshold: the loop waits less than 5 % (kineto, xprof), and the step is the bottleneck. Whether
-// the GPU itself is busy is added as evidence; if it is not, kernel-launch-bound says so.
+// Threshold: the loop waits less than 5 % (kineto, xprof), and the step is the bottleneck. The
+// evidence says whether the GPU itself is busy. An idle GPU is reported by kernel-launch-bound.
 // Source: docs/diagnosis.md R2, R34; "no action" is a first-class answer.
 #include "analyzer/advice/loop_transforms.h"
 #include "analyzer/advice/place.h"
@@ -15,7 +15,7 @@ void ComputeBound(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.diagnosis.bottleneck != Factor::kCompute) return;
   const double wait = input.diagnosis.wait_fraction;
   if (wait >= 0.05) return;
-  if (FindLoopTransforms(input)) return;  // a part of the step is the data path's
+  if (FindLoopTransforms(input)) return;  // the step does work that belongs to loading
   const DeviceActivity& device = input.loader().device;
   Finding finding;
   finding.id = "compute-bound";

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers compute with more threads than their own: OpenCV, OpenMP or BLAS start a pool in each
-// worker, and the pools compete for the cores.
+// Each worker computes with several threads: OpenCV, OpenMP or BLAS start a pool in each worker,
+// and the pools compete for the cores.
 //
-// Threshold: all threads of the workers together outnumber the cores, and one of two holds. Either
-// the workers' processes use 1.2 times as much CPU time as their fetches take in wall time
-// (docs/diagnosis.md R7), which one thread per worker cannot, and at least a quarter of a core more
-// (ours). Or the cores are full (85 %), there is a worker for each core, so that no pool gets its
-// share, and threads that do not fetch use half as much CPU time as those that do (ours: with pools
-// of two they use as much, with one thread a tenth).
+// Threshold: all threads of the workers together outnumber the cores, and one of two conditions
+// holds. Either the workers' processes use 1.2 times as much CPU time as their fetches take in wall
+// time (docs/diagnosis.md R7; one thread per worker cannot), and at least a quarter of a core more
+// (ours). Or the cores are full (85 %), there is a worker for each core, and threads that do not
+// fetch use half as much CPU time as threads that fetch (ours: with pools of two threads they use
+// as much, with one thread a tenth).
 // Source: mmdetection#6867 (2000 threads instead of 400, four times slower), mmocr#721, Hy2DL#48.
 #include <algorithm>
 #include <optional>
@@ -22,8 +22,8 @@ namespace penstock::analyzer {
 
 namespace {
 
-// The largest value of a counter between two times, in ns since the run model begins; 0: no sample
-// lies there.
+// The largest value of a counter from `from` to `to`; 0: no sample lies there.
+// Units: ns since the beginning of the run model.
 double MostBetween(const CounterSeries& series, std::int64_t from, std::int64_t to) {
   double most = 0;
   for (std::size_t i = 0; i < series.at.size(); ++i) {
@@ -35,8 +35,8 @@ double MostBetween(const CounterSeries& series, std::int64_t from, std::int64_t 
   return most;
 }
 
-// CPU seconds that the workers of `run` used in the windows once they had begun to fetch: a worker
-// that starts imports modules.
+// CPU seconds that the workers of `run` used in the windows. A worker counts from its first fetch
+// on, because before that it imports modules.
 std::optional<double> CpuAtWork(const RunModel& model, const LoaderRun& run,
                                 const SteadyState& steady) {
   double used = 0;

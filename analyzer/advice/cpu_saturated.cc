@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cores are full: with more workers, each only gets less.
+// The cores are full: more workers only get smaller shares of them.
 //
 // Threshold: the run uses 90 % of its cores (SageMaker's CPUBottleneck) while the loop waits 5 %;
 // or other programs take the cores while the workers are busy 90 % of the time.
@@ -14,7 +14,7 @@ namespace penstock::analyzer {
 
 void CpuSaturated(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().config.num_workers == 0) return;
-  if (input.run().batches.size() < 8) return;  // as cold-cache: too short to say
+  if (input.run().batches.size() < 8) return;  // too short to judge, as in cold-cache
   const CpuLoad& cpu = input.loader().cpu;
   if (!cpu.known || (cpu.saturation() < 0.9 && !cpu.crowded) ||
       input.diagnosis.wait_fraction < 0.05)

@@ -31,7 +31,7 @@ void DecodeLargerThanNeeded(const RuleInput& input, Advice& out) {
   finding.setting = input.Recorded();
   finding.setting->scale = {{Factor::kDecode, 0.5}};
   finding.predicted = input.WithSetting(*finding.setting);
-  if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
+  if (finding.predicted->speedup < 1.01) return;  // nothing waits for decoding
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen =
       Say<words::kDecodeLarger>(Give<"decoded_bytes">(decoded), Give<"sample_bytes">(sample));

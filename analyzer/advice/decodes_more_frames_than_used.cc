@@ -3,11 +3,12 @@
 // A video decoder makes far more frames than the dataset takes. Most are decoded only because a
 // later frame refers to them, or are thrown away.
 //
-// Threshold: twice as many frames as were used, at least 64 more, and a gain of 1 % (ours). Decoded
-// frames are those that the agent saw leave libavcodec, or those that a library handed out,
-// whichever are more. Used frames are those whose pixels were asked for.
-// Prediction: without half of the surplus. A frame in the middle costs all frames since the key
-// frame before it, on average half an interval; key frames twice as often halve that.
+// Threshold: twice as many frames as were used, at least 64 more, and a gain of 1 % (ours). The
+// number of decoded frames is the larger of two: frames that the agent saw leave libavcodec, and
+// frames that a library handed out. A frame is used if its pixels were asked for.
+// Prediction: decoding without half of the surplus. One wanted frame costs all frames since the key
+// frame before it, on average half of the distance between key frames. Key frames twice as often
+// halve that.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -68,7 +69,7 @@ FrameCount CountFrames(const RuleInput& input) {
   if (!any) return all;
   const auto native = FramesOfLibavcodec(input.trace);
   for (const auto& [process, count] : seen) {
-    if (!(count.used > 0)) continue;  // how many it uses was not seen
+    if (!(count.used > 0)) continue;  // the number of used frames was not seen
     const auto own = native.find(process);
     all.decoded += std::max(count.decoded, own != native.end() ? own->second : 0);
     all.used += count.used;
@@ -94,7 +95,7 @@ void DecodesMoreFramesThanUsed(const RuleInput& input, Advice& out) {
   Finding finding;
   finding.id = "decodes-more-frames-than-used";
   finding.predicted = input.WithScaled(Factor::kDecode, 1 - 0.5 * share * surplus / frames.decoded);
-  if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
+  if (finding.predicted->speedup < 1.01) return;  // nothing waits for decoding
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen =
       Say<words::kFramesUnused>(Give<"decoded">(frames.decoded), Give<"used">(frames.used));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a rule reports: a finding. Values.
+// A finding: what a rule reports. Values.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct Finding {
   std::vector<std::pair<std::string, std::variant<double, std::string>>> evidence;
   Statement action;
   std::optional<Prediction> predicted;  // where the simulator can tell
-  std::optional<Setting> setting;  // behind `predicted`, where it only scales the time of parts
-  double from = 0;                 // seconds since the trace began
-  double to = 0;                   // 0: the whole run
+  std::optional<Setting> setting;       // of `predicted`, if it only scales the time of parts
+  double from = 0;                      // seconds since the trace began
+  double to = 0;                        // 0: the whole run
   std::vector<std::uint32_t> pids;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace does not tell how long the GPU needs for a stage. Where the sizes of pictures are known,
-// the gain is predicted with the figures of predict/device_costs.h. The most that the GPU may need
-// is computed as well.
+// A trace does not tell how long the GPU needs for a stage. If the sizes of pictures are known, the
+// gain is predicted with the figures of predict/device_costs.h. The longest time in which the GPU
+// would still gain something is computed as well.
 #include "analyzer/advice/gpu_room.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr double kFull = 0.8;
 constexpr double kWorthIt = 1.1;
 constexpr double kBusyDevice = 0.9;  // docs/diagnosis.md R34
 
-// Predicts `move` with the time that the device needs. Leaves it unchanged if that time is not
+// Predicts `move` with the time that the device needs. Leaves `move` unchanged if that time is not
 // known.
 void AddDeviceTime(const RuleInput& input, traces::StageId stage, GpuMove& move) {
   const LoaderDiagnosis& loader = input.loader();
@@ -70,7 +70,7 @@ std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage, 
   const auto samples =
       static_cast<double>(input.diagnosis.run.stages[traces::StageId::kSample].count);
   if (totals.cpu_known() && samples > 0) move.seconds_per_core = Seconds(totals.cpu) / samples;
-  // The step and the stage take turns on the device; together they must beat today's interval.
+  // The step and the stage take turns on the device; together they must beat the present interval.
   const double interval = 1 / rate;
   const double step = loader.device.kernels
                           ? interval * loader.device.Share(loader.device.computing)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What it would gain to move a stage to the GPU, for the rules that suggest it. Pure.
+// The gain of moving a stage to the GPU, for the rules that suggest it. Pure.
 #pragma once
 
 #include <optional>
@@ -21,16 +21,16 @@ struct GpuMove {
   double batch_bytes = 0;       // device memory for the decoded pictures of a batch
 };
 
-// Moves `stage`, and all that must move with it, to the device. nullopt where it is of no use or
-// where that is not known: the trace shows no GPU, the cores are not full or other programs fill
-// them, the loop does not wait, kernels run 90 % of the time, or the gain is below 10 % or not sure
+// Moves `stage`, and all that must move with it, to the device. nullopt if the move is useless, or
+// nobody can tell: the trace shows no GPU, the cores are not full or other programs fill them, the
+// loop does not wait, kernels run 90 % of the time, or the gain is below 10 % or not sure
 // (docs/diagnosis.md R33, 3.6).
 [[nodiscard]] std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage,
                                                Factor factor);
 
 // What the findings of both rules have in common.
 void Describe(const RuleInput& input, const GpuMove& move, Finding& finding);
-// How much time of the device the move may cost before it no longer pays.
+// Says up to what time on the device the move pays.
 [[nodiscard]] Statement PaysWhile(const RuleInput& input, const GpuMove& move);
 
 // Whether the run uses 80 % of its cores (the limit for free cores in docs/diagnosis.md R4), or

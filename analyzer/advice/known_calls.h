@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that are known to be slow for what they do, and what to do instead. Values.
+// Calls that are known to be slow for their task, and faster ones for the same task. Values.
 #pragma once
 
 #include <array>
@@ -60,7 +60,7 @@ inline constexpr std::array kKnownCalls = {
               &words::kInsteadOfSpline},
 };
 
-// The entry for a function of `file` ("": not Python); nullptr: it is none of them.
+// The entry for a function of `file` ("": not Python); nullptr: the function has no entry.
 [[nodiscard]] constexpr const KnownCall* FindKnownCall(std::string_view name,
                                                        std::string_view file) {
   for (const KnownCall& known : kKnownCalls) {

@@ -16,8 +16,8 @@ struct LoopTransforms {
   Prediction predicted;
 };
 
-// nullopt where they take less than a tenth of the loop (ours), where the loop waits a fifth of its
-// time, or where workers that do them for each sample would gain less than 5 %.
+// nullopt if the transforms take less than a tenth of the loop (ours), if the loop waits a fifth of
+// its time, or if the gain is below 5 % when workers do them for each sample.
 [[nodiscard]] std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input);
 
 // Changes `pipeline`: one thread of a worker does, for each sample, what the threads of the step

@@ -18,7 +18,8 @@ inline constexpr double kGrowthShare = 0.2;
 // Requires: input.diagnosis.loader.
 [[nodiscard]] Statement NeedsOfGrowth(const RuleInput& input);
 
-// Whether one worker has grown by that much within the recording, or surely will until the horizon.
+// Whether one worker has grown by enough for a finding within the recording, or will surely have
+// done so at the horizon.
 // Requires: input.diagnosis.loader.
 [[nodiscard]] bool WorthTelling(const RuleInput& input, const Growth& growth);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cores are full of transforms while the GPU waits. It can do them for a whole batch at once.
+// The cores are full of transforms while the GPU waits. The GPU can do them for a whole batch at
+// once.
 //
 // Threshold: augmenting takes 25 % of the fetches (ours) and more than decoding (docs/diagnosis.md
 // R16; otherwise it is better to move the decoder), and the conditions of R33 in gpu_room.h.

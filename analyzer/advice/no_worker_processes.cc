@@ -2,7 +2,8 @@
 //
 // The training process loads the data itself, so fetch and step take turns.
 //
-// Threshold: the loop waits 5 % of its time (kineto, xprof); from 20 % on it is critical (xprof).
+// Threshold: the loop waits 5 % of its time (kineto, xprof). From 20 % on the finding is critical
+// (xprof).
 // Source: docs/diagnosis.md R3; Lightning's worker check.
 #include <algorithm>
 #include <optional>
@@ -32,7 +33,7 @@ void NoWorkerProcesses(const RuleInput& input, Advice& out) {
       Say<words::kStartWorkers>(Give<"workers">(workers), Give<"prefetch">(prefetch),
                                 Give<"repeats">(note.empty() ? std::nullopt : std::optional(note)));
   finding.predicted = input.With(workers, prefetch);
-  // For example where one core does all the computing.
+  // Workers gain nothing, for example, where one core does all the computing.
   if (finding.predicted->speedup < 1.02 || !finding.predicted->SurelyGains()) return;
   out.findings.push_back(std::move(finding));
 }

@@ -69,7 +69,7 @@ void NormalizeOnCpu(const RuleInput& input, Advice& out) {
   finding.predicted =
       bytes ? *bytes
             : input.WithScaled(Factor::kAugment, all > 0 ? std::max(0.0, 1 - time / all) : 1);
-  if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
+  if (finding.predicted->speedup < 1.01) return;  // nothing waits for these transforms
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen = Say<words::kNormalizeOnCpu>(
       Give<"share_of_fetch">(share),

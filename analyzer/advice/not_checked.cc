@@ -11,8 +11,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// First the needs that another program or machine would meet, then those that another way to record
-// would. Needs that are not listed come last.
+// Needs that another program or machine meets come first. Needs that another way to record meets
+// follow. Needs that are not listed come last.
 constexpr std::array kOrder = {
     &words::kRuleNeedsKernels,   &words::kRuleNeedsCopies,       &words::kRuleNeedsGpu,
     &words::kRuleNeedsTypes,     &words::kRuleNeedsRanks,        &words::kRuleNeedsEpochs,

@@ -4,11 +4,12 @@
 // loop stands still until earlier work of the stream is done.
 //
 // Threshold: such copies take 3 % of the loop (docs/diagnosis.md R31). If transfers were recorded
-// on the device, the part counts beside which nothing ran, because the call itself mostly waits;
-// otherwise the calls count. A copy counts as pageable by the name of its span, or if the loader
-// does not pin and the program was not seen to pin.
-// Prediction: from transfers at 80 % of the link (docs/diagnosis.md 3.10: what pinned memory
-// reaches) up to transfers that nothing waits for; only the latter if link or device are not known.
+// on the device, their time counts as far as nothing else ran, because the call itself mostly
+// waits. Otherwise the time of the calls counts. A copy is pageable if the name of its span says
+// so, or if the loader does not pin and the program was not seen to pin.
+// Prediction: transfers at 80 % of the link, as pinned memory reaches it (docs/diagnosis.md 3.10).
+// The interval ends at transfers that nothing waits for. If link or device are not known, only
+// these are predicted.
 // Source: docs/diagnosis.md R31; CUDA's API synchronisation rules; nsys' cuda_memcpy_async.
 #include <algorithm>
 

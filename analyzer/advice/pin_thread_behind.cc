@@ -4,7 +4,7 @@
 // it shares the interpreter lock with a training loop that computes in Python.
 //
 // Threshold: half of the wait comes after the worker had sent the batch, the loop waits 5 %, the
-// pin thread works less than 80 % of the time (from there on the finding is transfer-ceiling), the
+// pin thread works less than 80 % of the time (otherwise the finding is transfer-ceiling), the
 // training process uses at least 70 % of a core, and the gain is 5 % (docs/diagnosis.md R36).
 // Prediction: the run if the handover cost nothing.
 // Source: docs/diagnosis.md R36; pytorch#25010, #89753, #24984; allennlp#4670.

@@ -2,9 +2,9 @@
 //
 // The workers are fast enough on average, but the queue runs dry after every slow batch.
 //
-// Threshold: the loop waits 5 % (kineto, xprof), and up to eight times the depth gains 5 % in the
-// simulator with the same workers (docs/diagnosis.md R22) and fits into memory and /dev/shm. The
-// finding names the smallest depth within 2 % of the best.
+// Threshold: the loop waits 5 % (kineto, xprof), and a depth of up to eight times the present one
+// gains 5 % in the simulator with the same workers (docs/diagnosis.md R22) and fits into memory and
+// /dev/shm. The finding names the smallest depth within 2 % of the best.
 // Source: docs/diagnosis.md 3.9 (four times the depth: 1.46x with heavy tails).
 #include <optional>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU is the bottleneck and also decodes or augments pictures, while the cores are idle: that
+// The GPU is the bottleneck and also decodes or augments pictures, while the cores are idle. That
 // work can go back to the CPU.
 //
-// Threshold: kernels run 90 % of the time, 10 % of their time is in such kernels, and less than
-// half of the cores are in use (docs/diagnosis.md R34). A kernel is recognised by its name: those
-// of nvJPEG, DALI, NPP, CV-CUDA and ours. Kernels of a model that resize do not count: they may
-// belong to the model.
+// Threshold: kernels run 90 % of the time, 10 % of their time is in kernels that decode or augment,
+// and less than half of the cores are in use (docs/diagnosis.md R34). Names tell such kernels:
+// those of nvJPEG, DALI, NPP, CV-CUDA and ours. Kernels of the framework that resize do not count:
+// they may belong to the model.
 // Prediction: steps without the time of these kernels. This is an upper bound, because the time
 // that the cores need instead is not known.
 // Source: docs/diagnosis.md R34; ffcv's bottleneck doctor ("offload compute to the CPU").

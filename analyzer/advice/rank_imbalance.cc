@@ -3,9 +3,9 @@
 // Ranks that train together wait for the one that gets its data last.
 //
 // Threshold: a rank's share of waiting is 10 points above the median of the ranks
-// (docs/diagnosis.md R38); or the steps of the ranks do end together, and iterations are a
-// twentieth longer than with the mean wait (kineto's threshold of note). At least two ranks must
-// have eight recorded iterations in common.
+// (docs/diagnosis.md R38). Or the steps of the ranks end together, and iterations are a twentieth
+// longer than if each rank waited the mean time (kineto's threshold of note). At least two ranks
+// must have eight recorded iterations in common.
 // Source: docs/diagnosis.md R38; SPDL's stragglers; tf.data service's coordinated reads.
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +29,7 @@ std::optional<std::string> HostOf(const RankSummary& ranks, std::int32_t rank) {
   return ranks.hosts[slow->host].name;
 }
 
-// Whether the run has other ranks, of which this recording holds none.
+// Whether the run has several ranks, and this recording holds at most one of them.
 bool RanksElsewhere(const traces::Trace& trace) {
   std::set<std::int32_t> ranks;
   std::int32_t world = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All ranks of a host together have more workers than it has cores, or need more memory than it
-// has. Each rank by itself would look well.
+// All ranks of a host together have more workers than the host has cores, or need more memory than
+// it has. Each rank by itself would look well.
 //
 // Threshold: any worker beyond the usable cores (docs/diagnosis.md R8, R9), or half of the memory
-// (R23). It is a warning if memory is exceeded, or if the cores are 90 % busy (SageMaker's
-// CPUBottleneck) while the loop waits 5 %; otherwise it is for information.
+// (R23). The finding is a warning if memory is exceeded, or if the cores are 90 % busy
+// (SageMaker's CPUBottleneck) while the loop waits 5 %. Otherwise it is for information.
 // Source: docs/diagnosis.md R8, R9, R23, each for a host; PyTorch's warning looks at one rank only.
 #include <algorithm>
 #include <cmath>
@@ -37,8 +37,8 @@ const HostRow* Worst(const RankSummary& ranks) {
   return worst;
 }
 
-// Workers for each rank: as many as cores and memory have room for, or fewer if those are as fast;
-// never more than there are.
+// Workers for each rank: as many as cores and memory have room for, or fewer if fewer are as fast;
+// never more than the present number.
 int WorkersThatFit(const RuleInput& input, const HostRow& host) {
   double fit = host.workers / host.ranks;
   if (MemoryExceeded(host)) fit *= host.memory_limit / host.memory;

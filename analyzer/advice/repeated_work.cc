@@ -2,11 +2,11 @@
 //
 // Every epoch repeats work whose result is always the same and could be stored once.
 //
-// Threshold: at least two epochs. In those after the first, 10 % of the fetches (as
-// docs/diagnosis.md R17) are in the first transforms of the chain, which returned the same for the
-// same samples; or the finished samples were the same, and decoding and transforms take 40 % (R15).
-// Digests of samples tell what is the same (model/sameness.h): storing anything else would freeze
-// an augmentation.
+// Threshold: at least two epochs, and one of two conditions in the epochs after the first. Either
+// the first transforms of the chain returned the same for the same samples and take 10 % of the
+// fetches (as docs/diagnosis.md R17). Or the finished samples were the same, and decoding and
+// transforms take 40 % (R15). Digests of samples tell what is the same (model/sameness.h): storing
+// anything else would freeze an augmentation.
 // Source: PRESTO (split points, 3 to 13x); Plumber's caches.
 #include <algorithm>
 #include <string>
@@ -20,8 +20,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Seconds of the epochs after the first. The first epoch is left out: if the dataset keeps a cache
-// of its own, later epochs do not repeat what it saves.
+// Seconds of the epochs after the first. The first epoch is left out because it may fill a cache of
+// the dataset: later epochs do not repeat such work.
 struct LaterWork {
   double fetch = 0;
   double decode = 0;

@@ -23,7 +23,7 @@ void KeepSureGains(Findings& findings) {
   }
 }
 
-// What exceeds the host is reported for the host, and not again for each rank.
+// Too many workers for a host are reported once for the host, and not again for a rank.
 void KeepOneOfHost(Findings& findings) {
   const auto is = [](std::string_view id) {
     return [id](const Finding& finding) { return finding.id == id; };
@@ -130,14 +130,14 @@ Advice RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
   Findings& findings = advice.findings;
   KeepOneOfHost(findings);
   if (diagnosis.loader && !IsSimulated(*diagnosis.loader, diagnosis.run.loader())) {
-    // A prediction is a condition of its rule, and nothing could be predicted here.
+    // Their rules depend on a prediction, and no simulation supports one here.
     findings.erase(std::remove_if(findings.begin(), findings.end(),
                                   [](const Finding& finding) { return finding.predicted; }),
                    findings.end());
   }
   if (diagnosis.needs.empty()) KeepSureGains(findings);
   if (diagnosis.loader && !diagnosis.needs.empty()) {
-    // What was seen stays; what a change would gain is not known.
+    // The observation stays; the gain of a change is not known.
     for (Finding& finding : findings) {
       finding.predicted.reset();
       if (!diagnosis.loader->steady.steady) finding.severity = Severity::kInfo;

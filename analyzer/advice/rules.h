@@ -27,7 +27,7 @@ struct RuleInput {
   [[nodiscard]] const LoaderDiagnosis& loader() const { return *diagnosis.loader; }
   // Predicted effect of another number of workers and depth.
   [[nodiscard]] Prediction With(int workers, int prefetch) const;
-  // Predicted effect of making a factor free: the most that can be had from it.
+  // Predicted effect of making a factor free: the most that improving it can gain.
   [[nodiscard]] Prediction Without(Factor factor) const;
   // Predicted effect of one part of every batch taking `scale` times as long.
   [[nodiscard]] Prediction WithScaled(Factor part, double scale) const;
@@ -47,7 +47,7 @@ struct RuleInput {
   [[nodiscard]] bool HasCounter(std::string_view name) const;
   // Whether worker processes make the batches. Requires: diagnosis.loader.
   [[nodiscard]] bool HasWorkerProcesses() const;
-  // What is lacking to compare numbers of workers; empty: nothing.
+  // What the recording lacks to compare numbers of workers; empty: nothing.
   // Requires: diagnosis.loader.
   [[nodiscard]] Statement NeedsToCompareWorkers() const;
 };

@@ -3,8 +3,8 @@
 // The batches in flight do not fit into /dev/shm: sooner or later a worker dies with a bus error.
 //
 // Threshold: (prefetch + 1) batches per worker, and half as much again for batches that are being
-// replaced, do not fit into what others leave free. There is no finding if measurements show that
-// batches do not pass through /dev/shm (they are pickled).
+// replaced, do not fit into the space that others leave free. There is no finding if measurements
+// show that batches do not pass through /dev/shm (they are pickled).
 // Source: docs/diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A dataset calls a function that is known to be slow for what it does.
+// A dataset calls a function that is known to be slow for its task.
 // Threshold: a tenth of the workers' time (ours). Source: known_calls.h.
 #include "analyzer/advice/function_costs.h"
 #include "analyzer/advice/known_calls.h"

@@ -4,9 +4,9 @@
 //
 // Threshold: decoding takes 40 % of the fetches (docs/diagnosis.md R15, ours), and 80 % of it is
 // Pillow's.
-// Prediction: decoding 1.2 times as fast. Source: ternaus/imread_benchmark (MIT), five CPUs:
-// simplejpeg and OpenCV are 1.2 to 1.3 times as fast as Pillow with one process. rf-detr#1473: a
-// conversion back to PIL costs the gain.
+// Prediction: decoding 1.2 times as fast. Source: ternaus/imread_benchmark (MIT), five CPUs, one
+// process: simplejpeg and OpenCV are 1.2 to 1.3 times as fast as Pillow. rf-detr#1473: a conversion
+// back to PIL costs the gain.
 #include <array>
 #include <optional>
 #include <string>

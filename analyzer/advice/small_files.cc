@@ -3,8 +3,8 @@
 // Each sample is a small file of its own, and opening it costs more than reading its bytes.
 //
 // Threshold: at least nine reads for ten samples; reads take a quarter of the fetches, have less
-// than 1 MB each, at less than 50 MB/s and at least 1 ms each (ours). A read of that size takes a
-// tenth of that from the page cache, a third from a local SSD.
+// than 1 MB on average, run at less than 50 MB/s, and half of them take at least 1 ms (ours). From
+// the page cache such a read takes a tenth of that time, from a local SSD a third.
 // Source: docs/diagnosis.md R11; monodepth2#157, mmaction2#264.
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_data.h"
@@ -25,7 +25,7 @@ void SmallFiles(const RuleInput& input, Advice& out) {
   Finding finding;
   finding.id = "small-files";
   finding.predicted = input.Without(Factor::kRead);
-  if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
+  if (finding.predicted->speedup < 1.01) return;  // nothing waits for reads
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen = Say<words::kSmallFiles>(Give<"bytes_per_file">(bytes), Give<"read_s">(time));
   finding.evidence = {{"bytes_per_file", bytes},

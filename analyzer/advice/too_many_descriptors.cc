@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each tensor that is passed between processes holds a file descriptor. If a batch has many, they
-// use up the files that the process may open, and a loader dies with "received 0 items of ancdata"
-// or EMFILE.
+// Each tensor that is passed between processes holds a file descriptor. Batches of many tensors can
+// use up the descriptors that a process may have. Then a loader dies with "received 0 items of
+// ancdata" or EMFILE.
 //
 // Threshold: the batches in flight take half of the limit (ours: the program has files of its own).
 // Needs the facts loader.K.batch_tensors and limit.open_files of the training process. There is no
@@ -25,7 +25,7 @@ void TooManyDescriptors(const RuleInput& input, Advice& out) {
   const auto limit = NumberFact(facts, "limit.open_files");
   const bool by_name = TextFact(facts, "torch.sharing_strategy") == "file_system";
   if (!tensors || !limit || *limit <= 0 || by_name) return;
-  // One batch for every credit, and the batch that the program holds.
+  // One batch for every credit, and the batch that the training loop holds.
   const double open = *tensors * (config.credits() + 1);
   if (open < 0.5 * *limit) return;
   Finding finding;

@@ -5,9 +5,9 @@
 //
 // Threshold: as kernel-launch-bound, and 80 % of the usable cores are in use (docs/diagnosis.md
 // R35) or other programs keep the run from its cores.
-// Prediction: at most a step without idle time, because the trace does not tell how much of the
-// step is waiting for a core; the interval begins at the best smaller number of workers, if one is
-// better.
+// Prediction: at most the gain of a step without idle time, because the trace does not tell how
+// much of the step is waiting for a core. The interval begins at the rate with the best smaller
+// number of workers, if one is better.
 // Source: docs/diagnosis.md R35; SPDL's noisy neighbour (its advice: at most 40 % of the cores).
 #include <algorithm>
 #include <optional>
@@ -27,8 +27,8 @@ struct Fewer {
   Prediction predicted;
 };
 
-// Tries smaller numbers of workers, each a quarter less than the one before. Of those within one
-// percent of the best, takes the smallest.
+// Tries smaller numbers of workers, each a quarter less than the one before. Takes a larger number
+// only if it is one percent faster.
 Fewer FewerWorkers(const RuleInput& input) {
   const Pipeline& pipeline = input.loader().pipeline;
   std::vector<int> tried;

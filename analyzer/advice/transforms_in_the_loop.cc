@@ -39,9 +39,9 @@ void MoveLoopTransforms(Pipeline& pipeline) {
 
 std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input) {
   constexpr double kShare = 0.1;
-  constexpr double kWaits = 0.2;  // the workers are too slow already: that comes first
+  constexpr double kWaits = 0.2;  // the workers are too slow already; other rules say so
   constexpr double kGain = 1.05;
-  constexpr double kMore = 1.02;  // what one more worker has to gain
+  constexpr double kMore = 1.02;  // the least gain of one more worker
   if (!input.diagnosis.loader) return std::nullopt;
   const Pipeline& pipeline = input.loader().pipeline;
   if (pipeline.sample_tasks || !pipeline.beside.empty()) return std::nullopt;

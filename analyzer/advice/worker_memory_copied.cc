@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each worker has copied much of the memory that it shared with the process that forked it, mostly
-// early in its life: a reference count of a Python object lies in the same page as the object. If
-// copying still goes on and can be forecast, worker-memory-growth reports it instead.
+// early in its life. Using a Python object changes its reference count, and the kernel then copies
+// the whole page. If copying still goes on and can be forecast, worker-memory-growth reports it
+// instead.
 //
 // Threshold: 64 MB and a fifth of the training process's memory, as for growth (memory_forecast.h);
 // ours: a worker of torch that keeps its data in arrays copies some 20 to 40 MB.
@@ -45,7 +46,7 @@ void WorkerMemoryCopied(const RuleInput& input, Advice& out) {
                       {"minor_faults", copied.faults},  {"workers", static_cast<double>(workers)},
                       {"seen_s", copied.seen},          {"threshold_bytes", kGrowthBytes},
                       {"threshold_share", kGrowthShare}};
-  // It is a warning only below twice the cores: more workers are never needed.
+  // Warns if fewer workers fit than there are, or than twice the cores: more are never needed.
   std::optional<double> fit;
   if (memory.room > 0) {
     const double whole = copied.parent + copied.fresh;  // one worker, if all of it is copied

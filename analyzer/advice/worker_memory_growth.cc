@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The workers' memory grows by copy on write: the reference counts of Python objects that fork
-// shared turn their pages private one by one. The sign: private memory rises while anonymous memory
-// (private and shared together) does not. If a recording does not tell the two apart, private
-// memory alone decides.
+// The workers' memory grows by copy on write. After a fork the pages of Python objects are shared;
+// each change of a reference count makes one more page private. The sign: private memory rises
+// while anonymous memory (private and shared together) does not. If a recording lacks anonymous
+// memory, private memory alone decides.
 //
 // Threshold: memory_forecast.h.
 // Source: docs/diagnosis.md R26; pytorch#13246; gc.freeze in the documentation of Python.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers take memory and keep it: a leak, or a cache without a bound. The sign: anonymous memory,
-// resident or swapped out, rises, and the rise does not slow down.
+// Workers allocate memory and keep it: a leak, or a cache without a bound. The sign: anonymous
+// memory, resident or swapped out, rises, and the rise does not slow down.
 //
 // Threshold: memory_forecast.h. Growth that settles is a cache that fills or an allocator that
 // warms up, and makes no finding.

@@ -10,7 +10,7 @@ namespace {
 constexpr std::array kDeviceLimits = {DeviceLimit::kKernels, DeviceLimit::kCopies,
                                       DeviceLimit::kLaunches, DeviceLimit::kIdle};
 
-// All that a device did, and the whole time.
+// What one device of a process did. `busy`: the times in which kernels or copies ran.
 struct Lane {
   std::uint32_t process = 0;
   std::uint32_t device = 0;
@@ -74,7 +74,7 @@ DeviceLimit DeviceUse::limit() const {
 double DevicesUse::GainWithout(DeviceLimit limit) const {
   constexpr double kMostGain = 1000;
   double left = 1 - mean.Of(limit);
-  if (limit == DeviceLimit::kKernels) left += mean.beside;  // the copies beside them stay
+  if (limit == DeviceLimit::kKernels) left += mean.beside;  // the copies beside kernels stay
   return left > 1 / kMostGain ? 1 / left : kMostGain;
 }
 

@@ -12,18 +12,19 @@
 
 namespace penstock::analyzer {
 
-// What can limit a device. The times of the four add up to the whole.
+// What can limit a device. The times of the four add up to the whole recording.
 enum class DeviceLimit : std::uint8_t {
   kKernels,   // some kernel runs
   kCopies,    // a copy from or to the host runs, and no kernel
-  kLaunches,  // neither, for less than kLaunchGap: the next one is being launched
-  kIdle,      // neither, for longer: the host gives it nothing to do
+  kLaunches,  // nothing runs for at most kLaunchGap: the next kernel is being launched
+  kIdle,      // nothing runs for longer: the host gives the device nothing to do
 };
 // "kernels", ...
 [[nodiscard]] std::string_view DeviceLimitName(DeviceLimit limit);
 
-// A shorter gap lies between two launches. A loop that waits for data, or for a result, leaves a
-// longer one. Source: 5 to 20 us to launch a kernel from Python (docs/diagnosis.md R21), with room.
+// Gaps up to this length are taken for the time of a launch. A loop that waits for data, or for a
+// result, leaves longer gaps. Source: launching a kernel from Python takes 5 to 20 us
+// (docs/diagnosis.md R21); the limit leaves room.
 inline constexpr std::int64_t kLaunchGap = 100'000;  // ns
 
 // Fractions of the time from the first kernel or copy of the recording to the last.
@@ -46,7 +47,7 @@ struct DevicesUse {
   std::vector<DeviceUse> devices;
   DeviceUse mean;  // over all devices
 
-  // An upper bound of the speed-up if `limit` cost nothing: what runs beside it may then be the
+  // An upper bound of the speed-up if `limit` cost nothing, because something else may then be the
   // limit.
   [[nodiscard]] double GainWithout(DeviceLimit limit) const;
 };

@@ -22,14 +22,14 @@ namespace {
 
 using traces::StageId;
 
-// The replay simulates all of a run. The some fifty simulations after it need only so many batches
-// or samples.
+// The replay simulates the whole run. About fifty simulations follow it; for these a long run is
+// shortened to this many batches or samples.
 constexpr std::size_t kDiagnosisBatches = 8192;
 constexpr std::size_t kDiagnosisTasks = 131072;
 
 double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
   const double replay = std::clamp(1 - std::abs(loader.replay.error()) / kUselessReplay, 0.05, 1.0);
-  // A tie leaves the name open, but the figures are right all the same.
+  // In a tie the bottleneck's name is uncertain, but the figures are not.
   const double name = 0.55 + 0.45 * loader.attribution.margin;
   const double batches = std::min(1.0, static_cast<double>(loader.steady.batches) / 64.0);
   const double amount = loader.steady.steady ? 0.6 + 0.4 * batches : 1.2 * batches;
@@ -77,7 +77,7 @@ double WholeRate(const RunModel& model, const LoaderRun& run) {
 // it.
 bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diagnosis& diagnosis) {
   constexpr double kCounts = 0.95;
-  // What came before a change of the rate is not start-up.
+  // The part of a run before its rate changed is not start-up.
   if (loader.steady.change) return false;
   if (!run.probes.empty()) return false;  // the whole run includes experiments
   return run.use != LoopUse::kInterleaved && StartRecurs(loader.pipeline) &&
@@ -134,8 +134,9 @@ std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
   return gains;
 }
 
-// Most batches were not seen being made, so the simulator has nothing to work with. If the loop
-// waits, its bottleneck is what the data threads do most, if they were seen, and not the step.
+// Handles a run that was not simulated, because most of its batches were not seen being made. If
+// the loop waits, the step is not the bottleneck. The stage in which the data threads spend most
+// time is, if they were seen.
 void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   const bool simulated = loader.fetched >= 0.5 && IsSimulated(loader, diagnosis.run.loader());
@@ -149,7 +150,7 @@ void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   loader.attribution = std::move(found);
 }
 
-// Keeps the recorded setting: nothing is known that could rate another one.
+// Suggests the recorded setting, because no other setting can be predicted.
 void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
   Suggestion& kept = loader.suggestion;
   kept.workers = run.config.num_workers;
@@ -228,8 +229,8 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.loader = std::move(loader);
 }
 
-// Diagnoses each loader of the main one's process as if it were the main one. Loaders that the loop
-// drains together are one simulation, so they get the same suggestion.
+// Diagnoses each other loader in the main loader's process as if it were the main loader. Loaders
+// that the loop uses together are simulated together, so they get the same suggestion.
 void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
   constexpr std::size_t kMostLoaders = 8;
   std::vector<LoaderRun>& loaders = diagnosis.run.loaders;
@@ -253,8 +254,8 @@ void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
   }
 }
 
-// For a trace of kernels and copies alone: what takes most of the devices' time. Confidence grows
-// with the length of the recording and with the lead of the largest share.
+// Diagnoses a trace of kernels and copies alone: what takes most of the devices' time. Confidence
+// grows with the length of the recording and with the lead of the largest share.
 void DiagnoseDevices(Diagnosis& diagnosis) {
   diagnosis.devices = MeasureDevicesUse(diagnosis.run.devices_alone);
   const DevicesUse& use = diagnosis.devices;
@@ -272,8 +273,8 @@ void DiagnoseDevices(Diagnosis& diagnosis) {
       std::min(0.9, 0.4 + use.mean.Of(limit) - second) * std::min(1.0, use.window / kLong);
 }
 
-// The steady rate replaces that of the whole run. Where threads were seen to wait for each other,
-// that decides what is critical.
+// The steady rate replaces that of the whole run. If threads were seen to wait for each other,
+// these waits decide which part is critical.
 void TakeFeed(Feed feed, Diagnosis& diagnosis) {
   if (feed.to > feed.from) diagnosis.samples_rate = feed.rate;
   if (feed.doubt == FeedDoubt::kNone) {
@@ -286,7 +287,7 @@ void TakeFeed(Feed feed, Diagnosis& diagnosis) {
   diagnosis.feed = std::move(feed);
 }
 
-// A program without a loader that we know.
+// Diagnoses a program without a loader that we know.
 void DiagnoseStages(const traces::Trace& trace, Diagnosis& diagnosis) {
   const StageTable& stages = diagnosis.run.stages;
   diagnosis.gains = GainsByThreadTime(stages, diagnosis.run.data_life);
@@ -305,8 +306,8 @@ void DiagnoseStages(const traces::Trace& trace, Diagnosis& diagnosis) {
   if (diagnosis.gains.empty()) DiagnoseDevices(diagnosis);
   if (!diagnosis.gains.empty() && diagnosis.gains.front().speedup >= 1.05) {
     diagnosis.bottleneck = diagnosis.gains.front().factor;
-    // Thread time shows what is expensive, not what is critical. So the confidence is at most a
-    // half, and lower if the threads do other things as well.
+    // Thread time shows which stage is expensive, not which one is critical. So the confidence is
+    // at most a half, and lower if the threads do other things as well.
     const double busy = 1 - 1 / diagnosis.gains.front().speedup;
     diagnosis.confidence = 0.5 * busy * std::min(1.0, static_cast<double>(samples) / 64.0);
   }

@@ -28,12 +28,12 @@
 
 namespace penstock::analyzer {
 
-// Signs of trouble that a mean hides. Fractions; 0 where they do not apply.
+// Signs of trouble that a mean hides. Fractions, unless noted; 0 where they do not apply.
 struct Signals {
   double head_of_line = 0;     // share of the wait in which a later batch was finished
   double worker_busy = 0;      // share of the workers' time in the steady window
   double worker_idle = 0;      // share of the workers' time spent waiting for an index
-  double wall_per_cpu = 0;     // of fetches; 1: they compute all the time; 0: not known
+  double wall_per_cpu = 0;     // wall over CPU time of fetches; 1: all computing; 0: not known
   double batch_variation = 0;  // standard deviation over mean of the fetch times
   double startup = 0;          // share of the run: making iterators, waiting for first batches
   double startup_time = 0;     // seconds
@@ -44,7 +44,7 @@ struct LoaderDiagnosis {
   DeviceActivity device;  // in the steady windows
   CpuLoad cpu;
   Signals signals;
-  Pipeline pipeline;  // predictions start from it; the beginning of a long run
+  Pipeline pipeline;  // predictions start from it; of a long run only the beginning
   LoaderFacts facts;
   MemoryModel memory;
   Material material;
@@ -101,7 +101,7 @@ struct Diagnosis {
 // Scales the rates of `predicted` so that rate over base_rate() is its speed-up, to within 1 %. The
 // interval keeps its relative width.
 [[nodiscard]] Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted);
-// The rate on the same base if the data of `changed`, a variation of `recorded`, cost nothing.
+// The rate on the same base if data cost nothing in `changed`, a variation of `recorded`.
 // Requires: diagnosis.loader.
 [[nodiscard]] double CeilingOnBase(const Diagnosis& diagnosis, const Pipeline& recorded,
                                    const Pipeline& changed);

@@ -45,8 +45,8 @@ double SecondsIn(const std::vector<float>& slices, const FeedWindow& steady) {
   return sum;
 }
 
-// Leaves out the first fifth of the samples, while the queues fill, and the last ones, when no more
-// need to be made.
+// Leaves out the first fifth of the samples, when queues fill, and the last 3 %, when makers have
+// nothing left to do.
 FeedWindow FindFeedWindow(const std::vector<std::uint32_t>& counts, double slice,
                           std::size_t& made) {
   constexpr double kFilled = 0.2;
@@ -82,8 +82,8 @@ std::vector<FeedSide> SidesOf(const ThreadsUse& use, const FeedWindow& steady) {
   return sides;
 }
 
-// The processes that all of `makers` have in common, ancestors included, from the outermost
-// recorded one to the innermost.
+// The recorded processes that are ancestors of all makers, or the process of all makers itself; the
+// outermost comes first.
 struct Family {
   std::vector<ProcessId> line;
   bool unseen = false;  // an ancestor that did nothing visible started the first of them
@@ -126,10 +126,10 @@ bool Alternates(const FeedSide& side, double length) {
          length - side.blocked >= kDoes * length;
 }
 
-// The thread that takes the samples, in the outermost process that has to do with making them. It
-// is the first thread of that process, unless that one waits for another thread all the time; then
-// it is the thread that does most besides waiting and making data. `unseen`: it did nothing
-// visible, so it hardly waited.
+// The thread that takes the samples, in the outermost process that makes or takes samples. It is
+// the first thread of that process. If the first thread only waits for another thread, it is the
+// thread that does most besides waiting and making data. `unseen`: it did nothing visible, so it
+// hardly waited.
 struct LoopFound {
   std::optional<FeedSide> loop;
   bool unseen = false;
@@ -167,7 +167,7 @@ LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSid
       continue;
     }
     if (first == nullptr) return {std::nullopt, true, false};
-    // A process that another one started, and that makes data when it does not wait, is a maker.
+    // A process is a maker if another process started it and it mostly makes data or waits.
     const bool makes = first->data() > length - first->blocked - first->data();
     if (outer && makes && first->blocked >= kHardly * length) return {std::nullopt, true, false};
     const bool joins = first->blocked >= kJoins * length && !Alternates(*first, length);
@@ -179,8 +179,8 @@ LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSid
   return {std::nullopt, !joined, once};
 }
 
-// The time in which a maker did not wait for others. A thread that is never seen to wait may wait
-// unseen.
+// What the makers did in the steady part, in sum. Units: seconds. `certain` is false if some maker
+// was never seen to wait: it may have waited unseen.
 struct FeedMaking {
   double active = 0;
   std::array<double, kFeedParts> parts{};
@@ -212,7 +212,7 @@ FeedMaking MakingOf(const std::vector<FeedSide>& makers, const FeedWindow& windo
       run.CpuRate([&](ProcessId process) { return processes.count(process.value) > 0; }, from,
                   from + static_cast<std::int64_t>(length * 1e9));
   if (!cpu) return making;
-  double others = making.cpu;  // CPU time of their processes: at most what the loop uses
+  double others = making.cpu;  // CPU time of the stages, and at most that of the loop
   if (loop != nullptr && processes.count(loop->thread->process.value) > 0) {
     others += std::max(0.0, length - loop->blocked);
   }
@@ -239,12 +239,11 @@ double WaitForMakers(const FeedSide& loop, const std::vector<FeedSide>& makers,
 }
 
 // What the run gains if one cost of the loop, or of the makers beside it, is free. Units: shares of
-// the steady part. What the makers compute takes its time on `cores`, however many makers there
-// are.
+// the steady part. All makers together compute on `cores` cores, however many makers there are.
 //
-// Source of one core for all threads of an interpreter: ours, two threads that decode with Pillow
-// and resize, which releases the interpreter. Without a step of 3 and 5 ms the rate was 1.1 and 1.8
-// times as high; two cores predict 1.4 and 3.3, one core 1.3 and 2.0.
+// Source of one core for all threads of an interpreter: ours, two threads that decode and resize
+// with Pillow, which releases the interpreter. Without steps of 3 and 5 ms the rate was 1.1 and 1.8
+// times as high. Two cores predict 1.4 and 3.3, one core predicts 1.3 and 2.0.
 void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, double length,
                double cores) {
   const auto share = [length](double seconds) { return seconds / length; };
@@ -256,8 +255,8 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
   const auto gain = [now](double made, double taken) {
     return now / std::max({made, taken, now * 1e-3});
   };
-  // CPU time of the makers beside the stages is code of the program's own. The rest of their time
-  // is waiting for cores and for the interpreter; each part gets its share of it.
+  // The makers' CPU time outside the stages is code of the program's own. The rest of their time is
+  // waiting for cores and for the interpreter. Each part gets its share of this waiting.
   double known = 0;
   for (const double part : making.parts) known += share(part) / makers;
   double rest = std::max(0.0, make - known);
@@ -291,8 +290,8 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
 // The loop, and the threads that make data beside it.
 struct FeedParties {
   std::optional<FeedSide> loop;
-  bool unseen = false;  // it exists, but did nothing visible
-  bool joined = false;  // it may be another thread, which the first one waits for
+  bool unseen = false;  // the loop exists, but did nothing visible
+  bool joined = false;  // the loop may be a thread that the first thread waits for
   std::vector<FeedSide> makers;
   double blocked = 0;  // seconds, sum over all threads
 };
@@ -323,7 +322,7 @@ FeedParties FindParties(const ThreadsUse& use, const FeedWindow& window,
   return found;
 }
 
-// Where the loop's time goes.
+// Finds where the loop's time goes.
 void FindTaking(Feed& feed, const FeedParties& parties, const ThreadsUse& use,
                 const FeedWindow& window) {
   if (!parties.loop) return;
@@ -338,7 +337,7 @@ void FindTaking(Feed& feed, const FeedParties& parties, const ThreadsUse& use,
 FeedDoubt DoubtIn(const Feed& feed, const FeedParties& parties, const FeedMaking& making) {
   // The makers wait for the loop.
   const bool held = feed.makers > 0 && feed.active < 1 - 2 * kHardly;
-  // Waits are recorded in Python only. A loop that makes all of its data itself has none.
+  // Waits are recorded in Python only. A loop that makes all of its data itself has no waits.
   const bool alone = parties.loop && parties.loop->thread->python && feed.makers == 0;
   if (!making.certain || (!alone && parties.blocked <= 0)) return FeedDoubt::kNoBlock;
   const bool idle = feed.makers > 0 && feed.active < 0.5;  // whatever they wait for

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which threads wait for which in a program without a loader: the thread of the loop that takes the
-// samples, the threads that make them, and what each stage costs the run. It is found from what
-// threads do (data stages, and waits for other threads and processes), not from the names of
+// samples, the threads that make them, and what each stage costs the run. The roles are found from
+// what threads do (data stages, and waits for other threads and processes), not from the names of
 // classes. Source: docs/diagnosis.md 3.11.
 #pragma once
 
@@ -41,7 +41,7 @@ struct Feed {
   std::size_t processes = 0;  // of the makers, without the loop's
 
   // Gains if one factor, or all data (headroom), cost nothing. By operational laws a sample takes
-  // as long as the slower of the two sides; what it takes longer now is added.
+  // as long as the slower of the two sides: making and taking.
   std::vector<Gain> gains;
   double headroom = 1;
   Factor bottleneck = Factor::kNone;

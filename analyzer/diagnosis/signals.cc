@@ -46,9 +46,9 @@ std::int64_t Within(const SteadyState& steady, std::int64_t from, std::int64_t t
   return found;
 }
 
-// Seconds that the workers fetched, and seconds that they had, in the steady windows. Fetches that
-// were not seen whole count by their delivery, which is later by the time in the queue; over a run
-// that evens out.
+// Seconds that the workers fetched, and seconds that they had, in the steady windows. A fetch that
+// was not seen whole counts if its delivery lies in a window. Deliveries are later than fetches,
+// but over a run that evens out.
 struct Occupation {
   double busy = 0;
   double time = 0;

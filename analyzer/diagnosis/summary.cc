@@ -15,14 +15,14 @@ namespace {
 constexpr double kWaits = 0.05;        // waiting worth reporting, as in kineto and xprof
 constexpr double kWorthSaying = 1.05;  // smallest speedup worth reporting
 
-// Whether the simulation explains so little of the run that a gain by it is no figure to head a
-// report with. It is off by as much where other programs come and go.
+// Whether the simulation explains the run too badly for the headline to name a gain. Its error is
+// that large, for example, if other programs come and go.
 bool IsUnsure(const LoaderDiagnosis& loader) {
   constexpr double kUnsure = 0.2;
   return loader.fetched >= 0.5 && std::abs(loader.replay.error()) > kUnsure;
 }
 
-// What the verdict names apart from a step and a start.
+// Whether the factor is a part of the data's way, and not the step, start-up or the depth.
 bool IsPart(Factor factor) {
   return factor != Factor::kNone && factor != Factor::kCompute && factor != Factor::kStartup &&
          factor != Factor::kPrefetch;
@@ -38,7 +38,7 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   if (loader.fetched < 0.5 && bottleneck == Factor::kNone && diagnosis.wait_fraction >= kWaits) {
     return Say<words::kUnseen>(wait, rate, unit);
   }
-  // Shares of the data threads' time name the stage here. They do not tell the gain without it.
+  // The stage was found by its share of the data threads' time, which does not tell the gain.
   if (loader.fetched < 0.5 && bottleneck != Factor::kNone && bottleneck != Factor::kCompute) {
     return Say<words::kBusiest>(Give<"part">(PartOf(bottleneck, diagnosis.run.stages)), wait, rate,
                                 unit);
@@ -212,8 +212,9 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
       Give<"unit">(unit), Give<"why">(DoubtOf(diagnosis.feed)));
 }
 
-// Whether known transforms take at least half of the augmentation time. That time is everything but
-// reading and decoding, so the rest may be decoding or parsing by a library without a hook.
+// Whether known transforms take at least half of the augmentation time. Augmentation time is all
+// time except reading and decoding, so the rest may be decoding or parsing by a library without a
+// hook.
 bool IsNamed(const StageTable& stages) {
   const StageTotals& augment = stages[traces::StageId::kAugment];
   double named = 0;
@@ -221,10 +222,10 @@ bool IsNamed(const StageTable& stages) {
   return named >= 0.5 * Seconds(augment.wall);
 }
 
-// Whether augmentation mostly waits for something other than a core. The wall time of decoding,
-// divided by its CPU time, shows how much waiting for cores adds to computing. Augmentation waits
-// if at least 75 % of its wall time remains after subtracting its CPU time times that ratio. False
-// if fewer than 90 % of its spans have a CPU time.
+// Whether augmentation mostly waits for something other than a core. The ratio of wall time to CPU
+// time of decoding shows how much waiting for cores adds to computing. Augmentation's CPU time
+// times this ratio is its computing. It waits if at least 75 % of its wall time remains. False if
+// fewer than 90 % of its spans have a CPU time.
 bool IsWaiting(const StageTable& stages) {
   constexpr double kMostly = 0.75;
   const StageTotals& augment = stages[traces::StageId::kAugment];

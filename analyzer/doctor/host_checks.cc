@@ -116,7 +116,7 @@ void CheckMemory(Checks& checks) {
   checks.push_back(std::move(check));
 }
 
-// Memory in which PyTorch's workers hand over batches, and in which events are recorded.
+// Checks the memory in which PyTorch's workers hand over batches, and in which events are recorded.
 void CheckShm(Checks& checks) {
   struct statvfs shm {};
   if (statvfs("/dev/shm", &shm) != 0) {

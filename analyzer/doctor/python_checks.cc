@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says how Penstock sees the work of the packages that a Python installation has. It finds them by
-// the names of their .dist-info and .egg-info folders. It imports and runs nothing.
+// Says how Penstock sees the work of the packages in a Python installation. Packages are found by
+// the names of their .dist-info and .egg-info folders. Nothing is imported or run.
 #include <algorithm>
 #include <array>
 #include <set>

@@ -109,8 +109,8 @@ std::optional<fs::path> BehindShim(const fs::path& shim, const Environment& envi
   return std::nullopt;
 }
 
-// A program that runs another one named among its arguments, and those of its options that take a
-// value.
+// A program that runs the program named among its arguments. `options_with_value`: the letters of
+// its options that take a value. `cleans`: it cleans the environment.
 struct Launcher {
   std::string_view name;
   std::string_view options_with_value;
@@ -132,8 +132,8 @@ const Launcher* LauncherOf(const fs::path& program) {
   return nullptr;
 }
 
-// The words that `env -S TEXT` or `--split-string=TEXT` gives for the option at words[i], and how
-// many words the option takes; none if it is another option.
+// If the option at words[i] is `-S TEXT` or `--split-string=TEXT` of env: the words of TEXT, and
+// how many words the option takes. Empty and 0 for another option.
 std::pair<std::vector<std::string>, std::size_t> SplitString(const std::vector<std::string>& words,
                                                              std::size_t i) {
   const std::string& word = words[i];

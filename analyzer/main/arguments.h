@@ -17,8 +17,8 @@
 namespace penstock::analyzer {
 
 // Parses the arguments; `line` has the name of the command. Returns the exit status if nothing is
-// left to do, after --help, --version or a mistake. The message about a mistake ends with `hint`;
-// without one it names --help.
+// left to do, after --help, --version or a mistake. The message about a mistake ends with `hint`,
+// or names --help if there is no hint.
 [[nodiscard]] std::optional<int> Parse(traces::CommandLine& line,
                                        const std::vector<std::string>& arguments,
                                        std::string_view hint = "");

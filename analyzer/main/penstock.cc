@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock: the command that people run. What it does not do itself is a program beside it.
+// penstock: the command that people run. Commands that it does not do itself are programs beside
+// it.
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -38,7 +38,7 @@ class IgnoreInterrupts {
   IgnoreInterrupts(const IgnoreInterrupts&) = delete;
   IgnoreInterrupts& operator=(const IgnoreInterrupts&) = delete;
 
-  // The signals whose default a child must get back: those that were not ignored before.
+  // The signals that a child must have at their default: those that were not ignored before.
   [[nodiscard]] sigset_t Changed() const {
     sigset_t set;
     sigemptyset(&set);
@@ -91,7 +91,7 @@ Result<int> WaitFor(pid_t pid, const std::string& name) {
   return StatusOf(status);
 }
 
-// A stream of the program that is passed on to one of ours.
+// A stream of the program, which is passed on to a stream of this process.
 struct Stream {
   int read_end = -1;
   int write_end = -1;
@@ -152,7 +152,7 @@ struct Stream {
   }
 };
 
-// Takes what comes within so many milliseconds. Returns false if there was nothing.
+// Takes what comes within `timeout` milliseconds. Returns false if nothing came.
 bool TakeOnce(std::array<Stream, 2>& streams, int timeout,
               const std::function<void(std::string_view)>& on_line) {
   std::array<pollfd, 2> waits{};
@@ -216,7 +216,7 @@ Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error
   std::optional<int> ended;
   while (streams[0].open() || streams[1].open()) {
     const bool any = TakeOnce(streams, ended ? 0 : 100, on_line);
-    if (ended && !any) break;  // what it left behind holds the pipe: that is no part of the run
+    if (ended && !any) break;  // a process that it left behind may hold the pipe for longer
     if (counted.any() && !interrupted) interrupted = Clock::now();
     if (interrupted && !ended && !passed_on && Clock::now() - *interrupted >= kPatience) {
       passed_on = true;

@@ -24,7 +24,7 @@ std::string WhyNot(const Diagnosis& diagnosis) {
   return "not enough: needs a torch.utils.data.DataLoader, whose arguments it can change";
 }
 
-// Whether an override can select a loader by the line that makes it.
+// Whether an override can select a loader by its line: no other loader is made in that line.
 bool HasLineOfItsOwn(const RunModel& run, const std::string& loader) {
   return loader.find_first_of("#,") == std::string::npos &&
          std::none_of(run.loaders.begin(), run.loaders.end(),
@@ -117,7 +117,7 @@ class Tuner {
     Conclude(race);
   }
 
-  // Whether the time left is shorter than the longest run so far.
+  // Whether to stop: after an interrupt, or if the time left is shorter than the longest run.
   bool MustStop() {
     if (!result_.stopped.empty()) return true;
     if (options_.interrupted()) result_.stopped = "interrupted";

@@ -25,7 +25,7 @@ struct TuneRun {
 };
 
 // Runs the program under `setting` and returns its trace and losses.
-// Errors: those of the run. An error of the program as it is ends the tuning, unless something was
+// Errors: those of the run. If the program as it is fails, tuning ends, unless something was
 //         measured before. A setting that fails is not tried again.
 using TuneRunner = std::function<Result<TuneRun>(const TuneSetting& setting)>;
 

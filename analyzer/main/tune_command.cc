@@ -65,7 +65,7 @@ class TraceFolder {
   bool kept_;
 };
 
-// Whether the recorder ended the command because the limit was reached. The command's status then
+// Whether the recorder ended the command at the limit of time or batches. The command's status then
 // means nothing.
 bool StoppedAtLimit(const traces::Trace& trace) {
   const auto why = trace.facts().find("record.stopped");
@@ -145,8 +145,8 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   const auto made = folder.Make();
   if (!made) return Complain(kTuneName, made.error());
 
-  int own = 0;                       // the command's status, where it failed
-  const CountInterrupts interrupts;  // also between two runs: then the known results are shown
+  int own = 0;                       // the command's status, if it failed
+  const CountInterrupts interrupts;  // between two runs too; then the known results are shown
   std::size_t runs = 0;
   const TuneRunner run = [&](const TuneSetting& setting) -> Result<TuneRun> {
     const std::string trace = folder.Trace(++runs);

@@ -33,7 +33,7 @@ constexpr std::array<Uncombined, 9> kUncombined = {{{"collate-slow", true},
                                                     {"decodes-more-frames-than-used", false}}};
 
 // Transforms that the reference loader has, by their names in torchvision and albumentations. A
-// name that ends in "=" takes a size. "": the loader does it anyway.
+// name that ends in "=" takes a size. "": the loader does this without an operation.
 struct Operation {
   std::string_view transform;
   std::string_view name;

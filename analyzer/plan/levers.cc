@@ -176,7 +176,7 @@ void Finder::FindPictures() {
     draft.fast = 2.0 / 3;
     Take(std::move(draft));
   }
-  // A sample with four times the pixels leaves a random crop its choice.
+  // With four times the pixels of a sample, a random crop still has places to choose from.
   const double samples = std::max(1.0, loader_.facts.batch_size);
   const double pixels = (material.f32 / 4 + material.f16 / 2 + material.u8) / samples / 3;
   const double side = 32 * std::ceil(std::sqrt(4 * pixels * 4 / 3) / 32);

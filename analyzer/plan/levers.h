@@ -39,7 +39,7 @@ struct Lever {
 using LeverSet = std::uint32_t;
 inline constexpr std::size_t kMostLevers = 12;
 
-// A lever that the trace tells too little about.
+// A lever whose gain the trace does not tell.
 struct Unpredicted {
   std::string id;
   Statement change;
@@ -56,7 +56,7 @@ struct Levers {
   [[nodiscard]] bool Stays(LeverSet set) const;  // whether workers stay between epochs
 };
 
-// `outside`: those alone that penstock record --override applies, without an edit.
+// With `outside`, finds only the levers that penstock record --override applies without an edit.
 [[nodiscard]] Levers FindLevers(const Diagnosis& diagnosis, const std::vector<Finding>& findings,
                                 bool outside);
 

@@ -19,8 +19,8 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr double kAtLimit = 1.05;  // with less headroom the step is the limit, as in attribution
-// To name the bottleneck of a step, and to simulate its limits, a long recording is shortened to so
-// many batches or samples.
+// A long recording is shortened to this many batches or samples to name the bottleneck of a step,
+// and to simulate its limits.
 constexpr std::size_t kNamedBatches = 512;
 constexpr std::size_t kNamedTasks = 4096;
 
@@ -94,8 +94,8 @@ std::vector<Move> Planner::MovesTo(const Combination& end) const {
   return moves;
 }
 
-// Orders the moves: next comes the cheapest of those that gain, within 2 %, as much as the best
-// one.
+// Orders the moves. The next one is always the cheapest of those that gain as much as the best one,
+// within 2 %.
 std::vector<Move> Planner::InOrder(std::vector<Move> moves) {
   std::vector<Move> order;
   Combination at = space_.recorded();
@@ -221,7 +221,7 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
   return steps;
 }
 
-// The half of a prediction's interval on the lower side, as a fraction of the rate.
+// How far a prediction's interval reaches below its rate, as a fraction of the rate.
 double HalfWidth(const Prediction& predicted) {
   const Interval& rate = predicted.rate;
   return rate.estimate > 0 ? 1 - rate.low / rate.estimate : 1;
@@ -231,8 +231,8 @@ bool Gains(double gain, const Prediction& predicted) {
   return gain * (1 - HalfWidth(predicted)) > 1;
 }
 
-// Leaves out what gains less than its own interval, unless a later one gains, or fits, with it
-// alone.
+// Leaves out moves that gain less than their own interval. Keeps them if a later move gains, or
+// fits, only together with them.
 std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
   std::vector<Move> kept;
   std::vector<Move> pending;
@@ -263,7 +263,8 @@ std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
   return kept;
 }
 
-// The ceiling with the copies to the device that are left at the end, if those of now take longer.
+// The larger of two ceilings: that of the run as it is, and that with all moves, which may shorten
+// the copies to the device.
 double Planner::CeilingOf(const std::vector<Move>& moves) const {
   Combination at = space_.recorded();
   for (const Move& move : moves) at = With(move, at);

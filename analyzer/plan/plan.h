@@ -38,7 +38,7 @@ struct PlanStep {
   Statement risk;          // how it changes what the network sees; empty: not at all
   Statements notes;        // what is assumed
   Prediction predicted;    // together with the steps before it; speed-up over the run as it is
-  double gain = 1;         // speed-up over the steps before it
+  double gain = 1;         // speed-up over the run with the steps before it
   bool with_next = false;  // it gains only together with the next step
   PlanCost cost;
   Factor limited_by = Factor::kNone;
@@ -78,8 +78,8 @@ struct PlanRequest {
 };
 
 // The cheapest combination of changes within 2 % of the best that fits memory, /dev/shm and cores.
-// A step that gains less than its own interval is left out, unless it gains together with the next
-// one.
+// A step that gains less than its own interval is left out, unless it gains together with steps
+// after it.
 // Cost: about 1,000 simulations of 256 batches (2,048 samples if threads share them), then some 10
 //       of the whole pipeline for each step.
 // Requires: `findings` are those of RunRules().

@@ -49,7 +49,7 @@ class Trials {
     }
     return std::nullopt;
   }
-  // The fastest combination with this set of levers, or of all.
+  // The fastest combination with this set of levers; nullopt: with any set.
   [[nodiscard]] std::optional<Combination> Fastest(std::optional<LeverSet> set) const {
     const Tried* best = nullptr;
     for (const Tried& tried : all_) {
@@ -118,8 +118,8 @@ std::vector<LeverSet> Fullest(LeverSet of, const Levers& levers) {
   return full;
 }
 
-// The levers that gain something by themselves or on top of all others; of many, the eight most
-// promising.
+// The levers that gain something by themselves or on top of all others; at most the eight that gain
+// most.
 LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& arguments) {
   constexpr std::size_t kMostSearched = 8;
   constexpr double kSomething = 1.005;
@@ -149,7 +149,7 @@ LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& ar
   return set;
 }
 
-// Equally many batches of each of the first epochs, with their start-up in proportion.
+// The same number of batches from each of the first epochs, with their start-up in proportion.
 Pipeline ExcerptOf(const Pipeline& pipeline) {
   constexpr std::size_t kEpochs = 4;
   const std::size_t epochs = std::min(kEpochs, pipeline.epochs.size());
@@ -178,8 +178,8 @@ std::vector<Combination> PlanSpace::Arguments() const {
   std::vector<Combination> all = {recorded()};
   int most = MostWorkers(pipeline_, budget_);
   if (loader_.facts.most_workers > 0) most = std::min(most, loader_.facts.most_workers);
-  // Running without workers is tried only if Suggest() chose it: that weighs what workers gain by
-  // staying between epochs.
+  // Running without workers is tried only if Suggest() chose it: Suggest() considers that workers
+  // can stay between epochs.
   if (loader_.suggestion.workers == 0) AddOnce({0, 0, 1}, all);
   for (int workers = 1; workers <= most; ++workers) {
     if (pipeline_.sample_tasks) {
@@ -238,7 +238,7 @@ bool PlanSpace::Fits(const Combination& one) {
   if (changed == nullptr) return false;
   Combination arguments = one;
   arguments.levers = 0;
-  // The recorded setting did run; with changes that take no memory of their own it still does.
+  // The recorded setting did run, so it fits if the changes take no memory of their own.
   if (arguments == recorded() && !(changed->memory > 0)) return true;
   return Room(one, changed->memory, changed->facts);
 }

@@ -20,10 +20,10 @@ struct Combination {
   bool operator==(const Combination& other) const = default;
 };
 
-// How long combinations take and what they need, on a part of a recording.
+// Tells how long combinations take and what they need, on a part of a recording.
 class PlanSpace {
  public:
-  static constexpr std::size_t kBatches = 256;  // of the first epochs (up to four), as many of each
+  static constexpr std::size_t kBatches = 256;  // the same number from each of up to four epochs
   static constexpr std::size_t kTasks = 2048;   // samples, if threads share batches
 
   // Keeps references to its arguments.
@@ -35,7 +35,8 @@ class PlanSpace {
   // Seconds that the recorded work would take; 0: levers contradict each other, or the rate breaks
   // a law (predict/laws.h).
   [[nodiscard]] double Time(const Combination& one);
-  // Whether memory and /dev/shm have room for it. The recorded setting always fits.
+  // Whether memory and /dev/shm have room for it. The recorded arguments always fit, unless levers
+  // take memory of their own.
   [[nodiscard]] bool Fits(const Combination& one);
   [[nodiscard]] Setting SettingOf(const Combination& one) const;
   // Whether `a` costs less: by the effort of levers and changed arguments, then by workers, then by
@@ -61,9 +62,9 @@ inline constexpr double kPlanTolerance = 0.02;
 inline constexpr int kMostSimulations = 1000;
 
 // The cheapest combination within 2 % of the best. Tries all sets of the eight most promising
-// levers with the arguments that are best for some of them, then the best sets with all arguments
-// near theirs. Stops at about
-// kMostSimulations. Keeps the suggested arguments if they are as good.
+// levers with the arguments that are best for some of them, then the best sets with all numbers of
+// workers near theirs. Stops at about kMostSimulations. Keeps the suggested arguments if they are
+// as good.
 [[nodiscard]] Combination SearchPlan(PlanSpace& space, const Levers& levers,
                                      const Combination& suggested);
 
