@@ -30,7 +30,7 @@ Pipeline SettingsOf(const RecordedRun& recorded, const CpuLoad& load) {
   pipeline.pin_thread = handover.threaded;
   pipeline.in_order = config.in_order;
   pipeline.sample_tasks = config.sample_tasks && config.num_workers > 0;
-  // The ring of the reference loader has one batch more: the one that the program holds.
+  // The ring of the reference loader has one more batch: the training loop holds it.
   if (pipeline.sample_tasks) ++pipeline.prefetch;
   return pipeline;
 }
@@ -43,8 +43,8 @@ Pipeline PipelineOf(const RecordedRun& recorded, const CpuLoad& load) {
   return pipeline;
 }
 
-// Returns `load` with less waiting for cores by the kernel's account, if the replay of `pipeline`,
-// which was built without that waiting, is faster than the recording; otherwise `load` itself.
+// `pipeline` is built without the waiting for cores of the kernel's account. If its replay is
+// faster than the recording, returns `load` with less of that waiting; otherwise `load` itself.
 CpuLoad WithStayingWaits(const RecordedRun& recorded, const CpuLoad& load,
                          const Pipeline& pipeline) {
   if (recorded.run.use == LoopUse::kInterleaved) return load;  // other loaders shared the cores

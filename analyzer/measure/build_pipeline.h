@@ -10,8 +10,8 @@
 
 namespace penstock::analyzer {
 
-// The loader model of `run` in its recorded setting, with the recorded batch costs. `load` is that
-// of the same run.
+// The loader model of `run` in its recorded setting, with the recorded batch costs. `load` is the
+// CPU load of the same run.
 [[nodiscard]] Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run,
                                      const SteadyState& steady, const CpuLoad& load);
 

@@ -27,7 +27,7 @@ bool IsInside(const SteadyState& steady, const Batch& batch) {
   });
 }
 
-// The steady part of another loader: the windows of the loader with which it is drained.
+// The steady part of another loader: the windows of the main loader.
 SteadyState SteadyOf(const LoaderRun& other, const SteadyState& steady) {
   SteadyState out;
   out.steady = steady.steady;
@@ -84,9 +84,9 @@ std::vector<Taken> InOrder(const std::vector<const LoaderRun*>& runs) {
   return taken;
 }
 
-// Sets the steps of the loop: each lasts from one batch to the next one of any loader. A step that
-// does not count, a pause or the end of an epoch, gets at most the length of an ordinary step after
-// a batch of that loader.
+// Sets the steps of the loop: each lasts from one batch to the next batch of any loader. A step
+// that does not count (a pause or the end of an epoch) gets at most the median length of the steps
+// after batches of the same loader.
 void SetSteps(const std::vector<Taken>& taken, std::size_t loaders, EpochDemand& epoch) {
   std::vector<std::vector<double>> steps(loaders);
   for (std::size_t k = 0; k < taken.size(); ++k) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds one pipeline from several loaders that the training loop drains together. Pure.
+// Builds one pipeline from several loaders from which the training loop takes batches in turn.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -12,15 +13,16 @@
 
 namespace penstock::analyzer {
 
-// Joins `run` with the loaders that the loop drains together with it. The result is one epoch
+// Joins `run` with the loaders that the loop uses together with it. The result is one epoch
 // without start-up: the batches of all these loaders, in the order in which the loop took them. A
 // step lasts from one batch to the next batch of any of the loaders. `steady` and `load` are those
 // of `run`. A batch of another loader is counted if the next batch of `run` is counted.
 //
-// Returns nullopt if no other loader is drained together with `run`, or if one of them cannot be
-// simulated: it makes batches sample by sample in threads, repeats one fixed batch, or has no
-// batches; fewer than half of its batches were seen being made; the loop does not take all batches
-// on one thread; or more than 5 % of its steady batches are the first ones of an epoch.
+// Returns nullopt if no other loader is used together with `run`, or if one of them cannot be
+// simulated. A loader cannot be simulated if it makes batches sample by sample in threads, repeats
+// one fixed batch or has no batches, if fewer than half of its batches were seen being made, if the
+// loop does not take all batches on one thread, or if more than 5 % of its steady batches are the
+// first ones of an epoch.
 [[nodiscard]] std::optional<Pipeline> BuildTogether(const RunModel& model, const LoaderRun& run,
                                                     const SteadyState& steady, const CpuLoad& load);
 

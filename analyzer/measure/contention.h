@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Splits recorded waiting into two parts. Waiting for a file, a clock or a lock stays the same
-// under other settings. Waiting for a core does not: the simulator adds it by itself. Pure.
+// under other settings. Waiting for a core changes, and the simulator adds it by itself. Pure.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@ namespace penstock::analyzer {
 
 // The share of the recorded waiting (wall minus CPU time of the parts of a batch) that is not
 // waiting for a core. With this share, a simulation of `pipeline` takes as long to make the batches
-// as the recording did. 1 if it takes at most 1 % longer with all of the waiting, or without worker
-// processes.
+// as the recording did. 1 if the simulation takes at most 1 % longer with all of the waiting, or if
+// there are no worker processes.
 //
 // Shapes:   making: [batches of the pipeline], seconds; only counted batches matter.
 // Source:   ours. A thread that wakes up waits for a core however little it has to compute. So the
@@ -27,8 +27,9 @@ namespace penstock::analyzer {
 // Multiplies the waiting of batches, warm-up and slower workers by `share`.
 void ScaleWaiting(Pipeline& pipeline, double share);
 
-// Compares how long up to 1024 batches of a pipeline took to make with a simulation of them. The
-// batches are its first ones, or follow the first counted one if that comes late.
+// Compares the time that up to 1024 batches of a pipeline took to make with the time in a
+// simulation. The batches are the first of the pipeline, or start at the first counted one if that
+// comes late.
 class MakingReplay {
  public:
   // Shapes: making: as above.
@@ -36,7 +37,8 @@ class MakingReplay {
 
   // Seconds that making the counted batches took in the recording.
   [[nodiscard]] double recorded() const { return recorded_; }
-  // Seconds that making them takes in a simulation, after `change` has modified the pipeline.
+  // Seconds that making these batches takes in a simulation, after `change` has modified the
+  // pipeline.
   [[nodiscard]] double Simulated(const std::function<void(Pipeline&)>& change) const;
 
  private:

@@ -24,8 +24,8 @@ double Crowding(const CpuLoad& load) {
 }
 
 Work DecodeAlone(const Work& work, const CpuLoad& load, double contended) {
-  // `contended` is derived from the slowdown of decoding, so it is used only where that is what
-  // counts.
+  // `contended` is derived from the slowdown of decoding, so it is used only if nothing better than
+  // that slowdown is known.
   if (load.delays_known || !(load.squeeze > 0)) return WithoutContention(work, load);
   return {work.wall - contended * std::max(0.0, work.wall - work.cpu),
           std::min(work.cpu, work.wall)};

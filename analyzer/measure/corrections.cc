@@ -17,7 +17,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// The counters of a shorter run are too coarse to show threads that spans do not show.
+// Seconds. The counters of a shorter run are too coarse to show threads that spans do not show.
 constexpr double kTellingTime = 2;
 
 const LoaderConfig& ConfigOf(const CorrectionInput& input) {
@@ -32,7 +32,7 @@ bool Always(const CorrectionInput& /*input*/, const Pipeline& /*pipeline*/) {
   return true;
 }
 
-// Threads that fill batches together take samples as they come: none of them is slow, and none
+// Threads that fill batches together take samples as they come. No such thread counts as slow or
 // starts anew.
 bool MakesWholeBatches(const CorrectionInput& /*input*/, const Pipeline& pipeline) {
   return !pipeline.sample_tasks;
@@ -43,8 +43,8 @@ bool SharesStorage(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return reads.shared || reads.turns.taken();
 }
 
-// Gives steps that were pauses the length of an ordinary step, as the steady window leaves them out
-// too. This includes pauses before the window: a first step that compiles happens once.
+// Gives steps that were pauses the length of an ordinary step, because the steady window leaves
+// pauses out. This includes pauses before the window: a first step that compiles happens once.
 void SmoothPauses(const CorrectionInput& input, Pipeline& pipeline) {
   std::vector<double> steps;
   for (const Batch& batch : input.recorded.run.batches) steps.push_back(batch.step());
@@ -85,9 +85,8 @@ double CoresOfStep(const Pipeline& pipeline) {
   return pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
 }
 
-// CPU seconds of each batch that threads of the dataset's own must have computed, though none was
-// seen to decode: what the training process computes beyond what the cores could do during its
-// steps.
+// CPU seconds for each batch that threads of the dataset must have computed, though none was seen
+// to decode: the CPU time of the training process beyond the most that its steps can use.
 double ThreadsUnseen(const CorrectionInput& input, const Pipeline& pipeline) {
   constexpr double kLeast = 0.2;  // share of all that the process computes (ours)
   const bool here = ConfigOf(input).num_workers == 0;
@@ -122,9 +121,10 @@ bool KnowsWorkers(const CorrectionInput& input, const Pipeline& pipeline) {
   return input.account.batches > 0 && input.account.workers && pipeline.workers > 0;
 }
 
-// CPU seconds of each batch that a worker uses outside of its spans: those of its queue's thread,
-// and those of further threads. What the queue's spans do not hold counts as the latter if it comes
-// to half of the batch itself; to a tenth, if the workers were seen to have further threads.
+// CPU seconds for each batch that a worker uses outside of its fetches: in its queue's thread, and
+// in further threads. CPU time beyond the queue's spans counts as the queue's if it is small.
+// Otherwise further threads used it: from half of the fetch's CPU time on, or from a tenth on if
+// the workers were seen to have further threads.
 struct OutsideFetch {
   double queue = 0;
   double threads = 0;
@@ -150,13 +150,14 @@ bool HasWorkerThreads(const CorrectionInput& input, const Pipeline& pipeline) {
 
 void AddThreadsOfWorkers(const CorrectionInput& input, Pipeline& pipeline) {
   const double threads = MeasureOutsideFetch(input, pipeline).threads;
-  pipeline.others = 0;  // now it is known who else wanted the cores
+  pipeline.others = 0;  // the workers' own threads wanted the cores, not other programs
   pipeline.crowded = false;
   const RecordedRun& recorded = input.recorded;
   AddWorkerThreads(recorded.run, recorded.steady, threads, RecordedMaking(recorded), pipeline);
 }
 
-// Whether waiting for cores must be removed. Other programs are simulated as decoding shows them.
+// Whether waiting for cores must be removed here. If other programs crowd the machine, they are
+// simulated instead, as decoding shows them.
 bool WaitsForCores(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return !input.load.delays_known && !input.load.crowded && Crowding(input.load) > 0;
 }
@@ -243,7 +244,7 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
   }
   if (account.batches > 0) {
     account.consumer = CpuInWindows(recorded.model, steady, wire::kRoleConsumer);
-    // If several loaders are drained together, only the workers of this one count.
+    // If the loop uses several loaders together, only the workers of this one count.
     account.workers = run.use == LoopUse::kInterleaved
                           ? WorkersCpuInWindows(recorded.model, run, steady)
                           : CpuInWindows(recorded.model, steady, wire::kRoleWorker);

@@ -18,18 +18,18 @@
 namespace penstock::analyzer {
 
 // CPU seconds of the steady part, from the spans and from the processes' counters. Counters are
-// sampled some hundred milliseconds apart, so in short epochs they include what is not the loop's;
-// hence the limits in corrections.cc.
+// sampled some hundred milliseconds apart, so in short epochs they include CPU time from outside
+// the loop. Hence the limits in corrections.cc.
 struct CpuAccount {
   double batches = 0;
   double samples = 0;
   double fetch = 0;                // fetches in workers
-  double put = 0;                  // the part of handing over that computes
+  double put = 0;                  // the computing part of puts
   double transfer = 0;             // in the training process, outside of steps
   double step = 0;                 // seconds that the steps last
   std::optional<double> consumer;  // per second; nullopt: not recorded
   std::optional<double> workers;
-  bool further_threads = false;  // the workers had them, see HaveFurtherThreads()
+  bool further_threads = false;  // of the workers, see HaveFurtherThreads()
 };
 
 // The input of corrections. Refers to all of its parts while it lives.
@@ -63,9 +63,9 @@ struct CorrectionEffect {
 };
 std::vector<CorrectionEffect> ApplyCorrections(const CorrectionInput& input, Pipeline& pipeline);
 
-// Sets the load of the steps, which last `step` seconds of `time`, from the CPU seconds that the
-// training process computes outside of the loader. If steps take hardly any time, the process's
-// other work would dominate the ratio: then the load counts as not known, and as one core at most.
+// Sets the load of the steps from `outside`, the CPU seconds that the training process computes
+// outside of the loader. Steps last `step` seconds of `time`. If they take hardly any time, other
+// work of the process dominates the ratio. Then the load is not known, and one core at most.
 void SetStepLoad(double outside, double step, double time, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

@@ -71,12 +71,12 @@ std::optional<double> SlopeOfDecoding(const LoaderRun& run) {
   return std::clamp(slope, 1.0, y / x);  // other waiting is not negative
 }
 
-// The slowdown of decoding; 0: not known, or it waited for something else.
+// The slowdown of decoding; 0: not known, or decoding waited for something else.
 double SqueezeOf(const RunModel& model, const LoaderRun& run, const Totals& totals) {
   const Work& decode = totals.decode;
   if (model.mapped || !(decode.cpu > 0.1 * totals.fetch) || !(decode.cpu > 0)) return 0;
-  // Decoding that computes for less than a twentieth of its time is asleep. A machine with twenty
-  // programs for each core is of no use, and nobody trains on it.
+  // Decoding that computes for less than a twentieth of its time sleeps. Cores would have to be
+  // shared by twenty programs each to explain it, and nobody trains on such a machine.
   constexpr double kImplausible = 20;
   const double ratio = decode.wall / decode.cpu;
   if (!(ratio < kImplausible)) return 0;
@@ -100,9 +100,10 @@ double DelaySince(const CounterSeries& series, double from, double seen) {
   return std::max(0.0, series.value.back() - before) * 1e-9;
 }
 
-// How long workers waited for a core within their batches. All recorded batches count: the windows
-// of short epochs hold deliveries of batches that were made before. Computing has, as a rule,
-// nothing else to wait for, so the delay is charged to it first, and what is left to reads.
+// Measures how long workers waited for a core within their batches. All recorded batches count,
+// because the windows of short epochs hold deliveries of batches that were made before them.
+// Computing has, as a rule, nothing else to wait for. So the delay is charged to computing first,
+// and the rest of it to reads.
 //
 // Returns the wall time of computing for each second of its CPU time; nullopt: not known.
 std::optional<double> MeasureDelay(const RunModel& model, const LoaderRun& run, CpuLoad& load) {
@@ -223,8 +224,8 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   load.used = std::max(counted.value_or(0),
                        counted ? from_spans : from_spans * load.cores / load.own_cores);
   load.used += helpers.unseen;
-  // Ranks share the host as they need it. A rank can have what it got while the others had what
-  // they needed.
+  // Ranks share the host as they need it. If a rank used more than its equal part while the others
+  // used what they needed, it can have that much.
   if (model.host.ranks > 1 && counted) {
     const double own = CpuInWindows(model, steady, wire::kRoleConsumer).value_or(0) +
                        CpuInWindows(model, steady, wire::kRoleWorker).value_or(0);
@@ -232,18 +233,18 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
     load.own_cores = std::max(load.own_cores, std::min(own, left));
     load.cores = std::max(load.cores, load.own_cores);
   }
-  // Processes of one run that wake each other also wait for cores, in turns. Decoding tells whether
-  // other programs are the reason. Without decoding, a tenth of the batches' time spent waiting for
-  // cores is enough; with it a third, because the scheduler may have spared the decoding.
+  // Processes of one run that wake each other also wait for cores. Decoding tells whether other
+  // programs are the reason. Without decoding, a tenth of the batches' time spent waiting for cores
+  // is sign enough. With decoding it takes a third, because the scheduler may have spared decoding.
   const double counts = load.core_wait >= (load.squeeze > 0 ? 1.0 / 3 : 0.1) ? squeeze : 0;
   const double sign = std::max(load.squeeze, counts);
-  // A process that starts a program and waits for it also waits for a core: that program has it.
+  // A process that starts a program and waits for it seems to wait for a core. That program has it.
   load.helped = load.helpers >= kHelped * load.used;
   load.crowded = load.known && !load.helped && sign >= kSqueezed && load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
   // Each thread runs at 1 / squeeze of full speed, so cores * squeeze threads compete. The recorded
-  // ones among them are this thread and as many others as use, at that speed, what the counters
-  // show.
+  // ones among them are this thread and `beside` others, which at that speed use the CPU time that
+  // the counters show.
   double threads = std::max(1, run.config.num_workers);
   threads *= load.cores / load.own_cores;  // each rank has as many
   const double beside = load.used * squeeze * (threads - 1) / threads;

@@ -14,17 +14,17 @@ namespace penstock::analyzer {
 // How busy the cores were while the loader ran steadily.
 struct CpuLoad {
   double cores = 1;      // usable by all recorded ranks of the host: by affinity and quota
-  double own_cores = 1;  // of one rank: its equal part, or more if it used more
+  double own_cores = 1;  // usable by one rank: its equal part, or more if it used more
   // Slowdown of decoding: its wall over its CPU time, as far as it waited for a core; 0: not known.
   double squeeze = 0;
   bool crowded = false;  // slowed down although the recorded processes left cores free
-  double others = 0;     // number of threads of other programs that would explain it
+  double others = 0;     // threads of other programs that would explain the slowdown
   double helpers = 0;    // part of `used`: processes that help the main loader
   bool helped = false;   // `helpers` is a fifth of `used` or more
   double used = 0;       // CPU seconds per second, all traced processes of our host
-  // The kernel's account of waiting for cores, where it was recorded: its share of the waiting
-  // (wall minus CPU time) of workers in reads and in the other parts of batches, and of all the
-  // time of batches.
+  // The kernel's account of waiting for cores, if it was recorded. It is given as shares: of the
+  // workers' waiting (wall minus CPU time) in reads, of their waiting in the other parts of
+  // batches, and of the whole time of batches.
   bool delays_known = false;
   double delayed_reads = 0;
   double delayed_rest = 0;
@@ -42,8 +42,8 @@ struct CpuLoad {
 [[nodiscard]] CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run,
                                      const SteadyState& steady);
 
-// CPU seconds per second of the processes of `role` (nullopt: all) within the steady windows, so
-// without the imports of workers that start. nullopt: not recorded.
+// CPU seconds per second of the processes of `role` (nullopt: all) within the steady windows. So
+// imports of workers that start do not count. nullopt: not recorded.
 [[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
                                                  std::optional<wire::ProcessRole> role);
 // The same for the processes that `counts` accepts.
@@ -53,9 +53,9 @@ struct CpuLoad {
 [[nodiscard]] std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun& run,
                                                         const SteadyState& steady);
 
-// Whether worker processes of `run` had more threads at work than the worker itself, the thread of
-// its queue and one that a library leaves idle: in at least a tenth of what the counter "threads"
-// says within the steady windows. False if it was not recorded.
+// Whether worker processes of `run` had more than three threads: the worker itself, the thread of
+// its queue and one that a library leaves idle. True if at least a tenth of the samples of the
+// counter "threads" in the steady windows show more. False if the counter was not recorded.
 [[nodiscard]] bool HaveFurtherThreads(const RunModel& model, const LoaderRun& run,
                                       const SteadyState& steady);
 

@@ -37,7 +37,7 @@ void UseDevice(const LoaderRun& run, const DeviceRecords& records, const SteadyS
     done = std::max(done, on.end);
     after += demand.step;
   }
-  // The time that the device adds is not the CPU's.
+  // The CPU does not compute in the time that the device adds.
   if (after > before && after > 0) pipeline.step_load *= before / after;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps as the device does them. If kernels were recorded, the time between two batches in the loop
-// is not what a step takes: the loop hands work over and waits for the next batch while the device
-// is still busy, or it stands in a copy while the device finishes the batch before. Pure.
+// Steps as the device does them. If kernels were recorded, a step does not take the time between
+// two batches in the loop. The loop launches work and waits for the next batch while the device is
+// still busy, or it stands in a copy while the device finishes the batch before. Pure.
 //
-// A step lasts as long as the device needs for its batch: from the delivery, or the end of the
-// device's work on the batch before, to the end of its last kernel or copy, and at least as long as
-// the loop took. Its copies are the transfers beside which no kernel ran, not the calls. Assumes:
-// the loop never gets so far ahead of the device that it hides jitter of the loader.
+// A step lasts as long as the device works on its batch: from the delivery, or the end of the
+// device's work on the batch before, to the end of the batch's last kernel or copy. It lasts at
+// least as long as the loop took. Its copies are the transfers beside which no kernel ran, not the
+// calls. Assumes that the loop is never so far ahead of the device that it hides jitter of the
+// loader.
 #pragma once
 
 #include "analyzer/model/device_records.h"

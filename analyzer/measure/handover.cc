@@ -31,8 +31,8 @@ bool IsStreamed(const LoaderRun& run) {
   for (const Batch& batch : run.batches) {
     if (batch.get_start == kNever || batch.put_start == kNever || batch.put_end == kNever) continue;
     ++known;
-    // A sender that loses its core, or waits for its interpreter, right after writing looks like
-    // that too: but only now and then, or for a small part of the get.
+    // A sender that loses its core, or waits for its interpreter, right after writing looks the
+    // same, but only now and then, or for a small part of the get.
     const bool before = batch.get_start < batch.put_end && batch.get_start > batch.put_start;
     const double beside = NonNegativeSeconds(batch.put_end - batch.get_start);
     if (before && beside * 2 > batch.get.wall) ++early;
@@ -45,7 +45,7 @@ bool WasReady(const Batch& batch) {
   return batch.available() != kNever && batch.available() + kMargin < batch.wait_start;
 }
 
-// Gets on the loop's own thread, by time. While the loop waits for one batch, it takes others too.
+// Gets on the loop's own thread, by time. While the loop waits for one batch, it also gets others.
 class OwnGets {
  public:
   explicit OwnGets(const LoaderRun& run) {
@@ -68,13 +68,13 @@ class OwnGets {
   std::vector<std::pair<std::int64_t, std::int64_t>> gets_;
 };
 
-// A typical one of `pieces`, without its waiting for a core.
+// The typical length of `pieces` of work, without waiting for a core.
 double Undisturbed(std::vector<double> pieces, double crowding) {
   const Summary all = Summarize(pieces);
   return all.median - crowding * (all.median - all.p10);
 }
 
-// The time of a worker process between two batches whose indices it had.
+// The time of a worker process between two batches, if it had the indices of the second in time.
 double GapOfWorkers(const LoaderRun& run, double crowding) {
   std::map<std::pair<std::int32_t, std::uint16_t>, const Batch*> last;
   std::vector<double> gaps;
@@ -114,8 +114,8 @@ void MeasurePuts(const LoaderRun& run, double crowding, Handover& handover) {
   for (const Batch& batch : run.batches) {
     const bool known = batch.put.cpu > 0;
     const double cpu = known ? std::min(batch.put.cpu, batch.put.wall) : batch.put.wall;
-    // The sender of a message that does not fit into the pipe waits for the loop: the simulator
-    // adds that by itself.
+    // The sender of a message that does not fit into the pipe waits for the loop. The simulator
+    // adds this waiting by itself.
     const double part = handover.streamed ? 0 : 1 - crowding;
     handover.put.push_back(cpu + part * (batch.put.wall - cpu));
     whole += handover.put.back();
@@ -124,7 +124,7 @@ void MeasurePuts(const LoaderRun& run, double crowding, Handover& handover) {
   if (whole > 0) handover.put_share = computing / whole;
 }
 
-constexpr std::size_t kEnough = 8;  // batches of a sort, to tell it from another
+constexpr std::size_t kEnough = 8;  // batches of one kind, to tell it from another
 
 double MeanOf(const std::vector<double>& values) {
   double sum = 0;
@@ -133,7 +133,7 @@ double MeanOf(const std::vector<double>& values) {
 }
 
 // The same for gets, whose CPU time is not recorded. `busy`, by batch: its worker was making
-// another one when it was taken from the queue.
+// another batch during the get.
 void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& handover) {
   constexpr double kTaking = 0.8e-3;  // predict/scenario.cc: what first workers cost the loop
   std::vector<double> of_idle;
@@ -162,7 +162,7 @@ void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& hando
   if (whole > 0) handover.get_share = computing / whole;
 }
 
-// Seconds of hops of one sort: of batches that were delivered while a core was free, and of others.
+// Seconds of hops of one kind: of batches that were delivered while a core was free, and of others.
 struct Hops {
   std::vector<double> spare;
   std::vector<double> full;
@@ -212,8 +212,8 @@ Handover MeasureHandover(const LoaderRun& run, double cores, double crowding) {
   }
   handover.threaded = threaded * 2 > run.batches.size();
   const double late_usual = late.Usual(crowding);
-  // A few ready batches tell little. Then the time that follows a late batch is the hop; if
-  // unpickling was not recorded it is in that time, and recurs with every batch.
+  // Fewer ready batches tell little. Then the time after a late batch counts as the hop. If
+  // unpickling was not recorded, it is in that time and recurs with every batch.
   if (ready.count() >= 4) {
     handover.next = ready.Usual(crowding);
   } else {

@@ -12,9 +12,9 @@
 namespace penstock::analyzer {
 
 struct Handover {
-  double next = 0;          // in next() for a batch that was ready, without getting it
+  double next = 0;          // in next() for a batch that was ready, without its get
   double latency = 0;       // from put to delivery if the loop waited, without get and next
-  double overhead = 0;      // of a worker between two batches (or samples) that it had indices for
+  double overhead = 0;      // of a worker between two batches (or samples) with known indices
   bool threaded = false;    // another thread takes batches from the queue (pinning)
   bool streamed = false;    // messages exceed the pipe: they are read while they are written
   std::vector<double> put;  // by batch
@@ -26,18 +26,19 @@ struct Handover {
   double get_share = 1;             // share of `get` that computes
 };
 
-// `cores`: the number that the run may use. `crowding`: these short pieces of work sometimes take
-// longer than when nothing disturbs them; the part of that extra time which was waiting for a core,
-// from 0 (cores are idle) to 1 (no core ever is).
+// `cores`: the number of cores that the run may use. `crowding`: the part of extra time that was
+// waiting for a core, from 0 (cores are idle) to 1 (no core is ever idle). Extra time is the time
+// by which a short piece of this work takes longer than an undisturbed one.
 //
 // Estimator: an undisturbed piece is as short as the fastest tenth; for a put it is its CPU time,
-//            if that was recorded. What is not waiting for a core is waiting for the other side:
-//            for the pipe, or for the interpreter of the worker, which hands over a file
-//            descriptor. The interpreter costs time only while the worker makes another batch;
-//            `asking` is how much longer such gets took than those from idle workers. `next` comes
-//            from batches that were handed out while fewer workers were busy than there are cores
-//            (from the fastest tenth of all, if there are fewer than eight of these). `preempted`
-//            is how much longer it took otherwise; nullopt if that was seen fewer than eight times.
+//            if that was recorded. Extra time that is not waiting for a core is waiting for the
+//            other side: for the pipe, or for the interpreter of the worker, which hands over a
+//            file descriptor. The interpreter costs time only while the worker makes another batch.
+//            `asking` is how much longer such gets took than gets from idle workers. `next` comes
+//            from batches that were delivered while fewer workers were busy than there are cores.
+//            If there are fewer than eight such batches, it comes from the fastest tenth of all.
+//            `preempted` is how much longer the other batches took; nullopt if there are fewer than
+//            eight of them.
 [[nodiscard]] Handover MeasureHandover(const LoaderRun& run, double cores, double crowding);
 
 }  // namespace penstock::analyzer

@@ -10,7 +10,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// CPU seconds in a time of the run (seconds).
+// CPU seconds that were used between `from` and `at`. Units: seconds of the run.
 struct Counted {
   double from = 0;
   double at = 0;
@@ -21,7 +21,7 @@ bool Earlier(const Counted& a, const Counted& b) {
   return a.at < b.at;
 }
 
-// When processes had waited for others, and how much those had computed.
+// When a process had waited for the end of others, and how much these others had computed.
 std::vector<Counted> WaitedFor(const RunModel& model) {
   std::vector<Counted> found;
   for (const CounterSeries& series : model.counters) {
@@ -65,8 +65,8 @@ double UnseenCpu(const RunModel& model, const SteadyState& steady) {
     for (; next != ended.end() && next->at <= one.at; ++next) {
       if (next->at >= one.from - kApart) known += next->cpu;
     }
-    // A process that lived for long is waited for in one moment. Its work was not done in that
-    // moment.
+    // The CPU time of a process appears all at once, when another has waited for its end. The cores
+    // cannot have done more than this since the counter's last sample.
     const double most = (one.at - one.from) * model.host_cores();
     if (InWindow(model, steady, one.at)) unseen += std::clamp(one.cpu - known, 0.0, most);
   }

@@ -13,7 +13,7 @@ namespace penstock::analyzer {
 struct HelpersCpu {
   double recorded = 0;  // by RunModel::helpers
   double unseen =
-      0;  // by processes that recorded nothing: from the counters of who waited for them
+      0;  // by processes that recorded nothing: from counters of the processes that awaited them
   [[nodiscard]] double sum() const { return recorded + unseen; }
 };
 

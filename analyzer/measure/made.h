@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches of one kind beside others. What some of them cost beyond the others is subtracted, and
+// Costs of batches of one kind beside other batches. The extra cost of one kind is subtracted, and
 // put where it belongs. Values.
 #pragma once
 
@@ -24,9 +24,9 @@ struct Made {
   [[nodiscard]] double mean() const { return samples > 0 ? sum.service() / samples : 0; }
 };
 
-// Makes each part of `batches` cheaper by the time per sample that `own` took for it beyond
-// `usual`. Parts that took no longer stay. Returns the sum, by part, of what `own` took beyond
-// `usual`.
+// Makes each part of `batches` cheaper by the time per sample that it took longer in `own` than in
+// `usual`. Parts that did not take longer stay. Returns, by part, the sum of the extra time in
+// `own`.
 // Requires: usual.samples > 0.
 [[nodiscard]] Demand TakeOffBeyond(const Made& own, const Made& usual,
                                    std::span<Demand* const> batches);

@@ -51,7 +51,7 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   }
   demand.get = handover.get[i];
   demand.next = handover.next_of[i];
-  // With a pin thread the hop includes what that thread does.
+  // With a pin thread the hop includes that thread's work.
   demand.latency = handover.latency;
   if (handover.threaded) demand.latency = std::max(0.0, demand.latency - demand.get - demand.pin);
   return demand;
@@ -106,8 +106,9 @@ SampleCost MeanSample(const LoaderRun& run) {
           mean(sum.tokenize.wall), mean(sum.tokenize.cpu)};
 }
 
-// A batch whose samples were not seen gets average ones. Batches that share recorded costs share
-// them here too; `placed` maps the place of such costs in run.samples to their place in `epoch`.
+// Adds the sample costs of a batch. If its samples were not seen, it gets average ones. Batches
+// that share recorded costs share them here too; `placed` maps the place of such costs in
+// run.samples to their place in `epoch`.
 void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& average,
                 const CpuLoad& load, double contended,
                 std::unordered_map<std::size_t, std::size_t>& placed, EpochDemand& epoch) {
@@ -126,8 +127,9 @@ void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& aver
   }
 }
 
-// The batch whose costs each batch takes: itself. If a recording lost a part, a batch that was not
-// seen being made takes those of the last one before it that was (or of the first one).
+// By batch: the index of the batch whose costs it takes, usually its own. If a recording lost a
+// part, a batch that was not seen being made takes the costs of the last batch before it that was
+// seen, or of the first one seen.
 std::vector<std::size_t> SourcesOf(const LoaderRun& run) {
   std::vector<std::size_t> sources(run.batches.size());
   std::size_t seen = 0;
@@ -216,7 +218,7 @@ std::vector<double> RecordedMaking(const RecordedRun& recorded) {
     if (!recorded.steady.in_window[i]) continue;
     const std::size_t source = recorded.sources[i];
     const Batch& batch = run.batches[source];
-    const bool own = batch.put_thread == batch.fetch_thread;  // the same thread also hands it over
+    const bool own = batch.put_thread == batch.fetch_thread;  // the same thread also puts it
     making[i] = batch.fetch.wall + (own ? recorded.handover.put[source] : 0);
   }
   return making;

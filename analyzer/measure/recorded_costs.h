@@ -34,7 +34,7 @@ struct RecordedCosts {
                                             bool sample_tasks);
 
 // How many seconds each batch of the steady part took to be made; 0 for other batches. A batch that
-// was not seen being made counts as long as the one whose costs it takes.
+// was not seen being made gets the time of the batch whose costs it takes.
 [[nodiscard]] std::vector<double> RecordedMaking(const RecordedRun& recorded);
 
 }  // namespace penstock::analyzer

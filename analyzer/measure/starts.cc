@@ -62,7 +62,7 @@ std::vector<double> WorkerStarts(const LoaderRun& run, const Epoch& epoch, doubl
 
 double OneMoreStart(const LoaderRun& run, const Epoch& epoch, const std::vector<double>& starts,
                     double charged) {
-  constexpr double kFork = 0.05;  // to fork a Python process that has imported torch; assumed
+  constexpr double kFork = 0.05;  // seconds to fork a Python process with torch; assumed
   const std::int64_t sent = run.batches[epoch.first].index_sent;
   const bool seen = epoch.start != kNever && sent != kNever && sent >= epoch.start;
   if (!run.config.sample_tasks && run.config.num_workers > 0 && seen) {

@@ -11,9 +11,10 @@ namespace penstock::analyzer {
 
 // The share of an epoch's start-up that counts for the recorded part of it, 0 to 1.
 //
-// An epoch that was seen to end counts in full, one whose recording was cut short in proportion to
-// its length, and not at all if its length is unknown. `ended_mean`: mean number of batches of the
-// epochs that were seen to end; 0: there are none.
+// The start-up of an epoch that was seen to end counts in full. If the recording cut the epoch
+// short, start-up counts in proportion to the recorded batches, or not at all if the epoch's length
+// is unknown. `ended_mean`: mean number of batches of the epochs that were seen to end; 0: there
+// are none.
 [[nodiscard]] double Amortised(const LoaderRun& run, const Epoch& epoch, double ended_mean);
 
 // By worker: the time from the call for an iterator to its first fetch, times `charged`. Without
@@ -22,10 +23,10 @@ namespace penstock::analyzer {
                                                double charged);
 
 // How much each further worker adds to the start of all: workers are started one after the other,
-// and no index is sent before all are started. What happens once before the first one (a dataset is
-// prepared, a forkserver starts) does not grow with their number. If workers were seen to appear,
-// the time between them tells; a single worker counts as a usual start. `starts`: WorkerStarts() of
-// the epoch.
+// and no index is sent before all are started. Work before the first worker (a dataset is prepared,
+// a forkserver starts) happens once, for any number of workers. If several workers were seen to
+// appear, the time between them tells; for a single worker a usual start is assumed. `starts`:
+// WorkerStarts() of the epoch.
 [[nodiscard]] double OneMoreStart(const LoaderRun& run, const Epoch& epoch,
                                   const std::vector<double>& starts, double charged);
 

@@ -8,8 +8,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// How much a counter of waiting grew within the steady windows, and how much of their time it
-// covers. Seconds.
+// How much a counter of waiting grew within the steady windows, and how much of the windows' time
+// it covers. Units: seconds.
 struct DelaySeen {
   double delay = 0;
   double time = 0;
@@ -28,7 +28,7 @@ DelaySeen DelayInWindows(const CounterSeries& series, const SteadyState& steady,
   return seen;
 }
 
-// Makes steps shorter by the fraction `delay`; they compute as much as before.
+// Makes steps shorter by the fraction `delay`. Their CPU time stays.
 void Shorten(double delay, Pipeline& pipeline) {
   for (EpochDemand& epoch : pipeline.epochs) {
     for (Demand& demand : epoch.batches) demand.step *= 1 - delay;
@@ -57,7 +57,7 @@ double TransformsInSteps(const LoaderRun& run, const SteadyState& steady) {
 
 double DelayOfSteps(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   constexpr double kMost = 0.9;
-  constexpr double kEnoughSeconds = 1;  // seconds: some twenty samples of the counter
+  constexpr double kEnoughSeconds = 1;  // some twenty samples of the counter
   double busy = 0;
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     const Batch& batch = run.batches[i];

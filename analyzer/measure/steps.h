@@ -10,21 +10,21 @@
 
 namespace penstock::analyzer {
 
-// Whether copies to a device or kernels were seen. Then the CPU does not do all of a step.
+// Whether copies to a device or kernels were seen. If so, the CPU does not do all of a step.
 [[nodiscard]] bool FeedsDevice(const RunModel& model);
 
 // The share of the steady steps that the loop's thread spends on transforms of whole batches.
 [[nodiscard]] double TransformsInSteps(const LoaderRun& run, const SteadyState& steady);
 
-// The part of the time that the loop spends on steps (without workers: on making batches too) in
-// which the kernel kept the first thread of its process from a core: the simulator adds that by
-// itself. 0 where it is not known, or another thread runs the loop.
+// The part of the loop's time on steps (without workers: on making batches too) in which the kernel
+// kept the first thread of its process from a core. The simulator adds this waiting by itself. 0 if
+// it is not known.
 [[nodiscard]] double DelayOfSteps(const RunModel& model, const LoaderRun& run,
                                   const SteadyState& steady);
 
-// Shortens the steps of `pipeline` by as much of `delay` (a fraction of them) as the simulation
-// adds again, until it is as fast as the run was: `rate` samples per second. The rest of the delay
-// came from other programs and stays. Cost: some eight simulations.
+// Shortens the steps of `pipeline` by a part of `delay` (a fraction of the steps). The part is so
+// large that the simulation is as fast as the run was: `rate` samples per second. The rest of the
+// delay came from other programs and stays. Cost: some eight simulations.
 void TakeDelayOffSteps(double delay, double rate, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

@@ -12,7 +12,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The number of each worker. The worker of a later epoch that replaces another has the same one.
+// The number of each worker process. A worker that replaces another in a later epoch has the same
+// number.
 std::map<std::uint32_t, int> NumbersOf(const LoaderRun& run) {
   std::map<std::uint32_t, int> numbers;  // by process
   for (const WorkerRun& worker : run.workers) numbers[worker.process.value] = worker.worker_id;
@@ -33,8 +34,8 @@ void ShareDevice(const ReadCosts& reads, double each, Pipeline& pipeline) {
   }
 }
 
-// An upper bound of the CPU seconds of reads: what fetches computed beyond their other parts.
-// Infinite if that was not measured.
+// An upper bound of the CPU seconds of reads: the CPU time of fetches outside of their other parts.
+// Infinite if the CPU time was not measured.
 double ComputingOfReads(const LoaderRun& run) {
   double most = 0;
   for (const Batch& batch : run.batches) {
@@ -54,8 +55,8 @@ void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipelin
   const bool turns = reads.turns.taken() && pipeline.workers > 1 && !pipeline.sample_tasks;
   if (!(reads.shared || turns) || !(samples > 0)) return;
   const StageTotals& read = model.stages[traces::StageId::kRead];
-  // Reads that mostly compute compete for the cores, not for storage. Of reads that take turns it
-  // is known what they wait for.
+  // Reads that mostly compute compete for the cores, not for storage. Reads that take turns wait
+  // for each other, so their computing does not matter.
   const double computing = read.cpu_known() ? Seconds(read.cpu) : ComputingOfReads(run);
   const bool computes = computing > 0.5 * Seconds(read.wall);
   if (!turns && computes) return;
@@ -117,8 +118,8 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
     beyond.cpu = std::min(beyond.cpu, beyond.wall);
     pipeline.slower.push_back(beyond);
   }
-  // The order does not say which workers they were: a pool of another size is assumed to have them
-  // too.
+  // The order does not tell which workers were slow, because a pool of another size is assumed to
+  // have as many slow ones.
   std::sort(pipeline.slower.begin(), pipeline.slower.end(),
             [](const Work& a, const Work& b) { return a.wall > b.wall; });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs of a pipeline's batches that come from where they were made, moved to their place in the
-// loader model: storage that all readers share, and workers that are slower than the others.
+// Moves two costs of a pipeline's batches to their place in the loader model: waiting at storage
+// that all readers share, and the extra time of workers that are slower than the others.
 #pragma once
 
 #include "analyzer/model/run_model.h"
@@ -10,14 +10,14 @@
 
 namespace penstock::analyzer {
 
-// If reads slow each other down, or take turns, subtracts the time that they waited for one
-// another. The device, or the lock, is simulated instead.
+// If reads slow each other down, or take turns, subtracts the time that they waited for each other.
+// The device, or the lock, is simulated instead.
 // Requires: the batches of `pipeline` are those of `run`, with their reads as recorded.
 void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipeline);
 
-// Makes the batches of a worker that is slower than the others as cheap as theirs. The difference
-// becomes Pipeline::slower, for any number of workers. analyzer/model/slow_workers.h says when a
-// worker is slow.
+// Makes the batches of a slow worker as cheap as those of the others. The difference becomes
+// Pipeline::slower, for any number of workers. analyzer/model/slow_workers.h says when a worker is
+// slow.
 void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

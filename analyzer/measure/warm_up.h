@@ -14,7 +14,7 @@ namespace penstock::analyzer {
 
 // Makes the first batches of new workers (without workers: of the process) as cheap as the others.
 // The difference, times `charged` (see starts.h), becomes EpochDemand::warm_up of each epoch in
-// which workers start. It is that of one worker, so it holds for any number of workers.
+// which workers start. It is the extra cost of one worker, so it holds for any number of workers.
 //
 // Shapes:   charged: [epochs of the run].
 // Requires: the epochs of `pipeline` are those of `run`, unless its samples are made by threads.

@@ -12,7 +12,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// All parts except reads, which wait for something else.
+// A part of a batch. Reads are left out, because they wait for something else.
 struct Part {
   Work Batch::*seen;
   Work Demand::*demand;
@@ -63,8 +63,8 @@ void Add(const Added& added, double scale, Pipeline& pipeline) {
   }
 }
 
-// Removes up to `most` seconds of the waiting in `work`, and the CPU time of other threads that
-// falls into it. `own`: CPU seconds of the thread itself, which stay. Returns what was removed.
+// Removes up to `most` seconds of the waiting in `work`, and the CPU time of other threads in this
+// waiting. `own`: CPU seconds of the thread itself, which stay. Returns the removed time.
 Work TakeWait(Work& work, double own, double most) {
   const double waiting = std::max(0.0, work.wall - own);
   const double taken = std::min(waiting, most);

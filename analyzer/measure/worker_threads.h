@@ -13,25 +13,26 @@
 
 namespace penstock::analyzer {
 
-// Adds `seconds` of CPU time to each batch: to the parts in which the recorded thread waited though
-// there was nothing to read, in proportion to that waiting. If the CPU time of such a part exceeds
-// its wall time, several threads compute it at once.
+// Adds `seconds` of CPU time to each batch. It goes to the parts other than reads in which the
+// recorded thread waited, in proportion to that waiting. If the CPU time of such a part exceeds its
+// wall time, several threads compute the part at once.
 //
 // If there are more threads than cores, a part ends only when the last thread has had its turn. So
-// if the replay makes the batches faster than the recording did, CPU time is added for that too, up
-// to three times `seconds`.
+// if the replay makes the batches faster than the recording did, more CPU time is added, up to
+// three times `seconds`.
 //
 // Shapes:   making: [batches of the pipeline], seconds that each took to be made.
 // Cost:     at most eight simulations of up to 1024 batches.
 void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double seconds,
                       std::span<const double> making, Pipeline& pipeline);
 
-// Adds `seconds` of CPU time to each batch that others compute while the thread that fetches it
-// waits for them: processes that help and, without workers, threads of the training process.
+// Adds `seconds` of CPU time to each batch, computed by others while the thread that fetches the
+// batch waits for them. Others are processes that help and, without workers, threads of the
+// training process.
 void AddThreadsBeside(double seconds, Pipeline& pipeline);
 
 // Moves the time that a worker waits for the dataset's own threads to the stages in which these
-// threads spend their time, in proportion. What the worker computed itself stays where it is.
+// threads spend their time, in proportion. The worker's own CPU time stays where it is.
 //
 // Requires: the batches of `pipeline` are those of `recorded`, and already include what other
 //           threads compute.

@@ -58,7 +58,7 @@ std::optional<CopiedMemory> MeasureOne(const RunModel& model, const LoaderRun& r
   CopiedMemory one;
   one.seen = std::max(0.0, walk->at - counted->at.front());
   one.faults = faults->LastUntil(walk->at).value_or(0);
-  // The smaller of what the worker had at its first sample and what its parent had then.
+  // The worker's memory at its first sample, or its parent's memory at that time if that is less.
   one.parent = counted->value.front();
   if (const auto* forked = SeriesOf(model, run.config.consumer, "rss_anon_bytes")) {
     one.parent = std::min(one.parent, NearestTo(*forked, counted->at.front()));
@@ -87,7 +87,7 @@ std::optional<CopiedMemory> MeasureCopiedMemory(const RunModel& model, const Loa
     if (const auto one = MeasureOne(model, run, worker.process, page_bytes)) seen.push_back(*one);
   }
   if (seen.empty()) return std::nullopt;
-  // Takes one worker as it is: medians of single fields would not add up.
+  // Takes all values from one worker, because medians of single fields would not add up.
   std::sort(seen.begin(), seen.end(),
             [](const CopiedMemory& a, const CopiedMemory& b) { return a.copied < b.copied; });
   CopiedMemory median = seen[(seen.size() - 1) / 2];

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of the training process's memory its forked workers have copied. It is found from
-// signals that cost almost nothing: what the kernel counts for each process, and one walk of its
-// page tables. Copying that ends early is not growth (memory_growth.h), but takes as much memory.
-// Pure.
+// How much of the training process's memory its forked workers have copied. Two signals that cost
+// almost nothing tell it: the kernel's counters of each process, and one walk of its page tables.
+// Copying that ends early is not growth (memory_growth.h), but takes as much memory. Pure.
 #pragma once
 
 #include <optional>
@@ -12,12 +11,12 @@
 
 namespace penstock::analyzer {
 
-// One worker: that with the median of `copied`. Bytes.
+// The worker with the median of `copied`. Units: bytes.
 struct CopiedMemory {
-  double copied = 0;         // anonymous pages that fork shared and that it has copied
+  double copied = 0;         // anonymous pages that fork shared and that the worker has copied
   double parent = 0;         // anonymous memory of the training process when it forked
-  double fresh = 0;          // other anonymous memory that it took
-  double private_bytes = 0;  // anonymous and its own, in all
+  double fresh = 0;          // anonymous memory that the worker took besides
+  double private_bytes = 0;  // all anonymous memory that is private to the worker
   double faults = 0;         // minor faults until the walk: at least one for each page copied
   double seen = 0;           // seconds of its life until the walk
   std::size_t workers = 0;   // workers that were seen
@@ -28,7 +27,7 @@ struct CopiedMemory {
 //
 // Estimator: a copied page replaces a shared one, so copying leaves anonymous memory (RssAnon) as
 //            it was at the fork, while new memory makes it grow. Private memory minus this growth
-//            is what was copied. Private pages may also belong to a mapped file (private_memory.h).
+//            was copied. Private pages may also belong to a mapped file (private_memory.h).
 //            So two bounds apply: the share of anonymous memory (Pss_Anon) among `workers` + 1
 //            processes, and the minor faults, at least one for each page.
 // Source:    proc(5), smaps_rollup; fork(2).

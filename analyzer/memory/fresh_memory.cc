@@ -14,8 +14,8 @@ constexpr double kWholeFault = 2;           // first touches
 constexpr double kSharedFile = 0.13e-3;     // seconds to make one, map it and give it back
 constexpr double kMappedBlock = 128 << 10;  // bytes
 
-// Whether glibc manages the memory. Other allocators give it back by their own rules, in every
-// process.
+// Whether glibc manages the memory. Other allocators give memory back by their own rules, in the
+// training process as in workers.
 bool IsGlibc(const traces::Trace& trace) {
   const auto& processes = trace.processes();
   return std::all_of(processes.begin(), processes.end(), [](const auto& process) {
@@ -24,13 +24,14 @@ bool IsGlibc(const traces::Trace& trace) {
   });
 }
 
-// Pages for each sample that are mapped anew in a worker, and how far that may be off.
+// Pages that a worker maps anew for each sample, and how far this number may be off.
 struct Pages {
   double sample = 0;
   double doubt = 0;
 };
 
-// `kept`: pages of a sample until its batch is complete; `picture`: pages of its decoded picture.
+// `kept`: pages that a sample keeps until its batch is complete; `picture`: pages of its decoded
+// picture.
 Pages EstimatedPages(double kept, double picture, bool picture_fits) {
   const double passing = picture_fits ? picture : 0;
   return {kept + passing / 2, (kept + passing) / 2};

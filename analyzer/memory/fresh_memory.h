@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How much more CPU time it takes to make batches in a worker process than in the training process.
-// The shared memory of each batch is new, and the allocator gives the samples' memory back to the
-// kernel after each batch; in the training process it keeps it. Pure. Units: seconds of CPU.
+// In a worker the shared memory of each batch is new, and the allocator gives the samples' memory
+// back to the kernel after each batch. In the training process the allocator keeps that memory.
+// Pure. Units: seconds of CPU.
 #pragma once
 
 #include "analyzer/memory/memory_growth.h"
@@ -23,12 +24,12 @@ struct FreshMemory {
 // Estimator: from the minor faults of workers, if they were recorded. Otherwise from the pages of a
 //            sample, if it is large enough for glibc to map it (128 KiB), and half of those of its
 //            decoded picture. A picture larger than a batch does not count: it is mapped anew in
-//            the training process too. Each fault costs twice the first touch of a page: the page
-//            is given back, and caches lose it.
-// Source:    mallopt(3); ours: eight kinds of samples, with no worker and with one. Collating took
-//            0.43 ns per byte longer (at 880 ns for a first touch). Faults per sample: 519, 360,
-//            126, 149, 170, 219, 32 and 4 more; estimated from the runs without workers: 513, 363,
-//            363, 118, 143, 118, 74 and 4.
+//            the training process too. Each fault costs twice the first touch of a page, because
+//            the page is also given back, and caches lose it.
+// Source:    mallopt(3); ours: eight kinds of samples, with no worker and with one. With one,
+//            collating took 0.43 ns per byte longer (at 880 ns for a first touch), and a sample
+//            took 519, 360, 126, 149, 170, 219, 32 and 4 faults more. The estimates from the runs
+//            without workers were 513, 363, 363, 118, 143, 118, 74 and 4.
 [[nodiscard]] FreshMemory MeasureFreshMemory(const traces::Trace& trace, const RunModel& model,
                                              const LoaderRun& run, const Material& material,
                                              const MemoryModel& memory);

@@ -17,15 +17,16 @@
 namespace penstock::analyzer {
 namespace {
 
-// Fewer samples, after the first fifth, are no slope.
+// Fewer samples after the first fifth do not make a slope.
 constexpr std::size_t kFewestPoints = 4;
 // From this many points on, two halves can be compared.
 constexpr std::size_t kTwoHalves = 8;
 // A training process takes memory in its first epochs that it never takes again: arenas of
 // allocators, workspaces of libraries. Six programs that were flat over 24 epochs grew by up to 2.5
-// GB a minute in their first 15 s. Its growth is reported only after this many seconds (ours).
+// GB a minute in their first 15 s. So growth of the training process is reported only after this
+// many seconds (ours).
 constexpr double kLongEnough = 60;
-// A series settles if its second half grows by less than this fraction of what its first half does.
+// A series settles if the growth of its second half is less than this fraction of the first half's.
 constexpr double kSettling = 0.7;
 
 // Counters of one process, by name.
@@ -42,8 +43,7 @@ const CounterSeries* Find(const OfProcess& counters, std::string_view name) {
   return found == counters.end() ? nullptr : found->second;
 }
 
-// The sum of `base` and, times `sign`, of `plus`, at the times of `base`; missing values of `plus`
-// count as 0.
+// base + sign * plus, at the times of `base`; missing values of `plus` count as 0.
 MemoryPoints Combined(const CounterSeries& base, const CounterSeries* plus, double sign) {
   MemoryPoints points;
   for (std::size_t i = 0; i < base.at.size(); ++i) {
@@ -83,8 +83,7 @@ Growth GrowthOf(const MemoryPoints& points, double most) {
   const double second = SlopeInterval(batches.subspan(half), value.subspan(half)).estimate;
   const double apart = (batches.back() - batches.front()) / 2;
   if (first <= 0 || second >= kSettling * first || apart <= 0) return growth;
-  // The slope falls exponentially: the more pages were touched for the first time, the fewer are
-  // left.
+  // The slope falls exponentially, because each page that was touched is one page fewer to touch.
   const double ratio = std::max(second / first, 0.02);
   growth.settles = apart / -std::log(ratio);
   const double last = first * ratio * std::exp(-apart / 2 / growth.settles);
@@ -181,7 +180,7 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   memory.private_bytes = split.own.back() + swapped;
   memory.cached_bytes = split.cached.back();
   memory.cached = GrowthOf(points(split.cached, 1), -1);
-  // What the kernel counts without a walk is sampled more often.
+  // Memory that the kernel counts without a walk is sampled more often.
   const CounterSeries* counted = Find(counters, "rss_anon_bytes");
   const bool often = counted != nullptr && counted->at.size() > anonymous->at.size();
   memory.fresh = GrowthOf(with_batches(Combined(often ? *counted : *anonymous, swap, 1)), -1);
@@ -194,9 +193,9 @@ double UnrecordedToo(const RunModel& model) {
   return std::max(1.0, static_cast<double>(model.host.ranks) / std::max(1, recorded));
 }
 
-// How much memory may still be used before the kernel kills a process, while the workers ran: of
-// the machine or of its control group, whichever leaves less. Counters are of the whole machine.
-// Its ranks are assumed to be alike and to share the rest equally.
+// Finds how much memory may still be used before the kernel kills a process, at the time `until`.
+// The machine or its control group sets the limit, whichever leaves less. Counters are of the whole
+// machine. Its ranks are assumed to be alike and to share the free memory equally.
 void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
   const Host& machine = model.machine();
   const auto group = static_cast<double>(machine.memory_limit.value);
@@ -217,7 +216,7 @@ void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
     if (series.name == "pss_bytes") used += *value;
   }
   if (!std::isfinite(room)) {
-    // This recording does not tell how much other programs use: it counts as nothing.
+    // This recording does not tell how much other programs use. None is assumed.
     used *= UnrecordedToo(model);
     room = limit > 0 && used > 0 ? std::max(0.0, limit - used) : 0;
   }

@@ -50,7 +50,7 @@ Interval WorkerGrowth::Change(int workers) const {
 
 std::optional<Interval> MemoryModel::OutOfMemory(int count) const {
   if (room <= 0) return std::nullopt;
-  // What additional workers take at once, or fewer workers give back.
+  // Memory that additional workers take at once, or that fewer workers give back.
   const double at_once = (std::max(0, count) - worker_count) * private_bytes;
   // Bytes beyond the present ones after `seconds`, at one end of the intervals.
   const auto more = [&](double seconds, double Interval::*end) {

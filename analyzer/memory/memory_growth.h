@@ -5,10 +5,10 @@
 //
 // Three things make the private memory of a worker process grow, and each has its own remedy:
 // - copied: pages of the process that forked it, copied when the worker writes to them. The
-//   reference count of a Python object lies in the object's page. Private memory rises, anonymous
-//   memory (private and shared together) does not: what was shared becomes private. It ends when
-//   nothing is shared any more;
-// - fresh: memory that the worker takes and keeps, a leak or a cache. Anonymous memory rises;
+//   reference count of a Python object lies in the object's page. Private memory rises, but
+//   anonymous memory (private and shared together) does not, because shared pages become private.
+//   Growth ends when no page is shared any more;
+// - fresh: memory that the worker allocates and keeps, a leak or a cache. Anonymous memory rises;
 // - cached: pages of files that no other process maps. The kernel takes them back when it needs
 //   them.
 // Source: docs/diagnosis.md R26; proc(5), smaps_rollup.
@@ -34,9 +34,9 @@ struct Growth {
   double limit = 0;     // bytes by which it can grow from the worker's start; 0: no end is known
   double settles = 0;   // batches in which the rest falls to 1/e; 0: growth is even
 
-  // Whether it is more than chance, and more than allocators do by themselves.
+  // Whether the growth is more than chance, and more than that of allocators by themselves.
   [[nodiscard]] bool certain() const;
-  // Bytes by which one worker grows within so many batches, from its start; 0 if it is not certain.
+  // Bytes by which a worker grows from its start until it has made `batches`; 0 if not certain.
   [[nodiscard]] Interval After(double batches) const;
 };
 
@@ -46,14 +46,14 @@ struct WorkerGrowth {
   Growth fresh;
   double batches = 0;  // batches of the median worker at its last sample
   double epoch = 0;    // batches of an epoch of all workers together; 0: not known
-  double horizon = 0;  // batches of an epoch as far as it is known; of the whole recording if
-                       // that is more and workers stay. The forecast is for them; 0: not known
+  double horizon = 0;  // the forecast is for this many batches: those of an epoch as far as it is
+                       // known, or of the recording if it has more and workers stay; 0: not known
   double ahead = 0;    // batches that a worker may have made then but not yet delivered
 
   // Whether the horizon is the end of an epoch.
   [[nodiscard]] bool of_epoch() const { return horizon <= epoch; }
-  // Private bytes by which each of `workers` changes from that sample until they have made the
-  // batches of the horizon together.
+  // Private bytes by which each of `workers` changes from the last sample of the median worker
+  // until the workers have together made the batches of the horizon.
   [[nodiscard]] Interval Change(int workers) const;
 };
 
@@ -61,9 +61,9 @@ struct WorkerMemory {
   ProcessId process;
   std::int32_t worker_id = -1;
   std::size_t samples = 0;   // walks of its page tables
-  double watched = 0;        // seconds from the first to the last of them
-  double batches = 0;        // batches that it had made at the last of them
-  double private_bytes = 0;  // anonymous and its own, resident or swapped out; at the last
+  double watched = 0;        // seconds from the first walk to the last
+  double batches = 0;        // batches that the worker had made at the last walk
+  double private_bytes = 0;  // anonymous and private, resident or swapped out; at the last walk
   double shared_bytes = 0;   // anonymous and shared with the process that forked it
   double cached_bytes = 0;   // pages of files that nobody else maps
   Growth copied;
@@ -73,7 +73,7 @@ struct WorkerMemory {
 
 struct MemoryModel {
   bool known = false;       // some worker was seen long enough
-  bool attributed = false;  // copied and fresh could be told apart; else all is in growth.copied
+  bool attributed = false;  // copied and fresh were told apart; else all is in growth.copied
   std::vector<WorkerMemory> workers;  // those that were seen long enough
   WorkerGrowth growth;
   Growth cached;
@@ -82,7 +82,7 @@ struct MemoryModel {
   Growth trainer;                // fresh memory of the training process; per_batch: of the loop
   bool ends_with_epoch = false;  // workers end with the epoch, and give their memory back
   double batch_rate = 0;         // per second, of the loader
-  double watched = 0;            // seconds in which its growth was seen
+  double watched = 0;            // seconds in which growth was seen
   int worker_count = 0;          // configured
   int ranks = 1;     // number that share the memory; `room` and `limit` are the part of one
   double room = 0;   // bytes that are left before the kernel kills a process; 0: not known
@@ -91,15 +91,16 @@ struct MemoryModel {
   SharedMemoryUse shared;
   std::optional<CopiedMemory> copied;  // does not need growth; a single walk is enough
 
-  // Seconds from the end of the recording until `room` is used up with `count` workers; 0 if those
-  // beyond the recorded ones do not fit. `high` is infinite if the least growth always leaves room.
-  // nullopt: the memory is enough, or that is not known, or the recording was too short to tell.
+  // Seconds from the end of the recording until `room` is used up with `count` workers; 0 if the
+  // additional workers do not fit. `high` is infinite if the least growth always leaves room.
+  // nullopt: the memory is enough, or the room is not known, or the recording was too short to
+  // tell.
   [[nodiscard]] std::optional<Interval> OutOfMemory(int count) const;
 };
 
 // Growth is extrapolated to this many times the time in which it was seen (ours).
 inline constexpr double kBelieved = 60;
-// There is no forecast further ahead than this.
+// No forecast reaches further ahead than this.
 inline constexpr double kForecastSeconds = 7 * 86400.0;
 
 }  // namespace penstock::analyzer

@@ -19,8 +19,8 @@ struct FaultsMade {
 };
 
 // Counts from the first counter sample after the worker's first batch to the end of its last
-// delivered batch. The first batch is left out because it also faults in the imported modules. What
-// a worker does after its last delivered batch is in the counter, but belongs to no batch of `run`.
+// delivered batch. The first batch is left out because it also faults in the imported modules.
+// Faults after the last delivered batch are in the counter, but belong to no batch of `run`.
 std::optional<FaultsMade> MadeBy(const RunModel& model, const LoaderRun& run,
                                  const CounterSeries& series) {
   constexpr std::uint64_t kFewest = 8;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cost for workers of memory that is mapped anew for each sample, because an allocator gave it
-// back to the kernel after the last one. Pure.
+// What it costs workers to map memory anew for each sample, because an allocator gave it back to
+// the kernel after the sample before. Pure.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct FaultCost {
 
 struct PageFaults {
   double per_sample = 0;  // minor faults of worker processes
-  double needed = 0;      // fresh shared memory of the batch, growth, and those of the kernel
+  double needed = 0;      // faults of a batch's new shared memory, of growth, and of the kernel
   double cpu_share = 0;   // avoidable share of the CPU time of all parts but reading
   std::uint64_t batches = 0;
 

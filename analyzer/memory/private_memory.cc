@@ -8,7 +8,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// The value of a counter from the same walk, so at exactly that time.
+// The value of a counter from the same walk: the sample at exactly that time.
 std::optional<double> SameWalk(const CounterSeries* series, double at) {
   if (series == nullptr) return std::nullopt;
   const auto found = std::lower_bound(series->at.begin(), series->at.end(), at);
@@ -23,7 +23,7 @@ PrivateMemory SplitMemory(const CounterSeries& own, const CounterSeries& anonymo
                           int workers) {
   PrivateMemory split;
   std::vector<double> all;     // anonymous
-  std::vector<double> by_own;  // what was copied since the first walk, by either estimate
+  std::vector<double> by_own;  // this and `by_share` grow by the copied bytes: two estimates
   std::vector<double> by_share;
   std::vector<double> uss;
   const double sharers = std::max(1, workers);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The anonymous memory of a forked process over time: the part that is its own, and the part that
-// it still shares with the process that forked it. Values; pure.
+// The anonymous memory of a forked process over time: the private part, and the part that it still
+// shares with the process that forked it. Values; pure.
 #pragma once
 
 #include <vector>
@@ -23,10 +23,10 @@ struct PrivateMemory {
 //
 // Estimator: copying raises private minus anonymous memory by the bytes that are copied. But
 //            private dirty pages may also belong to a mapped file (in tmpfs, or not written back
-//            yet). The process's share of anonymous memory does not contain those: copying a page
-//            of which `workers` + 1 processes share raises it by at least workers / (workers + 1)
-//            of the page. That rise, divided by this fraction, is an upper bound of what was
-//            copied. The smaller of the two values is used.
+//            yet). The process's share of anonymous memory does not contain such pages. Copying a
+//            page that `workers` + 1 processes share raises this share by at least workers /
+//            (workers + 1) of the page. The rise divided by this fraction is an upper bound of the
+//            copied bytes. The smaller of the two estimates is used.
 [[nodiscard]] PrivateMemory SplitMemory(const CounterSeries& own, const CounterSeries& anonymous,
                                         const CounterSeries* share,
                                         const CounterSeries* private_all, int workers);

@@ -14,11 +14,11 @@ struct SharedMemoryUse {
   double most = 0;       // greatest number of bytes in use while the loader ran
   int most_batches = 0;  // greatest number of batches made and not yet given back
   bool measured = false;
-  bool unused = false;  // measured, and batches do not pass through it
+  bool unused = false;  // measured, and batches do not pass through /dev/shm
 };
 
-// Spans tell how many batches were in flight. The counter shm_used_bytes tells how much was in use,
-// including by other programs.
+// Spans tell how many batches were in flight. The counter shm_used_bytes tells how much was in use
+// by all programs.
 [[nodiscard]] SharedMemoryUse MeasureSharedMemory(const RunModel& model, const LoaderRun& run);
 
 }  // namespace penstock::analyzer
