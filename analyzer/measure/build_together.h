@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Builds one pipeline from several loaders from which the training loop takes batches in turn.
-// Pure.
+// Builds one pipeline from several loaders that the training loop uses together. Pure.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The life of one batch, put together from the spans and events of all threads that touched it.
-// Values. Times are nanoseconds of the trace's clock, kNever where nothing was recorded.
+// Values. Times are nanoseconds of the trace's clock; kNever: not recorded.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace penstock::analyzer {
 
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
-// The cost of one sample, kept because another setting puts it into other batches.
+// The cost of one sample. It is kept because another setting puts samples into other batches.
 // Units: seconds; single precision, since there are millions.
 struct SampleCost {
   float read = 0, read_cpu = 0;
@@ -71,23 +71,23 @@ struct Batch {
   Work read, decode, augment, tokenize, collate;  // exclusive parts of fetch
   double queued = 0;                              // part of `read`: waiting before reads
   Work put, get, pin;
-  double h2d = 0;   // host time blocked in copies during the step, seconds
+  double h2d = 0;   // seconds of the step in which the host was blocked in copies
   Work transforms;  // of the whole batch, after it was delivered
   std::uint32_t transforms_thread = 0;
   bool cpu_known = false;        // the CPU time of the fetch was recorded
-  bool whole = false;            // one fetch made it; else `fetch` is the sum of its samples
+  bool whole = false;            // one fetch made it; else `fetch` is summed over its samples
   std::uint64_t samples = 0;     // sample spans; 0 if none were recorded
   std::uint64_t bytes = 0;       // of the collated batch
   std::size_t first_sample = 0;  // its costs: LoaderRun::samples[first_sample, + sample_costs)
   std::size_t sample_costs = 0;  // 0: samples were not recorded one by one. In a run with more than
-                                 // half a million samples, batches share those of a neighbour
+                                 // half a million samples, batches share costs with a neighbour
 
   [[nodiscard]] bool was_fetched() const { return fetch_end != kNever; }
   [[nodiscard]] bool was_delivered() const { return delivered != kNever && wait_start != kNever; }
   // Units: seconds; 0 if not recorded.
   [[nodiscard]] double wait() const;
   [[nodiscard]] double step() const;
-  // When the loop could have taken it: at the end of put, or of the fetch.
+  // When the loop could have taken the batch: at the end of put, or of the fetch.
   [[nodiscard]] std::int64_t available() const;
 };
 
@@ -98,7 +98,7 @@ class BatchIndex {
   [[nodiscard]] Batch& Find(ProcessId consumer, traces::BatchKey key) {
     return batches_[PlaceOf(consumer, key)];
   }
-  // The index in batches() of a batch, which is added if it is new.
+  // The index of a batch in batches(). Adds the batch if it is new.
   [[nodiscard]] std::size_t PlaceOf(ProcessId consumer, traces::BatchKey key);
   [[nodiscard]] std::deque<Batch>& batches() { return batches_; }
 

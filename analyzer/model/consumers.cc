@@ -13,7 +13,7 @@ namespace penstock::analyzer {
 // A worker belongs to its nearest ancestor that is a training process; a forkserver may stand
 // between them.
 Consumers::Consumers(std::span<const traces::ProcessInfo> processes) {
-  // In a merged trace each part has pids of its own.
+  // In a merged trace, different parts may use the same pid.
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> by_pid;
   std::vector<std::uint32_t> consuming;
   for (std::uint32_t i = 0; i < processes.size(); ++i) {

@@ -40,11 +40,11 @@ std::string_view CopyMemoryName(CopyMemory memory) {
 
 std::optional<CopyKind> CopyKindOf(StageId stage, std::string_view name) {
   switch (stage) {
-    case StageId::kH2d:  // calls of Python too, whose names do not say it
+    case StageId::kH2d:  // also a span of Python, whose name does not tell the direction
       return CopyKind{CopyWay::kToDevice, MemoryIn(name)};
     case StageId::kCopy:
       return CopyKind{WayIn(name), MemoryIn(name)};
-    case StageId::kCall: {  // "cudaMemcpyAsync: H2D pageable": the function, and what it started
+    case StageId::kCall: {  // "cudaMemcpyAsync: H2D pageable": the function, and the copy
       const std::size_t colon = name.find(": ");
       if (colon == std::string_view::npos) return std::nullopt;
       const std::string_view started = name.substr(colon + 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The direction of a copy, and the kind of host memory that it used. A trace keeps both in the
-// names of spans (traces/FORMAT.md, "Devices"), which are read here and nowhere else. Values.
+// names of spans (traces/FORMAT.md, "Devices"). Only this file reads these names. Values.
 #pragma once
 
 #include <compare>
@@ -43,8 +43,9 @@ class CopyKinds {
   std::unordered_map<std::uint64_t, std::optional<CopyKind>> known_;  // by stage and name
 };
 
-// The device whose stream a thread is: by its number or, in traces of other tools, by its name
-// (then 0). nullopt: the thread is not a stream.
+// The device whose stream a thread is, by the thread's number. In traces of other tools the
+// thread's name tells that it is a stream; the device is then 0. nullopt: the thread is not a
+// stream.
 [[nodiscard]] std::optional<std::uint32_t> DeviceOf(const traces::ThreadInfo& thread);
 
 }  // namespace penstock::analyzer

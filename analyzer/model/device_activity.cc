@@ -29,7 +29,7 @@ LoopTimes TimesOf(const LoaderRun& run) {
   return times;
 }
 
-// Removes from `left` what is in `set`. Returns how many seconds that was.
+// Removes the moments of `set` from `left`. Returns the removed seconds.
 double Take(Stretches& left, const Stretches& set) {
   const double before = Length(left);
   left = Minus(left, set);
@@ -84,12 +84,12 @@ struct CopiesTo {
   std::array<Stretches, 4> copies;  // by memory
 };
 
-// Sets `alone`. Copies of several streams run at the same time, so the time that they cover counts,
-// device by device.
+// Sets `alone` and `exposed`. Copies of several streams can run at the same time, so for each
+// device the time that its copies cover together counts.
 void MeasureAlone(const std::map<std::uint32_t, CopiesTo>& devices, std::size_t computing,
                   const Stretches& windows, std::array<CopyTotals, 4>& totals,
                   DeviceActivity& activity) {
-  // Copies seen from the host name no device; theirs may be one of those that compute.
+  // Copies seen from the host name no device. Their device may be one of those that compute.
   const auto count = static_cast<double>(std::max(computing, devices.size()));
   const auto alone = [&](Stretches copies, const CopiesTo& device) {
     Unite(copies);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the devices did in a part of a run, and what the loop did at the same time: two separate
-// views. Other tools rank both in one list of priorities, which hides the wait for data behind
-// kernels that run beside it. Values; pure.
+// views. Other tools rank both in one list of priorities. That hides a wait for data beside which
+// kernels run. Values; pure.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace penstock::analyzer {
 struct IdleCauses {
   double copy = 0;     // a copy from or to the host ran, or the loop was in a call for one
   double loader = 0;   // the loop waited for a batch
-  double sync = 0;     // the loop waited for the device, which had nothing to do
+  double sync = 0;     // the loop waited for the device, but the device had nothing to do
   double launch = 0;   // the loop was in its step: launching, or in Python
   double unknown = 0;  // the loop was neither in a wait nor in a step
 };
@@ -26,14 +26,14 @@ struct IdleCauses {
 // What the loop's thread spent its time on. Units: seconds.
 struct LoopShares {
   double wait = 0;  // waiting for a batch
-  double copy = 0;  // in calls that copy to the device. If the memory is pageable, this is mostly
-                    // waiting for earlier work of the device, and not the time of the transfer
+  double copy = 0;  // in calls that copy to the device. For pageable memory this is mostly waiting
+                    // for earlier work of the device, not the time of the transfer
   double sync = 0;  // in calls that wait for the device
   double rest = 0;  // launching, Python, the optimiser
 };
 
-// Bytes. Smaller copies go another way and say nothing about the link. Source: docs/diagnosis.md
-// 3.10.
+// Bytes. The driver moves smaller copies in another way, so they say nothing about the link.
+// Source: docs/diagnosis.md 3.10.
 inline constexpr std::uint64_t kLargeCopy = 64 * 1024;
 
 // Copies to the device from one kind of memory. Units: seconds. A copy belongs to the window in
@@ -46,8 +46,8 @@ struct CopyTotals {
   double transfer = 0;     // on the device
   double overlapped = 0;   // part of `transfer` beside kernels
   double exposed = 0;      // part of `transfer` without kernels beside it
-  double alone = 0;        // a copy ran and no kernel of its device; mean over the devices, so it
-                           // cannot exceed the window as the sums above can
+  double alone = 0;        // a copy ran and no kernel of its device; a mean over the devices, so it
+                           // cannot exceed the window, unlike the sums above
   double blocked = 0;      // the host was in the calls
   double waited = 0;       // from the call to the start of the transfer
   double behind = 0;       // part of `waited` in which kernels ran
@@ -75,7 +75,7 @@ struct DeviceActivity {
   double hidden = 0;                 // part of `copying` beside a kernel
   double exposed = 0;                // some copy to the device runs, and no kernel
   IdleCauses idle;                   // parts of window - computing
-  LoopShares loop;                   // parts of the window, too
+  LoopShares loop;                   // parts of the window
   bool kernels = false;              // kernels were recorded; else only copies, and no idle time
   bool on_device = false;            // as in DeviceRecords
   bool calls = false;                // as in DeviceRecords
@@ -87,8 +87,8 @@ struct DeviceActivity {
   [[nodiscard]] double Share(double part) const { return window > 0 ? part / window : 0; }
 };
 
-// Measures the parts `windows` of the recording (SteadyState::windows). Requires: `records` is that
-// of `run`.
+// Measures the parts `windows` of the recording (SteadyState::windows).
+// Requires: `records` are those of `run`.
 // Cost: linear in kernels, copies and batches.
 [[nodiscard]] DeviceActivity MeasureDevice(const DeviceRecords& records, const LoaderRun& run,
                                            Stretches windows);

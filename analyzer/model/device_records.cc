@@ -156,8 +156,8 @@ class Reader {
       out_.calls = true;
     }
     if (out_.on_device) return;
-    // Without streams, calls are all that is known of copies. A call inside a span of Python is the
-    // same copy again, so only one of the two kinds counts.
+    // Without streams, only the host's calls tell of copies. A call of the runtime inside a span of
+    // Python is the same copy, so only one of the two kinds counts.
     std::vector<DeviceCopy>& seen = host_calls_.empty() ? host_spans_ : host_calls_;
     for (DeviceCopy& copy : seen) {
       copy.call_start = copy.start;

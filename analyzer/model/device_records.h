@@ -39,7 +39,7 @@ struct DeviceLog {
 // What a device did for one batch.
 struct BatchOnDevice {
   std::int64_t end = kNever;  // of its last kernel or copy
-  double exposed = 0;         // seconds of its copies to the device outside of DeviceLog::computing
+  double exposed = 0;         // seconds of copies to the device outside of DeviceLog::computing
 };
 
 // All runs of the kernels of one name. Units: seconds.
@@ -64,8 +64,8 @@ struct DeviceRecords {
 };
 
 // Reads the records of the process that `run` feeds. A kernel or copy belongs to the batch that its
-// span names: the one that the loop had when it requested the work. If the span names no batch of
-// `run`, it belongs to the last batch that was delivered before the kernel or copy began.
+// span names: the batch that the loop had when it requested the work. If the span names no batch of
+// `run`, the work belongs to the last batch that was delivered before it began.
 // Cost: one pass over the spans of that process; 16 bytes for each kernel.
 [[nodiscard]] DeviceRecords ReadDeviceRecords(const traces::Trace& trace, const LoaderRun& run);
 

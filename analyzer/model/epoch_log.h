@@ -35,11 +35,11 @@ class EpochLog {
     startups_.push_back({consumer, from, to});
   }
 
-  // When the iterator was made: from its event, otherwise from its first wait. The span of making
-  // it contains that moment.
+  // When the making of the iterator began: at the start of the span around its event or first wait,
+  // whichever is earlier; without such a span, at that moment.
   [[nodiscard]] std::int64_t StartOf(Iterator iterator, std::int64_t first_wait) const;
   [[nodiscard]] bool Ended(Iterator iterator) const;
-  // Seconds of that last next(); 0: not seen.
+  // Seconds of the next() that found the iterator exhausted; 0: not seen.
   [[nodiscard]] double StopOf(Iterator iterator) const;
 
  private:

@@ -34,9 +34,10 @@ bool FollowedLines(const CallTree& tree) {
   return (tree.unit.flags & wire::kUnitLines) != 0;
 }
 
-// Before Python 3.12 following slows the interpreter down, but not builtins. Neighbouring units
-// tell how long the followed ones would have taken; one factor for all evens out that samples
-// differ. Bounds: 1.3 to 2.4 times slower was measured, and neighbours may be shorter by chance.
+// Before Python 3.12 following slows the interpreter down, but not builtins. Returns the factor
+// that corrects the interpreter's time. Neighbouring units tell how long the followed ones would
+// have taken; one factor for all units evens out differences between samples. Bounds: 1.3 to 2.4
+// times slower was measured, and neighbours may be shorter by chance.
 double InterpreterScale(const Trees& trees) {
   constexpr double kLeast = 0.3;
   double ordinary = 0;
@@ -76,7 +77,7 @@ std::vector<Placed> Place(const traces::Trace& trace, const CallTree& tree, doub
       here.line = above.line;
     }
     if (node.kind == CallKind::kLine) {
-      // Lines of library functions belong to what the owner called.
+      // A line of a library function belongs to the function that the owner called.
       if (here.called == kNoCall) here.line = i;
       continue;
     }
@@ -210,8 +211,8 @@ FunctionTime TimeOf(const FunctionKey& key, const FunctionSum& sum, double whole
   return time;
 }
 
-// Following lines slows down a function with many lines. So units with lines tell how its time is
-// split among them, and units without lines tell how much time it has.
+// Following lines slows down a function with many lines. So units with lines tell how the
+// function's time is split among its lines, and units without lines tell its whole time.
 void AddLines(const FunctionSum& sum, double units, FunctionTime& time) {
   if (sum.time <= 0) return;
   for (const auto& [line, part] : sum.lines) {
@@ -223,7 +224,7 @@ void AddLines(const FunctionSum& sum, double units, FunctionTime& time) {
   LargestFirst(time.lines, 0.001);
 }
 
-// All paths of the trees, merged. Paths with less than 0.5 % of the time are part of their parents.
+// The paths of all trees, merged. Paths with less than 0.5 % of the time are part of their parents.
 std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees, double scale) {
   constexpr double kLeast = 0.005;
   struct Node {
@@ -274,8 +275,8 @@ std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees, do
   return paths;
 }
 
-// Leaves out units that took more than three times the median: they may have waited once for a core
-// or for storage, and would stand for as many other units.
+// Leaves out units that took more than three times the median. Such a unit may have waited once for
+// a core or for storage, and would count as much as several other units.
 Trees WithoutOutliers(Trees trees) {
   constexpr double kMost = 3;
   if (trees.size() < 3) return trees;
@@ -292,7 +293,7 @@ Trees WithoutOutliers(Trees trees) {
   return trees;
 }
 
-// `given`: where it is, that of the interpreter in all of them.
+// `given`: the interpreter's scale for all units; nullopt: computed from them.
 FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& taken,
                           std::optional<double> given = std::nullopt) {
   Trees lined;
@@ -322,7 +323,7 @@ FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees
   return profile;
 }
 
-// Units whose lines were followed too are slower by that: they are compared with none.
+// Units whose lines were followed are slower for that reason, so they are left out.
 SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& all) {
   constexpr std::size_t kFewest = 12;
   constexpr std::size_t kFewestSlow = 3;
@@ -337,7 +338,7 @@ SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& all) {
   Trees others;
   for (const auto& [time, tree] : plain) (time > most ? slow : others).push_back(tree);
   if (slow.size() < kFewestSlow) return {};
-  // Neighbours of a slow unit are no measure of it: the scale is that of the others.
+  // Neighbours do not tell how long a slow unit would have taken, so the others' scale is used.
   const double scale = InterpreterScale(others);
   return SlowAgainstOthers(ProfileOf(trace, stage, slow, scale),
                            ProfileOf(trace, stage, others, scale));

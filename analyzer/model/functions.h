@@ -3,9 +3,10 @@
 // The functions and lines of the program in which samples, batches and steps spend their time, from
 // the units that were followed (traces/FORMAT.md, "Followed units"). Values; pure functions.
 //
-// Time is charged to the program's own functions. What a library does for one of them is charged to
-// it, under the name of the library function that it called. A library function that no function of
-// the program called, such as a dataset that comes with a library, stands for itself.
+// Time is charged to the program's own functions. Time in a library is charged to the function of
+// the program that called the library, under the name of the called library function. A library
+// function that no function of the program called, such as a dataset that comes with a library,
+// stands for itself.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +58,7 @@ struct CallPath {
   double count = 0;        // calls in a unit
 };
 
-// Seconds in a unit, in a function and what it called that is not the program's.
+// Seconds per unit in a function, with the library functions that it called.
 struct MoreTime {
   std::string name;
   std::string file;
@@ -71,7 +72,7 @@ struct SlowUnits {
   static constexpr double kSlow = 1.5;
   std::size_t units = 0;  // 0: fewer than three are slow, or fewer than twelve were followed
   std::size_t others = 0;
-  double slow_time = 0;  // seconds of one, the mean
+  double slow_time = 0;  // mean seconds of a slow unit
   double other_time = 0;
   std::vector<MoreTime> functions;  // those with more time in a slow unit, the largest gap first
 };
@@ -81,7 +82,7 @@ struct FunctionProfile {
   std::size_t units = 0;  // units followed from beginning to end, without outliers
   double unit_time = 0;   // seconds of one unit, corrected for the cost of following
   double spread = 0;      // fraction by which the time of a unit may be off
-  double of_stage = 1;    // share of this stage in the time of the workers, or of the loop
+  double of_stage = 1;    // the stage's share of the time of the workers, or of the loop
   std::vector<FunctionTime> functions;  // the largest share first
   std::vector<CallPath> paths;          // parents before their children
   SlowUnits slow;

@@ -12,7 +12,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// NVML's bits of what holds clocks down.
+// NVML's bits for the reasons that hold clocks down.
 constexpr std::uint64_t kPowerCap = 0x4;
 constexpr std::uint64_t kHeat = 0x20 | 0x40;
 constexpr std::uint64_t kSlowdown = 0x8 | 0x80;
@@ -59,7 +59,7 @@ unsigned Whole(const std::map<std::string, std::string>& facts, const std::strin
 }  // namespace
 
 double LinkRate(unsigned generation, unsigned width) {
-  // Transfers per second of a lane, times the share that its encoding leaves. Source: the PCI
+  // Transfers per second of a lane, times the share of the bits that carry data. Source: the PCI
   // Express specifications.
   constexpr std::array<double, 7> kLane = {0,
                                            2.5e9 * 8 / 10,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVML reported of each GPU over the run. Its counters are for the whole device, whoever used
-// it. Values; pure.
+// What NVML reported of each GPU over the run. Its counters are for the whole device, with all
+// programs that use it. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace penstock::analyzer {
 struct GpuCounters {
   std::uint32_t index = 0;  // NVML's number
   std::string model;
-  std::string used;  // from its fact: "process", "open", "no"; "": not known
+  std::string used;  // whether the run used it, a fact: "process", "open", "no"; "": not known
   // Fraction of the driver's windows in which any program's kernel ran. 1 does not mean that the
   // device was full.
   std::optional<double> utilization;

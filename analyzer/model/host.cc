@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Linux numbers at most 8,192 CPUs. The limit bounds what a list of a stranger's trace costs.
+// Linux numbers at most 8,192 CPUs. The limit bounds the cost of a list in a stranger's trace.
 constexpr int kMostCpus = 65536;
 
 Bytes SizeFact(const Facts& facts, std::string_view key) {

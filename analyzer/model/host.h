@@ -30,8 +30,8 @@ struct Host {
   Bytes shm_free;
   bool known = false;  // some core count was found
 
-  // Cores that can really be used: the least of affinity (or of `cores`, if no mask is known),
-  // quota and share, but at least 0.1; 1 if nothing is known.
+  // Cores that can really be used: the least of affinity (`cores` if no mask is known), quota and
+  // share, but at least 0.1; 1 if nothing is known.
   [[nodiscard]] double usable_cores() const;
   // Bytes that can really be used: the smaller of `ram` and `memory_limit`, as far as they are
   // known.
@@ -42,7 +42,7 @@ struct Host {
 
 // Lowers host.affinity to the number of CPUs that at least one of `masks` allows. These are the
 // masks of the processes that make batches, as kernel lists. Such a process may have set its mask
-// after it started, so the collector's own mask does not show it.
+// after it started. Then the collector's own mask does not show it.
 void NarrowAffinity(Host& host, std::span<const std::string_view> masks);
 
 // Number of CPUs in a kernel list: "0-1,4" -> 3. Malformed parts count as nothing.
@@ -52,7 +52,8 @@ void NarrowAffinity(Host& host, std::span<const std::string_view> masks);
 
 // The finite number that a fact begins with; nullopt if there is none.
 [[nodiscard]] std::optional<double> NumberFact(const Facts& facts, std::string_view key);
-// What a fact says in one of Python's words or a digit ("True", "0", "None"); else `otherwise`.
+// A fact that is one of Python's words or a digit ("True", "0", "None"), as a truth value; else
+// `otherwise`.
 [[nodiscard]] bool TrueFact(const Facts& facts, std::string_view key, bool otherwise);
 // The text of a fact; empty if it is missing.
 [[nodiscard]] std::string TextFact(const Facts& facts, std::string_view key);

@@ -19,11 +19,11 @@ struct LoaderConfig {
   int num_workers = 0;  // processes, or threads where `sample_tasks`
   bool workers_known = true;
   int prefetch_factor = 2;  // PyTorch's default; has no meaning without workers
-  // Threads fill batches together, sample by sample. prefetch_factor is then the number of batches
-  // in flight in all, not for each worker.
+  // Whether threads fill batches together, sample by sample. prefetch_factor is then the number of
+  // all batches in flight, not for each worker.
   bool sample_tasks = false;
   int batch_size = 0;    // 0: not known
-  int batch_length = 0;  // if the dataset makes the batches itself; 0: it does not, or not known
+  int batch_length = 0;  // samples, if the dataset makes batches itself; 0: it does not, or unknown
   bool pin_memory = false;
   bool persistent_workers = false;
   bool in_order = true;
@@ -34,7 +34,7 @@ struct LoaderConfig {
   std::int64_t dataset_length = -1;
   std::string made_at;      // "/home/a/train.py:88": the line of the program that made it
   std::string called_from;  // the line that called the function around `made_at`
-  bool made_anew = false;   // these lines made it more than once
+  bool made_anew = false;   // these lines made such a loader more than once
 
   // Batches that may be in flight at once; without workers: none.
   [[nodiscard]] int credits() const {

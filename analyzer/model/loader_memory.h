@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory the batches and workers of a recorded loader took, and how much of a host's they
-// may take. Pure.
+// How much memory the batches and workers of a recorded loader took, and how much of a host's
+// memory they may take. Pure.
 #pragma once
 
 #include "analyzer/model/run_model.h"
@@ -10,8 +10,8 @@ namespace penstock::analyzer {
 
 // The part of the usable memory that workers and batches may take (docs/diagnosis.md R23).
 inline constexpr double kMemoryShare = 0.5;
-// How much of /dev/shm batches in flight need for each of their bytes: half as much again, for
-// those that are being replaced (docs/diagnosis.md R24).
+// Bytes of /dev/shm for each byte of the batches in flight: half as much again, for batches that
+// are being replaced (docs/diagnosis.md R24).
 inline constexpr double kSharedMargin = 1.5;
 
 // What a setting may use. 0: no limit is known.
@@ -26,11 +26,12 @@ struct Budget {
 
 // Median bytes of a collated batch; 0 if not recorded.
 [[nodiscard]] double BatchBytes(const LoaderRun& run);
-// The same. If samples are made in their place in the batch, the bytes that augmenting puts out.
+// The same. If samples are made in their place in the batch, without collate: the bytes that
+// augmenting puts out.
 [[nodiscard]] double FilledBatchBytes(const RunModel& model, const LoaderRun& run);
 
-// Median over the workers of `consumer` of the greatest private memory of each; 0 if it was not
-// recorded.
+// The greatest private memory of each worker of `consumer`, as the median over the workers; 0 if it
+// was not recorded.
 [[nodiscard]] double PeakWorkerBytes(const RunModel& model, ProcessId consumer);
 
 }  // namespace penstock::analyzer

@@ -50,8 +50,7 @@ std::map<std::pair<std::size_t, std::size_t>, std::size_t> CountReturns(
   return returns;
 }
 
-// With interleaved loaders, the turn of the loop that belongs to a batch ends at the next wait for
-// the same loader.
+// With interleaved loaders, the step of a batch ends at the next wait for the same loader.
 void EndStepsAtOwnWaits(LoaderRun& run) {
   for (const Epoch& epoch : run.epochs) {
     for (std::size_t i = epoch.first; i + 1 < epoch.first + epoch.count; ++i) {
@@ -109,8 +108,8 @@ void FindLoopUse(std::vector<LoaderRun>& loaders) {
                                      [first](const Delivery& one) { return one.loader != first; });
     if (!several) continue;
     for (const Delivery& one : deliveries) loaders[one.loader].use = LoopUse::kInTurn;
-    // A validation within an epoch interrupts it a few times. If loaders are drained together, the
-    // loop comes back for at least every fifth batch (ours).
+    // A validation within an epoch interrupts it a few times. If loaders are used together, the
+    // loop comes back to one for at least every fifth batch (ours).
     constexpr double kOften = 0.2;
     for (const auto& [pair, returns] : CountReturns(deliveries)) {
       LoaderRun& run = loaders[pair.first];

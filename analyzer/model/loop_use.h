@@ -11,21 +11,22 @@
 
 namespace penstock::analyzer {
 
-// Names each loader by the line that made it, as short as possible: "train.py:88"; with folders if
-// two would have the same name; by the line that called the function if one line makes several. The
-// second loader of the same line is "train.py:88 #2".
+// Names each loader by the line that made it, as short as possible: "train.py:88". Names get
+// folders if two would be the same. If one line makes several loaders, the line that called the
+// function names them. The second loader of the same line is "train.py:88 #2".
 void NameLoaders(std::vector<LoaderRun>& loaders);
 
 // Sets LoaderRun::use, `waited` and `lasted`. A step ends where the loop asks for a batch of any
-// loader; with interleaved loaders, where it asks for the next batch of the same one.
+// loader. With interleaved loaders it ends where the loop asks for the next batch of the same
+// loader.
 void FindLoopUse(std::vector<LoaderRun>& loaders);
 
-// Sorts the loaders of each training process: first the one that its loop waits for most, or spends
-// most time with if no wait matters (less than 5 % of the time with all of them, kineto's
-// threshold). Training processes are in order of the time that they spend with their loaders.
+// Sorts the loaders of each training process by the time that its loop waits for them, the longest
+// first. If all waits are less than 5 % of the time with all loaders (kineto's threshold), sorts by
+// the time with each loader. Training processes are in order of the time with their loaders.
 void PutMostAwaitedFirst(std::vector<LoaderRun>& loaders);
 
-// The other loaders that the loop drains together with `run`.
+// The other loaders that the loop uses together with `run`.
 [[nodiscard]] std::vector<const LoaderRun*> DrainedWith(const RunModel& model,
                                                         const LoaderRun& run);
 

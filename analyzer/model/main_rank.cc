@@ -15,7 +15,7 @@ void PutSlowestRankFirst(RunModel& model) {
   struct Candidate {
     std::size_t loader;
     std::int32_t rank;
-    double share;  // of waiting in its loop
+    double share;  // of waiting in the time of its loop
   };
   std::vector<Candidate> candidates;
   std::size_t most = 0;
@@ -25,7 +25,7 @@ void PutSlowestRankFirst(RunModel& model) {
   for (std::size_t i = 0; i < model.loaders.size(); ++i) {
     const LoaderRun& run = model.loaders[i];
     const RankPlace* place = model.ranks.Find(run.config.consumer);
-    if (!seen.insert(run.config.consumer.value).second) continue;  // the first of its process
+    if (!seen.insert(run.config.consumer.value).second) continue;  // only the first of a process
     if (place == nullptr || 2 * run.batches.size() < most) continue;
     candidates.push_back({i, place->rank, MeasureLoop(run).wait_fraction()});
     largest = std::max(largest, candidates.back().share);
@@ -81,7 +81,7 @@ std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, s
 namespace {
 
 // CPU time of a process until `time`, in ns. The first sample is taken within a tenth of a second
-// of its start, so a small first value was used in that tenth.
+// of the start of the process, so a small first value was used in that tenth.
 double CpuUntil(const CounterSeries& series, double time) {
   constexpr double kPeriod = 0.1;
   constexpr double kLittle = 1e9;

@@ -8,8 +8,9 @@
 namespace penstock::analyzer {
 
 // Moves the loader of the slowest rank to the front. When ranks train together, the rank with the
-// slowest data holds all others up, and their steps include waiting for it. It is the rank with the
-// largest share of waiting; of those within two points of it, the one with the lowest number.
+// slowest data holds all others up, and their steps include waiting for it. The slowest rank is the
+// one with the largest share of waiting. Among ranks within two points of that share, the lowest
+// number counts.
 // Requires: model.loaders is sorted by PutMostAwaitedFirst().
 void PutSlowestRankFirst(RunModel& model);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kConversions = {
     "Normalize", "normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "ToFloat"};
 
-// How the names of decode spans begin, and the decoder that each means.
+// How names of decode spans begin, and the decoder that each beginning means.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDecoders = {{
     {"PIL", "pillow"},
     {"cv2", "opencv"},
@@ -83,7 +83,7 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
     const std::string key = "loader." + std::to_string(run.config.id) + ".batch_types";
     ReadTypes(TextFact(trace.processes()[consumer.value].facts, key), material);
   }
-  if (size > 0 && !(material.sample_bytes > 0)) {  // no worker handed over a batch
+  if (size > 0 && !(material.sample_bytes > 0)) {  // no worker put a batch
     material.sample_bytes = material.batch_bytes() / size;
   }
   double decoded = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes, types and devices of a run's samples, as far as its trace tells: what changes of the data,
-// of its storage or of its decoder need to know. Values; pure. Units: bytes; 0 where not known.
+// Sizes, types and devices of a run's samples, as far as its trace tells. Predictions for other
+// data, storage or decoders need them. Values; pure. Units: bytes; 0 where not known.
 #pragma once
 
 #include <string>

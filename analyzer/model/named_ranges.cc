@@ -19,8 +19,7 @@ bool IsPicture(std::string_view name) {
          std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Operators whose work is recorded elsewhere: reads are seen themselves, pictures have their own
-// ranges.
+// Operators whose work is recorded elsewhere: reads have spans, pictures have their own ranges.
 bool IsToldElsewhere(std::string_view op) {
   constexpr std::array<std::string_view, 4> kPrefixes = {"readers__", "decoders__", "ImageDecoder",
                                                          "ExternalSource"};

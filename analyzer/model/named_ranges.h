@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Some libraries decode and transform in C++ threads of their own, where no symbol can be hooked,
-// but name their work by NVTX ranges: NVIDIA DALI its operators, nvImageCodec the decoding of each
-// picture. Such a `mark` counts as the stage that its name means, wherever stages are counted or
-// drawn. Refers to the trace; not thread-safe.
+// Some libraries decode and transform in C++ threads of their own, where no symbol can be hooked.
+// But they name their work by NVTX ranges: NVIDIA DALI names its operators, nvImageCodec the
+// decoding of each picture. Such a `mark` counts as the stage that its name means, wherever stages
+// are counted or drawn. Refers to the trace; not thread-safe.
 #pragma once
 
 #include <string_view>

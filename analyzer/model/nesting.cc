@@ -13,8 +13,8 @@ std::size_t IndexOf(StageId stage) {
   return static_cast<std::size_t>(stage);
 }
 
-// The share of `busy` that falls into [start, end). A coalesced read lasts from open to the last
-// read; it may begin before a decode that reads the rest of the file.
+// The part of `busy` that falls into [start, end). A coalesced read lasts from open to the last
+// read. So it may begin before the span of a decode that reads the rest of the file.
 std::int64_t Overlap(std::int64_t read_start, std::int64_t read_end, std::int64_t busy,
                      std::int64_t start, std::int64_t end) {
   const std::int64_t common = std::min(read_end, end) - std::max(read_start, start);
@@ -195,13 +195,14 @@ void NestingSweep::CloseAugment(const Open& open) {
   Emit(child, total - open.child, timed ? AtLeastZero(total_cpu - open.child_cpu) : -1, inside);
 }
 
-// Augment is what a dataset does besides reading, decoding and tokenizing, with or without a name.
-// Reads carry no CPU time of their own: they get the rest of the sample's. That is exact if
-// transforms compute without waiting, and too little for reads if there are more runnable threads
-// than cores. Time right before a read in which nothing was computed belongs to the read: a lock
-// that readers take in turn, or a directory that is far away.
+// Augmenting is everything that a dataset does besides reading, decoding and tokenizing, with or
+// without a name. Reads carry no CPU time of their own, so they get the rest of the sample's CPU
+// time. That is exact if transforms compute without waiting, and too little for reads if there are
+// more runnable threads than cores. Time right before a read in which nothing was computed belongs
+// to the read: the thread waits for a lock that readers take in turn, or for a directory that is
+// far away.
 void NestingSweep::CloseSample(const Open& open) {
-  if (!open.outermost) return;  // a dataset that wraps another
+  if (!open.outermost) return;  // the sample of a dataset that another one wraps
   Inside inside = open.inside;
   const std::int64_t wall = open.end - open.span.start.value;
   inside.augment = AtLeastZero(wall - inside.read - inside.told());

@@ -34,8 +34,7 @@ struct Inside {
   std::uint64_t read_bytes = 0;
   std::uint64_t samples = 0;
 
-  // Time of decoding and tokenizing, which is kept apart from everything else that the dataset
-  // does.
+  // Time of decoding and tokenizing. It is kept apart from everything else that the dataset does.
   [[nodiscard]] std::int64_t told() const { return decode + tokenize; }
   [[nodiscard]] std::int64_t told_cpu() const { return decode_cpu + tokenize_cpu; }
 };
@@ -44,7 +43,7 @@ struct Inside {
 struct Counted {
   const traces::Span* span = nullptr;
   traces::StageId stage = traces::StageId::kNone;
-  std::int64_t wall = 0;   // without inner spans where docs/design.md 4 asks for it
+  std::int64_t wall = 0;   // without inner spans, where docs/design.md 4 says so
   std::int64_t cpu = -1;   // of the same part; -1: not recorded
   bool outermost = true;   // false: listed below its stage, but not added to it
   bool apart = false;      // no sample or fetch is around it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The windows of experiments inside a run (docs/diagnosis.md 3.12), as training processes told
+// The windows of experiments inside a run (docs/diagnosis.md 3.12), as training processes recorded
 // them. Values; pure.
 #pragma once
 
@@ -21,8 +21,8 @@ struct ProbeWindow {
 };
 
 // The windows of one process, in order. The last one ends with the trace if its end was not seen.
-// Several threads of a process may ask loaders for batches and tell the same window: the first
-// counts.
+// Several threads of a process may ask loaders for batches and record the same window. Only the
+// first record counts.
 [[nodiscard]] std::vector<ProbeWindow> ProbeWindowsOf(const traces::Trace& trace,
                                                       ProcessId process);
 

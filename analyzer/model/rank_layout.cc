@@ -11,13 +11,13 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr int kMostRanks = 1 << 20;  // on one host; a trace may contain any number
+constexpr int kMostRanks = 1 << 20;  // on one host; a stranger's trace may contain any number
 
 std::string PartOf(const traces::ProcessInfo& process) {
   return TextFact(process.facts, "part");
 }
 
-// All facts that belong to `part`, under their own names.
+// All facts of `part`, under their names without the part.
 Facts FactsOfPart(const traces::Trace& trace, const std::string& part) {
   if (part.empty()) return trace.facts();
   const std::string prefix = "part." + part + ".";
@@ -107,7 +107,7 @@ class LayoutReader {
       host.name = name.empty() ? fmt::format("host {}", layout_.hosts.size()) : name;
       host.machine = ReadHost(FactsOfPart(trace_, part));
       layout_.hosts.push_back(std::move(host));
-    } else {  // the mask of one rank is not that of the host
+    } else {  // the mask of one rank is not the mask of the host
       const Host other = ReadHost(FactsOfPart(trace_, part));
       Host& machine = layout_.hosts[at->second].machine;
       machine.affinity = std::max(machine.affinity, other.affinity);

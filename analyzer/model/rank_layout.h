@@ -20,7 +20,7 @@ struct RankPlace {
   std::int32_t rank = -1;
   std::int32_t local_rank = -1;
   std::size_t host = 0;  // index into RankLayout::hosts
-  double cores = 0;      // its part: 1/n of each core that n ranks may use
+  double cores = 0;      // its part of the host: 1/n of each core that n ranks may use
 };
 
 struct RankHost {
@@ -42,9 +42,9 @@ struct RankLayout {
   [[nodiscard]] const RankPlace* Find(ProcessId consumer) const;
 };
 
-// A rank gets an equal part of each CPU that its mask allows; it shares the CPU with all recorded
-// ranks of its host whose masks allow it. If not all ranks of a host were recorded, a rank gets at
-// most an equal part of all its cores. A quota is shared equally.
+// A rank gets an equal part of each CPU that its mask allows: it shares the CPU with all recorded
+// ranks of its host whose masks allow the same CPU. If not all ranks of a host were recorded, a
+// rank gets at most an equal part of all the host's cores. A quota is shared equally.
 [[nodiscard]] RankLayout ReadRankLayout(const traces::Trace& trace);
 
 // A fact of the part of a merged trace that a process came from; of the trace if `part` is empty.

@@ -27,7 +27,7 @@ ReadRate MeasureRate(std::vector<ReadSpan> reads) {
   for (std::size_t i = 1; i < reads.size(); ++i) {
     const std::int64_t before = reads[i - 1].end;
     if (reads[i].start >= before || reads[i].bytes == 0)
-      continue;  // this read was not waiting then
+      continue;  // this read was not waiting when the one before it ended
     gaps.push_back(
         {static_cast<double>(reads[i].end - before) * 1e-9, static_cast<double>(reads[i].bytes)});
     seconds += gaps.back().seconds;

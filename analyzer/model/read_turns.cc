@@ -50,7 +50,7 @@ ReadTurns TurnsOfEpoch(ByThread& by_thread) {
     if (own.size() >= kFewestOfThread) threads.push_back(Merged(std::move(own)));
   }
   if (threads.size() < 2) return turns;
-  std::int64_t from = threads.front().front().from;  // while all of them read
+  std::int64_t from = threads.front().front().from;  // the time in which all threads read
   std::int64_t to = threads.front().back().to;
   for (const std::vector<ReadStretch>& own : threads) {
     from = std::max(from, own.front().from);

@@ -110,8 +110,8 @@ std::optional<Fit> LeastSquares(const std::vector<Row>& rows, const std::vector<
   return fit;
 }
 
-// Whether typical reads show what the fit says of the mean. A few long reads make others run beside
-// them, without being slower for it.
+// Whether typical reads are slowed down as the fit says of the mean. A few long reads have many
+// others beside them only because they are long, and that alone can mislead the fit.
 bool TypicalToo(const std::vector<Row>& rows, const std::vector<double>& y, const Fit& fit) {
   std::vector<double> beside;
   for (const Row& row : rows) beside.push_back(row[2]);
@@ -173,8 +173,8 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
            fit.value[i] * means[i] > 0.1 * mean * static_cast<double>(rows.size());
   };
   std::optional<Fit> fit = LeastSquares(rows, seconds, 3);
-  // This comes first: if reads are served in order, others do not slow a read down in proportion to
-  // its own bytes.
+  // A rate comes before the fit: if reads are served in order, other reads do not slow a read down
+  // in proportion to its own bytes.
   const ReadRate rate = MeasureRate(reads);
   const bool slowed = fit && matters(*fit, 2) && TypicalToo(rows, seconds, *fit);
   if (rate.limited() || slowed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a read costs: a time that does not depend on its size, a time for each byte, and the time
-// that other reads at the same moment add; and whether readers take turns. Values; pure.
+// that other reads at the same moment add. Also whether readers take turns. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ReadSpan {
   std::int64_t end = 0;
   std::uint64_t bytes = 0;
   static constexpr std::uint32_t kNobody = 0xffffffff;
-  std::uint32_t reader = kNobody;  // the thread, if it reads for a batch during the whole span
+  std::uint32_t reader = kNobody;  // the thread, if it reads for a batch during all of the span
   std::uint32_t consumer = 0;      // the training process of that batch
   std::uint16_t epoch = 0;         // the generation of its iterator
 };
@@ -27,29 +27,29 @@ struct ReadTurns {
   double together = 0;      // fraction in which two or more read
   double by_chance = 0;     // `together` if the threads were independent of each other
 
-  // Whether readers take turns: by chance they would read together in at least a tenth of the time,
-  // but they do so in less than a tenth of that. Source: ours, for docs/diagnosis.md R37.
+  // Whether readers take turns. By chance they would read together in at least a tenth of the time,
+  // but they do so less than a tenth as often. Source: ours, for docs/diagnosis.md R37.
   [[nodiscard]] bool taken() const { return by_chance >= kChance && together < kShare * by_chance; }
   static constexpr double kChance = 0.1;
   static constexpr double kShare = 0.1;
 };
 
-// Examines the epoch with most reads, while all of its threads read; other epochs and loaders have
-// threads of their own. Threads with fewer than 64 reads do not count. Requires: the reads are of
-// one loader. Cost: O(n log n).
+// Examines the epoch with most reads, in the time in which all of its threads read. Other epochs
+// may have other threads. Threads with fewer than 64 reads do not count.
+// Requires: the reads are of one loader.
+// Cost:     O(n log n).
 [[nodiscard]] ReadTurns MeasureTurns(const std::vector<ReadSpan>& reads);
 
-// Whether reads come out one after the other at one rate, as from a device or a link that serves
-// them in order. Then the next read that is already waiting ends after as much time as its own
-// bytes take. Reads that are independent of each other end at any distance.
+// Whether reads end one after the other at one rate, as on a device or a link that serves them in
+// order. If so, a read that already waits when another ends will end after the time that its own
+// bytes take. Independent reads end at any distance.
 struct ReadRate {
   std::size_t gaps = 0;  // distances between the ends of two such reads
   double waiting = 0;    // fraction of the reads that waited while another one ended
   double per_byte = 0;   // seconds per byte
-  double off = 0;        // mean error of a gap's length by its bytes, over the mean gap
+  double off = 0;        // mean error of predicting a gap from its bytes, over the mean gap
 
-  // The limit kOff is half of what chance leaves: with two independent readers the gaps vary much
-  // more. Source: ours.
+  // With two independent readers, `off` is about twice the limit kOff by chance. Source: ours.
   [[nodiscard]] bool limited() const { return per_byte > 0 && waiting > 0.5 && off < kOff; }
   static constexpr double kOff = 0.2;
 };
@@ -59,7 +59,7 @@ struct ReadRate {
 
 struct ReadCosts {
   std::uint64_t reads = 0;      // that were examined
-  double mean = 0;              // seconds of one
+  double mean = 0;              // mean seconds of a read
   double concurrency = 1;       // mean number of reads at once, while any runs
   double most_bytes_per_s = 0;  // of all reads together, while any runs
   bool split = false;           // `latency` and `per_byte` are known apart
@@ -67,7 +67,7 @@ struct ReadCosts {
   double per_byte = 0;          // seconds per byte of a read alone
   bool shared = false;          // reads slow each other down like jobs of one device
   double device_per_byte = 0;   // seconds per byte of that device: the inverse of its bandwidth
-  bool in_order = false;        // it serves one read after the other (MeasureRate)
+  bool in_order = false;        // the device serves one read after the other (MeasureRate)
   ReadTurns turns;              // of the main loader's workers; FitReads() does not set it
 
   // The part of the mean read that does not depend on its size. Requires: split.
@@ -79,8 +79,9 @@ struct ReadCosts {
 //              standard error of the constant is below a tenth of the mean. `shared` if the
 //              coefficient of the other reads is three of its standard errors, explains a tenth of
 //              the mean, and the medians of reads with few and with many others differ by at least
-//              half of what the fit predicts; also if MeasureRate() finds one rate, because nothing
-//              varies if readers are never alone.
+//              half of the difference that the fit predicts. `shared` also if MeasureRate() finds
+//              one rate: if readers are never alone, the number of others hardly varies, and the
+//              fit finds nothing.
 // Assumes:     a device that serves all reads equally: n of them take n times as long.
 // Few samples: below 64 reads only the means are known.
 // Cost:        O(n log n).

@@ -29,8 +29,8 @@ void AddWork(Work& total, const Counted& counted) {
   AddWork(total, SecondsOf(counted.wall, counted.cpu));
 }
 
-// Adds what a span outside of samples and fetches took. Reads count wherever they are: threads that
-// make batches are not looked at.
+// Adds the time of a span outside of samples and fetches. Reads count inside them too, because
+// these sums are not used for threads that make batches.
 void AddApart(const Counted& counted, ThreadStages& stages) {
   const bool read = counted.stage == StageId::kRead && counted.outermost;
   if (counted.synthetic || !(counted.apart || read)) return;
@@ -83,7 +83,7 @@ void RunBuilder::WalkSpans() {
 
 void RunBuilder::OnCounted(const Counted& counted) {
   model_.stages.Add(counted);
-  // A transform counts without the transforms inside it.
+  // The time of a transform does not include the transforms inside it.
   const bool told = (counted.stage == StageId::kDecode || counted.stage == StageId::kTokenize) &&
                     counted.outermost;
   if (counted.apart && !counted.synthetic && (told || counted.stage == StageId::kAugment)) {
@@ -120,7 +120,7 @@ void RunBuilder::OnCounted(const Counted& counted) {
     case StageId::kH2d:
       unmatched_.copies.push_back(stretch);
       return;
-    case StageId::kCall: {  // a call in which the loop copies; the copy itself is h2d
+    case StageId::kCall: {  // a call with which the loop copies; on a stream the copy is h2d
       const std::optional<CopyKind> kind = kinds_.Of(span.stage, span.name);
       if (kind && kind->way == CopyWay::kToDevice) unmatched_.copies.push_back(stretch);
       return;
@@ -146,7 +146,7 @@ void RunBuilder::OnCounted(const Counted& counted) {
   } else if (counted.stage == StageId::kCollate) {
     Batch& batch = index_.Find(at_.consumer, span.batch);
     batch.bytes = std::max(batch.bytes, span.bytes.value);
-    if (!batch.whole) AddWork(batch.collate, counted);  // a fetch around it would replace that
+    if (!batch.whole) AddWork(batch.collate, counted);  // a fetch around it replaces the sum
   }
 }
 
@@ -157,8 +157,8 @@ void RunBuilder::OnData(const Span& span) {
   at_.first_data = std::min(at_.first_data.value_or(start), start);
 }
 
-// Samples close before the fetch around them, which then replaces these sums. If there is no fetch,
-// several threads fill a batch together: it lasts from its first sample to its last.
+// Samples close before the fetch around them. The fetch then replaces these sums. If there is no
+// fetch, several threads fill a batch together, and it lasts from its first sample to its last.
 void RunBuilder::OnSample(const Counted& counted) {
   const std::size_t place = index_.PlaceOf(at_.consumer, counted.span->batch);
   Batch& batch = batches()[place];

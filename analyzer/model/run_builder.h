@@ -27,11 +27,11 @@ struct Stretch {
   traces::BatchKey key;
 };
 
-// What a thread did in samples without a fetch around them, or outside of both.
+// What a thread did in samples without a fetch around them, or outside of samples and fetches.
 struct ThreadWork {
   double idle = 0;      // seconds
   double apart = 0;     // CPU seconds of decoding and transforms outside of samples and fetches
-  ThreadStages stages;  // wall seconds of the same and of reads, by stage
+  ThreadStages stages;  // wall seconds of the same work and of reads, by stage
   std::uint64_t samples = 0;
   double busy = 0;  // seconds
   double cpu = 0;

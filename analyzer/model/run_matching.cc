@@ -16,7 +16,7 @@ bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
 }  // namespace
 
 // A wait span without a batch id belongs to the batch delivered inside it, or to the end of the
-// iterator. What the loop does until it waits again is the step of that batch.
+// iterator. The time from there until the loop waits again is the step of that batch.
 void RunBuilder::MatchWaits() {
   std::vector<std::pair<std::int64_t, std::size_t>> deliveries;  // for waits without an id
   std::deque<Batch>& all = batches();
@@ -54,8 +54,8 @@ void RunBuilder::MatchWaits() {
   EndStepsAtWaits();
 }
 
-// If the wait span of a batch was lost, its events tell: its next() was entered when the step
-// before it ended on its thread, whatever span comes next.
+// Uses the events of a batch if its wait span was lost. They tell when its next() was entered; at
+// that moment the step before it on the same thread ended, whatever span comes next.
 void RunBuilder::EndStepsAtWaits() {
   std::vector<Batch*> delivered;
   for (Batch& batch : batches()) {
@@ -90,7 +90,7 @@ void RunBuilder::AttributeCopies() {
     return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
   };
   std::sort(places.begin(), places.end(), less);
-  // A call of the runtime inside a span of Python is the same copy, so time that both cover counts
+  // A call of the runtime inside a span of Python is the same copy, so the time in both counts only
   // once.
   std::sort(unmatched_.copies.begin(), unmatched_.copies.end(), ByThreadAndStart);
   std::uint32_t thread = 0;

@@ -29,8 +29,8 @@ bool FilledBySamples(const LoaderRun& run) {
   return filled * 2 > run.batches.size();
 }
 
-// The greatest number of batches that were begun and not yet given back: the depth of a shared
-// queue.
+// The depth of a shared queue: the greatest number of batches that were begun and not yet given
+// back.
 int DepthInUse(const LoaderRun& run) {
   std::vector<std::pair<std::int64_t, int>> changes;
   for (const Batch& batch : run.batches) {
@@ -83,7 +83,7 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
       epoch.generation = batch.key.generation;
       epoch.first = i;
       epoch.start = builder.epochs().StartOf(iterator, batch.wait_start);
-      // A recording that began within an epoch did not see it start.
+      // A recording that began within an epoch did not see the epoch start.
       if (batch.key.index > 0 && epoch.start > batch.wait_start) epoch.start = batch.wait_start;
       epoch.ended = builder.epochs().Ended(iterator);
       epoch.stop = builder.epochs().StopOf(iterator);
@@ -177,8 +177,8 @@ void CountSamples(LoaderRun& run) {
   run.samples_per_batch = std::max<std::uint64_t>(1, median > 0 ? median : size);
 }
 
-// A batch without costs of its samples takes those of the last batch before it that has them (or of
-// the first one). Only long runs leave some out, and there they are alike.
+// A batch without costs of its samples takes the costs of the last batch before it that has them,
+// or of the first that has them. Only long runs leave costs out, and their batches are alike.
 void ShareSamples(LoaderRun& run) {
   const auto keeps = [](const Batch& batch) { return batch.sample_costs > 0; };
   const auto kept = std::find_if(run.batches.begin(), run.batches.end(), keeps);
@@ -310,7 +310,7 @@ std::vector<DeviceRecords> ReadDevicesAlone(const traces::Trace& trace) {
   return records;
 }
 
-// The CPU masks of the workers; without workers, of the process that makes the batches itself.
+// The CPU masks of the workers or, without workers, of the training process.
 std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace, const RunModel& model) {
   std::vector<std::string_view> masks;
   for (const auto role : {wire::kRoleWorker, wire::kRoleConsumer}) {

@@ -32,7 +32,7 @@ struct Epoch {
   std::size_t first = 0;        // its batches are LoaderRun::batches [first, first + count)
   std::size_t count = 0;
   bool ended = false;  // it was seen to be exhausted
-  double stop = 0;     // seconds of its last next(), which ends workers that do not stay
+  double stop = 0;     // seconds of its last next(), in which workers that do not stay are ended
 };
 
 struct WorkerRun {
@@ -40,7 +40,7 @@ struct WorkerRun {
   std::int32_t worker_id = -1;
   std::uint64_t batches = 0;
   double busy = 0;              // seconds in fetch, or in samples
-  double cpu = 0;               // CPU seconds in the same
+  double cpu = 0;               // CPU seconds in fetch, or in samples
   double idle = 0;              // seconds waiting for an index
   std::int64_t seen = kNever;   // the first span of its thread; not set for sample threads
   std::int64_t first = kNever;  // begin of its first fetch, or sample
@@ -51,7 +51,7 @@ struct WorkerRun {
 enum class LoopUse {
   kAlone,        // there is no other
   kInTurn,       // one after the other, as in training and validation
-  kInterleaved,  // batches of one are taken in the middle of epochs of the other, again and again
+  kInterleaved,  // together: batches of one are taken in the middle of the other's epochs
 };
 
 // One DataLoader, or another loader in its place, with all batches that it delivered.
@@ -64,8 +64,8 @@ struct LoaderRun {
   // CPU seconds of decoding and transforms on other threads of the training process, which no batch
   // contains. Set only for the main loader, and only without workers.
   double threads_cpu = 0;
-  // Seconds of the data stages on threads that do not make batches but help those that do; sum over
-  // all such threads. Set only for the main loader.
+  // Seconds of the data stages on threads that do not make batches themselves but are in the
+  // processes that do; the sum over all such threads. Set only for the main loader.
   ThreadStages threads_stages;
   bool inferred = false;       // no facts were recorded; the arguments are guessed from the spans
   std::vector<Batch> batches;  // by generation and index; delivered ones only
@@ -98,11 +98,11 @@ struct RunModel {
   TimeNs begin;
   TimeNs end;
   StageTable stages;
-  double startup_workers = 0;  // seconds of startup spans outside consumers
-  // The main loader comes first: the one that its loop waits for most, in the rank that waits most.
+  double startup_workers = 0;  // seconds of startup spans outside of training processes
+  // The main loader comes first: the loader that the loop waits for most, in the slowest rank.
   std::vector<LoaderRun> loaders;
   std::size_t threads = 0;
-  double data_life = 0;  // seconds from the first to the last data span, of all threads with any
+  double data_life = 0;  // seconds from first to last data span of a thread, summed over threads
   std::size_t consumers = 0;
   ReadCosts reads;
   bool mapped = false;   // dataset files were mapped, so reads are hidden in other stages
@@ -112,29 +112,30 @@ struct RunModel {
   std::vector<CounterSeries> counters;
   std::vector<wire::ProcessRole> roles;  // by process
   std::vector<ProcessId> consumer_of;    // by process: the training process that it works for
-  // Processes that are not workers of a loader, and that a training process or worker started or
-  // that read dataset files, decode or transform: a pool of the dataset's own, a program that it
-  // calls, a server.
+  // Processes that help but are not workers of a loader: a training process or worker started them,
+  // or they read dataset files, decode or transform. Examples are a pool of the dataset's own, a
+  // program that it calls, a server.
   std::vector<ProcessId> helpers;
 
   [[nodiscard]] bool has_loader() const { return !loaders.empty(); }
   [[nodiscard]] const LoaderRun& loader() const { return loaders.front(); }
-  // Whether a process is the main loader's training process or works for the main loader, and for
-  // no other one.
+  // Whether a process is the main loader's training process, or works for this training process and
+  // for no loader but the main one.
   [[nodiscard]] bool IsOurs(ProcessId process) const;
   // The main loader's host, as an index into ranks.hosts.
   [[nodiscard]] std::size_t our_host() const;
   // Whether a process ran on that host.
   [[nodiscard]] bool OnOurHost(ProcessId process) const;
-  // CPU seconds per second that processes of `role` of the main loader used between two times of
-  // the trace; all processes of our host if no role is given. From the cumulative counter "cpu_ns";
-  // nullopt if it was not recorded.
+  // CPU seconds per second that the main loader's processes of `role` used between two times of the
+  // trace; without a role, all processes of our host. From the cumulative counter "cpu_ns"; nullopt
+  // if it was not recorded.
   [[nodiscard]] std::optional<double> CpuRate(std::optional<wire::ProcessRole> role,
                                               std::int64_t from, std::int64_t to) const;
   // The same for the processes that `counts` accepts.
   [[nodiscard]] std::optional<double> CpuRate(const std::function<bool(ProcessId)>& counts,
                                               std::int64_t from, std::int64_t to) const;
-  // Our host as a whole, for what its ranks share without using it up, such as the page cache.
+  // Our host as a whole, for things that its ranks share without dividing them, such as the page
+  // cache.
   [[nodiscard]] const Host& machine() const;
   // Cores that all recorded ranks of our host together may use.
   [[nodiscard]] double host_cores() const;

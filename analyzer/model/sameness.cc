@@ -24,7 +24,8 @@ struct Returned {
   std::uint32_t digest = 0;
 };
 
-// One sample in one epoch: what its transforms returned, and at last the sample itself.
+// One sample in one epoch: the digests of what its transforms returned, and last of the sample
+// itself.
 struct Sighting {
   std::uint16_t generation = 0;
   std::vector<Returned> results;
@@ -122,7 +123,7 @@ std::string NameOfTransform(const traces::Trace& trace, const RunModel& run, std
   return "";
 }
 
-// Finds the last position that is known to be the same, before the first that differs.
+// Finds the last position whose results are known to be the same, before the first that differs.
 void FindPrefix(const traces::Trace& trace, const RunModel& run, const ChainPlaces& places,
                 EpochComparison& comparison) {
   std::vector<std::string> names;
@@ -182,7 +183,7 @@ EpochComparison CompareEpochs(const traces::Trace& trace, const RunModel& run) {
 
 namespace {
 
-// The time of the first transforms of each sample of a thread.
+// Sums the time of the first transforms of each sample of a thread.
 class PrefixClock {
  public:
   PrefixClock(const traces::Trace& trace, std::set<std::uint16_t> generations, std::size_t length)

@@ -16,24 +16,24 @@
 
 namespace penstock::analyzer {
 
-// So many comparisons must agree. If a transform changes one sample in ten, a pair agrees by chance
-// with 0.82 (it changed both, or neither). Then 16 pairs all agree in 4 % of the runs, and the 30
-// of two epochs of a thousand samples in 0.3 %.
+// This many comparisons must agree. If a transform changes one sample in ten, a pair agrees by
+// chance with probability 0.82 (the transform changed both, or neither). Then 16 pairs all agree in
+// 4 % of the runs, and the 30 pairs of two epochs of a thousand samples in 0.3 %.
 inline constexpr std::size_t kSamePairs = 16;
 
 enum class Sameness { kUnknown, kSame, kDifferent };
 
 struct EpochComparison {
   std::size_t digests = 0;  // finished samples with digests in the trace
-  std::size_t samples = 0;  // those that were seen in several epochs
+  std::size_t samples = 0;  // finished samples with digests in several epochs
   std::size_t pairs = 0;   // comparisons of a sample in a later epoch with itself in an earlier one
   std::size_t epochs = 0;  // epochs of these comparisons
   Sameness finished = Sameness::kUnknown;  // the sample as the dataset returned it
   // The outermost transforms in their order, up to the last one whose results were always the same.
   std::vector<std::string> prefix;
-  std::size_t prefix_pairs = 0;  // comparisons that agreed on the last of them
+  std::size_t prefix_pairs = 0;  // comparisons that agreed on the last transform of `prefix`
 
-  // Nothing could be compared, so it is not even known whether there is chance.
+  // Too little could be compared to tell whether results depend on chance.
   [[nodiscard]] bool unknown() const { return finished == Sameness::kUnknown && prefix.empty(); }
 };
 
@@ -50,8 +50,8 @@ struct EpochComparison {
 [[nodiscard]] double PrefixTime(const traces::Trace& trace, const RunModel& run,
                                 std::size_t length);
 
-// Whether each worker of the main loader delivers every sample; known from whether the dataset
-// asked which worker it runs in.
+// Whether each worker of the main loader delivers every sample (kRepeats). The dataset asks which
+// worker it runs in if it gives each worker its own samples (kShards).
 enum class Sharding { kByIndex, kShards, kRepeats, kUnknown };
 [[nodiscard]] Sharding ShardingOf(const traces::Trace& trace, const RunModel& run);
 

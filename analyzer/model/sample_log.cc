@@ -7,9 +7,9 @@
 namespace penstock::analyzer {
 namespace {
 
-// About so many costs of samples are kept, with 36 bytes each while they are collected.
+// About this many costs of samples are kept, with 36 bytes each while they are collected.
 constexpr std::uint64_t kKeptSamples = std::uint64_t{1} << 19;
-// A sample has at least so many spans: itself, a read, a decode and an augmentation.
+// Spans that a sample is assumed to have: itself, a read, a decode and an augmentation.
 constexpr std::uint64_t kSpansPerSample = 4;
 
 }  // namespace
@@ -17,8 +17,8 @@ constexpr std::uint64_t kSpansPerSample = 4;
 SampleLog::SampleLog(std::uint64_t spans)
     : keep_every_(1 + spans / kSpansPerSample / kKeptSamples) {}
 
-// Keeps about every n-th batch. A multiplicative hash chooses, so that it is not always the same
-// worker's.
+// Keeps about every n-th batch. A multiplicative hash chooses, so that the kept batches are not all
+// of the same worker.
 bool SampleLog::Keeps(traces::BatchKey batch) const {
   return keep_every_ == 1 || (batch.index * 0x9e3779b1u >> 16) % keep_every_ == 0;
 }
@@ -40,12 +40,12 @@ std::vector<SampleCost> SampleLog::Take(std::deque<Batch>& batches) {
   return sorted;
 }
 
-// The reads of a part of the run are enough, if none of that part is missing.
+// Keeps the reads of the first part of the run. They are enough if no read of that part is missing.
 void ReadLog::Add(const traces::Span& span, std::uint32_t thread, ProcessId consumer) {
   constexpr std::size_t kMost = 8192;
   if (span.start.value >= until_) return;
-  // The calls of a coalesced read are somewhere within it, so it does not tell when the thread
-  // read.
+  // The calls of a coalesced read lie somewhere within its span, so the span does not tell when the
+  // thread read.
   const bool whole = span.busy.value < 0 || span.busy.value * 10 > span.duration.value * 9;
   const std::uint32_t reader = span.batch.valid() && whole ? thread : ReadSpan::kNobody;
   reads_.push_back({span.start.value, span.end().value, span.bytes.value, reader, consumer.value,

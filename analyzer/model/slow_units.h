@@ -7,8 +7,8 @@
 
 namespace penstock::analyzer {
 
-// From the profiles of the slow units alone and of the others alone. A function of which a slow
-// unit has hardly more than another one is left out.
+// Compares the profile of the slow units with that of the others. Leaves out a function that takes
+// hardly more time in a slow unit than in another one.
 [[nodiscard]] SlowUnits SlowAgainstOthers(const FunctionProfile& slow,
                                           const FunctionProfile& others);
 

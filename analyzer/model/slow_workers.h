@@ -26,8 +26,8 @@ struct SlowWorker {
 
 // In the order of `workers`. A worker is slow if both its mean and its median are at least 1.5
 // times the median over the workers; a few slow samples move only the mean. Empty if a worker has
-// fewer than eight batches, or with fewer than three workers: of two, neither is the rule. Source:
-// ours; docs/diagnosis.md F19.
+// fewer than eight batches, or if there are fewer than three workers: with two, nobody can say
+// which one is normal. Source: ours; docs/diagnosis.md F19.
 [[nodiscard]] std::vector<SlowWorker> FindSlowWorkers(std::span<const WorkerTimes> workers);
 
 // The fetches of each of run.workers.

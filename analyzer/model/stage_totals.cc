@@ -34,7 +34,7 @@ bool IsMixed(const StageTotals& totals) {
     ++kinds;
   }
   const auto count = static_cast<double>(totals.count);
-  // Parts that lie within one another are not kinds of calls: there are more of them than calls.
+  // Parts that lie within one another are not kinds of calls. Then there are more parts than calls.
   return kinds > 1 && named >= kMostly * count && named <= count && most > kApart * least;
 }
 
@@ -45,8 +45,8 @@ void StageTable::Add(const Counted& counted) {
     stage.queued.value += counted.wall;
     return;
   }
-  // The augmenting of a sample comes with the sample's span, whose bytes and name do not belong to
-  // it.
+  // The augmenting of a sample comes with the sample's span. The bytes and the name of that span
+  // are not those of augmenting.
   const std::uint64_t bytes = counted.synthetic ? 0 : counted.span->bytes.value;
   if (counted.outermost) stage.Add(counted.wall, counted.cpu, bytes);
   const bool listed = counted.stage == traces::StageId::kDecode ||

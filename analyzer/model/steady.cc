@@ -13,8 +13,8 @@ namespace {
 // A rate from fewer intervals is an anecdote: the report says so and lowers its confidence.
 constexpr std::size_t kFewestBatches = 16;
 
-// Finds the pauses among the steps between batches of one epoch. A long step hides others from mean
-// and deviation, so those that were found are left out and the rest is examined again.
+// Finds the pauses among the steps between batches of one epoch. A long step raises mean and
+// deviation and so hides others. So the found ones are left out, and the rest is examined again.
 std::vector<bool> FindPauses(const LoaderRun& run) {
   std::vector<std::size_t> places;
   std::vector<double> steps;
@@ -37,8 +37,8 @@ std::vector<bool> FindPauses(const LoaderRun& run) {
     std::erase_if(ordinary, [limit](double step) { return step > limit; });
   }
   const auto is_long = [limit](double step) { return step > limit; };
-  // What happens more than once in twenty steps belongs to the rhythm and is not an exception. The
-  // first steps of a run are exceptions if they are long, for example because they compile.
+  // Long steps that come more often than once in twenty belong to the rhythm and are not pauses.
+  // The first steps of a run are pauses if they are long, for example because they compile.
   const auto first = std::find_if_not(steps.begin(), steps.end(), is_long);
   const auto count = static_cast<std::size_t>(std::count_if(first, steps.end(), is_long));
   const bool rhythm = count * 20 > std::max<std::size_t>(steps.size(), 20);
@@ -93,7 +93,8 @@ double TimeOver(std::span<const SteadyTurn> turns) {
   return time;
 }
 
-// Workers deliver in bursts, so rates are compared over as many batches as may be in flight.
+// Workers deliver in bursts, so rates are compared over blocks of at least as many batches as may
+// be in flight.
 std::optional<RegimeChange> FindRegimeChange(const LoaderRun& run,
                                              std::span<const SteadyTurn> turns) {
   constexpr std::size_t kBlocks = 64;
@@ -110,7 +111,7 @@ std::optional<RegimeChange> FindRegimeChange(const LoaderRun& run,
   const auto enough = [](std::span<const SteadyTurn> part) {
     return part.size() >= kFewestTurns && TimeOver(part) >= kShortest;
   };
-  // What is too short to be a regime belongs to the one before it.
+  // A part that is too short to be a regime belongs to the regime before it.
   while (places.size() > 1 && !enough(turns.subspan(places.back()))) places.pop_back();
   const std::size_t at = places.back();
   const auto after = turns.subspan(at);
@@ -120,14 +121,14 @@ std::optional<RegimeChange> FindRegimeChange(const LoaderRun& run,
     before = turns.subspan(places.back(), at - places.back());
   }
   if (!enough(before)) return std::nullopt;
-  const double ratio = RateOver(after) / RateOver(before);  // with what was too short
+  const double ratio = RateOver(after) / RateOver(before);  // short parts included
   if (std::max(ratio, 1 / ratio) < ShiftOptions{}.ratio) return std::nullopt;
   const std::size_t first = turns[at].batch;
   return RegimeChange{first, run.batches[first > 0 ? first - 1 : 0].delivered, RateOver(before),
                       RateOver(after)};
 }
 
-// Keeps only what came after the change.
+// Keeps only the windows and turns after the change.
 void KeepRegime(const RegimeChange& change,
                 std::vector<std::pair<std::int64_t, std::int64_t>>& windows,
                 std::vector<SteadyTurn>& turns) {

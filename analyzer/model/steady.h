@@ -53,22 +53,24 @@ struct SteadyState {
   }
 };
 
-// Leaves out the first credits() batches of each epoch (at most half of them), pauses, the time of
-// experiments, in which the run is slowed down on purpose, and what came before the rate changed
-// for good: both rates together are the speed of neither, and the run goes on at the last one. A
-// change is to at least 1.25 times the rate, or to 1/1.25 of it or less, with at least 32 batches,
-// two seconds and an eighth of the batches on each side (ours; FindShifts()). Batches of a loader
-// that is drained together with others have no rate of their own.
+// Leaves out the first credits() batches of each epoch (at most half of the epoch), pauses, and the
+// time of experiments, in which the run is slowed down on purpose. If the rate changed for good,
+// leaves out the time before the change: a mean of both rates is the speed of neither, and the run
+// goes on at the last one. A change is to at least 1.25 times the rate, or to 1/1.25 of it or less,
+// with at least 32 batches, two seconds and an eighth of the batches on each side (ours;
+// FindShifts()). No change is looked for if the loader is used together with others, because its
+// batches have no rate of their own.
 //
 // Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
-//         is also longer than three ordinary turns of the loop; at most one step in twenty is one.
+//         is also longer than three ordinary turns of the loop; at most one step in twenty is a
+//         pause, besides the first steps of a run.
 [[nodiscard]] SteadyState FindSteadyState(const LoaderRun& run);
 
 // How many batches of an epoch FindSteadyState() leaves out at its beginning.
 [[nodiscard]] std::size_t WarmUp(const LoaderConfig& config, std::size_t batches);
 
-// The loop without the batches that fill its queues: without the first WarmUp() batches of each
-// epoch, at least one.
+// The loop without the batches that fill its queues: the first WarmUp() batches of each epoch, at
+// least one, are left out.
 struct SteadyLoop {
   std::vector<bool> steady;  // by batch: whether it counts
   double time = 0;           // seconds of those batches, from next() to next()

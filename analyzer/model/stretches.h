@@ -79,8 +79,8 @@ inline void Unite(Stretches& stretches) {
   return sum;
 }
 
-// Within() for many questions about one set, which must outlive it. Cost: logarithmic, whatever is
-// hit.
+// Within() for many questions about one set. The set must outlive the object. Cost: logarithmic,
+// however many intervals are hit.
 class StretchSums {
  public:
   StretchSums() = default;

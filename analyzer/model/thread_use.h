@@ -23,14 +23,14 @@ struct ThreadUse {
 struct ThreadsUse {
   std::int64_t begin = 0;          // start of the first slice, in ns of the trace
   double slice = 0;                // seconds
-  std::vector<ThreadUse> threads;  // threads that did any of it
-  // What was finished in each slice: samples; decoded pictures with pixels; decodes of any kind.
+  std::vector<ThreadUse> threads;  // threads with data stages or waits
+  // Numbers that were finished in each slice: samples; decoded pictures with pixels; all decodes.
   std::vector<std::uint32_t> samples, pictures, decodes;
 
   [[nodiscard]] bool empty() const { return samples.empty(); }
 };
 
-// From the first data span of any thread to the last; empty if there is none.
+// Measures from the first data span of any thread to the last; empty if there is none.
 //
 // Cost: two passes over the spans. Memory: at most 64 KiB for each thread of `threads`.
 [[nodiscard]] ThreadsUse MeasureThreads(const traces::Trace& trace);

@@ -15,8 +15,8 @@ struct WorkerUse {
   const Epoch* epoch = nullptr;  // that epoch; nullptr: not known
 };
 
-// If it is not known: all workers, and no epoch. It takes an epoch that was seen to end, with two
-// batches for each worker, all of which were seen being made.
+// The use is known from an epoch that was seen to end and has two batches for each worker, if all
+// of its batches were seen being made. Without such an epoch: all workers, and no epoch.
 [[nodiscard]] WorkerUse WorkersUsed(const LoaderRun& run);
 
 // The most workers that an iterable dataset can keep busy; 0 if all had something to do, or if it
