@@ -12,12 +12,12 @@
 namespace penstock::analyzer {
 namespace {
 
-// If nothing gains 5 %, the run is balanced (docs/diagnosis.md 3.9). It is also kineto's and
+// If no factor gains 5 %, the run is balanced (docs/diagnosis.md 3.9). 5 % is also kineto's and
 // xprof's threshold of note.
 constexpr double kLeastGain = 1.05;
-// Scenarios of docs/diagnosis.md 3.9: with a heavy tail or shallow credit, removing variance saves
-// over 80 % of what the best stage saves; in runs limited by service it saves under 15 %. The limit
-// of 60 % between them is ours.
+// In the scenarios of docs/diagnosis.md 3.9 the time saved by removing variance is over 80 % of the
+// best stage's saving with a heavy tail or shallow credit, and under 15 % in runs limited by
+// service. The limit of 60 % between them is ours.
 constexpr double kPrefetchShare = 0.6;
 
 constexpr std::array kFactors = {
@@ -35,7 +35,7 @@ float WallOf(const SampleCost& cost) {
   return cost.read + cost.decode + cost.augment + cost.tokenize;
 }
 
-// Workers are there from the beginning, and their first batch (or sample) is like any other.
+// Lets workers exist from the beginning, and makes their first batch (or sample) like any other.
 void FreeStartup(Pipeline& pipeline) {
   for (EpochDemand& epoch : pipeline.epochs) {
     const bool charged = std::any_of(epoch.worker_start.begin(), epoch.worker_start.end(),
@@ -45,7 +45,7 @@ void FreeStartup(Pipeline& pipeline) {
     epoch.warm_up = Demand{};
     const auto workers = static_cast<std::size_t>(std::max(1, pipeline.workers));
     if (!charged) continue;
-    // Twice the median is more than chance: an import, or a dataset opened on first use.
+    // A first batch above twice the median is not chance: it imports modules, or opens the dataset.
     if (pipeline.sample_tasks) {
       std::vector<double> walls;
       for (const SampleCost& cost : epoch.samples)
@@ -100,8 +100,7 @@ void EvenBatches(std::vector<Demand>& batches, std::uint32_t loader) {
   }
 }
 
-// Every batch costs the mean, credit is ample, and no worker is slower than the others. The warm-up
-// of an epoch keeps its total.
+// Makes every batch cost the mean, credit ample, and all workers equally fast. Warm-up stays.
 void FreePrefetch(Pipeline& pipeline) {
   constexpr int kAmple = 8;  // batches of equal cost never need more
   pipeline.slower.clear();

@@ -11,7 +11,7 @@
 
 namespace penstock::analyzer {
 
-// The largest speed-up that is reported: then the run does hardly anything else.
+// The largest speed-up that is reported. A run that reaches it does hardly anything else.
 inline constexpr double kMostHeadroom = 1000;
 
 struct Gain {
@@ -31,8 +31,8 @@ struct Attribution {
   [[nodiscard]] bool all_data() const { return headroom > 0.999 * kMostHeadroom; }
 };
 
-// The pipeline with `factor` at no cost. What first batches cost beyond others belongs to start-up,
-// whatever their stage: imports, and tables that are made on first use.
+// The pipeline with `factor` at no cost. The extra cost of first batches (imports, tables that are
+// made on first use) belongs to start-up, in whatever stage it arises.
 [[nodiscard]] Pipeline Idealise(const Pipeline& pipeline, Factor factor);
 
 // The pipeline with data at no cost: steps and copies to the device are left.
@@ -41,10 +41,10 @@ struct Attribution {
 // Differential attribution (docs/diagnosis.md 3.9).
 //
 // If no factor gains 5 %, the answer is kNone. Without workers the step and the stages take turns,
-// and each gains what it takes. There kCompute is named only if the whole data path gains less than
-// the step; otherwise a data path of many stages would never be named. kPrefetch is named if
-// removing variance alone saves most of what removing the largest factor saves: then the mean rate
-// is high enough, and nothing has to become cheaper.
+// and each gains the time that it takes. Then kCompute is named only if the whole data path gains
+// less than the step; otherwise a data path of many stages would never be named. kPrefetch is named
+// if removing variance alone saves most of the time that removing the largest factor saves. Then
+// the mean rate is high enough, and no stage has to become cheaper.
 //
 // Cost: about twelve simulations.
 enum class RunPart { kWholeRun, kSteady };  // kSteady: for pipelines of SteadyPart()

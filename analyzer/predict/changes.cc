@@ -82,7 +82,7 @@ void Changer::LengthenStep(double seconds, double overlap) {
         after += demand.step;
       },
       [](SampleCost&) {});
-  // The time that the device adds is not the CPU's.
+  // The CPU does not compute in the time that the device adds.
   if (after > 0) out_.pipeline.step_load *= before / after;
 }
 
@@ -133,7 +133,7 @@ void Changer::Cache() {
   ForEach(
       [&](Demand& demand) {
         demand.read.wall = in_memory(demand.read.wall, demand.read.cpu, copy * demand.samples);
-        demand.read.cpu = demand.read.wall;  // a copy waits for nothing
+        demand.read.cpu = demand.read.wall;  // a copy from memory does not wait
       },
       [&](SampleCost& cost) {
         cost.read = static_cast<float>(
@@ -209,7 +209,7 @@ Predicted<void> Changer::Disk(double bytes_per_s) {
     return Refuse(Say<words::kNeedsBytes>());
   }
   const double each = material_.file_bytes * pixels_ / bytes_per_s;
-  // Reads that were faster than this storage take as long as it needs.
+  // Reads that were faster than this storage now take the time that the storage needs.
   ForEach(
       [&](Demand& demand) {
         demand.read.wall = std::max(demand.read.wall, demand.read.cpu + each * demand.samples);
@@ -230,8 +230,8 @@ void Changer::Alone() {
   out_.pipeline.crowded = false;
 }
 
-// Puts the program's own computing on other cores. What waits for storage, a device or a lock takes
-// as long as before.
+// Puts the program's own computing on other cores. Waiting for storage, a device or a lock takes as
+// long as before.
 void Changer::OnCores(double cores, double speed) {
   Pipeline& pipeline = out_.pipeline;
   pipeline.others = 0;
@@ -285,7 +285,7 @@ Predicted<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& fac
   if (!changes.transfer.empty() && changes.gpu_decode) {
     return Refuse(Say<words::kTransferOfFiles>(), ErrorKind::kUsage);
   }
-  // The order matters: first what is stored, then where, then what is done with it.
+  // The order matters: first the stored files, then the storage, then the work on the data.
   Predicted<void> done;
   if (changes.resize > 0) done = changer.Resize(changes.resize);
   if (done && changes.pack) done = changer.Pack();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes of the data, its storage, its decoder, the cores, or of where a stage runs. They answer
-// --transfer, --ram-cache, --pack, --offline-resize, --decoder, --disk, --gpu, --alone, --cores and
-// --core-speed of penstock whatif. Values; pure functions.
+// Changes of the data, its storage, its decoder, the cores, or the place where a stage runs. They
+// answer --transfer, --ram-cache, --pack, --offline-resize, --decoder, --disk, --gpu, --alone,
+// --cores and --core-speed of penstock whatif. Values; pure functions.
 //
-// What a trace cannot tell is assumed, and the notes say so:
+// A trace does not tell these things, so they are assumed, and the notes say so:
 // - one core reads memory at 2 GB/s; packed files no longer have a cost of their own;
 // - decoding and the bytes of files are in proportion to pixels; pictures are 4 : 3;
-// - half of the time to hand a batch over is in proportion to its bytes; all of the time to
-//   collate, pin and copy to the device is.
+// - half of the time of a handover is in proportion to the batch's bytes, and all of the time of
+//   collate, pinning and copies to the device.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ struct Changes {
   std::string decoder;    // a name for FindDecoder()
   double disk = 0;        // bytes per second that all reads share; 0: as recorded
   bool alone = false;     // without the other programs of the recording
-  double cores = 0;       // number on a machine without other programs; 0: as recorded
+  double cores = 0;       // number of cores, without other programs; 0: as recorded
   double core_speed = 1;  // speed of these cores, over that of the recorded ones
   bool gpu_decode = false;
   bool gpu_augment = false;
@@ -47,8 +47,8 @@ struct Changed {
   Statements notes;
 };
 
-// Errors: kInput if the trace lacks what a change depends on; kUsage for changes that contradict
-//         each other or have an unknown name.
+// Errors: kInput if the trace lacks something that a change depends on; kUsage for changes that
+//         contradict each other or have an unknown name.
 [[nodiscard]] Predicted<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& facts,
                                               const Material& material, const Changes& changes,
                                               const DeviceCosts& costs);

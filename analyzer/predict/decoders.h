@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast JPEG decoders are compared with each other, with one thread each. Values.
+// The speeds of JPEG decoders relative to each other, with one thread each. Values.
 //
 // Source: ternaus/imread_benchmark (MIT), commit f869db8: ImageNet's validation pictures from
 //         memory on five CPUs without a loader; the same figures as in tests/validation/data/. The
-//         ratios are geometric means over the five CPUs, `low` and `high` the least and the
-//         greatest of them.
+//         ratios are geometric means over the five CPUs; `low` and `high` are the least and the
+//         greatest ratio of a CPU.
 #pragma once
 
 #include <optional>

@@ -32,8 +32,9 @@ constexpr std::array<Device, 9> kDevices = {{{"H200", 4.8e12},
 constexpr double kDecodeOfA100 = 127.65 / (1000 * 551 * 676 * 1e-6);
 constexpr double kShareOfBandwidth =
     0.5;  // fraction of the peak; streaming kernels reach this or more
-// Bytes that are moved for each pixel of the decoded picture, a generous estimate: read once as
-// bytes, written and read again as floats by a resize in two passes, written as floats.
+// Bytes that are moved for each pixel of the decoded picture, a generous estimate: the pixel is
+// read once as bytes, written and read again as floats by a resize in two passes, and written as
+// floats.
 constexpr double kAugmentBytes = 3 + 12 + 12 + 12;
 constexpr double kConvertBytes = 3 + 12;
 

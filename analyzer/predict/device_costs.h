@@ -2,9 +2,10 @@
 //
 // How long a GPU takes for a stage, for each megapixel of the decoded pictures. Values; pure.
 //
-// There are two kinds of built-in figures, and each says which it is: a published measurement for
-// decoding; and for augmentation and conversion, which move bytes and compute little, arithmetic
-// from the published bandwidth of the device's memory. Measured figures come from a file:
+// There are two kinds of built-in figures, and each figure says its kind. For decoding it is a
+// published measurement. For augmentation and conversion, which move bytes and compute little, it
+// is computed from the published bandwidth of the device's memory. Measured figures come from a
+// file:
 //
 //   # comment
 //   device NVIDIA H200
@@ -12,8 +13,8 @@
 //   augment 0.02 ...
 //   convert 0.004 ...
 //
-// Units: milliseconds per megapixel; the text after the figure is its source. A stage that is
-//        missing is taken from the table.
+// Units: milliseconds per megapixel; the text after the figure is its source. Stages that the file
+//        lacks keep their built-in figures.
 #pragma once
 
 #include <string>
@@ -33,15 +34,15 @@ struct DeviceCosts {
   std::string device;
   DeviceCost decode;   // from a JPEG file to pixels in device memory
   DeviceCost augment;  // crop, resize, flip, normalise
-  DeviceCost convert;  // only from integers to floating point, and normalising, in a batch
+  DeviceCost convert;  // of a batch: from integers to floating point, and normalising
 };
 
-// The costs of `gpu` (its model, as in the trace). For an unknown model those of an A100, which
-// `device` then names.
+// The costs of `gpu` (its model, as in the trace). For an unknown model these are the costs of an
+// A100, and `device` names the A100.
 [[nodiscard]] DeviceCosts BuiltInDeviceCosts(std::string_view gpu);
 
-// Reads the text of a file of costs; what it lacks comes from `base`. Errors: kInput, with the
-// line.
+// Reads the text of a file of costs. Figures that it lacks come from `base`. Errors: kInput, with
+// the line.
 [[nodiscard]] Result<DeviceCosts> ReadDeviceCosts(std::string_view text, DeviceCosts base);
 
 }  // namespace penstock::analyzer

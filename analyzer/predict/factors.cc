@@ -47,7 +47,7 @@ void ScaleStage(Pipeline& pipeline, const StageCost& cost, double scale, FirstBa
   }
 }
 
-// Scales the loop's own transforms, and what else it does between two batches.
+// Scales the loop's own transforms by `transforms`, and the rest of a step by `others`.
 void ScaleStep(Pipeline& pipeline, double transforms, double others) {
   const double share = pipeline.step_transforms;
   const double scale = share * transforms + (1 - share) * others;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the time of a run is made of, and loader models in which one part costs more or less.
-// Values; pure functions.
+// The parts of a run's time, and loader models in which one part costs more or less. Values; pure
+// functions.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ enum class Factor {
   kCollate,
   kTransfer,  // put, get, unpickling, pinning
   kH2d,
-  kCompute,   // what the training loop does between batches
+  kCompute,   // the step of the training loop
   kStartup,   // worker start, dataset open, first batches
   kPrefetch,  // variance, in-order head-of-line blocking, missing credit
   kNone,
@@ -29,11 +29,11 @@ enum class Factor {
 enum class FirstBatches { kScaled, kKept };
 
 // Makes `factor` take `scale` times as long in every batch (and sample), and in the extra cost of
-// first batches if `first` says so. kStartup, kPrefetch and kNone are not such costs: they change
-// nothing.
+// first batches if `first` says so. kStartup, kPrefetch and kNone are no costs of a batch: with
+// them nothing changes.
 void ScaleFactor(Pipeline& pipeline, Factor factor, double scale, FirstBatches first);
-// The same for transforms of whole batches that the loop computes itself; kAugment is the
-// dataset's.
+// The same for transforms of whole batches that the loop computes itself. kAugment is the
+// augmenting of the dataset.
 void ScaleLoopTransforms(Pipeline& pipeline, double scale);
 
 // Makes all computing take `scale` times as long, as on faster or slower cores. Start-up counts as

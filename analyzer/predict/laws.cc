@@ -8,7 +8,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// CPU seconds that a batch costs besides making it and besides the step.
+// CPU seconds of a batch outside of its fetch and the step.
 double CpuOfHandover(const LoaderSetup& setup, const Demand& demand, bool tasks) {
   if (tasks) return setup.overhead * static_cast<double>(demand.tasks) + demand.collate.cpu;
   if (setup.workers == 0) return demand.pin + demand.next;

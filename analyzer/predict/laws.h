@@ -8,7 +8,7 @@
 
 namespace penstock::analyzer {
 
-// Costs, and the rate of the recording, are measured to within a few percent (ours).
+// Tolerance: costs, and the rate of the recording, are measured to within a few percent (ours).
 inline constexpr double kLawMargin = 1.05;
 
 // The least time that one sample of a pipeline's own loader takes, with all other work of the loop.

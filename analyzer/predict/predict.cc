@@ -12,8 +12,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The share of computing in what worker processes do for the batches. 0 if threads of one process
-// make them.
+// The share of CPU time in the time of worker processes for the batches. 0 if threads of one
+// process make them.
 double ComputingShare(const Pipeline& pipeline) {
   if (pipeline.sample_tasks) return 0;
   double computing = 0;
@@ -30,14 +30,15 @@ double ComputingShare(const Pipeline& pipeline) {
 }  // namespace
 
 Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) {
-  // 90 % half-width, set so that it holds on two machines. On the first one, 88 % of the measured
-  // rates of the validation's full grids lie within it for PyTorch's loader (a), and 95 % for the
-  // reference loader (d). With 2.5 % it was 79 and 94 %, because recorded runs were 2 to 3 % slower
-  // if samples sleep. On the other machine, 87 and 91 % of a third of the grids lie within 2.5 %.
+  // Half the width of a 90 % interval, chosen so that it holds on two machines. On the first one,
+  // 88 % of the measured rates of the validation's full grids lie within the interval for PyTorch's
+  // loader (a), and 95 % for the reference loader (d). With 2.5 % it was 79 and 94 %, because
+  // recorded runs were 2 to 3 % slower if samples sleep. On the other machine, with 2.5 %, 87 and
+  // 91 % of a third of the grids lie within it.
   constexpr double kMeasuredNoise = 0.04;
-  // The same for what processes compute: the machine's speed, its caches and its memory differ from
-  // one run to the next. Source: the validation's grid of real work (e), 312 pairs, of which 77 %
-  // lay within the interval without it.
+  // The same for the computing of processes, because the machine's speed, its caches and its memory
+  // differ from one run to the next. Source: the validation's grid of real work (e). Without this
+  // noise, 77 % of its 312 pairs lay within the interval.
   constexpr double kSpeedNoise = 0.06;
   const SteadyRun run = SimulateSteady(steady);
   if (!(run.time > 0)) return Interval{};
@@ -47,7 +48,7 @@ Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) 
   const Interval simulated = BootstrapRate(run.amounts, run.intervals, options);
   const double rate = simulated.estimate * replay.correction();
   if (Statement law = BrokenLaw(steady, rate); !law.empty()) return Refuse(std::move(law));
-  // Batches that are repeated are not new observations.
+  // Repeated batches are no new observations.
   const double repeated = std::sqrt(static_cast<double>(run.rounds));
   const double below = repeated * (1 - simulated.low / simulated.estimate);
   const double above = repeated * (simulated.high / simulated.estimate - 1);

@@ -22,12 +22,12 @@ struct Replay {
 
 struct Prediction {
   Interval rate;          // samples per second, steady, 90 %
-  double speedup = 1;     // over the recorded setting; start-up included if it recurs
+  double speedup = 1;     // over the recorded setting, start-up included if it recurs
   std::uint64_t ram = 0;  // bytes of batches in flight and of the workers
   bool at_most = false;   // an upper bound: the interval includes no gain
   Statement refused;      // why rate and speed-up are not known; empty: they are
 
-  // Whether it is faster even at the low end of its interval.
+  // Whether the low end of the interval is still faster than the recorded setting.
   [[nodiscard]] bool SurelyGains() const {
     return rate.estimate > 0 && speedup * rate.low > rate.estimate;
   }
@@ -35,12 +35,12 @@ struct Prediction {
 
 // The steady rate of `steady` (from SteadyPart()) on the scale of the recording.
 //
-// Estimator: simulated rate times measured / simulated of the replay. Interval: the square root of
-//            the sum of squares of three parts. First, a moving-block bootstrap of the simulated
-//            intervals between deliveries, in blocks of all credits, for what another part of the
-//            same data would give. Second, the replay's error and what assumptions may be off by
-//            (Pipeline::doubt). Third, by how much runs of one program differ: 4 %
-//            (kMeasuredNoise), and 6 % of what worker processes compute (kSpeedNoise).
+// Estimator: simulated rate times measured / simulated of the replay. Confidence interval: the
+//            square root of the sum of squares of three parts. First, the spread between parts of
+//            the same data: a moving-block bootstrap of the simulated times between deliveries, in
+//            blocks of all credits. Second, the replay's error and the possible error of
+//            assumptions (Pipeline::doubt). Third, the difference between runs of one program: 4 %
+//            (kMeasuredNoise), and 6 % of the computing of worker processes (kSpeedNoise).
 // Assumes:   service times like the recorded ones; a model error like that of the replay.
 // Errors:    a rate that breaks a law (laws.h) is refused, and the law is named. All rates that are
 //            shown to anybody come from here.

@@ -14,7 +14,7 @@ namespace {
 // docs/diagnosis.md 3.8: fitted to 27 runs of torch's DataLoader with constant service times.
 constexpr double kWorkerOverhead = 0.8e-3;
 constexpr double kConsumerOverhead = 0.8e-3;
-// Through a pipe: cedar forbids worker processes near 1e8 B/s, and ten times that is seen.
+// For batches through a pipe: cedar uses no worker processes near 1e8 B/s; 1e9 B/s is seen.
 constexpr double kSecondsPerByte = 1e-9;
 constexpr double kPinSecondsPerByte = 0.2e-9;  // a copy in memory at 5 GB/s
 
@@ -30,8 +30,7 @@ void Add(Work& work, double seconds) {
   work.cpu += seconds;
 }
 
-// Makes `parts` cheaper by `seconds` of CPU time in all, at most by nine tenths of what they
-// compute.
+// Makes `parts` cheaper by `seconds` of CPU time in all, at most by nine tenths of their CPU time.
 void TakeOff(Demand& demand, std::initializer_list<Work Demand::*> parts, double seconds) {
   constexpr double kMost = 0.9;
   double cpu = 0;
@@ -41,7 +40,7 @@ void TakeOff(Demand& demand, std::initializer_list<Work Demand::*> parts, double
   for (const auto part : parts) Add(demand.*part, -share * (demand.*part).cpu);
 }
 
-// Changes the cost of memory: batches are now made in workers (`first`), or no longer.
+// Changes the cost of memory. `first`: batches are now made in workers; else they no longer are.
 void ChangeMemory(Pipeline& changed, bool first, const FreshMemory& fresh) {
   double doubt = 0;
   double service = 0;
@@ -99,8 +98,8 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
   }
 }
 
-// Loaders that the loop drains together get the setting of the main one; the recorded setting is
-// that of all of them.
+// Other loaders that the loop uses together get the setting of the main loader, unless it is the
+// recorded one. Then each keeps its own.
 void ChangeBeside(Pipeline& changed, const Pipeline& from) {
   if (changed.workers == from.workers && changed.prefetch == from.prefetch) return;
   for (LoaderSetup& setup : changed.beside) {
@@ -116,12 +115,12 @@ void ChangePin(Pipeline& changed, bool pin, const LoaderFacts& facts) {
   ForEach(changed, [&](Demand& demand) { demand.pin = copy; });
 }
 
-// Workers that stay exist when later epochs begin; others start as they did in the first epoch.
+// Workers that stay exist already when later epochs begin. Others start as in the first epoch.
 void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& facts) {
   if (persistent == facts.persistent || changed.epochs.empty()) return;
   const std::vector<double> first = changed.epochs.front().worker_start;
   for (EpochDemand& epoch : changed.epochs) {
-    if (persistent) epoch.stop = 0;  // they end with the program
+    if (persistent) epoch.stop = 0;  // such workers end with the program
   }
   for (std::size_t e = 1; e < changed.epochs.size(); ++e) {
     std::vector<double>& starts = changed.epochs[e].worker_start;
@@ -135,9 +134,9 @@ void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& fa
   }
 }
 
-// Sets the length of a step. It computes during the same share of its time as the recorded step. If
-// that was too short to tell, it computes for as long as that one and waits for the rest, as for a
-// GPU.
+// Sets the length of a step. The step computes during the same share of its time as the recorded
+// one. If the recorded step was too short to tell the share, the new one computes for as long as it
+// did and waits for the rest, as for a GPU.
 void ChangeStep(Pipeline& changed, double step) {
   double recorded = 0;
   double turns = 0;  // batches of the main loader
@@ -300,7 +299,7 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
 
 double WorkerBytes(const LoaderFacts& facts, int workers) {
   if (facts.worker_bytes <= 0) return 0;
-  // Growth is limited to the pages that were touched; the rest does not shrink.
+  // Only memory that has grown can become less with other workers.
   const double grown = facts.growth.copied.grown + facts.growth.fresh.grown;
   const double least = std::max(0.0, facts.worker_bytes - grown);
   return std::max(least, facts.worker_bytes + facts.growth.Change(workers).estimate);
@@ -312,7 +311,7 @@ std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const Load
   if (pipeline.sample_tasks) {
     bytes = batch * (setting.prefetch + 1);
   } else if (setting.workers > 0) {
-    // Each credit holds a batch, and each worker makes one more. Pinned batches are copies.
+    // Each credit holds a batch, and each worker makes one more. Pinned batches exist twice.
     const bool pinned = setting.pin.value_or(facts.pinned);
     bytes = batch * setting.workers * (setting.prefetch + 1) +
             (pinned ? batch * setting.workers * setting.prefetch : 0) +

@@ -2,14 +2,14 @@
 //
 // A recorded loader model under other settings. Values; pure functions.
 //
-// What a trace cannot tell is assumed:
-// - the first workers (where there were none) cost 0.8 ms per batch in the worker and in the
-//   training process; 1 ns per byte in the training process if batches do not pass through shared
-//   memory; and fresh memory in the workers (memory/fresh_memory.h), which the last worker takes
-//   with it;
+// A trace does not tell these things, so they are assumed:
+// - workers in a run that had none cost 0.8 ms per batch in the worker and in the training process,
+//   and fresh memory in the workers (memory/fresh_memory.h). If batches do not pass through shared
+//   memory, they also cost 1 ns per byte in the training process. A run without its workers saves
+//   the cost of fresh memory;
 // - pinning that was not recorded copies at 5 GB/s;
-// - with another batch size, every sample costs the same, and half of the cost of handing over is
-//   per batch.
+// - with another batch size, a sample costs the same, and half of the cost of a handover is per
+//   batch.
 #pragma once
 
 #include <optional>
@@ -25,21 +25,21 @@
 namespace penstock::analyzer {
 
 inline constexpr double kHandoverPerBatch =
-    0.5;  // share of handing over: a message, whatever its size
+    0.5;  // share of a handover: the cost of a message of any size
 
 struct Setting {
   int workers = 0;
-  int prefetch = 2;         // for each worker; for the whole ring with sample threads
+  int prefetch = 2;         // batches for each worker; with sample threads, of the whole ring
   std::optional<bool> pin;  // nullopt: as recorded
   std::optional<bool> persistent;
   std::optional<bool> in_order;
   std::optional<double> step;                    // seconds between two batches
   std::optional<double> step_load;               // cores that the step keeps busy
-  std::vector<std::pair<Factor, double>> scale;  // factors that take so many times as long
+  std::vector<std::pair<Factor, double>> scale;  // factors, and how many times as long they take
   double loop_transforms = 1;                    // the same for transforms in the loop
 };
 
-// What else must be known of the loader to apply a setting.
+// Facts of the loader, besides its model, that are needed to apply a setting.
 struct LoaderFacts {
   double batch_bytes = 0;   // bytes of one collated batch; 0: not known
   double batch_size = 0;    // samples in one batch
@@ -49,10 +49,10 @@ struct LoaderFacts {
   bool shares = true;       // batches pass through /dev/shm
   bool persistent = false;
   bool pinned = false;
-  int most_workers = 0;  // number that the dataset has shards for; 0: no bound is known
+  int most_workers = 0;  // workers that the dataset has shards for; 0: no bound is known
 };
-// The facts without growth: worker_bytes is the greatest that the median worker had, pages of files
-// included.
+// The facts without growth. worker_bytes is the greatest memory of the median worker, pages of
+// files included.
 [[nodiscard]] LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run);
 
 // `pipeline` under `setting`.
@@ -63,8 +63,8 @@ struct LoaderFacts {
 // Requires: batch >= 1; `pipeline` is BuildPipeline(run), or Shortened().
 [[nodiscard]] Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch);
 
-// Private bytes of one of `workers` when they have made the batches of the horizon: the recorded
-// ones and their growth. 0: not known.
+// Private bytes of each of `workers` when they have made the batches of the horizon: the recorded
+// bytes and their growth. 0: not known.
 [[nodiscard]] double WorkerBytes(const LoaderFacts& facts, int workers);
 // Bytes of batches in flight and of the workers themselves, at the horizon.
 [[nodiscard]] std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting,

@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// A search simulates so many batches or samples: enough for the queues to show their effect.
+// A search simulates this many batches or samples: enough for the queues to show their effect.
 constexpr std::size_t kSuggestBatches = 1024;
 constexpr std::size_t kSuggestTasks = 32768;
 constexpr double kNearLaw = 1.15;
@@ -38,8 +38,8 @@ class Search {
         replay_(replay),
         budget_(budget) {}
 
-  // Tries a setting. The recorded one is tried whatever it needs, because it did run. Returns false
-  // if memory or /dev/shm has no room.
+  // Tries a setting. Returns false if memory or /dev/shm has no room for it. The recorded setting
+  // always has room, because it did run.
   bool Consider(int workers, int prefetch, bool recorded = false) {
     CandidateSetting candidate;
     candidate.setting.workers = workers;
@@ -61,8 +61,8 @@ class Search {
       recorded_rate_ = told;
       recorded_time_ = candidate.time;
     } else if (!BrokenLaw(steady, told).empty()) {
-      // A rate a little beyond a law counts as that of the recording; far beyond it the model knows
-      // nothing.
+      // A setting whose rate is a little beyond a law counts as fast as the recording. If its rate
+      // is far beyond, the model tells nothing about it.
       if (told > kNearLaw * recorded_rate_) return true;
       candidate.time = std::max(candidate.time, recorded_time_);
     }
@@ -70,8 +70,8 @@ class Search {
     return true;
   }
 
-  // The start of workers that end with each epoch makes a loop without workers look fast. Workers
-  // that stay start only once, so the steady rates are compared.
+  // Workers that end with each epoch start again and again, so a loop without workers looks fast
+  // beside them. Workers that stay start only once, so steady rates are compared.
   void PreferStaying() {
     if (pipeline_.workers == 0 || facts_.persistent) return;
     double staying = 0;
@@ -110,7 +110,7 @@ class Search {
 };
 
 // Workers that mostly wait share a core well. Returns as many as fill the cores, but at most twice
-// the recorded number: it is not known that what they wait for can serve more.
+// the recorded number, because storage (or whatever they wait for) may not serve more.
 int Waiting(const Pipeline& pipeline) {
   double service = 0;
   double cpu = 0;
@@ -145,7 +145,7 @@ int MostWorkers(const Pipeline& pipeline, const Budget& budget) {
   const int most =
       std::clamp(std::max(static_cast<int>(std::ceil(2 * cores)), Waiting(pipeline)), 1, 128);
   if (!pipeline.crowded) return most;
-  // The first workers help on a crowded machine too. How much further ones would gain is not known.
+  // The first workers help on a crowded machine too. The gain of further ones is not known.
   return pipeline.workers == 0 ? std::max(1, most / 2) : 0;
 }
 
@@ -172,7 +172,7 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
   search.PreferStaying();
   Suggestion suggestion;
   const Pipeline naming = NamingPart(SteadyPart(pipeline));
-  // Pipelines count the batch that the program holds; the reference loader's option does not.
+  // Pipelines count the batch that the training loop holds; the reference loader's option does not.
   const int extra = pipeline.sample_tasks ? 1 : 0;
   const auto take = [&](const Setting& setting) {
     suggestion.workers = setting.workers;

@@ -15,12 +15,12 @@
 namespace penstock::analyzer {
 
 struct Suggestion {
-  Statement missing;  // why nothing can be suggested; empty: it can
+  Statement missing;  // why nothing can be suggested; empty: something is
   Statement note;     // how more workers change what the network sees; empty: not at all
   int workers = 0;
   int prefetch = 2;
   bool persistent_workers = false;
-  bool changes = false;  // it differs from the recorded setting
+  bool changes = false;  // the suggestion differs from the recorded setting
   // The cheapest setting within 2 % of the best, even if it gains nothing.
   int enough_workers = 0;
   int enough_prefetch = 2;
@@ -41,14 +41,15 @@ struct Suggestion {
 
 // The cheapest setting within 2 % of the best predicted one (docs/diagnosis.md 5.3). Tries 0 to 2 *
 // cores workers (up to twice the recorded number if those mostly wait), with a depth of 2, 4 and 8,
-// or 1 if memory has no room for more. Threads that share a queue: 1 to 2 * cores, with depths of
-// 2, 4, 8 and 16 batches. The recorded setting takes part; on a crowded machine it is the only one,
-// unless it has no workers.
+// or 1 if memory has no room for more. For threads that share a queue: 1 to 2 * cores threads, with
+// depths of 2, 4, 8 and 16 batches. The recorded setting takes part. On a crowded machine no other
+// number of workers is tried, unless the recorded setting has no workers.
 //
-// Not tried are more workers than the dataset has shards for. A setting whose rate breaks a law
+// More workers than the dataset has shards for are not tried. A setting whose rate breaks a law
 // (laws.h) is left out if it exceeds the recorded rate by more than 15 %, and otherwise counts as
 // no faster than the recording. Running without workers is left out if it only saves the start of
-// workers that could stay. What does not gain more than its own interval is not suggested.
+// workers that could stay. A setting that does not gain more than its own interval is not
+// suggested.
 //
 // Cost: O(8 * cores) simulations.
 [[nodiscard]] Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts,

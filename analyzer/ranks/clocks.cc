@@ -19,7 +19,7 @@ using traces::ClockShift;
 
 constexpr std::size_t kFewestIterations = 8;
 constexpr double kMostDrift = 500e-6;  // a quartz clock drifts by less than a tenth of this
-// Assumed error of wall clocks, in seconds; a trace does not tell the real one. Time servers keep
+// Assumed error of wall clocks, in seconds; a trace does not tell the real error. Time servers keep
 // the hosts of a network much closer than that.
 constexpr double kWallClockError = 0.05;
 constexpr std::int64_t kMostOffset = std::int64_t{1} << 61;
@@ -81,8 +81,8 @@ double HalfInterquartileRange(std::vector<double> values) {
 }
 
 // The least-squares slope of the points near the line with slope `slope`. It is as robust as
-// `slope` and more precise: TheilSenSlope() thins the points to 200, this uses all points that are
-// near.
+// `slope` and more precise, because TheilSenSlope() thins the points to 200, but all near points
+// count here.
 double Refined(const std::vector<double>& at, const std::vector<double>& values, double slope) {
   std::vector<double> straight = values;
   Detrend(at, slope, straight);
@@ -126,7 +126,7 @@ ClockShift ShiftOf(std::int64_t zero, std::int64_t offset, double seconds, doubl
   return shift;
 }
 
-// All traces of one boot, on the clock of their host.
+// One host: all traces of one boot, on the clock of their host.
 struct HostClock {
   std::vector<RankTrack> tracks;
   std::optional<TimeNs> realtime_offset;
@@ -253,8 +253,8 @@ std::optional<StepEstimate> EstimateBySteps(const HostPassings& first, const Hos
   std::vector<double> straight = points.difference;
   Detrend(points.at, slope, straight);
   const double residual = HalfInterquartileRange(straight);
-  // The standard error of a median slope: 1.25 times that of least squares. The noise is assumed to
-  // be normal: `residual` is 0.67 of its standard deviation.
+  // The standard error of a median slope is 1.25 times that of least squares. The noise is assumed
+  // to be normal, so `residual` is 0.67 of its standard deviation.
   const double spread = Deviation(points.at);
   const double error =
       spread > 0 ? 1.25 * residual / 0.67 / (spread * std::sqrt(static_cast<double>(n))) : 1;

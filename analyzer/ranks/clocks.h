@@ -3,8 +3,9 @@
 // How the clocks of several traces of one run relate to each other. Values; pure.
 //
 // Traces of one boot share CLOCK_MONOTONIC, except for the known offset of a time namespace. Two
-// things relate the clocks of different hosts: the collective at the end of each step, which no
-// rank leaves before all have entered it; and the wall clocks, if somebody keeps them right.
+// things relate the clocks of different hosts. One is the collective at the end of each step: no
+// rank leaves it before all have entered it. The other is the wall clocks, if somebody keeps them
+// right.
 #pragma once
 
 #include <cstddef>
@@ -60,11 +61,12 @@ using HostPassings = std::map<Iteration, HostPassing>;
 // The offset between the clocks of two hosts, estimated from the ends of steps that they share.
 //
 // Estimator:   median over the iterations of the difference between the ends of the step; for each
-//              host the end of its first rank counts. With a drift (Theil and Sen, then least
-//              squares) if it exceeds three of its standard errors and is below 500 ppm. Moved into
-//              the bounds of causality: no rank ends a step before all have their batch.
-// Assumes:     ranks leave the collective together, and the loop takes equally long for what
-//              follows it on every rank. Half of any difference is in the estimate.
+//              host the end of its first rank counts. A drift (Theil and Sen, then least squares)
+//              is included if it exceeds three of its standard errors and is below 500 ppm. The
+//              estimate is moved into the bounds of causality: no rank ends a step before all have
+//              their batch.
+// Assumes:     ranks leave the collective together, and the rest of the step takes equally long on
+//              every rank. Half of any difference is in the estimate.
 // Few samples: below 8 common iterations there is no estimate.
 // Source:      ours; bounds as in F. Cristian, Distributed Computing 3 (1989).
 struct StepEstimate {
@@ -80,11 +82,11 @@ struct StepEstimate {
 struct Alignment {
   AlignBy by = AlignBy::kReference;
   traces::ClockShift shift;  // to the clock of the first trace
-  // Seconds; 0: exact. It is not known for wall clocks: then it is what time servers keep to in any
-  // case.
+  // Seconds; 0: exact. For wall clocks it is not known, and a bound is assumed that time servers
+  // always keep.
   double uncertainty = 0;
   std::optional<double> bound;            // as in StepEstimate
-  std::size_t iterations = 0;             // number that it was found from
+  std::size_t iterations = 0;             // number of iterations that the shift was found from
   std::optional<double> wall_difference;  // seconds between the wall clocks, if known
 
   // The facts of the merged trace: align.by, align.offset_ns, align.uncertainty_ns, ...

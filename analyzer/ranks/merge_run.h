@@ -24,8 +24,8 @@ struct MergedPart {
 
 // Reads all files, finds out how their clocks relate, and copies them to `out`, lowest rank first.
 // The caller calls Finish(). Returns the parts in that order.
-// Errors: kUsage for a file that is given twice; kInput for one that cannot be read, is a merged
-//         trace already, or holds a rank that another one holds too.
+// Errors: kUsage for a file that is given twice; kInput for a file that cannot be read, is a merged
+//         trace already, or holds a rank that another file holds too.
 // Cost: two passes over all spans.
 [[nodiscard]] Result<std::vector<MergedPart>> MergeRun(std::span<const std::string> paths,
                                                        AlignMethod method, traces::Packer& out);

@@ -15,8 +15,8 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr double kOfNote = 0.05;     // kineto's and xprof's threshold of a wait
-constexpr double kMostOfIt = 0.5;    // share of the cost from which it is this rank
-constexpr int kMostParts = 1 << 12;  // a trace may contain any number
+constexpr double kMostOfIt = 0.5;    // share of the cost from which one rank is named
+constexpr int kMostParts = 1 << 12;  // a stranger's trace may contain any number
 
 RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& place,
               const traces::Trace& trace) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks of a run side by side: how fast each is, which of them makes the others wait and what
-// that costs, and whether their hosts can feed all of them. Values; pure.
+// The ranks of a run side by side: how fast each rank is, which one makes the others wait, how much
+// time that costs, and whether the hosts can feed all ranks. Values; pure.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,11 @@ struct RankRow {
   int prefetch = 0;
   std::size_t batches = 0;
   double samples_rate = 0;
-  double wait_fraction = 0;  // share of its loop
+  double wait_fraction = 0;  // share of its loop's time
   double wait = 0;           // median over the iterations
   double step = 0;           // median; includes waiting for other ranks
-  double data_bound = 0;     // share of its iterations that it waited for a twentieth or more
-  double held_up = 0;        // what it costs the others to wait for its data: see Imbalance
+  double data_bound = 0;     // share of iterations of which it waited a twentieth or more
+  double held_up = 0;        // cost for the others of waiting for its data: see Imbalance
   double cores = 0;          // its part of the host's cores
 };
 
@@ -39,18 +39,18 @@ struct RankRow {
 // kFewest iterations only their number is known.
 struct Imbalance {
   static constexpr std::size_t kFewest = 8;  // iterations needed to compare ranks
-  std::size_t iterations = 0;                // steady ones that all ranks have
+  std::size_t iterations = 0;                // steady iterations that all ranks have
   bool together = false;      // steps end together, so the ranks do wait for each other
   double loop = 0;            // seconds of these iterations, mean over the ranks
   double cost = 0;            // sum over iterations of (largest wait - mean wait), seconds
   std::int32_t slowest = -1;  // the rank that causes most of the cost
   double slowest_share = 0;   // its share of the cost
-  bool fixed = false;         // one rank causes most of it; else the ranks take turns
+  bool fixed = false;         // one rank causes most of the cost; else the ranks take turns
 
   [[nodiscard]] double cost_share() const { return loop > 0 ? cost / loop : 0; }
 };
 
-// A host and what all of its ranks together need. Ranks that were not recorded are assumed to be
+// A host, and the needs of all its ranks together. Ranks that were not recorded are assumed to be
 // like the others. 0: not known.
 struct HostRow {
   std::string name;
@@ -59,7 +59,7 @@ struct HostRow {
   double workers = 0;
   double cores = 0;         // cores that they may use
   double memory = 0;        // bytes of workers and of batches in flight
-  double memory_limit = 0;  // kMemoryShare of what the host or its cgroup has
+  double memory_limit = 0;  // kMemoryShare of the memory of the host or its control group
   double shared = 0;        // bytes of batches in /dev/shm
   double shared_size = 0;
 };

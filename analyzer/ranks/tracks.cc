@@ -12,8 +12,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Whether all ranks meet in a kernel of this name; only two meet in a send or a receive. Source:
-// nccl/src/device: ncclDevKernel_AllReduce_..., before 2.19 ncclKernel_AllReduce_...
+// Whether all ranks meet in a kernel of this name. In a send or a receive only two ranks meet.
+// Source: nccl/src/device: ncclDevKernel_AllReduce_..., before 2.19 ncclKernel_AllReduce_...
 bool IsCollective(std::string_view kernel) {
   return kernel.find("nccl") != std::string_view::npos &&
          kernel.find("SendRecv") == std::string_view::npos;

@@ -27,7 +27,7 @@ struct Passing {
   std::int64_t ended = kNever;      // when the collective ended, or the step that contains it
   double wait = 0;                  // seconds
   double step = 0;                  // seconds
-  bool steady = false;              // it is not one that fills the queues: see SteadyLoop
+  bool steady = false;              // its batch is not one that fills the queues: see SteadyLoop
 };
 
 struct RankTrack {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one actor of the simulation does, as a coroutine. It runs until it waits, either for a time
-// (Cores) or for another actor to wake it. Owned by whoever made it; not thread-safe.
+// The work of one actor of the simulation, as a coroutine. It runs until it waits, either for a
+// time (Cores) or for another actor to wake it. Owned by whoever made it; not thread-safe.
 #pragma once
 
 #include <coroutine>
@@ -43,7 +43,7 @@ class Activity {
 
   // Continues until it waits again. Requires: it is not finished, not running and not asleep.
   void Resume() { self_.resume(); }
-  // The same if it is asleep; otherwise nothing.
+  // Continues if it is asleep; otherwise does nothing.
   void Wake() {
     if (std::exchange(self_.promise().asleep, false)) self_.resume();
   }

@@ -5,8 +5,8 @@
 //
 // Processor sharing: each computing thread runs at full speed while there are enough cores,
 // otherwise all run at cores / threads (docs/diagnosis.md 3.4). Threads of other programs may take
-// part all the time. Since all run equally fast, one count of work done serves them all: the next
-// job to finish is the least of a heap, and no job has to be changed when another comes or goes.
+// part all the time. All threads run equally fast, so one counter of work done is enough for all:
+// the next job to finish is the least of a heap, and no job changes when another comes or goes.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,10 @@ class Cores {
   [[nodiscard]] bool FullWith(double more) const { return threads_ + more >= count_ - kRounding; }
   static constexpr double kRounding = 1e-6;  // tolerance for sums of threads
 
-  // The actor waits for so long. Requires for all three: seconds >= 0.
+  // The actor waits for `seconds`. Requires, here and below: seconds >= 0.
   void Sleep(std::uint32_t actor, double seconds) { Push(sleepers_, {now_ + seconds, actor, 0}); }
 
-  // The actor uses the device for so long, after those that asked before it.
+  // The actor uses the device for `seconds`, after all actors that asked before it.
   void Transfer(std::uint32_t actor, double seconds) {
     device_free_ = std::max(device_free_, now_) + seconds;
     Push(sleepers_, {device_free_, actor, 0});
@@ -41,7 +41,7 @@ class Cores {
     threads_ += threads;
   }
 
-  // Goes to the time at which the next actor has finished. Returns false if none is doing anything.
+  // Goes to the time at which the next actor has finished. Returns false if all actors are idle.
   bool Next(std::uint32_t& actor) {
     const double speed = threads_ > count_ ? count_ / threads_ : 1;
     const bool job = !jobs_.empty();
@@ -83,8 +83,8 @@ class Cores {
   double others_;
   double threads_;
   double now_ = 0;
-  double work_ = 0;             // work that a job has got which began at time 0
-  double device_free_ = 0;      // when it has done all jobs so far
+  double work_ = 0;             // work done so far for a job that began at time 0
+  double device_free_ = 0;      // when the device has done all jobs so far
   std::vector<Item> sleepers_;  // heap by time
   std::vector<Item> jobs_;      // heap by work
 };

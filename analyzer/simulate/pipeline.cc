@@ -74,7 +74,7 @@ Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t ta
   std::size_t all_tasks = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
     for (const Demand& demand : epoch.batches)
-      all_tasks += demand.tasks;  // batches that share samples count each
+      all_tasks += demand.tasks;  // samples that batches share count for each of these batches
   }
   const std::size_t all = pipeline.batches();
   if (all_tasks > tasks && all > 0) {

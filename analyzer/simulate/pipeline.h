@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader model: what a recorded loader had to do, apart from how it was set up (the costs of
-// every batch, in order), and the settings under which the simulator runs it. Values; no clock, no
-// randomness. Units: seconds everywhere.
+// The loader model: the costs of every batch of a recorded loader, in order, and the settings under
+// which the simulator runs it. Values; no clock, no randomness. Units: seconds everywhere.
 #pragma once
 
 #include <array>
@@ -19,10 +18,10 @@ struct Demand {
   Work read, decode, augment, tokenize, collate, other;  // wall without contention
   double put = 0;                                        // in the worker, before its next batch
   double feed = 0;     // in the thread that feeds the worker's queue, beside its next batch
-  double latency = 0;  // from then until the loop can take it
+  double latency = 0;  // from the end of feed until the loop can take the batch
   double get = 0;      // unpickling, in order of arrival: in next(), or in the pin thread
   double pin = 0;
-  double next = 0;  // in next(), for every batch, besides waiting and getting
+  double next = 0;  // in next(), for every batch, besides the waiting and the get
   double step = 0;  // between two batches, without h2d
   double h2d = 0;
   double samples = 1;
@@ -53,15 +52,15 @@ struct EpochDemand {
   std::vector<SampleCost> samples;  // only if Pipeline::sample_tasks
   std::vector<double>
       worker_start;     // by worker: when it took its first index, times the share that counts
-  bool ended = false;   // the recording saw its end: its start-up recurs
+  bool ended = false;   // the recording saw the epoch end, so start-up recurs
   double one_more = 0;  // delay of all workers' start for each worker more than recorded
   double stop = 0;      // time to end the epoch, for each worker
   Demand warm_up;       // its parts: extra cost of each worker's first batch
 };
 
-// How long the loop loses its core when it sends an index to a worker and all cores compute: about
-// a slice of Linux's scheduler, which the woken worker gets. Source: ours, medians of 1.7 to 1.8 ms
-// on two cores (Linux 6.18), two workers that decode beside steps of 35 ms.
+// How long the loop loses its core when it sends an index to a worker while all cores compute. The
+// woken worker gets about a slice of Linux's scheduler. Source: ours, medians of 1.7 to 1.8 ms on
+// two cores (Linux 6.18), two workers that decode beside steps of 35 ms.
 inline constexpr double kPreempted = 1.8e-3;
 
 // How one loader hands its batches over.
@@ -95,11 +94,11 @@ struct PipelineSetup : LoaderSetup {
   double others = 0;              // number of threads of other programs that compute all the time
   double device_per_sample =
       0;                    // part of a read: seconds of storage that serves one read at a time
-  bool turns = false;       // it serves sample by sample, and each is worked on before the next
-  std::size_t skipped = 0;  // batches of the recording before its first one
+  bool turns = false;       // reads take turns: a worker reads and computes sample by sample
+  std::size_t skipped = 0;  // batches of the recording before the first one of the pipeline
   bool crowded = false;     // other programs share the cores: other settings get other shares
-  // Loaders that the loop drains together with this one. The demands are then those of all of them,
-  // in the order in which the loop takes the batches.
+  // Loaders that the loop uses together with this one. Then the batches are those of all loaders,
+  // in the order in which the loop takes them.
   std::vector<LoaderSetup> beside;
 };
 
@@ -118,12 +117,12 @@ struct Pipeline : PipelineSetup {
 // The batches of all epochs, in order.
 [[nodiscard]] std::vector<Demand*> BatchesOf(Pipeline& pipeline);
 
-// The first batches of a pipeline, at most about `batches` with `tasks` samples, and start-up in
-// proportion. For searches, which need not simulate all of a long run.
+// The first batches of a pipeline, at most about `batches` with `tasks` samples in all, and
+// start-up in proportion. For searches, which need not simulate all of a long run.
 [[nodiscard]] Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks);
 
-// The pipeline without its first `batches` batches, as a run that goes on. The first ones that are
-// left fill its queues again and are not counted. Requires: at least one batch is left.
+// The pipeline without its first `batches` batches, as a run that goes on. The first batches of the
+// rest fill the queues again and are not counted. Requires: at least one batch is left.
 [[nodiscard]] Pipeline Without(const Pipeline& pipeline, std::size_t batches);
 
 // Only the batches in the steady windows, as one epoch without start-up.

@@ -6,8 +6,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// How many deliveries of a steady run are simulated at least, and how many at most until the queues
-// have filled.
+// The least number of deliveries of a steady run that are simulated. kMostWarm: the most batches in
+// flight whose delivery is waited for before.
 constexpr std::size_t kFewestOfBatches = 128;
 constexpr std::size_t kFewestOfSamples = 16;  // sample threads share a batch: no bursts
 constexpr std::size_t kMostWarm = 4096;
@@ -100,7 +100,7 @@ Outcome Simulate(const Pipeline& pipeline) {
     for (std::size_t k = 0; k < timeline.delivered.size(); ++k) {
       const double samples = epoch.batches[timeline.batch[k]].own_samples();
       const bool counted =
-          epoch.batches[k].counted;  // the place in the run counts, whatever batch it got
+          epoch.batches[k].counted;  // by the place in the run, not by the batch delivered there
       out.samples += samples;
       const double before = k > 0 ? timeline.delivered[k - 1] : timeline.entered[0];
       const double interval = timeline.delivered[k] - before;
@@ -118,13 +118,13 @@ SteadyRun SimulateSteady(const Pipeline& steady) {
   if (steady.epochs.empty() || steady.epochs.front().batches.empty()) return run;
   const EpochDemand& epoch = steady.epochs.front();
   const std::size_t count = epoch.batches.size();
-  // When all batches that were in flight at the start have been delivered, the start no longer
-  // matters.
+  // The start no longer matters when all batches that were in flight at the start have been
+  // delivered.
   const std::size_t workers = steady.all_workers();
   const std::size_t credits = std::min(steady.credits(), kMostWarm);
   const std::size_t warm = credits + (steady.sample_tasks ? 1 : 2 * workers);
-  // Workers deliver in bursts of as many batches as there are workers, so the run must be long
-  // enough for one batch more or less not to matter.
+  // Workers deliver in bursts of as many batches as there are workers. So the run must be so long
+  // that one burst more or less does not matter.
   const std::size_t fewest =
       steady.sample_tasks ? kFewestOfSamples : kFewestOfBatches + 4 * workers;
   run.rounds = (fewest + count - 1) / count;

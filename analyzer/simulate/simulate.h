@@ -14,12 +14,12 @@
 // A batch can start when a slot is free. The slot of a batch becomes free when the training loop
 // asks for the next batch.
 //
-// Several loaders that the loop drains together have separate workers, credits and results. The
+// Several loaders that the loop uses together have separate workers, credits and results. The
 // loop takes their batches in the recorded order. A loader without workers makes its batches in
 // next().
 //
 // A worker may be slower than the others. Its extra time is added to the batches that it makes in
-// the simulation (LoaderSetup::slower). Where reads take turns (Pipeline::turns), a worker makes a
+// the simulation (LoaderSetup::slower). If reads take turns (Pipeline::turns), a worker makes a
 // batch sample by sample, and each sample waits for its turn to read.
 //
 // CPU time shares the cores, also with other programs (Pipeline::others). The part of the waiting
@@ -80,20 +80,20 @@ struct Sequence {
     const std::size_t seen = epoch.batches.size();
     return epoch.batches[j < seen ? j : j % seen];  // a division is as slow as an event
   }
-  // The fraction of its waiting that task `i` does before it computes: a hash of `i`. Real tasks
-  // alternate between waiting and computing, sample by sample, each at its own times. If all tasks
-  // waited first, equal tasks would run in lockstep: they would all compute at the same time and
-  // leave the cores idle at the same time.
+  // The fraction of the waiting of task `i` that comes before its computing: a hash of `i`. Real
+  // tasks alternate between waiting and computing, sample by sample, each at its own times. If all
+  // tasks waited first, equal tasks would run in lockstep: they would all compute at the same time
+  // and leave the cores idle at the same time.
   [[nodiscard]] static double lead(std::size_t i) {
     std::uint64_t mixed = (i + 1) * 0x9e3779b97f4a7c15u;  // splitmix64
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
     return static_cast<double>((mixed ^ (mixed >> 31)) >> 11) * 0x1p-53;
   }
-  // Whether there are enough cores even if all actors compute at once. False if reads share a
+  // Whether there are enough cores even if all actors compute at once. False if reads share
   // storage.
   [[nodiscard]] bool ample() const;
-  // The part of the waiting for reads that occupies the storage which all reads share, in seconds.
+  // The seconds of waiting for reads in which the batch occupies the shared storage.
   [[nodiscard]] double device(const Demand& demand) const {
     return std::min(pipeline.device_per_sample * demand.samples,
                     std::max(0.0, demand.read.wall - demand.read.cpu));
@@ -102,8 +102,8 @@ struct Sequence {
     return std::min(pipeline.device_per_sample,
                     std::max(0.0, static_cast<double>(cost.read - cost.read_cpu)));
   }
-  // The number of pieces in which a batch is made: 1, or where reads take turns (Pipeline::turns),
-  // one for each sample, at most 64.
+  // The number of pieces in which a batch is made: 1 or, if reads take turns (Pipeline::turns), one
+  // for each sample, at most 64.
   [[nodiscard]] std::size_t pieces(const Demand& demand) const {
     if (!pipeline.turns) return 1;
     return static_cast<std::size_t>(std::clamp(demand.samples + 0.5, 1.0, 64.0));
@@ -121,14 +121,14 @@ struct Sequence {
     const Work& each = loader.slower[worker];
     return {each.wall * demand.samples, each.cpu * demand.samples};
   }
-  // The extra time for the first batch that `worker` makes: warm-up included.
+  // The extra time for the first batch that `worker` makes, warm-up included.
   [[nodiscard]] Work first(const LoaderSetup& loader, std::size_t worker,
                            const Demand& demand) const {
     const Work more = extra(loader, worker, demand);
     return {more.wall + epoch.warm_up.service(), more.cpu + epoch.warm_up.cpu()};
   }
-  // When `worker` can take its first index. All workers have to be started before that, so each
-  // worker beyond the recorded number delays it by EpochDemand::one_more.
+  // When `worker` can take its first index. All workers are started before that, so each worker
+  // beyond the recorded number delays it by EpochDemand::one_more.
   [[nodiscard]] double start(std::size_t worker) const;
 };
 

@@ -190,7 +190,7 @@ class ThreadLoop {
     }
     out_.step_time += cores_.now() - stepped_ - demand.h2d;
     ++handed_;
-    ++free_;  // the slot of the batch that the loop is done with
+    ++free_;  // the loop is done with its batch, so that slot is free
     std::vector<std::size_t> idle;
     idle.swap(idle_);
     for (const std::size_t t : idle) Take(t);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker processes, as in torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter. Each
-// actor is a coroutine that reads like the code it imitates: a worker, the thread that feeds its
-// queue, the pin thread of a loader, and the loop that iterates over the loaders.
+// Worker processes, as in torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter. The
+// actors are workers, the threads that feed their queues, the pin threads of loaders, and the loop
+// that iterates over the loaders. Each is a coroutine that reads like the code that it imitates.
 #include <algorithm>
 #include <optional>
 
@@ -14,7 +14,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// The pin threads of the loaders follow it, then all workers with their feeders.
+// The loop's number as an actor. Pin threads follow it, then all workers with their feeders.
 constexpr std::uint32_t kConsumerOfWorkers = 0;
 
 class WorkerLoop {
@@ -89,7 +89,7 @@ class WorkerLoop {
     double collate = 0;  // part of `cpu`
     double threads = 1;
     double device = 0;
-    double whole = 0;  // length of all of it, undisturbed
+    double whole = 0;  // undisturbed time of all parts
     std::size_t pieces = 1;
   };
 
@@ -99,7 +99,7 @@ class WorkerLoop {
   }
   [[nodiscard]] std::uint32_t FeederActor(std::size_t w) const { return WorkerActor(w) + 1; }
 
-  // To be awaited: `actor`, which is running, continues after this time.
+  // For co_await: the running `actor` continues after this time.
   std::suspend_always Sleep(std::uint32_t actor, double seconds) {
     cores_.Sleep(actor, seconds);
     return {};
@@ -208,7 +208,8 @@ class WorkerLoop {
       owner_.resize(in_.count);
       owner_[j] = w;
       Arrive(worker.loader, j);
-      // CPU time of the process that no span contains, spent while it makes the next batch.
+      // CPU time of the worker's process that no span contains. It is spent while the worker makes
+      // the next batch.
       const double known = feed + demand.put + setup.overhead;
       if (setup.worker_cpu > known) co_await Compute(self, setup.worker_cpu - known);
     }
@@ -235,8 +236,9 @@ class WorkerLoop {
     }
   }
 
-  // The time to fetch what a message only refers to. A worker that makes a batch answers when its
-  // interpreter lets another of its threads run, at the latest when it has nothing more to do.
+  // The time to get the memory to which a message refers from its worker. A worker that makes a
+  // batch answers when its interpreter lets another of its threads run, at the latest when the
+  // worker has nothing more to do.
   [[nodiscard]] double AskingFor(std::size_t j, const LoaderSetup& setup) const {
     const Worker& worker = workers_[owner_[j]];
     double asking = worker.busy() ? setup.asking : 0;

@@ -20,16 +20,16 @@ struct Interval {
 struct BootstrapOptions {
   std::size_t resamples = 400;
   double confidence = 0.9;  // two-sided
-  std::size_t block = 1;  // consecutive values drawn together; batches of W workers are correlated
+  std::size_t block = 1;    // values that are drawn together, because neighbours are correlated
   std::uint64_t seed = 1;
 };
 
 // Percentile interval of sum(amount) / sum(time): a rate over intervals of unequal length.
 //
 // Estimator:   ratio of sums; moving-block bootstrap (Kuensch 1989), percentile method.
-// Assumes:     stationary intervals that no longer depend on those more than `block` away.
-// Few samples: below eight the interval is the estimate -/+ 50 %; a resampled one would be far too
-//              narrow. With none everything is 0.
+// Assumes:     stationary intervals that do not depend on intervals more than `block` away.
+// Few samples: below eight the interval is the estimate -/+ 50 %, because a resampled interval
+//              would be far too narrow. Without samples everything is 0.
 // Shapes:      amount, time: [n] of the same length; times > 0.
 // Cost:        O(n + resamples * n / block).
 [[nodiscard]] Interval BootstrapRate(std::span<const double> amount, std::span<const double> time,

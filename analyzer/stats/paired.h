@@ -24,19 +24,20 @@ struct PairedOptions {
   std::size_t least = 3;  // pairs before the first look; at least 2
 };
 
-// The ratio of two rates from pairs of runs, with an interval that may be looked at after every
-// pair, so that trials can stop as soon as it decides.
+// The ratio of two rates from pairs of runs, with a confidence interval that may be looked at after
+// every pair. So trials can stop as soon as the interval decides.
 //
-// Estimator:   exp of the mean of the log ratios, t interval. The look after pair least + k spends
-//              error / 2^(k+1) of the error. So all looks together miss with probability `error` at
-//              most, however they depend on each other (Bonferroni). The interval is what all looks
-//              so far agree on.
+// Estimator:   exp of the mean of the log ratios, t interval. The look after pair least + k may
+//              miss with probability error / 2^(k+1). So all looks together miss with probability
+//              `error` at most, however they depend on each other (Bonferroni). The interval is the
+//              intersection of the intervals of all looks so far.
 // Assumes:     independent log ratios from one normal distribution. The runs of a pair follow each
 //              other, and change places from pair to pair. So a drift of the machine shifts
-//              neighbouring pairs to opposite sides: it widens the interval. With an odd number of
-//              pairs it also leaves a bias of one step of the drift over that number.
-// Few samples: below `least` pairs nothing is known: the interval is 0 to infinity. If looks
-//              contradict each other (with probability `error` at most), the last one counts.
+//              neighbouring pairs to opposite sides, and that widens the interval. With an odd
+//              number of pairs it also leaves a bias of one step of the drift over that number.
+// Few samples: below `least` pairs nothing is known, and the interval is 0 to infinity. If the
+//              intervals of looks do not intersect (with probability `error` at most), the last one
+//              counts.
 class PairedRatio {
  public:
   explicit PairedRatio(PairedOptions options = {}) : options_(options) {}

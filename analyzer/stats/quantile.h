@@ -16,7 +16,7 @@ namespace penstock::analyzer {
 // Cost:    O(1), no allocation.
 [[nodiscard]] double Quantile(std::span<const double> sorted, double p);
 
-// What a set of measurements looks like. Everything is 0 for an empty set; `sd` is 0 below two.
+// Summary of a set of measurements. Everything is 0 for an empty set; `sd` is 0 below two values.
 struct Summary {
   std::size_t count = 0;
   double sum = 0;

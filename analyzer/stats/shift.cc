@@ -12,8 +12,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// A shift must make at least this part of its way from level to level at one place. A series that
-// drifts evenly makes a quarter of it there, if `least` is an eighth of the values.
+// A shift must cover at least this part of the distance between the levels at one place. A series
+// that drifts evenly covers a quarter of it there, if `least` is an eighth of the values.
 constexpr double kOfStep = 0.5;
 
 // Ranks from 1; equal values get the mean of their ranks.
@@ -44,7 +44,7 @@ std::optional<std::size_t> OneShift(std::span<const double> values, const ShiftO
   std::size_t place = 0;
   double most = 0;
   double sum = 0;     // sum of the ranks before i
-  double before = 0;  // the same at `place`
+  double before = 0;  // sum of the ranks before `place`
   for (std::size_t i = 1; i + options.least <= ranks.size(); ++i) {
     sum += ranks[i - 1];
     const auto count = static_cast<double>(i);
@@ -68,7 +68,7 @@ std::optional<std::size_t> OneShift(std::span<const double> values, const ShiftO
   return far && step / levels >= kOfStep ? std::optional(place) : std::nullopt;
 }
 
-// Those of `values`, which begin at `begin` of a series.
+// Adds the shifts of `values`, which begin at `begin` of a series.
 void AddShifts(std::span<const double> values, std::size_t begin, const ShiftOptions& options,
                std::vector<std::size_t>& shifts) {
   const auto shift = OneShift(values, options);

@@ -16,7 +16,8 @@ constexpr std::size_t kBuckets = (64 - kSubBits + 1) * kSub;
 
 }  // namespace
 
-// Values below 64 ns have a bucket each. Above, the octave and the next six bits choose the bucket.
+// Each value below 64 ns has its own bucket. For larger values the octave and the next six bits
+// choose the bucket.
 std::size_t DurationSketch::BucketOf(std::int64_t nanoseconds) {
   const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(nanoseconds, 0));
   if (value < kSub) return static_cast<std::size_t>(value);
