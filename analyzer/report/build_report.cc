@@ -12,8 +12,8 @@ namespace {
 // The most confidence if a measurement in the same run contradicts a prediction.
 constexpr double kDisproved = 0.4;
 
-// Reads what the agent of the training process reports about the GPU, or that of another process if
-// it reports nothing.
+// Reads the facts about the GPU from the agent of the training process, or from that of another
+// process if the training process has none.
 void ReadGpuFacts(const traces::Trace& trace, Report& report) {
   constexpr std::size_t kKernels = 10;
   const std::vector<KernelTime>& kernels = report.diagnosis.run.device.kernel_times;

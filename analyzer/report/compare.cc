@@ -29,7 +29,7 @@ struct Series {
     }
     intervals = steady.intervals;
     waits = steady.waits;
-    // Long runs get longer blocks: they are as good, and fewer have to be drawn.
+    // Long runs get longer blocks. These are as good, and fewer have to be drawn.
     const auto credits = static_cast<std::size_t>(std::max(1, run.config.credits()));
     options.block = std::max(credits, batches.size() / 200);
     options.resamples = 400;

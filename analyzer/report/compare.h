@@ -23,8 +23,8 @@ struct Candidate {
   std::string name;
 };
 
-// One quantity in both recordings. `ratio` is after over before with its interval; for the wait
-// fraction, where ratios mislead, it is the difference.
+// One quantity in both recordings. `ratio` is after over before with its confidence interval. For
+// the wait fraction it is the difference, because ratios of small fractions mislead.
 struct Change {
   std::string name;
   double before = 0;
@@ -44,15 +44,15 @@ struct Comparison {
   SideFacts before, after;
   Change throughput;           // samples per second, steady
   Change wait;                 // fraction of the loop's time
-  std::vector<Change> stages;  // seconds per sample, for stages that occur in either
+  std::vector<Change> stages;  // seconds per sample, for stages that occur in one run or both
   bool enough = false;         // both have 16 steady batches; else nothing counts as significant
   Statement unit;
 };
 
 // Estimator:   differences of independent moving-block bootstraps of both runs' steady batches, in
-//              blocks of all credits; 95 % intervals. They are widened, as the square root of the
-//              sum of squares, by 2 %: by so much runs of one program differ on a quiet machine,
-//              which one run of each cannot show.
+//              blocks of all credits; 95 % intervals. Runs of one program differ by 2 % on a quiet
+//              machine, and one run of each cannot show that. So the intervals are widened by 2 %,
+//              as the square root of the sum of squares.
 // Significant: the interval leaves out "no change".
 // Errors:      kInput if either run has no batches of a loader.
 [[nodiscard]] Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candidate);

@@ -25,7 +25,7 @@ struct Entry {
   std::string_view part;  // a part of the path in lower case
   Sight sight;
   WordsOf what = nullptr;  // names the library if it is not seen
-  bool gpu = false;        // does nothing without a GPU, although frameworks load it there too
+  bool gpu = false;        // useless without a GPU, but frameworks load it all the same
 };
 
 // The first match decides: special cases come before the libraries that contain them.
@@ -41,7 +41,7 @@ constexpr std::array kLibraries = {
     Entry{"libnvcuvid", Sight::kBlind, Library<words::kGpuVideo, "NVDEC">, true},
     Entry{"libcufile", Sight::kBlind, Library<words::kGpuReads, "GPUDirect Storage, cuFile">, true},
     Entry{"libaio", Sight::kBlind, Library<words::kAioReads, "libaio">},
-    // Not hooked by symbol. How Pillow and OpenCV use them is seen from Python.
+    // These are not hooked by symbol. Their use by Pillow and OpenCV is seen from Python.
     Entry{"libheif", Sight::kPython, Library<words::kHeif, "libheif">},
     Entry{"libavif", Sight::kPython, Library<words::kAvif, "libavif">},
     Entry{"libdav1d", Sight::kPython, Library<words::kAvif, "dav1d">},
@@ -100,7 +100,7 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
   Coverage coverage;
   Statements& blind = coverage.blind;
   std::uint64_t misses = 0;
-  // The sampler of GPUs reports if there is none to sample.
+  // The sampler of GPUs records this fact if it found no GPU.
   const bool no_gpu = !used_gpu && trace.facts().count("gpu.nvml") > 0;
   for (const traces::ProcessInfo& process : trace.processes()) {
     coverage.network += process.bytes_network.value;
@@ -108,19 +108,19 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
     misses += process.hook_misses;
     if (process.bytes_kernel.value > 0) {
       coverage.known = true;
-      // A process cannot have seen more bytes than there were. So a surplus of one process does not
-      // hide the gap of another.
+      // Hooks may count more bytes than the kernel. The surplus of one process must not hide the
+      // gap of another.
       coverage.bytes_seen += std::min(process.bytes_hooked.value, process.bytes_kernel.value);
       coverage.bytes_total += process.bytes_kernel.value;
     }
     constexpr std::uint32_t kHooked = wire::kFeaturePython | wire::kFeatureHooks;
     const bool python = (process.features & kHooked) != 0;
-    // The reference loader records all of its reads itself, however it reads. Only page faults of a
-    // map it cannot see either.
+    // The reference loader records all of its reads itself, in whatever way it reads. Only page
+    // faults of a mapped file are not seen.
     constexpr std::uint32_t kWaysOfReading = wire::kFeatureIoUring | wire::kFeatureAio;
     const bool native = (process.features & wire::kFeatureNative) != 0;
     for (const Feature& feature : kFeatures) {
-      // The process is isolated, and still its hooks are in place: the agent got in by another way.
+      // The agent got into this isolated process by another way, because its hooks are in place.
       if (feature.bit == wire::kFeatureIsolated && python) continue;
       if (native && (feature.bit & kWaysOfReading) != 0) continue;
       if ((process.features & feature.bit) != 0) blind.push_back(feature.what());

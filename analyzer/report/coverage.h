@@ -15,15 +15,15 @@ struct Coverage {
   bool known = false;            // the kernel's count was recorded
   std::uint64_t bytes_seen = 0;  // by hooks, in processes whose kernel count is known
   std::uint64_t bytes_total = 0;
-  std::uint64_t network = 0;  // received from sockets, which the kernel's count leaves out
+  std::uint64_t network = 0;  // received from sockets; the kernel's count leaves them out
   std::uint64_t mapped = 0;
-  Statements blind;  // what was not seen, and what follows from that
+  Statements blind;  // what was not seen, and the consequences
 
   [[nodiscard]] double fraction() const;
 };
 
-// `used_gpu`: the run is known to have used a GPU. If it is known to have had none, libraries that
-// need a GPU are not named.
+// `used_gpu`: the run is known to have used a GPU. If the run is known to have had no GPU,
+// libraries that need one are not named.
 [[nodiscard]] Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu);
 
 enum class Sight {
@@ -36,7 +36,7 @@ enum class Sight {
 struct LibrarySight {
   Sight sight = Sight::kUnknown;
   Statement what;    // "AVIF decoding (libavif)"; empty if it is seen or not of interest
-  bool gpu = false;  // only of use with a GPU
+  bool gpu = false;  // the library is useless without a GPU
 };
 
 // How a mapped library or wheel is seen, by its path.

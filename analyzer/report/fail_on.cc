@@ -36,7 +36,7 @@ Result<Threshold> ParseThreshold(std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
   Threshold threshold;
-  // "wait" is short for what everybody means by it.
+  // "wait" is a short name of the wait fraction.
   bool known = name == "wait";
   for (const auto& [known_name, metric] : kMetrics) {
     if (name != known_name) continue;

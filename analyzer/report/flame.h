@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the call paths of a profile lie in a flame graph that hangs down. Pure.
+// The places of a profile's call paths in a flame graph that hangs down. Pure.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@
 
 namespace penstock::analyzer {
 
-// Below its caller, beside what the caller called before. Units: fractions of a unit's time.
+// The box of a path: below its caller, beside the earlier calls of the caller.
+// Units: fractions of the time of a followed unit.
 struct FlameBox {
   std::size_t depth = 0;
   double left = 0;
-  double own = 0;  // of its width, what it did not call
+  double own = 0;  // the part of its width that no called function takes
 };
 
 // One for each path.

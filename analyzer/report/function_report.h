@@ -28,7 +28,7 @@ void WriteFunctionsJson(const Report& report, JsonWriter& json);
 // Tables and flame graphs, or a sentence that there are none.
 [[nodiscard]] std::string FunctionsHtml(const Report& report, Language language);
 
-// "of samples", "of collating": what the shares of a profile refer to.
+// "of samples", "of collating": the whole to which the shares of a profile refer.
 [[nodiscard]] Statement NameOf(const FunctionProfile& profile);
 
 }  // namespace penstock::analyzer

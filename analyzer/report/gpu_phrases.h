@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the terminal and the page both say about devices. Pure.
+// Statements about devices for the terminal and for the page. Pure.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct StepPart {
   std::string_view css;
   double time = 0;
 };
-// The loop's and the device's view of the same time; the parts of each add up to it. Requires:
-// activity.batches > 0.
+// The loop's and the device's view of the same time; the parts of each view add up to that time.
+// Requires: activity.batches > 0.
 [[nodiscard]] std::vector<StepPart> LoopView(const DeviceActivity& activity);
 [[nodiscard]] std::vector<StepPart> DeviceView(const DeviceActivity& activity);
 
@@ -31,7 +31,7 @@ struct StepPart {
 [[nodiscard]] Statement CountersOf(const GpuCounters& gpu);
 // Why the device's side of a step is not known; empty if it is known.
 [[nodiscard]] Statement NoDevice(const Report& report);
-// Why more happened on the device than is known, if NoDevice() does not say so; empty if nothing
+// Why the recording may lack work of the device, if NoDevice() does not say so; empty if nothing
 // was noticed.
 [[nodiscard]] Statement NotAll(const Report& report);
 // "NVML: unavailable: ..."; empty if there is nothing to say.

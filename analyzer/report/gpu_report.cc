@@ -89,8 +89,8 @@ void WriteCounters(const GpuCounters& gpu, JsonWriter& json) {
 bool AnythingKnown(const Report& report) {
   const bool active = report.diagnosis.loader && (report.diagnosis.loader->device.kernels ||
                                                   !report.diagnosis.loader->device.copies.empty());
-  // A program may have used a GPU of which nothing could be recorded: then the reason is all there
-  // is to say.
+  // A program may have used a GPU although nothing of it could be recorded. Then the reason is the
+  // only content.
   const bool told = !report.gpu_reason.empty() || !NvmlReason(report).empty();
   return active || !report.gpus.empty() || (!report.gpu_level.empty() && told);
 }

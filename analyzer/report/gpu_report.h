@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices in a report: the two views of a step (what the loop waited for, what the device did),
-// copies, and what NVML reports. Pure.
+// Devices in a report: the two views of a step (the loop's waits, the device's work), copies, and
+// NVML's counters. Pure.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What other numbers of workers would give and cost, for the HTML report.
+// Rate and memory with other numbers of workers, for the HTML report.
 #include <algorithm>
 #include <vector>
 

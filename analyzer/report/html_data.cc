@@ -97,8 +97,7 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
         const StageId stage = ranges.StageOf(span);
         if (!ShownOfWorkers(stage)) continue;
         works = works || stage == StageId::kFetch || stage == StageId::kSample ||
-                stage == StageId::kIdle ||
-                stage != span.stage;  // or the name of a library's range says so
+                stage == StageId::kIdle || stage != span.stage;  // or a library's range is named so
         if (row.spans.size() >= kMostSpans) {
           excerpt.thinned = true;
           continue;
@@ -178,7 +177,7 @@ WorkerCurve BuildWorkers(const Diagnosis& diagnosis) {
   return curve;
 }
 
-// As in the stage table, the time between two batches counts as a step if none was recorded.
+// If no step was recorded, the time between two batches counts as a step, as in the stage table.
 DurationSketch DurationsOf(const RunModel& run, StageId stage) {
   DurationSketch durations = run.stages[stage].durations;
   if (stage != StageId::kStep || durations.count() > 0) return durations;
@@ -245,8 +244,7 @@ QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
     queue.missing = Say<words::kFinishUnseen>();
     return queue;
   }
-  // At equal times, what is finished comes before what is taken, so that the depth is never
-  // negative.
+  // At equal times, finished batches come before taken ones, so the depth is never negative.
   std::sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
   });

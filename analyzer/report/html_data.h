@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plots of the HTML report as numbers. Each plot has data, or says in `missing` why it has
-// none. Values; building is pure.
+// The plots of the HTML report as numbers. Each plot has data, or says in `missing` why it has no
+// data. Values; building is pure.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct TimelineExcerpt {
   double to = 0;
   std::size_t batches = 0;
   std::vector<TimelineRow> rows;  // workers, then the training loop
-  std::size_t left_out = 0;       // number of workers beyond the first 16
+  std::size_t left_out = 0;       // workers beyond the first 16
   bool thinned = false;           // a row had more spans than are shown
   Statement missing;
 };

@@ -213,7 +213,7 @@ std::string Suggested(const Diagnosis& diagnosis, Language language) {
   return text;
 }
 
-// A table of changes other than the loader's settings: of the data, or of where a stage runs.
+// A table of changes other than the loader's settings: to the data, or to the place of a stage.
 std::string ChangesTable(const Report& report, Language language) {
   if (report.changes.empty()) return "";
   std::string text = Paragraph("", Word<words::kOtherChanges>(language));

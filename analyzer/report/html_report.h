@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report as one page without external parts: inline SVG and CSS, no script, nothing loaded;
-// well-formed as XML too. In English or Chinese; stages, factors, rules and settings keep their
-// names. For people who work on a remote machine. Pure.
+// The report as one page without external parts, for people who work on a remote machine: inline
+// SVG and CSS, no script, nothing loaded. The page is also well-formed XML. It is in English or
+// Chinese; stages, factors, rules and settings keep their names. Pure.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string ReportHtml(const Report& report, const ReportPlots& plots,
                                      Language language);
 
-// The parts of the page that are drawn: each is a <figure>, or a sentence on why there is none.
+// The drawn parts of the page. Each is a <figure>, or a sentence that says why there is none.
 [[nodiscard]] std::string StageFigure(const Report& report, Language language);
 [[nodiscard]] std::string StageTableHtml(const Report& report, Language language);
 [[nodiscard]] std::string GainFigure(const Diagnosis& diagnosis, Language language);

@@ -25,7 +25,8 @@ std::vector<Tick> PercentTicks() {
   return {{0, "0"}, {0.25, "25"}, {0.5, "50"}, {0.75, "75"}, {1, "100"}};
 }
 
-// Stages that contain others (sample, fetch) would show the same time twice, and idle is not work.
+// Whether a stage is drawn. Stages that contain others (sample, fetch) would show the same time
+// twice, and idle is not work.
 bool Drawn(const StageRow& row) {
   return row.name != "sample" && row.name != "fetch" && row.name != "idle";
 }

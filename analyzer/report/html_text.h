@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text and inline SVG for a page that is well-formed both as HTML and as XML and loads nothing: no
-// script, font or image. Values; not thread-safe.
+// Text and inline SVG for a page that is well-formed HTML and XML and loads nothing: no script,
+// font or image. Values; not thread-safe.
 #pragma once
 
 #include <initializer_list>
@@ -51,8 +51,8 @@ using Points = std::vector<std::pair<double, double>>;
 // A colour class and its meaning.
 using LegendEntry = std::pair<std::string_view, std::string>;
 
-// One picture; a unit is about a pixel. A class gives a shape its colour in the page's CSS. A
-// browser shows `tip` when the mouse is over the shape.
+// One picture; a unit is about a pixel. The class of a shape gives it its colour in the page's CSS.
+// A browser shows `tip` when the mouse is over the shape.
 class Drawing {
  public:
   Drawing(double width, double height, std::string_view name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens over time, for the HTML report: timeline excerpt and queue depth.
+// Plots over time of the HTML report: timeline excerpt and queue depth.
 #include <algorithm>
 #include <array>
 
@@ -36,7 +36,7 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
              Language language) {
   constexpr double kFetch = 10;
   constexpr double kHeight = 30;
-  // Joins neighbours of one kind into one shape where there are too few pixels.
+  // Joins neighbours of one kind into one shape if there are too few pixels for both.
   struct Pen {
     double from = 0, to = -1;
     StageId stage = StageId::kNone;

@@ -38,7 +38,7 @@ Statement Lost(const traces::Losses& losses) {
 }
 
 Statement PartlyBlind(const Coverage& coverage) {
-  // A run that reads next to nothing has some system files unseen: that is not a loss.
+  // In a run that reads next to nothing, unseen system files are a large share, but no loss.
   const bool much = coverage.bytes_total >= kNextToNothing;
   if (!coverage.known || !much || coverage.fraction() >= 0.98) return {};
   return Say<words::kPartlySeen>(Give<"share">(coverage.fraction()));

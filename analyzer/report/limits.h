@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report says about its own limits: what was lost, what was seen, what was not checked.
-// Pure.
+// Statements of a report about its own limits: losses, coverage, rules that were not checked. Pure.
 #pragma once
 
 #include "analyzer/advice/not_checked.h"
@@ -13,10 +12,9 @@ namespace penstock::analyzer {
 
 // "17 events dropped, the file ends early"; empty if nothing is missing.
 [[nodiscard]] Statement Lost(const traces::Losses& losses);
-// Whether the hooks saw too little of what was read: "only 61 % of the bytes read were seen", or
-// empty.
+// "only 61 % of the bytes read were seen"; empty if the hooks saw enough.
 [[nodiscard]] Statement PartlyBlind(const Coverage& coverage);
-// "99 % of the bytes read (131 MB of 132 MB)", or that the share is not known.
+// "99 % of the bytes read (131 MB of 132 MB)", or a statement that the share is not known.
 [[nodiscard]] Statement Seen(const Coverage& coverage);
 // "rank-imbalance: needs the traces of the other ranks".
 [[nodiscard]] Statement Unchecked(const NotChecked& missing);

@@ -15,7 +15,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// `kept`: memory that is known not to be copies.
+// `kept`: the growth is known not to be copied memory.
 Statement GrowthOf(const Growth& growth, bool copied, bool kept) {
   const Interval& rate = growth.per_second;
   return Say<words::kMemoryGrowth>(Give<"rate_bytes">(60 * rate.estimate),

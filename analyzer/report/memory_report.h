@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory in a report: what makes the workers grow, how much memory they reach with the recorded and
-// the suggested setting, and what batches need of /dev/shm. Pure.
+// Memory in a report: why the workers grow, how much memory they reach with the recorded and the
+// suggested setting, and how much of /dev/shm batches need. Pure.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct MemoryForecast {
   Interval worker;                        // private bytes of each worker
   Interval total;                         // bytes of all workers and of the batches in flight
   double shared = 0;                      // bytes that batches need of /dev/shm, margin included
-  bool fits_shared = true;                // true if its size is not known
+  bool fits_shared = true;                // true if the size of /dev/shm is not known
   std::optional<Interval> out_of_memory;  // seconds from the end of the recording
 };
 
@@ -31,12 +31,13 @@ struct MemoryForecast {
 
 // Writes the value of the report's key "memory".
 void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json);
-// A sentence about memory. Critical: memory or /dev/shm is not enough; a warning: something grows.
+// A sentence about memory. It is critical if memory or /dev/shm is not enough, and a warning if
+// something grows.
 struct MemoryNote {
   Statement statement;
   Severity severity = Severity::kInfo;
 };
-// What terminal, page and dashboard say about memory: at most four sentences, empty if nothing is
+// Memory on the terminal, the page and the dashboard: at most four sentences, empty if nothing is
 // known.
 [[nodiscard]] std::vector<MemoryNote> MemoryNotes(const Diagnosis& diagnosis);
 // The same as paragraphs; "" if nothing is known.

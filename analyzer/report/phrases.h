@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reports for people say in the same words on a terminal and on a page. Pure.
+// Statements that are the same on a terminal and on a page. Pure.
 #pragma once
 
 #include "analyzer/report/report.h"
 
 namespace penstock::analyzer {
 
-// Whether the loop's waiting could be timed: that takes two batches of an epoch.
+// Whether the loop's waiting could be timed. This takes two batches of an epoch.
 [[nodiscard]] inline bool WaitKnown(const Diagnosis& diagnosis) {
   return diagnosis.loader && diagnosis.loader->steady.batches > 0;
 }
-// Whether gains are worth printing: a loader whose recording is enough, or shares of thread time.
+// Whether gains are worth printing: a loader's recording is enough, or there are shares of thread
+// time.
 [[nodiscard]] inline bool Predicts(const Diagnosis& diagnosis) {
   return !diagnosis.loader || diagnosis.needs.empty();
 }
@@ -20,7 +21,8 @@ namespace penstock::analyzer {
 [[nodiscard]] Statements OtherLoaders(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 6.4 batches/s, steady over 60 of 64 batches; whole run 389"
 [[nodiscard]] Statement ThroughputOf(const Diagnosis& diagnosis);
-// When the rate changed for good, and which part the steady figures are from; empty if it did not.
+// When the rate changed for good, and from which part the steady figures are; empty if the rate did
+// not change.
 [[nodiscard]] Statement RateChangeOf(const Diagnosis& diagnosis);
 // "pytorch, 2 workers, prefetch 2, batch 64; workers busy 98 %, idle 1 %"; empty without a loader.
 [[nodiscard]] Statement LoaderOf(const Diagnosis& diagnosis);
@@ -30,7 +32,7 @@ namespace penstock::analyzer {
 [[nodiscard]] Statement ConfidenceOf(const Diagnosis& diagnosis);
 // "8 workers, prefetch 4"
 [[nodiscard]] Statement SuggestedSetting(const Suggestion& suggestion);
-// Why nothing is suggested. Requires: diagnosis.loader, whose suggestion does not change anything.
+// Why nothing is suggested. Requires: diagnosis.loader; its suggestion changes nothing.
 [[nodiscard]] Statement Keep(const Diagnosis& diagnosis);
 
 }  // namespace penstock::analyzer

@@ -8,7 +8,7 @@
 
 namespace penstock::analyzer {
 
-// A line for each factor and for the check, or one that says why no gain is known.
+// A line for each factor and for the check, or one line that says why no gain is known.
 [[nodiscard]] Statements ProbesSaid(const Probes& probes);
 
 // Writes the member "probe"; nothing if no experiments were asked for.

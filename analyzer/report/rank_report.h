@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reports say about the ranks of a distributed run. Pure.
+// The ranks of a distributed run in reports. Pure.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ namespace penstock::analyzer {
 // "4 of 8 ranks (torch) on 2 hosts; the verdict is that of rank 3, which waits most for data";
 // empty if there are no ranks.
 [[nodiscard]] Statement RanksRecorded(const Diagnosis& diagnosis);
-// What it costs that ranks do not have their data at the same time; empty for one rank.
+// The cost of ranks that do not have their data at the same time; empty for one rank.
 [[nodiscard]] Statement ImbalanceOf(const RankSummary& ranks);
 // "node1: 4 ranks with 8 workers for 8 cores"
 [[nodiscard]] Statement HostOf(const HostRow& host);
 // "run.rank1.penstock: collective, moved by 1.500000 s, +-400 us, surely within 2.00 ms"
 [[nodiscard]] Statement ClockOf(const ClockRow& clock);
 
-// The table of ranks, which of them wait for which, the hosts, and how clocks were aligned; "" for
-// one rank.
+// The table of ranks, which rank the others wait for, the hosts, and how clocks were aligned; ""
+// for one rank.
 [[nodiscard]] std::string RanksText(const Report& report);
 // The same as a part of the page. Requires: RanksRecorded() is not empty.
 [[nodiscard]] std::string RanksHtml(const Report& report, Language language);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report: what `penstock report` says, as values and as text or JSON (docs/design.md 6).
+// The report: the content of `penstock report`, as values and as text or JSON (docs/design.md 6).
 // Building and writing are pure; nothing here prints.
 #pragma once
 
@@ -34,11 +34,11 @@ struct StageRow {
   double p99 = 0;
   std::uint64_t bytes = 0;
   // Share of the workers' busy time, or of the loop's time: see `of_workers`. Above 1: several
-  // threads do it at once.
+  // threads are in the stage at once.
   double share = 0;
   bool of_workers = false;
   bool mixed = false;  // IsMixed(): its percentiles fit none of its kinds of calls
-  // Number of GPUs that do it in parallel; its times are sums over them.
+  // Number of GPUs that do the stage in parallel; its times are sums over them.
   std::size_t devices = 1;
   std::vector<StageRow> children;
 };
@@ -58,9 +58,9 @@ struct Report {
   std::vector<std::pair<std::string, KernelTime>>
       kernels;             // the ten most expensive ones, with their names
   std::string gpu_level;   // how much of the GPU was recorded: traces/FORMAT.md; "": not known
-  std::string gpu_reason;  // why no more was recorded
+  std::string gpu_reason;  // why not more was recorded
   std::string gpu_nvml;    // how sampling NVML went
-  // Source lines by file and line number: those that the report names, if they could be read
+  // The source lines that the report names, by file and line number, if they could be read
   // (ShowSources()).
   std::map<std::pair<std::string, std::uint32_t>, std::string> sources;
   Coverage coverage;
@@ -81,7 +81,7 @@ struct Report {
 [[nodiscard]] std::string ShareText(double share, bool of_workers,
                                     Language language = Language::kEnglish);
 
-// The share of a row: "61 %"; the mean for each GPU, if several do it.
+// The share of a row: "61 %". If several GPUs do the stage, the mean of one GPU.
 [[nodiscard]] std::string ShareText(const StageRow& row, Language language = Language::kEnglish);
 // The name of a row: "decode" or "h2d, 2 GPUs".
 [[nodiscard]] std::string StageText(const StageRow& row, Language language = Language::kEnglish);

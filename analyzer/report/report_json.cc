@@ -44,7 +44,7 @@ void WriteThroughput(const Report& report, JsonWriter& json) {
   json.EndObject();
 }
 
-// Written only if there are overrides; most runs have none.
+// Writes nothing if there are no overrides, as in most runs.
 void WriteOverrides(const Report& report, JsonWriter& json) {
   if (report.overrides.empty()) return;
   json.Key("overrides").BeginArray();
@@ -86,7 +86,7 @@ void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWrit
   json.Field("prefetch_factor", found->workers > 0 ? found->prefetch : 0);
   json.Field("persistent_workers", found->workers > 0 && found->persistent_workers);
   json.Field("changes", found->changes);
-  // Rates of the main loader refer to the same base as everywhere else in the report.
+  // Rates of the main loader have the same base here as in the rest of the report.
   const Prediction told = loader == 0 ? OnBase(diagnosis, found->predicted) : found->predicted;
   json.Field("samples_per_s", told.rate.estimate);
   json.Field("low", told.rate.low).Field("high", told.rate.high);
@@ -255,7 +255,7 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("persistent_workers", suggestion.workers > 0 && suggestion.persistent_workers);
   json.Field("batch_size", config.batch_size);
   json.EndObject();
-  // Suggest() tries no other device, so `predicted` would not be for a move. See "changes".
+  // Suggest() tries no other device, so there is nothing to say here. Moves are in "changes".
   json.Key("move_to_gpu").BeginArray().EndArray();
   json.Key("predicted").BeginObject();
   WritePrediction(OnBase(diagnosis, suggestion.predicted), json);

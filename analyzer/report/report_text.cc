@@ -28,7 +28,7 @@ std::string Labelled(std::string_view label, std::string_view text) {
   return text.empty() ? "" : RowLabel(label) + Wrapped(text, kTextWidth, kTextIndent) + "\n";
 }
 
-// What is missing comes before what was found.
+// Losses come before everything that was found.
 std::string Losses(const Report& report, const Paint& paint) {
   std::string text;
   Statement losses = Lost(report.losses);
@@ -171,7 +171,7 @@ std::string CoverageText(const Coverage& coverage) {
   return text;
 }
 
-// What no rule could check, so that silence is not mistaken for health.
+// Rules that could not be checked. They are named so that silence is not mistaken for health.
 std::string NotCheckedLine(const Report& report) {
   std::string text;
   for (const NotChecked& missing : report.not_checked) {

@@ -8,8 +8,8 @@
 namespace penstock::analyzer {
 
 // Reads lines of files that were not changed since the run began, at `started` seconds since 1970.
-// Returns nothing for any other file, for one that is larger than 4 MB, and for a relative path.
-// Each file is read once.
+// Returns nothing for a file that was changed or is larger than 4 MB, and for a relative path. Each
+// file is read once.
 [[nodiscard]] LineReader SourceLines(double started);
 
 }  // namespace penstock::analyzer

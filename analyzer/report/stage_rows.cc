@@ -11,7 +11,7 @@ namespace {
 
 using traces::StageId;
 
-// In the order of the data's way. Stages that contain others (sample, fetch) come after those.
+// The order of the data's way. Stages that contain others (sample, fetch) come after the others.
 constexpr std::array kOrder = {
     StageId::kRead,    StageId::kDecode, StageId::kAugment, StageId::kTokenize, StageId::kSample,
     StageId::kCollate, StageId::kFetch,  StageId::kPut,     StageId::kGet,      StageId::kPin,
@@ -120,7 +120,7 @@ std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel&
   constexpr std::size_t kMostChildren = 32;
   const double busy = run.stages.DataTime();
   const double loop = LoopTime(run);
-  double worker_time = 0;  // the idle stage refers to it: the workers' lifetime
+  double worker_time = 0;  // the workers' lifetime: the whole for shares of the stage idle
   for (const LoaderRun& loader : run.loaders) {
     for (const WorkerRun& worker : loader.workers) worker_time += worker.busy + worker.idle;
   }

@@ -19,10 +19,10 @@ namespace {
 constexpr double kNearlyAsGood =
     0.9;  // of the predicted gain: close enough for noise to hide the difference
 
-// The remedy of a finding that needs no edit.
+// The remedy of a finding, if it needs no edit of the program.
 struct OutsideFix {
   std::string finding;
-  std::string step;  // of a plan that makes the same change; "": none does
+  std::string step;  // the step of a plan that makes the same change; "": no step does
   std::vector<std::string> overrides;
   std::vector<std::string> paste;
   std::optional<Prediction> predicted;
@@ -78,7 +78,7 @@ void Join(TuneCandidate& candidate, const OutsideFix& fix) {
   candidate.paste.insert(candidate.paste.begin(), fix.paste.begin(), fix.paste.end());
 }
 
-// The plan of what can be changed from outside.
+// The plan of the changes that can be made from outside.
 Plan OutsidePlan(const traces::Trace& trace, const Diagnosis& diagnosis, const Findings& findings,
                  double ram) {
   PlanRequest request;
@@ -115,7 +115,7 @@ class Collector {
     if (found_.size() < budget_.candidates && !known) found_.push_back(std::move(candidate));
   }
 
-  // The whole plan, then without its last steps; the suggestion where the plan has no step.
+  // The whole plan, then the plan without its last steps; the suggestion if the plan has no step.
   [[nodiscard]] std::vector<TuneCandidate> Settings() const {
     std::vector<TuneCandidate> settings;
     for (std::size_t count = plan_.steps.size(); count > 0; --count) {
@@ -164,7 +164,7 @@ class Collector {
     as.prefetch = prefetch;
     as.persistent_workers = persistent;
     TuneCandidate candidate;
-    // Loaders that the loop drains together are predicted with the same setting, so all of them get
+    // Loaders that the loop uses together are predicted with the same setting, so all of them get
     // it.
     const bool alone = input_.run().use != LoopUse::kInterleaved;
     candidate.setting.loader =
@@ -184,7 +184,7 @@ class Collector {
     return candidate;
   }
 
-  // `setting` with the fixes that it lacks. Its gain is not known where one of theirs is not.
+  // `setting` with the fixes that it lacks. If a fix is added, the gain is not known.
   [[nodiscard]] TuneCandidate Together(TuneCandidate setting) const {
     for (const OutsideFix& fix : fixes_) {
       const auto& reasons = setting.reasons;
@@ -195,8 +195,8 @@ class Collector {
     return setting;
   }
 
-  // Adds a smaller number of workers that is predicted to do nearly as well: noise may hide the
-  // difference.
+  // Adds a smaller number of workers that is predicted to be nearly as fast, because noise may hide
+  // the difference.
   void AddCheaper() {
     const int recorded = input_.run().config.num_workers;
     for (int workers = 1; workers < suggestion_.workers; ++workers) {

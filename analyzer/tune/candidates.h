@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tune tries: the plan of what needs no edit, as a whole and without its last steps, and the
-// findings' fixes that no prediction tells apart. Values; pure.
+// The settings that tune tries: the plan of changes that need no edit, as a whole and without its
+// last steps, and fixes of findings whose gain no prediction tells. Values; pure.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct LoaderSetting {
   bool operator==(const LoaderSetting&) const = default;
 };
 
-// The changes to a run; if empty, the program as it is.
+// The changes to a run; empty: the program as it is.
 struct TuneSetting {
   std::optional<LoaderSetting> loader;
   std::vector<std::string> outside;  // "malloc=keep"
@@ -35,9 +35,9 @@ struct TuneSetting {
 struct TuneCandidate {
   TuneSetting setting;
   std::vector<std::string> reasons;     // "plan", "suggestion", ids of findings
-  std::optional<Prediction> predicted;  // none: no rule can tell
+  std::optional<Prediction> predicted;  // nullopt: nothing tells the gain
   std::vector<std::string> paste;       // lines: variables, calls, the DataLoader
-  Statement note;                       // what it changes for the network
+  Statement note;                       // how it changes what the network sees
 };
 
 struct TuneBudget {
@@ -47,7 +47,7 @@ struct TuneBudget {
 };
 
 // The most promising settings, in order of their cost: fewest workers, then least depth, then
-// fewest changes of the environment. `trace` is that of the program as it is.
+// fewest changes of the environment. `trace` is the trace of the program as it is.
 // Requires: diagnosis.loader, a loader of PyTorch.
 [[nodiscard]] std::vector<TuneCandidate> TuneCandidates(const traces::Trace& trace,
                                                         const Diagnosis& diagnosis,

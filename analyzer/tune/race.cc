@@ -93,7 +93,7 @@ std::vector<std::size_t> Race::NextRound() const {
     undecided = undecided || verdict(arm) == TuneVerdict::kUndecided;
   }
   if (next.empty()) return next;
-  if (undecided) next.insert(next.begin(), 0);  // else only two settings are compared
+  if (undecided) next.insert(next.begin(), 0);  // else settings are only compared with each other
   if (rounds_.size() % 2 == 1) std::reverse(next.begin(), next.end());
   return next;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides which runs to make next, and what they have shown. Settings run against the program as it
-// is, in rounds that alternate their order (A B C, C B A, ...). Does not know settings or traces.
-// Pure.
+// Decides which runs to make next, and gives the verdict on each setting. Settings run against the
+// program as it is, in rounds of alternating order (A B C, C B A, ...). Does not know settings or
+// traces. Pure.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ enum class TuneVerdict {
   kConfirmed,  // surely faster, and the interval includes the promised gain
   kPartly,     // surely faster, but surely by less than promised
   kRefuted,    // surely gains less than 5 %
-  kUndecided,  // the interval includes both
+  kUndecided,  // the interval includes no gain, and 5 % or more
   kCrowded,    // other programs use the cores, so nothing can be predicted
   kNotEnough,  // the recording does not suffice
 };
@@ -38,13 +38,13 @@ struct RaceArm {
 
 // Arm 0 is the program as it is. The others stand in order of their cost, the cheapest first.
 //
-// Each setting has an interval of its own for its ratio, at error / settings. So the probability
-// that any verdict is wrong is at most `error`, and that any "faster" is wrong half of that. A
-// setting that reaches less than four fifths of the best in both of the first two rounds is left
-// behind, undecided: that saves its runs and claims nothing.
+// The ratio of each setting has its own interval, with the error divided by the number of settings.
+// So the probability that any verdict is wrong is at most `error`, and half of that for any
+// "faster". A setting that reaches less than four fifths of the best in both of the first two
+// rounds is left behind, undecided. That saves its runs and claims nothing.
 // The setting to take is the cheapest one that is surely faster than the program as it is and
-// surely at most 5 % slower than the fastest setting (by an interval of its own at error /
-// settings).
+// surely at most 5 % slower than the fastest setting. For this comparison too there is an interval
+// with the same error.
 class Race {
  public:
   Race(std::vector<RaceArm> settings, RaceOptions options);
@@ -77,7 +77,7 @@ class Race {
   [[nodiscard]] std::size_t Fastest() const;
   // The ratio of a cheaper arm to the fastest.
   [[nodiscard]] Interval Against(std::size_t arm, std::size_t fastest) const;
-  // Whether it is open that a cheaper arm is as good as the fastest one.
+  // Whether it is still undecided that a cheaper arm is as good as the fastest one.
   [[nodiscard]] bool Open(std::size_t arm, std::size_t fastest) const;
   void LeaveBehind();
 

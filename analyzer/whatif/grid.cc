@@ -12,12 +12,12 @@
 namespace penstock::analyzer {
 namespace {
 
-// The grid is simulated with so many batches or samples of a recording.
+// The grid is simulated with this many batches or samples of a recording.
 constexpr std::size_t kGridBatches = 1024;
 constexpr std::size_t kGridTasks = 6144;
 
-// The ring of the reference loader has one batch more than its option says: the one that the
-// program holds.
+// The ring of the reference loader has one batch more than its option says: the training loop holds
+// it.
 int Extra(const Pipeline& pipeline) {
   return pipeline.sample_tasks ? 1 : 0;
 }
@@ -37,12 +37,12 @@ void FillLists(const Pipeline& recorded, GridRequest& request) {
   }
 }
 
-// Shortens the step to its length when nothing competes with it, as a run with one batch for ever
-// shows it.
+// Shortens the step to its length when nothing competes with it. A run with --fixed-batch measures
+// that length.
 void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeline,
               Statements& notes) {
   double step = 0;
-  double fixed = 0;  // copies, which stay as they are
+  double fixed = 0;  // time of copies, which stay as they are
   double samples = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
     for (const Demand& demand : epoch.batches) {
@@ -73,7 +73,7 @@ double ReadShare(const RunModel& run) {
   return whole > 0 ? Seconds(run.stages[traces::StageId::kRead].wall) / whole : 0;
 }
 
-// How reads are assumed to behave, if it matters.
+// How reads are assumed to behave, if that matters for the predictions.
 std::optional<Statement> NoteOfReads(const Diagnosis& diagnosis, const Changes& changes) {
   const LoaderDiagnosis& loader = *diagnosis.loader;
   const double device = loader.pipeline.device_per_sample;
@@ -125,15 +125,15 @@ Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   return notes;
 }
 
-// Whether only the numbers of workers and prefetch differ from the recording.
+// Whether at most the numbers of workers and the depths differ from the recording.
 bool IsRecorded(const GridRequest& request, const LoaderFacts& facts) {
   return !request.step && !request.step_cores && request.scale.empty() && !request.changes.any() &&
          !(request.fixed_rate > 0) && request.pin.value_or(facts.pinned) == facts.pinned &&
          request.persistent.value_or(facts.persistent) == facts.persistent;
 }
 
-// Whether the step is the recorded one. A measured ceiling holds only for it, and for the copies
-// that belong to it.
+// Whether the step is the recorded one. A measured ceiling holds only for the recorded step and its
+// copies.
 bool IsRecordedStep(const GridRequest& request, bool rebatched) {
   const bool scaled = std::any_of(request.scale.begin(), request.scale.end(), [](const auto& one) {
     return one.first == Factor::kCompute || one.first == Factor::kH2d ||
@@ -174,7 +174,7 @@ struct GridPlay {
     return one;
   }
 
-  // Sets the speed-up: of the whole run if its start recurs, otherwise of its rate.
+  // Sets the speed-up: of the whole run if start-up recurs, otherwise of its rate.
   void SetSpeedup(const Setting& setting, Configuration& one) const {
     if (recurs) {
       const double time = TimeOf(Apply(changed.pipeline, setting, changed.facts));
@@ -219,7 +219,7 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   }
   const Pipeline recorded = Shortened(loader.pipeline, kGridBatches, kGridTasks);
   Pipeline batched = rebatched ? WithBatch(recorded, run, request.batch) : recorded;
-  // The facts for batches of another size.
+  // The loader's facts, changed if batches have another size.
   LoaderFacts facts = loader.facts;
   if (rebatched && facts.batch_size > 0) {
     facts.batch_bytes *= request.batch / facts.batch_size;
@@ -273,7 +273,7 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
       play.SetSpeedup(setting, one);
       one.recorded = same && workers == recorded.workers &&
                      (workers == 0 || setting.prefetch == recorded.prefetch);
-      // A ceiling that was measured limits the steady rate, so that rate is not rescaled.
+      // A measured ceiling limits the steady rate, so with it the rate is not rescaled.
       if (diagnosis.whole_run && !grid.ceiling_measured) {
         one.predicted = OnBase(diagnosis, one.predicted);
       }

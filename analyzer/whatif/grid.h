@@ -13,8 +13,8 @@
 
 namespace penstock::analyzer {
 
-// The question. Empty lists stand for the recorded value; if nothing at all is asked for, for a
-// grid that suits the machine.
+// The question. An empty list stands for the recorded value. If nothing at all is asked for, empty
+// lists stand for a grid that suits the machine.
 struct GridRequest {
   std::vector<int> workers;
   std::vector<int> prefetch;
@@ -40,8 +40,8 @@ struct Configuration {
   bool fits = true;       // memory and /dev/shm have room for it
 };
 
-// A configuration whose rate would break a law, or that has more workers than the dataset has
-// shards.
+// A configuration without a prediction: its rate would break a law, or it has more workers than the
+// dataset has shards.
 struct LeftOut {
   int workers = 0;
   int prefetch = 0;
@@ -51,20 +51,20 @@ struct LeftOut {
 
 struct Grid {
   std::vector<Configuration> configurations;  // one per combination, workers outermost
-  std::vector<LeftOut> left_out;              // combinations that are missing there
+  std::vector<LeftOut> left_out;              // combinations missing in `configurations`
   Replay replay;
   Statement unit;    // of the rates
   Statements notes;  // what was assumed
-  // The rate of the program if data cost nothing, in samples per second: measured with
-  // --fixed-batch if that was given, otherwise simulated.
+  // The rate of the program if data cost nothing, in samples per second: measured if a run with
+  // --fixed-batch was given, otherwise simulated.
   double ceiling = 0;
   bool ceiling_measured = false;
   Changes changes;  // in effect in all configurations
 };
 
-// Errors: kInput if there is no loader, if most of its batches were not seen being made, if fewer
-//         than 16 steady batches are left, or if the simulation does not explain the run ("not
-//         enough: needs ..."); if no configuration is left; those of ApplyChanges().
+// Errors: kInput ("not enough: needs ...") if there is no loader, if most of its batches were not
+//         seen being made, if fewer than 16 steady batches are left, or if the simulation does not
+//         explain the run. kInput if no configuration is left. Those of ApplyChanges().
 // Cost:   about 1 ms for each configuration.
 [[nodiscard]] Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 

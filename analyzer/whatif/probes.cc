@@ -21,14 +21,14 @@ constexpr std::array<Factor, wire::kProbeFactors> kProbedFactors = {
 
 // A longer step is not slowed down (agent/core/probe.cc).
 constexpr double kLongestStep = 2;
-constexpr double kOutside = 0.1;  // of the interval
+constexpr double kOutside = 0.1;  // probability that the gain lies outside of its interval
 // If the check is further from 1 than this, the other gains do not hold.
 constexpr double kCheckMargin = 0.05;
 // An interval whose ends are further apart than this says too little. Ours.
 constexpr double kWidest = 1.3;
 // The largest share of the work that may run where the experiments cannot spare it. Ours.
 constexpr double kMostBeside = 0.1;
-// A smaller share of the loop's time is no work of that factor. Ours.
+// A factor with a smaller share of the loop's time counts as not seen. Ours.
 constexpr double kLeastSeen = 1e-3;
 
 // The batches of the loader in the order in which they were delivered.
@@ -46,9 +46,9 @@ bool BegunAfter(const Batch& batch, std::int64_t time) {
   return batch.was_fetched() && batch.fetch_start >= time;
 }
 
-// Seconds between two batches: of their deliveries or of their making, whichever is longer. A queue
-// that is drained hides for a while that batches are made more slowly, and one that is filled hides
-// that they are taken more slowly. The slower of the two is the rate at which the loop ends up.
+// Seconds between two batches: between their deliveries or between the ends of their fetches,
+// whichever is longer. While a queue empties, it hides that batches are made more slowly; while it
+// fills, it hides that they are taken more slowly. In the end the loop runs at the slower rate.
 double TimeBetween(const Batch& from, const Batch& to) {
   return static_cast<double>(
              std::max(to.delivered - from.delivered, to.fetch_end - from.fetch_end)) *
@@ -69,19 +69,19 @@ std::optional<double> RateIn(const ProbeWindow& window, const LoaderRun& run,
   double time = 0;
   std::int64_t from = window.from;
   for (auto begin = first; begin != last;) {
-    // A part of the window: of one epoch, and without long steps.
+    // [begin, end) is a part of the window within one epoch and without long steps.
     auto end = begin + 1;
     while (end != last && (*end)->key.generation == (*begin)->key.generation &&
            (*(end - 1))->step() <= kLongestStep) {
       ++end;
     }
     const Batch& behind = **(end - 1);
-    // Batches that wait in queues were made before it.
+    // Batches that were begun before the part do not count: they waited in queues.
     const auto old =
         std::find_if(std::make_reverse_iterator(end), std::make_reverse_iterator(begin),
                      [&](const Batch* batch) { return !BegunAfter(*batch, from); });
     begin = old.base();
-    // Workers deliver in turn, and sometimes together: only whole turns tell a rate.
+    // Workers deliver in turn, and sometimes together, so only whole turns tell a rate.
     const std::size_t whole =
         begin == end ? 0 : static_cast<std::size_t>(end - begin - 1) / turns * turns;
     if (whole > 0) {
@@ -97,7 +97,8 @@ std::optional<double> RateIn(const ProbeWindow& window, const LoaderRun& run,
   return samples / time;
 }
 
-// By how much the windows of each factor were faster than the plain ones beside them, as logs.
+// The gains of each factor: logs of the speed of its windows relative to the plain windows beside
+// them.
 std::array<std::vector<double>, wire::kProbeFactors> LogGains(const LoaderRun& run) {
   const std::vector<const Batch*> all = DeliveredBatches(run);
   std::vector<std::optional<double>> rates;
@@ -120,7 +121,7 @@ std::array<std::vector<double>, wire::kProbeFactors> LogGains(const LoaderRun& r
   return gains;
 }
 
-// Sets what follows from the logs: the gain, or why it is not known.
+// Sets the gain from the logs, or why it is not known.
 void TakeLogs(const std::vector<double>& logs, ProbedFactor& factor) {
   factor.windows = logs.size();
   if (logs.size() < kFewestProbes) {
@@ -166,16 +167,16 @@ double TimeOf(const LoaderRun& run, Factor factor) {
   return time;
 }
 
-// Whether threads of the program's own do so much of the samples' work that sparing or delaying the
-// makers' part alone does not show what a stage costs.
+// Whether threads of the program's own do much of the samples' work. Experiments spare or delay
+// only the makers' part, so then they do not show the cost of a stage.
 bool ThreadsHelp(const LoaderRun& run) {
   double makers = 0;
   for (const Batch& batch : run.batches) makers += batch.fetch.wall;
   return run.threads_stages.sum() > kMostBeside * makers;
 }
 
-// Why the gain of a faster loader does not hold although it was measured: a device computes beside
-// the loop, was not slowed down, and may be the next limit. Empty: it holds.
+// Why the measured gain of a faster loader does not hold: a device computes beside the loop, was
+// not slowed down, and may be the next limit. Empty: the gain holds.
 Statement LimitedByDevice(const DeviceActivity& device, const Interval& gain) {
   const bool known = device.kernels && device.window > 0;
   if (!known && device.copies.empty()) return {};
@@ -218,17 +219,18 @@ std::string EndedBecause(const traces::Trace& trace) {
   return "";
 }
 
-// Whether the loader computes on cores that other programs take. A delay then waits for a core in
-// another way than the work does: a thread that has slept gets one sooner.
+// Whether the loader computes on cores that other programs use. Then a delay does not replace work:
+// a thread that has slept gets a core sooner than one that has computed.
 bool OnCrowdedCores(const LoaderDiagnosis& loader) {
   constexpr double kComputes = 4;  // wall over CPU time, below which a fetch is mostly computing
   const double ratio = loader.signals.wall_per_cpu;
   return loader.cpu.crowded && ratio > 0 && ratio < kComputes;
 }
 
-// Why the experiments tell nothing, before any window is looked at; empty: they may.
+// Why the experiments tell nothing, known before any window is examined; empty: they may tell
+// something.
 Statement WhyNone(const Diagnosis& diagnosis, const std::string& ended) {
-  if (!ended.empty()) return EndedFor(ended);  // somewhere in a window
+  if (!ended.empty()) return EndedFor(ended);  // in the middle of some window
   if (!diagnosis.loader || diagnosis.run.loader().probes.empty()) {
     return Say<words::kNoProbeBegan>();
   }
@@ -240,7 +242,7 @@ Statement WhyNone(const Diagnosis& diagnosis, const std::string& ended) {
   return {};
 }
 
-// Why no gain can be believed; empty: with nothing spared the loop did not become faster or slower.
+// Why no gain can be believed; empty: the loop kept its speed in the windows that spare nothing.
 Statement WhyUnchecked(const ProbedFactor& check) {
   if (check.windows < kFewestProbes)
     return Say<words::kTooFewProbes>(Give<"fewest">(kFewestProbes));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What experiments inside the run measured (docs/diagnosis.md 3.12): how many times as fast the
-// loop would be if one stage took less time, beside what the replay predicts. Values; pure.
+// loop would be if one stage took less time. The replay's prediction is given too. Values; pure.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ namespace penstock::analyzer {
 
 struct ProbedFactor {
   std::string name;         // as FactorName(); "nothing" for the check
-  double speed = 1;         // the factor is so many times as fast
-  bool seen = true;         // the recording has work of it; without any there is no gain to tell
-  std::size_t windows = 0;  // that could be compared
+  double speed = 1;         // the factor is this many times as fast
+  bool seen = true;         // the recording has work of the factor; otherwise no gain is told
+  std::size_t windows = 0;  // windows that could be compared
   Interval gain;            // times as fast, 90 %; set from kFewestProbes windows on
   Statement unknown;        // why the gain is not known; empty: it is
   std::optional<Interval> predicted;
-  // The two intervals have nothing in common.
+  // `gain` and `predicted` do not overlap.
   bool disagrees = false;
 
   [[nodiscard]] bool known() const { return unknown.empty(); }
@@ -34,8 +34,8 @@ inline constexpr std::size_t kFewestProbes = 3;
 
 struct Probes {
   bool any = false;  // there were windows, or a reason why there are none
-  // In these windows nothing was spared. A gain means that something was not slowed down, and that
-  // all other gains are too large.
+  // The windows in which nothing was spared. A gain here means that something was not slowed down,
+  // and that all other gains are too large.
   ProbedFactor check;
   bool sound = true;                  // the check holds; false: no gain is known
   std::vector<ProbedFactor> factors;  // in the order of the data's way
@@ -46,11 +46,11 @@ struct Probes {
 
 // Measures the main loader.
 //
-// Estimator:   the mean over a factor's windows of log(slowed * rate) less the mean of the logs of
-//              the rates of the plain windows beside it, and its t interval (90 %). The rate of a
-//              window counts whole turns of the workers and only batches that were begun in it, and
-//              leaves out ends of epochs and steps of more than two seconds. It is that of making
-//              these batches or of taking them, whichever is lower.
+// Estimator:   for each window of a factor, log(slowed * rate) minus the mean of the log rates of
+//              the plain windows beside it. The gain is exp of their mean, with a t interval
+//              (90 %). The rate of a window counts whole turns of the workers and only batches that
+//              were begun in it, and leaves out ends of epochs and steps of more than two seconds.
+//              It is the rate of making these batches or of taking them, whichever is lower.
 // Assumes:     log ratios that are independent, from one normal distribution.
 // Few samples: without kFewestProbes windows there is no interval. If an interval's ends differ by
 //              more than a factor of 1.3, or the check does not hold, the gain is not known.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run would gain from changes other than the loader's own settings: those of
-// predict/changes.h that need no figure from the user. Values; pure.
+// The gains of changes other than the loader's own settings: changes of predict/changes.h that need
+// no figure from the user. Values; pure.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ struct TriedChange {
   Statements notes;  // what was assumed
 };
 
-// The changes that the trace tells enough about and that gain 1 %, the largest gain first. Moves to
-// a GPU only if the trace shows one. Empty if nothing can be suggested, or if several loaders are
-// drained together.
+// The changes that gain 1 %, as far as the trace tells enough to predict them, the largest gain
+// first. Moves to a GPU only if the trace shows one. Empty if nothing can be suggested, or if the
+// loop uses several loaders together.
 // Cost: some three simulations for each of six changes.
 [[nodiscard]] std::vector<TriedChange> TryChanges(const LoaderDiagnosis& loader);
 

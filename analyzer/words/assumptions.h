@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a prediction assumes.
+// Assumptions of predictions.
 #pragma once
 
 #include "analyzer/words/message.h"
@@ -143,7 +143,7 @@ inline constexpr Message kAugmentSource{
     "augmenting on the device: {source:words}; random numbers and filters differ",
     "GPU 增强的依据：{source:words}；随机数和滤波不同"};
 
-// Where a device's cost is from.
+// Sources of a device's costs.
 inline constexpr Message kFromArithmetic{
     "source.arithmetic",
     "estimate: {bytes:count} bytes a pixel at half of {device:text}'s memory bandwidth",

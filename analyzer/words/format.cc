@@ -75,14 +75,14 @@ std::string PlainText(std::string_view text, std::size_t most) {
     const std::size_t length = ShownLength(text);
     plain.append(length > 0 ? text.substr(0, length) : std::string_view("?"));
     text.remove_prefix(std::max<std::size_t>(length, 1));
-    // The rest of a character that is not shown.
+    // Skips the rest of a character that is not shown.
     while (length == 0 && !text.empty() && (static_cast<unsigned char>(text[0]) & 0xc0u) == 0x80u) {
       text.remove_prefix(1);
     }
   }
   if (plain.size() <= most) return plain;
   std::size_t cut = most > 3 ? most - 3 : 0;
-  // Not in the middle of a UTF-8 character.
+  // Does not cut in the middle of a UTF-8 character.
   while (cut > 0 && (static_cast<unsigned char>(plain[cut]) & 0xc0u) == 0x80u) --cut;
   return plain.substr(0, cut) + "...";
 }

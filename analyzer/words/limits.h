@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report says about its own limits: what was seen of the run, what was not, and what was
-// lost.
+// A report about its own limits: what was seen of the run, what was not, and what was lost.
 #pragma once
 
 #include "analyzer/words/message.h"

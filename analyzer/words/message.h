@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A message: what can be said, in English and Chinese side by side. Messages stand in the tables of
-// this folder; the compiler reads each and refuses one that is malformed or lacks a language.
+// A message: a text with places for values, in English and Chinese side by side. Messages stand in
+// the tables of this folder. The compiler reads each message and refuses it if it is malformed or
+// lacks a language.
 //
 //   {name:kind}   a value; kinds are those of FormatKind, below
-//   [text]        left out where a value in it is missing
-//   [name?a|b]    a where `name` is true, or is there at all; else b, or nothing
-//   \[            a bracket or brace that is one
+//   [text]        left out if a value in it is missing
+//   [name?a|b]    a if `name` is true, or is there at all; else b, or nothing
+//   \[            a literal bracket or brace
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace penstock::analyzer {
 enum class FormatKind : std::uint8_t {
   kText,      // {x:text}: as it is, in both languages
   kWords,     // {x:words}: a statement, or several one after the other
-  kSentence,  // {x:sentence}: the same, at the beginning of a sentence
+  kSentence,  // {x:sentence}: as kWords, at the beginning of a sentence
   kCount,     // {x:count}: 12; {x:count worker}: 1 worker, 2 workers
   kFixed,     // {x:.2}: 1.23; {x:+.1}: +1.2
   kGeneral,   // {x:3g}: three significant digits
@@ -139,7 +140,7 @@ struct TextClause {
 }
 
 // Calls use(ValuePlace, guarded) for each value, and flag(name) for each condition, of `text`.
-// Returns false if it is malformed.
+// Returns false if `text` is malformed.
 template <class Use, class Flag>
 constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use, const Flag& flag) {
   for (std::size_t i = 0; i < text.size(); ++i) {

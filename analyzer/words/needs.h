@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a recording lacks, so that no other setting can be predicted from it.
+// What a recording lacks if no other setting can be predicted from it.
 #pragma once
 
 #include "analyzer/words/message.h"

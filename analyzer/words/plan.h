@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan: its changes, what each costs and risks, where it ends.
+// The plan: its changes, their costs and risks, and where it ends.
 #pragma once
 
 #include "analyzer/words/message.h"
@@ -136,7 +136,7 @@ inline constexpr Message kPlanInBrief{
     "{change:words}：预计 {gain:times} 倍[；计划中其余 {more:count} 步之后：{all:times} 倍]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan: {why:words}", "没有计划：{why:words}"};
 
-// Experiments, for what the trace cannot tell.
+// Experiments for questions that the trace does not answer.
 inline constexpr Message kTryUnpredicted{
     "plan.try", "{change:words}: not predicted, since the trace does not tell ({why:words})",
     "{change:words}：无法预测，跟踪中信息不足（{why:words}）"};

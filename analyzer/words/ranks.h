@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks of a distributed run in a report: which of them wait for which, hosts, clocks.
+// The ranks of a distributed run in a report: which rank the others wait for, hosts, clocks.
 #pragma once
 
 #include "analyzer/words/message.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a terminal and a page both say: throughput, loaders, predictions, confidence.
+// Messages for both terminal and page: throughput, loaders, predictions, confidence.
 #pragma once
 
 #include "analyzer/words/message.h"
@@ -70,7 +70,7 @@ inline constexpr Message kSetting{"setting", "{workers:count worker}, prefetch {
                                   "{workers:count} 个工作进程，预取 {prefetch:count}"};
 inline constexpr Message kNotKnown{"not-known", "not known", "未知"};
 
-// What the recording lacks; it comes before what was found in it.
+// Losses of the recording. They come before everything that was found in it.
 inline constexpr Message kIncomplete{"report.incomplete",
                                      "{losses:words}: figures below are of the rest",
                                      "{losses:words}：下列数值只含其余部分"};
@@ -92,7 +92,7 @@ inline constexpr Message kRateInBrief{
 inline constexpr Message kBlindSpots{"report.blind-spots", "{spots:count blind spot}",
                                      "{spots:count} 处不可见"};
 
-// What --override and --stage changed from outside.
+// Changes from outside by --override and --stage.
 inline constexpr Message kOverrides{
     "report.overrides",
     "[held?{held:text}|none held][; did not hold, something else was found: {lost:text}]"

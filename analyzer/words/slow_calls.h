@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to do instead of a call that is known to be slow, one message for each: see
-// advice/known_calls.h.
+// Advice for calls that are known to be slow, one message for each call: see advice/known_calls.h.
 #pragma once
 
 #include "analyzer/words/message.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A statement: a message with its values. What the analyzer concludes is statements; they are put
-// into words here and nowhere else. A statement that lacks a value of its message, or has one that
-// the message does not use, does not compile.
+// A statement: a message with its values. The analyzer's conclusions are statements. They are put
+// into words here and nowhere else. A statement that lacks a value of its message, or has a value
+// that the message does not use, does not compile.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of the verdict: they name the bottleneck, the doubt about it, and a hint where data is
-// short.
+// Messages of the verdict: they name the bottleneck and the doubt about it, or give a hint if the
+// recording is too short.
 #pragma once
 
 #include "analyzer/words/message.h"
@@ -101,7 +101,7 @@ inline constexpr Message kHoldsBack{
     "限制在于{part:words}：若其零成本，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
 
-// The bottleneck of a run that the simulation does not repeat, without a figure of the gain.
+// The bottleneck of a run that the simulation does not repeat. No gain is given.
 inline constexpr Message kHoldsBackUnsure{
     "verdict.holds-back-unsure",
     "{part:words} seems to hold the run back, but what it would gain cannot be told: the "
