@@ -7,8 +7,8 @@
 // Threshold: connections for four fifths of the requests, at least 64 requests (ours), and opening
 // takes 5 % of the time that threads spend on data.
 // Prediction: reads without the time in which connections were opened, since a read does nothing
-// else before its answer comes. Nothing is predicted if that time exceeds the time of the reads:
-// then connections were opened in parallel.
+// else before its answer comes. Nothing is predicted if that time exceeds the time of the reads,
+// for example because connections were opened in parallel.
 #include <cstdint>
 
 #include "analyzer/advice/rules.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the rules about functions of the program share.
+// Helpers of the rules about functions of the program.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ struct GpuMove {
 [[nodiscard]] std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage,
                                                Factor factor);
 
-// What the findings of both rules have in common.
+// Fills in the parts that the findings of both rules have in common.
 void Describe(const RuleInput& input, const GpuMove& move, Finding& finding);
 // Says up to what time on the device the move pays.
 [[nodiscard]] Statement PaysWhile(const RuleInput& input, const GpuMove& move);

@@ -20,8 +20,8 @@ struct LoopTransforms {
 // its time, or if the gain is below 5 % when workers do them for each sample.
 [[nodiscard]] std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input);
 
-// Changes `pipeline`: one thread of a worker does, for each sample, what the threads of the step
-// did together.
+// Changes `pipeline`: one thread of a worker does, for each sample, the work that the threads of
+// the step did together.
 void MoveLoopTransforms(Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the rules about growing workers have in common: whether growth is worth a finding, how much
+// Common parts of the rules about growing workers: whether growth is worth a finding, how much
 // memory it takes at the horizon (WorkerGrowth::horizon), and when memory runs out. Pure.
 #pragma once
 

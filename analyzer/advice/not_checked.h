@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules that a recording cannot answer, and what it would need. Values; pure.
+// Rules that a recording cannot answer, and the needs that it does not meet. Values; pure.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What holds the devices back in a recording without a loader: a trace of kernels and copies alone.
+// The limit of the devices in a recording without a loader: a trace of kernels and copies alone.
 // Values; pure.
 #pragma once
 
@@ -38,7 +38,7 @@ struct DeviceUse {
   double beside = 0;  // share of the time in which a copy runs beside a kernel
 
   [[nodiscard]] double Of(DeviceLimit limit) const;
-  // What takes most of the device's time.
+  // The limit with the largest share of the device's time.
   [[nodiscard]] DeviceLimit limit() const;
 };
 

@@ -67,7 +67,7 @@ inline constexpr double kUselessReplay = 0.5;
 // changes nothing that is known. With an iterable dataset each worker may deliver every sample.
 [[nodiscard]] Statement NoteOnWorkers(Sharding sharding, int recorded, int workers);
 
-// What is suggested for a loader that the same loop uses beside the main one.
+// The suggestion for a loader that the same training process uses beside the main one.
 struct OtherLoader {
   std::size_t loader = 0;  // index into RunModel::loaders
   Suggestion suggestion;
@@ -111,7 +111,7 @@ struct Diagnosis {
 
 // `loader` names the loader to diagnose as the main one ("train.py:88", as in the report's
 // `loaders`); "": the one that the loop waits for most.
-// Cost: that of BuildRunModel, and O(batches) simulations for each loader of the process.
+// Cost: that of BuildRunModel and, for each loader of the process, of simulations of O(batches).
 [[nodiscard]] Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader = {});
 
 // Why `loader` cannot be chosen in this run; empty if it can, or if no name is given.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock doctor: what a recording on this machine will and will not see, and why. Looks at files
-// and limits; runs nothing of the user's. The environment comes in as a value. Not thread-safe.
+// penstock doctor: says what a recording on this machine will see and not see, and why. Looks at
+// files and limits; runs nothing of the user's. The environment comes in as a value. Not
+// thread-safe.
 #pragma once
 
 #include <filesystem>

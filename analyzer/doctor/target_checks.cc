@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent, what else is preloaded, and the program of the command line.
+// Checks of the agent, of other preloaded libraries, and of the program of the command line.
 #include <unistd.h>
 
 #include <array>
@@ -36,7 +36,7 @@ constexpr std::array kNeighbours = {
 void CheckPythonFlags(const Executable& program, Checks& checks) {
   for (std::size_t i = 1; i < program.words.size(); ++i) {
     const std::string& word = program.words[i];
-    if (word.size() < 2 || word[0] != '-') break;  // the script; what follows is its own
+    if (word.size() < 2 || word[0] != '-') break;  // the script; later words are its own
     if (word == "-m" || word == "-c") break;
     if (word == "-X" || word == "-W") ++i;
     if (word[1] == '-') continue;

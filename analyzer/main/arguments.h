@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all commands do with their arguments. A mistake is reported on standard error, in one line.
+// Helpers of all commands for their arguments. A mistake is reported in one line on standard error.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ struct TuneTrial {
 struct TuneArm {
   TuneCandidate candidate;
   TuneVerdict verdict = TuneVerdict::kUndecided;
-  Interval ratio;  // of the rate over that of the program as it is; high may be infinite
+  Interval ratio;  // rate over the rate of the program as it is; high may be infinite
   std::size_t pairs = 0;
   bool left_behind = false;
   std::string failed;  // why its run failed; "": it did not
@@ -88,7 +88,7 @@ struct TuneOptions {
 
 [[nodiscard]] std::string_view ParityName(LossParity parity);
 
-// What the command prints: text, or one object of the schema penstock.tune/1.
+// The output of the command: text, or one object of the schema penstock.tune/1.
 [[nodiscard]] std::string TuneText(const TuneResult& result, bool colour);
 [[nodiscard]] std::string TuneJson(const TuneResult& result);
 

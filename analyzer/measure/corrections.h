@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Corrections of a loader model. The batch costs of a recording contain what the simulator adds by
-// itself (turns at the storage, slow workers, waiting for cores), and lack what spans do not show
-// (threads of other libraries, what the device does). Each correction moves one such cost to its
-// place.
+// Corrections of a loader model. The batch costs of a recording contain costs that the simulator
+// adds by itself (turns at the storage, slow workers, waiting for cores). They lack costs that
+// spans do not show (threads of other libraries, work of the device). Each correction moves one
+// such cost to its place.
 #pragma once
 
 #include <optional>
@@ -49,7 +49,7 @@ struct Correction {
   bool (*applies)(const CorrectionInput& input, const Pipeline& pipeline);
   void (*apply)(const CorrectionInput& input, Pipeline& pipeline);
 };
-// The corrections in the order in which they are applied: each assumes that those before it are
+// The corrections in the order in which they are applied. Each one assumes that all before it are
 // done.
 [[nodiscard]] std::span<const Correction> Corrections();
 

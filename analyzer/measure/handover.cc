@@ -135,7 +135,7 @@ double MeanOf(const std::vector<double>& values) {
 // The same for gets, whose CPU time is not recorded. `busy`, by batch: its worker was making
 // another batch during the get.
 void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& handover) {
-  constexpr double kTaking = 0.8e-3;  // predict/scenario.cc: what first workers cost the loop
+  constexpr double kTaking = 0.8e-3;  // the loop's cost of first workers: predict/scenario.cc
   std::vector<double> of_idle;
   std::vector<double> of_busy;
   for (std::size_t i = 0; i < busy.size(); ++i) {

@@ -15,7 +15,7 @@ namespace penstock::analyzer {
 
 struct FreshMemory {
   double batch = 0;   // for each batch: its shared memory
-  double sample = 0;  // for each sample: what the allocator maps anew
+  double sample = 0;  // for each sample: memory that the allocator maps anew
   double doubt = 0;   // how far `sample` may be off
 };
 

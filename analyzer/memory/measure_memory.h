@@ -9,7 +9,7 @@
 namespace penstock::analyzer {
 
 // Needs the counters anonymous_bytes and private_dirty_bytes, which a recording with a collector
-// has. With uss_bytes alone it measures the growth, but not what grows.
+// has. With uss_bytes alone it measures the growth, but not its cause.
 // Cost: O(batches log batches + samples of counters).
 [[nodiscard]] MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run,
                                         double batch_rate);

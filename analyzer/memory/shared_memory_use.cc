@@ -13,9 +13,8 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kTellable =
-    1e6;  // bytes; less does not stand out from what other programs do there
-constexpr double kNegligible = 0.05;  // share of what the batches in flight would take
+constexpr double kTellable = 1e6;  // bytes; less does not stand out from the use by other programs
+constexpr double kNegligible = 0.05;  // share of the bytes that batches in flight would take
 
 // The greatest number of batches that were made and not yet given back. The loop holds a batch
 // until it has the next one, the pin thread until it has its copy.

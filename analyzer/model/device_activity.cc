@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kSlowest = 8;
 
-// What the loop did, from the times of its batches.
+// The waits and steps of the loop, from the times of its batches.
 struct LoopTimes {
   Stretches waits;
   Stretches steps;

@@ -55,7 +55,7 @@ double InterpreterScale(const Trees& trees) {
   return std::clamp((ordinary - builtin) / interpreted, kLeast, 1.0);
 }
 
-// A node of a tree, and what its time is charged to.
+// A node of a tree, and the function and line that its time is charged to.
 struct Placed {
   double own = 0;                // nanoseconds
   std::size_t owner = kNoCall;   // node of the function that its time is charged to

@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// "src/data/train.py:88" with so many folders in front of the file.
+// A place such as "src/data/train.py:88", with `folders` folders in front of the file.
 std::string Shortened(const std::string& place, int folders) {
   std::size_t from = place.size();
   for (; folders >= 0 && from != std::string::npos && from > 0; --folders) {

@@ -15,7 +15,7 @@ namespace penstock::analyzer {
 
 struct ProbeWindow {
   wire::ProbeFactor factor = wire::kProbePlain;
-  double slowed = 1;  // everything but the factor takes so many times as long
+  double slowed = 1;  // everything except the factor takes this many times as long
   std::int64_t from = 0;
   std::int64_t to = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collects what BuildRunModel() needs while it walks over a trace. Used by run_model.cc and its
-// helpers only. Owns what it collects; refers to the trace while it lives; not thread-safe.
+// Collects the data for BuildRunModel() while it walks over a trace. Used by run_model.cc and its
+// helpers only. Owns the data; refers to the trace while it lives; not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,7 @@ Sightings ReadSightings(const traces::Trace& trace, const RunModel& run,
   return sightings;
 }
 
-// What all comparisons say about one position in the chain of transforms.
+// The result of all comparisons for one position in the chain of transforms.
 struct ChainPlace {
   std::uint32_t name = 0;
   bool agree = true;      // no comparison found a difference

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What slow samples, batches or steps do more than the others. Pure.
+// The functions in which slow samples, batches or steps spend more time than the others. Pure.
 #pragma once
 
 #include "analyzer/model/functions.h"

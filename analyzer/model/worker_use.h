@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 
 struct WorkerUse {
-  std::size_t workers = 0;       // number that made a batch, in the epoch with most of them
+  std::size_t workers = 0;       // workers that made a batch, in the epoch with most such workers
   const Epoch* epoch = nullptr;  // that epoch; nullptr: not known
 };
 

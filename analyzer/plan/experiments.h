@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Experiments that would answer what a trace cannot. Values; pure.
+// Experiments that would answer questions that a trace leaves open. Values; pure.
 #pragma once
 
 #include <vector>

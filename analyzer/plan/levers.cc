@@ -288,7 +288,7 @@ Levers FindLevers(const Diagnosis& diagnosis, const std::vector<Finding>& findin
 Predicted<Changed> ApplyLevers(const Pipeline& pipeline, const LoaderDiagnosis& loader,
                                const Levers& levers, LeverSet set) {
   Changes changes;
-  Setting parts;  // applied first: the changes apply to what is left
+  Setting parts;  // applied first, so the changes apply to the remaining costs
   parts.workers = pipeline.workers;
   parts.prefetch = pipeline.prefetch;
   bool apart = false;

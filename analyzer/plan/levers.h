@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The levers of a plan: single changes besides the number of workers and the depth, and what
-// several of them do to a loader model. Values; pure.
+// The levers of a plan: single changes besides the number of workers and the depth, and the effect
+// of several of them on a loader model. Values; pure.
 #pragma once
 
 #include <cstdint>

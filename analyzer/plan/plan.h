@@ -23,7 +23,7 @@
 
 namespace penstock::analyzer {
 
-// What the run needs once a step is done. `lines` and `disk` are those of the step alone.
+// The needs of the run once a step is done. `lines` and `disk` are for the step alone.
 struct PlanCost {
   std::uint64_t ram = 0;  // bytes of batches, workers and caches
   int workers = 0;        // processes, or threads, that make batches
@@ -74,7 +74,7 @@ struct PlanRequest {
   double budget_ram = 0;    // bytes; 0: that of the machine
   std::string trace = "T";  // as commands name it
   std::string command{};    // that was recorded; "" not known
-  bool outside = false;     // changes alone that need no edit: what tune can try
+  bool outside = false;     // only changes that need no edit, as tune tries them
 };
 
 // The cheapest combination of changes within 2 % of the best that fits memory, /dev/shm and cores.

@@ -62,9 +62,9 @@ inline constexpr double kPlanTolerance = 0.02;
 inline constexpr int kMostSimulations = 1000;
 
 // The cheapest combination within 2 % of the best. Tries all sets of the eight most promising
-// levers with the arguments that are best for some of them, then the best sets with all numbers of
-// workers near theirs. Stops at about kMostSimulations. Keeps the suggested arguments if they are
-// as good.
+// levers with the arguments that are best for some of them, then the best sets with all arguments
+// that have a similar number of workers. Stops at about kMostSimulations. Keeps the suggested
+// arguments if they are as good.
 [[nodiscard]] Combination SearchPlan(PlanSpace& space, const Levers& levers,
                                      const Combination& suggested);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What changed between two recordings, and whether it is more than noise. Values; pure.
+// The changes between two recordings, and whether they are more than noise. Values; pure.
 #pragma once
 
 #include <string>

@@ -100,7 +100,7 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
   Coverage coverage;
   Statements& blind = coverage.blind;
   std::uint64_t misses = 0;
-  // The sampler of GPUs records this fact if it found no GPU.
+  // The sampler of GPUs records this fact, with GPUs or without.
   const bool no_gpu = !used_gpu && trace.facts().count("gpu.nvml") > 0;
   for (const traces::ProcessInfo& process : trace.processes()) {
     coverage.network += process.bytes_network.value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of the run the recording saw, and what it could not see. Pure.
+// How much of the run the recording saw, and which parts it could not see. Pure.
 #pragma once
 
 #include <cstdint>

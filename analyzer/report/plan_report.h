@@ -21,7 +21,7 @@ enum class PlanDetail { kSteps, kAll };  // kSteps: without notes of steps and w
 [[nodiscard]] std::string PlanJson(const Plan& plan);
 void WritePlan(const Plan& plan, JsonWriter& json);
 
-// What limits the run after a step, and what the step costs.
+// The limit of the run after a step, and the cost of the step.
 [[nodiscard]] Statement LimitAfter(const PlanStep& step);
 [[nodiscard]] Statement CostOf(const PlanStep& step);
 

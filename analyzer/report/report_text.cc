@@ -148,7 +148,7 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
          (suggestion.note.empty() ? "" : Labelled("", English(suggestion.note)));
 }
 
-// Changes other than the loader's settings, with what they assume.
+// Changes other than the loader's settings, with their assumptions.
 std::string ChangesText(const Report& report, const Paint& paint) {
   std::string text;
   for (const TriedChange& one : report.changes) {

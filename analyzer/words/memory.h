@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory in a report: what the workers have, what makes them grow, and what a setting takes.
+// Memory in a report: memory of the workers, reasons for its growth, memory of a setting.
 #pragma once
 
 #include "analyzer/words/message.h"

@@ -25,7 +25,7 @@ enum class FormatKind : std::uint8_t {
   kCount,     // {x:count}: 12; {x:count worker}: 1 worker, 2 workers
   kFixed,     // {x:.2}: 1.23; {x:+.1}: +1.2
   kGeneral,   // {x:3g}: three significant digits
-  kPercent,   // {x:percent}: 12 % or 0.4 %; {x:%0}, {x:%1}, {x:%+0}: so many decimals
+  kPercent,   // {x:percent}: 12 % or 0.4 %; {x:%0}, {x:%1}, {x:%+0}: 0 or 1 decimals
   kDuration,  // {x:duration}: 1.23 ms
   kAhead,     // {x:ahead}: 42 min
   kBytes,     // {x:bytes}: 12.3 MB
@@ -46,7 +46,7 @@ struct ValuePlace {
   Format format;
 };
 
-// Reads what follows the colon. A unit in front scales: "ms.1" shows seconds as milliseconds,
+// Reads the text after the colon. A unit in front scales: "ms.1" shows seconds as milliseconds,
 // "MB.0" and "GB2g" show bytes as megabytes and gigabytes.
 [[nodiscard]] constexpr std::optional<Format> ParseFormat(std::string_view text) {
   using Named = std::pair<std::string_view, FormatKind>;

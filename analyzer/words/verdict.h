@@ -129,7 +129,7 @@ inline constexpr Message kKeepCrowded{"keep.crowded",
                                       "没有建议：机器被其他程序占用时，无法判断其他设置的收益"};
 inline constexpr Message kKeepNeeds{"keep.needs", "none: {needs:words}", "没有建议：{needs:words}"};
 
-// A recording that is too short or incomplete: what it still suggests, without a figure.
+// The hint of a recording that is too short or incomplete. It has no figure of a gain.
 inline constexpr Message kHint{
     "verdict.hint",
     "{needs:sentence}[part?. As a hint: {factor:text} seems to hold the run back, and the loop "
