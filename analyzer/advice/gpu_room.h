@@ -22,8 +22,8 @@ struct GpuMove {
 };
 
 // Moves `stage`, and all that must move with it, to the device. nullopt if the move is useless, or
-// nobody can tell: the trace shows no GPU, the cores are not full or other programs fill them, the
-// loop does not wait, kernels run 90 % of the time, or the gain is below 10 % or not sure
+// its use is not known: the trace shows no GPU, the cores are not full or other programs fill them,
+// the loop does not wait, kernels run 90 % of the time, or the gain is below 10 % or not sure
 // (docs/diagnosis.md R33, 3.6).
 [[nodiscard]] std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage,
                                                Factor factor);

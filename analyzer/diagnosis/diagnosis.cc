@@ -135,8 +135,8 @@ std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
 }
 
 // Handles a run that was not simulated, because most of its batches were not seen being made. If
-// the loop waits, the step is not the bottleneck. The stage in which the data threads spend most
-// time is, if they were seen.
+// the loop waits, the bottleneck is not the step. It is the stage in which the data threads spend
+// most time, if they were seen.
 void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   const bool simulated = loader.fetched >= 0.5 && IsSimulated(loader, diagnosis.run.loader());

@@ -223,8 +223,8 @@ bool IsNamed(const StageTable& stages) {
 }
 
 // Whether augmentation mostly waits for something other than a core. The ratio of wall time to CPU
-// time of decoding shows how much waiting for cores adds to computing. Augmentation's CPU time
-// times this ratio is its computing. It waits if at least 75 % of its wall time remains. False if
+// time of decoding shows how much waiting for cores adds to computing. So augmentation computes for
+// its CPU time times this ratio. It waits if this leaves at least 75 % of its wall time. False if
 // fewer than 90 % of its spans have a CPU time.
 bool IsWaiting(const StageTable& stages) {
   constexpr double kMostly = 0.75;

@@ -216,7 +216,7 @@ Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error
   std::optional<int> ended;
   while (streams[0].open() || streams[1].open()) {
     const bool any = TakeOnce(streams, ended ? 0 : 100, on_line);
-    if (ended && !any) break;  // a process that it left behind may hold the pipe for longer
+    if (ended && !any) break;  // a process that the program left behind may hold the pipe
     if (counted.any() && !interrupted) interrupted = Clock::now();
     if (interrupted && !ended && !passed_on && Clock::now() - *interrupted >= kPatience) {
       passed_on = true;

@@ -13,9 +13,9 @@
 namespace penstock::analyzer {
 
 // The part of the waiting (wall minus CPU time) of computing stages that was for a core, judged by
-// how full the cores were. Up to 65 % it is none. From 90 % on, or if other programs crowd the
-// machine, it is all; between, it grows in proportion. Used only if neither the kernel's account
-// (CpuLoad::delays_known) nor decoding (CpuLoad::squeeze) tells more.
+// how full the cores were: 0 up to 65 %, 1 from 90 % on or if other programs crowd the machine, in
+// proportion between. Used only if neither the kernel's account (CpuLoad::delays_known) nor
+// decoding (CpuLoad::squeeze) tells more.
 //
 // Source: docs/diagnosis.md 3.4 (wall time grows with the workers, CPU time stays); the limits are
 //         ours.
@@ -39,8 +39,8 @@ namespace penstock::analyzer {
 [[nodiscard]] double TakenOff(const LoaderRun& run, const SteadyState& steady, const CpuLoad& load);
 
 // The kernel's account also counts the time that a thread takes to wake up on a free core. Returns
-// the part of the account that may be such waking up. It is all of it if at most half of the cores
-// are busy, or if processes that help the loader use a fifth of the CPU time. It is none if three
+// the part of the account that may be such waking up. The part is 1 if at most half of the cores
+// are busy, or if processes that help the loader use a fifth of the CPU time. It is 0 if three
 // quarters are busy, or if other programs crowd the machine. Between, it falls in proportion.
 [[nodiscard]] double WakingUp(const CpuLoad& load);
 

@@ -98,8 +98,8 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
   }
 }
 
-// Other loaders that the loop uses together get the setting of the main loader, unless it is the
-// recorded one. Then each keeps its own.
+// Loaders that the loop uses together with the main one get its setting. If that is the recorded
+// setting, each keeps its own.
 void ChangeBeside(Pipeline& changed, const Pipeline& from) {
   if (changed.workers == from.workers && changed.prefetch == from.prefetch) return;
   for (LoaderSetup& setup : changed.beside) {

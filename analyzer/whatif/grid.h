@@ -64,7 +64,7 @@ struct Grid {
 
 // Errors: kInput ("not enough: needs ...") if there is no loader, if most of its batches were not
 //         seen being made, if fewer than 16 steady batches are left, or if the simulation does not
-//         explain the run. kInput if no configuration is left. Those of ApplyChanges().
+//         explain the run. kInput if no configuration is left. Also the errors of ApplyChanges().
 // Cost:   about 1 ms for each configuration.
 [[nodiscard]] Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 
