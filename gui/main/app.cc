@@ -13,7 +13,7 @@
 namespace penstock::gui {
 namespace {
 
-// The characters beyond ASCII in a trace, which fonts must have.
+// Texts of a trace that may have characters beyond ASCII. The fonts need these characters.
 std::string TextsOf(const Document& document) {
   std::string texts;
   if (document.trace) {
@@ -96,7 +96,7 @@ void App::ShowTimeline() {
     const TimeRange range{jobs_.from ? ns(*jobs_.from) : 0, jobs_.to ? ns(*jobs_.to) : length};
     if (!range.empty()) {
       workspace_.timeline.view.Show(range);
-      // Views without times to zoom show the interval as the selection.
+      // A view without a time axis shows the interval as the selection.
       if (ObeysRange(workspace_.view)) workspace_.timeline.selection = range;
     }
   }
@@ -124,7 +124,7 @@ void App::Replace(Document document) {
   workspace_.ForgetUnseen();
 }
 
-// Making fonts takes a while, so they are made anew only for characters that they lack.
+// Making fonts takes a while, so they are made anew only if they lack characters.
 bool App::LacksGlyphs() const {
   const std::string texts = Texts();
   const bool unusual = !IsPlain(texts) && texts != style_.glyphs;
@@ -135,7 +135,7 @@ std::string App::Texts() const {
   return TextsOf(workspace_.document) + TextsOfOthers(workspace_);
 }
 
-// Whether the window says something in Chinese about a file, which needs further characters.
+// Whether the window speaks about a file in Chinese: such sentences need further characters.
 bool App::WantsCommonGlyphs() const {
   const bool said = workspace_.document.analysis || workspace_.compare.other.open() ||
                     workspace_.sweep.file != nullptr;
@@ -247,7 +247,7 @@ void App::Frame() {
   if (dialogs_.commands.open()) dialogs_.commands.Draw(ui_, Commands());
   if (dialogs_.recent.open()) dialogs_.recent.Draw(ui_, RecentCommands());
   DrawDialogs();
-  // While a note is being written, not every letter is saved.
+  // While a note is typed, nothing is saved: otherwise each letter would write the file.
   if (!ImGui::IsAnyItemActive()) KeepMarks();
 }
 

@@ -32,7 +32,7 @@ class App {
   // logical pixel.
   App(Settings settings, float screen_scale, std::function<void()> wake);
 
-  // Begins to load a trace or a sweep, whichever the file holds. What is open stays until then.
+  // Begins to load a trace or a sweep, whichever the file holds. The open file stays until then.
   void Open(const std::filesystem::path& path);
   // Begins to load the trace to compare with.
   void OpenOther(const std::filesystem::path& path);
@@ -92,8 +92,8 @@ class App {
  private:
   void PollJob();
   void ShowTimeline();
-  // The job that is loading a file: that of the trace unless it only follows one, else that of the
-  // trace to compare with.
+  // The job that is loading a file: jobs_.own unless it only follows a growing trace, else
+  // jobs_.other. nullptr: none.
   [[nodiscard]] const LoadJob* Reading() const {
     if (jobs_.own && !jobs_.own->following()) return jobs_.own.get();
     return jobs_.other.get();
@@ -159,7 +159,7 @@ class App {
     bool choosing_other = false;          // the chosen file is the one to compare with
     std::optional<ExportKind> exporting;  // its file name is asked for
     bool open_menu = false;               // the menu opens in the next frame
-    bool export_menu = false;             // the same
+    bool export_menu = false;             // the export menu opens in the next frame
   };
 
   Settings settings_;
@@ -172,7 +172,7 @@ class App {
   MarkKeeper marks_;
   PictureWish picture_;
   Notice notice_;
-  bool paused_ = false;  // a live trace stays as it was at that moment
+  bool paused_ = false;  // a live trace is shown as it was when it was paused
   bool quit_ = false;
 };
 

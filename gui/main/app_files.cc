@@ -21,7 +21,7 @@ void App::ShowSweep(Sweep sweep) {
   jobs_.error.reset();
   workspace_.sweep.Show(std::move(sweep));
   workspace_.view = ViewId::kSweep;
-  style_.stale = true;  // its texts may need characters that are not loaded
+  style_.stale = true;  // the sweep's texts may need characters that are not loaded
 }
 
 void App::ShowOther(Document document) {
@@ -72,7 +72,7 @@ void App::Dropped(const std::vector<fs::path>& paths) {
       second = &path;
     }
   }
-  // In the compare view a single trace becomes the one to compare with.
+  // In the compare view a single dropped trace becomes the one to compare with.
   const bool compare = workspace_.view == ViewId::kCompare && workspace_.document.open();
   if (first != nullptr && second == nullptr && compare) return OpenOther(*first);
   if (first != nullptr) Opened(*first, false);
@@ -131,7 +131,7 @@ void App::GrantWish() {
       Open(wish.path);
       return OpenOther(wish.other);
     case WishKind::kSwap:
-      if (Reading() != nullptr) return;  // one of them is still being loaded
+      if (Reading() != nullptr) return;  // one of the two traces is still being loaded
       break;
   }
   if (jobs_.own) {  // a followed trace, now B, is not read any further
@@ -242,7 +242,7 @@ void App::DrawFileMenus() {
     ImGui::EndPopup();
   }
   ImGui::PopStyleVar();
-  // Whatever comes beside the buttons continues after the last of them.
+  // The next item on this line begins after the last button.
   ImGui::SetCursorScreenPos({after.x, top});
   ImGui::Dummy({0, after.y - top});
 }

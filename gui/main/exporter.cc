@@ -12,7 +12,7 @@ namespace penstock::gui {
 namespace {
 
 constexpr double kSeconds = 5;     // how long a success is shown
-constexpr int kPictureFrames = 4;  // a menu takes some to close
+constexpr int kPictureFrames = 4;  // a menu needs some frames to close
 
 const ExportInfo& InfoOf(ExportKind kind) {
   const auto infos = Exports();
@@ -37,7 +37,7 @@ const char* ExportKeys(ExportKind kind) {
 
 bool CanExport(const Workspace& workspace, ExportKind kind) {
   const Document& document = workspace.document;
-  // What is not on the screen yet is not exported either.
+  // Values that are not on the screen yet are not exported.
   const bool pending = workspace.Range() && ObeysRange(workspace.view) && workspace.part == nullptr;
   const bool analysed = document.analysis != nullptr && !pending;
   switch (kind) {

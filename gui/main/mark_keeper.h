@@ -25,8 +25,8 @@ class MarkKeeper {
 
  private:
   std::filesystem::path folder_;
-  std::filesystem::path file_;  // of the document
-  std::uint64_t serial_ = 0;    // of the document
+  std::filesystem::path file_;  // holds the document's marks
+  std::uint64_t serial_ = 0;    // Document::serial
   Marks kept_;                  // as they are in the file
 };
 

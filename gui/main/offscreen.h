@@ -24,7 +24,7 @@ struct Image {
 
 class Offscreen {
  public:
-  // `fonts` must outlive the result; without them it has its own atlas. Errors: kEnvironment if
+  // `fonts` must outlive the result; nullptr: the result has its own atlas. Errors: kEnvironment if
   // there is no EGL or no OpenGL 3.
   static Result<std::unique_ptr<Offscreen>> Make(int width, int height,
                                                  EarlyFonts* fonts = nullptr);
@@ -34,7 +34,7 @@ class Offscreen {
 
   // Uploads the fonts again.
   void RemakeFonts();
-  // Draws one frame: `draw` runs between NewFrame() and Render(). For ImGui 1/60 s passes.
+  // Draws one frame: `draw` runs between NewFrame() and Render(). ImGui's clock advances by 1/60 s.
   void Frame(const std::function<void()>& draw);
   // Waits until the last frame is drawn.
   void Finish() const;

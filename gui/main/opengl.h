@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenGL and EGL are opened when a window or picture is drawn. So one program serves systems with
-// and without them; without them it says what is missing. Threads: the one that draws.
+// Opens OpenGL and EGL when a window or picture is drawn. So the program also starts on systems
+// without them, and says there what is missing. Threads: the one that draws.
 #pragma once
 
 #include <EGL/egl.h>

@@ -9,7 +9,7 @@
 namespace penstock::gui {
 namespace {
 
-// The half of the stages view that is about functions has a name of its own.
+// The name, for --view, of the half of the stages view that is about functions.
 constexpr std::string_view kFunctionsName = "functions";
 
 std::string ViewNames() {
@@ -39,8 +39,8 @@ Result<void> ReadSize(const std::string& text, Options* options) {
               fmt::format("--size {}: say WIDTHxHEIGHT, from 320x240 to 8192x8192", text));
 }
 
-// Refuses "nan", "inf" and hexadecimal numbers, which strtod() accepts: a range check lets some of
-// them pass, and nobody means them.
+// Refuses "nan", "inf" and hexadecimal numbers. strtod() accepts them, and a range check would let
+// some of them pass.
 Result<double> ReadScale(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);

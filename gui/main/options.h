@@ -19,8 +19,8 @@ namespace penstock::gui {
 struct Options {
   std::vector<std::filesystem::path> files;  // traces (two are compared), a sweep; at most three
   std::filesystem::path screenshot;          // empty: a window
-  std::optional<ViewId> view;                // none: by what is opened
-  bool functions = false;                    // of the stages
+  std::optional<ViewId> view;                // none: the opened files decide
+  bool functions = false;                    // the stages view shows functions
   std::optional<double> from;                // seconds since the trace began
   std::optional<double> to;
   int width = 1280;

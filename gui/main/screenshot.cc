@@ -63,7 +63,7 @@ Result<void> TakeScreenshot(const Options& options) {
   app.workspace().at_once = true;
   app.workspace().functions = options.functions;
   if (opened->trace) {
-    app.workspace().view = view;  // what a range means depends on it
+    app.workspace().view = view;  // before Show(): the view decides what a range means
     app.Show(std::move(*opened->trace));
   }
   if (opened->other) app.ShowOther(std::move(*opened->other));

@@ -42,8 +42,8 @@ struct Glfw {
   explicit Glfw([[maybe_unused]] bool wayland) {
     glfwSetErrorCallback(OnError);
 #ifdef GLFW_PLATFORM
-    // From 3.4 on, one library supports both. Without Wayland it would write to the standard error
-    // while it looks for it.
+    // From 3.4 on, one GLFW supports both X11 and Wayland. On a desktop without Wayland it would
+    // look for Wayland and write to standard error.
     if (!wayland && glfwPlatformSupported(GLFW_PLATFORM_X11) == GLFW_TRUE) {
       glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
     }
@@ -110,7 +110,7 @@ void OnDrop(GLFWwindow* window, int count, const char** paths) {
   StateOf(window).app->Dropped(dropped);
 }
 
-// Reads what has been drawn and is not on the screen yet.
+// Reads the drawn frame before it is on the screen.
 Image ReadBack(const OpenGl& gl, int width, int height) {
   Image image;
   image.width = width;
@@ -225,9 +225,9 @@ class StateFile {
   std::string last_;
 };
 
-// Waits for an event, or while something is loaded for the time of its next picture. Returns how
-// many frames to draw after the next one; none after mere progress, because the cores are busy
-// loading.
+// Waits for an event. While something is loaded, waits for kProgress at most, so that the progress
+// is drawn. Returns how many frames to draw after the next one; 0 if no event came, because the
+// cores are busy loading.
 int WaitForFrames(bool loading) {
   constexpr double kProgress = 0.1;  // seconds
   if (!loading) {
@@ -265,7 +265,7 @@ void Loop(GLFWwindow* window, App& app, StateFile& state) {
   }
 }
 
-// Opens the files: a sweep in its own view unless another was asked for; two traces are compared.
+// Opens the files. A sweep opens its own view unless --view names another; two traces are compared.
 void OpenFiles(App& app, const Options& options) {
   for (const std::filesystem::path& path : options.files) {
     if (&path != &options.files.front() && KindOf(path) != FileKind::kJson && app.loading()) {

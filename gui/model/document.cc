@@ -17,7 +17,8 @@ using traces::LiveState;
 
 std::atomic<std::uint64_t> g_serial{1};  // relaxed: the numbers only have to differ
 
-// Reads a copy of a growing file: it may be truncated during the reading when the disk is full.
+// Opens a copy of a growing file in memory. The file is not mapped, because its writer may cut it
+// while it is read, when the disk is full.
 Result<std::unique_ptr<traces::Trace>> OpenPart(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const auto size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
@@ -39,7 +40,7 @@ std::shared_ptr<Analysis> Made(const traces::Trace& trace, const std::string& pa
   analysis->ribbon = BuildRibbon(analysis->report);
   analysis->functions = BuildFunctions(trace, analysis->report, source);
   if (writing) {
-    // A trace that is being written has no end yet, which is not a loss.
+    // A trace that is being written has no end yet; that is not a loss.
     traces::Losses& losses = analysis->report.losses;
     losses.unsealed = losses.truncated = false;
     losses.damaged_bytes = losses.damaged_chunks = 0;

@@ -92,7 +92,7 @@ class LoadJob {
   [[nodiscard]] Document document() const;
   [[nodiscard]] std::optional<Error> error() const;
   [[nodiscard]] bool finished() const { return running_.load(std::memory_order_acquire) == 0; }
-  // Whether it follows a trace that is being written and has shown it at least once.
+  // Whether the job follows a trace that is being written, and has read it at least once.
   [[nodiscard]] bool following() const { return following_.load(std::memory_order_relaxed); }
   // How far the current step (reading the file, building the timeline) has come, from 0 to 1.
   [[nodiscard]] float progress() const { return progress_.load(std::memory_order_relaxed); }
@@ -115,7 +115,7 @@ class LoadJob {
   void ShowPreview(const std::filesystem::path& file, const std::stop_token& stop);
   void Follow(const std::stop_token& stop);
   void Refresh(const std::filesystem::path& file, const std::stop_token& stop);
-  // Sleeps until the next look. Returns whether it is paused.
+  // Sleeps until the next look. Returns whether the job is paused.
   bool Wait(const std::stop_token& stop);
   template <class Change>
   void Publish(const Change& change);

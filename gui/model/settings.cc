@@ -79,7 +79,7 @@ std::string SettingsText(const Settings& settings) {
 }
 
 std::filesystem::path SettingsPath(const std::string& config, const std::string& home) {
-  // The specification asks to ignore relative paths.
+  // The XDG Base Directory Specification asks to ignore relative paths.
   if (!config.empty() && config.front() == '/') {
     return std::filesystem::path(config) / "penstock" / "gui.conf";
   }

@@ -16,7 +16,7 @@
 
 namespace penstock::gui {
 
-// What the wheel does over the rows of the timeline; with Ctrl it does the other.
+// What the wheel does over the rows of the timeline. Ctrl swaps the two actions.
 enum class Wheel : std::uint8_t { kScroll, kZoom };
 
 struct Settings {

@@ -111,7 +111,8 @@ std::string LineToPaste(const Report& report, std::size_t i) {
   }
   analyzer::Suggestion suggestion;
   suggestion.workers = step.setting.workers;
-  // Where threads share the batches, the setting also counts the batch in the loop's hands.
+  // If the workers are threads that share batches, the setting also counts the batch that the
+  // training loop uses.
   suggestion.prefetch = step.setting.prefetch - (config.sample_tasks ? 1 : 0);
   suggestion.persistent_workers = step.setting.persistent.value_or(config.persistent_workers);
   return analyzer::LoaderCode(config, suggestion);

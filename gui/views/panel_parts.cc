@@ -26,7 +26,7 @@ float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area) {
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const Figure& figure = figures[i];
     const Area inside = Panel(ui, {{x, area.min.y}, {x + width, area.min.y + height}});
-    std::string tip;  // what is shortened, and what there is to say besides
+    std::string tip;  // the texts that are shortened, then figure.tip
     const auto shortened = [&](ImFont* font, const std::string& text) {
       std::string shown = Elided(font, text, inside.width());
       if (shown != text) tip += (tip.empty() ? "" : "\n") + text;

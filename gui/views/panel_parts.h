@@ -27,8 +27,8 @@ float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area);
 void DrawFindingLinks(const Ui& ui, Workspace& workspace, Text title,
                       std::span<const std::string_view> ids, Area area);
 
-// The value that a view makes for the workspace's question, kept in `model`. While it is being
-// made, `area` says so and the result is nullptr. `make`: (extent, analysis, stop) -> Value.
+// The value that a view makes for the workspace's question, kept in `model`. While the value is
+// being made, writes so into `area` and returns nullptr. `make`: (extent, analysis, stop) -> Value.
 template <class Value, class Make>
 [[nodiscard]] const Value* Made(const Ui& ui, Workspace& workspace, Derived<Question, Value>& model,
                                 Area area, const Make& make) {
@@ -60,7 +60,7 @@ struct Nothing {
   std::string command;
 };
 void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Area area);
-// For a recording without any spans, and for one without a loader.
+// The messages for a recording without any spans, and for one without a loader.
 [[nodiscard]] Nothing NothingRecorded(const Workspace& workspace);
 [[nodiscard]] Nothing NoLoader();
 

@@ -53,15 +53,14 @@ struct TailKey {
   }
 };
 
-// Empty paths are the unit itself, and the function with the largest share.
 struct FunctionsState {
   traces::StageId stage = traces::StageId::kNone;  // of the units shown; kNone: the first
-  std::optional<FunctionId> chosen;
-  FramePath frame;  // of the chosen one, in the flame graph
-  FramePath zoomed;
-  bool slow = false;                   // slow units are compared, functions not listed
-  bool reveal = false;                 // the flame graph is to scroll to its frame
-  std::optional<FunctionId> revealed;  // whose source was scrolled to its largest line
+  std::optional<FunctionId> chosen;                // none: the function with the largest share
+  FramePath frame;      // the frame of `chosen` in the flame graph; empty: the widest
+  FramePath zoomed;     // empty: the unit
+  bool slow = false;    // the table compares slow units with the others
+  bool reveal = false;  // the flame graph must scroll to the frame of `chosen`
+  std::optional<FunctionId> revealed;  // its source was scrolled to its largest line
 };
 
 struct StagesState {

@@ -9,8 +9,9 @@
 
 namespace penstock::gui {
 
-// Keys: view, open, timeline, analysis, spans, from, to, length, selection, part, span, stage,
-// folded, pins, notes, marks, bookmarks, hidden, scroll, search, hits, hit, panel_hidden, help.
+// Keys: view, open, timeline, analysis, spans, from, to, length, selection, part, functions, span,
+// stage, folded, pins, notes, marks, bookmarks, hidden, scroll, search, hits, hit, panel_hidden,
+// help.
 // Units: times in ns, scroll in logical pixels.
 [[nodiscard]] std::string StateText(const Workspace& workspace);
 

@@ -74,8 +74,8 @@ struct SearchState {
   double ticks_width = -1;  // -1: not computed
   std::size_t hit = 0;
   bool focus = false;  // the field wants the keyboard
-  // The longest spans of a finding's evidence, and the text that finds all of them: offered as long
-  // as that is searched.
+  // The longest spans of a finding's evidence. They are offered as long as the search is
+  // `longest_of`.
   std::vector<SpanRef> longest;
   std::string longest_of;
 
@@ -96,7 +96,7 @@ struct WhatIfState {
   std::optional<analyzer::Predicted<WhatIfAnswer>> answer;
 };
 
-// What a drag of the mouse moves.
+// What a drag of the mouse does.
 enum class DragKind : std::uint8_t { kNone, kSelect, kPan, kMiniMap };
 struct DragState {
   DragKind kind = DragKind::kNone;
@@ -145,9 +145,9 @@ struct Workspace {
   void Reset();
   // Forgets what was made from an earlier state of a growing trace for views that are not shown.
   void ForgetUnseen();
-  // Opens the timeline at the evidence of a finding; where there is none yet, as soon as it comes:
-  // at the longest of the spans concerned, with all of them found by the search. Selects nothing,
-  // so that other views stay those of the whole run. A finding about a function leads to that.
+  // Opens the timeline at the longest span of a finding's evidence; the search finds the others. If
+  // there is no timeline yet, this happens when it comes. Selects nothing, so that other views
+  // still show the whole run. For a finding about a function, calls ShowFunction() instead.
   void ShowEvidence(const analyzer::Finding& finding);
   // Opens the stages view at a function.
   void ShowFunction(const FunctionId& id);
@@ -160,20 +160,20 @@ struct Workspace {
   void TimelineCame();
   // The interval selected in the timeline; nullopt: views show the whole trace.
   [[nodiscard]] std::optional<TimeRange> Range() const;
-  // The question about this interval of `of`: Shown(), or the whole trace for views that pass over
+  // The question about Range() in `of`: Shown(), or the whole document for views that pass over
   // its spans themselves.
   [[nodiscard]] Question question(const Document& of) const {
     return {of.trace, of.analysis, of.serial, Range()};
   }
   [[nodiscard]] Question question() const { return question(document); }
-  // Prepares what `view` shows. Returns false while it is being made.
+  // Sets `part` to what view `of` shows. Returns false while that is being made.
   [[nodiscard]] bool Prepare(ViewId of);
   // The document that a view draws: the whole one, or its selected interval.
   [[nodiscard]] const Document& Shown() const { return part != nullptr ? *part : document; }
   void CopyText(const std::string& text);
   // Whether a key that is pressed now is for the view: nothing lies over it or takes text.
   [[nodiscard]] bool TakesKeys() const;
-  // Something changes by itself for a moment: draw on.
+  // Whether something will change by itself, so that further frames must be drawn.
   [[nodiscard]] bool animating() const;
 };
 

@@ -67,8 +67,8 @@ void EndCard();
 
 // Shows a tooltip of one or more lines if the last item is hovered.
 void Tip(const Ui& ui, std::string_view text);
-// Text at a place of the current window, with an ellipsis where it would be wider than `width`:
-// then the whole of it is in a tip.
+// Draws text at a place of the current window. If it is wider than `width`, an ellipsis ends it and
+// a tip shows all of it.
 void DrawShortened(const Ui& ui, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text,
                    float width);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the fonts of the first frames on a thread while a window or a picture is opened; each of
-// the two takes some 25 ms. It outlives the ImGui context that uses its atlas. With kDynamicFonts
-// there is nothing to make, because characters are made when they are drawn; the context then has
-// its own atlas.
+// Makes the fonts of the first frames on a thread while a window or a picture is opened. The fonts
+// take some 25 ms, and so does the opening. An EarlyFonts outlives the ImGui context that uses its
+// atlas. With kDynamicFonts there is nothing to make, because characters are made when they are
+// drawn; the context then has its own atlas.
 #pragma once
 
 #include <imgui.h>

@@ -131,8 +131,8 @@ void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which)
   const char* bold = FirstOf(kBold);
   const char* mono = FirstOf(kMono);
   const char* chinese = FirstOf(kChinese);
-  // An English window has one button with a Chinese text. To open the Chinese font again for each
-  // size would take longer than everything else.
+  // An English window has one button with a Chinese text, in one size. The Chinese font is not
+  // opened for the other sizes: that would take longer than everything else.
   const bool everywhere = ui.language == Language::kChinese || !IsPlain(extra);
   const auto add = [&](const char* path, float size, bool with_chinese) {
     ImFontConfig config;

@@ -44,7 +44,7 @@ inline constexpr int kKeyboardFrame = ImGuiCol_NavHighlight;
 void ColourLikeText(ImGuiStyle& style);
 
 // To be called before a window or group ends, so that it includes the place where the cursor was
-// set. 1.88 and earlier included it at once; 1.92 refuses without an item.
+// set. Versions up to 1.88 included that place at once; 1.92 complains unless an item follows.
 void GrowToCursor();
 
 // Draws characters with FreeType, fitted to whole pixels in height only.
@@ -54,8 +54,8 @@ void BuildAtlas(ImFontAtlas& atlas);
 // Uploads the fonts to OpenGL after LoadFonts(). Requires: a context in which OpenGL's backend
 // runs.
 void RemakeFontTexture();
-// To be called before and after each frame of a context without a renderer; takes what a renderer
-// would take.
+// Does what a renderer would do with the fonts, for a context without one. To be called before and
+// after each frame.
 void PretendToRender();
 
 }  // namespace penstock::gui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keyboard. Keys are numbered as GLFW numbers them, and so does Dear ImGui 1.86; later versions
+// The keyboard. Keys have GLFW's numbers. Dear ImGui 1.86 uses the same numbers; later versions
 // have numbers of their own and take keys through a queue.
 #pragma once
 

@@ -293,7 +293,7 @@ CompareSentence SentenceOf(const CompareAnswer& answer, const std::vector<Settin
   const analyzer::Interval& ratio = comparison.throughput.ratio;
   if (!comparison.enough) return {std::string(TextOf(Text::kTooFewToTell, language)), {}};
   if (!answer.program_before.empty()) {
-    // How many times faster another program is says nothing about a change.
+    // A ratio between two different programs says nothing about a change.
     return {
         Filled(Text::kDifferentPrograms, language, analyzer::PlainText(answer.program_before, 40),
                analyzer::PlainText(answer.program_after, 40)),

@@ -19,8 +19,8 @@
 
 namespace penstock::gui {
 
-// A setting that differs between the two. Numbers and names stay as they are; yes and no become
-// texts.
+// A setting that differs between the two documents. Numbers and names stay as they are; true and
+// false become words of the window's language.
 struct SettingChange {
   std::string name;  // as in code ("num_workers"), "" where `label` names it
   Text label{};

@@ -51,7 +51,7 @@ struct HeatMap {
   std::vector<std::optional<std::size_t>> cells;  // [rows][columns]
   double low = 0;  // over all cells, so that colours mean the same in every slice
   double high = 0;
-  // The place of a rate between the two, 0 to 1; 1 if all rates are alike.
+  // The place of a rate between `low` and `high`, 0 to 1; 1 if all rates are alike.
   [[nodiscard]] double Part(double rate) const;
 };
 [[nodiscard]] HeatMap MapOf(const Sweep& sweep, const SweepGrid& grid, const SweepLook& look);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostSourceLines = 400;
 constexpr std::size_t kMostFunctions = 60;
 
-// With tabs as spaces, and nothing that a font cannot show.
+// The line with spaces instead of tabs, and without characters that a font cannot show.
 std::string CodeText(std::string_view line) {
   constexpr std::size_t kTab = 4;
   constexpr std::size_t kWidest = 300;
@@ -45,8 +45,8 @@ bool BeginsWith(std::string_view text, std::size_t at, std::string_view word) {
   return text.substr(at, word.size()) == word;
 }
 
-// Finds where a function ends: at the first line after its head that is not indented deeper. A
-// lambda or a comprehension has no head; of it there is the line it begins on.
+// Finds where a function ends: at the first line after its head ("def") that is not indented
+// deeper. A lambda or a comprehension has no head; it ends after its first line.
 class FunctionEnd {
  public:
   // Whether the function ends before `text`.
@@ -56,7 +56,7 @@ class FunctionEnd {
     if (!first_) first_ = indent;
     const bool deeper = *indent > *first_;
     if (head_) {
-      // A comment may stand anywhere.
+      // A comment may have any indentation.
       return !deeper && text[*indent] != ')' && text[*indent] != '#';
     }
     head_ = BeginsWith(text, *indent, "def ") || BeginsWith(text, *indent, "async def ");
@@ -68,16 +68,17 @@ class FunctionEnd {
  private:
   std::optional<std::size_t> first_;
   bool head_ = false;
-  bool begun_ = false;  // of what has no head
+  bool begun_ = false;  // the first line of a function without a head has passed
 };
 
-// Whether `text`, at the end, is no part of a function with this first line.
+// Whether `text`, the last line, is blank or a comment that does not belong to the function.
+// `first`: the function's first line.
 bool IsTrailer(std::string_view first, std::string_view text) {
   const auto indent = IndentOf(text);
   return !indent || (text[*indent] == '#' && *indent <= IndentOf(first).value_or(0));
 }
 
-// The text of a function; at least up to `last`, the last of its lines that took time.
+// The text of a function. It reaches at least to `last`, the last line that took time.
 std::vector<SourceLine> SourceOf(const FunctionId& id, std::uint32_t last,
                                  const analyzer::LineReader& read) {
   std::vector<SourceLine> lines;
@@ -149,7 +150,8 @@ UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer:
   return profile;
 }
 
-// As the agent writes them (agent/python/penstock_hooks/functions.py); others name a tool.
+// Reads the reason that agent/python/penstock_hooks/functions.py writes as the fact
+// "functions.off". A reason that is not in the table names a tool.
 NoFunctions WhyNoFunctions(const traces::Trace& trace) {
   constexpr std::array<std::pair<std::string_view, NoFunctions>, 4> kReasons = {
       {{"", NoFunctions::kNotSeen},

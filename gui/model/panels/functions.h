@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the stages view shows of the program's functions: a flame graph, a row for each function,
-// its source with the time of each line, and what slow samples do more. Values; made on the thread
-// that makes the report; all else is pure.
+// its source with the time of each line, and where slow samples take more time. Values. They are
+// made on the thread that makes the report; BuildFunctions() reads sources, all else is pure.
 #pragma once
 
 #include <compare>
@@ -20,8 +20,8 @@
 namespace penstock::gui {
 
 struct FunctionId {
-  std::string file;        // "" of what is not Python
-  std::uint32_t line = 0;  // its first
+  std::string file;        // "": not a Python function
+  std::uint32_t line = 0;  // the first line of the function
   std::string name;
   auto operator<=>(const FunctionId&) const = default;
 };
@@ -29,47 +29,47 @@ struct FunctionId {
 enum class FunctionKind : std::uint8_t { kProgram, kLibrary, kCompiled };
 [[nodiscard]] FunctionKind KindOfFunction(const FunctionId& id);
 
-// "dataset.py:47 Photos.__getitem__"; of what is not Python, the name alone.
+// "dataset.py:47 Photos.__getitem__"; the name alone if the function is not Python's.
 [[nodiscard]] std::string TitleOf(const FunctionId& id);
-// "Photos.__getitem__", without the functions that it is defined in.
+// "Photos.__getitem__": the name without Python's "<locals>." between nested functions.
 [[nodiscard]] std::string ShortNameOf(const FunctionId& id);
 
-// Fractions are of the time of one sample, collated batch or step: of a unit.
+// A unit is one sample, collated batch or step. Fractions are those of a unit's time.
 struct FlameFrame {
   FunctionId id;
-  std::size_t parent = 0;  // index of a frame before this one; itself: a unit called it
+  std::size_t parent = 0;  // index of a frame before this one; its own index: the unit called it
   std::size_t depth = 0;
   double left = 0;
   double width = 0;
-  double own = 0;    // of its width, what it did not call
+  double own = 0;    // part of `width` outside the functions that it called
   double count = 0;  // calls in a unit
 };
 
 struct SourceLine {
   std::uint32_t number = 0;
   std::string text;  // without the indentation of the function
-  double share = 0;  // with what it called that is not the program's
-  double count = 0;  // times in a unit that it was entered
+  double share = 0;  // with library functions that it called
+  double count = 0;  // times per unit that it was entered
 };
 
 struct FunctionLine {
   FunctionId id;
-  double share = 0;                // with what it called that is not the program's
+  double share = 0;                // with library functions that it called
   double total = 0;                // with all that it called
   double count = 0;                // calls in a unit
   bool lined = false;              // its lines were followed
-  bool readable = false;           // `source` is its text, from its first line to its last
-  std::vector<SourceLine> source;  // else the lines that took time, without their text
+  bool readable = false;           // `source` is its text; else its file cannot be read
+  std::vector<SourceLine> source;  // not readable: the lines that took time, without their text
 };
 
 // Samples, collated batches or steps.
 struct UnitProfile {
   traces::StageId stage = traces::StageId::kNone;
-  std::size_t units = 0;  // that were followed
-  double unit_time = 0;   // seconds of one
-  double spread = 0;      // by this fraction it may be wrong
-  double of_stage = 1;    // time of this stage over that of all that makes data, or of the loop
-  std::vector<FlameFrame> frames;   // callers before what they call
+  std::size_t units = 0;           // number of followed units
+  double unit_time = 0;            // seconds of one unit
+  double spread = 0;               // fraction by which `unit_time` may be off
+  double of_stage = 1;             // share of this stage in the time of the workers, or of the loop
+  std::vector<FlameFrame> frames;  // callers before what they call
   std::vector<FunctionLine> lines;  // the largest share first
   analyzer::SlowUnits slow;
 
@@ -78,26 +78,27 @@ struct UnitProfile {
 
 enum class NoFunctions : std::uint8_t {
   kNone,         // there are some
-  kNotSeen,      // a short run, no Python, no loader, another tool's file
+  kNotSeen,      // the run was short, has no Python or loader, or is another tool's file
   kSwitchedOff,  // by PENSTOCK_FUNCTIONS
-  kPython,       // an interpreter in which they are not followed
+  kPython,       // this version or build of Python is not followed
   kOtherTool,    // the program has a debugger, profiler or coverage of its own
 };
 
 struct FunctionsModel {
   std::vector<UnitProfile> profiles;
   NoFunctions missing = NoFunctions::kNotSeen;
-  std::string unusual_text;  // of names and sources, for the fonts
+  std::string unusual_text;  // names and sources with characters beyond ASCII, for the fonts
 };
-// Cost: the sources of the functions shown are read.
+// Cost: reads the sources of the functions.
 [[nodiscard]] FunctionsModel BuildFunctions(const traces::Trace& trace,
                                             const analyzer::Report& report,
                                             const analyzer::LineReader& read);
 
-// The function that a finding is about; nullopt: it is about none.
+// The function that a finding is about; nullopt if it is not about a function.
 [[nodiscard]] std::optional<FunctionId> FunctionOf(const analyzer::Finding& finding);
 
-// A frame by the functions from the unit to it: it stays the same when the trace grows.
+// Names a frame by the functions from the unit down to it, because this stays the same when the
+// trace grows.
 using FramePath = std::vector<FunctionId>;
 [[nodiscard]] FramePath FramePathOf(const UnitProfile& profile, std::size_t frame);
 [[nodiscard]] std::optional<std::size_t> FrameAt(const UnitProfile& profile, const FramePath& path);
@@ -105,18 +106,18 @@ using FramePath = std::vector<FunctionId>;
 [[nodiscard]] std::optional<std::size_t> WidestFrame(const UnitProfile& profile,
                                                      const FunctionId& id);
 
-// What is drawn when `zoomed` (nullopt: the unit) is as wide as the window: it, all above it at
-// full width, all below it. Units: fractions of the window's width.
+// A drawn frame. The frame `zoomed` (nullopt: the unit) and its callers are as wide as the window;
+// below it are the frames that it calls. Units: fractions of the window's width.
 struct FlameRect {
   std::size_t frame = 0;
   double left = 0;
   double width = 0;
-  bool above = false;  // of the zoomed one
+  bool above = false;  // a caller of the zoomed frame
 };
 [[nodiscard]] std::vector<FlameRect> FlameRects(const UnitProfile& profile,
                                                 std::optional<std::size_t> zoomed);
 
-// Where an arrow key leads: to the caller, to the widest of what it calls, to the frame beside it.
+// Where an arrow key leads: to the caller, to the widest frame called, to the frame at the side.
 enum class FlameWay : std::uint8_t { kUp, kDown, kLeft, kRight };
 [[nodiscard]] std::optional<std::size_t> NextFrame(const UnitProfile& profile, std::size_t frame,
                                                    FlameWay way);

@@ -118,8 +118,7 @@ FoundOnGpu WalkGpuSpans(const Extent& extent, const std::stop_token& stop) {
   return found;
 }
 
-// The interval of all training loops; the selection if there is one, and the whole trace without a
-// loop.
+// The selection if there is one; else the interval of all training loops; else the whole trace.
 TimeRange LoopOf(const Extent& extent, const Analysis& analysis) {
   const std::int64_t begin = extent.trace->begin().value;
   const std::int64_t length = std::max<std::int64_t>(extent.trace->end().value - begin, 1);
@@ -145,7 +144,8 @@ analyzer::LoaderRun RunWithoutLoader(const traces::Trace& trace) {
   return run;
 }
 
-// What the device did and why it was idle: the report's own figures, and the same for a selection.
+// What the device did and why it was idle: the report's own figures, or for a selection the same
+// figures measured inside it.
 analyzer::DeviceActivity Measure(const Extent& extent, const Analysis& analysis, TimeRange loop) {
   const analyzer::Diagnosis& diagnosis = analysis.report.diagnosis;
   if (!extent.range && diagnosis.loader && diagnosis.loader->device.window > 0) {
@@ -214,7 +214,7 @@ constexpr std::array kShownCounters = {
     ShownCounter{"nvml_memory_utilization_percent", GpuUnit::kPercent, 1},
     ShownCounter{"temperature_celsius", GpuUnit::kCelsius, 1}};
 
-// The samples in the extent, and at its begin the value that held there.
+// The samples in the extent. The first one is the value that held at its begin.
 analyzer::CounterSeries Within(const Extent& extent, analyzer::CounterSeries series) {
   if (!extent.range) return series;
   const auto place = [&](double at) {

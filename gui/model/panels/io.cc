@@ -151,8 +151,8 @@ class Collector {
       high = i;
     }
     if (low > high) return;
-    // Empty bins on both sides of a single bar make it readable: enough for two edges with round
-    // names.
+    // Empty bins on both sides make a single bar readable: of nine bins, at least two edges have
+    // round values.
     constexpr std::size_t kRoom = 4;
     low -= std::min(low, kRoom);
     high = std::min(high + kRoom, reads_.size() - 1);
@@ -186,8 +186,8 @@ void AddDisk(const traces::Trace& trace, const Analysis& analysis,
   for (const analyzer::CounterSeries& counter : analysis.report.diagnosis.run.counters) {
     if (counter.name != "disk_read_bytes" || readers.count(counter.process.value) == 0) continue;
     known = known || counter.at.size() >= 2;
-    // The whole life of a worker is in the recording. What another program read before its first
-    // sample belongs to its own start.
+    // The recording holds the whole life of a worker, so its counter begins at zero. The bytes that
+    // another process read before its first sample belong to its start.
     const bool worker = trace.processes()[counter.process.value].role == wire::kRoleWorker;
     SpreadGrowth(counter, worker, disk);
   }

@@ -31,8 +31,8 @@ enum class RankVerdict : std::uint8_t {
   kUnknown,  // too few iterations in common
   kApart,    // their steps do not end together: no rank waits for another
   kEven,     // waiting for the last rank takes under 5 % of the loop
-  kOneSlow,  // it takes more, mostly for one rank
-  kInTurn,   // it takes more, for one rank after the other
+  kOneSlow,  // the waiting takes more, mostly for one rank
+  kInTurn,   // the waiting takes more, for one rank after the other
 };
 
 struct RanksModel {

@@ -84,8 +84,7 @@ struct Wholes {
   }
 };
 
-// The totals that shares refer to, as in analyzer::BuildStageRows, for the part of the run in the
-// extent.
+// The totals that shares refer to, as in analyzer::BuildStageRows, but only inside the extent.
 Wholes WholesOf(const Extent& extent, const Analysis& analysis, const StageTable& table) {
   Wholes wholes;
   wholes.workers = table.DataTime();
@@ -183,8 +182,8 @@ class TailKeeper {
   Tail& tail_;
 };
 
-// A read comes before the spans that use its data, mostly in the same thread, and always for the
-// same sample of the same batch.
+// Finds the file of each call: that of a read for the same sample of the same batch. Looks only at
+// the threads of these calls, because a sample's reads are mostly on its own thread.
 void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& tail) {
   using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>;
   std::map<Key, std::vector<Call*>> wanted;

@@ -102,7 +102,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   for (const analyzer::Configuration& one : answer.curve) {
     if (one.workers == chosen.workers) answer.chosen = one;
   }
-  // The rate is that of the steady window. Where the speedup differs from it, the speedup is that
+  // The rate is that of the steady window. If the speedup is not the ratio of the rates, it is that
   // of the whole run, and the view says so.
   const analyzer::Prediction& predicted = answer.chosen.predicted;
   const double ratio = answer.measured > 0 ? predicted.rate.estimate / answer.measured : 0;

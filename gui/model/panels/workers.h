@@ -25,8 +25,8 @@ enum class MemoryKind : std::uint8_t {
 inline constexpr std::array kMemoryKinds = {MemoryKind::kUss, MemoryKind::kPss, MemoryKind::kRss,
                                             MemoryKind::kOfParent};
 
-// The least time that the samples after the first fifth must span: a slope over seconds says
-// nothing about a minute.
+// The samples after the first fifth must span at least this time: a slope over a few seconds does
+// not predict a minute.
 inline constexpr double kLeastGrowthTime = 20;  // seconds
 
 struct WorkerLine {

@@ -42,7 +42,7 @@ struct Call {
   std::int64_t wall = 0;    // ns, as counted in the report
   traces::StageId stage = traces::StageId::kNone;
   SpanDetail detail;
-  StringId file;  // its sample was read from it; set by FindTail
+  StringId file;  // the file of its sample; set by FindTail
 };
 [[nodiscard]] Call CallOf(const traces::Trace& trace, ThreadId thread,
                           const analyzer::Counted& counted);

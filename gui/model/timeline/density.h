@@ -11,9 +11,10 @@
 
 namespace penstock::gui {
 
-// Fills level.density. Cost: O(spans + cells); at most 65,536 cells of 6 bytes, twice.
+// Fills level.density. Cost: O(spans + cells). The finest vector has at most 65,536 cells of 6
+// bytes; all others together have as many.
 void BuildDensity(Level& level, std::int64_t trace_length);
-// Fills level.density from cells that were made before, by halving their number again and again.
+// Fills level.density from its finest cells. Each further vector has half as many.
 void FillDensity(Level& level, std::vector<Cell> cells);
 
 // The visible part of the time, and its width.

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kMostLongest = 3;
 
-// What a rule looks at, as a search says it; several where libraries have different names for it.
+// The search for the spans that a rule is about. There are several where libraries use different
+// names; the first one that finds something is used.
 struct Kind {
   std::string_view rule;
   std::array<std::string_view, 4> searches;

@@ -13,12 +13,12 @@
 namespace penstock::gui {
 
 struct Evidence {
-  std::string search;            // a text of Search() that finds these spans and no others
+  std::string search;            // the text with which Search() finds such spans
   std::vector<SpanRef> longest;  // three of them at most
 };
 
-// nullopt if the rule is about something other than spans (memory, a setting, the machine), or if
-// no such span lies in `range`. Cost: that of a Search for each kind of span of the rule.
+// Returns nullopt if the rule is about something other than spans (memory, a setting, the machine),
+// or if no such span lies in `range`. Cost: that of a Search for each kind of span of the rule.
 [[nodiscard]] std::optional<Evidence> FindEvidence(const Timeline& timeline,
                                                    const traces::Trace& trace,
                                                    std::string_view rule, TimeRange range);

@@ -162,7 +162,7 @@ std::string MarksName(const traces::Trace& trace, const std::filesystem::path& p
 }
 
 std::filesystem::path MarksFolder(const std::string& state, const std::string& home) {
-  // The specification asks to ignore relative paths.
+  // The XDG Base Directory Specification asks to ignore relative paths.
   if (!state.empty() && state.front() == '/') {
     return std::filesystem::path(state) / "penstock" / "marks";
   }

@@ -80,8 +80,8 @@ struct Term {
   std::optional<std::uint32_t> batch;
   std::optional<std::uint32_t> sample;
   std::optional<std::int64_t> longer;
-  std::unordered_map<std::uint32_t, bool> texts;  // what was asked of a string before
-  std::vector<SampleKey> samples;                 // that read a file whose path has the word
+  std::unordered_map<std::uint32_t, bool> texts;  // by StringId: whether the text has the word
+  std::vector<SampleKey> samples;                 // samples that read a file with the word
 
   [[nodiscard]] bool is_text() const { return !stage && !batch && !sample && !longer; }
 
@@ -224,7 +224,7 @@ Search::Search(const Timeline& timeline, const traces::Trace& trace, std::string
       }
     }
   }
-  by_level_ = hits_;  // they were found in this order
+  by_level_ = hits_;  // found level by level
   std::sort(hits_.begin(), hits_.end(), [&](SpanRef a, SpanRef b) {
     return std::pair(timeline.start(a), a) < std::pair(timeline.start(b), b);
   });

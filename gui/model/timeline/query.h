@@ -50,8 +50,8 @@ struct StageSum {
 [[nodiscard]] std::string Lowered(std::string_view text);
 
 // Spans that a text describes: "decode" (a stage), "batch 12", "sample 345", ">5ms" (longer than),
-// else a part of a name or a path, in any case. Several words must all hold. What a path is found
-// by includes all spans of the samples that it was read for: their decoding, their transforms.
+// else a part of a name or a path, in any case. Several words must all hold. A word of a path finds
+// all spans of the samples for which that file was read: also their decoding and transforms.
 class Search {
  public:
   // Cost: one pass over all strings and spans; 10 million spans take some 50 ms.

@@ -157,8 +157,8 @@ struct BuildControl {
 [[nodiscard]] std::optional<Timeline> BuildTimeline(const traces::Trace& trace,
                                                     const BuildControl& control = {});
 
-// Builds what can be drawn before the spans are there. Ranges that name a stage still count as
-// marks. Cost: O(cells).
+// Builds what can be drawn before the spans are there. Ranges of libraries have StageId::kMark
+// here, even if they name a stage. Cost: O(cells).
 [[nodiscard]] Timeline MakeTimeline(const traces::Preview& preview);
 
 }  // namespace penstock::gui

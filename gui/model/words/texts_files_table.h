@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts of what is opened, compared, swept and exported, and of what is said where there is nothing
-// to show; as texts_table.h, of which this is a part.
+// Texts for opening, comparing, sweeping and exporting, and for views with nothing to show; in the
+// form of texts_table.h.
 #pragma once
 
 #define PENSTOCK_FILE_TEXTS(X)                                                                     \

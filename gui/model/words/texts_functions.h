@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts of the functions in the stages view. As in texts_table.h.
+// Texts of the functions in the stages view, in the form of texts_table.h.
 #pragma once
 
 // clang-format off

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts of the views of data: I/O, GPU, workers and memory, stages. As in texts_table.h.
+// Texts of the views of data: I/O, GPU, workers and memory, stages. In the form of texts_table.h.
 #pragma once
 
 // clang-format off

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts of the plan in the overview. As in texts_table.h.
+// Texts of the plan in the overview, in the form of texts_table.h.
 #pragma once
 
 // clang-format off

@@ -47,7 +47,7 @@ constexpr std::array kLines = {
     Line{"Ctrl+Q", Text::kKeyQuit},
 };
 
-// What is done with the mouse has words in both languages.
+// The keys of a line, with mouse actions in the window's language.
 std::string KeysOf(const Ui& ui, const Line& line, Wheel wheel) {
   const std::string alone = ui.T(Text::kMouseWheel);
   const std::string with_ctrl = "Ctrl+" + alone;

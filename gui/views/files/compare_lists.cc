@@ -51,7 +51,7 @@ std::string TitleOf(const Ui& ui, const SettingChange& setting) {
   return setting.name.empty() ? ui.T(setting.label) : setting.name;
 }
 
-// Commands are long, so the rest of one is in the tip.
+// The wrapped lines of a setting. A command may be too long for them; a tip shows all of it.
 struct SettingLines {
   std::vector<std::string> name;
   std::vector<std::string> before;

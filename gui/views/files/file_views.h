@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // State of the views that show a second file beside the trace: a sweep, or a trace to compare with.
-// Part of the Workspace; kept when another trace is opened.
+// Part of the Workspace. It stays when another trace is opened.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ struct SweepViewState {
   std::vector<std::size_t> order;     // rows of the table
   int sort_column = -1;
   bool descending = true;
-  bool sorted = false;  // `order` obeys the two above
+  bool sorted = false;  // `order` obeys `sort_column` and `descending`
 
   void Show(Sweep sweep);
 };
@@ -35,7 +35,7 @@ struct CompareViewState {
   std::shared_ptr<const traces::Trace> job_a;
   std::shared_ptr<const traces::Trace> job_b;
   std::uint64_t serial = 0;          // Document::serial of A
-  std::unique_ptr<CompareJob> next;  // for A as it has grown since
+  std::unique_ptr<CompareJob> next;  // compares the newer state of A, which has grown
   std::shared_ptr<const traces::Trace> next_a;
 
   // The comparison of A and B, or nullptr while it is being made. `wake`: as in CompareJob.

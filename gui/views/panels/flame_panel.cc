@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The flame graph: the unit on top, below it what it calls. What is zoomed is as wide as the panel,
-// and all above it, so that a click there leads back.
+// The flame graph: the unit on top, below it the functions that it calls. The zoomed frame and its
+// callers are as wide as the panel, so a click on a caller leads back.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -26,7 +26,8 @@ std::string FlameShare(const UnitProfile& profile, double part) {
   return analyzer::PercentText(part * profile.of_stage);
 }
 
-// As much of a name as there is room for: with its place, alone, its last part; "" for none.
+// The longest form of a name that fits: with its place, without it, its last part alone; else the
+// beginning of the name. "" if there is hardly any room.
 std::string FittingName(const Ui& ui, const FunctionId& id, float width) {
   const std::string name = ShortNameOf(id);
   for (const std::string& text : {TitleOf(id), name, name.substr(name.rfind('.') + 1)}) {
@@ -153,7 +154,7 @@ class FlameDrawing {
     const float gap = std::min(ui_.Px(1), bar.width() / 4);
     list_->AddRectFilled(bar.min, {bar.max.x - gap, bar.max.y}, Ink(colour), ui_.Px(2));
   }
-  // The share at the right, where both have room.
+  // Draws the name, and the share at the right if both fit.
   void Label(Area bar, Rgb ink, const std::string& name, const std::string& share) {
     const float y = bar.min.y + (bar.height() - FontPixels(ui_.small)) / 2;
     const float pad = ui_.Px(5);

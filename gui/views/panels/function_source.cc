@@ -14,8 +14,8 @@
 namespace penstock::gui {
 namespace {
 
-// The chosen function, or the nearest of its callers that has lines of its own: what a library does
-// is charged to it. nullptr: none.
+// The chosen function if it has a row in the table, else its nearest caller that has one. nullptr:
+// there is none.
 const FunctionLine* SourceShown(const FlameView& view) {
   const UnitProfile& profile = view.profile;
   if (const FunctionLine* chosen = profile.Find(view.chosen)) return chosen;
@@ -70,7 +70,7 @@ class SourceDrawing {
   }
 
  private:
-  // The time of the line, and its text where it was `cut`.
+  // Shows the time of the line, and all of its text if it was `cut`.
   void DrawTip(const SourceLine& line, bool cut) const {
     std::string tip;
     if (line.share > 0) {
@@ -88,7 +88,8 @@ class SourceDrawing {
   double most_ = 1e-9;
 };
 
-// Place and name; below them the path, and what of it was chosen. Returns what is left.
+// Draws the place and the name, and below them the path. If the source is that of a caller, names
+// the chosen function too. Returns the area below.
 Area DrawSourceHead(const Ui& ui, const FlameView& view, const FunctionLine& function, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -106,7 +107,7 @@ Area DrawSourceHead(const Ui& ui, const FlameView& view, const FunctionLine& fun
   return area;
 }
 
-// Why something is missing. Returns what is left below.
+// Says why something is missing. Returns the area below.
 Area DrawSourceNote(const Ui& ui, Text text, Area area) {
   ImGui::SetCursorScreenPos(area.min);
   area.min.y += Paragraph(ui, ui.small, ui.palette().dim, ui.T(text), area.width()) + ui.Px(4);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions by time, and what slow units do more than the others.
+// Draws the table of functions by time, and the one that compares slow units with the others.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -33,7 +33,8 @@ void ChooseFunction(const UnitProfile& profile, const FunctionId& id, FunctionsS
   state.reveal = true;
 }
 
-// The first cell: the function, with the square of its file. `share` draws a bar behind the name.
+// Draws the first cell of a row: a square in the colour of the function's file, the name, and
+// behind the name a bar for `share`.
 void NameOfFunction(const Ui& ui, Workspace& workspace, const FlameView& view, const FunctionId& id,
                     int row, double share) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -66,7 +67,7 @@ void NumberCell(const Ui& ui, const std::string& text) {
   CellRight(ui, text, false);
 }
 
-// A table of these columns after the function's; `rows` draws its rows.
+// Draws a table with a column for the function, then `columns`. `rows` draws its rows.
 void DrawColumns(const Ui& ui, std::span<const FunctionColumn> columns, Area area,
                  const std::function<void()>& rows) {
   BeginArea("function table", area, false);
@@ -135,7 +136,7 @@ void DrawSlowRows(const Ui& ui, Workspace& workspace, const FlameView& view, Are
   });
 }
 
-// Returns what is left below.
+// Draws the choice between the two tables. Returns the area below.
 Area DrawTableTabs(const Ui& ui, FunctionsState& state, Area area) {
   ImGui::PushID("table tabs");  // the view has a tab of that name too
   ImGui::SetCursorScreenPos(area.min);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The half of the stages view that is about functions: a flame graph above, below it a table and
-// the source of what is chosen in either.
+// the source of the chosen function.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -62,7 +62,8 @@ void NextProfile(const FunctionsModel& model, int by, FunctionsState& state) {
           .stage;
 }
 
-// What the state means for this profile: a trace may have grown, or another one may be shown.
+// Finds what the state names in this profile. It may be absent: the trace may have grown, or be
+// another one.
 FlameView ViewOf(const UnitProfile& profile, const FunctionsState& state) {
   FlameView view{profile, profile.frames.front().id, std::nullopt, FrameAt(profile, state.zoomed)};
   if (!profile.lines.empty()) view.chosen = profile.lines.front().id;
@@ -75,7 +76,7 @@ FlameView ViewOf(const UnitProfile& profile, const FunctionsState& state) {
   return view;
 }
 
-// Returns where they end.
+// Draws a tab for each kind of unit. Returns where the last one ends.
 float DrawUnitTabs(const Ui& ui, const FunctionsModel& model, FunctionsState& state, ImVec2 at) {
   const traces::StageId shown = ShownProfile(model, state).stage;
   float right = at.x;
@@ -96,7 +97,8 @@ struct LegendEntry {
   Rgb colour;
 };
 
-// The first files of the program, by their calls, then the other kinds that are seen.
+// The first files of the program in the order of the frames, then libraries and compiled functions
+// if there are any.
 std::vector<LegendEntry> LegendOf(const Ui& ui, const UnitProfile& profile) {
   constexpr std::size_t kMostFiles = 3;
   std::vector<LegendEntry> entries;
@@ -122,7 +124,7 @@ std::vector<LegendEntry> LegendOf(const Ui& ui, const UnitProfile& profile) {
   return entries;
 }
 
-// Ends at the right edge of `line`. Returns where it begins.
+// Draws the legend up to the right edge of `line`. Returns where it begins.
 float DrawFlameLegend(const Ui& ui, const UnitProfile& profile, Area line) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const std::vector<LegendEntry> entries = LegendOf(ui, profile);
@@ -144,7 +146,7 @@ float DrawFlameLegend(const Ui& ui, const UnitProfile& profile, Area line) {
   return line.max.x - width;
 }
 
-// What a unit takes, and of how many that is known.
+// Says how long a unit takes, and how many units were followed.
 void DrawUnitNote(const Ui& ui, const UnitProfile& profile, Area line) {
   if (line.width() < ui.Px(60)) return;
   const bool of_loop = profile.stage == traces::StageId::kStep;
@@ -180,7 +182,7 @@ void DrawParts(const Ui& ui, Workspace& workspace, const FunctionsModel& model, 
             {{inside.min.x, inside.min.y + head + ui.Px(8)}, inside.max});
   const float top = area.min.y + flame + gap;
   const float middle = area.min.x + std::floor((area.width() - gap) * 0.5F);
-  // Anew: the flame graph may have chosen something else.
+  // ViewOf() once more: the flame graph may have changed the state.
   DrawFunctionTable(ui, workspace, ViewOf(profile, state),
                     Panel(ui, {{area.min.x, top}, {middle, area.max.y}}));
   DrawFunctionSource(ui, workspace, ViewOf(profile, state),
@@ -216,7 +218,7 @@ Rgb FunctionColour(const Ui& ui, const FunctionId& id) {
 
 void DrawFunctions(const Ui& ui, Workspace& workspace, Area area) {
   constexpr float kLeastHeight = 420;
-  // Kept: a selection that is given up would take its analysis with it.
+  // A copy of the pointer: when the selection is given up meanwhile, its analysis must live on.
   const std::shared_ptr<const Analysis> analysis = workspace.Shown().analysis;
   const FunctionsModel& model = analysis->functions;
   if (model.profiles.empty()) return DrawNoFunctions(ui, workspace, model.missing, area);

@@ -147,7 +147,7 @@ Text NameOf(IdleCause cause) {
 void DrawGpu(const Ui& ui, Workspace& workspace, Area area) {
   const GpuModel* gpu = Made(ui, workspace, workspace.gpu.model, area, BuildGpu);
   if (gpu == nullptr) return;
-  // A selection may have none of it although the trace has some.
+  // A selection may have no device spans although the trace has some.
   if (!gpu->recorded() && !gpu->any) {
     ScrollBelow(ui, "gpu", area, 520,
                 [&](Area whole) { DrawGpuNothing(ui, workspace, *gpu, whole); });

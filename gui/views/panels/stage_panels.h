@@ -23,26 +23,27 @@ void DrawTail(const Ui& ui, Workspace& workspace, const StageLine& line, Area ar
 // The other half of the view: where the time of the program's functions goes.
 void DrawFunctions(const Ui& ui, Workspace& workspace, Area area);
 
-// What of a profile is shown.
+// A profile, and what of it is chosen.
 struct FlameView {
   const UnitProfile& profile;
-  FunctionId chosen;                 // whose row and source are marked
-  std::optional<std::size_t> frame;  // of it, in the flame graph; none: it is too small
+  FunctionId chosen;                 // its row and source are shown
+  std::optional<std::size_t> frame;  // the frame of `chosen`; none if it has no frame
   std::optional<std::size_t> zoomed;
 };
 
 // "A sample", "per sample".
 [[nodiscard]] const char* UnitName(const Ui& ui, traces::StageId stage);
 [[nodiscard]] const char* PerUnit(const Ui& ui, traces::StageId stage);
-// The colour of a frame: that of its file, paler of libraries, grey of what is not Python.
+// The colour of a frame: by file for the program's functions, one colour for libraries, grey for
+// compiled functions.
 [[nodiscard]] Rgb FunctionColour(const Ui& ui, const FunctionId& id);
 
-// The flame graph with its keys. A click zooms in and chooses.
+// Draws the flame graph and handles its keys. A click zooms in and chooses.
 void DrawFlame(const Ui& ui, Workspace& workspace, const FlameView& view, Area area);
 [[nodiscard]] float FlameHeight(const Ui& ui, const UnitProfile& profile);
-// Functions by time, or what slow units do more. A click chooses.
+// Draws functions by time, or slow units against the others. A click chooses.
 void DrawFunctionTable(const Ui& ui, Workspace& workspace, const FlameView& view, Area area);
-// The source of the chosen function, or of that of the program which calls it.
+// Draws the source of the chosen function, or of its nearest caller that has a row in the table.
 void DrawFunctionSource(const Ui& ui, Workspace& workspace, const FlameView& view, Area area);
 
 }  // namespace penstock::gui

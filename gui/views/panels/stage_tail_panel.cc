@@ -25,7 +25,7 @@ std::vector<std::string> PartsOfCall(const Ui& ui, const traces::Trace& trace,
   const std::string_view object = trace.String(call.file);
   add(analyzer::PlainText(object.substr(object.rfind('/') + 1), 60));
   const std::string_view name = trace.String(call.detail.name);
-  // A span may be called what its stage is called, which the title says.
+  // The name of a span may be that of its stage, which the title says already.
   const bool says_more = name != "file" && !traces::StageNamed(name);
   if (!line.is_part() && says_more) add(analyzer::PlainText(name, 40));
   if (call.detail.sample != SpanDetail::kNoSample) {
@@ -60,7 +60,7 @@ TailQuestion QuestionOf(const Workspace& workspace, const StageLine& line) {
   return question;
 }
 
-// Returns the call that was clicked.
+// Draws a row for each call. Returns the call that was clicked.
 std::optional<Call> DrawCalls(const Ui& ui, const Workspace& workspace, const StageLine& line,
                               const Tail& tail, Area area) {
   const Palette& p = ui.palette();

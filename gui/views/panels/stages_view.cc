@@ -53,13 +53,13 @@ std::string CellText(const Ui& ui, const StageLine& line, int column) {
   return "";
 }
 
-// What the rows' shares refer to; see analyzer/report/stage_rows.cc.
+// Says to which total a row's share refers; see analyzer/report/stage_rows.cc.
 Text ShareNote(const StageLine& line) {
   if (line.of_workers) return Text::kInMaking;
   return line.id.stage == traces::StageId::kIdle ? Text::kInLife : Text::kInLoop;
 }
 
-// The same for each row of the table.
+// The same for all stages of the table.
 std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
   std::string tip;
   for (const Text note : {Text::kInMaking, Text::kInLoop, Text::kInLife}) {
@@ -150,7 +150,7 @@ void DrawTable(const Ui& ui, Workspace& workspace, std::span<const StageLine> li
   EndArea();
 }
 
-// Returns what is left below.
+// Draws the choice between durations and functions. Returns the area below.
 Area DrawStageTabs(const Ui& ui, Workspace& workspace, Area area) {
   if (workspace.TakesKeys() && Pressed(Key::kF)) workspace.functions = !workspace.functions;
   ImGui::SetCursorScreenPos(area.min);

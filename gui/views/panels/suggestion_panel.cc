@@ -144,7 +144,7 @@ void DrawChanges(const Ui& ui, const Report& report, float width) {
   ImGui::Dummy({width, bottom - ImGui::GetCursorScreenPos().y});
 }
 
-// Says at the right of the heading how many gains have no room, and names them in a tip.
+// Says at the right of the heading how many gains do not fit, and names them in a tip.
 void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, ImVec2 heading,
                    float width) {
   const ImVec2 cursor = ImGui::GetCursorScreenPos();

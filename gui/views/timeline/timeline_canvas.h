@@ -25,7 +25,7 @@ struct TimelineCanvas {
   float pinned = 0;     // height of the pinned rows at the top of the plot, in pixels
   bool placed = false;  // Place() was called before
 
-  // Places the rows by the view and the scroll; again after these have changed.
+  // Places the rows by the view and the scroll. Call it again after these have changed.
   void Place(std::span<const CounterTrack> counters);
   // The upper edge of the rows below the pinned ones.
   [[nodiscard]] float RowsTop() const { return plot.min.y + pinned; }

@@ -150,7 +150,8 @@ std::optional<std::int64_t> OtherEdge(const TimelineCanvas& canvas, float x) {
   return std::nullopt;
 }
 
-// `rows`: the pointer is over the rows, where the wheel zooms if the user chose so.
+// Scrolls, zooms or moves the view. `rows`: the pointer is over the rows; there workspace.wheel
+// decides whether Ctrl is needed to zoom.
 void TurnWheel(const TimelineCanvas& canvas, bool rows) {
   const ImGuiIO& io = ImGui::GetIO();
   TimelineState& state = canvas.workspace.timeline;

@@ -65,7 +65,7 @@ void GoToHit(Workspace& workspace, int step) {
   workspace.timeline.Go(timeline, hits[search.hit]);
 }
 
-// Returns whether the chosen span moved.
+// Draws the search field with its buttons. Returns whether a hit was chosen.
 bool DrawSearch(const Ui& ui, Workspace& workspace) {
   SearchState& search = workspace.search;
   ImGui::SetNextItemWidth(ui.Px(300));
@@ -108,7 +108,7 @@ bool DrawSearch(const Ui& ui, Workspace& workspace) {
   return moved;
 }
 
-// The longest calls that a finding is about, one button each, beside the small map.
+// Draws a button for each of the longest calls that a finding is about, beside the small map.
 void DrawLongest(const Ui& ui, Workspace& workspace, Area area) {
   const SearchState& search = workspace.search;
   if (search.longest.empty() || search.text != search.longest_of) return;
@@ -139,7 +139,7 @@ void DrawLongest(const Ui& ui, Workspace& workspace, Area area) {
   ImGui::PopFont();
 }
 
-// How many there are, and their names in a tip.
+// Says how many stages the legend has no room for, with their names in a tip.
 void DrawStagesWithoutRoom(const Ui& ui, std::span<const StageId> stages, Area area) {
   std::string names;
   for (const StageId stage : stages) {
@@ -155,7 +155,7 @@ void DrawStagesWithoutRoom(const Ui& ui, std::span<const StageId> stages, Area a
   Tip(ui, names);
 }
 
-// The legend is the filter: a click hides a stage and shows it again.
+// Draws the legend, which is also the filter: a click hides a stage or shows it again.
 void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, float y) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
