@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One accounting: whatever surface shows what a stage takes, it shows the same sums.
+// Every view, table and report shows the same sums for a stage.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -118,7 +118,7 @@ TEST(AccountingTest, ASelectionOfTheWholeRunIsItsReportInEveryTraceOfTheTree) {
   EXPECT_GT(compared, 5 * Reports().size());
 }
 
-// What is told of one change: a base, a rate and how many times as fast.
+// A predicted change has the recorded rate as its base, and its speedup is the ratio of the rates.
 void ExpectOneBase(const Read& read, const std::string& what,
                    const analyzer::Prediction& predicted) {
   const analyzer::Diagnosis& diagnosis = read.analysis->report.diagnosis;
@@ -201,7 +201,7 @@ TEST(AccountingTest, ReadsOfOneFileAreDrawnAsLongAsTheyTake) {
   const auto trace = traces::MakeTrace(std::move(data));
   const Timeline timeline = *BuildTimeline(*trace);
   const Level& level = timeline.lanes[0].levels[0];
-  ASSERT_EQ(level.size(), 2U);  // side by side: neither lies inside the other
+  ASSERT_EQ(level.size(), 2U);  // both on one level: neither span lies inside the other
   EXPECT_EQ(level.length(0), 30);
   EXPECT_EQ(level.length(1), 800);
 }

@@ -52,7 +52,7 @@ TEST(CountersTest, ThinningKeepsPeaksAndPits) {
 }
 
 TEST(CountersTest, KernelsOfTwoStreamsAreUnitedNotAdded) {
-  // Two streams compute in the same half of every 20 ms.
+  // Both streams compute in the first half of every 20 ms.
   std::vector<testing::TestSpan> stream;
   for (int i = 0; i < 10; ++i) {
     stream.push_back({i * 20'000'000LL, 10'000'000, traces::StageId::kKernel});
@@ -85,7 +85,7 @@ TEST(CountersTest, ALastSampleThatComesTooSoonMakesNoPeak) {
     series.at.push_back(0.1 * i);
     series.value.push_back(1e8 * i);  // one core
   }
-  series.at.push_back(1.003);  // what is counted late, in 3 ms
+  series.at.push_back(1.003);  // 3 ms later, with CPU time that was counted late
   series.value.push_back(1e9 + 3e7);
   analysis.report.diagnosis.run.counters.push_back(series);
   const auto trace = testing::MakeThreads({{{0, 2'000'000'000, traces::StageId::kRead}}});
@@ -117,7 +117,7 @@ TEST(CountersTest, NothingIsDrawnBeforeTheFirstAndAfterTheLastValue) {
   EXPECT_THAT(Resample(Steps(), 0, 500, 5), ElementsAre(-1, 1, 3, 2, -1));
 }
 
-// Memory of one process each second: all that is mapped for 40 s, its share from `first` s on.
+// The memory tracks of a process with 41 samples of RSS, and samples of PSS from number `first` on.
 std::vector<CounterTrack> MemoryTracks(int first) {
   traces::TraceData data = analyzer::testing::MakeSynthetic({});
   for (int i = 0; i <= 40; ++i) {

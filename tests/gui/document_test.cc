@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loading: what comes first, what can be stopped, and traces that are still being written.
+// Loading a document: in which order its parts come, how it is stopped, and traces that are still
+// being written.
 #include "gui/model/document.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ void WriteTrace(const std::filesystem::path& path, std::uint64_t spans) {
   ASSERT_TRUE((*packer)->Finish().has_value());
 }
 
-// Whether `holds` comes true; generous, as machines are slow.
+// Waits until `holds` is true: a minute at least, because machines may be slow.
 template <class Condition>
 bool Eventually(const Condition& holds) {
   for (int i = 0; i < 60'000; ++i) {
@@ -99,7 +100,8 @@ TEST(DocumentTest, ThatAFileIsMissingIsSaid) {
   EXPECT_NE(job.error()->message.find("/nowhere/t.penstock"), std::string::npos);
 }
 
-// A run under a collector: what is flushed can be read, the file has another name until the end.
+// Writes a trace as a collector does: flushed spans can be read, and the file is named .part until
+// the end.
 class LiveRun {
  public:
   explicit LiveRun(const std::filesystem::path& path) {
@@ -159,7 +161,7 @@ TEST(LiveTest, ARunIsFollowedToItsEnd) {
     EXPECT_FALSE(job.finished());
   }
   ASSERT_TRUE(Eventually([&] { return job.document().analysis != nullptr; }));
-  // A file without an end is no loss while it grows.
+  // A growing file has no end; that is not a loss.
   EXPECT_TRUE(analyzer::Lost(job.document().analysis->report.losses).empty());
   run.Steps(1);
   run.End();
@@ -191,7 +193,7 @@ TEST(LiveTest, WhatIsPausedStandsStill) {
       folder / "t.penstock", [] {}, kQuick);
   ASSERT_TRUE(Eventually([&] { return SpansOf(job) == 4; }));
   job.Pause(true);
-  // What was under way may still come; then nothing does.
+  // A reading that was under way may still come; after it nothing comes.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   run.Steps(5);
   run.End();
@@ -216,7 +218,7 @@ TEST(LiveTest, ARecorderThatDiesIsShownAsSuch) {
   EXPECT_EQ(job.document().live, Live::kDied);
   EXPECT_EQ(SpansOf(job), 8u);
   EXPECT_TRUE(job.document().analysis->report.losses.unsealed);
-  // Opened afterwards it says the same, by either name.
+  // A trace that is opened afterwards says the same, by either name.
   for (const char* name : {"t.penstock", "t.penstock.part"}) {
     const auto later = LoadDocument(folder / name);
     ASSERT_TRUE(later.has_value()) << name;
@@ -276,7 +278,7 @@ TEST(LiveTest, ARecordingWithoutACollectorIsFollowedWhileItsProcessLives) {
   save();
   ASSERT_TRUE(Eventually([&] { return SpansOf(job) == 3; }));
   EXPECT_FALSE(job.finished());
-  // Another process got the number: ours has ended.
+  // The start time differs: another process has the pid now, so the writer has ended.
   recording.header().processes[slot].process_start += 1;
   save();
   ASSERT_TRUE(Eventually([&] { return job.finished(); }));

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sweeps, comparisons and exports of penstock-gui from outside: files in, pictures and files out.
+"""Tests sweeps, comparisons and exports of penstock-gui from outside: files in, pictures and files out.
 
-As program_test.py, whose helpers it uses: without Xvfb and xdotool the part with a window is
-skipped, and without OpenGL everything (exit status 77).
+Without Xvfb and xdotool the part with a window is skipped, without OpenGL all of it (exit status 77).
 """
 
 import json
@@ -58,7 +57,7 @@ class Files(unittest.TestCase):
         seen = {hash(self.picture(path, "--theme", theme, "--lang", language)[2])
                 for theme in ("dark", "light") for language in ("en", "zh")}
         self.assertEqual(4, len(seen))
-        # The view is the sweep's without being asked for.
+        # Without --view a sweep opens in its own view.
         self.assertEqual(self.picture(path)[2], self.picture(path, "--view", "sweep")[2])
 
     def test_two_traces_are_compared_without_being_asked(self):
@@ -99,7 +98,7 @@ class Files(unittest.TestCase):
 
 
 class Window(base.Window):
-    """In a real window. The tests of the class itself run in program_test.py."""
+    """Tests in a real window. The inherited tests run in program_test.py, so they are switched off here."""
 
     test_keys_walk_through_the_views_and_an_idle_window_rests = None
     test_quitting_keeps_the_settings = None
@@ -110,7 +109,7 @@ class Window(base.Window):
         self.root = pathlib.Path(self.folder.name)
         self.trace = self.root / "run.penstock"
         self.trace.write_bytes((base.SAMPLES / "v1.penstock").read_bytes())
-        self.env["PATH"] = "/nonexistent"  # no dialog of a desktop
+        self.env["PATH"] = "/nonexistent"  # so no desktop's file dialog is found
 
     def xdotool(self, *words):
         env, self.env = self.env, dict(self.env, PATH=os.environ["PATH"])

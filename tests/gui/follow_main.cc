@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows a trace as the dashboard does, without a window, and says each time what it shows:
-// "writing 120 spans" ... "ended 4711 spans 0 lost". For live_test.py.
+// Follows a trace as the dashboard does, without a window. Prints a line for each new state:
+// "writing 120 spans not analysed", ..., "ended 4711 spans analysed". For live_test.py.
 #include <chrono>
 #include <cstdio>
 #include <semaphore>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run of which samples were followed call by call, every number known.
+// A run with samples that were followed call by call. All its numbers are known.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct UnitSink {
   void AddCall(const traces::CallRow& call) const { data.call_rows.push_back(call); }
 };
 
-// 10 ms: __getitem__ 1, make_edges 6 of which line 52 has 5 (a call of copy.deepcopy 2),
-// imdecode 3. A slow one makes edges for 10 ms more.
+// A sample of 10 ms: 1 ms in __getitem__ itself, 6 in make_edges, 3 in imdecode. Line 52 of
+// make_edges takes 5 ms, 2 of them in copy.deepcopy. A slow sample is 10 ms longer in make_edges.
 inline traces::testing::FollowedUnit FollowedSample(double at, const std::string& file, bool lines,
                                                     bool slow) {
   using analyzer::testing::Ms;

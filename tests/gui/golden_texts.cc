@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints every text that is made of a run: the terminal's report, its JSON, and what the dashboard
-// says in both languages. The argument is a trace, or the name of a made-up run.
+// Prints every text that is made of a run: the terminal's report, its JSON, and the dashboard's
+// texts in both languages. The argument is a trace, or the name of a made-up run.
 #include <array>
 #include <cstdio>
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An App in a Dear ImGui without a window: for tests of what input does, and for timing.
+// An App in a Dear ImGui context without a window: for tests of input, and for timing.
 #pragma once
 
 #include <imgui.h>
@@ -20,7 +20,7 @@ class Headless {
     io.DisplaySize = {width, height};
     io.DeltaTime = 1.0F / 60;
     io.MousePos = {-1000, -1000};
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as OpenGL's has
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as in the backend of OpenGL
     app_ = std::make_unique<App>(Settings{}, 1.0F, [] {});
   }
   ~Headless() {
@@ -40,7 +40,7 @@ class Headless {
   }
 
   [[nodiscard]] App& app() { return *app_; }
-  // Another one, as after a new start of the program.
+  // Makes a new App, as after a new start of the program.
   void Restart() {
     app_ = std::make_unique<App>(Settings{}, 1.0F, [] {});
   }

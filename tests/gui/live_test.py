@@ -16,7 +16,7 @@ FOLLOW = RECORD = LOAD = GUI = ""
 
 
 def children(pid):
-    """Processes whose parent is `pid`, with their names."""
+    """Returns the processes whose parent is `pid`: pid -> name."""
     found = {}
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -36,13 +36,13 @@ class Live(unittest.TestCase):
         self.trace = pathlib.Path(self.folder.name) / "run.penstock"
 
     def record(self, samples):
-        """A run whose every sample sleeps for 20 ms; one second makes about a hundred of them."""
+        """Starts a run. Each sample sleeps for 20 ms, so a second makes about a hundred samples."""
         words = [RECORD, "-o", self.trace, "--quiet", "--", LOAD, f"synthetic:{samples}", "--workers", "2", "--batch",
                  "4", "--decode-cost", "sleep:20ms", "--without", "read,augment"]
         run = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: run.poll() is None and run.kill())
         part = pathlib.Path(f"{self.trace}.part")
-        # Beyond the header: the first facts are on disk.
+        # When the file is longer than its header, the first facts are on disk.
         self.wait_for(lambda: run.poll() is not None or (part.exists() and part.stat().st_size > 64))
         self.assertIsNone(run.poll(), "the run ended before it was recorded")
         return run
@@ -76,7 +76,7 @@ class Live(unittest.TestCase):
         self.assertEqual("ended", states[-1][0], text)
         self.assertEqual("analysed", states[-1][2], text)
         self.assertGreaterEqual(states[-1][1], 600, text)
-        # Opened afterwards it is the same, and nothing but a trace.
+        # The finished trace is the same, and is not followed any more.
         again, _ = self.follow().communicate(timeout=120)
         self.assertEqual(("complete", states[-1][1], "analysed"), self.states(again)[-1])
 
@@ -96,7 +96,7 @@ class Live(unittest.TestCase):
         follower = self.follow()
         first = follower.stdout.readline()
         self.assertRegex(first, r"^writing \d+ spans")
-        # All at once, as when a container ends: nobody is left to finish the trace.
+        # Kills all at once, as when a container ends, so that nobody is left to finish the trace.
         family = children(run.pid)
         self.assertIn("penstock-record", family.values())
         os.kill(run.pid, signal.SIGKILL)

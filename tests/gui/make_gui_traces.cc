@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the traces that the walk through the window is made on: FOLDER/run.penstock, like the
-// demo's; FOLDER/long.penstock, of SPANS spans; FOLDER/gpu.penstock, with the records of a device;
-// FOLDER/empty.penstock; FOLDER/cut.penstock, the first two thirds of the first.
+// Writes the traces for window_walk_test.py: FOLDER/run.penstock, like the demo's;
+// FOLDER/long.penstock with SPANS spans; FOLDER/gpu.penstock with the records of a device;
+// FOLDER/empty.penstock; FOLDER/cut.penstock, the first two thirds of run.penstock.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -27,7 +27,7 @@ bool Write(const std::filesystem::path& path, const LongTrace* run) {
   return (*out)->Finish().has_value();
 }
 
-// A trace that is in memory.
+// Writes a trace that is in memory.
 bool Write(const std::filesystem::path& path, const Trace& trace) {
   auto out = penstock::traces::CreatePacked(path);
   if (!out) return false;

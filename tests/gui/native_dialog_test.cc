@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scripts in the place of the desktop's dialog: what they print and how they end is what counts.
+// Scripts stand in for the desktop's dialog program. The outcome depends on what they print and how
+// they end.
 #include "gui/main/native_dialog.h"
 
 #include <gmock/gmock.h>

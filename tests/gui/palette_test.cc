@@ -36,7 +36,7 @@ TEST(PaletteTest, LabelsCanBeReadOnEveryStage) {
   }
 }
 
-// Stages that stand side by side on the data's way.
+// Stages that follow each other, and wait and step, must differ for a person with deuteranopia.
 TEST(PaletteTest, NeighboursDifferForTheColourBlind) {
   constexpr std::array kWay = {StageId::kRead, StageId::kDecode, StageId::kAugment,
                                StageId::kTokenize, StageId::kCollate};

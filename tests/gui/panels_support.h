@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run with files, a GPU and counters, every number of which is known: for the views of data.
+// A run with files, a GPU and counters, for tests of the views of data. All numbers are known.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@ struct GpuRun {
   double kernel = 3;  // ms of each step, at its end
   double copy = 1;    // ms, at its beginning
   bool pinned = false;
-  bool files = true;     // reads know their files
-  bool counters = true;  // of the kernel and of the driver
+  bool files = true;     // reads have their files
+  bool counters = true;  // counters of the kernel and of the driver
 };
 
-// Batches of 20 ms: the loop waits, then copies, then launches, then computes; during a kernel some
-// result comes back.
+// Batches of 20 ms. The loop waits, copies, launches nothing for 2 ms, then a kernel computes. A
+// small copy back runs beside the kernel.
 inline traces::TraceData MakeGpuRun(const GpuRun& wanted) {
   analyzer::testing::Synthetic run;
   run.batches = 100;
@@ -98,7 +98,7 @@ inline traces::TraceData MakeGpuRun(const GpuRun& wanted) {
   return data;
 }
 
-// What the window makes of it.
+// The document that the window makes of a trace.
 inline Document DocumentOf(std::shared_ptr<const traces::Trace> trace) {
   Document document;
   document.path = "/t/run.penstock";

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs penstock-gui as a person would: pictures of every view, bad input, and a real window.
 
-The window needs Xvfb and xdotool; without them that part is skipped, with a message. Where there is
-no OpenGL at all the whole test is skipped (exit status 77).
+The window needs Xvfb and xdotool; without them that part is skipped, with a message. Without OpenGL
+the whole test is skipped (exit status 77).
 """
 
 import os
@@ -32,7 +32,7 @@ def without_display():
 
 
 def read_png(path):
-    """Width, height and the set of colours in it."""
+    """Returns width, height and the uncompressed bytes of the rows."""
     data = pathlib.Path(path).read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n", "not a PNG"
     width, height = struct.unpack(">II", data[16:24])
@@ -123,7 +123,7 @@ class Window(WindowTest):
             time.sleep(0.1)
             self.assertIsNone(program.poll(), f"ended after {key}")
         self.assertTrue(self.settled(program.pid), "the window does not come to rest")
-        self.xdotool("key", "ctrl+q")  # lets go of ctrl first, and both within one frame
+        self.xdotool("key", "ctrl+q")  # xdotool releases ctrl first; all of it happens within one frame
         _, errors = program.communicate(timeout=100)
         self.assertEqual((0, ""), (program.returncode, errors))
 

@@ -184,7 +184,7 @@ TEST(RangeAnalystTest, OfATraceThatGrowsThePartBeforeServesUntilTheNextIsReady) 
     ASSERT_NE(part, nullptr);
   }
   EXPECT_NE(part->trace, old);
-  // Another trace has nothing to do with it.
+  // For another trace, the part of this one is not shown.
   Document other = MadeRun();
   other.serial = 8;
   for (int i = 0; i < 20'000; ++i) {

@@ -94,13 +94,13 @@ TEST(StaircaseTest, NoGainBelowItsOwnIntervalIsGreen) {
   analyzer::PlanStep& step = report.plan.steps[0];
   step.predicted.rate.low = report.plan.now.estimate * 0.99;
   EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
-  // Over the run as it is, but not over the step before it.
+  // The low end lies above the run as it is, but the gain over the step before is not sure.
   step.predicted.rate.low = step.predicted.rate.estimate * 0.95;
   step.gain = 1.04;
   EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
   step.gain = 1.06;
   EXPECT_TRUE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
-  // Without an interval nobody knows.
+  // Without a confidence interval no gain is sure.
   step.predicted.rate.low = step.predicted.rate.high = 0;
   EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small timelines whose every span is known.
+// Small timelines with known spans.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,8 @@ struct TestSpan {
   std::uint32_t sample = SpanDetail::kNoSample;
 };
 
-// One process with one thread for each list of spans; the first is the consumer. Times in ns.
+// A process with one thread for each list of spans. The first is the training process, the others
+// are workers. Times in ns.
 inline std::unique_ptr<traces::Trace> MakeThreads(
     const std::vector<std::vector<TestSpan>>& threads) {
   traces::TraceData data;

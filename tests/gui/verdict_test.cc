@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Chinese verdict against the English one: same branch, same figures, same unit.
+// The Chinese and the English verdict must have the same branch, figures and unit.
 #include <gtest/gtest.h>
 
 #include <map>

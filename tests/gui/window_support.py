@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real window of penstock-gui in an X server of its own, driven by xdotool."""
+"""Drives a real window of penstock-gui by xdotool, in an X server of its own."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ import unittest
 def run_tests(begin, argv):
     """Reads --program and --samples, hands both to `begin`, and runs the tests of the main module.
 
-    Where there is no OpenGL at all they are skipped (exit status 77).
+    Without OpenGL the tests are skipped (exit status 77).
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
@@ -45,9 +45,9 @@ class WindowTest(unittest.TestCase):
         self.assertTrue(self.start_server(), "Xvfb does not start")
 
     def start_server(self):
-        # -noreset: without it the server starts anew when a client leaves and no other is there, as
-        # between two calls of xdotool, and turns away who comes at that moment.
-        # -r: no repeated keys, which a slow machine would take a short press for.
+        # -noreset: otherwise the server resets when its last client leaves, for example between two calls
+        # of xdotool, and refuses clients that come at that moment.
+        # -r: no repeated keys. On a slow machine a short press would count as a held key.
         read, write = os.pipe()
         self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24",
                                         "-noreset", "-r", "-nolisten", "tcp", "-fbdir", self.folder.name], pass_fds=[write],
@@ -83,17 +83,17 @@ class WindowTest(unittest.TestCase):
         return self.fail("no window came")
 
     def picture(self):
-        """The bytes of the screen."""
+        """Returns the bytes of the screen."""
         return (pathlib.Path(self.folder.name) / "Xvfb_screen0").read_bytes()
 
     @staticmethod
     def cpu(pid):
-        """Seconds of CPU that a process has used."""
+        """Returns the CPU time of a process in seconds."""
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def settled(self, pid):
-        """Whether the program comes to rest: next to no CPU time in a whole second."""
+        """Waits until the program uses next to no CPU time in a whole second; False if it never does."""
         deadline = time.monotonic() + 100
         while time.monotonic() < deadline:
             before = self.cpu(pid)
@@ -104,7 +104,7 @@ class WindowTest(unittest.TestCase):
 
 
 class State:
-    """What the window says of itself (--state)."""
+    """The state that the window writes for tests (--state)."""
 
     def __init__(self, test, program, path):
         self.test, self.program, self.path = test, program, pathlib.Path(path)
@@ -116,7 +116,7 @@ class State:
         return json.loads(self.path.read_text())
 
     def at_rest(self, seconds=60):
-        """The state once it has been the same for half a second, or after `seconds`."""
+        """Returns the state when it has been the same for half a second, or after `seconds`."""
         deadline = time.monotonic() + seconds
         state, since = self.now(), time.monotonic()
         while time.monotonic() < deadline and time.monotonic() - since < 0.5:
@@ -127,7 +127,7 @@ class State:
         return state
 
     def until(self, holds, what, seconds=120):
-        """Waits for a state that `holds`; returns it."""
+        """Waits until holds(state) is true; returns that state."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             state = self.now()

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walks through every view of a real window and presses the keys of the timeline.
 
-What a key has done is read from the state that the window writes (--state), and for the views from
-a picture of the window. On a run like the demo's, a long one, an empty one and a truncated one.
-Needs Xvfb and xdotool; without them, or without OpenGL, it is skipped (exit status 77).
+The effect of a key is read from the state that the window writes (--state); pictures of the window
+show that the views differ. The traces are those of make_gui_traces.cc. Needs Xvfb and xdotool;
+without them, or without OpenGL, it is skipped (exit status 77).
 """
 
 import argparse
@@ -33,14 +33,14 @@ class Walk(WindowTest):
         return self.state.until(lambda s: s["timeline"] and s["analysis"] and not s["loading"], "loading")
 
     def press(self, keys, holds, what):
-        """Presses keys; the state must come to hold what it did not before."""
+        """Presses keys and waits until holds(state) is true; it must be false before."""
         self.assertFalse(holds(self.state.now()), f"{what}: holds before {keys} is pressed")
         self.xdotool("key", *keys.split())
         self.state.until(holds, f"{what} after {keys}")
         return self.state.at_rest()
 
     def drag(self, begin, end):
-        """Leaves the button down."""
+        """Drags with the left button, which stays down."""
         for words in (("mousemove", *begin), ("mousedown", 1), ("mousemove", *end)):
             self.xdotool(*words)
             self.state.at_rest()
@@ -49,7 +49,7 @@ class Walk(WindowTest):
         for number, view in enumerate(VIEWS[:9]):
             self.xdotool("key", f"alt+{number + 1}")
             self.state.until(lambda s, view=view: s["view"] == view, f"view {view}")
-        for view in VIEWS[9:]:  # those that have no digit, by name
+        for view in VIEWS[9:]:  # views without a digit, by name
             self.xdotool("key", "ctrl+p")
             self.state.until(lambda s: s["commands"], "commands")
             self.xdotool("type", view)
@@ -166,7 +166,7 @@ class Walk(WindowTest):
         self.press("F1", lambda s: not s["help"], "no help")
         folded = self.state.now()["folded"]
         self.quit()
-        # What was marked is there the next time.
+        # The marks are there the next time.
         whole = self.start("run.penstock", "--view", "timeline")
         self.assertEqual((1, 1, folded), (whole["bookmarks"], whole["notes"], whole["folded"]))
         self.press("4", lambda s: abs(s["from"] - kept["from"]) <= 2, "the bookmark of the run before")
@@ -185,7 +185,7 @@ class Walk(WindowTest):
         before = whole["from"] + at * length(whole)
         self.assertAlmostEqual(before, near["from"] + at * length(near), delta=0.02 * length(whole))
         # A drag selects, and the panel below says what is in it.
-        # Step by step, for a frame sees where the pointer is and not how it came there.
+        # The drag goes step by step, because a frame sees only where the pointer is.
         self.drag((500, 330), (650, 332))
         self.state.until(lambda s: s["selection"], "a selection")
         half = self.state.at_rest()["selection"]
@@ -195,7 +195,7 @@ class Walk(WindowTest):
         chosen = self.state.at_rest()["selection"]
         share = (chosen[1] - chosen[0]) / length(near)
         self.assertAlmostEqual(300 / 1062, share, delta=0.05)
-        # A click clears it; a click on a name folds.
+        # A click clears the selection; a click on a name folds its process.
         self.xdotool("mousemove", 900, 520)
         self.state.at_rest()
         self.xdotool("click", 1)
@@ -216,7 +216,7 @@ class Walk(WindowTest):
         self.assertTrue(self.settled(self.program.pid), "an idle window uses the CPU")
         before = self.cpu(self.program.pid)
         time.sleep(5)
-        # Some ticks are left for a machine where other things happen to windows.
+        # A few ticks may pass, because other programs may send the window events.
         self.assertLessEqual(self.cpu(self.program.pid) - before, 0.03)
         self.quit()
 
@@ -240,7 +240,7 @@ def main():
         words = subprocess.run([options.program, "--view", "?"], stderr=subprocess.PIPE, text=True,
                                check=False).stderr
         names = words.split("there is ")[1].split("\n")[0].split(", ")
-        VIEWS = tuple(name for name in names if name != "functions")  # that is a half of the stages view
+        VIEWS = tuple(name for name in names if name != "functions")  # "functions" is half of the stages view
         result = unittest.main(argv=[sys.argv[0], *rest], exit=False).result
     return 0 if result.wasSuccessful() else 1
 

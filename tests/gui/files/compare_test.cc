@@ -189,7 +189,7 @@ TEST(CompareTest, AStageThatIsKeptFromTheCoresIsNotBlamed) {
   quiet.costs = Always({.decode = 2, .augment = 8, .step = 2});
   Synthetic crowded = quiet;
   crowded.costs = Always({.decode = 2, .augment = 20, .step = 2});
-  crowded.cpu_share = 0.35;  // the same CPU time, and less
+  crowded.cpu_share = 0.35;  // so its CPU time is no longer than in `quiet`
   const CompareSentence slower =
       Sentence(DocumentOf(quiet, "a"), DocumentOf(crowded, "b"), Language::kEnglish);
   EXPECT_THAT(slower.why, HasSubstr("waited for cores"));

@@ -45,7 +45,7 @@ TEST_F(ForeignFiles, AFileOfPyTorchsProfilerOpensAsADocument) {
   EXPECT_EQ(document->trace->span_count(), 3U);
   EXPECT_EQ(document->path, folder_ / "run.json");
   ASSERT_TRUE(document->analysis->report.diagnosis.loader.has_value());
-  // The iterator has workers; how many is not in the file.
+  // The iterator has workers, but the file does not say how many.
   EXPECT_FALSE(document->analysis->report.diagnosis.run.loader().config.workers_known);
 }
 

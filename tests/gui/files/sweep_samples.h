@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small sweep as penstock sweep writes it, whose every figure is known.
+// A small sweep with known figures, in the form that penstock sweep writes.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace penstock::gui::testing {
 
-// "" for no prefetch: without workers it makes no difference.
+// A measured cell as JSON. `prefetch`: "-" without workers, because it makes no difference there.
 inline std::string CellText(const std::string& workers, const std::string& prefetch,
                             const std::string& batch, double median, double least, double most,
                             double best, const std::string& more = "") {
@@ -23,7 +23,7 @@ inline std::string CellText(const std::string& workers, const std::string& prefe
       workers, prefetch, batch, median, least, most, median / best, more);
 }
 
-// Workers 0, 2, 4; prefetch 2, 4; batch 64 and one of 16 that failed, one that was not reached.
+// Workers 0, 2, 4; prefetch 2, 4; batch 16, 64. One cell with batch 16 failed, one was not reached.
 inline std::string SweepText() {
   const auto failed = [](const std::string& state, const std::string& error) {
     return fmt::format(

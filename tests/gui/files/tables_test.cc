@@ -23,7 +23,7 @@ using analyzer::testing::SyntheticTrace;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Rows of fields; quotes as RFC 4180 has them.
+// Reads the text as rows of fields (RFC 4180).
 std::vector<std::vector<std::string>> Parse(const std::string& text) {
   std::vector<std::vector<std::string>> rows(1, {""});
   bool quoted = false;
@@ -51,7 +51,7 @@ std::vector<std::vector<std::string>> Parse(const std::string& text) {
   return rows;
 }
 
-// Every row as long as the head, which names each column once.
+// Every row has as many fields as the head, and there are at least `least` rows below it.
 void ExpectTable(const std::string& text, std::size_t least) {
   const auto rows = Parse(text);
   ASSERT_GE(rows.size(), least + 1) << text;

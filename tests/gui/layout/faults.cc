@@ -22,7 +22,7 @@ Box ClipOf(const TextCall& call) {
   return {call.clip.x, call.clip.y, call.clip.z, call.clip.w};
 }
 
-// The box around what is seen of its characters.
+// The box around the visible parts of a text's characters.
 Box SeenBox(const SeenText& text) {
   Box box{1e9F, 1e9F, -1e9F, -1e9F};
   for (const Glyph& glyph : text.glyphs) {
@@ -42,7 +42,8 @@ bool Covered(const Scene& scene, const Glyph& glyph) {
   return scene.Showing(Centre(glyph.seen), glyph.order) < 0.5;
 }
 
-// Characters of both that share more than `slack` pixels in each direction.
+// Whether a visible character of `a` and one of `b` share more than `slack` pixels in both
+// directions.
 bool Collide(const Scene& scene, const SeenText& a, const SeenText& b, float slack) {
   for (const Glyph& one : a.glyphs) {
     for (const Glyph& other : b.glyphs) {
@@ -62,8 +63,7 @@ Rgb Blended(Rgb behind, ImU32 ink) {
              alpha);
 }
 
-// The middle one of the contrasts at five points: a line of a grid behind a character is not what
-// it is read on.
+// The median of the contrasts at five points: a thin line behind a character does not count.
 double ContrastOf(const Scene& scene, const Glyph& glyph) {
   const Box& box = glyph.seen;
   const ImVec2 centre = Centre(box);
@@ -108,7 +108,7 @@ std::string_view NameOf(FaultKind kind) {
 
 std::vector<Fault> Clipped(const Scene& scene) {
   std::vector<Fault> faults;
-  constexpr float kSlack = 1.5F;  // pixels, of rounding
+  constexpr float kSlack = 1.5F;  // pixels that rounding may cost
   const Box screen{0, 0, scene.size().x, scene.size().y};
   for (const SeenText& text : scene.texts()) {
     const TextCall& call = text.call;
@@ -119,7 +119,8 @@ std::vector<Fault> Clipped(const Scene& scene) {
     if (above_or_below && text.scrolls) continue;
     const bool wide =
         !text.scrolls_sideways && (box.x0 < clip.x0 - kSlack || box.x1 > clip.x1 + kSlack);
-    // A line is higher than its characters: those count, where they are drawn.
+    // A line is higher than its characters, so its edges have room to spare. For the characters the
+    // drawn boxes count.
     const float spare = 0.3F * call.size;
     bool high = box.y0 < clip.y0 - spare || box.y1 > clip.y1 + spare;
     for (const Glyph& glyph : text.glyphs) {
@@ -155,7 +156,7 @@ std::vector<Fault> Overlapping(const Scene& scene, const Looked& how) {
     for (std::size_t j = i + 1; j < candidates.size(); ++j) {
       const Candidate& b = candidates[j];
       if (b.box.y0 >= a.box.y1) break;
-      if (a.text->root != b.text->root) continue;  // one lies over the other on purpose
+      if (a.text->root != b.text->root) continue;  // one window lies over the other on purpose
       const Box both = Common(a.box, b.box);
       if (both.width() <= slack || both.height() <= slack) continue;
       if (!Collide(scene, *a.text, *b.text, slack)) continue;
@@ -183,7 +184,7 @@ std::vector<Fault> Faint(const Scene& scene, const Looked& how) {
       worst = contrast;
       where = glyph.seen;
     }
-    // Colours have 256 steps a channel.
+    // The 256 steps of a colour channel cost up to 0.05.
     if (worst >= least - 0.05 || (text.call.colour >> 24) == 0) continue;
     faults.push_back(
         {FaultKind::kFaint, text.call.text, fmt::format("contrast {:.2f}", worst), where});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with the texts of a frame: cut off, drawn over, too faint, in the other language.
+// Finds faults in the texts of a frame: cut off, drawn over, too faint, in the other language.
 #pragma once
 
 #include <cstdint>
@@ -28,31 +28,31 @@ struct Fault {
 struct Looked {
   float scale = 1;  // pixels per logical pixel
   Language language = Language::kEnglish;
-  std::vector<std::string> names = {};  // of the trace: they are nobody's to translate
-  const ImFont* code = nullptr;         // what is written in it is to be typed
-  const ImFont* bold = nullptr;         // large from 18.66 pixels on
+  std::vector<std::string> names = {};  // names in the trace, which are not translated
+  const ImFont* code = nullptr;         // the font of code and commands
+  const ImFont* bold = nullptr;         // counts as large from 18.66 pixels on
 };
 
-// Texts that are cut off although no scrolling shows the rest, and those of which nothing is left.
+// Texts that are cut off, partly or wholly, although no scrolling shows the rest.
 [[nodiscard]] std::vector<Fault> Clipped(const Scene& scene);
 // Characters that lie on characters of another text of the same window.
 [[nodiscard]] std::vector<Fault> Overlapping(const Scene& scene, const Looked& how);
-// Characters whose contrast with what is behind them is below WCAG's level AA: 4.5, or 3 for large
-// ones (24 pixels, bold 18.66) and what is disabled. Source: WCAG 2.1, 1.4.3.
+// Characters whose contrast with their background is below WCAG's level AA: 4.5, or 3 for large
+// characters (24 pixels, bold 18.66) and for disabled ones. Source: WCAG 2.1, 1.4.3.
 [[nodiscard]] std::vector<Fault> Faint(const Scene& scene, const Looked& how);
 // English words in a Chinese window, and Chinese ones in an English window.
 [[nodiscard]] std::vector<Fault> Untranslated(const Scene& scene, const Looked& how);
 
-// Texts that end in an ellipsis. Paths keep the end that tells them apart, so they are not among
-// them.
+// Texts that end in an ellipsis. A shortened path has its ellipsis elsewhere and is left out: it
+// keeps the end, which tells paths apart.
 [[nodiscard]] std::vector<SeenText> Shortened(const Scene& scene);
-// What tips and cards over the window say, without spaces.
+// The texts of tips and cards over the window, without spaces.
 [[nodiscard]] std::string TextOver(const Scene& scene, const SeenText& shortened);
-// Whether a tip or card over the window says what `shortened` says, and more.
+// Whether a tip or card over the window shows the whole text that `shortened` begins.
 [[nodiscard]] bool Explained(const Scene& scene, const SeenText& shortened);
 
-// The English words of `text` that ought to be Chinese, "" for none: all but names, paths, code,
-// units, keys and words that the Chinese texts keep.
+// The English words of `text` that ought to be Chinese; "": none. Names, paths, code, units, keys
+// and the words that Chinese texts keep do not count.
 [[nodiscard]] std::string EnglishIn(std::string_view text, const std::vector<std::string>& names);
 
 }  // namespace penstock::gui::testing

@@ -19,7 +19,7 @@ namespace {
 
 struct Wanted {
   bool full = false;
-  std::uint64_t spans = 0;  // of the long trace; 0: by `full`
+  std::uint64_t spans = 0;  // length of the long trace; 0: `full` decides
   std::string subject;
   std::string view;
   std::string look;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The check of layouts finds what it is for, and only that.
+// The check of layouts finds each kind of fault, and nothing in sound frames.
 #include "tests/gui/layout/faults.h"
 
 #include <gtest/gtest.h>
@@ -146,7 +146,7 @@ TEST_F(LayoutFaults, ContrastIsThatWithWhatIsBehind) {
     Say(list, 20, 20, "on white", kGrey);
     list->AddRectFilled({10, 50}, {300, 80}, Ink(kBlack));
     Say(list, 20, 56, "on black", kGrey);
-    // Half of it is black.
+    // A half-transparent black covers the white.
     list->AddRectFilled({10, 90}, {300, 120}, Ink(kBlack, 0.5));
     Say(list, 20, 96, "on grey", kGrey);
   });

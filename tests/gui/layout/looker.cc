@@ -20,7 +20,7 @@ namespace {
 
 const ImVec2 kNowhere{-1000, -1000};
 
-// Numbers differ from look to look.
+// Two looks may show different numbers in the same text.
 std::string WithoutDigits(std::string text) {
   for (char& c : text) {
     if (std::isdigit(static_cast<unsigned char>(c)) != 0) c = '0';
@@ -107,7 +107,7 @@ void Looker::VisitView(const Subject& subject, const ViewInfo& view) {
   workspace.timeline.view.Show(whole);
 }
 
-// What lies over the view, once for each look.
+// Checks the dialogs, which lie over the view, once for each look.
 void Looker::VisitDialogs(const Subject& subject) {
   if (subject.name != "demo") return;
   Workspace& workspace = window_->app().workspace();
@@ -149,7 +149,7 @@ void Looker::SettleAndCheck(const Place& place) {
   ImGui::GetIO().MousePos = kNowhere;
   App& app = window_->app();
   Frames(3);
-  // A stretch and a comparison are worked out on threads of their own.
+  // A selected interval and a comparison are computed on threads of their own.
   while (app.workspace().ranges->busy() || app.waiting()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     Frames(1);
@@ -160,7 +160,7 @@ void Looker::SettleAndCheck(const Place& place) {
   Scroll(place);
 }
 
-// From page to page, to the end.
+// Scrolls all windows page by page to the end, and checks each page.
 void Looker::Scroll(const Place& place) {
   for (int page = 1; page < 8; ++page) {
     bool moved = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws the dashboard as a person may have it, and gathers what is wrong with its texts.
+// Draws the dashboard in windows as people may have them, and gathers the faults of its texts.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace penstock::gui::testing {
 
-// A window.
+// The properties of a window.
 struct Look {
   int width = 1280;
   int height = 720;
@@ -27,7 +27,7 @@ struct Look {
 // "1280x720 dark en"
 [[nodiscard]] std::string NameOf(const Look& look);
 
-// A fault, the same in several looks.
+// A fault, and the looks that have it.
 struct Report {
   Fault first;
   std::string place;  // subject and view
@@ -36,15 +36,15 @@ struct Report {
 
 class Looker {
  public:
-  // Only subjects and views whose names contain these.
+  // Looks only at subjects and views whose names contain these.
   Looker(std::string_view subject, std::string_view view) : subject_(subject), view_(view) {}
 
-  // All of them in all of their states.
+  // Looks at all views of all subjects, each in several states.
   void LookAt(std::vector<Subject>& subjects, const Look& look);
 
   [[nodiscard]] const std::map<std::string, Report>& reports() const { return reports_; }
-  [[nodiscard]] std::size_t frames() const { return frames_; }  // that were checked
-  [[nodiscard]] std::size_t texts() const { return texts_; }    // in them
+  [[nodiscard]] std::size_t frames() const { return frames_; }  // checked frames
+  [[nodiscard]] std::size_t texts() const { return texts_; }    // texts in these frames
 
  private:
   // What is open and how it is shown.

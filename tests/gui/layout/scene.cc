@@ -36,7 +36,7 @@ std::uint8_t Rounded(double value) {
   return static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 255.0)));
 }
 
-// Whether scrolling its window, or one that this lies in, reaches what is above or below.
+// Whether scrolling the text's window, or a window around that, reaches what is above or below.
 bool ScrollReaches(const ImGuiWindow& window, const TextCall& call) {
   for (const ImGuiWindow* w = &window; w != nullptr; w = w->ParentWindow) {
     const bool moves = w->ScrollMax.y > 0 && (w->Flags & ImGuiWindowFlags_NoScrollbar) == 0;
@@ -49,12 +49,12 @@ bool ScrollReaches(const ImGuiWindow& window, const TextCall& call) {
   return false;
 }
 
-// Whether its scroll bar reaches what is beside the window.
+// Whether the window's scroll bar reaches what is beside the window.
 bool ScrollsSideways(const ImGuiWindow& window) {
   return window.ScrollMax.x > 0 && (window.Flags & ImGuiWindowFlags_HorizontalScrollbar) != 0;
 }
 
-// Something narrower than its window cuts it off above or below.
+// Whether a clip rectangle lower than the window cuts the text off.
 bool HasOwnEdges(const ImGuiWindow& window, const TextCall& call) {
   return call.clip.y > window.InnerClipRect.Min.y + 1 ||
          call.clip.w < window.InnerClipRect.Max.y - 1;
@@ -81,7 +81,7 @@ Scene::Scene(const ImDrawData& data, std::vector<TextCall> calls, bool scrolls_b
   }
   for (TextCall& call : calls) {
     const auto layer = layers.find(call.list);
-    if (layer == layers.end()) continue;  // of a window that is not shown yet
+    if (layer == layers.end()) continue;  // its window is not shown yet
     SeenText text;
     text.layer = layer->second;
     const auto owner = owners.find(call.list);
@@ -125,7 +125,7 @@ void Scene::AddList(const ImDrawList& list, std::size_t layer) {
         fill.colour[k] = vertex.col;
         plain = plain && vertex.uv.x == white.x && vertex.uv.y == white.y;
       }
-      // The text whose vertices they are, if any: the last that begins at or before them.
+      // The text that these vertices belong to, if any: the last one that begins at or before them.
       auto text = std::partition_point(begin, end,
                                        [&](const SeenText& t) { return t.call.first <= index[0]; });
       if (text != begin && index[0] < std::prev(text)->call.end) {
@@ -164,7 +164,7 @@ void Scene::AddFill(const Fill& fill) {
   fills_.push_back(fill);
 }
 
-// use(fill, its colour at the point).
+// Calls use(fill, its colour at the point) for the fills that cover the point, in order.
 template <class Use>
 void Scene::ForFills(ImVec2 at, const Use& use) const {
   if (!Contains({0, 0, size_.x, size_.y}, at)) return;

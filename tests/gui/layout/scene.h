@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a frame shows: its fills in the order in which they are drawn, and where each character of
-// each text came out. A value of one frame's draw data, which it does not need afterwards.
+// What a frame shows: its fills in the order in which they are drawn, and the place of each
+// character of each text. A value made from the draw data of one frame; it outlives that data.
 #pragma once
 
 #include <imgui.h>
@@ -31,30 +31,30 @@ struct Box {
 struct Glyph {
   Box ink;                // all of it
   Box seen;               // what its clip rectangle leaves
-  std::size_t order = 0;  // among all that was drawn
+  std::size_t order = 0;  // its number among all fills and characters of the frame
   ImU32 colour = 0;
 };
 
 struct SeenText {
   TextCall call;
   std::vector<Glyph> glyphs;
-  std::size_t layer = 0;  // its list among those of the frame
-  std::string window;     // that it is drawn in, and the outermost that this is part of
-  std::string root;
-  bool scrolls = false;  // what of it lies above or below is reached by scrolling
+  std::size_t layer = 0;  // number of its draw list in the frame
+  std::string window;     // the window that it is drawn in
+  std::string root;       // the outermost window around `window`
+  bool scrolls = false;   // scrolling reaches the parts above or below
   bool scrolls_sideways = false;
 };
 
 class Scene {
  public:
-  // `scrolls_by_itself`: the view has rows that it moves and cuts off without ImGui's scrolling.
+  // `scrolls_by_itself`: the view moves and cuts off its rows without ImGui's scrolling.
   // Requires: ImGui::Render() has been called, and `calls` are those of this frame.
   Scene(const ImDrawData& data, std::vector<TextCall> calls, bool scrolls_by_itself);
 
   [[nodiscard]] const std::vector<SeenText>& texts() const { return texts_; }
-  // The colour at a point of all fills that were drawn before `order`.
+  // The colour that the fills before number `order` make at a point.
   [[nodiscard]] Rgb Behind(ImVec2 at, std::size_t order) const;
-  // Which part of what had been drawn there shows through what came later; 1: all.
+  // How much of the colour at a point shows through the fills after number `order`; 1: all.
   [[nodiscard]] double Showing(ImVec2 at, std::size_t order) const;
   [[nodiscard]] ImVec2 size() const { return size_; }
 
@@ -74,7 +74,7 @@ class Scene {
   int columns_ = 0;
   int rows_ = 0;
   std::vector<Fill> fills_;
-  std::vector<std::vector<std::size_t>> cells_;  // of a grid: fills that touch each, in order
+  std::vector<std::vector<std::size_t>> cells_;  // for each cell of a grid its fills, in order
   std::vector<SeenText> texts_;
   std::size_t order_ = 0;
 };

@@ -35,7 +35,7 @@ Value Must(Result<Value> result) {
   return std::move(*result);
 }
 
-// What a trace calls things. Paths are known by their slashes.
+// The names in a trace. Paths are left out: their slashes identify them.
 std::vector<std::string> NamesOf(const Document& document) {
   std::vector<std::string> names;
   const auto add = [&](std::string_view name) {
@@ -67,11 +67,11 @@ std::vector<std::string> NamesOf(const Document& document) {
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  // A stage has a name in both languages.
+  // The names of stages are translated.
   for (std::uint8_t stage = 0; stage < wire::kStageCount; ++stage) {
     std::erase(names, std::string(traces::StageName(static_cast<traces::StageId>(stage))));
   }
-  // The longest first, so that a name in a name leaves nothing of it.
+  // The longest first: otherwise a name inside another name would be erased before it.
   std::stable_sort(names.begin(), names.end(),
                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
   return names;
@@ -117,7 +117,7 @@ std::unique_ptr<traces::Trace> Contended() {
   return analyzer::testing::SyntheticTrace(run);
 }
 
-// Of PyTorch's profiler, with the loader's own annotations.
+// A file of PyTorch's profiler, with the annotations of the loader.
 std::string KinetoText() {
   std::string text = R"({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [)";
   const auto event = [&](const char* category, int thread, int at, int length, const char* name) {
@@ -186,7 +186,7 @@ CREATE TABLE ThreadNames(nameId INTEGER, globalTid INTEGER);
   if (!written) throw std::runtime_error("Nsight's database: " + problem);
 }
 
-// As it is when it has been drawn once and the recorder writes on.
+// The document of a trace that is still being written.
 Document Growing(Document document) {
   document.live = Live::kWriting;
   document.analysis = Analyse(*document.trace, document.path.string(), true);
@@ -200,7 +200,7 @@ std::unique_ptr<traces::Trace> Ranks() {
   return traces::MakeTrace(analyzer::testing::TraceOfAll(run));
 }
 
-// What has a loop and no loader that is known.
+// A run with a training loop, but without a known loader.
 std::unique_ptr<traces::Trace> Alone() {
   Synthetic run;
   run.workers = 0;

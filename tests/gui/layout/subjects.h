@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the check looks at: traces of every kind that people open, made here.
+// The documents that the check looks at: every kind of trace that people open, made here.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct Subject {
   std::string name;
   Document document;
   std::optional<Document> other;   // to compare with
-  bool sweep = false;              // a sweep is open besides
-  std::vector<std::string> names;  // that are the trace's own
+  bool sweep = false;              // a sweep is open too
+  std::vector<std::string> names;  // names in the trace
 };
 
-// demo, long (of so many spans), gpu, empty, cut, live, contended, several (loaders), alone (no
-// loader), kineto, nsight, ranks, functions, compare. Throws where one cannot be made.
+// Makes demo, long (with `long_spans` spans), gpu, empty, cut, live, contended, several (loaders),
+// alone (no loader), kineto, nsight, ranks, functions, compare. Throws if one cannot be made.
 [[nodiscard]] std::vector<Subject> MakeSubjects(std::uint64_t long_spans);
 
 }  // namespace penstock::gui::testing

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
-// The linker sends each call of ImDrawList::AddText() to the function __wrap_ of it; __real_ is the
-// library's own. The longer one has another type of font from Dear ImGui 1.92 on, and thereby
-// another name: the library has one of the two.
+// The linker sends each call of ImDrawList::AddText() to its __wrap_ function; the __real_ function
+// is the library's own. From Dear ImGui 1.92 on, the longer overload takes another type of font, so
+// its symbol has another name. The library has one of the two.
 #define PENSTOCK_LONG_CONST "_ZN10ImDrawList7AddTextEPK6ImFontfRK6ImVec2jPKcS7_fPK6ImVec4"
 #define PENSTOCK_LONG_MUTABLE "_ZN10ImDrawList7AddTextEP6ImFontfRK6ImVec2jPKcS6_fPK6ImVec4"
 #define PENSTOCK_SHORT "_ZN10ImDrawList7AddTextERK6ImVec2jPKcS4_"
@@ -78,7 +78,7 @@ void WrapLongMutable(ImDrawList* list, const ImFont* font, float size, const ImV
   Note(RealLongMutable, list, font, size, at, colour, begin, end, wrap, fine);
 }
 
-// As the library's own does it.
+// Calls the longer overload, as the library's own function does.
 void WrapShort(ImDrawList* list, const ImVec2& at, ImU32 colour, const char* begin,
                const char* end) {
   list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), at, colour, begin, end);

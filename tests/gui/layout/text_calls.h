@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every text that Dear ImGui is asked to draw, by whom ever: by our views or by its own widgets. A
-// program that uses this is linked with what CMakeLists.txt says there, so that the calls come by.
-// One thread.
+// Notes every text that our views or Dear ImGui's own widgets draw. A program that uses this must
+// be linked with the options of gui_layout in tests/gui/CMakeLists.txt. One thread.
 #pragma once
 
 #include <imgui.h>
@@ -17,15 +16,16 @@ struct TextCall {
   std::string text;
   const ImFont* font = nullptr;
   float size = 0;  // height of a line
-  ImVec2 min;      // where it stands as it was laid out, whatever is cut off
+  ImVec2 min;      // the corners of the whole text, also of a part that is cut off
   ImVec2 max;
   ImU32 colour = 0;
-  ImVec4 clip;    // what cuts it off: x0, y0, x1, y1
-  int first = 0;  // its vertices in the list
+  ImVec4 clip;    // the clip rectangle: x0, y0, x1, y1
+  int first = 0;  // its vertices in the list: [first, end)
   int end = 0;
 };
 
-// What was drawn since the last call. Throws away what came before the frame that is wanted.
+// Returns and forgets the texts since the last call. Call it before a frame too, to forget older
+// ones.
 [[nodiscard]] std::vector<TextCall> TakeTextCalls();
 
 }  // namespace penstock::gui::testing

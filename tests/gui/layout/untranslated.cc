@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which words of a window are in the other language.
+// Finds the words of a window that are in the other language.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,8 +11,8 @@
 namespace penstock::gui::testing {
 namespace {
 
-// What Chinese writers leave as it is: units, names of products, keys, and words that are to be
-// found under this name in code or in a program's output.
+// Words that Chinese texts keep: units, names of products, keys, and words that stand like this in
+// code or in a program's output.
 constexpr std::array<std::string_view, 31> kKept = {
     "ms",      "us",         "ns",     "px",     "Penstock", "penstock", "Python", "python",
     "Pillow",  "pillow",     "Kineto", "Nsight", "Perfetto", "Kornia",   "Numba",  "torch",
@@ -27,7 +27,7 @@ bool IsUpper(char c) {
   return std::isupper(static_cast<unsigned char>(c)) != 0;
 }
 
-// A word in a text without what stands before and after it.
+// A word without the punctuation before and after it.
 std::string_view Trimmed(std::string_view word) {
   const auto keeps = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   while (!word.empty() && !keeps(word.front())) word.remove_prefix(1);
@@ -35,21 +35,21 @@ std::string_view Trimmed(std::string_view word) {
   return word;
 }
 
-// Letters alone, perhaps with a hyphen or an apostrophe between them: a word, and no path,
-// identifier, number with its unit or call.
+// Whether it has only letters, hyphens and apostrophes. Paths, identifiers, calls and numbers with
+// a unit have other characters too.
 bool IsWord(std::string_view word) {
   return std::all_of(word.begin(), word.end(),
                      [](char c) { return IsLetter(c) || c == '-' || c == '\''; });
 }
 
-// "GPU", "DataLoader", "pH": no word of a sentence has such capitals.
+// Whether it is a name ("GPU", "DataLoader", "pH"): no other word has capitals inside.
 bool IsName(std::string_view word) {
   const auto upper = static_cast<std::size_t>(std::count_if(word.begin(), word.end(), IsUpper));
   return word.size() < 2 || upper > 1 || (upper == 1 && !IsUpper(word.front())) ||
          std::find(kKept.begin(), kKept.end(), word) != kKept.end();
 }
 
-// Where it stands by itself: the name "jpeg" is no part of "simplejpeg", nor is "deepcopy" all of
+// Erases `part` where it stands by itself: not the "jpeg" in "simplejpeg", nor the "deepcopy" in
 // "copy.deepcopy".
 void Erase(std::string& text, std::string_view part) {
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
@@ -61,7 +61,7 @@ void Erase(std::string& text, std::string_view part) {
   }
 }
 
-// Takes the beginning of a name off the end of a text that was shortened there.
+// Erases the beginning of a name at the end of a text that was shortened there.
 void EraseBeginning(std::string& text, std::string_view name) {
   const std::size_t at = text.rfind(name.substr(0, 3));
   if (at != std::string::npos && name.starts_with(std::string_view(text).substr(at))) {
@@ -69,7 +69,7 @@ void EraseBeginning(std::string& text, std::string_view name) {
   }
 }
 
-// "read()", "--data", "mean=0.5": not a word of a sentence.
+// Whether it is code ("read()", "--data", "mean=0.5") and not a word of a sentence.
 bool IsCode(std::string_view word) {
   const std::size_t bracket = word.find('(');
   const bool call = bracket != std::string_view::npos && bracket > 0 && IsLetter(word[bracket - 1]);
@@ -81,8 +81,8 @@ bool HasChinese(std::string_view text) {
   return text.find_first_of("\xe4\xe5\xe6\xe7\xe8\xe9") != std::string_view::npos;
 }
 
-// The lines of a tip are one text, in which names go on from one to the next. Elsewhere a line that
-// ends with a space goes on in the next.
+// Joins lines to whole texts. The lines of a tip are one text, because a name may go on in the next
+// line. Elsewhere a line that ends with a space goes on in the next.
 std::vector<SeenText> WholeTexts(const Scene& scene) {
   std::vector<SeenText> whole;
   for (const SeenText& text : scene.texts()) {
@@ -111,7 +111,8 @@ std::string EnglishIn(std::string_view text, const std::vector<std::string>& nam
   std::string english;
   std::string_view before;
   for (std::size_t at = 0; at < left.size();) {
-    // A word goes on over what joins the parts of a path, an identifier or a call.
+    // A word ends at a space, a "+" or a character beyond ASCII. So a path, an identifier or a call
+    // is one word.
     std::size_t end = at;
     while (end < left.size() && left[end] > ' ' && left[end] <= '~' && left[end] != '+') ++end;
     const std::string_view whole = std::string_view(left).substr(at, end - at);
@@ -134,14 +135,14 @@ std::vector<Fault> Untranslated(const Scene& scene, const Looked& how) {
     const auto seen = [](const Glyph& glyph) { return !glyph.seen.empty(); };
     if (std::none_of(text.glyphs.begin(), text.glyphs.end(), seen)) continue;
     if (text.call.font == how.code || !known.insert(said).second) continue;
-    if (said == TextOf(Text::kLanguageTip, how.language)) continue;  // it leads to the other one
+    if (said == TextOf(Text::kLanguageTip, how.language)) continue;  // names the other language
     std::string wrong;
     if (how.language == Language::kChinese) {
       wrong = EnglishIn(said, how.names);
     } else {
       std::string left = said;
       for (const std::string& name : how.names) Erase(left, name);
-      Erase(left, "中文");  // the button that leads there
+      Erase(left, "中文");  // the button that switches to Chinese
       if (HasChinese(left)) wrong = left;
     }
     if (wrong.empty()) continue;

@@ -178,7 +178,7 @@ TEST_F(SlowFunctionsTest, SlowSamplesSayWhatTheyDoMore) {
   EXPECT_NEAR(slow.functions[0].slow - slow.functions[0].others, 0.010, 1e-6);
 }
 
-// How a definition may look, and the lines of it that belong to it.
+// A file with a definition, and the first and the last line of the function.
 struct SourceCase {
   std::string text;
   std::uint32_t first;

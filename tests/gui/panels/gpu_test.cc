@@ -76,7 +76,7 @@ TEST(GpuModelTest, CallsAreListedByNameAndNoCopyIsCountedTwice) {
   EXPECT_EQ(gpu.call_rows[0].stage, traces::StageId::kCall);
 }
 
-// The runtime's calls are all that is known where CUPTI was not to be had.
+// Without CUPTI, only the calls of the runtime are recorded.
 TEST(GpuModelTest, WithoutStreamsTheCallsSayWhatWasCopied) {
   traces::TraceData data = testing::MakeGpuRun({});
   data.spans.back().clear();
@@ -112,7 +112,7 @@ TEST(GpuModelTest, ASelectionIsTheStretchThatSharesAreOf) {
   EXPECT_NEAR(Sum(gpu.idle()) + gpu.activity.computing, 0.5, 0.004);
 }
 
-// Copies back are of a device, too: a stretch without them is no trace without a GPU.
+// A trace whose only device spans are copies back has a GPU, also if a selection holds none.
 TEST(GpuModelTest, ASelectionWithoutAnyLeavesATraceThatHasSome) {
   traces::TraceData data = testing::MakeGpuRun({.copy = 0, .counters = false});
   std::erase_if(data.spans.back(),

@@ -39,7 +39,7 @@ TEST(IoModelTest, FilesHoldTheirReadsAndTheLongestComesFirst) {
     reads += io.files[i].reads;
     EXPECT_LE(io.files[i].wall, io.files[0].wall);
     EXPECT_EQ(io.files[i].sample_count, 3U);
-    EXPECT_TRUE(io.files[i].more_samples);  // 8 different ones
+    EXPECT_TRUE(io.files[i].more_samples);  // a file is read for 8 samples
   }
   EXPECT_EQ(reads, io.reads);
   const auto order = SortFiles(*document.trace, io.files, FileColumn::kPath, false);
@@ -141,9 +141,9 @@ TEST(SeriesTest, SpreadsByTheShareOfEachBin) {
   EXPECT_DOUBLE_EQ(series.value[1], 2);
   EXPECT_DOUBLE_EQ(series.value[2], 4);
   EXPECT_DOUBLE_EQ(series.value[3], 2);
-  series.Spread(9, 11, 2);   // half of it outside
-  series.Spread(20, 30, 5);  // all of it
-  series.Spread(4, 4, 1);    // a moment
+  series.Spread(9, 11, 2);   // half of it lies outside
+  series.Spread(20, 30, 5);  // all of it lies outside
+  series.Spread(4, 4, 1);    // no length
   EXPECT_DOUBLE_EQ(series.sum(), 10);
   EXPECT_DOUBLE_EQ(series.At(4.2), 1);
   EXPECT_DOUBLE_EQ(series.At(-1), 0);

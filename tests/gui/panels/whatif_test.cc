@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sliders against `penstock whatif`: both must say the same.
+// The sliders and `penstock whatif` must predict the same.
 #include "gui/model/panels/whatif.h"
 
 #include <gtest/gtest.h>

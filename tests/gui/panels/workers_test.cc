@@ -53,13 +53,13 @@ TEST(WorkersModelTest, TheStragglerIsTheOneThatIsSlow) {
 
 TEST(WorkersModelTest, MemoryThatGrowsHasASlopeAndMemoryThatDoesNotHasNone) {
   traces::TraceData data = testing::MakeGpuRun({});
-  // A process that has ended is said to have no memory.
+  // After a process has ended, its memory is recorded as 0.
   data.counters.push_back(data.counters.back());
   data.counters.back().name = data.Intern("uss_bytes");
   data.counters.back().process = ProcessId{1};
   data.counters.back().at = analyzer::testing::Ms(3100);
   data.counters.back().value = 0;
-  // The same over twenty times the time: some seconds are too short for a slope.
+  // The same samples over twenty times the time, because a few seconds are too short for a slope.
   traces::TraceData longer = data;
   const WorkersModel brief = WorkersOf(std::move(data));
   EXPECT_FALSE(brief.workers[0].growth_known);

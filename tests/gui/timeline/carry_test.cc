@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A person stays where they are when a recording grows under them.
+// The view stays in its place when the recording grows.
 #include "gui/model/timeline/carry.h"
 
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST(CarryTest, NotesJumpsAndPinsMoveAlong) {
   EXPECT_EQ(carried.pins, state.pins);
   const std::vector<Row> rows = LayOutRows(now, {}, carried);
   EXPECT_TRUE(rows.front().pinned);
-  EXPECT_EQ(rows.front().lane, 1U);  // the lane of that thread, which stands elsewhere now
+  EXPECT_EQ(rows.front().lane, 1U);  // the lane of that thread has another index now
 }
 
 TEST(CarryTest, ASpanThatIsNotThereAnyMoreIsLetGo) {

@@ -31,7 +31,7 @@ struct Shares {
   std::size_t boxes = 0;
 };
 
-// Area that boxes cover, per stage, as a fraction of the window.
+// The area that boxes cover, by stage, as a fraction of the window.
 Shares Drawn(const Timeline& timeline, Window window) {
   std::vector<Box> boxes;
   LayOut(timeline.lanes[0].levels[0], timeline.length, window, boxes);
@@ -49,7 +49,7 @@ Shares Drawn(const Timeline& timeline, Window window) {
   return shares;
 }
 
-// The same, from the spans.
+// The same shares, computed from the spans.
 Shares Real(const Timeline& timeline, Window window) {
   const Level& level = timeline.lanes[0].levels[0];
   Shares shares;
@@ -73,7 +73,7 @@ TEST(DensityTest, BoxesCoverWhatTheSpansCoverAtEveryZoom) {
     const Shares real = Real(timeline, window);
     for (const StageId stage : {StageId::kRead, StageId::kDecode}) {
       const auto s = static_cast<std::size_t>(stage);
-      // Heights are steps of a twelfth.
+      // Heights are rounded to twelfths.
       EXPECT_NEAR(drawn.of[s], real.of[s], 0.05) << "zoom " << zoom;
     }
   }

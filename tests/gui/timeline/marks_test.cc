@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a person leaves in a trace is there the next time.
+// The marks that a person leaves in a trace are there the next time.
 #include "gui/model/timeline/marks.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(MarksTest, SurviveAsText) {
   EXPECT_EQ(ParseMarks(MarksText(marks)), marks);
 }
 
-// A recording that is packed, or that had begun earlier than it seemed.
+// The begin of a trace moves when it is packed, or when an earlier span is recorded late.
 TEST(MarksTest, KeepTheirTimeInATraceThatBeginsEarlier) {
   const Timeline before = testing::TimelineOf({Steps(0), Steps(0)});
   const Timeline after = testing::TimelineOf({Steps(-700), Steps(0)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A timeline before its spans are there: the same rows, and the same stages at the same places.
+// A timeline before its spans are read has the same rows, and the same stages at the same places.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ std::unique_ptr<traces::Trace> LongRun() {
   return testing::MakeThreads(threads);
 }
 
-// Share of each stage in columns of `window`.
+// The share of each stage in each column of `window`.
 std::vector<std::array<double, wire::kStageCount>> Columns(const Level& level, std::int64_t length,
                                                            const Window& window) {
   std::vector<Box> boxes;
@@ -84,7 +84,7 @@ TEST(PreviewTimelineTest, ShowsTheStagesWhereTheSpansAre) {
       const auto b = Columns(preview.lanes[l].levels[v], whole.length, window);
       for (std::size_t c = 0; c < a.size(); ++c) {
         for (std::size_t s = 0; s < wire::kStageCount; ++s) {
-          // Heights come in twelfths; an edge of a long span may fall inside a cell.
+          // Heights are rounded to twelfths, and an edge of a long span may lie inside a cell.
           EXPECT_NEAR(a[c][s], b[c][s], 0.26) << "level " << v << " column " << c << " stage " << s;
         }
       }

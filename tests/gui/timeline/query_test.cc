@@ -126,7 +126,7 @@ TEST(SearchTest, AFileIsFoundWithAllThatWasDoneForItsSamples) {
         {5, 20, StageId::kDecode, 0, "PIL.load", "", 7},
         {30, 5, StageId::kRead, 0, "", "/data/dog.jpg", 8},
         {35, 20, StageId::kDecode, 0, "PIL.load", "", 8},
-        {60, 5, StageId::kDecode, 1, "PIL.load", "", 7},  // of another epoch, from a cache
+        {60, 5, StageId::kDecode, 1, "PIL.load", "", 7},  // in another batch, without a read
         {70, 5, StageId::kRead, 1, "", "/data/cat.jpg"}}});
   const Timeline timeline = *BuildTimeline(*trace);
   const auto starts = [&](std::string_view text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a person keeps in the timeline: pinned rows, notes, the way back.
+// Pinned rows, notes, and the way back from jumps.
 #include <gtest/gtest.h>
 
 #include "gui/model/timeline/timeline_state.h"
@@ -42,7 +42,7 @@ TEST(PinsTest, WhatIsNotThereAnyMoreIsPassedOver) {
   EXPECT_EQ(PinnedHeight(LayOutRows(timeline, {}, state)), 0);
 }
 
-// A later analysis may know more counters, or fewer: the pinned one is not the one in its place.
+// A later analysis may have more counters or fewer, so the pinned counter may have another index.
 TEST(PinsTest, ACounterIsFoundByWhatItCountsNotByItsPlace) {
   const Timeline timeline = TwoWorkers();
   const auto track = [](CounterKind kind, std::uint32_t process) {
@@ -78,7 +78,7 @@ TEST(RowMapTest, FindsTheRowOfALevelThePinnedOneFirstAndTheGroupWhereItIsFolded)
   state.TogglePin({RowKind::kLevel, 101, 101});
   rows = LayOutRows(timeline, {}, state);
   EXPECT_TRUE(RowMap(timeline, rows).Of(decode)->pinned);
-  EXPECT_EQ(ScrollTo(rows, decode, 33, 10), 33);  // it is in sight anyway
+  EXPECT_EQ(ScrollTo(rows, decode, 33, 10), 33);  // a pinned row is always in sight
   state.pins.clear();
   state.FoldAll(timeline, true);
   rows = LayOutRows(timeline, {}, state);
@@ -104,7 +104,7 @@ TEST(HistoryTest, BackUndoesJumpsAndForwardRepeatsThem) {
   EXPECT_FALSE(state.Forward());
   EXPECT_TRUE(state.Back());
   state.Jump({1'000, 2'000});
-  EXPECT_FALSE(state.Forward());  // another way was taken
+  EXPECT_FALSE(state.Forward());  // a new jump forgets the views ahead
 }
 
 TEST(NotesTest, ANoteIsOfTheSelectionElseTheSpanElseTheView) {

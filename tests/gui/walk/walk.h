@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A person at work: injected keys and mouse, frame by frame, without a window. What the input must
-// have done is read from the workspace.
+// Plays a person's keys and mouse, frame by frame, without a window. Tests read the effect of the
+// input from the workspace.
 #pragma once
 
 #include <GLFW/glfw3.h>
@@ -45,7 +45,7 @@ class Walk : public ::testing::Test {
     }
   }
 
-  // The program is left and started anew.
+  // Leaves the program and starts it anew.
   void Restart() {
     window_->Restart();
     app_ = &window_->app();
@@ -60,7 +60,7 @@ class Walk : public ::testing::Test {
     Frames(1);
   }
 
-  // From the next frame on.
+  // Holds these modifiers from the next frame on.
   void Hold(bool ctrl, bool alt, bool shift) {
     const auto set = [this](int key, int bit, bool down) {
       if (((mods_ & bit) != 0) == down) return;
@@ -95,7 +95,7 @@ class Walk : public ::testing::Test {
     Frames(1);
   }
 
-  // Frames until what is made on another thread is there.
+  // Draws frames until `holds` is true: another thread makes what it waits for.
   template <class Condition>
   [[nodiscard]] bool Until(Condition holds) {
     for (int i = 0; i < 20'000; ++i) {
@@ -110,8 +110,8 @@ class Walk : public ::testing::Test {
   TimeRange visible() { return workspace().timeline.view.range(); }
 
   std::unique_ptr<Headless> window_;
-  App* app_ = nullptr;  // in the window
-  int mods_ = 0;        // that are held, as GLFW writes them
+  App* app_ = nullptr;  // belongs to window_
+  int mods_ = 0;        // the held modifiers, as GLFW writes them
 };
 
 }  // namespace penstock::gui::testing

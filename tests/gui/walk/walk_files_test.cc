@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sweeps, comparisons, exports and dialogs, as a person meets them.
+// Sweeps, comparisons, exports and dialogs, used by keys and mouse.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -51,7 +51,7 @@ class WalkFiles : public testing::Walk {
     WaitForComparison();
   }
 
-  // Of what is open now, not of what was before.
+  // Whether the comparison of the two open traces is finished.
   bool Compared() {
     const CompareViewState& state = workspace().compare;
     return state.job && state.job->finished() && state.job_a == workspace().document.trace &&
@@ -63,7 +63,7 @@ class WalkFiles : public testing::Walk {
     Frames(2);
   }
 
-  // Confirms the name that is proposed.
+  // Confirms the proposed name.
   void Accept() {
     Frames(2);
     Press(GLFW_KEY_ENTER);
@@ -87,7 +87,7 @@ TEST_F(WalkFiles, ASweepOpensItsView) {
   ASSERT_NE(workspace().sweep.file, nullptr);
   EXPECT_EQ(workspace().sweep.file->cells.size(), 9U);
   EXPECT_EQ(app_->settings().recent.front(), folder_ / "s.json");
-  // Best first.
+  // The best cell comes first.
   EXPECT_EQ(workspace().sweep.order.front(), *workspace().sweep.file->best);
 }
 
@@ -107,7 +107,7 @@ TEST_F(WalkFiles, ArrowKeysGoFromCellToCell) {
   const auto chosen = [this] {
     return workspace().sweep.file->cells[workspace().sweep.chosen.value_or(0)].name;
   };
-  Press(GLFW_KEY_LEFT);  // from the best
+  Press(GLFW_KEY_LEFT);  // begins at the best cell
   EXPECT_EQ(chosen(), "workers:2/prefetch:4/batch:64");
   Press(GLFW_KEY_UP);
   EXPECT_EQ(chosen(), "workers:2/prefetch:2/batch:64");
@@ -231,12 +231,12 @@ TEST_F(WalkFiles, EveryTableIsSaved) {
     ASSERT_TRUE(CanExport(workspace(), info.kind)) << info.ending;
     const auto text = ExportText(workspace(), info.kind, Language::kEnglish);
     ASSERT_TRUE(text) << info.ending;
-    if (info.kind == ExportKind::kReport) {  // in the window's language
+    if (info.kind == ExportKind::kReport) {  // has the window's language
       const auto chinese = ExportText(workspace(), info.kind, Language::kChinese);
       EXPECT_NE(chinese->find("<html lang=\"zh\">"), std::string::npos);
     }
     EXPECT_GT(std::count(text->begin(), text->end(), '\n'), 1) << info.ending;
-    if (info.kind == ExportKind::kSweep) continue;  // its sample lies in no folder that exists
+    if (info.kind == ExportKind::kSweep) continue;  // the folder of the sample does not exist
     app_->Export(info.kind);
     Accept();
     EXPECT_EQ(Read(ProposedExport(workspace(), info.kind)), *text) << info.ending;

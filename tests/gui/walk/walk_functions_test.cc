@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions in the stages view: a person with mouse and keys in the flame graph.
+// Functions in the stages view: mouse and keys in the flame graph.
 #include "tests/gui/functions_support.h"
 #include "tests/gui/walk/walk.h"
 
@@ -23,7 +23,7 @@ class WalkFunctions : public Walk {
     Press(GLFW_KEY_F);
   }
   FunctionsState& state() { return workspace().stages.functions; }
-  // Clicks down a column of the flame graph until something is zoomed, or is not.
+  // Clicks down a column of the flame graph until a frame is zoomed (`zoomed`), or none is.
   void ClickUntil(float x, bool zoomed) {
     for (float y = 100; y < 420 && state().zoomed.empty() == zoomed; y += 6) Click(x, y);
   }

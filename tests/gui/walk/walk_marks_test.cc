@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Marks that a person leaves in a trace, from one run of the program to the next; and the wheel.
+// Marks of a trace stay from one run of the program to the next. The wheel does what was chosen.
 #include <filesystem>
 
 #include "tests/gui/walk/walk.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What panels of several views draw with, and the words in them.
+// Parts that the panels of several views share, and their words.
 #include "gui/views/files/compare_parts.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/gpu_panels.h"
@@ -27,7 +27,7 @@ TEST_F(WalkPanels, ABoxOfCodeIsNoHigherThanItsMostLines) {
   const float four = CodeBoxHeight(ui(), code, 300, 4);
   EXPECT_NEAR(four, (FontPixels(ui().mono) + ui().Px(3)) * 4 + ui().Px(15), 0.01F);
   EXPECT_GT(CodeBoxHeight(ui(), code, 300), four);
-  // What fits is not cut.
+  // A text that fits is not cut.
   EXPECT_FLOAT_EQ(CodeBoxHeight(ui(), "python", 300, 4), CodeBoxHeight(ui(), "python", 300));
 }
 
@@ -51,7 +51,7 @@ TEST_F(WalkPanels, WrappedTextIsCutAfterItsMostLines) {
   EXPECT_LE(TextWidth(font, some.lines[1]), width);
 }
 
-// What does not fit beside the other side's is wrapped, up to three lines.
+// A value that is too long for its column is wrapped into at most three lines.
 TEST_F(WalkPanels, LongSettingsTakeTheHeightOfTheirLines) {
   SettingChange setting;
   setting.name = "x";
@@ -66,7 +66,7 @@ TEST_F(WalkPanels, LongSettingsTakeTheHeightOfTheirLines) {
   EXPECT_NEAR(most, one + 2 * (FontPixels(ui().body) + ui().Px(2)), 0.01F);
 }
 
-// Each 10 high and 20 below the one before.
+// Rows that are 10 high, each 20 below the one before.
 TEST(RowsThatFitTest, CountsThemAndShowsTheFirstInAnyCase) {
   EXPECT_EQ(RowsThatFit(50, 20, 10, 5), 3U);
   EXPECT_EQ(RowsThatFit(49, 20, 10, 5), 2U);

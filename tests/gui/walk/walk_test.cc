@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A person at work: injected keys and mouse, frame by frame, without a window. Every view is
-// visited; what the input must have done is read from the workspace.
+// Plays a person's keys and mouse, frame by frame, without a window, in every view. The effect of
+// the input is read from the workspace.
 #include "tests/gui/walk/walk.h"
 #include "tests/traces/support.h"
 
@@ -305,7 +305,7 @@ TEST_F(Walk, SpacePausesWhatIsLiveAndGoesOn) {
 TEST_F(Walk, EscapeStopsLoadingAndLeavesWhatWasOpen) {
   ShowRun();
   const auto shown = workspace().document.timeline;
-  // Being written, with nothing in it so far: that can take any time.
+  // This trace is being written and empty so far, so its loading goes on for any time.
   const traces::testing::TempFolder folder;
   const auto writer = traces::CreatePacked(folder / "run.penstock");
   app_->Open(folder / "run.penstock");
@@ -354,10 +354,10 @@ TEST_F(Walk, HelpOpensAndClosesAndKeepsKeysToItself) {
   Press(GLFW_KEY_F1);
   Frames(2);
   EXPECT_TRUE(workspace().help);
-  EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, without + 1'000);  // its letters
+  EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, without + 1'000);  // the letters of the help
   Press(GLFW_KEY_ESCAPE);
   EXPECT_FALSE(workspace().help);
-  EXPECT_TRUE(workspace().timeline.selection.has_value());  // that Escape was for the help
+  EXPECT_TRUE(workspace().timeline.selection.has_value());  // Escape closed the help only
   Press(GLFW_KEY_SLASH, false, false, true);
   EXPECT_TRUE(workspace().help);
   Press(GLFW_KEY_F1);

@@ -140,7 +140,7 @@ TEST_F(WalkTimeline, PPinsTheRowOfTheSpanAndItStaysWhenRowsScroll) {
   EXPECT_EQ(map.Of(*state().span)->level, state().span->level);
   state().scroll = 500;
   Frames(1);
-  // The pinned row is what the pointer finds at the top, and its name unpins it.
+  // The pointer at the top is over the pinned row, and P unpins that row.
   MoveTo(600, 160);
   Press(GLFW_KEY_P);
   EXPECT_TRUE(state().pins.empty());
@@ -176,7 +176,7 @@ TEST_F(WalkTimeline, ADragSnapsToAnEdgeAndNotWithAlt) {
   state().view.Show({timeline().start(span) - 2'000'000, timeline().end(span) + 2'000'000});
   state().span.reset();
   Frames(2);
-  // The row of the span on the screen: found by asking what the pointer is on.
+  // The place of the span on the screen, computed from the rows.
   const Window window{visible().from, visible().to, 1280 - 28 - 190, 1};
   const float x = 14 + 190 + static_cast<float>(window.X(timeline().start(span)));
   const auto rows = LayOutRows(timeline(), counters(), state());
@@ -186,7 +186,7 @@ TEST_F(WalkTimeline, ADragSnapsToAnEdgeAndNotWithAlt) {
       y = row.top + row.height / 2;
     }
   }
-  // Rows begin below bar, toolbar, map and axis.
+  // Rows begin below the bar, the toolbar, the map and the axis.
   const float top = 148;
   Drag(x + 4, top + y, x + 300, top + y);
   ASSERT_TRUE(state().selection.has_value());
@@ -221,7 +221,7 @@ TEST_F(WalkTimeline, CommandsAreFoundByTypingAndRunByEnter) {
   ImGui::GetIO().AddInputCharactersUTF8("longest decode");
   Frames(2);
   const TimeRange before = visible();
-  Press(GLFW_KEY_W);  // a letter for the list
+  Press(GLFW_KEY_W);  // the list takes it as a letter
   EXPECT_EQ(visible(), before);
   Press(GLFW_KEY_ENTER);
   EXPECT_FALSE(app_->commands_open());
@@ -288,7 +288,7 @@ TEST_F(WalkTimeline, TicksOfHitsAreThoseOfTheSearchAndTheWidth) {
   ImGui::GetIO().DisplaySize.x = 1280;
   Frames(2);
   EXPECT_EQ(search.ticks, ticks);
-  // As when the trace has grown: nothing stays of what was found in the old one.
+  // When the trace has grown, the hits in its old state are forgotten.
   search.Forget();
   EXPECT_TRUE(search.ticks.empty());
   Frames(2);

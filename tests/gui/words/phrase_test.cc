@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the analyzer says in English is said in Chinese too: here it is made to say it.
+// Makes the analyzer say its sentences, and checks that each also has a Chinese text.
 #include <gtest/gtest.h>
 
 #include "analyzer/report/compare.h"
@@ -60,7 +60,7 @@ TEST(PhraseTest, EveryNoteOfARecordingIsChinese) {
   Diagnosis diagnosis = Of({.workers = 0, .costs = Always({.read = 4, .decode = 12, .step = 4})});
   WhatIf chosen = Recorded(diagnosis);
   chosen.workers = 2;
-  ExpectNotes(diagnosis, chosen, 1);  // nothing was handed over
+  ExpectNotes(diagnosis, chosen, 1);  // without workers, no handover was recorded
   diagnosis = Of({.costs = Always({.read = 4, .decode = 12, .step = 4})});
   chosen = Recorded(diagnosis);
   diagnosis.loader->cpu.known = false;
