@@ -20,7 +20,7 @@ struct CallNode {
   TimeNs own{};
   TimeNs cost{};
   std::uint64_t count = 0;
-  StringId name{};  // String(): "make_edges", "numpy.random.choice"; of a line: its function's
+  StringId name{};  // String(): "make_edges", "numpy.random.choice"; a line has its function's name
   StringId file{};  // path as in the interpreter; none for a builtin
   std::uint32_t line = 0;
   std::uint32_t parent = kNoCall;  // index of a node before this one; kNoCall: the unit itself

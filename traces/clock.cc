@@ -227,7 +227,7 @@ void ClockMap::Rebuild() {
   if (!PlausibleSlope(outside)) {
     outside = 1.0;
   }
-  // Before the first anchor: the line through it, from tick 0 or from where time 0 would be.
+  // Before the first anchor, the line through that anchor holds, from tick 0 on.
   const auto start = static_cast<std::int64_t>(first.monotonic_ns);
   const double back = std::min(outside * static_cast<double>(first.ticks), kLimitNs);
   segments_.push_back({0, start - std::llround(back), Fixed(outside)});

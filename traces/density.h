@@ -52,8 +52,8 @@ class CellWriter {
   bool touched_ = false;
 };
 
-// Puts the spans of a thread on the first level that is free at their start. The levels of the
-// spans around a span are taken, so it lies below them.
+// Puts each span of a thread on the first level that is free at its start. The spans around it take
+// the levels above, so it lies below them.
 class LevelPlacer {
  public:
   static constexpr std::size_t kMost = 16;  // deeper spans lie on the last level

@@ -254,7 +254,8 @@ class Hider {
       at_ = to;
       return;
     }
-    // A secret of one or two letters grows. Without room for that, the end of the text is lost.
+    // A secret of one or two letters becomes longer. If there is no room, the end of the text is
+    // lost.
     size_t rest = size_ - to;
     if (from + kHidden > capacity_) {
       size_ = at_ = from;

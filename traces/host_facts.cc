@@ -50,7 +50,7 @@ std::optional<double> QuotaV1(const std::filesystem::path& group) {
 void KeepSmallerMemory(CgroupLimits& limits, const std::filesystem::path& group,
                        std::string_view file) {
   const auto limit = NumberIn(group / file);
-  // Version 1 says "no limit" with the largest multiple of the page size.
+  // In cgroup version 1, the largest multiple of the page size means "no limit".
   if (!limit || *limit >= (std::uint64_t{1} << 62)) return;
   if (limits.memory_limit && *limits.memory_limit <= Bytes{*limit}) return;
   limits.memory_limit = Bytes{*limit};

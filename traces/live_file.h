@@ -22,8 +22,8 @@ struct LiveFile {
 
 // `path`: a trace (T), its unfinished part on disk (T.part), or a recording without a collector. A
 // T.part that is being written takes precedence over an older T. A T.part is being written if its
-// writer's lock is held; a recording, if a process of it lives, as far as it is in our pid
-// namespace.
+// writer holds the lock. A recording is being written if one of its processes lives; processes of
+// other pid namespaces cannot be seen.
 [[nodiscard]] LiveFile LookAt(const std::filesystem::path& path);
 
 }  // namespace penstock::traces

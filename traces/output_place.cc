@@ -38,7 +38,7 @@ bool IsRecoverable(const NameInUse& part) {
 // host.
 bool IsUnfinished(const std::filesystem::path& path) {
   const Result<MappedFile> file = MappedFile::Open(path);
-  if (!file) return true;  // it may be
+  if (!file) return true;  // it may be unfinished
   if (file->bytes().size() < sizeof(wire::FileHeader) ||
       std::memcmp(file->bytes().data(), wire::kMagic, sizeof wire::kMagic) != 0) {
     return false;

@@ -12,15 +12,15 @@
 
 namespace penstock::traces {
 
-// Whether it begins like a packed trace or a recording.
+// Whether the file begins like a packed trace or a recording.
 [[nodiscard]] bool IsTrace(const NameInUse& name);
 
-// Whether a finished trace may replace what has its name: an empty file of ours, with `force` also
-// a trace of ours.
+// Whether a finished trace may replace the file that has its name: an empty file of ours, with
+// `force` also a finished trace of ours.
 [[nodiscard]] bool MayBeReplaced(const std::filesystem::path& path, bool force);
 
-// Renames `output`.part, which a killed writer left, and its ring, so that `output` is free.
-// Returns the name to give to `penstock recover`. Errors: kOutput.
+// Renames `output`.part, which a killed writer left, its tail and its ring, so that `output` is
+// free. Returns the name to give to `penstock recover`. Errors: kOutput.
 [[nodiscard]] Result<std::filesystem::path> MoveAside(const std::filesystem::path& output);
 
 // Removes `output`.PID.tmp of processes that were killed while they wrote `output`. A process that

@@ -54,8 +54,8 @@ class Packer {
   // Called with the number of the next mark when all that was added is on disk.
   using BeforeMark = std::function<void(std::uint64_t mark)>;
   // Writes buffered blocks out, and a mark after them. `before_mark` can store how far the caller
-  // was, under the mark's number: if a reader stops at the last mark (see OpenControl::last_mark),
-  // the two agree, wherever their writer was killed.
+  // was, under the mark's number. A reader that stops at the last mark (OpenControl::last_mark)
+  // then finds exactly what the caller had added, wherever the writer was killed.
   // Errors: kOutput; what is on disk stays readable. If the disk is full, new data waits for the
   //         next call, up to 64 MiB (packed); after other errors it is dropped.
   virtual Result<void> Flush(const BeforeMark& before_mark) = 0;
@@ -67,9 +67,9 @@ class Packer {
   // succeed.
   [[nodiscard]] virtual bool WaitsForRoom() const { return false; }
   [[nodiscard]] virtual std::uint64_t bytes_written() const = 0;
-  // The file that Finish() makes, or has made. It is not the one asked for if that name was taken
-  // meanwhile or its folder was removed; note() says so in one sentence. Both are "" if there is no
-  // file.
+  // The file that Finish() makes, or has made. If the requested name was taken meanwhile or its
+  // folder was removed, it is another one, and note() says so in one sentence. Both are "" if there
+  // is no file.
   [[nodiscard]] virtual std::filesystem::path final_path() const { return {}; }
   [[nodiscard]] virtual std::string note() const { return {}; }
 };

@@ -47,7 +47,7 @@ struct GatheredThread {
   bool steps = false;
 };
 
-// Keeps what a preview needs of what a drain finds.
+// Takes from a drain only what a preview needs.
 class Gatherer final : public Packer {
  public:
   StringId Intern(std::string_view /*text*/) override { return {}; }

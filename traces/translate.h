@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies a trace: its strings, processes and threads become those of another one that is being
-// written.
+// Copies a trace into another one that is being written, with its strings, processes and threads.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@
 namespace penstock::traces {
 namespace {
 
-// Which ids of a trace have no text. Looks up each id once.
+// Says which ids of a trace have no text. Looks up each id once.
 class Texts {
  public:
   explicit Texts(const Trace& trace) : trace_(trace) {}
@@ -52,7 +52,7 @@ struct Delivered {
   std::uint64_t files = 0;
   std::uint64_t sockets = 0;
 
-  // Spans of the hooks say how long they were busy; a program's own do not.
+  // Spans of the hooks have a busy time; a program's own spans have none.
   void Add(const Span& span) {
     constexpr std::uint8_t kNot = wire::kFlagMapped | wire::kFlagUnfinished;
     if (span.stage == StageId::kRead && (span.flags & wire::kFlagBusy) != 0 &&
@@ -103,8 +103,8 @@ void Complain(ValidationReport& report, std::uint64_t count, const std::string& 
   }
 }
 
-// Compares one kind of bytes of one process. `open`: the tolerance that is left; what is used is
-// subtracted.
+// Compares the bytes that a process counted with those in its spans. `open`: the tolerance that is
+// left; the used part is subtracted.
 void Balance(ByteBalance own, Bytes& open, const std::string& where, std::string_view what,
              ByteBalance& sum, ValidationReport& report) {
   const std::uint64_t there = own.in_spans.value + own.lost.value + own.claimed.value;
@@ -134,7 +134,7 @@ void BalanceAll(const Trace& trace, const std::vector<Delivered>& delivered,
     const std::string& text = lost->second;
     std::from_chars(text.data(), text.data() + text.size(), report.lost_elsewhere.value);
   }
-  // Damage explains what is missing, and is reported itself.
+  // Bytes cannot be compared in a damaged trace. The damage is reported elsewhere.
   const Losses& l = report.losses;
   const bool whole = l.damaged_records == 0 && l.damaged_chunks == 0 && !l.truncated &&
                      !l.unsealed && facts.find("record.keep_ns") == facts.end();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a whole trace and says what is well-formed and what is not. Function, thread-safe.
+// Reads a whole trace and reports everything that is not well-formed. Function, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace penstock::traces {
 
-// Bytes that reads of dataset files, or of sockets, returned, and where they are. `counted`: by the
-// agent's counters, independently of the spans. Sum over all processes whose counts hold for the
-// whole trace.
+// The bytes that reads of dataset files, or of sockets, returned, and where they are. Sums over all
+// processes whose counts hold for the whole trace. `counted`: by the agent's counters,
+// independently of the spans.
 struct ByteBalance {
   Bytes counted;
   Bytes in_spans;
@@ -44,8 +44,9 @@ struct ValidationReport {
   std::uint64_t counters = 0;
   TimeNs duration;
   Losses losses;
-  // The processes whose bytes could be compared. Not those of earlier versions, of traces that were
-  // not finished or kept only the end, and those that went on.
+  // Number of processes whose bytes could be compared. They cannot in recordings of earlier
+  // versions, in traces that are unfinished or keep only the end, and for processes that went on
+  // after the recording.
   std::uint64_t balanced = 0;
   ByteBalance files;
   ByteBalance sockets;

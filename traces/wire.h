@@ -67,16 +67,16 @@ struct PendingRead {
 };
 
 // ChunkHeader::closing: the pending read `slot` becomes record number `record` (from 0) of the
-// chunk. It counts while that record does not exist.
+// chunk. The pending read counts until that record exists.
 inline constexpr uint32_t kClosingLost = 0xffffffffu;  // no record: its bytes become `bytes_lost`
 inline constexpr uint64_t Closing(uint32_t slot, uint32_t record) {
   return uint64_t{slot + 1} << 32 | record;
 }
 
 enum ChunkState : uint32_t { kChunkFree = 0, kChunkOwned = 1, kChunkFull = 2 };
-// ChunkHeader::state of an owned chunk of a ring: above the ChunkState, the slot of the process
-// that claims it, + 1. It identifies a claimer that is killed before it has written more (pid is
-// still 0).
+// ChunkHeader::state of an owned chunk of a ring holds, above the ChunkState, the slot + 1 of the
+// process that claims the chunk. If the claimer is killed before it writes its pid, this identifies
+// it.
 inline constexpr uint32_t kChunkStateMask = 0xff;
 inline constexpr uint32_t kChunkClaimerShift = 8;
 
@@ -107,8 +107,8 @@ struct ChunkHeader {
   // Valid if its stage is not 0; the stage is written last.
   Inflight operation;
   // Since minor version 1. Only in an Owned chunk that was not taken over: anchor.ticks of the
-  // chunk from which this one takes over, 0 = none. What was in flight and pending was copied, and
-  // the other chunk no longer counts even if it is still Owned.
+  // chunk from which this one takes over, 0 = none. The operations in flight and the pending reads
+  // of that chunk were copied, so it no longer counts, even if it is still Owned.
   uint64_t previous;
   uint64_t closing;   // atomic: Closing(), 0 = none
   uint64_t counting;  // atomic: bytes of a read that is just being counted, 0 = none
@@ -166,8 +166,9 @@ struct ProcessSlot {
   uint64_t rchar_last;
   uint64_t hooked_last;
   char comm[16];
-  // Since minor version 1, all atomic. bytes_dataset and bytes_network count what is in spans or
-  // pending. Every byte that a read returned is either in one of them or in one of these.
+  // Since minor version 1, all atomic. bytes_dataset and bytes_network count the bytes in spans and
+  // pending reads. Every byte that a read returned is either in these two or in one of the next
+  // four.
   uint64_t bytes_lost;     // of dataset files: no room, or a signal handler interrupted the agent
   uint64_t bytes_claimed;  // of dataset files: the program writes the spans itself
   uint64_t network_lost;   // the same for sockets
@@ -217,9 +218,9 @@ struct FileHeader {
   // everywhere.
   int64_t monotonic_offset_ns;
   int64_t boottime_offset_ns;
-  // linear: the System V shared memory, id + 1, in which the processes of this host have chunks
-  // that are not all in the file yet; it begins with a newer copy of this header. 0: there is none.
-  // Has no meaning once sealed.
+  // linear: id + 1 of the System V shared memory in which the processes of this host have their
+  // chunks; not all of them are in the file yet. It begins with a newer copy of this header. 0:
+  // there is none. Has no meaning once sealed.
   uint32_t segment;
   uint32_t written_chunks;  // atomic, linear with a segment: chunks that were written to the file
   uint64_t bytes_lost;  // atomic: read from dataset files and sockets by processes without a slot

@@ -77,8 +77,8 @@ inline constexpr uint32_t NameOfDigest(int64_t value) {
   return static_cast<uint32_t>(value);
 }
 
-// The value of kProbe (docs/diagnosis.md 3.12): what the window spares, how long everything else
-// takes in percent of its usual time, how many microseconds before the event the window began.
+// The value of kProbe (docs/diagnosis.md 3.12): the factor that the window spares, the time of
+// everything else in percent of its usual time, and microseconds from the window's begin to now.
 enum ProbeFactor : uint8_t {
   kProbePlain = 0,    // nothing is changed
   kProbeNothing = 1,  // nothing is spared
@@ -87,7 +87,7 @@ enum ProbeFactor : uint8_t {
   kProbeAugment = 4,
   kProbeCollate = 5,
   kProbeStep = 6,
-  kProbeFactors = 7,  // how many there are
+  kProbeFactors = 7,  // the number of factors
   kProbeOver = 255,   // no more windows follow
 };
 inline constexpr uint16_t kProbePercent = 200;
@@ -107,14 +107,14 @@ inline constexpr int64_t MicrosecondsOfProbe(int64_t value) {
 // A followed unit consists of one kKindUnit record and its kKindCall records, from one thread and
 // with the same `start`.
 //
-// kKindUnit: stage = sample, collate or step; name = that of its span; duration = ticks that it
-// took, work = ticks of it that following cost, bytes = ticks that such a unit takes when it is not
+// kKindUnit: stage = sample, collate or step; name = the name of its span; duration = ticks of the
+// unit, work = the part of them that following cost, bytes = ticks of such a unit that is not
 // followed (median of its neighbours; 0: not known), object = UnitCounts, flags = kUnit*, depth =
-// by how many percent `work` may be off; sample, batch and generation as in a span.
+// percent by which `work` may be off; sample, batch and generation as in a span.
 //
-// kKindCall: stage = CallKind, name, object = string id of the file (function, line), duration =
-// ticks inside all its calls, work = ticks of these outside of other nodes; both without the cost
-// of following. bytes = number of calls, sample = CallPlace, batch = CallNumbers.
+// kKindCall: stage = CallKind, name, object = string id of the file (of a function or line),
+// duration = ticks inside all its calls, work = the part of them outside of other nodes; both
+// without the cost of following. bytes = number of calls, sample = CallPlace, batch = CallNumbers.
 enum CallKind : uint8_t {
   kCallFunction = 1,  // a Python function; line = its first line
   kCallBuiltin = 2,   // a callable that is not Python's: no file, no line
@@ -158,8 +158,8 @@ inline constexpr uint32_t kNoBatch = 0xffffffffu;
 inline constexpr int64_t kNoSample = -1;
 
 // A call to CUDA and the work that it started on a device share a correlation number. Their spans
-// keep it in the field for the index of a sample, at -2 and below, so that it is never taken for
-// one.
+// keep the number in the field for the index of a sample. It is stored as -2 or below, so that it
+// is never taken for an index.
 inline constexpr int64_t SampleOfCorrelation(uint32_t correlation) {
   return -2 - static_cast<int64_t>(correlation);
 }

@@ -67,7 +67,7 @@ DeclaredOption DeclaredOption::OneOf(const std::vector<std::string>& words) {
 
 DeclaredOption DeclaredOption::IsSize() {
   option_->transform(CLI::AsSizeValue(false));
-  option_->transform(ValidatorOf({LookForSign, ""}));  // this check runs before the other one
+  option_->transform(ValidatorOf({LookForSign, ""}));  // runs before AsSizeValue
   return *this;
 }
 

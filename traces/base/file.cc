@@ -204,8 +204,8 @@ Result<FileLock> FileLock::Take(const std::filesystem::path& path) {
       return Fail(ErrorKind::kInput,
                   fmt::format("{}: cannot be read: {}", path.string(), ErrorText(errno)));
     }
-    // A file system without locks is used without. A program that only looks holds one for
-    // microseconds.
+    // On a file system without locks, the file counts as locked. LookAtName() in another program
+    // holds the lock for microseconds, so there are some tries.
     if (::flock(lock.fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       if (++tries < 4) {
         ::close(std::exchange(lock.fd_, -1));
@@ -215,8 +215,8 @@ Result<FileLock> FileLock::Take(const std::filesystem::path& path) {
       return Fail(ErrorKind::kEnvironment,
                   fmt::format("{}: is being written by another program", path.string()));
     }
-    // Its writer may have renamed or removed the file meanwhile: then the name refers to something
-    // else.
+    // The file may have been renamed or removed meanwhile by its writer. Then the name refers to
+    // something else.
     struct stat ours {};
     struct stat there {};
     if (::fstat(lock.fd_, &ours) == 0 && ::lstat(path.c_str(), &there) == 0 &&

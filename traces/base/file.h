@@ -60,8 +60,8 @@ class MappedFile {
 // What a name refers to, without following a link and without waiting for the other end of a FIFO.
 struct NameInUse {
   bool exists = false;
-  // It cannot be inspected, and then counts as existing; or it is a file of ours that cannot be
-  // read.
+  // The name cannot be inspected, and then counts as existing; or it is a file of ours that cannot
+  // be read.
   bool is_hidden = false;
   bool is_link = false;
   bool is_file = false;     // a regular file

@@ -98,8 +98,8 @@ Result<OutputFile> OutputFile::CreateAt(const std::filesystem::path& temporary,
                                                   temporary.string(), OutputError(errno)));
     }
     if (file.fd_ >= 0) {
-      // A file system without locks is used without. Until the file is locked, the next writer may
-      // take it for a leftover.
+      // On a file system without locks, the file counts as locked. Until it is locked, another
+      // writer may take it for a leftover and remove it: hence IsAt().
       const bool locked = ::flock(file.fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
       if (locked && file.IsAt(temporary)) return file;
       ::close(std::exchange(file.fd_, -1));
@@ -203,8 +203,8 @@ Result<void> OutputFile::Commit() {
   // If a file system or a filter has no fsync(), there is nothing to wait for.
   const bool synced =
       !rules_.durable || ::fsync(fd_) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
-  // A network file system reports at close what it could not write. The lock ends with the last
-  // descriptor, so a copy keeps it until the new name exists.
+  // A network file system reports write errors at close. The lock ends with the last descriptor, so
+  // a copy of the descriptor keeps it until the new name exists.
   const int copy = synced ? ::dup(fd_) : -1;
   const bool closed = synced && (copy < 0 || ::close(copy) == 0);
   const int error = closed ? Rename() : errno;
@@ -257,7 +257,8 @@ Result<bool> OutputFile::KeepName() {
   return true;
 }
 
-// The descriptor still has the contents, but a file without a name cannot be given one.
+// Copies the contents, which the descriptor still has, into a new file: a file that has lost its
+// name cannot be given another one.
 Result<void> OutputFile::WriteAgain() {
   std::filesystem::path folder = final_.has_parent_path() ? final_.parent_path() : ".";
   const bool has_folder = IsFolder(folder);
@@ -267,7 +268,7 @@ Result<void> OutputFile::WriteAgain() {
   for (const std::filesystem::path& place : {folder, std::filesystem::temp_directory_path(none)}) {
     if (place.empty() || (copy && copy->fd_ >= 0)) continue;
     std::filesystem::path name = place / final_.filename();
-    // What took its name, or lies where we did not mean to write, stays untouched.
+    // Another file that has the name now stays untouched. In another folder the name is always new.
     std::filesystem::path part = name;
     part += suffix_;
     if (!has_folder || place != folder || LookAtName(part).exists) {

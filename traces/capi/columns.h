@@ -21,10 +21,10 @@ std::uint64_t FillCounters(const Trace& trace, const PenstockCounters& out);
 // Requires: each given column has room for trace.call_rows().size() values.
 std::uint64_t FillFunctions(const Trace& trace, std::uint64_t stages, const PenstockFunctions& out);
 
-// Puts the places of ids among those that occur, ascending, in their place in `column`; the ids go
-// to `used`. How many they are.
-// Requires: the ids are below places.size(); places are zeros; `used` has room for the shorter of
-//           the two.
+// Replaces each id in `column` by its place among the ids that occur, in ascending order. Writes
+// those ids to `used`. Returns their number.
+// Requires: the ids are below places.size(); places are zeros; `used` has room for
+//           min(column.size(), places.size()) ids.
 std::uint64_t FillPlaces(std::span<std::uint32_t> column, std::span<std::uint32_t> places,
                          std::uint32_t* used, unsigned threads);
 

@@ -49,7 +49,7 @@ unsigned Cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-// One text for each number, with a zero at its end: the names are literals.
+// nullptr for a number without a name. The names are literals, so they end with a zero.
 const char* Known(std::string_view name) {
   return name == "unknown" ? nullptr : name.data();
 }

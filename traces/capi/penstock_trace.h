@@ -100,7 +100,7 @@ typedef struct PenstockCounts {
 
 int penstock_trace_abi(void);
 
-/* Why this thread's last failed call failed: one line, valid until the next one fails. */
+/* Why the last failed call of this thread failed: one line, valid until the next failed call. */
 const char* penstock_trace_message(void);
 
 /* Opens a packed trace or a recording. Returns 0; otherwise the message says why and names the
@@ -135,15 +135,14 @@ int64_t penstock_trace_counters(const PenstockTrace* trace, const PenstockCounte
 int64_t penstock_trace_functions(const PenstockTrace* trace, uint64_t stages,
                                  const PenstockFunctions* out);
 
-/* Puts places in the place of a column's ids: those among the ids that occur in it, ascending,
- * which go to `used`. `places` is memory for it. Shapes: column [rows], each below `bound`; places
- * [bound], zeros; used: room for as many as the lower of the two. Returns how many ids occur. Cost:
- * all cores. */
+/* Replaces each id in `column` by its place among the ids that occur, in ascending order. Writes
+ * those ids to `used` and returns their number. Shapes: column [rows], each id below `bound`;
+ * places [bound], working memory of zeros; used: room for min(rows, bound) ids. Cost: all cores. */
 int64_t penstock_trace_places(uint32_t* column, uint64_t rows, uint32_t* places, uint64_t bound,
                               uint32_t* used);
 
-/* The texts of `count` ids, one behind the other, without zeros; ends[i] is the end of text i.
- * Returns the bytes of all; where that is above `room`, `text` has the first of them. */
+/* Writes the texts of `count` ids one behind the other, without zeros; ends[i] is the end of text
+ * i. Returns the bytes of all texts. If that is above `room`, `text` has only the first ones. */
 int64_t penstock_trace_texts(const PenstockTrace* trace, const uint32_t* ids, size_t count,
                              uint64_t* ends, char* text, size_t room);
 

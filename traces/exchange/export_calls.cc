@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The call trees of followed units for viewers of profiles: speedscope's file format and Brendan
-// Gregg's collapsed stacks. A stage is a profile, or the outermost frame.
+// Gregg's collapsed stacks. In speedscope each stage is a profile; in stacks it is the outermost
+// frame.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -18,8 +19,8 @@ namespace {
 
 constexpr StageId kProfiled[] = {StageId::kSample, StageId::kCollate, StageId::kStep};
 
-// A function or a line of one, and the stacks of a stage with the time that belongs to no deeper
-// one.
+// A Frame is a function, or a line of a function. Stacks holds the own time of each stack: the time
+// that belongs to no deeper stack.
 using Frame = std::tuple<std::string, std::string, std::uint32_t>;  // name, file, line
 using Stack = std::vector<Frame>;                                   // outermost first
 using Stacks = std::map<Stack, std::int64_t>;                       // nanoseconds
@@ -46,7 +47,8 @@ Stacks StacksOf(const Trace& trace, const CallTrees& calls, StageId stage) {
   return stacks;
 }
 
-// ';' parts frames, and a line is a stack.
+// In a collapsed stack, ';' separates frames and a line feed separates stacks, so neither may occur
+// in a frame.
 std::string CollapsedFrame(const Frame& frame) {
   const auto& [name, file, line] = frame;
   std::string text = file.empty() ? name : name + " (" + file.substr(file.rfind('/') + 1) + ")";

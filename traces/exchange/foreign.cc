@@ -14,8 +14,8 @@ constexpr std::string_view kLoaderRange = "enumerate(DataLoader)#";
 constexpr std::string_view kNext = ".__next__";
 constexpr std::string_view kBackward = "autograd::engine::evaluate_function";
 
-// "-1029147072" is a number and not a name: half a pthread_t, by which PyTorch's profiler calls
-// threads whose number it does not know.
+// "-1029147072" is a number too, not a name: if PyTorch's profiler does not know a thread's number,
+// it writes half of its pthread_t.
 bool IsNumber(std::string_view word) {
   if (word.starts_with('-')) word.remove_prefix(1);
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;

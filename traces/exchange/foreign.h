@@ -32,18 +32,18 @@ class Foreign {
  public:
   explicit Foreign(Packer& out) : out_(out) {}
 
-  // The thread with these words in the file, which may be numbers or not.
+  // The thread that the file calls (pid, tid). These may be numbers or names.
   [[nodiscard]] ThreadId Thread(std::string_view pid, std::string_view tid);
-  // The stream of a device. It belongs to process `pid`; if that is not known, to the process that
-  // called the device most (Calls), otherwise to the first one.
+  // The stream of a device. It belongs to process `pid`. "": to the process that called the device
+  // most (Calls), or to the first process if none did.
   [[nodiscard]] ThreadId Lane(std::uint32_t device, std::uint32_t stream,
                               std::string_view pid = "");
   void NameProcess(std::string_view pid, std::string_view name);
   void NameThread(std::string_view pid, std::string_view tid, std::string_view name);
   // The info of a process, which the caller may complete.
   [[nodiscard]] ProcessInfo& Process(std::string_view pid);
-  // Adds the spans of thread (pid, tid) to thread (pid, of): it is a second track of that thread in
-  // a viewer.
+  // Adds the spans of thread (pid, tid) to thread (pid, of). In the file, `tid` is a second track
+  // of thread `of`.
   void Alias(std::string_view pid, std::string_view tid, std::string_view of);
   void Calls(ThreadId thread);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Imports recordings of other tools as traces. Functions. They write only the trace and run
-// nothing, and what a file can make them use is bounded (kMostText, and memory in proportion to
-// it).
+// Imports recordings of other tools as traces. Functions. They write only the trace and run no
+// other program. Their memory is bounded, whatever the file holds: in proportion to its text, which
+// is at most kMostText.
 #pragma once
 
 #include <cstddef>

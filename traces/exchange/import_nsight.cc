@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Imports nsys exports of several years. They have only tables with contents, and columns come and
-// go, so each query is made from what is there.
+// Imports nsys exports of several years. Empty tables are left out, and columns differ by version,
+// so each query is made from the tables and columns that exist.
 #include <sqlite3.h>
 
 #include <algorithm>

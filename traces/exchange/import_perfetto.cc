@@ -48,7 +48,7 @@ struct Open {
 struct Names {
   std::unordered_map<std::uint64_t, Shared> events, categories, notes;
   std::uint64_t track = 0;
-  std::uint32_t clock = 0;  // 0: the trace's
+  std::uint32_t clock = 0;  // 0: the clock of the trace
 };
 
 Shared Look(const std::unordered_map<std::uint64_t, Shared>& names, std::uint64_t iid) {

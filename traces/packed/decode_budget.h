@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory a packed file may decode to, because a section of a few bytes can claim to hold
-// gigabytes. The packer needs 3 bytes for an event and 10 for a span. A file that is some thirty
-// times denser is not a trace. A value; not thread-safe.
+// Limits the memory that a packed file may decode to, because a section of a few bytes can claim to
+// hold gigabytes. The packer needs 3 bytes for an event and 10 for a span. A file that is some
+// thirty times denser is not a trace. A value; not thread-safe.
 #pragma once
 
 #include <cstddef>

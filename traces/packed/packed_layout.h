@@ -31,15 +31,15 @@ enum SectionKind : std::uint16_t {
   kSpans = 1,      // one block of one thread: columns
   kStrings = 2,    // runs of texts; a later text replaces an earlier one of the same id
   kProcesses = 3,  // the last record of an index counts
-  kThreads = 4,    // likewise
-  kFacts = 5,      // likewise by key
+  kThreads = 4,    // the last record of an index counts
+  kFacts = 5,      // the last record of a key counts
   kEvents = 6,
   kCounters = 7,
   kSummary = 8,        // losses and clock offset; the last one counts
   kContents = 9,       // the header of every other section with its offset
   kPreview = 10,       // the preview of one thread
   kContentsList = 11,  // if there are several kContents: the header of each with its offset
-  kMark = 12,          // everything added before a flush comes before it
+  kMark = 12,          // the end of a flush: everything added before the flush comes before it
   kUnits = 13,         // followed samples, batches and steps
   kCalls = 14,         // nodes of their call trees
 };
@@ -96,7 +96,7 @@ struct PackedFooter {
   char magic[8];
 };
 
-// NAME.part.tail has a TailHeader, then runs of one thread each: a TailRun and its rows.
+// NAME.part.tail has a TailHeader, then runs. A run is a TailRun and its rows, all of one thread.
 inline constexpr char kTailMagic[8] = {'P', 'E', 'N', 'S', 'T', 'A', 'I', 'L'};
 inline constexpr std::uint32_t kTailRunMagic = 0x4e555250;  // "PRUN"
 

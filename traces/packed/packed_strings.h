@@ -54,11 +54,11 @@ class PackedStrings {
     std::vector<Entry> entries;  // ascending by id
   };
 
-  // An id whose text is the hash of a text that had not come when it was needed.
+  // An id whose text is "#<hash>": the text with that hash had not come when the id was needed.
   struct Missing {
     std::uint32_t id;
     std::uint64_t hash;
-    bool name;  // the hash is the lower half of that of a name
+    bool name;  // `hash` is the lower half of the hash of a name
   };
 
   void Load(Part& part) const;

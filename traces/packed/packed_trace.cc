@@ -189,7 +189,7 @@ class PackedTrace final : public Trace {
   void Settle(const std::vector<SectionRef>& blocks, const std::vector<packed::TailSpans>& tail) {
     for (ThreadInfo& thread : threads_) {
       if (thread.process.value >= processes_.size()) {
-        // Its process was lost; the spans are still worth having.
+        // The process of this thread was lost, but its spans are kept.
         thread.process.value = static_cast<std::uint32_t>(processes_.size());
         processes_.emplace_back();
       }

@@ -25,8 +25,8 @@ bool IsRepeated(std::uint16_t kind) {
 
 }  // namespace
 
-// The window before the newest span or event. If a run stops doing anything, what came before that
-// is wanted. Counters continue, so they have a window of their own.
+// The window ends at the newest span or event, not now: if a run hangs, the time before that is
+// wanted. Counters go on, so they have a window of their own.
 PackedWriter::Window PackedWriter::LastPart() const {
   const bool has_spans = end_ != kAlways;
   const bool has_counters = last_counter_ != kAlways;
@@ -118,7 +118,7 @@ void PackedWriter::DropOld(bool exactly) {
     }
     return;
   }
-  // There is no room for two files: everything goes on as before.
+  // If there is no room for two files, the old one goes on.
   std::swap(file_, *next);
   next->Discard();
   thread_of_ = old_threads;

@@ -61,7 +61,7 @@ class PackedWriter final : public Packer {
     ThreadInfo info;
     std::vector<Span> spans;
     std::uint64_t written = 0;         // number of spans in blocks
-    std::size_t in_tail = 0;           // the first so many of `spans` are in the tail
+    std::size_t in_tail = 0;           // number of spans at the front of `spans` that the tail has
     std::uint32_t stages = 0;          // bits of the stages that occur
     std::uint32_t number = kNoNumber;  // its number in the file
     bool dirty = false;                // `info` has changed since it was written

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMaxBufferedSpans = std::size_t{3} << 17;  // over all threads: some 30 MB
 constexpr std::size_t kGoodBlock = 4096;  // spans; the cost of a section is then 4 % of its size
-// A trace with fewer blocks needs no tail: those blocks cost 200 kB.
+// A trace with fewer blocks needs no tail: so many small blocks cost only 200 kB.
 constexpr std::uint64_t kFreeBlocks = 1024;
 constexpr std::uint64_t kMaxTail = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxRows = std::size_t{1} << 16;  // events, counters
@@ -28,7 +28,7 @@ constexpr std::size_t kMaxRows = std::size_t{1} << 16;  // events, counters
 constexpr std::uint32_t kMaxEnded =
     2048;  // ended threads and processes whose spans may wait for a block
 
-// Returns an entry for a new one: one that is free, or another at the end.
+// Returns the index of an entry for a new thread or process: a free entry, or one at the end.
 template <class Entry>
 std::uint32_t Place(std::vector<Entry>& list, std::vector<std::uint32_t>& free) {
   if (free.empty()) {
@@ -250,7 +250,7 @@ void PackedWriter::SetRealtimeOffset(TimeNs offset) {
   realtime_offset_ = offset;
 }
 
-// A file that had to be written again has no tail yet; what belongs to it is still in memory.
+// A file that had to be written again has no tail yet; the spans of the tail are still in memory.
 void PackedWriter::KeepName() {
   if (!file_.status() || !file_.KeepName()) return;
   tail_.Discard();
@@ -268,7 +268,8 @@ Result<void> PackedWriter::Flush(const BeforeMark& before_mark) {
     if (before_mark) before_mark(marks_);
     WriteMark();
   }
-  // Up to here the previous mark may be the last one in the file, and its tail is needed.
+  // Until the new mark is written, the previous mark may be the last one in the file and needs the
+  // tail.
   if (file_.status() && !tail_is_needed_) tail_.Empty();
   DropOldSometimes();
   if (file_.status()) file_.Mark(keep_.value == 0);

@@ -61,7 +61,7 @@ void PackedWriter::WriteDirty(SectionKind kind, List& list, Emit emit) {
   }
 }
 
-// The same for followed units and their calls.
+// Writes the rows of followed units, or of their calls, with the numbers of the file.
 template <class Row, class Encode>
 void PackedWriter::WriteFollowed(SectionKind kind, std::vector<Row>& rows, Encode encode) {
   if (rows.empty()) return;
@@ -80,7 +80,7 @@ void PackedWriter::WriteFollowed(SectionKind kind, std::vector<Row>& rows, Encod
   rows.clear();
 }
 
-// Writes events, counters and followed units with the numbers of the file.
+// Writes events, counters, followed units and their calls with the numbers of the file.
 void PackedWriter::WriteRows() {
   const auto meta_of = [](SectionKind kind, const auto& rows) {
     SectionMeta meta{.kind = kind,

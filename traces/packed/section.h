@@ -76,8 +76,8 @@ void SealHeader(SectionHeader& header);
 // Whether the stored payload is as it was written.
 [[nodiscard]] bool PayloadIsSound(std::span<const std::byte> file, const SectionRef& section);
 
-// Frees the memory of a section that was read, so that the file does not stay in memory beside what
-// was made of it. See MappedFile::Release.
+// Frees the memory of a section that was read: the decoded section is in memory already. See
+// MappedFile::Release.
 void ReleaseSection(const MappedFile& file, const SectionRef& section);
 
 struct SectionList {

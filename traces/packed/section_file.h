@@ -17,7 +17,7 @@
 
 namespace penstock::traces::packed {
 
-// A section in the file, and what else its writer knew.
+// A section in the file, with its writer's knowledge about it.
 struct WrittenSection {
   SectionRef section;
   TimeNs arrived{};         // the newest time known when it was written
@@ -44,12 +44,12 @@ class SectionFile {
   // spans and events are counted in given_up().
   [[nodiscard]] bool WaitsForRoom() const { return !status_ && no_room_; }
   void TryAgain();
-  // Marks that everything written so far stays. With `forget`, written() need no longer list it. If
-  // the disk turns out to be full, everything written since is taken back and waits too, because
-  // its writer may have it elsewhere until the next Mark().
+  // Marks that everything written so far stays. With `forget`, written() may leave it out from now
+  // on. If the disk turns out to be full, everything written since the mark is removed from the
+  // file and waits too, because its writer may keep it elsewhere until the next Mark().
   void Mark(bool forget = true);
   // See OutputFile. Returns true if the file has another name now, or is another file. A failure is
-  // not an error yet: what was written can be read, and another call may succeed.
+  // not an error yet: the written part can be read, and another call may succeed.
   bool KeepName() { return file_.KeepName().value_or(false); }
   [[nodiscard]] std::uint64_t given_up() const { return given_up_; }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The spans that a writer of a packed trace has not put into blocks yet, on disk. Many threads with
-// few spans each would otherwise cost a section each at every flush. The spans wait in memory until
-// they are worth a block, and meanwhile in NAME.part.tail, where a reader of the unfinished
-// NAME.part finds them. FORMAT.md, "The tail". Not thread-safe.
+// Keeps on disk the spans that the writer of a packed trace has not put into blocks yet. Otherwise
+// each of many threads with few spans would cost a section at every flush. The spans wait in memory
+// until they are worth a block. Meanwhile they are also in NAME.part.tail, where a reader of the
+// unfinished NAME.part finds them. FORMAT.md, "The tail". Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class SpanTail {
   // Adds spans of one thread, which has `before` earlier ones in blocks or in the tail. If the
   // blocks of the file contain more than `before`, readers skip those that they contain.
   void Add(std::uint32_t thread, std::uint64_t before, std::span<const Span> spans);
-  // Writes what was added. Returns false if there was no room or no file; then it is not in the
+  // Writes the added spans. Returns false if there was no room or no file; then they are not in the
   // tail.
   // `part`: the file to which this is the tail.
   [[nodiscard]] bool Write(const OutputFile& part);
@@ -44,8 +44,8 @@ struct TailSpans {
 };
 
 // The contents of the tail of `part`, in the order in which they were written; nothing if there is
-// no tail, or that of another file. Reads its first `limit` bytes. `damaged`: bytes that could not
-// be read.
+// no tail, or if it belongs to another file. Reads its first `limit` bytes. `damaged`: bytes that
+// could not be read.
 [[nodiscard]] std::vector<TailSpans> ReadTail(const std::filesystem::path& part,
                                               std::span<const std::byte> part_bytes,
                                               std::uint64_t limit, std::uint64_t* damaged);

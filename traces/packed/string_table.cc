@@ -158,8 +158,8 @@ bool ReadStrings(std::span<const std::byte> payload, std::uint32_t known,
                  const std::function<void(std::uint32_t id, std::string_view text)>& take) {
   ByteReader ids(payload);
   const std::uint64_t count = ids.Bounded(payload.size());
-  // The three lists follow each other: skip the ids to find the lengths, and those to find the
-  // texts.
+  // The lists follow each other: ids, lengths, texts. Skips the ids to find the lengths, and the
+  // lengths to find the texts.
   ByteReader lengths = ids;
   for (std::uint64_t i = 0; i < count; ++i) {
     lengths.Varint();

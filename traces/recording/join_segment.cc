@@ -134,8 +134,8 @@ std::array<std::uint64_t, 6> CountsOf(const wire::ProcessSlot& slot) {
           load(slot.network_lost),  load(slot.bytes_claimed), load(slot.network_claimed)};
 }
 
-// Copies the chunks first and the header last, so that it counts at least what they contain. If it
-// counts more than before, the two are not from one moment.
+// Copies the chunks first and the header last, so that the header counts at least what the chunks
+// contain. Marks processes whose counts changed meanwhile with kFeatureMoving.
 Copies CopySegment(const AttachedSegment& segment) {
   Copies copies;
   std::vector<std::array<std::uint64_t, 6>> before;
@@ -168,8 +168,8 @@ std::size_t OffsetOf(std::size_t index) {
   return wire::kHeaderSize + index * wire::kChunkSize;
 }
 
-// Places a chunk without records: its thread has just written its records to the file under the
-// same number, or has not written any. It may say what the thread was in the middle of.
+// Places a chunk without records: either its thread has just written its records to the file under
+// the same number, or there were none yet. Its header may hold open operations and pending reads.
 void PlaceEmpty(ChunkBytes& chunk, std::span<std::byte> image, std::size_t& end) {
   const std::size_t at = OffsetOf(HeaderOf(chunk).index);
   auto& there = *reinterpret_cast<wire::ChunkHeader*>(image.data() + at);
@@ -240,11 +240,12 @@ Result<MappedFile> OpenWithSegment(const std::filesystem::path& path) {
   const wire::FileHeader* header = file ? RecordingHeader(*file) : nullptr;
   AttachedSegment segment;
   if (header == nullptr || !segment.Attach(*header)) {
-    // It was sealed between our looks at the file and at the segment, so now the file is complete.
+    // The recording was finished after we had read the header, so now the file is complete.
     if (header != nullptr && header->segment != 0) return MappedFile::Open(path);
     return file;
   }
-  // First the segment, then the file: what a thread writes out in between is in both.
+  // First the segment, then the file: a chunk that is written to the file in between is then in
+  // both, not in neither.
   Copies copies = CopySegment(segment);
   file = MappedFile::Open(path);
   header = file ? RecordingHeader(*file) : nullptr;
@@ -291,7 +292,7 @@ Result<void> FinishFromSegment(const std::filesystem::path& path) {
   const std::size_t size =
       wire::kHeaderSize + (image.size() - wire::kHeaderSize) / wire::kChunkSize * wire::kChunkSize;
   const auto chunks = static_cast<std::uint32_t>((size - wire::kHeaderSize) / wire::kChunkSize);
-  // The chunks first: until the header says that the file is complete, the segment counts.
+  // The header is written last: until it says that the file is complete, the segment counts.
   std::uint32_t used = 0;
   for (std::uint32_t i = 0; i < chunks; ++i) {
     const std::size_t at = OffsetOf(i);

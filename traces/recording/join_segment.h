@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A recording without a collector, together with what its processes have not written to it yet.
-// That lies in a System V shared memory segment of this host (wire::FileHeader::segment), even
-// after all of them were killed. Functions; thread-safe.
+// Joins a recording without a collector with the records that its processes have not written to the
+// file yet. These lie in a System V shared memory segment of this host
+// (wire::FileHeader::segment), even after all processes were killed. Functions; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ namespace penstock::traces {
 [[nodiscard]] Result<MappedFile> OpenWithSegment(const std::filesystem::path& path);
 
 enum class SegmentState : std::uint8_t {
-  kNone,   // it has none, is finished, or the segment is not on this host
+  kNone,   // the recording has no segment or is finished, or the segment is not on this host
   kInUse,  // a process is attached to it
   kLeft,   // all processes have ended and left it
 };
 [[nodiscard]] SegmentState SegmentOf(const wire::FileHeader& header);
 
-// Writes what was left in the segment to the file, and removes the segment. The file is locked
-// meanwhile. Errors: kInput if it is not a recording with such a segment; kEnvironment if processes
-// still write it; kOutput.
+// Writes the rest, which is in the segment, to the file, and removes the segment. The file is
+// locked meanwhile. Errors: kInput if it is not a recording with such a segment; kEnvironment if
+// processes still write it; kOutput.
 [[nodiscard]] Result<void> FinishFromSegment(const std::filesystem::path& path);
 
 }  // namespace penstock::traces

@@ -63,10 +63,10 @@ class RecordingDrain {
   // The last drain of a run: every thread counts as dead. Writes processes, losses and facts.
   void Finish(Packer& out);
 
-  // Forgets processes that are dead and drained, so that a long run with many processes does not
-  // need more and more memory. Removes those of `processes` (pid, start) that were forgotten, with
-  // their threads; the others still have something to take or give back. Requires: they are dead
-  // and their slots are free.
+  // Forgets those of `processes` (pid, start) that are drained, with their threads, and removes
+  // them from the list. So a long run with many processes does not need more and more memory. The
+  // others still have something to take or give back. Requires: all of `processes` are dead and
+  // their slots are free.
   void Retire(std::vector<std::pair<std::uint32_t, std::uint64_t>>& processes, Packer& out);
 
   // Linear mode: the memory was remapped larger.

@@ -78,8 +78,8 @@ class ChunkView {
   }
   // The operation that lasts over several calls; its stage is 0 if there is none.
   [[nodiscard]] wire::Inflight Operation() const { return Copy(header().operation); }
-  // What a thread has read and not written yet. It is from one moment if the thread is dead, or can
-  // be caught between two changes.
+  // What a thread has read and not yet written as a record. The copy is from one moment if the
+  // thread is dead, or if it changed nothing during one of eight tries.
   struct PendingReads {
     wire::PendingRead reads[wire::kPendingReads];
     std::uint64_t closing;
@@ -91,8 +91,8 @@ class ChunkView {
     PendingReads out;
     const wire::ChunkHeader& h = header();
     for (int i = 0; i < kTries; ++i) {
-      // The count comes before the reads: a read that is complete by then has been added to the
-      // process's counts.
+      // `counting` is loaded before the reads: a read that is complete by then has been added to
+      // the process's counts.
       out.closing = __atomic_load_n(&h.closing, __ATOMIC_ACQUIRE);
       out.counting = __atomic_load_n(&h.counting, __ATOMIC_ACQUIRE);
       out.committed = committed();
@@ -131,7 +131,7 @@ class ChunkView {
   // kept: while one is written, the previous one may be the last in the file.
   struct Drained {
     std::uint32_t records = 0;
-    bool rest = false;  // also what a dead thread left: pending reads, open operations
+    bool rest = false;  // the pending reads and open operations of a dead thread were taken too
   };
   [[nodiscard]] Drained DrainedAt(std::uint64_t mark) const {
     const std::uint64_t both = __atomic_load_n(&header().drained, __ATOMIC_RELAXED);

@@ -107,9 +107,9 @@ std::uint64_t RecordingDrain::Impl::Drain(Packer& out, const IsDead& is_dead) {
       progress->store(static_cast<float>(done), std::memory_order_relaxed);
     }
   }
-  // Each thread is asked about only once. If a thread died between two questions, a chunk that took
-  // over pending reads from another would be believed and given back, and then the other one as
-  // well.
+  // Asks only once whether a thread is dead. If a thread died between two questions, only its newer
+  // chunk, which took over pending reads from the older one, could count as dead in this round. It
+  // would be given back, and in the next round the same reads would count again in the older chunk.
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, bool> answers;
   const IsDead once = [&](std::uint32_t pid, std::uint64_t start, std::uint32_t tid) {
     const auto [answer, first] = answers.try_emplace({pid, start, tid}, false);
@@ -133,8 +133,9 @@ bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, 
     return false;
   }
   const std::uint32_t pid = chunk.pid();
-  // The chunk is free, or is being claimed at this moment: its claimer may be writing what else the
-  // header holds. At the end nobody claims, so that a chunk without a pid can be told from damage.
+  // The chunk is free, or is being claimed at this moment: then its claimer may be writing the
+  // other fields of the header. At the end of a linear recording nobody claims chunks any more, so
+  // a chunk without a pid that is not empty is damaged.
   if (pid == 0 && (!finishing || Mode() == wire::kRing || chunk.IsZero() ||
                    (chunk.committed() == 0 && chunk.header().magic == wire::kChunkMagic))) {
     return false;
@@ -175,8 +176,8 @@ bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, 
     }
     state.thread = at->second;
     if (Mode() == wire::kRing) {
-      // A collector that was killed had written these to disk. (Zero in a chunk that was given
-      // back.)
+      // The number of records that a killed collector had written to disk. It is 0 in a chunk that
+      // was given back.
       const ChunkView::Drained saved = chunk.DrainedAt(mark);
       if (saved.records <= wire::kRecordsPerChunk) {
         state.taken = saved.records;
@@ -197,7 +198,7 @@ std::uint64_t RecordingDrain::Impl::DrainChunk(std::size_t i, Packer& out) {
   if (!OpenChunk(chunk, state, out)) {
     return 0;
   }
-  // The state is read first: if it says full, what is read next counts every record.
+  // The state is loaded before the count: if the chunk is full, the count is final.
   const std::uint32_t condition = chunk.state();
   std::uint32_t committed = chunk.committed();
   const bool overflow = committed > wire::kRecordsPerChunk;
@@ -213,7 +214,7 @@ std::uint64_t RecordingDrain::Impl::DrainChunk(std::size_t i, Packer& out) {
     std::memcpy(&record, chunk.record(state.taken), sizeof record);
     if (record.kind == wire::kKindNone || record.check != wire::CheckOf(&record)) {
       if (overflow) {
-        break;  // the count is a guess; the rest was never written
+        break;  // `committed` is wrong; the rest was never written
       }
       DropText(state);
       Damaged(1);
@@ -239,7 +240,7 @@ void RecordingDrain::Impl::SaveProgress(std::uint64_t at) const {
   for (std::size_t i = 0; recycle && i < chunks.size(); ++i) {
     const ChunkState& state = chunks[i];
     if (state.thread == ~0u) continue;
-    // If parts of a text are still to come, it is taken again from its first part.
+    // A text whose last parts are still to come is taken again from its first part.
     Chunk(i).SetDrained(at, {state.taken - state.text_parts, state.inflight_done});
   }
 }
@@ -252,14 +253,14 @@ void RecordingDrain::Impl::CountLosses(Packer& out) {
     of_threads += thread.dropped;
     losses.lost_threads += thread.without_slot ? 1u : 0u;
   }
-  // All three count the same records, each from what it can see.
+  // Three counters of the same dropped records; each may have missed some.
   losses.dropped_events = std::max(
       {of_threads, processes.Dropped(), __atomic_load_n(&header().dropped, __ATOMIC_RELAXED)});
   losses.damaged_records += clock.contradicted() ? 1u : 0u;
   out.SetLosses(losses);
 }
 
-// Counts chunks that were written to the file and are not in it: somebody has cut it meanwhile.
+// Counts chunks that were written to the file and are no longer in it: somebody has cut the file.
 void RecordingDrain::Impl::CountMissingChunks() {
   std::uint32_t there = 0;
   for (std::size_t i = 0; i < ChunkCount(); ++i) {
@@ -287,7 +288,8 @@ void RecordingDrain::Impl::Finish(Packer& out) {
     const std::uint32_t allocated = __atomic_load_n(&h.allocated_chunks, __ATOMIC_RELAXED);
     found.truncated = found.truncated || allocated > ChunkCount();
     if (h.segment != 0) {
-      // The end is in the memory of the host of the recording, unless a reader has joined it.
+      // Unsealed: the last records are in shared memory of the recording's host. A reader that has
+      // joined them has set `sealed`.
       found.unsealed = __atomic_load_n(&h.sealed, __ATOMIC_RELAXED) == 0;
       CountMissingChunks();
     }

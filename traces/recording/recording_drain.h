@@ -30,7 +30,7 @@ struct RecordingDrain::Impl {
     ProcessId process;
     ThreadInfo info;
     std::uint32_t pid = 0;
-    std::uint32_t writer = 0;  // the thread that writes this one; it ends with it
+    std::uint32_t writer = 0;  // tid of the thread that writes the records; this one ends with it
     std::uint64_t process_start = 0;
     std::uint32_t sequence = 0;  // sequence number of its newest chunk
     std::uint64_t dropped = 0;
@@ -94,7 +94,7 @@ struct RecordingDrain::Impl {
   bool finishing = false;  // Finish() was called
   std::stop_token stop;
   std::atomic<float>* progress = nullptr;
-  std::uint64_t mark = 0;  // the mark at which an earlier drain of the ring was
+  std::uint64_t mark = 0;  // the mark from which to continue an earlier drain of the ring
   std::function<bool(const wire::ChunkHeader&)> takes;  // empty: all chunks, with their strings
   ClockMap clock;
   std::uint32_t header_anchors = 0;  // anchors of the header that were added to the clock

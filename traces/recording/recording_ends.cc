@@ -59,7 +59,8 @@ bool RecordingDrain::Impl::IsTakenOver(std::size_t i) {
     return std::make_tuple(view.pid(), view.header().process_start, view.header().tid, claimed);
   };
   if (Mode() == wire::kLinear) {
-    // Every full chunk is in the file as it was written, with the reads that were pending then.
+    // A full chunk stays in the file with the reads that were pending when it was written. So the
+    // chunks that were taken over are gathered once.
     const std::size_t last = taken_over.empty() ? chunks.size() : 0;
     for (std::size_t k = 0; k < last; ++k) {
       const ChunkView other = Chunk(k);
@@ -69,7 +70,8 @@ bool RecordingDrain::Impl::IsTakenOver(std::size_t i) {
     }
     return h.previous != h.anchor.ticks && taken_over.count(key(chunk, h.anchor.ticks)) != 0;
   }
-  // Its thread was killed while it had both chunks. The newer one may have come after our visit.
+  // The thread may have been killed while it had two chunks. The newer one may have been claimed
+  // after our visit, so all chunks are searched.
   const std::size_t used = UsedChunks();
   for (std::size_t k = 0; k < used; ++k) {
     const ChunkView other = Chunk(k);
@@ -108,7 +110,8 @@ void RecordingDrain::Impl::WriteRest(std::size_t i, Packer& out) {
   WriteInflight(chunk, thread, out);
 }
 
-// If the slot belongs to another process by now, it was its claimer's, and that one is dead too.
+// Another process may have the slot by now. If that one is dead, so is the claimer, which had the
+// slot before.
 void RecordingDrain::Impl::FreeClaim(const ChunkView& chunk, const IsDead& is_dead) const {
   if (!recycle || Mode() != wire::kRing || !chunk.has_header() || chunk.pid() != 0) {
     return;
@@ -120,7 +123,7 @@ void RecordingDrain::Impl::FreeClaim(const ChunkView& chunk, const IsDead& is_de
   const wire::ProcessSlot& slot = header().processes[claimer];
   const std::uint32_t life = __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE);
   if (life == wire::kProcessClaimed) {
-    return;  // its claimer is filling it in
+    return;  // the process is filling in its slot
   }
   const bool dead = life == wire::kProcessFree || is_dead(slot.pid, slot.process_start, 0);
   if (dead && chunk.pid() == 0) {
@@ -139,7 +142,7 @@ void RecordingDrain::Impl::Release() {
   finished_chunks = 0;
 }
 
-// Forgets a thread; nothing refers to it any more.
+// Forgets a thread. Requires: nothing refers to it any more.
 void RecordingDrain::Impl::Forget(std::uint32_t index, Packer& out) {
   Thread& thread = threads[index];
   dropped_before += thread.dropped;

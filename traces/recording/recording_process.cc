@@ -78,7 +78,8 @@ RecordingProcesses::Counts RecordingProcesses::Read(const wire::ProcessSlot& slo
   Counts counts;
   counts.hooked = Load(slot.bytes_hooked);
   if (mode == wire::kLinear) {
-    // Without a collector nobody asks the kernel, so the pair counts that the process took itself.
+    // Without a collector nobody asks the kernel from outside, so the process's own pair of counts,
+    // both from one moment, is used.
     const std::uint64_t last = Load(slot.rchar_last);
     const std::uint64_t first = Load(slot.rchar_at_start);
     if (last > first) {
@@ -187,7 +188,7 @@ void RecordingProcesses::Settle(const wire::FileHeader& header) {
   }
 }
 
-// A worker without variables has its parent's rank.
+// A worker whose environment names no rank has its parent's rank.
 void RecordingProcesses::SyncRank(const wire::ProcessSlot& slot, Entry& entry) {
   const ProcessInfo* parent = nullptr;
   ProcessId above;

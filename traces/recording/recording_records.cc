@@ -155,7 +155,7 @@ void RecordingDrain::Impl::WritePending(const ChunkView::PendingReads& pending, 
     const wire::PendingRead& read = pending.reads[i];
     const std::uint64_t record = pending.closing & 0xffffffffu;
     const bool closing = pending.closing >> 32 == i + 1u;
-    // Its record was written, and only clearing it remained to be done.
+    // The record of this read was written; only the entry was not cleared yet.
     const bool written = closing && record != wire::kClosingLost && pending.committed > record;
     if (read.bytes == 0 || written) {
       continue;
@@ -193,7 +193,7 @@ void RecordingDrain::Impl::WriteInflight(const ChunkView& chunk, Thread& thread,
     Damaged(1);
     return;
   }
-  // It lived at least until it claimed this chunk.
+  // The thread lived at least until it claimed this chunk.
   const std::int64_t claimed = clock.ToNs(chunk.header().anchor.ticks).value;
   const bool sound = claimed >= earliest_ns && claimed <= clock.last().value;
   const std::int64_t last = std::max(thread.last_ns, sound ? claimed : 0);

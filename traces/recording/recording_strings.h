@@ -29,9 +29,9 @@ class RecordingStrings {
  private:
   IdCache objects_{std::size_t{1} << 22};
   IdCache names_{std::size_t{1} << 19};  // by the low 32 bits
-  // A name may look like a path. Paths are so many that some of them share 32 bits with a name. So
-  // names take precedence, and of paths only the latest can be a name, because a name is sent
-  // before it is used.
+  // A name may begin like a path. There are so many paths that some share their low 32 bits with a
+  // name. So texts that do not begin like a path take precedence. Among paths with the same bits,
+  // the latest one is the name, because a name is sent before it is used.
   IdCache path_names_{std::size_t{1} << 16};
 };
 

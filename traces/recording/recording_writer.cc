@@ -185,7 +185,7 @@ void RecordingWriter::Thread::Publish(const void* record) {
   ++used_;
 }
 
-// Counts bytes like the agent's hooks, whose spans say how long they were busy.
+// Counts the bytes of reads with a busy time, as the agent's hooks do.
 void RecordingWriter::Thread::Count(const wire::Record& record) {
   if (record.kind == wire::kKindSpan && record.stage == wire::kRead &&
       slot_ < wire::kMaxProcesses &&
