@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes followed units for tests: what an agent would have recorded of a sample, batch or step.
+// Makes followed units for tests, as an agent records them for a sample, batch or step.
 //
 //   FollowedUnit unit({.at = start, .duration = Ms(10), .ordinary = Ms(6), .thread = thread,
 //                      .stage = StageId::kSample});
@@ -29,7 +29,7 @@ class FollowedUnit {
     TimeNs cost{};
   };
 
-  // `unit`: `name` and `nodes` are filled in.
+  // AddTo() sets `name` and `nodes` of `unit`.
   explicit FollowedUnit(const UnitRow& unit, std::string name = "Dataset")
       : unit_(unit), name_(std::move(name)) {}
 
@@ -40,7 +40,7 @@ class FollowedUnit {
   Node Builtin(std::string_view name, const Times& times, Node parent = wire::kNoNode) {
     return Add(CallKind::kBuiltin, name, "", 0, times, parent);
   }
-  // A line of the function `parent`, whose name and file it has.
+  // A line of the function `parent`. It has the name and the file of that function.
   Node Line(Node parent, std::uint32_t line, const Times& times) {
     const std::string name = calls_.at(parent).name;
     const std::string file = calls_.at(parent).file;
@@ -48,7 +48,7 @@ class FollowedUnit {
     return Add(CallKind::kLine, name, file, line, times, parent);
   }
 
-  // `out`: a Packer, or what interns and takes rows as one does.
+  // `out`: a Packer, or another class with Intern(), AddUnit() and AddCall().
   template <class Out>
   void AddTo(Out&& out) const {
     UnitRow unit = unit_;

@@ -39,7 +39,7 @@ std::unique_ptr<Trace> ReadFollowed(std::span<std::byte> bytes) {
   return builder.Build();
 }
 
-// Each row with its times and texts.
+// Each row as a line of text, with its times and texts.
 std::multiset<std::string> FollowedRows(const Trace& trace) {
   std::multiset<std::string> rows;
   for (const UnitRow& u : trace.unit_rows()) {
@@ -58,7 +58,7 @@ std::multiset<std::string> FollowedRows(const Trace& trace) {
   return rows;
 }
 
-// Without the texts, which may be lost by themselves.
+// The same without texts: damage may cost a text and leave its row.
 std::multiset<std::string> BareRows(const Trace& trace) {
   std::multiset<std::string> rows;
   for (const UnitRow& u : trace.unit_rows()) {
@@ -166,11 +166,11 @@ TEST(CallTreesTest, RowsWithoutTheirUnitOrParentAreLeftOutAndCounted) {
                    .thread = thread,
                    .node = 0});
   builder.AddCall(
-      {.at = FollowedMs(5), .thread = thread, .node = 2, .parent = 1});  // 1 is not there
+      {.at = FollowedMs(5), .thread = thread, .node = 2, .parent = 1});  // there is no node 1
   builder.AddCall({.at = FollowedMs(5), .thread = thread, .node = 3, .parent = 2});
-  builder.AddCall({.at = FollowedMs(5), .thread = thread, .node = 0});       // twice
-  builder.AddCall({.at = FollowedMs(6), .thread = thread, .node = 0});       // no unit
-  builder.AddCall({.at = FollowedMs(5), .thread = ThreadId{9}, .node = 0});  // no thread: no row
+  builder.AddCall({.at = FollowedMs(5), .thread = thread, .node = 0});       // node 0 once more
+  builder.AddCall({.at = FollowedMs(6), .thread = thread, .node = 0});       // its unit is missing
+  builder.AddCall({.at = FollowedMs(5), .thread = ThreadId{9}, .node = 0});  // no thread: dropped
   const CallTrees all = ReadCallTrees(*builder.Build());
   ASSERT_EQ(all.trees.size(), 1u);
   EXPECT_EQ(all.trees[0].nodes.size(), 1u);

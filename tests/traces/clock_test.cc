@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kHz = 2'700'000'000;
 
-// A TSC that runs `ppm` fast against what its header claims.
+// A TSC that runs faster by `ppm` than the header says.
 struct Tsc {
   double ppm = 0;
   [[nodiscard]] std::uint64_t At(std::uint64_t ns) const {
@@ -61,7 +61,7 @@ TEST(ClockTest, CloseAnchorsLeaveTheSlopeToTheHeader) {
   const Tsc tsc;
   ClockMap clock(wire::kClockTsc, kHz);
   clock.Add(tsc.Anchor(10'000'000'000, 0));
-  clock.Add(tsc.Anchor(10'000'010'000, 900));  // noise of 9 % of the baseline
+  clock.Add(tsc.Anchor(10'000'010'000, 900));  // 10 us later, with an error of 0.9 us
   clock.Update();
   EXPECT_NEAR(static_cast<double>(clock.ToNs(tsc.At(11'000'000'000)).value), 11e9, 2000);
 }
@@ -106,7 +106,7 @@ TEST(ClockTest, AnchorsOverruleAHeaderThatNamesTheWrongClock) {
   EXPECT_NEAR(static_cast<double>(clock.ToNs(tsc.At(2'500'000'000)).value), 2.5e9, 100);
 }
 
-// As the collector uses it: an anchor a second, records in between, the header's figure 20 ppm off.
+// Like the collector: an anchor a second, records in between. The header's frequency is 20 ppm off.
 TEST(ClockTest, AStreamStaysWithinAMicrosecondAndNeverChangesItsMind) {
   const Tsc tsc{.ppm = 20};
   ClockMap clock(wire::kClockTsc, kHz);

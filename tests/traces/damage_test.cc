@@ -18,7 +18,7 @@ using testing::Invented;
 using ::testing::IsEmpty;
 using testing::SmallRecording;
 
-// One drain of exactly these bytes, as OpenTrace() does it but without a copy of the whole file.
+// Drains exactly these bytes, as OpenTrace() does, but without a copy of the whole file.
 std::unique_ptr<Trace> DrainAll(std::span<std::byte> bytes) {
   RecordingDrain drain(bytes, false);
   if (!drain.CheckHeader()) {
@@ -50,7 +50,7 @@ TEST(DamageTest, ARecordingCutAtAnyByteIsReadAsFarAsItGoes) {
   ASSERT_NE(sound, nullptr);
   std::uint64_t before = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    // Of the empty pages between the parts that are used every 331st byte will do.
+    // In the empty pages between the used parts, only every 331st byte is tried.
     const std::size_t in_chunk =
         size < wire::kHeaderSize ? size : (size - wire::kHeaderSize) % wire::kChunkSize;
     if (in_chunk > 6000 && size % 331 != 0) {
@@ -64,7 +64,7 @@ TEST(DamageTest, ARecordingCutAtAnyByteIsReadAsFarAsItGoes) {
     }
     ASSERT_THAT(Invented(*sound, *trace), IsEmpty()) << size;
     ASSERT_TRUE(trace->losses().truncated) << size;
-    ASSERT_GE(trace->span_count() + 1, before) << size;  // + 1: the unfinished one comes and goes
+    ASSERT_GE(trace->span_count() + 1, before) << size;  // + 1: the unfinished span may be missing
     before = trace->span_count();
   }
 }
@@ -100,7 +100,7 @@ TEST(DamageTest, AFlippedBitInARecordCostsThatRecordAlone) {
   RecordingWriter recording = SmallRecording();
   std::vector<std::byte> bytes = Bytes(recording);
   const auto sound = DrainAll(bytes);
-  // The first record of the worker's chunk after its two texts.
+  // Flips a bit in each span record of the two chunks.
   for (std::uint32_t chunk = 0; chunk < 2; ++chunk) {
     for (std::uint32_t i = 0; i < recording.chunk(chunk).committed; ++i) {
       const std::size_t at = wire::kHeaderSize + chunk * std::size_t{wire::kChunkSize} +
@@ -178,7 +178,7 @@ TEST(DamageTest, APackedTraceWithAnyBitFlippedYieldsNoInventedSpan) {
       bytes[at] ^= flip;
     }
   }
-  // Only magic and major version are beyond help.
+  // The file cannot be read if a bit of the magic or of the major version is wrong.
   EXPECT_GE(readable + 8 * 10, bytes.size() * 8);
 }
 

@@ -100,7 +100,7 @@ TEST(ExportTest, ACsvFieldIsNoFormulaAndMovesNoCursor) {
             "a\\xc2\\x9b31m");  // C1 as UTF-8
   EXPECT_EQ(field("a\x9b"
                   "31m"),
-            "a\\x9b31m");                                             // and as a byte
+            "a\\x9b31m");                                             // C1 as a byte
   EXPECT_EQ(field("gpj\xe2\x80\xae.exe"), "gpj\\xe2\\x80\\xae.exe");  // right to left from here on
   EXPECT_EQ(field("\xc3\xa4\xe4\xb8\xad\xf0\x9f\x98\x80"), "\xc3\xa4\xe4\xb8\xad\xf0\x9f\x98\x80");
 }
@@ -134,7 +134,7 @@ TEST(ValidateTest, SpansWithoutTheirNameAreCountedAndNotSound) {
   ASSERT_TRUE(packer.has_value());
   const ThreadId thread = (*packer)->AddThread({.process = (*packer)->AddProcess({}), .tid = 1});
   const StringId whole = (*packer)->Intern("/data/whole.jpg");
-  const StringId lost = (*packer)->Intern("#0123456789abcdef");  // its text never came
+  const StringId lost = (*packer)->Intern("#0123456789abcdef");  // stands for a missing text
   for (int i = 0; i < 10; ++i) {
     Span span;
     span.start.value = 10 * i;

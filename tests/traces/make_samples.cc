@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the sample files of the current format versions. Run once per version; the files stay in
-// traces/samples for ever, so that every later reader is tested with them.
+// Writes the sample files of the current format versions. To be run once per version. The files
+// stay in traces/samples, so that every later reader is tested with them.
 #include <cstdio>
 #include <filesystem>
 #include <string>

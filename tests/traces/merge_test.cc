@@ -13,7 +13,8 @@
 namespace penstock::traces {
 namespace {
 
-// A host with `gpus` GPUs, one process of pid 7, a span from 1 s to 2 s that reads /data/NAME.
+// The trace of a host with `gpus` GPUs and one process of pid 7. A span from 1 s to 2 s reads
+// /data/NAME.
 std::unique_ptr<Trace> Host(const std::string& name, int gpus, const std::string& status = "0") {
   TraceData data;
   data.facts = {
@@ -72,7 +73,7 @@ TEST(MergeTest, EveryPartIsThereOnOneClock) {
                              {second.get(), "b.penstock", {TimeNs{5'000'000'000}, 0, {}}, {}}});
   ASSERT_EQ(merged->processes().size(), 2u);
   EXPECT_EQ(merged->processes()[0].pid, 7u);
-  EXPECT_EQ(merged->processes()[1].pid, 10'000'007u);  // told apart, and still recognised
+  EXPECT_EQ(merged->processes()[1].pid, 10'000'007u);  // differs, and still shows the 7
   EXPECT_EQ(merged->processes()[1].facts.at("pid"), "7");
   EXPECT_EQ(merged->processes()[1].facts.at("part"), "1");
   EXPECT_EQ(merged->threads()[1].process, ProcessId{1});

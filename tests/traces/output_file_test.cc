@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using traces::testing::TempFolder;
 
-// Instead of libc's, so that a test sees when what was written is to be on the disk.
+// The fsync() of this test calls it, so that a test sees which file or folder is synced when.
 std::function<void(bool is_folder)> g_on_fsync;
 
 std::span<const std::byte> AsBytes(std::string_view text) {
@@ -67,7 +67,7 @@ TEST(OutputFileTest, ALeftoverIsReplaced) {
 TEST(OutputFileTest, WhatIsNoFileIsNotReplaced) {
   const TempFolder folder;
   fs::create_directory(folder / "t");
-  ASSERT_EQ(::mkfifo((folder / "f").c_str(), 0600), 0);  // as a device, which only root can make
+  ASSERT_EQ(::mkfifo((folder / "f").c_str(), 0600), 0);  // instead of a device: that needs root
   for (const char* name : {"t", "f"}) {
     const auto file = OutputFile::Create(folder / name, ".part");
     ASSERT_FALSE(file.has_value()) << name;
@@ -84,7 +84,7 @@ TEST(OutputFileTest, NobodyTakesTheFileOfTheNextWriterAway) {
     ASSERT_TRUE(first.has_value());
     std::atomic<bool> waits{false};
     std::jthread next([&] {
-      for (;;) {  // gets in the moment that the first one lets go
+      for (;;) {  // succeeds as soon as the first writer gives up its lock
         auto second = OutputFile::Create(folder / "t", ".part");
         waits = true;
         if (!second) continue;

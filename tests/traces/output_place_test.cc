@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::TempFolder;
 
-// While it lives, this process can open no file.
+// While an object lives, this process cannot open any file.
 class NoDescriptors {
  public:
   NoDescriptors() {
@@ -46,7 +46,7 @@ TEST(OutputPlaceTest, WhatCannotBeReadIsKept) {
   bool replaced = true;
   Result<OutputPlace> place = Fail(ErrorKind::kOutput, "");
   {
-    const NoDescriptors none;  // and no checks: those of a sanitizer need a descriptor
+    const NoDescriptors none;  // no EXPECT here: the checks of a sanitizer need a descriptor
     there = LookAtName(path);
     replaced = MayBeReplaced(path, true);
     place = PlaceFor(path, true, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a long trace looks like before its spans are read: the same as afterwards, or nothing.
+// The preview of a long trace shows the same as its spans, or there is none.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -15,8 +15,8 @@ namespace {
 
 using testing::TempFolder;
 
-// Some 80,000 spans of a consumer whose steps nobody marked and two workers; long parents are
-// recorded blocks after their children.
+// Some 80,000 spans of a training process and two workers. Without `marked`, the training process
+// records no steps. Parents are recorded after their children.
 void WriteRun(Packer& out, bool marked = false) {
   std::vector<ThreadId> threads;
   for (std::uint32_t p = 0; p < 3; ++p) {
@@ -129,7 +129,7 @@ TEST(PreviewTest, OfAPackedFileIsWhatItsSpansGive) {
     ASSERT_TRUE(read.has_value());
     ExpectSame(*read, MakePreview(**trace));
     EXPECT_EQ(read->facts.at("command"), "train");
-    // Steps between waits lie on the consumer's first level, beside the waits.
+    // The steps between the waits of the training process count, unless a step was recorded.
     const auto steps = read->threads[0].totals[static_cast<std::size_t>(StageId::kStep)].count;
     EXPECT_EQ(steps, marked ? 1u : 399u);
   }
@@ -182,11 +182,12 @@ TEST(PreviewTest, CostsLittleInTheFile) {
     if (section.header.kind == packed::kPreview) previews += section.header.stored_size + 136;
   }
   EXPECT_GT(previews, 0u);
-  // Of the shortest trace that has one; of ten million spans it is a hundredth of that.
+  // Less than a byte per span in a short trace. In one of ten million spans it is a hundredth of
+  // that.
   EXPECT_LT(static_cast<double>(previews) / 80'800, 1.0);
 }
 
-// Every section's header and contents entry, to be changed in place.
+// The header and the offset of a section.
 struct Place {
   packed::SectionHeader header;
   std::uint64_t offset;
@@ -237,7 +238,7 @@ TEST(PreviewTest, AFileCutAnywhereHasNone) {
   }
 }
 
-// The file of `whole` with the preview sections of `other`: each of them is sound.
+// The file `whole` with the preview sections of `other`. Each section is sound by itself.
 std::vector<std::byte> WithPreviewsOf(std::span<const std::byte> other,
                                       std::span<const std::byte> whole) {
   std::vector<std::byte> out;
@@ -296,7 +297,7 @@ TEST(PreviewTest, RepackingMakesItAnew) {
   ExpectSame(*a, *b);
 }
 
-// The example of traces/FORMAT.md.
+// The bytes of the example in traces/FORMAT.md.
 TEST(PreviewTest, ItsBytesAreThoseOfTheDocument) {
   PreviewBuilder builder(ThreadId{0}, TimeNs{5}, TimeNs{1'000'005}, 4, {});
   builder.Add(5, 250'000, StageId::kDecode);

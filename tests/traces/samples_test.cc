@@ -9,7 +9,7 @@ namespace {
 
 class SamplesTest : public ::testing::TestWithParam<const char*> {};
 
-// Reads traces/samples/PARAM with the reader of today and compares with what was in it then.
+// Reads traces/samples/PARAM and compares it with its contents when it was written.
 TEST_P(SamplesTest, EveryVersionIsReadAsItWasWritten) {
   const std::filesystem::path folder = PENSTOCK_SAMPLES;
   const auto trace = OpenTrace(folder / GetParam());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Command lines and what may be recorded of them. Every secret here is invented.
+// Command lines, and how they are recorded. Every secret here is invented.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct SecretCase {
 
 inline const std::vector<SecretCase>& SecretCases() {
   static const std::vector<SecretCase> cases = {
-      // Options by their name, the value in the next word or behind the sign.
+      // Options with the name of a secret. The value is the next word, or behind the "=".
       {{"train.py", "--token", "abc"}, {"train.py", "--token", "***"}},
       {{"t", "--password=x", "--epochs", "1"}, {"t", "--password=***", "--epochs", "1"}},
       {{"t", "--password=a b c"}, {"t", "--password=***"}},
@@ -36,7 +36,7 @@ inline const std::vector<SecretCase>& SecretCases() {
         "ls"}},
       {{"env", "MYSQL_PWD=a", "PWD=/tmp", "SENTRY_DSN=x"},
        {"env", "MYSQL_PWD=***", "PWD=/tmp", "SENTRY_DSN=***"}},
-      // Inside of a word: what a shell is given.
+      // Inside a word, such as the text for a shell.
       {{"sh", "-c", "cd /data && X_TOKEN=abc python t.py --password 'a b' --n 3"},
        {"sh", "-c", "cd /data && X_TOKEN=*** python t.py --password '***' --n 3"}},
       {{"sh", "-c", "login --secret s3; run --token=t4|tee log"},
@@ -46,7 +46,7 @@ inline const std::vector<SecretCase>& SecretCases() {
       {{"curl", "-H", "Authorization: Token abc def"}, {"curl", "-H", "Authorization: ***"}},
       {{"curl", "-H", "X-Api-Key: abc"}, {"curl", "-H", "X-Api-Key: ***"}},
       {{"t", "say Bearer abcdefgh12345 now"}, {"t", "say Bearer *** now"}},
-      // Tokens by how they begin.
+      // Tokens with a known beginning.
       {{"t", "sk-proj-A1b2C3d4E5f6G7h8I9"}, {"t", "***"}},
       {{"t", "--x=hf_AbCdEfGhIjKlMnOpQr12"}, {"t", "--x=***"}},
       {{"t", "ghp_0123456789abcdef0123"}, {"t", "***"}},
@@ -65,7 +65,7 @@ inline const std::vector<SecretCase>& SecretCases() {
       {{"t", "https://example.com/api/webhooks/123/abc"},
        {"t", "https://example.com/api/webhooks/***"}},
       {{"t", "-----BEGIN RSA PRIVATE KEY-----\nabc"}, {"t", "***"}},
-      // What looks like it and is none.
+      // Words that look like secrets and are none.
       {{"python", "-u", "train.py", "--max_tokens", "5", "--tokenizer", "gpt2"},
        {"python", "-u", "train.py", "--max_tokens", "5", "--tokenizer", "gpt2"}},
       {{"t", "--eos-token", "</s>", "--pad_token=x", "--num-tokens", "3"},

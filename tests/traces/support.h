@@ -19,7 +19,7 @@
 
 namespace penstock::traces::testing {
 
-// A folder that is gone with the object.
+// A folder that is removed with the object.
 class TempFolder {
  public:
   TempFolder();
@@ -37,28 +37,28 @@ class TempFolder {
 [[nodiscard]] std::vector<std::byte> ReadFile(const std::filesystem::path& path);
 void WriteFile(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
-// A recording of two processes, three threads, about forty records of every kind, one operation
-// in flight.
+// A recording of two processes with a thread each: about forty records of every kind, except
+// followed units, and one operation in flight.
 [[nodiscard]] RecordingWriter SmallRecording(const RecordingOptions& options = {});
-// One worker with two followed units: one of three nodes, one of one.
+// A recording of one worker with two followed units: one has three nodes, the other one.
 [[nodiscard]] RecordingWriter FollowedRecording(const RecordingOptions& options = {.chunks = 2});
 [[nodiscard]] std::vector<std::byte> Bytes(RecordingWriter& recording);
 
 // The fields of a span that no damage may change, without its strings.
 [[nodiscard]] std::string Numbers(const Span& span);
-// Numbers() of every span of the trace.
+// Numbers() of every finished span of the trace.
 [[nodiscard]] std::multiset<std::string> AllNumbers(const Trace& trace);
 [[nodiscard]] std::set<std::string> AllStrings(const Trace& trace);
 
-// Spans of `damaged` that `whole` does not have, or that it has less often, or with a string that
-// `whole` does not know ("" and "#..." stand for a text that was lost). Unfinished ones do not
+// The spans of `damaged` that `whole` does not have, or has less often, and the strings that
+// `whole` does not have ("" and "#..." stand for a text that was lost). Unfinished spans do not
 // count: nothing protects them.
 [[nodiscard]] std::vector<std::string> Invented(const Trace& whole, const Trace& damaged);
 
-// A stream as PyTorch with an image folder makes it: per image sample, read, decode, augment with
-// three transforms inside it; per batch fetch, collate, put and idle; a consumer with wait, get,
-// pin, step, h2d. A random permutation of `images` indices per epoch, one path per image, lognormal
-// times with nanosecond noise.
+// Spans as of PyTorch with an image folder. For each image: sample, read, decode, augment with
+// three transforms inside it. For each batch: fetch, collate, put and idle; in the training process
+// get, wait and step. Each epoch is a random permutation of `images` indices, each image has a
+// path, and times are lognormal.
 struct StreamOptions {
   std::uint32_t images = 50'000;
   std::uint32_t epochs = 1;

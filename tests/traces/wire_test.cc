@@ -52,7 +52,7 @@ TEST(WireTest, CheckFindsEverySingleBitFlip) {
   for (int round = 0; round < 200; ++round) {
     unsigned char record[64];
     for (unsigned char& byte : record) {
-      // Sparse records as real ones are: many zeros.
+      // Every second record has many zeros, like real ones.
       byte = round % 2 == 0 && random() % 3 != 0 ? 0 : static_cast<unsigned char>(random());
     }
     const std::uint16_t check = wire::CheckOf(record);

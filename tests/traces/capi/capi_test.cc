@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Followed calls as columns of a caller, places of ids, texts. The other tables:
-// tests/python/trace_test.py.
+// Tests followed calls as columns of a caller, places of ids, and texts. tests/python/trace_test.py
+// tests the other tables.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -173,10 +173,10 @@ TEST_F(FollowedCalls, TextsThatDoNotFitAreCounted) {
 
 TEST(PlacesTest, AreThoseAmongTheIdsThatOccurAscending) {
   constexpr std::uint32_t kBound = 3001;
-  for (const std::uint64_t rows : {0ULL, 1ULL, 1000ULL, 1'000'000ULL}) {  // by several threads
+  for (const std::uint64_t rows : {0ULL, 1ULL, 1000ULL, 1'000'000ULL}) {  // a million: in 4 pieces
     std::vector<std::uint32_t> ids(rows);
     for (std::uint64_t i = 0; i < rows; ++i) {
-      ids[i] = static_cast<std::uint32_t>(i * 7919 % (kBound / 3) * 3 + 1);  // every third
+      ids[i] = static_cast<std::uint32_t>(i * 7919 % (kBound / 3) * 3 + 1);  // every third id
     }
     std::vector<std::uint32_t> column = ids;
     std::vector<std::uint32_t> places(kBound, 0);

@@ -28,7 +28,7 @@ std::unique_ptr<Trace> Small(const testing::TempFolder& folder) {
   return std::move(*trace);
 }
 
-// With calls that were followed.
+// A trace with followed calls.
 std::unique_ptr<Trace> Followed(const testing::TempFolder& folder) {
   RecordingWriter recording = testing::FollowedRecording();
   testing::WriteFile(folder / "r", testing::Bytes(recording));
@@ -81,7 +81,7 @@ TEST(FormatsTest, EveryFormatWritesAFileThatAppearsWhole) {
     const std::filesystem::path path = folder / std::string(format.name);
     ASSERT_TRUE(ExportToFile(*trace, format, path)) << format.name;
     EXPECT_GT(std::filesystem::file_size(path), 50u) << format.name;
-    ASSERT_TRUE(ExportToFile(*trace, format, path)) << format.name;  // and is replaced
+    ASSERT_TRUE(ExportToFile(*trace, format, path)) << format.name;  // replaces the first file
   }
   const auto files = std::filesystem::directory_iterator(folder / "");
   EXPECT_EQ(std::distance(begin(files), end(files)),

@@ -53,7 +53,7 @@ Imported ImportText(std::string_view text) {
   return ImportFile(folder, folder / "file");
 }
 
-// Everything of a span that both formats carry.
+// The fields of a span that both formats have.
 using Row =
     std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t, std::int64_t,
                std::uint64_t, std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t>;
@@ -101,7 +101,8 @@ TEST(RoundTripTest, WhatWeExportComesBack) {
   }
 }
 
-// Two batches of a loader, one copy and one kernel, in the words of three years.
+// Two batches of a loader, one copy and one kernel. The arguments differ by version of PyTorch: the
+// head of the file, four categories, and the tid of a stream.
 std::string Kineto(std::string_view top, std::string_view loop, std::string_view runtime,
                    std::string_view copy, std::string_view kernel, std::string_view stream) {
   return fmt::format(R"j({{{}"deviceProperties":[{{"id":0,"name":"A100","numSms":108}}],
@@ -133,7 +134,7 @@ void CheckKineto(const Imported& imported) {
   EXPECT_EQ(std::get<3>(by_stage["h2d"]), 1'031'000);
   EXPECT_EQ(std::get<4>(by_stage["h2d"]), 7'500);
   EXPECT_EQ(std::get<6>(by_stage["h2d"]), 4096u);
-  EXPECT_EQ(std::get<9>(by_stage["h2d"]), 77u);  // the stream is the caller's
+  EXPECT_EQ(std::get<9>(by_stage["h2d"]), 77u);  // the stream belongs to the process that called
   EXPECT_EQ(std::get<10>(by_stage["h2d"]), wire::LaneOf(0, 7));
   EXPECT_EQ(std::get<1>(by_stage["kernel"]), "gemm");
   EXPECT_EQ(std::get<1>(by_stage["call"]), "cudaMemcpyAsync");
@@ -190,7 +191,7 @@ TEST(ChromeTest, PairsBeginsWithEndsAndCountsWhatItLeavesOut) {
   EXPECT_EQ(std::get<1>(rows[0]), "inner");
   EXPECT_EQ(std::get<4>(rows[0]), 10'000);
   EXPECT_EQ(std::get<1>(rows[1]), "open");
-  EXPECT_EQ(std::get<4>(rows[1]), 20'000);  // to the last time seen
+  EXPECT_EQ(std::get<4>(rows[1]), 20'000);  // it lasts to the latest time in the file
   EXPECT_EQ(std::get<4>(rows[2]), 40'000);
   EXPECT_EQ(imported.trace->counters().size(), 2u);
   EXPECT_THAT(imported.summary.left_out, Contains(Key("ends without a begin")));
@@ -318,14 +319,14 @@ TEST(PfwTest, ReadsCallsFilesAndConventionsOfBothVersions) {
   EXPECT_EQ(imported.trace->facts().at("host"), "node1");
   std::map<std::string, Row> by_name;
   for (const Row& row : Rows(*imported.trace)) by_name[std::get<1>(row)] = row;
-  EXPECT_EQ(std::get<2>(by_name["read"]), "/data/a.jpg");  // explained after its use
+  EXPECT_EQ(std::get<2>(by_name["read"]), "/data/a.jpg");  // the line with the path comes later
   EXPECT_EQ(std::get<6>(by_name["read"]), 512u);
   EXPECT_EQ(std::get<3>(by_name["read"]), 100'000);
   EXPECT_EQ(std::get<2>(by_name["fread"]), "/data/b.jpg");
   EXPECT_EQ(std::get<0>(by_name["item"]), "sample");
   EXPECT_EQ(std::get<7>(by_name["item"]), 12);
   EXPECT_EQ(std::get<2>(by_name["open64"]), "POSIX");
-  EXPECT_EQ(std::get<0>(by_name["fetch.yield"]), "step");  // what is done with the batch
+  EXPECT_EQ(std::get<0>(by_name["fetch.yield"]), "step");  // the work on the batch
   EXPECT_EQ(imported.summary.batches, 1u);
   EXPECT_THAT(imported.summary.left_out, Contains(Key("a last line that is cut off")));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Databases as nsys of several years exports them: tables that are missing, enums that differ.
+// Databases as nsys exported them in several years: with missing tables and different enums.
 #include <sqlite3.h>
 
 #include <gmock/gmock.h>

@@ -68,7 +68,8 @@ struct Read {
   std::uint32_t primary_clock = 0;
 };
 
-// As trace processor reads it: numbers are looked up among what came before.
+// Reads the export as Perfetto's trace processor does: a number stands for a text in an earlier
+// packet.
 Read ReadBack(const Trace& trace) {
   std::string bytes;
   EXPECT_TRUE(ExportPerfetto(trace, [&](std::string_view part) {
@@ -140,7 +141,7 @@ TEST(PerfettoTest, SpansNestOnTheirTracks) {
   EXPECT_EQ(read.slices[1].name, "Pictures");
   EXPECT_EQ(read.slices[1].end, 1050u);
   EXPECT_EQ(read.slices[2].name, "file");
-  EXPECT_EQ(read.slices[2].end, 1080u);  // beyond its sample
+  EXPECT_EQ(read.slices[2].end, 1080u);  // after the end of its sample
   EXPECT_EQ(read.slices[2].track, "loader (overlapping)");
   EXPECT_EQ(read.slices[1].track, "loader");
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""readers_test.py PENSTOCK-EXPORT TRACE: what other readers find in the exported files, against each other."""
+"""readers_test.py PENSTOCK-EXPORT TRACE: other readers must find the same in all exported files."""
 import collections
 import csv
 import gzip
@@ -54,7 +54,7 @@ class Readers(unittest.TestCase):
             self.nest(spans)
 
     def nest(self, spans):
-        """On one track, a span is over before the one around it is."""
+        """Checks that on each track a span ends before, or with, the span around it."""
         tracks = collections.defaultdict(list)
         for event in spans:
             start = round(event["ts"] * 1000)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A day in minutes: threads that write what a loader's workers do into a ring, drained and packed
-// as the collector does it, in simulated time. Says what a span costs on disk, how much memory the
-// collector's part takes and whether that grows, and checks every name. benchmarks/README.md has
-// the figures; a small run is a test.
+// Simulates a day in minutes: threads write the spans of a loader's workers into a ring, which is
+// drained and packed as by the collector. Prints the bytes per span on disk, the memory of the
+// collector's part and its growth, and checks every name. benchmarks/README.md has the figures; a
+// small run is a test.
 //
 //   traces_long_run --spans 1000000000 --files 14000000 --hours 24 -o /big/disk/day.penstock
 #include <fmt/format.h>
@@ -40,9 +40,9 @@ struct Options {
   std::uint32_t threads = 144;
   std::uint32_t processes = 16;
   double hours = 1;
-  std::uint64_t restart_s = 0;  // processes are replaced so often; 0: never
+  std::uint64_t restart_s = 0;  // all processes are replaced after this time; 0: never
   std::string output = "long.penstock";
-  double most_bytes = 0;  // per span; 0: not checked. Likewise the next two
+  double most_bytes = 0;  // limit per span. In all three limits 0 means: not checked
   double most_mb = 0;
   double most_growth_mb = 0;
 };
@@ -53,8 +53,8 @@ std::uint64_t Mix(std::uint64_t x) {
   return x ^ x >> 31;
 }
 
-// Image `at` of an epoch: a permutation of `files`, another in each epoch (Feistel, walked until it
-// falls inside).
+// Image number `at` of an epoch. Each epoch is another permutation of the files: a Feistel network,
+// applied again until the result is below `files`.
 std::uint64_t Shuffled(std::uint64_t at, std::uint64_t files, std::uint64_t epoch) {
   unsigned half = 1;
   while (std::uint64_t{1} << 2 * half < files) ++half;
@@ -76,13 +76,13 @@ std::string PathOf(std::uint64_t index) {
   return fmt::format("/data/imagenet/train/n{:08}/n{:08}_{}.JPEG", folder, folder, index);
 }
 
-// Lognormal times without computing them a billion times.
+// Lognormal times from a table, because a billion logarithms would take too long.
 class Times {
  public:
   Times() {
     for (std::size_t i = 0; i < factors_.size(); ++i) {
       const double u = (static_cast<double>(i) + 0.5) / static_cast<double>(factors_.size());
-      // Box-Muller with a second number from the first: any spread will do.
+      // Box-Muller. The second number is made from the first, which is random enough here.
       const double v = static_cast<double>(Mix(i) >> 11) * 0x1p-53;
       factors_[i] = std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * v);
     }
@@ -90,7 +90,7 @@ class Times {
   }
   std::uint64_t Next(double median_ns) {
     state_ = Mix(state_ + 0x9e3779b97f4a7c15u);
-    const double noise = 1 + static_cast<double>(state_ >> 40) * 0x1p-26;  // to the nanosecond
+    const double noise = 1 + static_cast<double>(state_ >> 40) * 0x1p-26;  // so no two are alike
     return static_cast<std::uint64_t>(median_ns * factors_[state_ & 4095] * noise);
   }
 
@@ -99,7 +99,7 @@ class Times {
   std::uint64_t state_ = 1;
 };
 
-// What agent/core/text.cc remembers of the texts that a process has written.
+// Remembers which texts a process has written, as agent/core/text.cc does.
 class Told {
  public:
   bool Tell(std::uint64_t id) {
@@ -134,7 +134,7 @@ class Program {
     Restart();
   }
 
-  // Other processes in the place of those that were there, which leave in good order.
+  // Ends all threads and processes in good order, and starts others in their place.
   void Restart() {
     for (RecordingWriter::Thread& thread : threads_) thread.Exit();
     for (const wire::ProcessSlot& slot : ring_.header().processes) {
@@ -159,7 +159,7 @@ class Program {
     }
   }
 
-  // One image by thread `t`, which began no earlier than `from`.
+  // Thread `t` makes one image. It begins at `from` or later.
   void Image(std::uint32_t t, std::uint64_t from) {
     const std::uint64_t index =
         Shuffled(images_ % options_.files, options_.files, images_ / options_.files);
@@ -183,7 +183,7 @@ class Program {
     Span(t, wire::kSample, 6, start, at - start, 1, index, 0, 0);
     now_[t] = at + times_.Next(3e3);
   }
-  // Those that have ended and were not retired.
+  // The processes that have ended and were not retired yet.
   [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>>& ended() { return ended_; }
   [[nodiscard]] std::uint64_t images() const { return images_; }
   [[nodiscard]] std::uint64_t dropped() const {
@@ -229,7 +229,7 @@ class Program {
 };
 
 struct Memory {
-  std::uint64_t own_kb = 0;  // of the ring and of the program, not the collector's
+  std::uint64_t own_kb = 0;  // memory of the ring and of the program; it is subtracted
   std::vector<std::uint64_t> kb;
 
   void Sample() { kb.push_back(AnonymousKb() - std::min(own_kb, AnonymousKb())); }
@@ -244,7 +244,8 @@ bool NobodyDies(std::uint32_t, std::uint64_t, std::uint32_t) {
   return false;
 }
 
-// The recording; returns the number of spans. The collector's own flushes: every 5 s of a long run.
+// Records the run and returns the number of spans. Flushes every 5 s, as the collector does in a
+// long run.
 Result<std::uint64_t> Record(const Options& options, Memory& memory) {
   RecordingWriter ring({.mode = wire::kRing, .chunks = 1024, .start_ns = kStart});
   Program program(options, ring);
@@ -262,7 +263,7 @@ Result<std::uint64_t> Record(const Options& options, Memory& memory) {
     while (program.images() < until) {
       program.Image(static_cast<std::uint32_t>(program.images() % options.threads),
                     kStart + (s - 5) * kSecond);
-      // As the collector: long before the ring is full.
+      // Drains long before the ring is full, as the collector does.
       if (program.images() - flushed > 30'000) {
         flushed = program.images();
         drain.Drain(**packer, NobodyDies);
@@ -309,7 +310,7 @@ struct Check {
   bool sound = false;
 };
 
-// Every span that has an object must have the path of its sample.
+// Checks that every read and every decode has the path of its sample.
 Result<Check> CheckNames(const Options& options) {
   auto trace = OpenTrace(options.output);
   PENSTOCK_TRY(trace);
@@ -341,7 +342,7 @@ int Run(const Options& options) {
   const double bytes = size / static_cast<double>(*spans);
   const std::size_t n = memory.kb.size();
   const double most = memory.MostMb(0, n);
-  // The second quarter against the last one: what is gathered before a flush comes and goes.
+  // Compares the largest values of two quarters, because spans that wait for a flush come and go.
   const double growth = memory.MostMb(n * 3 / 4, n - 1) - memory.MostMb(n / 4, n / 2);
   fmt::print(
       "{} spans, {:.0f} bytes: {:.2f} bytes a span; memory at most {:.1f} MB, {:.2f} MB more "

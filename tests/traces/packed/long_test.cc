@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace of a day must keep: many threads with few spans each, many sections, many names.
+// Traces as of a whole day: many threads with few spans each, many sections, many names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ using testing::TempFolder;
 
 constexpr std::uint32_t kThreads = 144;
 
-// `flushes` times a few spans of each of many threads.
+// Adds a few spans of each of many threads before every flush.
 class Slow {
  public:
   explicit Slow(Packer& out) : out_(out) {
@@ -66,7 +66,7 @@ class Slow {
   std::uint64_t count_ = 0;
 };
 
-// How often each span is there, by its number; checks their order.
+// Counts how often each span occurs, by its number. Checks their order.
 std::map<std::uint64_t, int> Numbers(const Trace& trace) {
   std::map<std::uint64_t, int> numbers;
   for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
@@ -112,7 +112,7 @@ TEST(LongTest, FewSpansOfManyThreadsDoNotCostASectionEach) {
   ASSERT_TRUE(trace.has_value());
   EXPECT_FALSE((*trace)->losses().any());
   ExpectEachOnce(**trace, slow.count());
-  EXPECT_LT(Sections(folder / "t", packed::kSpans), 2000u);  // 57,600 before
+  EXPECT_LT(Sections(folder / "t", packed::kSpans), 2000u);  // a section each would be 57,600
   EXPECT_FALSE(std::filesystem::exists(folder / "t.part.tail"));
 }
 
@@ -125,7 +125,7 @@ TEST(LongTest, WhatWasFlushedIsThereWithoutAnEnd) {
     Slow slow(**packer);
     for (int i = 0; i < 4; ++i) {
       slow.Flushes(20,
-                   i < 6 ? 3 : 600);  // little, so that it waits; then much, so that it does not
+                   i < 6 ? 3 : 600);  // so few spans wait in the tail
       slow.Flushes(1, 1);
       count = slow.count();
       const auto trace = OpenTrace(folder / "t.part");
@@ -229,14 +229,14 @@ TEST(LongTest, ACacheOfIdsForgetsOnlyWhenItIsFull) {
   EXPECT_FALSE(cache.overflowed());
   for (std::uint32_t i = 0; i < 4 * kSlots; ++i) {
     std::uint32_t& value = cache.At(key(i), &inserted);
-    ASSERT_TRUE(inserted || value == i);  // never that of another
+    ASSERT_TRUE(inserted || value == i);  // never the value of another key
     value = i;
     ASSERT_NE(cache.Find(key(i)), nullptr);
   }
   EXPECT_TRUE(cache.overflowed());
 }
 
-// Notes the largest ids that are given out.
+// Notes how many thread and process ids are given out.
 class Watching final : public record::ForwardingPacker {
  public:
   using ForwardingPacker::ForwardingPacker;
@@ -274,7 +274,7 @@ TEST(LongTest, ProcessesThatComeAndGoAreWrittenAndForgotten) {
     RecordingWriter::Thread thread(ring, slot, pid, "main");
     thread.Text(wire::kTextFact, "rank.rank=3");
     ASSERT_TRUE(thread.Write(SpanRecord(ring, wire::kRead, 0, 1'000'000'000'000 + p * 10, 5)));
-    if (p == 0) continue;  // this one stays, with its chunk
+    if (p == 0) continue;  // the first process stays and keeps its chunk
     thread.Exit();
     ended.emplace_back(pid, p + 1);
     if (ended.size() < 200) continue;
@@ -336,8 +336,8 @@ TEST(LongTest, ThreadsThatComeAndGoAreWrittenAndForgotten) {
   EXPECT_EQ((*trace)->span_count(), kMany);
 }
 
-// Before, the contents of more than 932,067 sections were left out, and everything that was held
-// for them in memory grew with the file.
+// In an earlier version, a file of more than 932,067 sections had no table of contents, and the
+// memory for that table grew with the file.
 TEST(LongTest, ContentsOfManySectionsAreWholeAndFoundAgain) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / "t");
@@ -358,7 +358,7 @@ TEST(LongTest, ContentsOfManySectionsAreWholeAndFoundAgain) {
   EXPECT_EQ((*trace)->counters().size(), static_cast<std::size_t>(kFlushes));
   ExpectEachOnce(**trace, slow.count());
 
-  // A part that is damaged, or listed twice: the sections are searched, and it is said.
+  // If the table is damaged, the sections are searched, and the trace counts as unsealed.
   std::vector<std::byte> bytes = testing::ReadFile(folder / "t");
   const auto footer = [&bytes] {
     packed::PackedFooter read;

@@ -124,7 +124,7 @@ TEST(PackedTest, ReturnsTablesAsTheyWereAdded) {
   EXPECT_EQ(trace->begin().value, 40);
 }
 
-// Children first, their parent millions of spans later.
+// The children are written first, their parent many blocks later.
 TEST(PackedTest, AParentThatEndsManyBlocksLaterComesFirst) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / "t.penstock");
@@ -203,7 +203,7 @@ TEST(PackedTest, APartFileIsReadableAsFarAsItWasFlushed) {
       ASSERT_TRUE(out.Flush().has_value());
     }
   }
-  packer->reset();  // as a crash: nothing more is written
+  packer->reset();  // as in a crash, nothing more is written
   const auto trace = OpenPacked(folder / "t.penstock.part");
   EXPECT_EQ(trace->span_count(), 500u);
   EXPECT_TRUE(trace->losses().unsealed);
@@ -295,7 +295,7 @@ TEST(PackedTest, WhatAKilledPackerLeftIsRemovedByTheNext) {
     testing::WriteFile(folder / name, std::as_bytes(std::span("half", 4)));
   };
   write("b.penstock.4711.tmp");
-  write("b.penstock.4712.tmp");  // is being written
+  write("b.penstock.4712.tmp");  // its writer still holds the lock
   write("b.penstock.my.tmp");
   write("c.penstock.4711.tmp");
   write("a.penstock");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A packed file that keeps only the last part of what it is given, and one whose disk is full for
-// a while.
+// A packed file that keeps only the last part of a run, and one whose disk is full for a while.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -31,8 +30,8 @@ std::unique_ptr<Trace> OpenWindow(const fs::path& path) {
   return trace ? std::move(*trace) : nullptr;
 }
 
-// A program of two processes: `rate` spans a second and thread, each with a path of its own among
-// 500, an event and a counter with each tenth span.
+// A program of two processes with a thread each: `rate` spans a second on each thread, each with
+// one of 500 paths; an event with each tenth span; ten counter samples a second.
 class Source {
  public:
   explicit Source(Packer& out) : out_(out), counter_(out.Intern("rss_bytes")) {
@@ -47,7 +46,7 @@ class Source {
     return out_.AddThread(
         {.process = processes_[process], .tid = tid, .name = "t" + std::to_string(tid)});
   }
-  // One second of everything that is wanted, and a flush.
+  // Adds one second of spans, events and counters, and flushes.
   void Second(std::int64_t second, int rate, bool counters = true) {
     for (int i = 0; i < rate; ++i) {
       const TimeNs at{kStart + second * kSecond + i * kSecond / rate};
@@ -90,7 +89,7 @@ class Source {
   Result<void> last_;
 };
 
-// Every span says by its sample which path it read, and every thread by its name which it is.
+// Checks each span's path by its sample, and each thread's name by its tid.
 void ExpectConsistent(const Trace& trace) {
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     const ThreadInfo& thread = trace.threads()[i];
@@ -214,7 +213,7 @@ TEST(WindowTest, AThreadThatWasSilentForLongComesBack) {
   ExpectConsistent(*trace);
 }
 
-// The case that one records for: what happened before everything stood still?
+// A flight recorder is for this case: what happened before everything stood still?
 TEST(WindowTest, ARunThatStandsStillKeepsWhatItDidLast) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / "t", {.keep = kKeep});
@@ -225,7 +224,7 @@ TEST(WindowTest, ARunThatStandsStillKeepsWhatItDidLast) {
     largest = std::max(largest, (*packer)->bytes_written());
   }
   EXPECT_LT(largest, 6u << 20);
-  // Cut off in the middle of something long ago: that is what it stands in.
+  // The unfinished span in which the run stands still ended long ago, and must be kept.
   Span stuck;
   stuck.start.value = kStart + 49 * kSecond;
   stuck.duration.value = kSecond / 2;
@@ -249,7 +248,7 @@ TEST(WindowTest, ARunThatStandsStillKeepsWhatItDidLast) {
   EXPECT_EQ(unfinished, 1u);
 }
 
-// One time that is far ahead (a damaged record that was not noticed) must not make all others old.
+// A single time far ahead, from a damaged record that was not noticed, must not make others old.
 TEST(WindowTest, ATimeFarAheadDropsNothing) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / "t", {.keep = kKeep});
@@ -262,7 +261,7 @@ TEST(WindowTest, ATimeFarAheadDropsNothing) {
   EXPECT_GT(CountSpans(*OpenWindow(folder / "t")), 5'000u);
 }
 
-// A small file system of this test's own.
+// Mounts a small file system that only this test sees.
 bool MountSmall(const fs::path& where, const char* size) {
   fs::create_directory(where);
   return unshare(CLONE_NEWNS) == 0 &&
@@ -278,14 +277,14 @@ TEST(FullDiskTest, NothingIsLostWhenRoomComesBack) {
   ASSERT_TRUE(packer.has_value());
   Source source(**packer);
   source.Second(0, 500);
-  std::ofstream(ballast) << std::string(std::size_t{2} << 20, 'x');  // as much as there is
+  std::ofstream(ballast) << std::string(std::size_t{2} << 20, 'x');  // fills the disk
   std::uint64_t on_disk = 1000;
   for (std::int64_t s = 1; s < 5; ++s) {
     source.Second(s, 500);
     if (source.last()) on_disk = source.spans();
   }
   ASSERT_TRUE((*packer)->WaitsForRoom());
-  // All of a flush or nothing of it: the ring still holds what is not there.
+  // A flush is in the file as a whole or not at all: in a real run the ring still holds the rest.
   EXPECT_EQ(CountSpans(*OpenWindow(folder / "small" / "t.part")), on_disk);
   fs::remove(ballast);
   source.Second(5, 500);
@@ -303,7 +302,7 @@ TEST(FullDiskTest, AFlightRecorderWithoutRoomForTwoFilesGoesOnWithOne) {
   auto packer = CreatePacked(folder / "small" / "t", {.keep = kKeep});
   Source source(**packer);
   const fs::path ballast = folder / "small" / "ballast";
-  // Leaves room for a file, not for a copy of it.
+  // From second 14 on, there is room for one file, but not for a copy of it.
   for (std::int64_t s = 0; s < 40; ++s) {
     if (s == 14) std::ofstream(ballast) << std::string(std::size_t{1} << 20, 'x');
     source.Second(s, 2000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A collector that is killed somewhere between draining, flushing and giving chunks back: what its
-// file holds up to the last mark, and what the ring holds beyond, is every span once.
+// A collector is killed somewhere between draining, flushing and giving chunks back. Its file up to
+// the last mark, and the ring from there on, must together hold every span once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ bool NoneIsDead(std::uint32_t, std::uint64_t, std::uint32_t) {
   return false;
 }
 
-// How often each sample is in a trace. Shapes: samples: [samples that were written]
+// Adds up how often each sample is in a trace. Shapes: samples: [written samples]
 void CountSamples(const Trace& trace, std::vector<int>& samples) {
   for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
     for (const Span& span : trace.Spans(ThreadId{t})) {
@@ -40,7 +40,8 @@ void CountSamples(const Trace& trace, std::vector<int>& samples) {
   }
 }
 
-// Threads that write, and a collector, of which a copy is left behind wherever it is asked for.
+// Threads that write, and a collector. Leave() checks what would be left if the collector were
+// killed now.
 class Collected {
  public:
   Collected(std::uint32_t threads, std::uint32_t chunks, TimeNs keep = {})
@@ -62,7 +63,7 @@ class Collected {
       ASSERT_TRUE(threads_[thread]->Write(record));
     }
   }
-  // An operation that the thread is in, and does not end.
+  // Opens an operation of the thread that never ends.
   void Open(std::size_t thread) {
     wire::Inflight open{};
     open.stage = wire::kDecode;
@@ -77,7 +78,7 @@ class Collected {
   void DrainTheDead() {
     drain_.Drain(*packer_, [](std::uint32_t, std::uint64_t, std::uint32_t) { return true; });
   }
-  // Is killed after so many of four steps.
+  // Flushes, and calls Leave() after `steps` of the flush's steps; 4: does not call it.
   void Flush(int steps = 4) {
     ASSERT_TRUE(packer_
                     ->Flush([&](std::uint64_t mark) {
@@ -91,7 +92,7 @@ class Collected {
     if (steps == 3) Leave();
   }
 
-  // What `penstock recover` would find now.
+  // Checks what `penstock recover` would find if the collector were killed now.
   void Leave() {
     const std::filesystem::path left = folder_ / "left.penstock.part";
     const auto copy = [this](const char* from, const std::filesystem::path& to) {
@@ -122,7 +123,7 @@ class Collected {
         keep_.value == 0 ? written_
                          : std::min(static_cast<std::uint64_t>(keep_.value) / 1000, written_);
     for (std::uint64_t sample = 0; sample < written_; ++sample) {
-      const int least = sample < written_ - kept ? 0 : 1;  // older ones may be thrown away
+      const int least = sample < written_ - kept ? 0 : 1;  // older samples may be missing
       ASSERT_TRUE(samples[sample] >= least && samples[sample] <= 1)
           << "sample " << sample << " of " << written_ << ": " << samples[sample] << " times";
     }
@@ -170,7 +171,7 @@ TEST(ContinueTest, BlocksThatWereWrittenBetweenTwoFlushesAreTakenFromTheRing) {
   run.Write(0, 100);
   run.Drain();
   run.Flush();
-  for (int i = 0; i < 7; ++i) {  // more than a block of one thread
+  for (int i = 0; i < 7; ++i) {  // thread 0 writes more than a block
     run.Write(0, 10'000);
     run.Write(1, 1'000);
     run.Drain();
@@ -183,8 +184,8 @@ TEST(ContinueTest, BlocksThatWereWrittenBetweenTwoFlushesAreTakenFromTheRing) {
   EXPECT_EQ(run.left(), 9);
 }
 
-// The spans that a tail holds go into blocks when many are gathered. Until the next mark it is the
-// tail that counts.
+// When many spans are gathered, those of the tail go into blocks. Until the next mark the tail
+// still counts.
 TEST(ContinueTest, TheTailIsKeptUntilTheMarkThatCanDoWithoutIt) {
   constexpr std::size_t kThreads = 40;
   Collected run(kThreads, 700);
@@ -220,7 +221,7 @@ TEST(ContinueTest, WhatADeadThreadWasInTheMiddleOfIsTakenOnce) {
 }
 
 TEST(ContinueTest, AFlightRecorderThatThrowsOldSpansAwayKeepsItsLastPart) {
-  Collected run(3, 200, TimeNs{20'000'000});  // 20,000 spans
+  Collected run(3, 200, TimeNs{20'000'000});  // keeps 20,000 spans
   for (int round = 0; round < 60; ++round) {
     run.Write(0, 2'500);
     run.Write(1, 350);

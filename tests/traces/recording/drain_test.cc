@@ -217,8 +217,8 @@ TEST(DrainTest, ADeadThreadsChunkIsGivenBack) {
   EXPECT_EQ(builder.Build()->span_count(), 2u);
 }
 
-// Killed when it had its new chunk and its old one: the same reads are pending in both. It dies
-// while the collector looks at them, one after the other.
+// A thread is killed while it has its old and its new chunk, with the same pending reads in both.
+// It dies between the collector's visits to the two chunks.
 TEST(DrainTest, ReadsThatArePendingInTwoChunksAreOneSpan) {
   RecordingWriter recording({.mode = wire::kRing, .chunks = 3});
   const std::uint32_t slot = recording.AddProcess(7, 1, wire::kRoleOther, -1);
@@ -251,7 +251,7 @@ TEST(DrainTest, ReadsThatArePendingInTwoChunksAreOneSpan) {
   EXPECT_EQ(recording.chunk(1).state, wire::kChunkFree);
 }
 
-// Killed between the compare-and-swap that takes a chunk and the store of its pid.
+// A process is killed after the compare-and-swap that takes a chunk, before it stores its pid.
 TEST(DrainTest, AChunkWhoseClaimerDiedIsGivenBack) {
   RecordingWriter recording({.mode = wire::kRing, .chunks = 2});
   const std::uint32_t slot = recording.AddProcess(7, 1, wire::kRoleOther, -1);
@@ -276,7 +276,7 @@ TEST(DrainTest, AChunkWhoseClaimerDiedIsGivenBack) {
   EXPECT_EQ(builder.Build()->span_count(), 1u);
 }
 
-// A collector that is killed has lost what it had not flushed: another reads it from the ring.
+// If a collector is killed, another one reads the records that were not flushed from the ring.
 TEST(DrainTest, WhatIsNotReleasedIsReadAgain) {
   RecordingWriter recording({.mode = wire::kRing, .chunks = 2});
   RecordingWriter::Thread thread(recording, recording.AddProcess(1, 1, wire::kRoleOther, -1), 1,
@@ -335,7 +335,7 @@ TEST(DrainTest, ADrainTellsTheProcessOfASlot) {
   EXPECT_EQ(builder.Take().processes.at(id.value).pid, 101u);
 }
 
-// Writers and the drain run at the same time, as agents and collector do; TSan watches.
+// Writers and the drain run at the same time, like agents and collector. For ThreadSanitizer too.
 TEST(DrainTest, DrainingWhileThreadsWriteLosesNothing) {
   RecordingWriter recording({.mode = wire::kRing, .chunks = 12});
   const std::uint32_t slot = recording.AddProcess(1, 1, wire::kRoleOther, -1);

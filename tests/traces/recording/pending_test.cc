@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a drain makes of reads that were pending when their thread was killed: one test for each
+// Drains recordings with reads that were pending when their thread was killed: one test for each
 // line of the table in traces/FORMAT.md, "What was pending".
 
 #include <gtest/gtest.h>
@@ -25,13 +25,13 @@ class PendingTest : public ::testing::TestWithParam<wire::FileMode> {
       : recording_({.mode = GetParam(), .chunks = 4}),
         slot_(recording_.AddProcess(70, 7, wire::kRoleOther, -1)),
         thread_(recording_, slot_, 70, "t") {
-    // Something that takes a chunk.
+    // A first record, so that the thread has a chunk.
     thread_.Write(SpanRecord(recording_, wire::kDecode, 0, Start(), 10));
   }
 
   [[nodiscard]] std::uint64_t Start() const { return recording_.options().start_ns; }
 
-  // Bytes that are pending in chunk `i`.
+  // Makes a read of `bytes` pending in chunk `i`, in entry `place`.
   wire::PendingRead& Pend(std::uint32_t i, std::uint32_t place, std::uint64_t bytes = kBytes) {
     wire::PendingRead& read = recording_.chunk(i).pending[place];
     read.object = 5;
@@ -140,7 +140,7 @@ TEST_P(PendingTest, WithItsRecordItNoLongerCounts) {
   thread_.Write(RecordOf(read));
   EXPECT_EQ(Drain().bytes, kBytes);
   EXPECT_EQ(Drain().spans, 1u);
-  // The others do.
+  // Other pending reads still count.
   Pend(0, 3, 5);
   EXPECT_EQ(Drain().bytes, kBytes + 5);
   recording_.chunk(0).pending[1].bytes = 0;
@@ -159,7 +159,7 @@ TEST_P(PendingTest, OneThatWasBeingLostCountsAndSaysSo) {
   EXPECT_EQ(found.process.bytes_open.value, kBytes);
 }
 
-// The header of another chunk, as the agent makes it before it gives up the one it has.
+// Makes the header of chunk `to` as the agent does before it gives up chunk `from`.
 void TakeOver(RecordingWriter& recording, std::uint32_t from, std::uint32_t to, std::uint32_t pid) {
   const wire::ChunkHeader& old = recording.chunk(from);
   wire::ChunkHeader& chunk = recording.chunk(to);
@@ -197,7 +197,7 @@ TEST_P(PendingTest, AFullChunkNoLongerCounts) {
   EXPECT_EQ(Drain().bytes, 0u);
 }
 
-// The number of a thread that ended without a word is another's by now.
+// A thread ended without giving its chunk back, and a later thread has the same tid.
 TEST_P(PendingTest, TwoThreadsThatHadTheSameNumberBothCount) {
   Pend(0, 0);
   RecordingWriter::Thread later(recording_, slot_, 70, "t");
@@ -206,8 +206,8 @@ TEST_P(PendingTest, TwoThreadsThatHadTheSameNumberBothCount) {
   EXPECT_EQ(Drain().bytes, kBytes + 5);
 }
 
-// Without a collector: a chunk that was written to the file as it was, and the one in which its
-// thread went on, placed where it is next, or behind all others while it has no number of its own.
+// Without a collector: a chunk that was written to the file with a pending read, and the chunk in
+// which its thread went on, which has no anchor of its own yet.
 TEST_P(PendingTest, AChunkInTheFileDoesNotCountBesideItsSuccessor) {
   if (GetParam() != wire::kLinear) return;
   Pend(0, 0);
@@ -279,7 +279,7 @@ TEST(BalanceTest, ReadsThatAreMissingAreAProblem) {
   ASSERT_EQ(report->problems.size(), 1u);
   EXPECT_NE(report->problems[0].find("4096 bytes less"), std::string::npos) << report->problems[0];
 
-  // Unless its thread was killed while it counted so much.
+  // It is no problem if a thread was killed while it counted at least as many bytes.
   recording.chunk(1).counting = 5000;
   testing::WriteFile(folder / "c.recording", testing::Bytes(recording));
   report = ValidateTrace(folder / "c.recording");
