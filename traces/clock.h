@@ -14,7 +14,7 @@
 
 namespace penstock::traces {
 
-// A piecewise linear function through all anchors. What was frozen never changes: later anchors
+// A piecewise linear function through all anchors. The frozen part never changes: later anchors
 // bend the line only after the latest frozen tick, so the order of a stream is kept.
 class ClockMap {
  public:

@@ -50,7 +50,7 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> list
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// The kind of a block device; for device mapper and RAID, that of their first part.
+// The kind of a block device. Device mapper and RAID have the kind of their first part.
 std::string DeviceKind(std::filesystem::path sys, int depth = 0) {
   std::error_code error;
   sys = std::filesystem::canonical(sys, error);

@@ -27,7 +27,7 @@ std::string Fact(const Trace& trace, const std::string& key) {
   return found == trace.facts().end() ? std::string() : found->second;
 }
 
-// What identifies the host of a part; parts that do not say it count as hosts of their own.
+// The identity of a part's host. A part that does not name its host counts as a host of its own.
 std::string HostOf(const Trace& trace, std::size_t part) {
   for (const char* key : {"boot_id", "host"}) {
     if (std::string value = Fact(trace, key); !value.empty()) return value;

@@ -133,12 +133,12 @@ class App {
 
   // The loading jobs, and how their results are to be shown.
   struct Jobs {
-    std::unique_ptr<LoadJob> own;                   // of the trace to show
-    std::unique_ptr<LoadJob> other;                 // of the trace to compare with
+    std::unique_ptr<LoadJob> own;                   // loads the trace to show
+    std::unique_ptr<LoadJob> other;                 // loads the trace to compare with
     std::vector<std::unique_ptr<LoadJob>> retired;  // cancelled, still running
     std::optional<double> from;                     // see WantRange()
     std::optional<double> to;
-    std::optional<Error> error;  // of the last file
+    std::optional<Error> error;  // why the last file could not be opened
     std::filesystem::path failed;
   };
   // What the fonts and the style were made for.
@@ -157,7 +157,7 @@ class App {
     SaveDialog save;
     std::unique_ptr<NativeDialog> native;
     bool choosing_other = false;          // the chosen file is the one to compare with
-    std::optional<ExportKind> exporting;  // its file name is asked for
+    std::optional<ExportKind> exporting;  // the dialog asks for the file name of this export
     bool open_menu = false;               // the menu opens in the next frame
     bool export_menu = false;             // the export menu opens in the next frame
   };

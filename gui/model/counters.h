@@ -28,7 +28,7 @@ struct CounterTrack {
   std::uint32_t process = kAll;  // index into Trace::processes(), or the whole run
   std::vector<CounterPoint> points;
   double most = 0;
-  bool limit = false;  // `most` is what there can be, not what there was
+  bool limit = false;  // `most` is the most that is possible, not the most that was recorded
 };
 
 // Builds the tracks of the counters that were recorded: finished batches; the share of time in

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A value that a view derives from a whole trace for one question, such as a range or a stage. It
-// is made once, on its own thread, and kept until the question changes. A key may have
-// Follows(before), which says whether the value for `before` may be shown until the new one is
-// there. Used from one thread; `make` runs on another and may read only what it owns or what never
-// changes.
+// is made once, on its own thread, and kept until the question changes. The question is a Key. Its
+// optional member Follows(before) says whether the value for `before` may be shown until the new
+// one is there. Used from one thread. `make` runs on another thread and may read only its own data
+// and immutable data.
 #pragma once
 
 #include <atomic>

@@ -63,7 +63,7 @@ struct Document {
   std::shared_ptr<const traces::Trace> trace;  // nullptr: this is a preview
   std::shared_ptr<const Timeline> timeline;    // nullptr: not ready yet
   std::shared_ptr<const Analysis> analysis;    // nullptr: not ready yet
-  std::uint64_t serial = 0;                    // of the job; the same for all parts of a trace
+  std::uint64_t serial = 0;                    // number of the loading; the same for its parts
   Live live = Live::kNo;
 
   [[nodiscard]] bool open() const { return trace != nullptr || timeline != nullptr; }
@@ -76,9 +76,9 @@ struct Document {
 // `share` of a core: work that took long is done seldom.
 struct LivePace {
   std::chrono::milliseconds look{200};       // between two looks for growth or the end
-  std::chrono::milliseconds timeline{1000};  // at least, between two timelines
-  std::chrono::milliseconds analysis{2000};  // the same for analyses
-  double share = 0.2;                        // of a core, for timelines and for analyses
+  std::chrono::milliseconds timeline{1000};  // least time between two timelines
+  std::chrono::milliseconds analysis{2000};  // least time between two analyses
+  double share = 0.2;                        // of a core, for each of the two
 };
 
 class LoadJob {
@@ -133,7 +133,7 @@ class LoadJob {
   std::atomic<float> progress_{0};
   std::atomic<bool> following_{false};
   // Used by Follow() alone:
-  std::uintmax_t size_ = 0;  // of the file at the last reading
+  std::uintmax_t size_ = 0;  // size of the file when it was last read
   Clock::time_point next_timeline_{};
   Clock::time_point next_analysis_{};
   // The number of running threads. The release in Finish() pairs with the acquire in finished().

@@ -24,7 +24,7 @@ enum class InputBound : std::uint8_t { kUnknown, kNot, kModerately, kHighly };
 struct RibbonPart {
   traces::StageId colour = traces::StageId::kNone;
   Text name{};
-  double seconds = 0;  // of one batch, mean
+  double seconds = 0;  // mean over the batches
   bool bottleneck = false;
 };
 

@@ -22,12 +22,12 @@ enum class Wheel : std::uint8_t { kScroll, kZoom };
 struct Settings {
   Theme theme = Theme::kDark;
   Language language = Language::kEnglish;
-  double scale = 1;  // of everything, times the screen's own scale
+  double scale = 1;  // multiplies the scale of the screen
   int width = 1280;
   int height = 800;
   Wheel wheel = Wheel::kScroll;
   std::vector<std::filesystem::path> recent;  // latest first
-  std::filesystem::path folder;               // of the last file that was opened or saved
+  std::filesystem::path folder;               // where the last file was opened or saved
 
   void Remember(const std::filesystem::path& path);  // absolute, once, at most ten
 };

@@ -68,7 +68,7 @@ struct StagesState {
   std::optional<RowId> chosen;
   int sort_column = -1;  // -1: in the order in which data passes the stages
   bool descending = true;
-  std::optional<std::size_t> bin;  // of the histogram; only its calls are listed
+  std::optional<std::size_t> bin;  // chosen in the histogram; only its calls are listed
   Derived<TailKey, Tail> tail;
   FunctionsState functions;
 };
@@ -77,7 +77,7 @@ struct IoState {
   Derived<Question, IoModel> model;
   FileColumn column = FileColumn::kWall;
   bool descending = true;
-  // The order of the table, and what it was made for.
+  // The order of the table, and the question and columns that it was made for.
   std::vector<std::uint32_t> order;
   struct OrderKey {
     Question question;

@@ -114,7 +114,7 @@ struct Workspace {
   TimelineState timeline;
   DragState drag;
   SearchState search;
-  Derived<SumsKey, std::vector<StageSum>> sums;  // of the selection
+  Derived<SumsKey, std::vector<StageSum>> sums;  // the table of the selection
   StagesState stages;
   WorkersState workers;
   IoState reading;

@@ -25,7 +25,7 @@ class DecodeBudget {
     left_ -= bytes;
     return true;
   }
-  // Takes the memory that a section decodes to; for texts only that of the payload.
+  // Takes the memory that a section decodes to. For texts only the payload counts.
   [[nodiscard]] bool Take(const SectionHeader& header) { return Take(CostOf(header)); }
 
  private:

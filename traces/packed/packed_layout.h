@@ -57,7 +57,7 @@ enum ColumnId : std::uint8_t {
   kColumnBusy = 5,      // zigzag(duration - busy), only where present
   kColumnBytes = 6,
   kColumnSample = 7,      // zigzag of the difference to the span before
-  kColumnObject = 8,      // likewise
+  kColumnObject = 8,      // zigzag of the difference to the span before
   kColumnName = 9,        // string id
   kColumnStage = 10,      // u8
   kColumnFlags = 11,      // u8

@@ -186,7 +186,7 @@ void PackedWriter::CopyRows(const MappedFile& from, const std::vector<WrittenSec
   }
 }
 
-// The same for followed units and their calls.
+// Copies followed units and their calls in the same way.
 void PackedWriter::CopyFollowed(const MappedFile& from, const std::vector<WrittenSection>& sections,
                                 std::span<const std::uint32_t> old_threads) {
   const Window window = LastPart();

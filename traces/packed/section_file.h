@@ -31,7 +31,7 @@ class SectionFile {
 
   void Write(const SectionMeta& meta, const ByteWriter& payload, TimeNs arrived = {},
              bool unfinished = false);
-  // The same for a section that is already encoded: header and payload. Requires: a sealed header.
+  // Writes a section that is already encoded: header and payload. Requires: a sealed header.
   void Append(const SectionHeader& header, std::span<const std::byte> section, TimeNs arrived,
               bool unfinished);
   // Writes the table of contents and the footer. A long file has parts of its contents in the

@@ -151,7 +151,7 @@ std::string NoteOf(const SweepCell& cell, Language language) {
   return cell.within_noise ? std::string(TextOf(Text::kCellWithinNoise, language)) : std::string();
 }
 
-// The word for what the file calls "decode" or "transfer"; a name that is not known stays.
+// The window's word for a factor that the file names, such as "transfer". An unknown name stays.
 std::string PartText(const std::string& name, Language language) {
   for (int i = 0; i <= static_cast<int>(analyzer::Factor::kNone); ++i) {
     const auto factor = static_cast<analyzer::Factor>(i);

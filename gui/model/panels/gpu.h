@@ -21,8 +21,8 @@ namespace penstock::gui {
 enum class IdleCause : std::uint8_t {
   kCopy,     // a copy ran, or the training process waited in one
   kLoader,   // the training process waited for a batch
-  kSync,     // it waited for the device, which was idle
-  kLaunch,   // it was in a step and had launched nothing
+  kSync,     // the training process waited for the device, which was idle
+  kLaunch,   // the training process was in a step and had launched nothing
   kUnknown,  // anything else
 };
 inline constexpr std::size_t kIdleCauses = 5;

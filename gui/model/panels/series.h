@@ -20,7 +20,7 @@ struct Series {
   // Makes bins of zero. Requires: bins >= 1.
   Series(double begin, double end, std::size_t bins);
 
-  // Spreads `amount` evenly over [begin, end); what lies outside the series is dropped. An interval
+  // Spreads `amount` evenly over [begin, end). The part outside the series is dropped. An interval
   // without length goes to one bin.
   void Spread(double begin, double end, double amount);
   // Divides every bin by `by`; with the width of a bin, amounts become rates.

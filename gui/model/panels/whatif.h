@@ -56,7 +56,7 @@ struct WhatIfLimits {
 struct WhatIfAnswer {
   analyzer::Configuration chosen;
   std::vector<analyzer::Configuration> curve;  // over the number of workers, `chosen` among them
-  analyzer::Statement unit;                    // of the rates
+  analyzer::Statement unit;                    // the unit of the rates
   analyzer::Statements notes;
   double measured = 0;     // base_rate() of the recording, the base of all predictions
   bool whole_run = false;  // the speedup of `chosen` is that of the whole run

@@ -55,7 +55,7 @@ struct MemoryCurve {
   std::uint32_t process = 0;
   std::int32_t worker_id = -1;
   bool consumer = false;
-  std::string name;  // of its program
+  std::string name;  // the name of its program
   Curve curve;       // bytes
 };
 

@@ -106,7 +106,7 @@ struct Group {
   std::int32_t worker_id = -1;
   std::int32_t rank = -1;
   std::uint32_t pid = 0;
-  std::string name;  // of its program
+  std::string name;  // the name of its program
   std::vector<std::size_t> lanes;
 };
 

@@ -154,7 +154,7 @@ class RowMap {
 
  private:
   struct Place {
-    const Row* first = nullptr;  // that of level 0; further levels follow
+    const Row* first = nullptr;  // the row of level 0; the rows of further levels follow it
     const Row* group = nullptr;
   };
   std::vector<Place> lanes_;

@@ -7,7 +7,7 @@
 #define PENSTOCK_PANEL_TEXTS(X) \
   X(kIo, "I/O", "I/O") \
   X(kGpu, "GPU", "GPU") \
-  /* Of several views */ \
+  /* Shared by several views */ \
   X(kOfLoopTime, "of the loop", "占循环时间") \
   X(kPlotClickTip, "Click: this moment in the timeline", "单击：在时间线中查看此刻") \
   X(kNoFindingsHere, "No finding about this.", "这方面没有发现问题。") \

@@ -31,7 +31,7 @@ struct SweepViewState {
 
 struct CompareViewState {
   Document other;                   // B; A is the workspace's document
-  std::unique_ptr<CompareJob> job;  // of the two traces below
+  std::unique_ptr<CompareJob> job;  // compares job_a and job_b
   std::shared_ptr<const traces::Trace> job_a;
   std::shared_ptr<const traces::Trace> job_b;
   std::uint64_t serial = 0;          // Document::serial of A
