@@ -78,7 +78,7 @@ inline constexpr uint32_t NameOfDigest(int64_t value) {
 }
 
 // The value of kProbe (docs/diagnosis.md 3.12): the factor that the window spares, the time of
-// everything else in percent of its usual time, and microseconds from the window's begin to now.
+// everything else in percent of its usual time, and the microseconds since the window began.
 enum ProbeFactor : uint8_t {
   kProbePlain = 0,    // nothing is changed
   kProbeNothing = 1,  // nothing is spared

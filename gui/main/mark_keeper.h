@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps the marks that a person left in the timeline of a trace in a file for each trace. Owns the
-// marks that it last read or wrote. Used from one thread.
+// Keeps a file for each trace with the marks that a person left in its timeline. Owns the marks
+// that it last read or wrote. Used from one thread.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ TEST(MarksTest, SurviveAsText) {
   EXPECT_EQ(ParseMarks(MarksText(marks)), marks);
 }
 
-// The begin of a trace moves when it is packed, or when an earlier span is recorded late.
+// The begin of a trace may move when it is packed, or when an earlier span is recorded late.
 TEST(MarksTest, KeepTheirTimeInATraceThatBeginsEarlier) {
   const Timeline before = testing::TimelineOf({Steps(0), Steps(0)});
   const Timeline after = testing::TimelineOf({Steps(-700), Steps(0)});
