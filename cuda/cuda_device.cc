@@ -65,7 +65,7 @@ class CudaStream final : public Stream {
   std::array<cudaEvent_t, kMarks> marks_{};
   DeviceMemory scratch_;
   DeviceMemory told_;         // passes, points, weights and sums, on the device
-  DeviceMemory told_pinned_;  // the same without the sums, to be copied there
+  DeviceMemory told_pinned_;  // the same data without the sums, to be copied to told_
 };
 
 class CudaDevice final : public Device {
@@ -84,7 +84,7 @@ class CudaDevice final : public Device {
   Result<DeviceMemory> Allocate(Kind kind, std::size_t bytes) override {
     void* data = nullptr;
     const bool pinned = kind == Kind::kPinned;
-    // Portable means pinned for every thread and device of the process.
+    // Portable: pinned for every thread and device of the process.
     const int code =
         pinned ? cudaHostAlloc(&data, bytes, cudaHostAllocPortable) : cudaMalloc(&data, bytes);
     if (code != cudaSuccess) {
@@ -149,7 +149,7 @@ Result<void> CudaStream::Begin() {
       !made) {
     return made;
   }
-  for (cudaEvent_t& mark : marks_) {  // with time stamps; a thread that waits sleeps
+  for (cudaEvent_t& mark : marks_) {  // with time stamps; a waiting thread sleeps
     if (Result<void> made =
             CheckRuntime(cudaEventCreateWithFlags(&mark, cudaEventBlockingSync), "event");
         !made) {
@@ -160,7 +160,7 @@ Result<void> CudaStream::Begin() {
 }
 
 CudaStream::~CudaStream() {
-  if (stream_ != nullptr) cudaStreamSynchronize(stream_);  // its work still uses our memory
+  if (stream_ != nullptr) cudaStreamSynchronize(stream_);  // queued work still uses our memory
   for (const cudaEvent_t mark : marks_) {
     if (mark != nullptr) cudaEventDestroy(mark);
   }
@@ -214,7 +214,7 @@ Result<void> CudaStream::Upload(const PassList& list) {
 Result<void> CudaStream::Start(const PassList& list, const std::byte* input, std::byte* output) {
   if (list.passes().empty()) return {};
   const Told at(list);
-  if (at.all > at.sums) {  // the kernels add to them
+  if (at.all > at.sums) {  // the kernels add to the sums
     Result<void> cleared = CheckRuntime(
         cudaMemsetAsync(told_.data() + at.sums, 0, at.all - at.sums, stream_), "zeros");
     if (!cleared) return cleared;

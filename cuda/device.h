@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device as the loader sees it: memory, streams of work, and marks in them, without types of
-// CUDA. A thread waits for a mark and not for the whole device, except that a GPU may finish all
-// queued work while memory is allocated or freed. There are two devices: a GPU, and an emulation on
-// the CPU that runs the same kernels for tests.
+// A device as the loader sees it: memory, streams of work, and marks in the streams, without types
+// of CUDA. A thread waits for a mark and not for the whole device; only allocating and freeing
+// memory may wait until a GPU has finished all queued work. There are two devices: a GPU, and an
+// emulation on the CPU that runs the same kernels for tests.
 //
-// Threads: any may use a Device; a Stream and a DeviceMemory are for one at a time. Each thread
-// first calls MakeCurrent() once. The Device must outlive what it made.
+// Threads: any thread may use a Device; one thread at a time a Stream or a DeviceMemory. Each
+// thread first calls MakeCurrent() once. The Device must outlive the objects that it made.
 #pragma once
 
 #include <cstddef>
@@ -62,8 +62,8 @@ class DeviceMemory {
   std::size_t size_ = 0;
 };
 
-// Work that is done in order, at the same time as that of other streams. Each call returns when the
-// work is queued. Errors of all calls: kEnvironment, with the runtime's message.
+// Work that is done in order, at the same time as the work of other streams. Each call returns when
+// its work is queued. Errors of all calls: kEnvironment, with the runtime's message.
 class Stream {
  public:
   static constexpr unsigned kMarks = 6;
@@ -81,14 +81,14 @@ class Stream {
     return Start(list, input, output);
   }
   // Sends the kernels' data of an arranged list, and grows the memory for scratch pictures.
-  // Requires: all work on the list before was waited for.
+  // Requires: all work on the previous list was waited for.
   [[nodiscard]] virtual Result<void> Upload(const PassList& list) = 0;
   // Starts the kernels of the list that was uploaded last. May be called any number of times; the
-  // same input gives the same output. Requires: `list` is unchanged since then.
+  // same input gives the same output. Requires: `list` is unchanged since Upload().
   [[nodiscard]] virtual Result<void> Start(const PassList& list, const std::byte* input,
                                            std::byte* output) = 0;
   [[nodiscard]] virtual Result<void> Mark(unsigned mark) = 0;
-  // Sleeps until the work before the mark is done. Errors: also those of that work.
+  // Sleeps until the work before the mark is done. Errors: the errors of that work too.
   [[nodiscard]] virtual Result<void> Wait(unsigned mark) = 0;
   // Work that is queued from now on begins when `other` has passed its present mark. No thread
   // waits.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the kernels on the CPU, with the same bodies: block by block, and between two barriers the
-// threads of a block one after the other. For tests and for machines without a GPU. Correct, but
-// slow.
+// Runs the bodies of the kernels on the CPU: the blocks one after the other, and between two
+// barriers the threads of a block one after the other. For tests and for machines without a GPU.
+// Correct, but slow.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace penstock::cuda {
 
-// Carries out all launches of an arranged list. Requires: `memories` hold what the passes name, and
-// the sums are zero.
+// Carries out all launches of an arranged list. Requires: `memories` has the memory that the passes
+// use, and the sums are zero.
 void Emulate(std::span<const Launch> launches, std::span<const Pass> passes,
              const Memories& memories);
 

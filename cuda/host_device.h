@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Marks functions that are compiled for device and CPU from one text, so that tests without a GPU
-// run the same arithmetic and indexing as the kernels. Such functions use only plain C++: no
+// Marks functions that are compiled for device and CPU from the same source, so that tests without
+// a GPU run the same arithmetic and indexing as the kernels. Such functions use only plain C++: no
 // library call that the device lacks, and no CUDA type.
 #pragma once
 

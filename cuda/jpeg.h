@@ -56,15 +56,15 @@ class JpegBatches {
   [[nodiscard]] virtual unsigned engines() const = 0;     // JPEG engines; 0: none, or not known
   // Whether the backend accepts this picture. Cost: parsing its headers.
   [[nodiscard]] virtual bool Takes(const JpegPicture& picture) = 0;
-  // Queues the decoding of all pictures after the work of `stream`. Errors: kInput if nvJPEG
-  // refuses some of them. `refused` then has their indices in order, or is empty if nvJPEG does not
-  // say which, and no pixels are valid. kEnvironment for the device, or arguments that nvJPEG does
-  // not know.
+  // Queues the decoding of all pictures after the work of `stream`.
+  // Errors: kInput if nvJPEG refuses some pictures: `refused` has their indices in order, or is
+  // empty if nvJPEG does not say which, and no pixels are valid; kEnvironment for the device, or
+  // for arguments that nvJPEG does not know.
   [[nodiscard]] virtual Result<void> Decode(std::span<const JpegPicture> pictures, Stream& stream,
                                             std::vector<std::size_t>& refused) = 0;
   // Intervals in which the GPU worked on the last batch, in order, without overlap and relative to
-  // the device's anchor. Empty if the work is in the stream itself, whose marks then tell.
-  // Requires: Decode() has succeeded, and a later mark of the stream was waited for.
+  // the device's anchor. Empty if the work is in the stream itself; then the stream's marks give
+  // the times. Requires: Decode() has succeeded, and a later mark of the stream was waited for.
   [[nodiscard]] virtual std::vector<std::pair<TimeNs, TimeNs>> Stretches() { return {}; }
 };
 

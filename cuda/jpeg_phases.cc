@@ -29,7 +29,7 @@ class JpegPhases final : public JpegBatches {
 
   JpegBackend backend() const override { return options_.backend; }
   unsigned engines() const override { return 0; }
-  // Uses a slot of the calling thread, since nobody decodes meanwhile.
+  // Uses a slot of the calling thread, since no thread decodes at that time.
   bool Takes(const JpegPicture& picture) override { return crew_.front().slots[0].Takes(picture); }
   Result<void> Decode(std::span<const JpegPicture> pictures, Stream& stream,
                       std::vector<std::size_t>& refused) override;
@@ -53,8 +53,8 @@ class JpegPhases final : public JpegBatches {
   nvjpeg::Owned<nvjpeg::HandleTag> handle_{nullptr, nullptr};
   std::vector<Member> crew_;
 
-  // The current batch. The mutex guards what follows it; the members before it are only read during
-  // a batch.
+  // The current batch. The mutex guards the members after it. During a batch the members before the
+  // mutex, but next_ and results_, are only read.
   std::span<const JpegPicture> pictures_;
   Stream* stream_ = nullptr;
   std::vector<Result<void>> results_;
@@ -63,7 +63,7 @@ class JpegPhases final : public JpegBatches {
   std::condition_variable begun_;
   std::condition_variable ended_;
   std::uint64_t batch_ = 0;
-  std::size_t working_ = 0;  // threads
+  std::size_t working_ = 0;  // threads that have not finished the batch
   bool stopping_ = false;
   Result<void> trouble_;  // of a thread, not of a picture
 };

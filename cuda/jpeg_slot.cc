@@ -92,7 +92,7 @@ std::vector<std::pair<TimeNs, TimeNs>> JpegSlot::TakeStretches() {
 }
 
 Result<void> JpegSlot::Parse(const JpegPicture& picture) {
-  // The last picture still uses the memory for this one.
+  // The last picture may still use the slot's memory.
   if (Result<void> finished = Finish(); !finished) return finished;
   const nvjpeg::Api& api = library_->api();
   const Box& region = picture.region;
@@ -114,7 +114,8 @@ bool JpegSlot::Supports(const Way& way) const {
          unsupported == 0;
 }
 
-// nvJPEG's decoder for this claims to accept other kinds too, but does not decode them.
+// Only large baseline pictures. nvJPEG's decoder for codes on the GPU claims to accept other
+// encodings too, but does not decode them.
 bool JpegSlot::IsForGpuCodes() const {
   const nvjpeg::Api& api = library_->api();
   int encoding = 0;

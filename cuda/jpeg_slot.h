@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What nvJPEG needs to decode one picture in phases: first the CPU's with the file, then the GPU's
-// on a stream of the slot. Private to cuda/. One thread at a time. Beginning a picture waits until
-// the GPU has finished the last one.
+// The objects with which nvJPEG decodes one picture in two phases: first the CPU reads the file,
+// then the GPU works on a stream of the slot. Private to cuda/. One thread at a time. Beginning a
+// picture waits until the GPU has finished the last one.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace penstock::cuda {
 
 class JpegSlot {
  public:
-  // The mark of stream() after the last picture. The mark before it stands before the GPU's part.
+  // The mark of stream() after the last picture. Mark 0 stands before the GPU's part of it.
   static constexpr unsigned kDecoded = 1;
 
   // Requires: `handle`, `library` and `device` outlive the result. Errors: kEnvironment, also if

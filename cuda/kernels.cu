@@ -11,7 +11,7 @@
 namespace penstock::cuda {
 namespace {
 
-// Adds up `grey` over the block. They are integers, so the order does not matter.
+// Adds up `grey` over the block. Greys are integers, so the order does not matter.
 __device__ void AddGrey(const Pass& pass, const Memories& memories, unsigned grey) {
   if (pass.sum < 0) return;  // the same for the whole block
   __shared__ unsigned partial[kRows];
@@ -30,9 +30,10 @@ __device__ int Thread() {
   return static_cast<int>(threadIdx.y) * kLanes + static_cast<int>(threadIdx.x);
 }
 
-// Copies the block's pass to shared memory, so that stores of pixels do not make the compiler read
-// it again from global memory. All threads of the block call this; it ends with a barrier. A block
-// may lie beyond those of its pass, since a launch has as many blocks as the largest pass needs.
+// FetchPass() copies the block's pass to shared memory. In global memory the compiler would read
+// the pass again after each store of a pixel. All threads of the block call this; it ends with a
+// barrier. A block may lie beyond those of its pass, since a launch has as many blocks as the
+// largest pass needs.
 struct alignas(16) PassBytes {
   unsigned word[sizeof(Pass) / sizeof(unsigned)];
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of nvJPEG that we use, declared here, so that the build needs no header: the library is
-// opened at run time. A test compares this with the real header where that is installed. It is the
-// same in all versions from nvJPEG 11.6 on, which introduced decoding of regions in batches.
+// opened at run time. A test compares this with the real header where that is installed. All
+// versions from 11.6 on have this interface; 11.6 introduced the decoding of regions in batches.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ using Parsed = StreamTag*;  // a JPEG's headers
 using Params = ParamsTag*;
 using Decoder = DecoderTag*;
 using Pinned = PinnedTag*;  // memory that grows as pictures need it
-using Buffer = BufferTag*;  // the same, of the device
+using Buffer = BufferTag*;  // the same on the device
 using CudaStream = void*;
 
 // nvjpegStatus_t
@@ -54,7 +54,7 @@ struct Image {
   std::size_t pitch[kComponents];
 };
 
-// The functions, by the names that the library has for them.
+// The functions, with the library's names without their prefix.
 struct Api {
   int (*CreateEx)(int backend, void* device_allocator, void* pinned_allocator, unsigned flags,
                   Handle* handle);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvJPEG, opened at run time, with owning handles for its objects. The library stays open when this
-// object ends, since its own threads and the driver's may still run in it.
+// nvJPEG, opened at run time, with owning handles for its objects. The library stays open when a
+// Library ends, since threads of nvJPEG and of the driver may still run in it.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class Library {
 
 // Errors: kEnvironment.
 [[nodiscard]] Result<void> Check(int status, const char* what);
-// The same for a step that reads a file. Errors: kInput if the file is the cause.
+// As Check(), for a step that reads a file. Errors: kInput if the file is the cause.
 [[nodiscard]] Result<void> CheckOfFile(int status, const char* what);
 [[nodiscard]] const char* StatusName(int status);
 

@@ -27,7 +27,7 @@ int ColumnsRead(const Axis& axis, int outputs, int taps) {
 }
 
 // Whether all pixels with weight for outputs [from, from + count) lie in a source of that size. The
-// very last tap may have no weight.
+// last tap may lie outside if it has no weight.
 bool IsInside(const Axis& axis, int from, int count, int size) {
   const Reach far = ReachOf(axis);
   const FirstTap a = FirstTapOf(axis, far, from);
@@ -35,7 +35,7 @@ bool IsInside(const Axis& axis, int from, int count, int size) {
   const double support = far.support;
   const int low = std::min(a.start, b.start);
   const FirstTap& last = a.start > b.start ? a : b;
-  // The last pixel whose centre is nearer to the output's than the support.
+  // The last pixel whose centre is less than `support` away from the output's.
   const int reach = support == 0 ? 0 : static_cast<int>(std::ceil(support - last.distance)) - 1;
   const int high = std::min(last.start + std::max(reach, 0), axis.limit - 1);
   return axis.base + low >= 0 && axis.base + high < size;
@@ -71,7 +71,7 @@ int Blocks(std::int64_t items) {
 
 Tile ChooseTile(const Pass& pass) {
   constexpr int kFloat = sizeof(float);
-  // Wide tiles leave fewer lanes without a word; high ones share the source rows of neighbours.
+  // In wide tiles fewer lanes are idle; in high tiles neighbours share source rows.
   constexpr std::pair<int, int> kShapes[] = {{128, 16}, {64, 16}, {32, 16}, {32, 8}, {32, 4},
                                              {16, 8},   {16, 4},  {8, 8},   {8, 4},  {4, 4},
                                              {2, 4},    {1, 2},   {1, 1}};
@@ -168,7 +168,7 @@ void PassList::Window(const Box& window, bool mirror_x, bool mirror_y) {
   const bool inside = window.x >= 0 && window.y >= 0 && window.x + window.width <= width_ &&
                       window.y + window.height <= height_;
   if (pending_ && inside && !cropped_ && pass_.sum < 0) {
-    pass_.kept = window;  // done with the store
+    pass_.kept = window;  // the store cuts and mirrors
     pass_.store_mirror_x = mirror_x;
     pass_.store_mirror_y = mirror_y;
     width_ = window.width;
@@ -222,7 +222,7 @@ void PassList::Brightness(double factor) {
 }
 
 void PassList::Contrast(double factor) {
-  // The pass before must add up what it stores. If there is none, a copying pass does.
+  // The pass before must add up the greys that it stores. If there is none, a copying pass does so.
   if (!pending_ || pass_.sum >= 0) StartGather(Gather::kWindow, width_, height_);
   const int sum = sums_++;
   pass_.sum = sum;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Turns the steps of pictures into passes and launches. Steps are collected lazily: colour and
-// masks become part of the gather before them, and a crop or a mirroring at the end part of its
-// store. Only a contrast (which first needs the mean of the whole picture) or a second gather ends
-// a pass. A list belongs to one thread and keeps its memory from batch to batch.
+// masks become part of the gather before them, and a crop or a mirroring after them becomes part of
+// the store. A pass ends before a second gather, at a contrast (which first needs the mean of the
+// whole picture), and before a step that follows a crop. A list belongs to one thread and keeps its
+// memory from batch to batch.
 #pragma once
 
 #include <array>
@@ -93,7 +94,7 @@ class PassList {
 
   std::vector<Pass> passes_;
   std::vector<Pass> sorted_;
-  std::vector<int> levels_;  // number of each pass within its picture
+  std::vector<int> levels_;  // the number of each pass within its picture
   std::vector<Place> order_;
   std::vector<Point> points_;
   std::vector<float> weights_;
@@ -104,7 +105,7 @@ class PassList {
 
   Pass pass_;             // the pass that is being collected
   bool pending_ = false;  // pass_ has a gather
-  bool cropped_ = false;  // and its store a window, so no more points fit
+  bool cropped_ = false;  // the store of pass_ has a window, so no more points fit
   bool finished_ = false;
   int level_ = 0;
   PictureAt source_;  // source of the pass, or of the next one

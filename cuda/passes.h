@@ -23,9 +23,9 @@ enum class Layout : std::uint8_t { kHwc, kChw };
   return element == Element::kU8 ? 1 : element == Element::kF16 ? 2 : 4;
 }
 
-// One axis of a resize. Output i of [0, count) has its centre at offset + (first + i + 1/2) * ratio
-// (with count - 1 - i for i if mirrored), in pixels of the source from `base`. Pixels outside
-// [base, base + limit) have no weight.
+// One axis of a resize. Output i of [0, count) has its centre at offset + (first + i + 1/2) *
+// ratio, in pixels of the source counted from `base`. If mirrored, count - 1 - i takes the place of
+// i. Pixels outside [base, base + limit) have no weight.
 struct Axis {
   int base = 0;
   int limit = 0;
@@ -37,8 +37,8 @@ struct Axis {
   Filter filter = Filter::kBilinear;
 };
 
-// How far from its centre an output reads, in pixels of the source; 0: only the nearest. Weights
-// fall by `slope` for each pixel.
+// An output reads pixels of the source up to `support` away from its centre; 0: only the nearest.
+// Weights fall by `slope` for each pixel.
 struct Reach {
   double support = 0;
   float slope = 0;
@@ -84,8 +84,8 @@ struct Point {
   float b = 0;        // 1 - factor; saturation
   float c = 0;        // value
   Box box;            // kErase
-  int sum = -1;       // kContrast: the pass whose mean grey is used
-  double pixels = 1;  // kContrast: pixels of that pass
+  int sum = -1;       // kContrast: place of the sum of greys that is used
+  double pixels = 1;  // kContrast: number of pixels in that sum
   double tile = 1;    // kGridMask, as in the formula
   double fraction = 0;
   double shift_u = 0;
@@ -96,9 +96,9 @@ struct Point {
 
 enum class Gather : std::uint8_t {
   kTiled,   // a resize: two passes over a tile in shared memory
-  kBlur,    // the same with weights of their own and reflected borders
+  kBlur,    // as kTiled, with weights of its own and reflected borders
   kWindow,  // pixels as they are; zeros outside of the source
-  kStream,  // the same, four at a time: nothing outside, no mirroring, width a multiple of four
+  kStream,  // as kWindow, four at a time: nothing outside, no mirroring, width a multiple of four
   kRotateNearest,
   kRotateBilinear,
 };
@@ -107,12 +107,12 @@ enum class Gather : std::uint8_t {
 struct Tile {
   int width = 0;
   int height = 0;
-  int taps_x = 0;  // at most, for one output
+  int taps_x = 0;  // the most for one output
   int taps_y = 0;
-  int step_x = 0;  // floats from the weights of one output to the next: taps by four
+  int step_x = 0;  // floats from the weights of one output to the next: taps, rounded up to four
   int step_y = 0;
   int pitch = 0;   // floats of a row between the two passes
-  int strips = 1;  // strips of that height that a block makes in turn
+  int strips = 1;  // strips of `height` rows that a block makes one after the other
   int shared_bytes = 0;
 };
 
@@ -134,7 +134,7 @@ struct Pass {
   Box kept;   // the part of it that is stored
   Axis x, y;  // kTiled
   Reach reach_x, reach_y;
-  int left = 0;  // kWindow: place of its first pixel in the source
+  int left = 0;  // kWindow: place of the window's first pixel in the source
   int top = 0;
   int radius = 0;     // kBlur
   int weights = 0;    // kBlur: first of 2 * radius + 1 floats
@@ -142,7 +142,7 @@ struct Pass {
   double sine = 0;
   int first_point = 0;
   int points = 0;
-  int masks = 0;               // points after those, in coordinates of what is stored
+  int masks = 0;               // further points, in coordinates of the stored picture
   int sum = -1;                // place for the sum of the greys, for a later contrast
   float scale[3] = {1, 1, 1};  // final: stored = value * scale + bias
   float bias[3] = {0, 0, 0};
@@ -166,7 +166,7 @@ struct Launch {
   int shared_bytes = 0;
 };
 
-// What a kernel gets in addition to the pass.
+// The memory that a kernel gets in addition to the pass.
 struct Memories {
   const std::uint8_t* input = nullptr;
   std::uint8_t* scratch = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The arithmetic of one pixel: colour, masks, rounding, half precision. Formulas and roundings are
-// those of loader/augment/op.h. Multiplying and then adding rounds twice, on the device too (it is
-// compiled without contraction); FusedAdd() rounds once. Pure functions.
+// those of loader/augment/op.h. Multiplying and then adding rounds twice, on the device too, whose
+// code is compiled without contraction. FusedAdd() rounds once. Pure functions.
 #pragma once
 
 #include <math.h>

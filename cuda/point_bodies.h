@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one thread does in passes that need no shared memory: windows, rotations, and streams of
-// whole rows, four pixels at a time. For device and CPU, as tile_bodies.h.
+// The work of one thread in passes that need no shared memory: windows, rotations, and streams of
+// whole rows, four pixels at a time. For device and CPU, like tile_bodies.h.
 #pragma once
 
 #include <cstddef>
@@ -66,8 +66,8 @@ PENSTOCK_HD Rgb GatheredPixel(const Pass& pass, const std::uint8_t* source, int 
                  pass.top + (pass.mirror_y ? pass.height - 1 - y : y));
 }
 
-// Walks over the items that a thread makes in rows of `width` items: from item `first` on, kThreads
-// apart.
+// Walks over the items of one thread, which lie in rows of `width` items: from item `first` on, in
+// steps of kThreads.
 struct Walk {
   int width = 1;
   int x = 0;
@@ -93,8 +93,9 @@ struct Walk {
   int down_;
 };
 
-// Makes the pixels of one thread and returns the sum of their greys. All pixels are read before one
-// is stored, except with points, which take longer and need the registers: then one by one.
+// Makes the pixels of one thread and returns the sum of their greys. All pixels are read before the
+// first is stored. With points they are made one by one, since points take longer and need the
+// registers.
 template <Ending kEnding>
 PENSTOCK_HD unsigned WindowPixels(const Pass& pass, const Memories& memories, int block,
                                   int thread) {

@@ -4,7 +4,7 @@
 // order, and then all of it is copied at once. Blocks are kept from batch to batch, so nothing is
 // pinned in steady state; pinning takes milliseconds.
 //
-// Threads: Take() from any; the rest from one, while nobody takes.
+// Threads: Take() from any thread; the other functions from one thread, while no Take() runs.
 #pragma once
 
 #include <cstddef>

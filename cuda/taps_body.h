@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which pixels an output of a tiled pass reads, and with what weights; and how a block of threads
-// divides its shared memory and its part of the picture. For device and CPU.
+// Finds the pixels and the weights of each output of a tiled pass, and divides the shared memory
+// and the part of the picture of a block of threads. For device and CPU.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace penstock::cuda {
 
-// The first pixel with weight for output `i` along the axis, and the distance of its centre from
-// the output's.
+// The first pixel with weight for an output along the axis, and the distance of the pixel's centre
+// from the output's.
 struct FirstTap {
   int start = 0;
   float distance = 0;
@@ -73,7 +73,7 @@ struct Words {
   const std::uint8_t* source = nullptr;
   int stride = 0;
   int last = 0;        // last word that may be read
-  int count = 0;       // number of words that are made
+  int count = 0;       // number of words that the second phase makes
   int origin = 0;      // place of column 0 in a row of the tile, in floats
   bool inside = true;  // true if a blur reads no reflected column
 };
@@ -86,7 +86,7 @@ struct TileBlock {
   int* starts_x = nullptr;
   int* starts_y = nullptr;
   Box box;         // part of the picture
-  int taps_x = 0;  // taps with weight: the tile's, or one less
+  int taps_x = 0;  // taps with weight: as many as the tile's, or one less
   int taps_y = 0;
   Words words;
 };
@@ -147,8 +147,8 @@ PENSTOCK_HD unsigned PlaceTaps(const Pass& pass, const Memories& memories, const
   return found;
 }
 
-// The strip of the block that begins `above` rows below its top, which the block makes between two
-// barriers.
+// The strip of the block that begins `above` rows below the block's top. The block makes a strip
+// between two barriers.
 PENSTOCK_HD TileBlock StripOf(const Pass& pass, const TileBlock& block, int above) {
   TileBlock made = block;
   made.weights_y += above * pass.tile.step_y;
@@ -165,8 +165,8 @@ PENSTOCK_HD int Reflected(int i, int n) {
 }
 
 // After the first phase: sets what the block reads. `last_x`, `last_y`: whether the last tap of any
-// column, or of any row, has weight. If it has none in the whole block it is left out, since it
-// would only add zeros.
+// column, or of any row, has weight. If it has none in the whole block, that tap is left out, since
+// it would only add zeros.
 template <bool kBlur>
 PENSTOCK_HD void SetReads(const Pass& pass, const Memories& memories, bool last_x, bool last_y,
                           TileBlock* block) {
@@ -175,8 +175,8 @@ PENSTOCK_HD void SetReads(const Pass& pass, const Memories& memories, bool last_
   const int a = block->starts_x[0];
   const int b = block->starts_x[block->box.width - 1];
   const int first = Least(a, b);
-  // The columns that need numbers, and those of them that may be read: taps without weight may lie
-  // beyond the picture, or beyond the part of it that is there.
+  // The columns that need a value, and how many of them may be read: taps without weight may lie
+  // beyond the picture, or beyond the part of the picture that is there.
   const int columns = Most(a, b) + block->taps_x - first;
   const int end = Least(pass.x.limit, pass.source.width - pass.x.base);
   const int readable = kBlur ? columns : Least(columns, end - first);
@@ -191,7 +191,7 @@ PENSTOCK_HD void SetReads(const Pass& pass, const Memories& memories, bool last_
   words.origin = shift - 3 * first;
 }
 
-// The source row for a tap; for a tap without weight some row that can be read.
+// The source row for a tap. A tap without weight gets any row that can be read.
 template <bool kBlur>
 PENSTOCK_HD int RowAt(const Pass& pass, int tap) {
   if (!kBlur) return Least(pass.y.base + tap, pass.source.height - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one thread does in passes over tiles: resizes and blurs. A kernel is these functions with
-// barriers between them. The emulation on the CPU calls them for one thread after the other. `lane`
-// and `row` are the thread's place in its block of kLanes x kRows.
+// The work of one thread in passes over tiles: resizes and blurs. A kernel calls these functions
+// with barriers between them. The emulation on the CPU calls them for one thread after the other.
+// `lane` and `row` are the thread's place in its block of kLanes x kRows.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ namespace penstock::cuda {
 
 inline constexpr int kAlone = -1;
 
-// Computes row j of the strip, for kTaps of its taps from `first` on, or four if kTaps is 0. Unless
-// kAlone, also computes row j + 1, which begins kApart source rows below: what both read is
-// unpacked once. All words of a column are read before one is used, and each sum is added up from
-// the top.
+// Computes row j of the strip for kTaps of its taps, or for four taps if kTaps is 0, from tap
+// `first` on. Unless kApart is kAlone, also computes row j + 1, whose first source row lies kApart
+// rows below; a word that both rows read is unpacked once. All words of a column are read before
+// the first is used, and each sum is added up from the top.
 template <bool kBlur, int kTaps, int kApart>
 PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, int j, int first, int lane) {
   const Words& words = block.words;
@@ -62,7 +62,7 @@ PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, int j, int f
   }
 }
 
-// Second phase: turns source rows into rows of the tile, four bytes at a time, of whatever channel.
+// Second phase: turns source rows into rows of the tile, four bytes at a time, of any channel.
 // kTaps: number of taps of the block; 0: any number, in groups of four.
 template <bool kBlur, int kTaps>
 PENSTOCK_HD void DownWords(const Pass& pass, const TileBlock& block, int lane, int row) {
@@ -73,7 +73,7 @@ PENSTOCK_HD void DownWords(const Pass& pass, const TileBlock& block, int lane, i
       }
     }
   } else {
-    // Rows of a resize with kTaps taps lie about half as many source rows apart.
+    // In a resize with kTaps taps, neighbouring rows begin about kTaps / 2 source rows apart.
     constexpr int kApart = kBlur ? 1 : (kTaps - 1) / 2;
     const int each = pass.tile.height < 2 * kRows ? 1 : 2;  // low tiles give each thread one row
     for (int j = each * row; j < block.box.height; j += each * kRows) {
@@ -91,7 +91,7 @@ PENSTOCK_HD void DownWords(const Pass& pass, const TileBlock& block, int lane, i
   }
 }
 
-// The same for a blur near the picture's left or right border, pixel by pixel.
+// The second phase of a blur near the picture's left or right border, pixel by pixel.
 PENSTOCK_HD void DownReflected(const Pass& pass, const Memories& memories, const TileBlock& block,
                                int lane, int row) {
   const int first = block.starts_x[0];

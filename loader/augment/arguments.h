@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The arguments of one operation of `--ops`, taken one after the other by name. The first mistake
-// is kept, and every call after it returns the default. Views the text that it was given. One
+// is kept, and every call after it returns the default. The text must outlive this object. One
 // thread.
 #pragma once
 
@@ -30,7 +30,8 @@ class Arguments {
   // Reads LOW-HIGH, or one number A for [max(floor, centre - A), centre + A].
   [[nodiscard]] Range TakeAmount(std::string_view key, double centre, Range limits,
                                  std::optional<Range> otherwise);
-  // The same for a list such as "0.4,0.4,0.4,0.1". Stops after amounts.size() numbers.
+  // TakeAmounts() reads a list such as "0.4,0.4,0.4,0.1", each number as TakeAmount() does. The
+  // list has at most items.size() numbers.
   struct ListItem {
     std::string_view name;
     double centre;

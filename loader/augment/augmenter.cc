@@ -15,7 +15,7 @@
 namespace penstock::loader {
 namespace {
 
-constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;  // of a picture between two steps
+constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;  // the most between two steps
 
 // What the picture is at the moment: decoded pixels, or a buffer of ours.
 struct Current {
@@ -110,7 +110,7 @@ void Augmenter::State::Mask(const Step& step, const OutputFormat& format, std::b
 
 // Runs a step before the final one, from a picture to a picture. False if `current` lacks pixels.
 bool Augmenter::State::RunStep(const Step& step, Current& current) {
-  Picture picture{const_cast<std::uint8_t*>(current.view.pixels),  // ours, but for the first step
+  Picture picture{const_cast<std::uint8_t*>(current.view.pixels),  // ours after the first step
                   current.view.width, current.view.height};
   const OutputFormat format = {ElementType::kU8, Layout::kHwc, step.out.height, step.out.width};
   const std::array<double, 3>& amount = step.amount;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a resampling step means in pixels of the decoded image, and how a program's values become
-// those of its output. Shared by the code that carries out plans on the CPU and on a device. Pure.
+// Turns a resampling step into axes in pixels of the decoded image, and a program into the scale
+// and bias of its output. For the code that carries out plans on the CPU and on a device. Pure.
 #pragma once
 
 #include <array>

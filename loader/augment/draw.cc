@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From operations to the steps of one sample. Geometry is collected lazily: crops, one resize and
-// flips become one resampling step; anything that needs pixels in between ends it.
+// Turns operations into the steps of one sample. Geometry is collected lazily: crops, one resize
+// and flips become one resampling step. An operation that needs the pixels ends that step.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -12,8 +12,8 @@
 namespace penstock::loader {
 namespace {
 
-// Decoding at a reduced size may begin inside a pixel of the view, and its filter reaches up to two
-// more. With a denominator of at most 8 that is this many pixels of the picture.
+// Decoding at a reduced size may begin inside a pixel of the view, and the filter reaches up to two
+// pixels further. A pixel of the view is at most 8 pixels wide in the picture: 3 * 8.
 constexpr int kReducedMargin = 24;
 
 int RoundToInt(double value) {
@@ -86,8 +86,8 @@ class PlanBuilder {
     Touch();
   }
 
-  // Adds an operation on pixels. Before the final step it changes a buffer of ours; after it
-  // (masks) the output.
+  // Adds an operation on pixels. Before the final step it changes a buffer of ours. After the final
+  // step it is a mask and changes the output.
   void Pixels(StepKind kind, std::array<double, 3> amount, Filter filter = Filter::kNearest,
               Region window = {}) {
     if (!finished_) Settle();
@@ -139,7 +139,7 @@ class PlanBuilder {
   }
 
   // Sets what must be decoded for the first step. If only a window of the scaled picture is kept,
-  // these are the pixels that its filter reaches.
+  // the filter reaches only these pixels.
   void Need(const Step& step) {
     struct Axis {
       int from, size, target;

@@ -6,9 +6,9 @@
 //
 // In the formulas a pixel (x, y) has its centre at (x + 1/2, y + 1/2); trunc() drops the fraction,
 // round() rounds halves to even, U(a, b) is uniform. Every operation before `normalize` reads and
-// writes 8-bit RGB, and its result is rounded to 8 bits as its formula says. But geometry, flips,
-// normalize and the conversion to the output type are one kernel, with one rounding at the end, if
-// they follow each other.
+// writes 8-bit RGB, and its result is rounded to 8 bits as its formula says. One exception: if
+// geometry, flips, normalize and the conversion to the output type follow each other, they are one
+// kernel with one rounding at the end.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ enum class OpKind : std::uint8_t {
   kCenterCrop,
   // random_crop=N|HxW[:padding=0]
   //   A uniform place, after `padding` zeros on each side. A picture that is still smaller than the
-  //   crop gets as many zeros on both sides as it lacks (pad_if_needed).
+  //   crop gets the missing width or height as zeros on both sides (pad_if_needed).
   kRandomCrop,
   // crop=N|HxW[:top=0][:left=0]
   //   Zeros where it leaves the picture.
@@ -60,7 +60,7 @@ enum class OpKind : std::uint8_t {
   //   f = U(-H, H), H <= 0.5: (h, s, v) -> ((h + f) mod 1, s, v), trunc(255.999 v)
   kHue,
   // color_jitter=B,C,S,H[:p=1]
-  //   The four in an order drawn uniformly. One that is 0 or absent is left out.
+  //   The four changes, in an order drawn uniformly. A change that is 0 or absent is left out.
   kColorJitter,
   // hsv=H,S,V[:p=1] (0.015,0.7,0.4)
   //   h' = (h + U(-H, H)) mod 1, s' = clamp(s U(1 - S, 1 + S)), v' likewise with V; conversion as
@@ -116,7 +116,7 @@ struct Op {
   Range ratio;                    // random_resized_crop, cutout
   Range amount;                   // factor, shift, degrees or sigma
   std::array<Range, 4> jitter{};  // color_jitter: B, C, S, H; hsv: H, S, V
-  std::array<bool, 4> jitters{};  // color_jitter: which of them are done
+  std::array<bool, 4> jitters{};  // color_jitter: which of the four are done
   std::array<double, 3> mean{};
   std::array<double, 3> deviation{};
 };

@@ -47,7 +47,7 @@ void Brightness(Picture picture, double factor) {
 
 double MeanGrey(Picture picture) {
   constexpr std::size_t kRun = std::size_t{1}
-                               << 20;  // vectors before a sum of 32 bits can overflow
+                               << 20;  // so many vectors cannot overflow a sum of 32 bits
   const RgbLoader loader;
   const std::size_t count = PixelCount(picture);
   const std::size_t whole = count / kLanes * kLanes;
@@ -97,8 +97,8 @@ struct HsvChange {
   VF hue, saturation, value;
 };
 
-// The formulas of Pillow's Convert.c, as torchvision has them, for values from 0 to 255: the scale
-// does not matter for hue and saturation, which are ratios. Gives values in [0, 1].
+// The formulas of Pillow's Convert.c, as torchvision has them. Takes values from 0 to 255, since
+// hue and saturation are ratios and need no scale. Gives values in [0, 1].
 HWY_INLINE Rgb ChangeHsv(const Rgb& v, const HsvChange& change) {
   const DF df;
   const VF one = hn::Set(df, 1.0f);

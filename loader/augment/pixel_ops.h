@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operations on 8-bit pixels, in place or from one picture to another, with the formulas of op.h.
-// Vectorised for the CPU's vector unit. They own nothing. One thread for each picture.
+// They use the CPU's vector unit and own nothing. One thread for each picture.
 #pragma once
 
 #include <cstddef>

@@ -36,9 +36,9 @@ struct Step {
   // This step does the work of operations [first, last) of the program.
   std::uint8_t first = 0;
   std::uint8_t last = 0;
-  // kResample: `source`, a part of the picture before the step, is scaled to `scaled`, and `window`
-  // of that is kept, then flipped. kPad: `window` of the picture is kept. kErase: `window` is
-  // erased.
+  // kResample: `source`, a part of the picture before the step, is scaled to `scaled`; `window` of
+  // the scaled part is kept and then flipped. kPad: `window` of the picture is kept. kErase:
+  // `window` is erased.
   Region source;
   Size scaled;
   Region window;

@@ -304,7 +304,8 @@ std::string_view AugmentProgram::StepName(const Step& step) const {
       break;
   }
   if (step.first == step.last) return "copy";
-  // Ranges are stored by first, then by last: there are n of the first kind, n - 1 of the second.
+  // The names are sorted by `first`, then by `last`: n ranges begin with operation 0, n - 1 with
+  // operation 1, and so on.
   const std::size_t n = ops_.size();
   const std::size_t first = step.first;
   const std::size_t before = first * n - first * (first - 1) / 2;

@@ -65,7 +65,7 @@ class AugmentProgram {
 
   // The name of a span around a step: "random_resized_crop+flip+normalize".
   //
-  // Lifetime: ends with a NUL and lives as long as the program and its copies' common origin.
+  // Lifetime: as long as the program or a copy of it. A NUL follows the text.
   [[nodiscard]] std::string_view StepName(const Step& step) const;
 
  private:
@@ -107,7 +107,7 @@ class Augmenter {
   //
   // Shapes:   out: format().bytes(), [3][height][width] or [height][width][3].
   // Requires: `covers` holds plan.region; out is aligned to an element.
-  // Errors:   kUsage where one of the two is not so.
+  // Errors:   kUsage if either requirement is not met.
   // Cost:     allocates only while pictures are larger than any before.
   [[nodiscard]] Result<void> Run(const Plan& plan, const ImageView& view, const Region& covers,
                                  int denominator, std::span<std::byte> out);

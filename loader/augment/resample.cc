@@ -21,12 +21,12 @@ namespace {
 
 // -------------------------------------------------------------------------------------- vertical
 
-// Bytes by which each row is prefetched ahead of its use. So many rows are read in turns that the
-// CPU does not recognise them as streams. With this a 4K picture takes half the time.
+// Bytes by which each row is prefetched ahead of its use. The CPU does not recognise so many rows
+// that are read in turns as streams. With this prefetch a 4K picture takes half the time.
 constexpr std::size_t kAhead = 640;
 
 // out = (old `next`, if kCarry) + sum of a[i] * rows[i]; if kNext, next = sum of b[i] * rows[i].
-// So each source pixel is converted to float once, although two outputs need it.
+// Computing both at once converts each source pixel to float once, although two outputs need it.
 template <bool kCarry, bool kNext>
 void AddRows(const std::uint8_t* const* HWY_RESTRICT rows, std::size_t count,
              const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, std::size_t tiles,
@@ -426,7 +426,7 @@ void ResampleRows(const ResampleJob& job, const AxisTaps& across, const AxisTaps
   const int count = job.y.count;
   RowRange now = vertical.Range(0);
   RowRange then = vertical.Range(1);
-  bool carry = false;  // `next` holds the part of output y that comes from rows before `done`
+  bool carry = false;  // `next` holds the part of output y from the rows before `done`
   int done = 0;
   for (int y = 0; y < count; ++y) {
     const int from = carry ? done : now.low;

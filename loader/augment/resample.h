@@ -20,7 +20,7 @@ struct ResampleScratch {
   TapCache horizontal;
   TapCache vertical;
   Buffer<float> row;          // [3][pitch] the row after the vertical pass
-  Buffer<float> next;         // the begun sums of the next row
+  Buffer<float> next;         // the sums so far of the next row
   Buffer<std::uint8_t> tail;  // copies of the last rows, with room after them
   Buffer<const std::uint8_t*> rows;
   Buffer<float> row_weights;  // of this output row, then of the next

@@ -13,7 +13,7 @@ class GeometryBuilder {
     made_.crop = made_.window = {0, 0, picture.width, picture.height};
   }
 
-  // `kept` of the picture as it is now.
+  // Keeps a part of the picture as it is now.
   void Keep(Region kept) {
     Region& window = made_.window;
     window.x += made_.flip_x ? window.width - kept.x - kept.width : kept.x;
@@ -40,7 +40,7 @@ class GeometryBuilder {
   }
 
  private:
-  SampleGeometry made_;  // until Scale() the window is one of the picture
+  SampleGeometry made_;  // until Scale(), `window` is a part of the picture
   bool scaled_ = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the pixels of a finished sample come from in its picture, for masks and boxes that share
-// what the picture went through. Values and pure functions; thread-safe.
+// Where the pixels of a finished sample come from in its picture, for masks and boxes that go
+// through the same geometry. Values and pure functions; thread-safe.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace penstock::loader {
 
-// In this order: `crop` of the picture is resized to `scaled`, `window` of that is kept, and then
-// flipped. Both may leave what they are taken from: there is no picture outside, but zeros.
+// In this order: `crop` of the picture is resized to `scaled`, `window` of the result is kept, and
+// the kept part is flipped. Crop and window may reach outside, where there are zeros.
 struct SampleGeometry {
   Size picture;
   Region crop;    // pixels of the picture
@@ -23,12 +23,12 @@ struct SampleGeometry {
   bool flip_y = false;
 };
 
-// What `plan` does to a picture of this size. A flip before a resize comes after it here, as the
-// loader does it.
+// What `plan` does to a picture of this size. A flip before a resize is moved behind it, as in the
+// loader.
 // Requires: WhyNoGeometry() of the plan's operations is nullopt.
 [[nodiscard]] SampleGeometry GeometryOf(const AugmentPlan& plan, Size picture);
 
-// Why no SampleGeometry says what `ops` do; nullopt where one does.
+// The reason why no SampleGeometry can describe `ops`; nullopt if one can.
 [[nodiscard]] std::optional<std::string> WhyNoGeometry(std::span<const Op> ops);
 
 }  // namespace penstock::loader

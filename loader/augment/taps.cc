@@ -19,7 +19,7 @@ namespace {
 
 struct Kernel {
   double support;
-  std::size_t stride;  // at least as many taps as any output has
+  std::size_t stride;  // at least the number of taps of any output
 };
 
 Kernel KernelOf(const Axis& axis) {
@@ -80,7 +80,7 @@ void ComputeWeights(const Axis& axis, const Kernel& kernel, AxisTaps& taps) {
   }
 }
 
-// Chooses how the row kernel reads, by where each vector of outputs begins and how far it reaches.
+// Chooses how the row kernel reads, by the first pixel and the reach of each vector of outputs.
 void ChooseRowMethod(AxisTaps& taps) {
   const auto count = static_cast<std::size_t>(taps.axis.count);
   const std::size_t groups = (count + kLanes - 1) / kLanes;

@@ -15,8 +15,8 @@ namespace penstock::loader {
 
 // Output i of [first, first + count) has its centre at offset + (i + 1/2) * ratio, in pixels of the
 // source, counted from `base`. Pixels outside [base, base + limit) have no weight. `base` itself
-// may lie outside the source, as long as all pixels with weight are inside. So the numbers, and the
-// result, are the same for a part of a picture as for the whole.
+// may lie outside the source, as long as all pixels with weight are inside. So a part of a picture
+// has the same numbers and the same result as the whole.
 struct Axis {
   int base = 0;
   int limit = 0;
@@ -32,7 +32,7 @@ struct Axis {
 // How the outputs of a row are computed from the taps, fastest first.
 enum class RowMethod : std::uint8_t {
   kLookup2,  // a vector of outputs reads a window of two vectors
-  kLookup4,  // of four vectors (if the CPU looks up in two registers at once)
+  kLookup4,  // a window of four vectors (if the CPU looks up in two registers at once)
   kDot,      // one output at a time
 };
 
@@ -42,12 +42,12 @@ struct AxisTaps {
   Axis axis;
   std::size_t lanes = 0;  // 0: nothing has been computed yet
   std::size_t stride = 0;
-  std::size_t taps = 0;  // those with a weight other than zero; <= stride
+  std::size_t taps = 0;  // with a weight other than zero; <= stride
   int begin = 0;         // first source pixel with weight, from axis.base
   int end = 0;
   RowMethod method = RowMethod::kLookup2;
   Buffer<float> weights;
-  Buffer<float> phase;         // centre of the first tap from that of the output
+  Buffer<float> phase;         // distance of the first tap's centre from the output's
   Buffer<std::int32_t> start;  // first tap of each output, from axis.base; padded to full vectors
   Buffer<std::int32_t> bases;  // first tap of each vector of outputs
   Buffer<float> dots;          // for kDot: [output][taps rounded up to full vectors]
@@ -56,10 +56,10 @@ struct AxisTaps {
 // Keeps a few tables, since flips and repeated sizes alternate.
 class TapCache {
  public:
-  // Returns the table for `axis`. `rows`: for vertical use, without what only the horizontal pass
-  // needs.
+  // Returns the table for `axis`. `rows`: for the vertical pass, without the parts that only the
+  // horizontal pass needs.
   //
-  // Lifetime: until the next call but kEntries - 1.
+  // Lifetime: survives the next kEntries - 1 calls.
   const AxisTaps& Get(const Axis& axis, bool rows);
 
  private:

@@ -9,7 +9,7 @@
 
 namespace penstock::loader {
 
-// Lies in front of the pixels, which are so aligned to a cache line.
+// Lies in front of the pixels. Its size aligns them to a cache line.
 struct alignas(64) BatchPool::Block {
   std::size_t mapped = 0;  // bytes, this header included
   bool pinned = false;

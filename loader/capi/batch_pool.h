@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of batches that leave the ring for a consumer who may keep them for ever. A block is
-// one batch: pixels, labels, ids, geometry. Blocks that come back are used again, up to a number;
-// the rest is unmapped. A pool lives as long as somebody holds a block of it. Threads: any. After
-// fork() a child's calls do nothing, since its parent's threads may have held the lock. With a
-// HostPinner blocks are page-locked while they are mapped, as far as the system allows it.
+// The memory of batches that leave the ring. The consumer may keep them for ever. A block is one
+// batch: pixels, labels, ids, geometry. A limited number of blocks that come back is kept for later
+// batches; the others are unmapped. With a HostPinner blocks are page-locked while they are mapped,
+// as far as the system allows it. A pool lives as long as somebody holds a block of it. Threads:
+// any. In a forked child Release() does nothing, since a parent's thread may have held the lock.
 #pragma once
 
 #include <sys/types.h>
@@ -21,8 +21,8 @@ namespace penstock::loader {
 
 class BatchPool final : public BatchMemory, public std::enable_shared_from_this<BatchPool> {
  public:
-  // `extra`: bytes after the pixels of each batch. `kept`: most blocks that are kept for later.
-  // `pinner`: page-locks the blocks; nullptr: nothing does.
+  // `extra`: bytes after the pixels of each batch. `kept`: how many blocks are kept at most.
+  // `pinner`: page-locks the blocks; nullptr: they stay pageable.
   [[nodiscard]] static std::shared_ptr<BatchPool> Make(
       std::size_t extra, std::size_t kept, std::unique_ptr<HostPinner> pinner = nullptr);
   ~BatchPool() override;

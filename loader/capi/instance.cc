@@ -39,7 +39,7 @@ const char* Or(const char* text, const char* otherwise) {
   return text == nullptr ? otherwise : text;
 }
 
-// While one lives, new threads take no signals, which are for the threads of the program.
+// While one lives, new threads block all signals, so that the program's threads take them.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -125,7 +125,7 @@ PenstockGeometry RowOf(const SampleGeometry& one) {
 }  // namespace
 
 std::uint16_t SharedEpochNumbers::Of(std::uint64_t epoch) {
-  static std::atomic<std::uint32_t> next{0};  // relaxed: a ticket
+  static std::atomic<std::uint32_t> next{0};  // relaxed: numbers need only differ
   const std::lock_guard lock(mutex_);
   const auto found = numbers_.find(epoch);
   if (found != numbers_.end()) return found->second;
@@ -200,9 +200,9 @@ Result<std::unique_ptr<Instance>> Instance::Open(const char* const* sources, std
   made->geometry_offset_ = made->ids_offset_ + batch * sizeof(std::uint64_t);
   made->batch_bytes_ =
       made->geometry_offset_ + (made->options_.geometry ? batch * sizeof(PenstockGeometry) : 0);
-  // Beside those of the ring: one in the consumer's hands, one that it has just put down.
   std::unique_ptr<HostPinner> pinner;
   if (options.pin != 0) pinner = HostPinner::Open(static_cast<int>(options.pin_device));
+  // Room for the batches of the ring, and for those that the consumer has or has just released.
   made->pool_ = BatchPool::Make(made->batch_bytes_ - made->labels_offset_,
                                 std::size_t{options.prefetch} + 4, std::move(pinner));
   made->options_.memory = made->pool_.get();

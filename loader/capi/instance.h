@@ -29,8 +29,8 @@
 
 namespace penstock::loader {
 
-// Numbers epochs so that no two loaders of this process share a number. They lie above the numbers
-// of the Python hooks, which count PyTorch's loaders from 1.
+// Numbers epochs so that no two loaders of this process share a number. The numbers lie above those
+// that the Python hooks give to PyTorch's loaders, which begin at 1.
 class SharedEpochNumbers final : public EpochNumbers {
  public:
   std::uint16_t Of(std::uint64_t epoch) override;

@@ -37,13 +37,13 @@ typedef struct PenstockLoader PenstockLoader;
 
 /* A text that is NULL stands for the default in brackets. */
 typedef struct PenstockLoaderOptions {
-  size_t size;              /* sizeof(PenstockLoaderOptions) of the caller */
+  size_t size;              /* sizeof(PenstockLoaderOptions), as the caller knows it */
   const char* ops;          /* as `penstock load --ops`; [random_resized_crop=224,flip and, but for
                                u8, normalize] */
   const char* output;       /* "u8", ["f16"] or "f32" */
   const char* layout;       /* "hwc" or ["chw"] */
   const char* io_method;    /* ["buffered"], "direct", "uring" or "mmap" */
-  const char* on_error;     /* ["skip"]: another sample instead; "fail" */
+  const char* on_error;     /* ["skip"] takes another sample instead; or "fail" */
   const char* index_folder; /* where indexes go [beside the source] */
   uint64_t seed;
   uint64_t rank;
@@ -67,7 +67,7 @@ typedef struct PenstockLoaderOptions {
 } PenstockLoaderOptions;
 
 typedef struct PenstockLoaderFacts {
-  size_t size;            /* sizeof(PenstockLoaderFacts) of the caller */
+  size_t size;            /* sizeof(PenstockLoaderFacts), as the caller knows it */
   uint64_t samples;       /* of the source */
   uint64_t classes;       /* labels are below it; 0: not known */
   uint64_t epoch_samples; /* of this rank */
@@ -86,8 +86,8 @@ typedef struct PenstockLoaderFacts {
 } PenstockLoaderFacts;
 
 /* What became of one picture, for masks and boxes that share it. In this order: the crop is resized
- * to `scaled`, a window of the output's size is kept of that, and then flipped. Crop and window may
- * leave what they are taken from (padding): there are zeros outside.
+ * to `scaled`, a window of the output's size is kept of the result, and the window is flipped. Crop
+ * and window may reach outside (padding), where there are zeros.
  * Units: pixels, rows from the top, columns from the left. */
 typedef struct PenstockGeometry {
   int32_t height, width; /* of the picture, after the EXIF orientation where that is applied */
@@ -101,7 +101,7 @@ typedef struct PenstockGeometry {
  * [samples] (dataset indices of what the samples were made of) and geometry [samples], all in one
  * piece of memory. */
 typedef struct PenstockBatch {
-  void* memory; /* begins with the pixels; ends with penstock_batch_release() */
+  void* memory; /* begins with the pixels; valid until penstock_batch_release() */
   uint64_t samples;
   uint64_t epoch;
   uint64_t index;      /* of the batch in its epoch; from 0 after a resume too */
@@ -124,14 +124,15 @@ int penstock_loader_open(const char* const* sources, size_t count,
 /* Fills the fields that `facts->size` has room for. */
 int penstock_loader_facts(const PenstockLoader* loader, PenstockLoaderFacts* facts);
 
-/* Writes the name of a class to `text`, cut to `room` bytes with its final zero. */
+/* Writes the name of a class to `text`, cut to `room` bytes including the final zero. */
 int penstock_loader_class(const PenstockLoader* loader, uint64_t label, char* text, size_t room);
 
-/* Where the sample of an id is, into `text` as above: the path of its file, or "TAR:MEMBER". */
+/* Writes where the sample of an id is to `text`, cut as above: the path of its file, or
+ * "TAR:MEMBER". */
 int penstock_loader_name(const PenstockLoader* loader, uint64_t id, char* text, size_t room);
 
 /* The next penstock_loader_next() gives the batch at `position` (samples of all ranks) of `epoch`.
- * Goes on without a break where the threads stand there anyway, else starts them. */
+ * If that batch comes next anyway, the threads go on; else they are started anew. */
 int penstock_loader_start(PenstockLoader* loader, uint64_t epoch, uint64_t position);
 
 /* Gives the next batch of the epoch. Waits for `milliseconds` at most. Without threads (workers 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bits of entropy-coded JPEG data, without the zero bytes stuffed in after each FF. At a marker or
-// the end of the data it goes on with zero bits, and `count` becomes negative, which the caller
-// checks from time to time. For loader/decode alone.
+// the end of the data the reader goes on with zero bits, and `count` becomes negative. The caller
+// checks `count` from time to time. For loader/decode alone.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@ namespace penstock::loader {
 
 struct BitReader {
   std::uint64_t bits = 0;  // the next ones, from the top; zeros after them
-  int count = 0;           // how many of them are there; negative: so many were invented
+  int count = 0;           // bits of the data in `bits`; negative: zero bits used beyond its end
   const std::uint8_t* next = nullptr;
   const std::uint8_t* end = nullptr;
 

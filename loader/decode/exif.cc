@@ -149,7 +149,7 @@ void ReverseRow(std::uint8_t* row, int width) {
 }
 
 void Transpose(const ImageView& from, std::uint8_t* to, std::ptrdiff_t to_stride) {
-  constexpr int kTile = 32;  // 32 rows of 96 bytes on either side stay in the first-level cache
+  constexpr int kTile = 32;  // 32 rows of 96 bytes of both pictures stay in the first-level cache
   for (int y0 = 0; y0 < from.height; y0 += kTile) {
     const int y1 = std::min(y0 + kTile, from.height);
     for (int x0 = 0; x0 < from.width; x0 += kTile) {

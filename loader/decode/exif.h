@@ -16,8 +16,8 @@ namespace penstock::loader {
 // or it is invalid.
 [[nodiscard]] int ExifOrientation(std::span<const std::byte> file);
 
-// Maps the picture as seen to the picture as stored: first `transpose` exchanges x and y, then the
-// flips count from the other end of the stored columns and rows.
+// Maps the picture as seen to the picture as stored. First `transpose` exchanges x and y. Then a
+// flip counts the stored columns or rows from the other end.
 struct Orientation {
   bool transpose = false;
   bool flip_columns = false;

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kBlock = DCTSIZE2;
 
-// Places of a block in the order of the file. Damaged data would write to those after the 64th,
-// which then makes the decoder give up.
+// Places of a block in the order of the file. Entries after the 64th name the last place, so
+// damaged data stores inside the block before the decoder gives up.
 struct ZigZag {
   std::array<std::uint8_t, std::size_t{2}* kBlock> place = {};
 
@@ -72,8 +72,7 @@ constexpr ZigZag kZigZag;
 }
 
 // Decodes the one symbol at place `k` that a look-up could not: its code or bits are too long, or
-// the block ends between the two coefficients of the look-up. Stores the coefficient if `block` is
-// given.
+// the block ends between the two coefficients of the look-up. Passes the coefficient to `store`.
 enum class Step : std::uint8_t { kGoOn, kBlockDone, kDamaged };
 template <class Store>
 [[nodiscard]] inline Step ReadOne(BitReader& in, const HuffmanCodes& codes, unsigned& k,
@@ -100,7 +99,7 @@ template <class Store>
   return ++k == kBlock ? Step::kBlockDone : Step::kGoOn;
 }
 
-// Whether a look-up that left the block at place `k` met the code for the block's end inside the
+// Whether a look-up that ended at place `k`, beyond the block, met the block's end code inside the
 // block.
 [[nodiscard]] inline bool EndedWell(unsigned k) {
   return k >= AcTable::kBlockEnd && k < AcTable::kBlockEnd + kBlock;
@@ -118,10 +117,10 @@ template <class Store>
       before.bits = in.bits;
       before.count = in.count;
       place = k;
-      // One load gives all, since the next look-up waits for the length of the codes.
+      // One load gets the whole pair, since the next look-up waits for the length of the codes.
       const auto pair = std::bit_cast<std::uint64_t>(table.pairs[in.Peek(AcTable::kPairBits)]);
-      // In this order, since without a second coefficient its place may be that of the next first
-      // one.
+      // The second coefficient is stored first. If there is none, its zero may go to the place that
+      // the first coefficient takes.
       block[kZigZag.place[k + (pair >> 24 & 255)]] = static_cast<JCOEF>(pair >> 48);
       block[kZigZag.place[k + (pair >> 16 & 255)]] = static_cast<JCOEF>(pair >> 32);
       in.Drop(pair & 255);
@@ -203,7 +202,7 @@ class Kept {
 
   Table table_;
   JHUFF_TBL from_ = {};
-  JHUFF_TBL asked_for_ = {};  // the last one
+  JHUFF_TBL asked_for_ = {};  // by the last call
   bool built_ = false;
   bool usable_ = false;
 };
@@ -220,12 +219,12 @@ struct HuffmanDecoder::State {
   std::array<Kept<DcTable>, NUM_HUFF_TBLS> dc;
   std::array<Kept<AcTable>, NUM_HUFF_TBLS> ac;
 
-  // What is known of each block of an MCU.
+  // How each block of an MCU is decoded.
   struct Block {
     const DcTable* dc;
     const AcTable* ac;
     int component;
-    bool only_first;  // reduced to one pixel: the other coefficients do not matter
+    bool only_first;  // the block becomes one pixel: only the first coefficient matters
   };
   std::array<Block, D_MAX_BLOCKS_IN_MCU> blocks = {};
 
@@ -239,7 +238,7 @@ struct HuffmanDecoder::State {
   bool gave_up = false;
 };
 
-// Asks for each table exactly once, since a table that is asked for twice counts as worth making.
+// Asks for each table exactly once, since a second request makes a table count as worth building.
 bool HuffmanDecoder::State::TakeTables(const jpeg_decompress_struct& cinfo) {
   std::array<bool, NUM_HUFF_TBLS> uses_dc = {};
   std::array<bool, NUM_HUFF_TBLS> uses_ac = {};
@@ -285,7 +284,7 @@ bool HuffmanDecoder::State::Decode(const jpeg_decompress_struct& cinfo, JBLOCKRO
     }
     int& value = last[static_cast<std::size_t>(block.component)];
     value += difference;
-    constexpr int kFar = 1 << 20;  // beyond what encoders write; keeps the sum in an int
+    constexpr int kFar = 1 << 20;  // encoders write less; keeps the sum in an int
     if (value < -kFar || value > kFar) {
       return false;
     }

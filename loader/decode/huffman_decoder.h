@@ -5,8 +5,8 @@
 // two coefficients, and blocks outside the region are skipped without computing their coefficients.
 // Coefficients are the same, bit for bit. For loader/decode alone.
 //
-// It decodes undamaged data only. At anything unexpected it gives up, and libjpeg must decode the
-// picture again, which reports what is wrong.
+// It decodes undamaged data only. At anything unexpected it gives up. Then libjpeg must decode the
+// picture again and reports what is wrong.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ namespace penstock::loader {
 
 class HuffmanDecoder {
  public:
-  // A file of fewer bytes than `worth_bytes` whose Huffman tables differ from those of the file
-  // before is left to libjpeg, since look-up tables for it would cost more than they save.
+  // A file of fewer bytes than `worth_bytes` is left to libjpeg if its Huffman tables differ from
+  // those of the file before: building look-up tables for it would cost more than they save.
   explicit HuffmanDecoder(std::size_t worth_bytes);
   ~HuffmanDecoder();
   HuffmanDecoder(const HuffmanDecoder&) = delete;

@@ -17,7 +17,7 @@ constexpr unsigned kZeroRun = 0xF0;  // 16 zeros
 
 using Pairs = std::array<AcTable::Pair, std::size_t{1} << AcTable::kPairBits>;
 
-// Fills in the one coefficient with which each index begins.
+// Fills in the coefficient with which the bits of each index begin.
 void FillFirst(const HuffmanCodes& codes, Pairs& out) {
   constexpr int kBits = AcTable::kPairBits;
   static_assert(kBits >= HuffmanCodes::kCodeBits);

@@ -26,8 +26,8 @@ struct HuffmanCodes {
   static constexpr int kCodeBits = 10;
   static constexpr int kLongest = 16;
 
-  // length << 8 | symbol of the code with which these bits begin; 0 if it is longer, or there is
-  // none.
+  // The code with which these bits begin, as length << 8 | symbol; 0 if that code is longer than
+  // kCodeBits, or if there is none.
   std::array<std::uint16_t, std::size_t{1} << kCodeBits> by_bits;
   // The last code of each length (-1: none), and the offset from a code to its symbol.
   std::array<std::int32_t, kLongest + 1> last;
@@ -50,10 +50,10 @@ struct AcTable {
   static constexpr int kPairBits = 10;
   static constexpr int kSkipBits = 10;
   static constexpr unsigned kBlockEnd = 128;  // added to `advance` by a code that ends the block
-  static constexpr unsigned kNothing = 64;    // `advance` where not one symbol is whole
+  static constexpr unsigned kNothing = 64;    // `advance` if no symbol is complete
 
   // Up to two coefficients that these bits contain completely. If there is no second one, its value
-  // is 0 and its place the next, which is not written yet.
+  // is 0 and its place is the next one, where nothing has been written yet.
   struct Pair {
     std::uint8_t bits;     // used up
     std::uint8_t advance;  // places of the block used up

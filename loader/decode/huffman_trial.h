@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HuffmanDecoder uses a struct of libjpeg that is not in its public headers and may change. So it
-// is tried before it is used. For loader/decode alone.
+// HuffmanDecoder uses a struct of libjpeg that is not in its public headers and may change. So the
+// decoder is tried on a small picture before it is used. For loader/decode alone.
 #pragma once
 
 namespace penstock::loader {

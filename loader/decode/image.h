@@ -33,14 +33,15 @@ struct ImageView {
   std::ptrdiff_t stride = 0;  // bytes
 };
 
-// What a file's header says. width and height are after the EXIF orientation if that was asked for.
+// What a file's header says. If the EXIF orientation was asked for, width and height are those
+// after it.
 struct ImageInfo {
   int width = 0;
   int height = 0;
   bool progressive = false;
   bool grey = false;
   bool cmyk = false;
-  int orientation = 1;    // EXIF tag 0x0112, 1 to 8; 1 where it was not asked for
+  int orientation = 1;    // EXIF tag 0x0112, 1 to 8; 1 if it was not asked for
   int subsampling_x = 1;  // 4:4:4 is 1 and 1, 4:2:2 is 2 and 1, 4:2:0 is 2 and 2
   int subsampling_y = 1;
 };

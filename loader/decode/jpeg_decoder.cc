@@ -62,8 +62,8 @@ void StopAtScanLimit(j_common_ptr common) {
   }
 }
 
-// Whether a component is decoded at another scale than the smallest and interpolated all the same:
-// jpeg_crop_scanline() of 2.1.5 computes a wrong width for it (fixed in 3.0.1).
+// Whether a component is interpolated although it is decoded at a larger scale than the smallest:
+// jpeg_crop_scanline() of 2.1.5 computes a wrong width for such a component (fixed in 3.0.1).
 [[nodiscard]] bool CropIsBroken(const jpeg_decompress_struct& cinfo) {
   for (int i = 0; i < cinfo.num_components; ++i) {
     const jpeg_component_info& c = cinfo.comp_info[i];
@@ -129,7 +129,7 @@ struct JpegDecoder::State {
   jpeg_decompress_struct cinfo = {};
   HuffmanDecoder huffman;
   bool own_huffman = false;  // our Huffman decoder is wanted for this picture
-  bool attached = false;     // and is in use
+  bool attached = false;     // our Huffman decoder is in use
   std::uint64_t own_huffman_decodes = 0;
   PixelBuffer buffer;
   PixelBuffer turned;  // for orientations that exchange x and y
@@ -238,9 +238,9 @@ bool JpegDecoder::State::Seek(const Region& wanted, ColumnRange& columns) {
     columns =
         ColumnsFor(wanted, columns.width, info.grey ? block : block * cinfo.max_h_samp_factor);
   }
-  // Without interpolation a skip must end on a whole group of rows. With it, a skip may end
-  // anywhere; one that ends on the first row of an MCU row needs the whole MCU row above, which
-  // interpolation uses.
+  // Without interpolation a skip must end on a whole group of rows. With interpolation a skip may
+  // end anywhere. One that ends on the first row of an MCU row needs the whole MCU row above, since
+  // interpolation reads that.
   const int group = options.fancy_upsampling ? 1 : cinfo.max_v_samp_factor;
   JDIMENSION first = static_cast<JDIMENSION>(columns.first);
   JDIMENSION width = static_cast<JDIMENSION>(columns.width);
@@ -264,8 +264,8 @@ bool JpegDecoder::State::Seek(const Region& wanted, ColumnRange& columns) {
 bool JpegDecoder::State::ReadRows(const Region& wanted, std::uint8_t* first, std::ptrdiff_t step,
                                   std::uint8_t* spare) {
   return Guarded(errors, [this, &wanted, first, step, spare] {
-    // Reads several rows at a time: merged upsampling makes two at once and would otherwise copy
-    // one.
+    // Reads several rows at a time: merged upsampling makes two rows at once, and would copy one of
+    // them if only one were asked for.
     constexpr int kRowsPerCall = 16;
     JSAMPROW rows[kRowsPerCall];  // NOLINT: plain memory, as a jump may pass it
     const int end = wanted.y + wanted.height;

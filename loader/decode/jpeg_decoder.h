@@ -21,18 +21,18 @@ struct DecodeOptions {
   bool fancy_upsampling = true;  // chroma interpolated, as Pillow and torchvision do
   // Whether our own decoder reads Huffman codes, which gives the same pixels faster than libjpeg's.
   bool own_huffman = true;
-  std::size_t own_huffman_from = 24 << 10;  // smallest file with new tables for which that pays
+  std::size_t own_huffman_from = 24 << 10;  // smallest file for which building new tables pays
   bool fast_dct = false;  // 3 % faster, 4 to 6 dB worse at quality 97; for comparison
   // 0: always decode at full size. q >= 1: decode at the smallest of 1/2, 1/4 and 1/8 that leaves
-  // at least q times the pixels wanted along each side (libjpeg's other ratios are slower than full
-  // size).
+  // at least q times the pixels wanted along each side. (At libjpeg's other ratios decoding is
+  // slower than at full size.)
   double reduce = 0;
   bool exif = false;  // apply the EXIF orientation
   // Whether libjpeg's warning that data is corrupt makes the file an error. If not, the warning is
   // counted and the pixels are what libjpeg makes of the data. A truncated file is always an error.
   bool strict = true;
   std::uint64_t max_pixels = 178'956'970;  // Pillow's limit
-  int max_scans = 100;                     // some kilobytes of scans can take hours
+  int max_scans = 100;                     // some kilobytes with many scans can take hours
 };
 
 class JpegDecoder {
@@ -63,8 +63,8 @@ class JpegDecoder {
   //
   // Shapes:   target: pixels wanted over the region, for DecodeOptions::reduce; {} never reduces.
   // Requires: ReadHeader() of this file succeeded.
-  // Errors:   kInput: truncated or damaged, as far as the region needs the data; kUsage: region not
-  //           inside the picture, or no header.
+  // Errors:   kInput: data that the region needs is truncated or damaged; kUsage: the region is not
+  //           inside the picture, or no header was read.
   // Lifetime: the view is valid until the next call; kReadablePadding bytes after it may be read.
   [[nodiscard]] Result<Decoded> Decode(const Region& region, Size target);
 
@@ -73,8 +73,8 @@ class JpegDecoder {
 
   // Warnings of libjpeg since construction, whether they made a file an error or not.
   [[nodiscard]] std::uint64_t warnings() const;
-  // Pictures and regions whose Huffman codes our own decoder has read: baseline ones without
-  // damage.
+  // The number of pictures and regions whose Huffman codes our own decoder has read. It reads only
+  // undamaged baseline files.
   [[nodiscard]] std::uint64_t own_huffman_decodes() const;
   // Bytes of pixels held: what the largest region so far needed.
   [[nodiscard]] std::size_t buffer_bytes() const;

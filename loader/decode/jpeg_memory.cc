@@ -21,8 +21,8 @@ JpegErrors& ErrorsOf(j_common_ptr common) {
 
 void DropMessage(j_common_ptr /*common*/) {}
 
-// Whether the warning in `err` says that pixels are not what the encoder wrote. Extra bytes before
-// a header or before the end marker do no harm; those between two scans or intervals do.
+// Whether the warning in `errors` says that pixels are not what the encoder wrote. Extra bytes
+// before a header or before the end marker do no harm; those between two scans or intervals do.
 bool SaysCorrupt(const JpegErrors& errors) {
   switch (errors.base.msg_code) {
     case JWRN_ARITH_BAD_CODE:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libjpeg's source and error manager: the source reads a file in memory, and running out of bytes
-// is an error; the error manager jumps out instead of exiting. For loader/decode alone. Each
-// libjpeg instance has one of each and is used by one thread.
+// libjpeg's source and error manager. The source reads a file in memory; a missing byte is an
+// error. The error manager jumps out instead of exiting. For loader/decode alone. Each libjpeg
+// instance has its own source and error manager and is used by one thread.
 #pragma once
 
 #include <csetjmp>
@@ -31,8 +31,8 @@ jpeg_error_mgr* InitErrors(JpegErrors& errors, bool strict);
 // Why libjpeg jumped, in one line: "truncated JPEG", "corrupt JPEG: ...".
 [[nodiscard]] std::string ReasonOf(const JpegErrors& errors, j_common_ptr common);
 
-// Runs `call`, which may only call C functions and hold values without destructors; false if
-// libjpeg gave up in it.
+// Runs `call`. False if libjpeg gave up in it. Requires: `call` only calls C functions and holds
+// values without destructors.
 template <class Call>
 [[nodiscard]] bool Guarded(JpegErrors& errors, const Call& call) {
   if (setjmp(errors.jump) != 0) {  // NOLINT: the way out that libjpeg has

@@ -17,8 +17,7 @@ struct HuffmanTables {
   std::array<JHUFF_TBL, kTables> ac;
 };
 
-// Claims more codes of one and two bits than can exist, so libjpeg refuses the table when it is
-// used.
+// Claims more codes of one and two bits than can exist, so that libjpeg refuses to use the table.
 void MakeUnusable(JHUFF_TBL& table) {
   table = {};
   table.bits[1] = table.bits[2] = 255;

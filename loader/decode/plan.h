@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides which part of a JPEG to decode so that a region is the same as in the whole picture. Pure
-// functions without libjpeg, thread-safe.
+// Decides which part of a JPEG must be decoded so that the pixels of a region are those of the
+// whole picture. Pure functions without libjpeg, thread-safe.
 #pragma once
 
 #include "loader/decode/image.h"
@@ -24,9 +24,9 @@ struct ColumnRange {
   int width = 0;
 };
 
-// Adds one column on each side, since interpolated chroma depends on both neighbours and libjpeg
-// takes the edge of the range for the edge of the picture. Returns all columns if the range leaves
-// out no whole column of MCUs, since only those save time.
+// Adds one column on each side. Interpolated chroma depends on both neighbours, and libjpeg would
+// take the edge of the range for the edge of the picture. Returns all columns if the range leaves
+// out no whole column of MCUs, since nothing less saves time.
 //
 // Units: output pixels (reduced ones); mcu_width: of an interleaved MCU, >= 1.
 [[nodiscard]] ColumnRange ColumnsFor(const Region& region, int image_width, int mcu_width);

@@ -34,7 +34,7 @@ Result<TimeNs> Interval(cuda::Stream& stream, unsigned launches, const Work& que
 // The median time of one `queue`.
 Result<TimeNs> Median(cuda::Device& device, cuda::Stream& stream, const Timing& timing,
                       const Work& queue) {
-  constexpr int kMostWarmups = 10000;  // the end if stamps do not advance
+  constexpr int kMostWarmups = 10000;  // ends the loop if stamps do not advance
   PENSTOCK_TRY(device.Anchor());
   TimeNs warm{};
   for (int i = 0; i == 0 || (warm < timing.warmup && i < kMostWarmups); ++i) {
@@ -156,7 +156,7 @@ Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
     pictures[i].pixels = reinterpret_cast<std::uint8_t*>(memory->data()) + offsets[i];
   }
   std::vector<std::size_t> refused;
-  const Timing alone{timing.repeats, 1, timing.warmup};  // the next batch waits for the one before
+  const Timing alone{timing.repeats, 1, timing.warmup};  // a batch waits for the one before it
   const auto time =
       Median(device, **stream, alone, [&] { return jpeg.Decode(pictures, **stream, refused); });
   PENSTOCK_TRY(time);

@@ -8,7 +8,7 @@
 namespace penstock::loader {
 namespace {
 
-constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;  // of a picture between two steps
+constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;  // the most between two steps
 
 cuda::Filter FilterOf(Filter filter) {
   return filter == Filter::kNearest    ? cuda::Filter::kNearest
@@ -91,7 +91,7 @@ Result<void> PlanPasses::Add(const AugmentPlan& plan, const DevicePicture& pictu
     }
     if (Result<void> added = AddStep(step, covers, denominator, list); !added) return added;
     if (i == plan.final_step) list.Finish(form_, target);
-    covers = {0, 0, step.out.width, step.out.height};  // later steps see what the step before made
+    covers = {0, 0, step.out.width, step.out.height};  // later steps see the result of this one
     denominator = 1;
   }
   list.End();

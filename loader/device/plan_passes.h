@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Translates the plan of a sample into passes of the kernels. It is the plan that the CPU would
-// carry out, drawn from the same random numbers. Any thread may call it.
+// Translates the plan of a sample into passes of the kernels. The plan is the one that the CPU
+// would carry out, drawn from the same random numbers. Any thread may call this.
 //
-// Tolerance: one operation gives the CPU's bytes, or differs by 1 of 255 where the CPU's sum of
-// products is nearly a half; fewer than 1 in 1,000 bytes do. float16 and float32 differ by at most
-// 1e-4 of the range before the conversion. Further operations on bytes can enlarge a difference of
-// 1 by their own factor.
+// Tolerance: one operation gives the CPU's bytes, except that fewer than 1 in 1,000 bytes differ by
+// 1 of 255: those for which the CPU's sum of products is nearly a half. float16 and float32 differ
+// by at most 1e-4 of the range before the conversion. Further operations on bytes can multiply a
+// difference of 1 by their own factor.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ class PlanPasses {
   // Appends the passes of one sample. `target`: offset of the sample in the output.
   //
   // Requires: plan.region is in picture.covers.
-  // Errors:   those of cuda::PassList; kInput where the operations make too large a picture. The
-  //           list is then of no use.
+  // Errors:   those of cuda::PassList; kInput if the operations make too large a picture. After an
+  //           error the list must not be used.
   [[nodiscard]] Result<void> Add(const AugmentPlan& plan, const DevicePicture& picture,
                                  std::int64_t target, cuda::PassList& list) const;
 

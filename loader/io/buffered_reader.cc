@@ -22,8 +22,8 @@ class PreadReader : public ObjectReader {
     slot.ref.Assign(ref);
     slot.file.Reset();
     slot.error = 0;
-    // With one slot Finish() follows at once. With O_DIRECT there is no cache to read ahead into,
-    // so only opening a file early gains anything.
+    // With one slot Finish() follows at once. O_DIRECT has no cache to read ahead into, so there
+    // only opening a whole file early gains time.
     if (slots_.size() < 2 || (direct_ && !ref.whole_file) || (!ref.whole_file && ref.size == 0)) {
       return;
     }
@@ -68,7 +68,7 @@ class PreadReader : public ObjectReader {
     }
     slot.direct = direct_;
     int fd = OpenOnce(slot);
-    if (fd == -EINVAL && slot.direct) {  // this file system does not know O_DIRECT
+    if (fd == -EINVAL && slot.direct) {  // this file system has no O_DIRECT
       slot.direct = false;
       ++stats_.direct_refused;
       fd = OpenOnce(slot);
@@ -130,7 +130,7 @@ class PreadReader : public ObjectReader {
       if (got < 0 && errno == EINTR) {
         continue;
       }
-      if (got < 0 && errno == EINVAL) {  // it needs other blocks than ours
+      if (got < 0 && errno == EINVAL) {  // the file needs another block size than ours
         return ReadWithoutDirect(slot, size);
       }
       if (got < 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells how much of a sample is in the page cache, without changing that, and so whether a run is
-// cold or warm. Thread-safe.
+// Tells how much of a sample is in the page cache without changing the cache, and so whether a run
+// is cold or warm. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace penstock::loader {
 
 struct CacheState {
   std::uint64_t pages = 0;   // that the sample touches
-  std::uint64_t cached = 0;  // of them in memory
+  std::uint64_t cached = 0;  // those of them that are in memory
   bool known = false;        // false: the file cannot be opened, or the kernel does not tell
 };
 

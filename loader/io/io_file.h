@@ -50,8 +50,8 @@ class OwnedRef {
   std::string name_;
 };
 
-// Errors about one sample, in one line. They name the file, and the sample if it is a part of a
-// file.
+// Errors about one sample, in one line. They name the file, and also the sample if it is only a
+// part of the file.
 [[nodiscard]] tl::unexpected<Error> OpenFailed(const SampleRef& ref, int error);
 [[nodiscard]] tl::unexpected<Error> ReadFailed(const SampleRef& ref, int error);
 [[nodiscard]] tl::unexpected<Error> TooShort(const SampleRef& ref, std::uint64_t wanted,
@@ -61,8 +61,8 @@ class OwnedRef {
 // Opens a file for reading. Never blocks on a FIFO. Returns the descriptor, or -errno.
 [[nodiscard]] int OpenForReading(const char* path, int extra_flags);
 
-// How many bytes to read: from the reference, or by fstat.
-// Errors: kInput: no regular file; larger than `limit`.
+// The number of bytes to read, from the reference or by fstat.
+// Errors: kInput: no regular file, or larger than `limit`.
 Result<std::uint64_t> ObjectSize(int fd, const SampleRef& ref, std::uint64_t limit);
 
 // Calls pread until `size` bytes are there or the file ends. Returns the number of bytes, or

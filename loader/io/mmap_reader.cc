@@ -7,8 +7,8 @@
 // pages of the sample (MADV_POPULATE_READ, Linux 5.14). This gives EFAULT where an access would
 // raise SIGBUS, and moves the wait for the disk into the read, where it belongs. Before 5.14 only
 // the size at mapping is checked. A file may still be cut between Finish() and the use of the
-// bytes; who must survive that uses another method. Mapped pages count as resident memory of the
-// process, although the kernel can take them back.
+// bytes; a program that must survive a cut uses another method. Mapped pages count as resident
+// memory of the process, although the kernel can take them back.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -62,7 +62,7 @@ class FileMap {
     if (!fd) {
       return OpenFailed(ref, -fd.get());
     }
-    // Takes the file's own size, not that of the reference, since only that much may be touched.
+    // Takes the file's own size, not that of the reference, since nothing beyond it may be touched.
     SampleRef whole = ref;
     whole.whole_file = true;
     whole.size = 0;
@@ -165,7 +165,7 @@ class MmapReader : public ObjectReader {
     std::optional<Result<std::span<const std::byte>>> prepared;
   };
 
-  // Maps the sample and asks for its pages in large reads, since faults alone read 128 KiB at a
+  // Maps the sample and asks for all its pages at once, since page faults read only 128 KiB at a
   // time.
   Result<std::span<const std::byte>> Prepare(Slot& slot) {
     const SampleRef& ref = slot.ref.ref();
@@ -207,7 +207,7 @@ class MmapReader : public ObjectReader {
     Result<FileMap> map = FileMap::Open(ref, ~std::uint64_t{0});
     PENSTOCK_TRY(map);
     if (shards_.size() >= kShards) {
-      // Slots that still read from it keep it.
+      // Slots that still read from the map keep it.
       shards_.erase(std::min_element(shards_.begin(), shards_.end(), [](auto& a, auto& b) {
         return a.second.used < b.second.used;
       }));

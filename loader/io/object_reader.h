@@ -31,14 +31,14 @@ Result<IoMethod> ParseIoMethod(std::string_view name);
 struct IoOptions {
   IoMethod method = IoMethod::kBuffered;
   std::size_t depth = 1;      // slots; with more than one, Start() asks the kernel to read ahead
-  RamCache* cache = nullptr;  // is asked first and filled; outlives the reader
-  std::uint64_t max_object = std::uint64_t{1} << 30;  // a larger one is an error, not an allocation
+  RamCache* cache = nullptr;  // read before the file, and filled; outlives the reader
+  std::uint64_t max_object = std::uint64_t{1} << 30;  // a larger object gives an error
 };
 
 struct IoStats {
   std::uint64_t bytes = 0;           // handed out, cached ones included
   std::uint64_t reads = 0;           // objects handed out
-  std::uint64_t cache_hits = 0;      // those that the RAM cache had
+  std::uint64_t cache_hits = 0;      // objects that the RAM cache had
   std::uint64_t direct_refused = 0;  // read through the page cache in spite of kDirect
   std::uint64_t failed = 0;
 };

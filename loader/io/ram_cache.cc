@@ -17,8 +17,8 @@ namespace penstock::loader {
 namespace {
 
 constexpr std::size_t kParts = 64;
-// A node of the table, its bucket, and what malloc adds to three blocks. A high estimate, so that
-// resident memory also stays within the budget.
+// Bytes of the table's node, its bucket, and malloc's overhead for three blocks. The estimate is
+// high, so that resident memory stays within the budget too.
 constexpr std::uint64_t kOverhead = 192;
 constexpr std::uint64_t kLarge = 128 << 10;  // from this size on malloc maps pages of its own
 
@@ -67,12 +67,12 @@ std::uint64_t Cost(const SampleRef& ref, std::size_t size) {
 struct RamCache::State {
   explicit State(Bytes limit) : budget(limit.value) {}
 
-  // Uses the high bits, since the table inside uses the low ones.
+  // Uses the high bits of the hash, since the table of each part uses the low ones.
   [[nodiscard]] Part& PartOf(const Key& key) { return parts[key.hash >> 58]; }
 
   std::uint64_t budget;
   std::array<Part, kParts> parts;
-  // All are relaxed: they are figures, and a budget that is raised before memory is taken.
+  // All are relaxed: they publish nothing. `used` is raised before the memory is allocated.
   std::atomic<std::uint64_t> used{0};
   std::atomic<std::uint64_t> hits{0};
   std::atomic<std::uint64_t> misses{0};

@@ -2,9 +2,9 @@
 //
 // Samples kept in memory after their first read, up to a budget. Shared by all threads.
 //
-// Nothing is ever evicted. An epoch reads each sample once, so with a set larger than the budget
-// LRU would evict every sample before it is needed again and never hit. Keeping the first samples
-// hits for budget / set of the reads. Therefore a span stays valid as long as the cache.
+// Nothing is ever evicted, so a span stays valid as long as the cache. An epoch reads each sample
+// once. With a set larger than the budget, LRU would evict every sample before it is needed again
+// and never hit. If the first samples are kept, a share of budget / set of the reads hits.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kUring: opens and reads by io_uring, with one operation in flight for each slot. A file is opened
-// by the ring, measured (fstat, whose data is in memory by then) and read at its exact size. A
-// shard stays open and costs one read. Every call advances all slots, so with a depth of two or
-// more the second step also happens while the thread works on another sample.
+// kUring: opens and reads by io_uring, with one operation in flight for each slot. A file takes two
+// operations: the ring opens it, fstat gives its size (from memory after the open), and the ring
+// reads exactly that much. A shard stays open and costs one read. Every call advances all slots, so
+// with a depth of two or more the read can begin while the thread works on another sample.
 //
-// Linked operations would save one step. But a read without the size cannot tell a whole file from
-// one that was cut, and buffers would have to be as large as the largest file.
+// Linking the two operations would save one step. But a read that does not know the size cannot
+// tell a whole file from one that was cut, and every buffer would have to hold the largest file.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <liburing.h>
@@ -24,7 +24,7 @@
 namespace penstock::loader {
 namespace {
 
-constexpr std::uint64_t kMaxRead = 0x7ffff000;  // the most that one read may ask for
+constexpr std::uint64_t kMaxRead = 0x7ffff000;  // the most bytes that one read may ask for
 
 class UringReader : public ObjectReader {
  public:
@@ -62,7 +62,7 @@ class UringReader : public ObjectReader {
 
   void Start(std::size_t index, const SampleRef& ref) override {
     Slot& slot = slots_[index];
-    while (slot.busy && Reap(true)) {  // dropped before Finish()
+    while (slot.busy && Reap(true)) {  // the slot's last read was dropped before Finish()
     }
     slot.file.Reset();
     slot.ref.Assign(ref);
@@ -161,7 +161,8 @@ class UringReader : public ObjectReader {
     }
   }
 
-  // Submits the same operation again, or its rest. The shard may have been closed meanwhile.
+  // Submits the same operation again, or the rest of a read. The shard may have been closed
+  // meanwhile.
   void Again(std::size_t index) {
     Slot& slot = slots_[index];
     if (slot.stage == Stage::kReading && !slot.ref.ref().whole_file) {

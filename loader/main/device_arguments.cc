@@ -96,11 +96,11 @@ Result<void> ReadPlacement(const ArgumentTexts& texts, LoadArguments* arguments)
   if (!backend) return Fail(ErrorKind::kUsage, "--gpu-decoder " + backend.error().message);
   device.jpeg.backend = *backend;
   device.jpeg.interpolate_chroma = arguments->pipeline.decoder.fancy_upsampling;
-  // Each thread has its own memory on the device, and a few are enough for one device.
+  // Each thread has its own memory on the device, and a few threads are enough for one device.
   constexpr unsigned kMostJpegThreads = 16;
   device.jpeg.cpu_threads =
       static_cast<int>(std::clamp(arguments->pipeline.workers, 1U, kMostJpegThreads));
-  device.fetch = arguments->digest;  // the digest is of what has arrived on the device
+  device.fetch = arguments->digest;  // the digest needs the bytes back from the device
   return {};
 }
 

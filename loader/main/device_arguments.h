@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options that place stages on a device, and opening that device. Values.
+// Reads the options that place stages on a device, and opens that device. Values.
 #pragma once
 
 #include <memory>

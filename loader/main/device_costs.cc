@@ -70,7 +70,7 @@ Result<DeviceTime> MeasureOps(cuda::Device& device, const char* ops, Size pictur
   return MeasureProgram(device, *program, picture, batch, TimingFor(device.info()));
 }
 
-// The line for decoding. Errors: why it cannot be measured.
+// The line for decoding. Errors: the reason why decoding cannot be measured.
 Result<std::string> DecodeLine(cuda::Device& device, const cuda::JpegOptions& options,
                                const std::vector<std::vector<std::byte>>& files,
                                const std::string& day) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reports say about a device: which stages it did, and what that took. Pure.
+// What the reports say about a device: the stages that it did, with their times and bytes. Pure.
 #pragma once
 
 #include <string>

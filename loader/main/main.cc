@@ -36,7 +36,8 @@ int Complain(const Error& error) {
   return ExitStatus(error.kind);
 }
 
-// Whether the agent is the tool that listens to NVTX. It gets every span directly already.
+// Whether the agent is the tool that listens to NVTX. Then no ranges are needed, since the agent
+// gets every span directly.
 bool AgentHearsNvtx() {
   const char* const agent = std::getenv("PENSTOCK_AGENT");
   const char* const listener = std::getenv("NVTX_INJECTION64_PATH");

@@ -32,7 +32,7 @@ std::uint64_t Total(const SampleOrder& order) {
   if (batches == 0 || batches > std::numeric_limits<std::uint64_t>::max() / order.batch_size()) {
     return 0;
   }
-  // All batches but the last of each epoch are full, which is near enough if there are many.
+  // Takes all batches but the last of each epoch as full, which is near enough for many batches.
   const std::uint64_t each = std::max<std::uint64_t>(order.epoch_batches(), 1);
   const std::uint64_t epochs = batches / each;
   return epochs * std::min(order.epoch_samples(), each * order.batch_size()) +

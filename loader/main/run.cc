@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t kStepOperation = 0xC0570004;
 constexpr std::uint64_t kCacheProbes = 128;  // about 10 us each
 
-// The share of pages that the page cache holds, of some samples spread over the source.
+// The share of the pages of some samples, spread over the source, that are in the page cache.
 std::optional<double> CachedShare(const Source& source) {
   SampleScratch scratch;
   std::uint64_t pages = 0;
@@ -117,7 +117,7 @@ Result<std::unique_ptr<Source>> OpenNamedSource(LoadArguments& arguments) {
   const std::string_view digits = name.substr(kPrefix.size());
   std::uint64_t samples = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), samples);
-  constexpr std::uint64_t kMost = 1'000'000'000'000'000;  // keeps sums of positions far from 2^64
+  constexpr std::uint64_t kMost = 1'000'000'000'000'000;  // sums of positions stay far below 2^64
   if (error != std::errc{} || end != digits.data() + digits.size() || samples == 0 ||
       samples > kMost) {
     return Fail(ErrorKind::kUsage,

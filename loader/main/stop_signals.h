@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// While one of these lives, SIGINT and SIGTERM ask the pipeline to stop. A second signal of the
-// same kind has its default effect and kills. One at a time, made and ended by main()'s thread.
+// While a StopSignals lives, SIGINT and SIGTERM ask the pipeline to stop. A second signal of the
+// same kind has its default effect and kills. One object at a time, made and ended by main()'s
+// thread.
 #pragma once
 
 #include <csignal>
@@ -20,7 +21,8 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Passes the request to `pipeline`, also one that came before. nullptr: to nobody.
+  // From now on `pipeline` gets the request to stop, and at once if a signal came before. nullptr:
+  // nobody gets it.
   void Attach(Pipeline* pipeline);
 
   [[nodiscard]] bool happened() const { return flag_.set(); }

@@ -7,8 +7,8 @@
 
 namespace penstock::loader {
 
-// Number of cores that the affinity mask allows, but at most the CPU quota of the cgroups, rounded
-// up. At least 1. `root`: the folder of proc/ and sys/, for tests.
+// The number of cores that the affinity mask allows, limited by the CPU quota of the cgroups,
+// rounded up. At least 1. `root`: the folder of proc/ and sys/, for tests.
 [[nodiscard]] unsigned CoresToUse(const std::filesystem::path& root = "/");
 
 // The smallest CPU quota of the cgroup that `root`/proc/self/cgroup names and of those above it, in

@@ -18,8 +18,8 @@ namespace penstock::loader {
 namespace {
 
 constexpr double kMs = 1e6;
-// Draws are limited to this, so that a run with a heavy tail ends. With a shape of 1.5 that affects
-// one draw in 100,000.
+// The longest draw, as a multiple of the mean, so that a run with a heavy tail ends. With a shape
+// of 1.5 the limit affects one draw in 100,000.
 constexpr double kLongestOfMean = 1000;
 constexpr double kLongest = 3600e9;
 
@@ -134,7 +134,7 @@ TimeNs Cost::Draw(const SampleKey& key, std::uint32_t operation) const {
       case Shape::kConstant:
         break;
       case Shape::kNormal: {
-        // Cut by the same amount on both sides, so that the mean stays and no cost is negative.
+        // Cut off at the same distance on both sides: the mean stays, and no cost is negative.
         const double widest = std::min(3.0, spread_ > 0 ? mean_ / spread_ : 0);
         drawn = mean_ + spread_ * std::clamp(random.Normal(), -widest, widest);
         break;
@@ -178,8 +178,8 @@ void Burn(TimeNs cpu, const StopFlag& stop) {
   constexpr TimeNs kSlice{1'000'000};
   const TimeNs end = ThreadCpuNow() + cpu;
   for (TimeNs left = cpu; left.value > 0 && !stop.set(); left = end - ThreadCpuNow()) {
-    // Reading the wall clock costs a tenth of reading the CPU clock, and it never runs slower. So
-    // spin by it, then ask the CPU clock.
+    // The wall clock never runs slower than the CPU clock and costs a tenth to read. So this spins
+    // by the wall clock and then asks the CPU clock.
     const TimeNs until = SteadyNow() + std::min(left, kSlice);
     while (SteadyNow() < until) {
       for (int i = 0; i < 8; ++i) RelaxCpu();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Synthetic load of known cost: draws how long one stage of one sample takes from (seed, epoch,
-// sample, stage), so that it is the same for any number of workers, and burns or sleeps for that
-// time. Costs are values, thread-safe.
+// Synthetic load of known cost: draws the time of one stage of one sample from (seed, epoch,
+// sample, stage), and burns or sleeps for that time. So the costs are the same for any number of
+// workers. Costs are values, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Cost {
   // Reads "5ms", "5ms±2ms", "5ms+-2" (normal with that standard deviation), "5ms~uniform:2ms",
   // "5ms~exponential", "5ms~lognormal:0.5" (sigma of the logarithm), "5ms~pareto:1.5" (shape), each
   // with "burn:" (CPU time) or "sleep:" in front. The first figure is the mean of the distribution.
-  // Units: ns, us, ms, s; none: ms.
+  // Units: ns, us, ms, s; a number without a unit is in ms.
   // Errors: kUsage, naming what was read and what is possible.
   static Result<Cost> Parse(std::string_view text, bool burns_by_default);
 
@@ -54,7 +54,7 @@ class Cost {
 // CLOCK_MONOTONIC. Cost: about 25 ns.
 [[nodiscard]] TimeNs SteadyNow();
 
-// Uses that much CPU time of the calling thread; time in which the thread does not run does not
+// Uses that much CPU time of the calling thread. Time in which the thread does not run does not
 // count. Returns early when `stop` is set. Cost: one reading of the CPU clock each millisecond.
 void Burn(TimeNs cpu, const StopFlag& stop);
 // Sleeps until that moment of CLOCK_MONOTONIC, or until `stop` is set.

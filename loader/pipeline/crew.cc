@@ -10,7 +10,8 @@
 namespace penstock::loader {
 
 bool Crew::Split(const PipelineOptions& options) {
-  // A new team begins at a stage with its own threads, and after one; see PipelineOptions.
+  // A new team begins at each stage with threads of its own, and after such a stage; see
+  // PipelineOptions.
   const bool reads = options.read.threads != 0;
   const bool decodes = options.decode.threads != 0;
   const bool augments = options.augment.threads != 0;
@@ -45,7 +46,7 @@ Result<void> Crew::Start(Shared& shared) {
     return Fail(ErrorKind::kUsage,
                 "0 workers leave a stage without threads: give it some of its own, or workers");
   }
-  // Enough items that every thread after the readers can work on one and have one waiting.
+  // Enough items that every thread after the readers can work on one while another waits.
   unsigned behind = 0;
   for (std::size_t i = 1; i < used_; ++i) behind += teams_[i].threads;
   const unsigned readers = teams_[0].threads;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the pictures of one batch get to the device: they are decoded there, or on the CPU if nvJPEG
-// does not accept the file. What happens to a file does not depend on its neighbours in the batch.
+// Brings the pictures of one batch to the device: they are decoded there, or on the CPU if nvJPEG
+// does not accept the file. The neighbours of a file in its batch have no influence on that choice.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -25,7 +25,7 @@ std::size_t RoomFor(const cuda::Box& region) {
 
 }  // namespace
 
-// Queues what turns the files and pixels of the workers into pixels in the lane's input.
+// Queues the work that turns the workers' files and pixels into pixels in the lane's input.
 Result<void> DeviceStage::QueuePictures(Lane& lane, BatchRing::Slot& slot, SlotState& state) {
   lane.pictures.clear();
   lane.samples.clear();
@@ -45,8 +45,8 @@ Result<void> DeviceStage::QueuePictures(Lane& lane, BatchRing::Slot& slot, SlotS
       return decoded;
     }
   }
-  // Each round removes the files that nvJPEG has refused: their pixels are copied with the others
-  // that the CPU has decoded, and the rest is laid out anew.
+  // Each round removes the files that nvJPEG has refused. The CPU decodes them, their pixels are
+  // copied with those of the workers, and the rest is laid out anew.
   for (;;) {
     if (Result<void> copied = QueueCopy(lane, state); !copied) return copied;
     lane.refused.clear();
@@ -73,9 +73,8 @@ Result<void> DeviceStage::QueuePictures(Lane& lane, BatchRing::Slot& slot, SlotS
   return lane.stream->Mark(kDecoded);
 }
 
-// Copies pixels of the CPU to the front of the lane's input and assigns places after them to the
-// other pictures.
-// Requires: nothing of the lane is in flight.
+// Copies the pixels that the CPU has decoded to the front of the lane's input. The other pictures
+// get places after them. Requires: nothing of the lane is in flight.
 Result<void> DeviceStage::QueueCopy(Lane& lane, SlotState& state) {
   lane.bytes = state.pixels.bytes();
   std::size_t all = lane.bytes;
@@ -138,8 +137,8 @@ Result<void> DeviceStage::DecodeFile(SlotState& state, Staged& staged) {
   return PutPixels(state.pixels, image->view, &staged);
 }
 
-// Decodes a file that nvJPEG refuses. If libjpeg refuses it too, it is damaged, and the sample
-// fails or is replaced, as with workers.
+// Decodes a file that nvJPEG refuses. If libjpeg refuses it too, the file is damaged, and the
+// sample fails or is replaced, as in a worker.
 Result<void> DeviceStage::DecodeOnCpu(BatchRing::Slot& slot, SlotState& state, std::size_t index) {
   Staged& staged = state.samples[index];
   ++stats_.refused;

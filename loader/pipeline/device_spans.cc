@@ -32,11 +32,11 @@ bool DeviceSpans::Due() const {
 void DeviceSpans::Anchor() {
   if (!Due()) return;
   const TimeNs before = SteadyNow();
-  if (!device_.Anchor()) return;  // the following work will report the error
+  if (!device_.Anchor()) return;  // the work that follows reports the error
   const TimeNs after = SteadyNow();
   anchor_ = thread_.Now();
   anchored_ = before + TimeNs{(after - before).value / 2};
-  // anchor_ was read a moment after anchored_: TickAt() counts back from it.
+  // anchor_ was read `late` after anchored_, so TickAt() moves it back by that.
   const TimeNs late = SteadyNow() - anchored_;
   anchor_ = TickAt(TimeNs{-late.value});
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records spans of what a device did, on the tracer's clock. A device stamps its marks relative to
-// an anchor, which is set anew every few seconds between two readings of the CPU's clocks. For the
-// thread that feeds the device.
+// Records spans of a device's work on the tracer's clock. A device stamps its marks relative to an
+// anchor. The anchor is set anew every few seconds, between two readings of the CPU's clocks. For
+// the thread that feeds the device.
 #pragma once
 
 #include <string_view>
@@ -19,10 +19,10 @@ class DeviceSpans {
 
   // Whether it is time for Anchor(): the stamps have lost a microsecond since the last one.
   [[nodiscard]] bool Due() const;
-  // Sets the anchor if that is due. Call it before a batch is queued, while no mark of an earlier
-  // one has yet to be read.
+  // Sets the anchor if that is due. Call it before a batch is queued, when all marks of earlier
+  // batches have been read.
   void Anchor();
-  // Time between two marks that the device has passed; 0 if it does not tell.
+  // Time between two marks that the device has passed; 0 if the device does not tell.
   [[nodiscard]] TimeNs Between(cuda::Stream& stream, unsigned from, unsigned to) const;
   // Records an interval of the device's time as a span.
   void Emit(TimeNs begun, TimeNs ended, traces::StageId stage, NameId name, const Place& place,
@@ -42,7 +42,7 @@ class DeviceSpans {
   cuda::Device& device_;
   TimeNs anchored_{};  // CLOCK_MONOTONIC
   Tick anchor_;
-  TimeNs first_time_{};  // two readings of both clocks, far apart, give the tick's length
+  TimeNs first_time_{};  // first_time_, first_: both clocks at the start, for the tick's length
   Tick first_;
 };
 

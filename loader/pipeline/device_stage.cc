@@ -20,7 +20,8 @@ namespace {
 
 using traces::StageId;
 
-// The operation for random numbers that divide decoding, far from those of the augmentation.
+// The operation for the random numbers that choose between device and workers. It is far from the
+// operations of the augmentation.
 constexpr std::uint32_t kShareOperation = 0xDEC0DE00;
 
 }  // namespace
@@ -117,8 +118,8 @@ bool DeviceStage::Takes(const Item& item, const ImageInfo& info) const {
     Random random({shared_.options.seed, item.at.epoch, item.sample}, kShareOperation);
     if (random.Uniform() >= options_.decode_share) return false;
   }
-  // libjpeg can decode at a reduced size and nvJPEG cannot, so with libjpeg the kernels may have
-  // less to do.
+  // nvJPEG decodes at full size only, so the kernels may refuse its pictures where they accept
+  // libjpeg's reduced ones.
   const Region& region = item.plan.region;
   DevicePicture picture;
   picture.at = {cuda::Memory::kInput, 0, cuda::PitchOf(region.width), region.width, region.height};
@@ -191,7 +192,7 @@ void DeviceStage::Run() {
   unsigned flying = 0;
   while (!shared_.stop.set()) {
     BatchRing::Slot* slot = nullptr;
-    // A new anchor must wait until nothing is in flight that is stamped relative to the old one.
+    // A new anchor must wait until all work that is stamped relative to the old one has ended.
     const bool room = flying == 0 || (flying < kLanes && !spans_->Due());
     if (room && queue_.TryPop(&slot)) {
       if (flying == 0) spans_->Anchor();
@@ -216,7 +217,7 @@ void DeviceStage::Run() {
   shared_.tracer.Leave(tracer);
 }
 
-// Calls Queue(). If that fails, waits until nothing of the batch is in flight.
+// Calls Queue(). If that fails, waits until no work of the batch is in flight.
 Result<void> DeviceStage::QueueOrDrain(Lane& lane, BatchRing::Slot& slot) {
   Result<void> queued;
   try {

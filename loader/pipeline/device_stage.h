@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device's part of a pipeline. Workers put pixels or files into pinned memory. One thread turns
-// complete batches into copies, decoding and kernels on one of two lanes, so that the copy of a
-// batch runs while the kernels of the one before do. It waits for marks, never for the whole
-// device, and publishes a batch once that lies in the device's memory. Internal to
-// loader/pipeline/.
+// complete batches into copies, decoding and kernels on one of two lanes. So a batch is copied
+// while the kernels of the batch before run. The thread waits for marks, never for the whole
+// device, and publishes a batch when it lies in the device's memory. Internal to loader/pipeline/.
 //
-// Threads: Takes() and the Stage functions from any worker; Submit() from the one that completes a
-// batch.
+// Threads: Takes() and the Stage functions from any worker; Submit() from the worker that completes
+// a batch.
 #pragma once
 
 #include <array>
@@ -46,14 +45,14 @@ class DeviceStage {
   [[nodiscard]] bool augments() const { return options_.augment; }
   // Whether the device decodes this sample of this picture.
   [[nodiscard]] bool Takes(const Item& item, const ImageInfo& info) const;
-  // Takes the item's plan with its file, or with its pixels, for its place in its batch. Errors:
+  // Keep the item's plan, with its file or its pixels, for its place in the batch. Errors:
   // kInput if the kernels cannot carry out the plan, kEnvironment for memory.
   [[nodiscard]] Result<void> StageFile(const Item& item, const ImageInfo& info);
   [[nodiscard]] Result<void> StagePixels(const Item& item);
 
   // Starts the thread. Requires: the ring exists. Errors: kEnvironment.
   [[nodiscard]] Result<void> Start();
-  // To be called when all samples of the slot's batch are done. The batch will be published.
+  // Call this when all samples of the slot's batch are done. The batch will be published.
   void Submit(BatchRing::Slot& slot) { queue_.Push(&slot); }
   void WakeAll() { queue_.WakeAll(); }  // async-signal-safe
   // Requires: the stop flag is set.
@@ -71,11 +70,11 @@ class DeviceStage {
     AugmentPlan plan;
     cuda::Staging::Piece piece;
     std::size_t bytes = 0;
-    DevicePicture picture;     // all but its offset
+    DevicePicture picture;     // its offset is set when the batch is queued
     std::uint64_t pixels = 0;  // of the whole picture
     std::string path;
   };
-  struct SlotState {  // of one place in the ring
+  struct SlotState {  // one for each slot of the ring
     explicit SlotState(cuda::Device& device) : pixels(device), files(device) {}
     cuda::Staging pixels;
     cuda::Staging files;
@@ -90,8 +89,8 @@ class DeviceStage {
     std::uint64_t bytes = 0;  // to be copied
     bool decodes = false;
     std::vector<cuda::JpegPicture> pictures;
-    std::vector<std::size_t> samples;  // their numbers in the batch
-    std::vector<std::size_t> refused;  // those that nvJPEG refused, ascending
+    std::vector<std::size_t> samples;  // numbers of the pictures in the batch
+    std::vector<std::size_t> refused;  // indices of pictures that nvJPEG refused, ascending
   };
 
   DeviceStage(Shared& shared, unsigned slots);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A digest of what was delivered: for each epoch a hash over the label, the id and the pixels of
+// A digest of the delivered samples: for each epoch a hash over the label, the id and the pixels of
 // every sample. Two runs with the same digests have delivered the same bytes in the same order,
 // whatever their batch sizes. For the consumer.
 #pragma once
@@ -17,7 +17,7 @@ struct EpochDigest {
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;
   std::uint64_t ordered = 0;    // depends on the order of the samples
-  std::uint64_t unordered = 0;  // the sums of all ranks, or of two halves, add up to the whole
+  std::uint64_t unordered = 0;  // a sum: the values of all ranks add up to that of the epoch
 };
 
 class Digest {

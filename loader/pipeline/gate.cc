@@ -30,7 +30,7 @@ void Gate::Sleep(std::uint32_t seen, std::chrono::nanoseconds limit) {
 }
 
 void Gate::WakeAll() {
-  const int kept = errno;  // callable from a signal handler
+  const int kept = errno;  // a signal handler may call this, and must keep errno
   syscall(SYS_futex, Word(version_), FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
   errno = kept;
 }

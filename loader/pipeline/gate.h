@@ -22,7 +22,7 @@ inline void RelaxCpu() {
 
 class Gate {
  public:
-  // Returns once `ready()` is true. Requires: the thread that makes it true calls Wake()
+  // Returns once `ready()` is true. Requires: the thread that makes the condition true calls Wake()
   // afterwards.
   template <class Ready>
   void Wait(Ready&& ready) {
@@ -32,8 +32,8 @@ class Gate {
     }
     while (!ready()) {
       // Dekker's scheme: the sleeper announces itself before it reads the version, and the waker
-      // raises the version before it looks for sleepers. Both are seq_cst, so one of them sees the
-      // other.
+      // raises the version before it looks for sleepers. All four are seq_cst, so the waker sees
+      // the sleeper, or the sleeper sees the new version.
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
       const std::uint32_t seen = version_.load(std::memory_order_seq_cst);
       if (!ready()) Sleep(seen, std::chrono::nanoseconds{-1});

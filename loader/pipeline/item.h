@@ -20,29 +20,29 @@
 namespace penstock::loader {
 
 struct Item {
-  // Its place in the stream.
+  // The sample's place in the stream.
   std::uint64_t batch = 0;        // number in the stream
   std::uint64_t batch_index = 0;  // of the batch in its epoch
   std::uint64_t index = 0;        // in the batch
   StreamPosition at;
   std::uint64_t sample = 0;  // dataset index from which it is made
 
-  // What is known of it so far.
+  // What the stages so far have found out.
   SampleScratch scratch;
   SampleRef ref;
   TimeNs due{};  // with synthetic latency of storage: when the bytes arrive
   std::span<const std::byte> file;
   JpegDecoder::Decoded image{};
   bool on_device = false;  // the device decodes it: there is no image
-  bool by_cpu = false;     // the device is not asked to
+  bool by_cpu = false;     // the device must not decode it
   Size picture;            // of the whole image
   Augmenter::Plan plan{};
-  std::optional<Error> error;  // later stages pass it on
+  std::optional<Error> error;  // if set, later stages do nothing
 
   // What belongs to the item for its whole life.
   std::size_t reader_slot = 0;
   std::size_t home = 0;                  // number of the reading thread to which it returns
-  std::unique_ptr<JpegDecoder> decoder;  // used if another thread augments; else the thread has one
+  std::unique_ptr<JpegDecoder> decoder;  // only if another thread augments
 };
 
 }  // namespace penstock::loader

@@ -31,11 +31,11 @@ inline constexpr std::size_t kStages = 3;
 
 // Options of one stage.
 //
-// Read:    off: no file is touched. A cost is a latency on top of the real read (or alone, where
-//          the stage is off): reads in flight wait side by side, as on a slow storage.
-// Decode:  off: nothing is decoded; with a cost, that is spent instead. The augmentation then sees
-//          a grey image of kStandInWidth x kStandInHeight.
-// Augment: off: no pixels are made, the sample is zeros; with a cost, that is spent instead.
+// Read:    off: no file is touched. A cost is a latency on top of the real read, or alone if the
+//          stage is off. Reads in flight wait side by side, as on a slow storage.
+// Decode:  off: nothing is decoded, and the cost, if given, is spent instead. The augmentation then
+//          sees a grey image of kStandInWidth x kStandInHeight.
+// Augment: off: no pixels are made, the sample is zeros, and the cost, if given, is spent instead.
 struct StageOptions {
   bool on = true;
   Cost cost;
@@ -69,9 +69,9 @@ struct TraceNames {
 };
 
 struct PipelineOptions {
-  // Threads that make samples. 0: the consumer makes them itself, inside Next(). Threads of single
-  // stages are added to these, and the workers do the other stages. If only decode has threads of
-  // its own, these also augment. With threads for all three stages there are no workers.
+  // Threads that make samples. 0: the consumer makes them itself, inside Next(). A stage's own
+  // threads come on top, and the workers do the other stages. If only decode has threads of its
+  // own, they also augment. If all three stages have threads of their own, there are no workers.
   unsigned workers = 1;
   unsigned prefetch = 4;  // batches made ahead of the consumer, at least 1
   unsigned held = 1;      // batches that the consumer may hold at a time
@@ -82,18 +82,18 @@ struct PipelineOptions {
   Cost collate;               // spent for each batch by the thread that completes it
 
   std::uint64_t epochs = 1;   // 0: without end
-  std::uint64_t batches = 0;  // stop after that many; 0: no limit
+  std::uint64_t batches = 0;  // stop after so many; 0: no limit
   bool shuffle = true;
   bool drop_last = false;
   std::uint64_t seed = 0;
-  // If set, synthetic costs belong to their samples, whatever the seed and the epoch. nullopt: they
-  // are drawn anew for each.
+  // If set, a sample has the same synthetic costs whatever the seed and the epoch. nullopt: costs
+  // are drawn anew for each epoch and seed.
   std::optional<std::uint64_t> cost_seed;
   std::uint64_t rank = 0;
   std::uint64_t world = 1;
   StreamPosition resume;
   OnError on_error = OnError::kSkip;
-  // If no pixels are made, a sample starts with the XXH64 of what the last stage made: decoded
+  // If no pixels are made, a sample starts with the XXH64 of the last stage's result: the decoded
   // pixels or the bytes of the file. Costs 0.1 ns a byte.
   bool fingerprint = false;
 
@@ -101,8 +101,8 @@ struct PipelineOptions {
   // Requires: augment.on; WhyNoGeometry() of the program's operations is nullopt.
   bool geometry = false;
 
-  // Memory of batches, so that they may leave the ring (Batch::Detach()); outlives the pipeline.
-  // nullptr: they may not. Not with a device.
+  // Gives the memory of batches that may leave the ring (Batch::Detach()); outlives the pipeline.
+  // nullptr: no batch may leave. Not with a device.
   BatchMemory* memory = nullptr;
   TraceNames trace;
   DeviceOptions device;

@@ -64,7 +64,7 @@ Result<SampleOrder> SampleOrder::Make(std::uint64_t samples, const PipelineOptio
   order.first_batches_ = order.Batches(order.EpochSamples(options.resume.position));
   const std::uint64_t each = order.epoch_batches();
   if (options.epochs == 0) {
-    // Without this a rank without any batch would search for its next one for ever.
+    // A rank without any batch in an epoch ends here; it would search for its next one for ever.
     order.batches_ = each == 0 ? order.first_batches_ : kEndless;
   } else {
     const std::uint64_t epochs = options.epochs - options.resume.epoch - 1;
@@ -111,7 +111,8 @@ std::uint64_t SampleOrder::Sample(std::uint64_t epoch, std::uint64_t position) c
 
 StreamPosition SampleOrder::After(const BatchPlace& place) const {
   if (place.last) return {place.epoch + 1, 0};
-  // Every rank has consumed as many samples, so those of the other ranks follow the last one here.
+  // Every rank has consumed the same number of samples, and the ranks take samples in turn. So the
+  // run continues after the round that holds this rank's last sample.
   const std::uint64_t last = Position(place, place.valid - 1);
   return {place.epoch, std::min(samples_, last - rank_ + world_)};
 }

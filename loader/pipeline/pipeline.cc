@@ -35,7 +35,7 @@ Result<void> Check(const PipelineOptions& options) {
   return {};
 }
 
-// Makes what stages need from earlier stages that are switched off.
+// Makes stand-ins for the results of stages that are switched off.
 Result<void> MakeStandIns(Shared& shared) {
   const PipelineOptions& options = shared.options;
   if (!options.decode.on && options.augment.on) {
@@ -130,8 +130,8 @@ Result<void> ThreadedPipeline::Begin() {
   tracer_ = &shared_.tracer.Thread("consumer", ThreadRole::kConsumer);
   tracer_->SetContext({});
   tracer_->Begin(StageId::kStartup, shared_.names.none);
-  // If the consumer makes samples itself, it needs one batch more: it may hold one and ask for
-  // another.
+  // If the consumer makes samples itself, it needs one slot more than it may hold, for the batch
+  // that it makes.
   const unsigned slots = options.workers == 0 && !Crew::Staged(options)
                              ? options.held + 1
                              : options.prefetch + options.held;
@@ -227,10 +227,10 @@ Result<Batch> ThreadedPipeline::Next(std::chrono::nanoseconds limit, bool* waiti
     return Batch{};
   }
   waiting_ = false;
-  // After a stop a batch may be complete although costs were cut short and no replacements were
-  // tried.
+  // After a stop a complete batch must not be delivered: synthetic costs may have been cut short,
+  // and replacements not tried.
   const bool ready = there && !shared_.stop.set();
-  tracer_->SetContext(PlaceOf(place));  // making samples has changed it
+  tracer_->SetContext(PlaceOf(place));  // making samples has changed the context
   if (!ready) {
     tracer_->Cancel();
     return Batch{};

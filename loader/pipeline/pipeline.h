@@ -28,7 +28,7 @@
 
 namespace penstock::loader {
 
-// A batch that the consumer holds. Its end gives its place in the ring back.
+// A batch that the consumer holds. Its destructor gives its slot in the ring back.
 class Batch {
  public:
   Batch() = default;
@@ -46,8 +46,8 @@ class Batch {
   ~Batch() { Release(); }
 
   // Takes the pixels out of the ring. They stay valid after Release() and the pipeline's end, and
-  // must go back to PipelineOptions::memory. The batch has other pixels then, so look at it before.
-  // nullptr if there is no such memory, or none is left.
+  // must go back to PipelineOptions::memory. Afterwards pixels() of the batch is other memory.
+  // nullptr if PipelineOptions::memory is not set or has none left.
   [[nodiscard]] std::byte* Detach() { return ring_->Detach(*slot_); }
 
   // False if the stream has ended or was stopped.
@@ -69,8 +69,8 @@ class Batch {
   [[nodiscard]] std::span<const std::byte> pixels() const {
     return {slot_->pixels, size() * ring_->sample_bytes()};
   }
-  // The complete pixels in the memory of the device; nullptr without one. pixels() and sample()
-  // then have them only if they were made on the CPU, or fetched.
+  // The complete pixels in the memory of the device; nullptr without a device. With one, pixels()
+  // and sample() have the pixels only if they were made on the CPU, or fetched.
   [[nodiscard]] std::byte* on_device() const { return slot_->device; }
   [[nodiscard]] std::span<const std::byte> sample(std::size_t i) const {
     return {slot_->pixels + i * ring_->sample_bytes(), ring_->sample_bytes()};
@@ -80,7 +80,7 @@ class Batch {
   }
   // Dataset indices of the samples. For a replaced sample it is that of its replacement.
   [[nodiscard]] std::span<const std::uint64_t> ids() const { return {slot_->ids.data(), size()}; }
-  // What became of each picture. Requires: geometry of the options.
+  // What became of each picture. Requires: PipelineOptions::geometry.
   [[nodiscard]] std::span<const SampleGeometry> geometry() const {
     return {slot_->geometry.data(), size()};
   }
@@ -98,18 +98,19 @@ class Pipeline {
   static Result<std::unique_ptr<Pipeline>> Start(const Source& source,
                                                  const AugmentProgram& program,
                                                  const PipelineOptions& options, Tracer& tracer);
-  virtual ~Pipeline() = default;  // stops
+  virtual ~Pipeline() = default;  // stops the threads
 
   // Returns the next batch in order; an empty one after the last, and after RequestStop().
   // Requires: fewer than options.held batches are held.
   // Errors: that of the first sample in the stream that could not be made. The batches before it
   // were delivered, and no more follow.
   virtual Result<Batch> Next() = 0;
-  // The same, but waits for about `limit` at most. After that *waiting is true, the batch is empty,
-  // and the next call goes on waiting. A consumer that makes samples itself makes the whole batch.
+  // As above, but waits for about `limit` at most. After that *waiting is true, the batch is empty,
+  // and the next call goes on waiting. A consumer that makes samples itself makes the whole batch,
+  // whatever the limit.
   virtual Result<Batch> Next(std::chrono::nanoseconds limit, bool* waiting) = 0;
-  // Says that the consumer's step has ended before it calls Next(), for example because an epoch
-  // has.
+  // Says that the consumer's step has ended although Next() is not called yet, for example at the
+  // end of an epoch.
   virtual void EndStep() = 0;
   // The number of samples replaced so far. Any thread.
   [[nodiscard]] virtual std::uint64_t errors() const = 0;

@@ -29,7 +29,7 @@ class BoundedQueue {
     gate_.Wake();
   }
 
-  // False if there is nothing.
+  // False if the queue is empty.
   bool TryPop(T* value) {
     if (size_.load(std::memory_order_acquire) == 0) return false;
     const std::lock_guard lock(mutex_);
@@ -39,19 +39,19 @@ class BoundedQueue {
     return true;
   }
 
-  // Waits until there is something, or nothing will come.
+  // Waits until there is a value, or the queue is closed, or `stop` is set.
   void Wait(const StopFlag& stop) {
     gate_.Wait(
         [&] { return size_.load(std::memory_order_acquire) != 0 || closed() || stop.set(); });
   }
 
-  // Says that nothing more will be pushed.
+  // Says that no more values will be pushed.
   void Close() {
     closed_.store(true, std::memory_order_release);
     gate_.Wake();
   }
   [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
-  // To be called after the stop flag was set. Async-signal-safe.
+  // Call this after the stop flag was set. Async-signal-safe.
   void WakeAll() { gate_.Wake(); }
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The batches in flight. A slot goes FREE -> FILLING (samples arrive from any thread, counted
+// The batches in flight. A slot goes FREE -> FILLING (any thread stores samples and counts them
 // down) -> READY -> IN USE (by the consumer) -> FREE. Batch number b of the stream lives in slot
-// b % slots, so delivery is in order, and a producer that runs ahead waits for the consumer: that
-// is the back-pressure. All memory is allocated at the start.
+// b % slots. So batches are delivered in order, and producers that run ahead wait for the consumer
+// (back-pressure). All memory is allocated at the start.
 //
 // Threads: Claim(), opened(), slot(), Complete() and Fail() from any; Take() and WaitReady() from
 // one consumer; Release() from any.
@@ -51,11 +51,11 @@ class BatchRing {
     std::uint64_t number = 0;                 // of the batch, in the stream
     BatchPlace place;
     std::byte* pixels = nullptr;
-    std::byte* device = nullptr;  // the same in a device's memory
+    std::byte* device = nullptr;  // the batch in a device's memory
     std::vector<std::int64_t> labels;
     std::vector<std::uint64_t> ids;        // dataset index that each sample is made of
     std::vector<SampleGeometry> geometry;  // of each sample; empty unless KeepGeometry()
-    // The sample that cannot be made, the first of the batch; under failures_.
+    // The first sample of the batch that cannot be made; guarded by failures_.
     std::uint64_t failed_at = 0;
     std::optional<Error> failure;
   };
@@ -72,7 +72,8 @@ class BatchRing {
                                                  std::byte* memory = nullptr,
                                                  BatchMemory* lender = nullptr);
   ~BatchRing();
-  // Before the first sample. Errors: kEnvironment if the memory is not there.
+  // Makes room for the geometry of each sample. Call this before the first sample. Errors:
+  // kEnvironment if the memory is not there.
   Result<void> KeepGeometry();
   BatchRing(const BatchRing&) = delete;
   BatchRing& operator=(const BatchRing&) = delete;
@@ -106,14 +107,14 @@ class BatchRing {
   }
   // Waits until batch `number` is ready. False if the pipeline was stopped before.
   bool WaitReady(std::uint64_t number, const StopFlag& stop);
-  // Waits for at most `limit`. False also if that has passed.
+  // As above, but waits for at most `limit`. False also after that.
   bool WaitReadyFor(std::uint64_t number, const StopFlag& stop, std::chrono::nanoseconds limit);
   // Number of batches that are ready, from `number` on.
   [[nodiscard]] unsigned ReadyFrom(std::uint64_t number);
   // Takes a batch: READY -> IN USE.
   Slot& Take(std::uint64_t number);
-  // Takes the pixels out of a slot IN USE and puts fresh memory there. nullptr if there is none, or
-  // the ring has no lender. The returned memory must go back to the lender in the end.
+  // Takes the pixels out of a slot IN USE and puts fresh memory there. nullptr if there is no fresh
+  // memory, or the ring has no lender. The returned memory must go back to the lender in the end.
   std::byte* Detach(Slot& slot);
   // Gives a batch back: IN USE -> FREE. Opens the batches for which there is room.
   void Release(Slot& slot);

@@ -67,7 +67,7 @@ struct Shared {
   std::vector<std::byte> one_file;     // sample 0, used if nothing is read but something is decoded
 };
 
-// The stages that a thread does, which follow one another.
+// The stages that a thread does, one after the other.
 struct Roles {
   bool read = true;
   bool decode = true;

@@ -17,11 +17,12 @@ namespace {
 
 using traces::StageId;
 
-// Operations of the random numbers of synthetic costs, far from those of the augmentation.
+// The operations for the random numbers of synthetic costs. They are far from the operations of the
+// augmentation.
 constexpr std::uint32_t kCostOperation = 0xC0570000;
 
-// How many neighbours are tried in place of a damaged sample. If more in a row are damaged, the
-// data set is.
+// How many neighbours are tried in place of a damaged sample. If more samples in a row are damaged,
+// the whole data set is.
 constexpr std::uint64_t kMostProbes = 1000;
 
 StageId TraceStage(Stage stage) {
@@ -49,7 +50,7 @@ Error Named(const Item& item, Error error) {
   return error;
 }
 
-// The part of a message about the samples that were tried instead.
+// The part of a message that tells how many other samples were tried.
 std::string AndTheNext(std::uint64_t samples) {
   if (samples == 0) return ", and there is no other sample";
   if (samples == 1) return ", and so is the sample that follows";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the time of a pipeline went, by thread and by stage. Each thread fills its own ThreadStats,
-// which may be read after the thread has ended. Values.
+// Where the time of a pipeline went, by thread and by stage. Each thread fills its own ThreadStats.
+// Others may read it after the thread has ended. Values.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class Histogram {
 
  private:
   static constexpr int kBits = 4;  // 2^4 classes for a factor of two
-  static constexpr std::size_t kClasses = std::size_t{42 - kBits} << kBits;  // to 36 minutes
+  static constexpr std::size_t kClasses = std::size_t{42 - kBits} << kBits;  // up to 36 minutes
 
   static std::size_t Class(TimeNs length) {
     const auto value = static_cast<std::uint64_t>(length.value < 0 ? 0 : length.value);
@@ -74,7 +74,7 @@ struct alignas(64) ThreadStats {
   std::uint64_t warnings = 0;  // of the decoder, for damaged but decodable files
   std::array<StageStats, kStages> stages{};
 
-  // The share of its life in which it was not idle.
+  // The share of its life in which the thread was not idle.
   [[nodiscard]] double occupancy() const {
     return life.value > 0 ? 1 - Seconds(idle) / Seconds(life) : 0;
   }

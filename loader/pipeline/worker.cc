@@ -101,7 +101,7 @@ bool Worker::ClaimPending() {
       break;
     }
     pending_place_ = order.At(pending_batch_);
-    pending_ = pending_index_ < pending_place_.valid;  // else it lies beyond a short last batch
+    pending_ = pending_index_ < pending_place_.valid;  // else it is beyond a short last batch
   }
   return pending_;
 }
@@ -135,7 +135,7 @@ Item* Worker::NextRead() {
   BatchRing& ring = *shared_.ring;
   for (;;) {
     if (shared_.stop.set()) return nullptr;
-    bool starved = false;  // no free items: other threads still work on them
+    bool starved = false;  // no item is free: other threads work on all of them
     while (flying_ < in_flight_.size() && ClaimPending() && pending_batch_ < ring.opened()) {
       Item* item = TakeFree();
       if (item == nullptr) {
@@ -166,7 +166,7 @@ Item* Worker::NextQueued() {
   Item* item = nullptr;
   for (;;) {
     if (shared_.stop.set()) return nullptr;
-    const bool closed = setup_.in->closed();  // read first: then nothing is pushed
+    const bool closed = setup_.in->closed();  // read first: no value comes after the closing
     if (setup_.in->TryPop(&item)) return item;
     if (closed) return nullptr;
     Idle([&] { setup_.in->Wait(shared_.stop); });

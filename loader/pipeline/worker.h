@@ -25,11 +25,11 @@ class Worker {
   struct Setup {
     Roles roles;
     std::size_t items = 1;          // items that it owns, if it reads
-    bool own_decoders = false;      // each item has a decoder, since another thread augments
+    bool own_decoders = false;      // each item has its own decoder, since another thread augments
     std::size_t home = 0;           // its number among the reading threads
-    ItemQueue* in = nullptr;        // unless it reads
-    ItemQueue* out = nullptr;       // unless it augments
-    std::vector<ItemQueue*> homes;  // of the reading threads, unless one thread does all stages
+    ItemQueue* in = nullptr;        // nullptr for a thread that reads
+    ItemQueue* out = nullptr;       // nullptr for a thread that augments
+    std::vector<ItemQueue*> homes;  // of the reading threads; empty if each thread does all stages
     std::string name;
     std::int32_t index = 0;
   };
@@ -39,15 +39,15 @@ class Worker {
   // Runs the whole life of a thread.
   void Run();
 
-  // For the consumer: sets its tracer. After that Step() does item after item, between Resume() and
-  // Pause().
+  // For the consumer: sets its tracer. After that Step() does one item at each call, between
+  // Resume() and Pause().
   void Attach(ThreadTracer& tracer) { stages_->SetTracer(tracer); }
   void Resume();
   bool Step();  // false if there is nothing more, or it was stopped
   void Pause();
 
   // Adds the counters of readers and decoders to the statistics, once. Requires: all threads have
-  // ended, since they may use what belongs to items of this one.
+  // ended, since other threads may use decoders of this one's items.
   void Collect();
   [[nodiscard]] const ThreadStats& stats() const { return stats_; }
   [[nodiscard]] const IoStats& io() const { return io_; }
@@ -81,7 +81,7 @@ class Worker {
   TimeNs begun_{};
   TimeNs cpu_begun_{};
 
-  // The claimed place of the stream, while its batch is not open yet.
+  // The place of the stream that was claimed but not begun, while its batch is not open.
   bool pending_ = false;
   bool ended_ = false;
   std::uint64_t pending_batch_ = 0;

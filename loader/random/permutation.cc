@@ -30,7 +30,7 @@ Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t e
   right_mask_ = Mask(right_bits_);
   const auto key = EpochKey(seed, epoch);
   for (std::size_t round = 0; round < keys_.size(); ++round) {
-    // The last word differs from that of any possible sample's counter.
+    // The last word differs from the last word of every sample's counter.
     const auto block =
         Philox4x32({static_cast<std::uint32_t>(round), 0x7065726D, 0, 0xFFFFFFFF}, key);
     keys_[round] = std::uint64_t{block[0]} << 32 | block[1];

@@ -12,8 +12,8 @@ namespace penstock::loader {
 
 // A pseudo-random permutation of 0 ... size - 1.
 //
-// A Feistel network permutes the numbers with as many bits as size - 1 has. A result outside the
-// range is permuted again until it lies inside (cycle walking, on average less than twice).
+// A Feistel network permutes the numbers that have as many bits as size - 1. A result outside the
+// range is permuted again until it lies inside (cycle walking: on average less than two rounds).
 //
 // Cost:   no memory; about 50 ns a call.
 // Source: Black and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002.

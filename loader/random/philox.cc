@@ -36,7 +36,7 @@ std::array<std::uint32_t, 4> Philox4x32(std::array<std::uint32_t, 4> counter,
 }
 
 std::array<std::uint32_t, 2> EpochKey(std::uint64_t seed, std::uint64_t epoch) {
-  // The last word differs from that of all other counters that are keyed with the seed.
+  // The last word differs from the last word of all other counters with the seed as key.
   const auto block = Philox4x32({Low(epoch), High(epoch), 0, 0x65706F63}, {Low(seed), High(seed)});
   return {block[0], block[1]};
 }

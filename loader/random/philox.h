@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random numbers that are a pure function of seed, epoch, sample and operation. No state is shared,
-// so the pixels of a sample do not depend on threads, batches, ranks or resuming. Values. A Random
-// belongs to one thread.
+// so the pixels of a sample do not depend on threads, batches, ranks or resuming. Keys are values;
+// a Random belongs to one thread.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace penstock::loader {
 
-// What a random number is for; `sample` is the index in the data set, not the position in the
-// epoch.
+// The sample for which random numbers are drawn. `sample` is the index in the data set, not the
+// position in the epoch.
 struct SampleKey {
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns SIGINT and SIGTERM into a stop token, for programs that clean up before they end. While one
-// lives, the two signals are blocked in the thread that made it and in threads made after it, and
-// one waiting thread takes them. Make it before other threads, in main()'s thread, one at a time.
+// Turns SIGINT and SIGTERM into a stop token, for programs that clean up before they end. While an
+// Interruption lives, the two signals are blocked in the thread that made it and in later threads,
+// and one waiting thread takes them. Make one at a time, in main()'s thread, before other threads.
 #pragma once
 
 #include <csignal>

@@ -35,7 +35,7 @@ std::size_t Digits(std::uint64_t highest, std::size_t least) {
   return std::max(least, std::to_string(highest).size());
 }
 
-// The part of the manifest that identifies a set. The figures follow it in the file.
+// The part of the manifest that identifies a set. The set's figures follow in the file.
 std::string Identity(const SetOptions& options) {
   return fmt::format(
       "{{\n \"set\": \"{}\",\n \"version\": {},\n \"count\": {},\n \"classes\": {},\n"
@@ -210,7 +210,8 @@ class PictureWorker : public OrderedWorker {
   std::vector<std::uint8_t> pixels_;
 };
 
-// The summary of this very set if the folder holds it. Errors: kUsage if it holds anything else.
+// A summary if the folder already holds the set of these options. Errors: kUsage if the folder
+// holds anything else.
 Result<std::optional<SetSummary>> Look(const SetOptions& options, const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(folder, error))) return std::optional<SetSummary>{};

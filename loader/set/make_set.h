@@ -18,7 +18,7 @@ namespace penstock::loader {
 enum class SetFormat {
   kFolder,  // classNN/INDEX.jpg
   kTar,     // SET-NNNNNN.tar in WebDataset's layout: INDEX.jpg and INDEX.cls
-  kList,    // images/INDEX.jpg and list.txt with a line "path label" each, paths from the list
+  kList,    // images/INDEX.jpg and list.txt: lines "path label", paths relative to the list
 };
 
 struct SetOptions {
@@ -36,14 +36,14 @@ struct SetSummary {
   std::uint64_t bytes = 0;  // of all pictures
   std::uint64_t least = 0;
   std::uint64_t most = 0;
-  bool already_there = false;  // the folder held this very set, so nothing was done
+  bool already_there = false;  // the folder held the same set, so nothing was done
 };
 
 [[nodiscard]] std::string_view SetFormatName(SetFormat format);
 
 // Makes the set beside `folder`, with a manifest set.json, and renames it at the end. An empty
-// folder is replaced; one that holds the same set is left as it is. `progress` is called with the
-// number of finished pictures, from any of the threads, one call at a time.
+// folder is replaced; a folder that holds the same set is left as it is. `progress` is called with
+// the number of finished pictures, from any of the threads, one call at a time.
 //
 // Errors: kUsage if the folder holds anything else; kOutput if it cannot be written;
 //         kEnvironment "interrupted" once `stop` is requested. An unfinished set is removed.

@@ -54,7 +54,8 @@ class PackWorker : public OrderedWorker {
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
  private:
-  // A lack of memory or of descriptors is not an error of the sample.
+  // Leaves the sample out if that was asked for. A lack of memory or of descriptors is not an error
+  // of the sample and always ends the packing.
   Result<Piece> Bad(Error error) const {
     if (!skip_bad_ || error.kind != ErrorKind::kInput) return tl::unexpected<Error>(error);
     return Piece{{}, true, std::move(error.message)};

@@ -25,32 +25,31 @@ enum class PackFormat {
 struct PackOptions {
   std::filesystem::path output;
   PackFormat format = PackFormat::kPacked;
-  // Larger pictures get a short side of this many pixels (bilinear, antialiased). 0: none is
-  // resized.
+  // Pictures with a longer short side are resized to this short side, in pixels (bilinear,
+  // antialiased). 0: no picture is resized.
   int resize = 0;
-  // Quality at which every picture is encoded again. 0: only resized pictures are, at 95. The
-  // chroma subsampling stays (4:4:4 if JPEG has no name for it). The EXIF orientation is applied,
-  // since the tag is not kept.
+  // Quality at which every picture is encoded again. 0: only resized pictures are encoded again, at
+  // 95. The chroma subsampling stays (4:4:4 if JPEG has no name for it). The EXIF orientation is
+  // applied, since the tag is not kept.
   int quality = 0;
-  // Whether to leave out samples that cannot be read or decoded, for which all are decoded.
+  // Whether to leave out samples that cannot be read or decoded. Then all samples are decoded.
   bool skip_bad = false;
   unsigned workers = 1;  // >= 1
 };
 
 struct PackSummary {
   std::uint64_t packed = 0;
-  std::uint64_t encoded = 0;  // those that were encoded again
+  std::uint64_t encoded = 0;  // samples that were encoded again
   std::uint64_t left_out = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;  // of pictures
 };
 
-// `progress` is called with the number of samples done, `left_out` for each sample that is left
-// out, with one line that names it and the reason. Both are called one call at a time.
+// `progress` is called with the number of samples done. `left_out` is called for each sample that
+// is left out, with one line that names the sample and the reason. Only one call runs at a time.
 //
-// Errors: kInput for a sample that cannot be read, or cannot be decoded where that is needed, and
-// if
-//         no sample is left; kOutput; kEnvironment "interrupted" once `stop` is requested.
+// Errors: kInput for a sample that cannot be read, or not decoded although it must be, and if no
+//         sample is left; kOutput; kEnvironment "interrupted" once `stop` is requested.
 Result<PackSummary> Pack(const Source& source, const PackOptions& options,
                          const std::stop_token& stop,
                          const std::function<void(std::uint64_t)>& progress,

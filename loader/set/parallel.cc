@@ -12,7 +12,7 @@
 namespace penstock::loader {
 namespace {
 
-// A ring of pieces that are made but not taken yet.
+// A ring of pieces that have been made and not been taken.
 class Ring {
  public:
   Ring(std::uint64_t count, std::size_t slots, const std::stop_token& stop,
@@ -69,7 +69,7 @@ void ParallelFor(std::uint64_t count, unsigned workers, const std::stop_token& s
   std::atomic<std::uint64_t> next{0};
   const auto work = [&] {
     while (!stop.stop_requested()) {
-      // Relaxed, since it is only a number. The join publishes what a piece leaves behind.
+      // Relaxed, since numbers need only differ. The join publishes the results of the pieces.
       const std::uint64_t index = next.fetch_add(1, std::memory_order_relaxed);
       if (index >= count) return;
       piece(index);

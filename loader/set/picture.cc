@@ -33,7 +33,8 @@ Window Cut(Random& random, int width, int height, int scene_width, int scene_hei
   return window;
 }
 
-// Draws the deviation of the noise in levels: mostly that of good light, sometimes of a dark room.
+// Draws the deviation of the noise in levels: mostly small as in good light, sometimes large as in
+// a dark room.
 float NoiseStrength(Random& random) {
   const double normal = random.Normal();
   const double gamma = -std::log(1 - random.Uniform()) + 0.5 * normal * normal;

@@ -63,7 +63,7 @@ void ProgressBar::Show(std::uint64_t done) {
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
   const double elapsed = std::chrono::duration<double>(now - started_).count();
-  // The cursor goes back to the left, so what is printed next overwrites the line.
+  // The cursor goes back to the left, so the next output overwrites the line.
   Write("\r\033[K" + ProgressText(done, total_, what_, elapsed, TerminalWidth() - 1) + "\r");
   shown_ = true;
 }

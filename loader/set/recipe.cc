@@ -26,7 +26,7 @@ constexpr std::array<SetRecipe, 3> kRecipes = {{
 }};
 
 // The share, among shares of 20, into which `index` falls. `step` is odd and no multiple of 5.
-// Different steps for sizes and subsamplings keep them independent of each other and of the class.
+// Sizes and subsamplings have different steps, so they do not depend on each other or on the class.
 template <class Share>
 const Share& Pick(std::span<const Share> shares, std::uint64_t index, std::uint64_t step) {
   auto place = static_cast<int>((index % 20 * step + index / 20) % 20);

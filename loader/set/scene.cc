@@ -14,7 +14,7 @@ constexpr double kTau = 2 * std::numbers::pi;
 // Calibrated with cuts of real photographs that were encoded the same way
 // (benchmarks/check_sets.py).
 constexpr double kLeastRadius = 6;          // pixels
-constexpr double kLeavesPerPixel = 2.3e-3;  // most are hidden by later ones
+constexpr double kLeavesPerPixel = 2.3e-3;  // later leaves hide most of the earlier ones
 constexpr float kTexture = 11;              // levels, times the relief of the shape
 constexpr double kTextureExponent = 1.05;
 constexpr float kTint = 3.5;  // levels, red and blue against green
@@ -89,7 +89,7 @@ void FillPolygon(const std::vector<Point>& corners, int width, int height, Span&
 }
 
 // A shape with 5 to 47 corners around a random place. Its radius follows a power law of exponent 3,
-// cut off at both ends, which is scale-invariant, as nature is.
+// cut off at both ends. Such a law is scale-invariant, as nature is.
 std::vector<Point> Leaf(Random& random, int width, int height) {
   const double radius =
       std::min(0.5 * height, kLeastRadius / std::sqrt(1 - std::min(random.Uniform(), 0.999999)));
@@ -213,7 +213,7 @@ std::vector<std::int8_t> PaintNoise(Random& random, int width, int height) {
         value[c] = at[-3] + at[3] + *(at - 3 * w) + at[3 * w] + 2 * at[0];
       }
       const float mean = (value[0] + value[1] + value[2]) / 3;
-      // The deviation of a channel alone is 8; twice the mean adds (4 + 4) * 8 / 3.
+      // The variance of a channel alone is 8; twice the mean adds (4 + 4) * 8 / 3.
       for (const float level : value) {
         noise.push_back(static_cast<std::int8_t>(
             std::lround(std::clamp((level + 2 * mean) * 32 / kDeviation, -127.0f, 127.0f))));

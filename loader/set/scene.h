@@ -12,7 +12,7 @@
 namespace penstock::loader {
 
 // A picture of occluding shapes whose sizes follow a power law ("dead leaves"), with textures of a
-// 1/f spectrum and slow light and shade; the same out of focus; and a mask of what is near.
+// 1/f spectrum and slow light and shade; the same picture out of focus; a mask of the near parts.
 struct Scene {
   int width = 0;
   int height = 0;

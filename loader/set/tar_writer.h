@@ -18,8 +18,8 @@ class TarWriter {
   // Errors: kOutput.
   static Result<TarWriter> Create(const std::filesystem::path& path);
 
-  // Adds a member. Its name has at most 100 bytes; or at most 155 before one of its slashes, and 1
-  // to 100 after it. Errors: kOutput; kInput for another name, or for 8 GiB or more.
+  // Adds a member. Its name has at most 100 bytes, or has a slash with at most 155 bytes before and
+  // 1 to 100 bytes after it. Errors: kOutput; kInput for another name, or for 8 GiB or more.
   Result<void> Add(std::string_view name, std::span<const std::byte> bytes);
 
   // Writes the end of the archive and gives the file its name. Errors: kOutput.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One folder for each class, as in torchvision's ImageFolder. The names are in a temporary file. In
-// memory there is one number for each class, and, while opening, the names of one class.
+// One folder for each class, as in torchvision's ImageFolder. The names are in a temporary file.
+// Memory holds one number for each class and, during opening, the names of one class.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -26,8 +26,8 @@ struct FolderFiles {
 };
 
 // `root` and all folders below it, sorted by their paths as bytes (so "a-b" comes before "a/b"), as
-// sorted(os.walk(root, followlinks=True)) gives them. All names below `root` are in memory
-// meanwhile.
+// sorted(os.walk(root, followlinks=True)) gives them. During the walk all names below `root` are in
+// memory.
 // Errors: kInput: a folder cannot be read, or a link leads to a folder above itself.
 Result<std::vector<FolderFiles>> WalkImages(const std::filesystem::path& root);
 

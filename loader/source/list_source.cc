@@ -91,7 +91,7 @@ class ListScan {
   Result<ListIndex> Run() {
     std::string buffer;
     buffer.resize(kReadSize + kMaxLine);
-    std::size_t kept = 0;  // bytes of a line whose end was not read yet
+    std::size_t kept = 0;  // bytes of a line whose end has not been read
     for (std::uint64_t at = 0; at < size_;) {
       const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(kReadSize, size_ - at));
       if (!ReadFully(fd_, at, std::as_writable_bytes(std::span(buffer).subspan(kept, part)))) {

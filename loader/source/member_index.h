@@ -38,7 +38,7 @@ class LabelRange {
       limit_ = static_cast<std::uint64_t>(label) + 1;
     }
   }
-  void AddClasses(std::uint64_t classes) {  // adds a part of the set
+  void AddClasses(std::uint64_t classes) {  // adds a part of the set with so many classes
     known_ = known_ && classes != 0;
     limit_ = classes > limit_ ? classes : limit_;
   }
@@ -82,8 +82,8 @@ class MemberIndexBuilder {
 };
 
 // Calls each(entry, name) for every sample in order, reading large parts at a time. Stops and
-// returns false if `each` returns false, the index cannot be read, or a name lies outside the
-// names.
+// returns false if `each` returns false, the index cannot be read, or an entry's name lies outside
+// the names.
 template <class Each>
 bool ForEachMember(const MemberIndex& index, Each&& each) {
   constexpr std::uint64_t kChunk = 2048;

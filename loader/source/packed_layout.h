@@ -10,10 +10,11 @@
 //   footer  := index_at:u64 count:u64 names_size:u64 classes:u64 zero:u64
 //              index_checksum:u64 footer_checksum:u64 "PSTKPEND"               (64 bytes)
 //
-// index_at is that of the first entry. index_checksum is XXH64 of the entries and names in chunks
-// of 64 KiB, each seeded with the one before (record_file.h); footer_checksum is XXH64 of the
-// header and of what stands before it in the footer. The data has no checksum: a decoder sees
-// damage, and to look at each byte would cost more than reading it. Values, thread-safe.
+// index_at is the offset of the first entry. index_checksum is XXH64 of the entries and names in
+// parts of 64 KiB, each seeded with the checksum of the part before (record_file.h).
+// footer_checksum is XXH64 of the header and of the footer's fields before it. The data has no
+// checksum: a decoder notices damage, and a checksum over each byte would cost more than reading
+// it. Values, thread-safe.
 #pragma once
 
 #include <array>

@@ -105,7 +105,7 @@ Result<std::unique_ptr<Source>> OpenPacked(const std::filesystem::path& file,
   MemberIndex index{FileRange(shared, footer.index_at, entries_size),
                     FileRange(shared, footer.index_at + entries_size, footer.names_size),
                     footer.count, footer.classes};
-  // Checked although the checksum is right, since the writer may be wrong.
+  // The entries are checked although the checksum is right, since the writer may have been wrong.
   LabelRange labels;
   const bool valid = ForEachMember(index, [&](const MemberEntry& entry, std::string_view name) {
     labels.Add(entry.label);

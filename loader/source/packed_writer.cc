@@ -119,8 +119,7 @@ Result<void> PackedWriter::Finish() {
   if (Result<void> ended = file.Append(std::as_bytes(std::span(&footer, 1))); !ended) {
     return ended;
   }
-  // The file is on disk before it gets its name, so after a power failure there is a whole file or
-  // none.
+  // The file is on disk before it gets its name, so a power failure leaves a whole file or none.
   const Descriptor again(::open(file.temporary().c_str(), O_RDONLY | O_CLOEXEC));
   if (!again || ::fdatasync(again.get()) != 0) {
     return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be written to disk: {}; check the disk",

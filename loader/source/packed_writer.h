@@ -25,8 +25,8 @@ class PackedWriter {
   PackedWriter& operator=(PackedWriter&& other) noexcept;
 
   // Appends one sample. A label of -1 means none.
-  // Errors: kInput if the name is empty or longer than 4095 bytes; kOutput if the disk is full. The
-  // file then still holds what was added before, and may be finished.
+  // Errors: kInput if the name is empty or longer than 4095 bytes; kOutput if the disk is full.
+  // After an error the file still holds the samples added before, and may be finished.
   Result<void> Add(std::string_view name, std::int64_t label, std::span<const std::byte> bytes);
 
   // Writes the index, flushes to disk and renames. Call once, last.

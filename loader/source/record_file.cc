@@ -27,7 +27,7 @@ int OpenNameless(const std::filesystem::path& folder) {
   if (fd >= 0) {
     return fd;
   }
-  // For NFS, and overlayfs of old kernels, which have no O_TMPFILE.
+  // NFS, and overlayfs of old kernels, have no O_TMPFILE.
   std::string name = (folder / ".penstock-index-XXXXXX").string();
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) {

@@ -19,8 +19,8 @@
 namespace penstock::loader {
 
 // Fills `out` from `offset` of `fd`. False at the end of the file or on an error. Makes the system
-// call directly: a profiler takes what libc's pread delivers for data of samples, and eight bytes
-// of an index are none.
+// call directly, since a profiler would count reads by libc's pread as data of samples, and an
+// index is none.
 [[nodiscard]] bool ReadFully(int fd, std::uint64_t offset, std::span<std::byte> out);
 
 // Reads up to out.size() bytes. Returns their number; -1 on an error.
@@ -69,7 +69,7 @@ template <class Take>
 
 class RecordFile {
  public:
-  // The file will be in `folder`, or else in /var/tmp or /tmp, or else a memfd.
+  // The file lies in `folder`, else in /var/tmp or /tmp. If none of them takes it, it is a memfd.
   explicit RecordFile(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
 
   // Errors: kEnvironment: no place for a temporary file; kOutput: no space there.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An index that is kept beside the file that it describes, so that opening that file again costs
-// nothing. It is written under another name and renamed. It is used only if its checksums are right
-// and the described file still has the same size and modification time. Otherwise it is made anew.
+// An index that is kept beside the file that it describes, so that a second opening of the file
+// need not read all of it. The index is written under another name and renamed. It is used only if
+// its checksums are right and the described file still has the same size and modification time.
+// Otherwise it is made anew.
 //
 //   header (80 bytes) | entries: count * entry size | names
 //

@@ -35,8 +35,7 @@ class Source {
   [[nodiscard]] virtual Result<SampleRef> At(std::uint64_t index, SampleScratch& scratch) const = 0;
 
   [[nodiscard]] virtual std::string_view kind() const = 0;  // "folder", "list", "tar", "packed"
-  // Labels are below this number. 0 if it is unknown, since some sample has no label or a negative
-  // one.
+  // Labels are below this number. 0: unknown, since a sample has no label or a negative one.
   [[nodiscard]] virtual std::uint64_t classes() const = 0;
   // The name of class `label`: that of its folder, or its number if there are no names.
   // Requires: label < classes(). Errors: those of At().
@@ -47,8 +46,8 @@ struct SourceOptions {
   // The folder for sidecar indexes and temporary files. If it is empty, sidecars lie beside the
   // data (there are none if that folder cannot be written), and temporary files in /var/tmp.
   std::filesystem::path index_folder = {};
-  // Called now and then while an index is made, with the bytes or files done and their total (0:
-  // unknown).
+  // Called now and then while an index is made, with the number of bytes or files done and the
+  // total (0: unknown).
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 

@@ -204,7 +204,7 @@ Result<std::uint64_t> AppendTarIndex(const std::filesystem::path& tar, const Sou
   const std::filesystem::path sidecar_path = SidecarPath(tar, options.index_folder);
 
   MemberIndex index;
-  // An index with an entry that points outside the tar, or has no name, is not of this tar.
+  // An index is not of this tar if one of its entries points outside the tar or has no name.
   const auto fits = [&](const MemberEntry& entry, std::string_view name) {
     return entry.offset <= described.size && entry.size <= described.size - entry.offset &&
            !name.empty() && name.size() <= kMaxNameSize;
@@ -219,7 +219,7 @@ Result<std::uint64_t> AppendTarIndex(const std::filesystem::path& tar, const Sou
     PENSTOCK_TRY(walked);
     index = std::move(*walked);
     struct stat after {};
-    // Not if the tar is still being written.
+    // No sidecar is written while the tar still grows.
     if (::fstat(fd.get(), &after) == 0 && Described::Of(SidecarKind::kTar, after) == described) {
       WriteSidecar(sidecar_path, described,
                    {index.count, index.classes, index.entries, index.names});

@@ -136,7 +136,7 @@ Result<bool> TarReader::Next(TarMember& member) {
   }
 }
 
-// Reads one header block and what belongs to it. `done`: a member or the end was found.
+// Reads one header block and the extended headers' data. `done`: a member or the end was found.
 Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& done) {
   Block block;
   const std::uint64_t at = position_;
@@ -170,7 +170,7 @@ Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& 
       break;
     }
     case 'K':
-    case 'g': {  // a long link target, or data for all members: not used
+    case 'g': {  // a long link target, or data for all members: skipped
       Result<std::string> text = ReadText(*size, "an extended header");
       PENSTOCK_TRY(text);
       break;
@@ -194,7 +194,7 @@ Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& 
   } else {
     member.name.clear();
     const std::string_view prefix = TextField(block, kPrefix);
-    // GNU's header ("ustar ") has times where that of POSIX has the prefix.
+    // GNU's header ("ustar ") has times in the place of POSIX's prefix.
     if (TextField(block, kMagic) == "ustar" && !prefix.empty()) {
       member.name.append(prefix).append("/");
     }
@@ -279,8 +279,8 @@ Result<void> TarReader::SkipSparseMaps(const Block& header) {
   return {};
 }
 
-// Called after the first block of zeros. Only zeros may follow, or else samples would be lost
-// silently.
+// Called after the first block of zeros. Only zeros may follow, since samples after it would be
+// lost silently.
 Result<bool> TarReader::End() {
   std::vector<std::byte> rest(256 << 10);
   for (std::uint64_t at = position_; at < size_; at += rest.size()) {

@@ -31,7 +31,7 @@ struct TarMember {
 
 class TarReader {
  public:
-  // `name`: for messages. `size`: that of the file `fd`.
+  // `name`: for messages. `size`: the size of the file `fd`.
   TarReader(int fd, std::uint64_t size, std::string name);
 
   // Reads the next member. False at the end marker.
@@ -43,7 +43,7 @@ class TarReader {
   [[nodiscard]] std::uint64_t position() const { return position_; }
 
   // Reads a few bytes at `offset`, mostly from the buffer that was read for the headers. False if
-  // the file ends before, or cannot be read.
+  // the file ends before them, or cannot be read.
   [[nodiscard]] bool Read(std::uint64_t offset, std::span<std::byte> out);
 
  private:

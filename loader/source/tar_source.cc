@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The samples of one or many tars. When the source is opened, the indexes of all shards are copied
-// into one temporary file, so a thousand shards need no thousand descriptors, and a sidecar may be
-// replaced during the run.
+// into one temporary file. So a thousand shards do not need a thousand descriptors, and a sidecar
+// may be replaced during the run.
 #include <fmt/format.h>
 
 #include <algorithm>

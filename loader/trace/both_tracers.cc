@@ -15,7 +15,7 @@ struct NamePair {
   NameId first, second;
 };
 
-// Names by index. It may grow while threads read, since a deque does not move its elements and a
+// Names by index. The deque may grow while threads read, since it does not move its elements and a
 // thread gets an index only after the name was added.
 class Names {
  public:

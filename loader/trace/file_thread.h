@@ -2,7 +2,7 @@
 //
 // One thread of a FileTracer. It fills chunks of its own, from which the writer takes complete
 // entries.
-// Threads: the thread itself records; the writer calls Collect(). They share `committed` of a chunk
+// Threads: the thread itself records; the writer calls Collect(). Both use `committed` of a chunk
 // (stored with release, loaded with acquire) and, under a mutex, the list of chunks.
 #pragma once
 
@@ -39,8 +39,8 @@ struct TraceChunk {
   std::array<TraceEntry, kEntries> entries;
   std::array<char, kTextBytes> text;
   std::atomic<std::uint32_t> committed{0};
-  std::uint32_t text_used = 0;  // for the thread
-  std::uint32_t taken = 0;      // for the writer
+  std::uint32_t text_used = 0;  // used by the thread alone
+  std::uint32_t taken = 0;      // used by the writer alone
 
   [[nodiscard]] std::string_view Object(const TraceEntry& entry) const {
     return {text.data() + entry.object_at, entry.object_size};
@@ -78,7 +78,7 @@ class FileThread final : public ThreadTracer {
 
   // Calls `visit` for the entries committed since the last call, in order. Gives empty chunks back.
   void Collect(const std::function<void(const TraceEntry&, std::string_view object)>& visit);
-  // For the thread: allows the chunk that it is filling to be given back.
+  // Called by the thread: the chunk that it fills may now be given back.
   void Close();
 
  private:

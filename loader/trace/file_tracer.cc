@@ -30,7 +30,7 @@ using traces::EventType;
 
 constexpr TimeNs kFlushPeriod{2'000'000'000};
 constexpr TimeNs kCounterPeriod{1'000'000'000};
-// Further paths are left out, since the table of known ones lies in memory.
+// The number of paths that are kept; their table lies in memory. Further paths are left out.
 constexpr std::uint32_t kMaxStrings = std::uint32_t{1} << 21;
 
 TimeNs RealtimeNow() {
@@ -39,7 +39,7 @@ TimeNs RealtimeNow() {
   return TimeNs{std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
 }
 
-// While one lives, new threads get no signals, which are for the program's threads.
+// While one lives, new threads block all signals, so that the program's threads take them.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -155,7 +155,7 @@ class IntoFile final : public Tracer {
     if (!writer_.joinable()) return;
     writer_.request_stop();
     {
-      const std::lock_guard lock(wake_mutex_);  // not between the writer's test and its sleep
+      const std::lock_guard lock(wake_mutex_);  // waits until the writer has tested or sleeps
       full_.notify_one();
     }
     writer_.join();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes NVTX ranges and passes everything on to another tracer. At the first call NVTX's header
-// looks for a tool (NVTX_INJECTION64_PATH, or one that is linked in). Without one it gives no
-// domain, and the other tracer is used alone.
+// looks for a tool (NVTX_INJECTION64_PATH, or one that is linked in). Without a tool the header
+// gives no domain, and the other tracer is used alone.
 #include "loader/trace/tracer.h"
 
 #ifdef PENSTOCK_NVTX
@@ -101,7 +101,7 @@ class NvtxThread final : public ThreadTracer {
     nvtxDomainRangePop(names_.domain);
   }
   Tick DoNow() const override { return inner.Now(); }
-  // A finished span gets no range, since NVTX takes the time itself.
+  // A span that is recorded at its end gets no range, since NVTX takes the times of ranges itself.
   void DoEmit(StageId stage, NameId name, const Place& place, Tick start, Tick end, Bytes bytes,
               std::string_view object, std::uint8_t flags) override {
     inner.Emit(stage, names_.At(name).inner, place, start, end, bytes, object, flags);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel counts for this process. Values, thread-safe.
+// The kernel's counters of this process. Values, thread-safe.
 #pragma once
 
 #include <cstdint>

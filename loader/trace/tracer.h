@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records what the loader does: spans, events, counters and facts of its own threads, in the
-// vocabulary of a trace. One Tracer for each program, which owns a ThreadTracer for each thread.
-// Threads: Tracer's functions may be called from any thread, a ThreadTracer only from the thread
-// that asked for it. The pipeline sees no errors: what cannot be kept is counted.
+// Records the loader's work: spans, events, counters and facts of its own threads, as a trace has
+// them. Each program has one Tracer, which owns a ThreadTracer for each thread. Threads: Tracer's
+// functions may be called from any thread, a ThreadTracer only from the thread that asked for it.
+// The pipeline sees no errors: spans that cannot be kept are counted.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class ThreadTracer {
   ThreadTracer& operator=(const ThreadTracer&) = delete;
   virtual ~ThreadTracer() = default;
 
-  // False if nothing is recorded. Then what only describes a span need not be computed.
+  // False if nothing is recorded. Then the arguments of spans need not be computed.
   [[nodiscard]] bool on() const { return on_; }
 
   void SetContext(const Place& place) {
@@ -64,8 +64,8 @@ class ThreadTracer {
   }
 
   [[nodiscard]] Tick Now() const { return on_ ? DoNow() : Tick{}; }
-  // Records a span whose ends the caller knows, such as a read during other work. It has its own
-  // `place`, since the thread may work on another sample.
+  // Records a span of which the caller knows start and end, such as a read during other work. The
+  // span has its own `place`, since the thread may work on another sample.
   void Emit(traces::StageId stage, NameId name, const Place& place, Tick start, Tick end,
             Bytes bytes = {}, std::string_view object = {}, std::uint8_t flags = 0) {
     if (on_) DoEmit(stage, name, place, start, end, bytes, object, flags);
@@ -75,8 +75,8 @@ class ThreadTracer {
   void Event(traces::EventType type, const Place& place, std::int64_t value = 0) {
     if (on_) DoEvent(type, place, value);
   }
-  // Records that the batch in `place` was delivered: as Event(kBatchDelivered), and counts it
-  // towards the number of batches for which a recording was asked.
+  // Records Event(kBatchDelivered) for the batch in `place`. The batch also counts towards the
+  // number of batches after which a recording shall end.
   void Delivered(const Place& place) {
     if (on_) DoDelivered(place);
   }
@@ -117,7 +117,7 @@ class Tracer {
   // worker. Records a worker's start; call Leave() at its end.
   [[nodiscard]] virtual ThreadTracer& Thread(std::string_view name, ThreadRole role,
                                              std::int32_t index = -1) = 0;
-  // To be called when `thread` will record nothing more.
+  // Call this when `thread` will record no more.
   virtual void Leave(ThreadTracer& thread) = 0;
   // Writes a fact of this process, such as "loader.0.kind" or "epoch.3" (traces/FORMAT.md).
   virtual void Fact(std::string_view key, std::string_view value) = 0;
@@ -126,7 +126,7 @@ class Tracer {
   virtual Result<void> Finish() = 0;
 };
 
-// Whether thread CPU time is worth the system call: the stage works rather than waits.
+// Whether thread CPU time is worth the system call: true if the stage works, false if it waits.
 [[nodiscard]] constexpr bool TakesCpuTime(traces::StageId stage) {
   using traces::StageId;
   return stage != StageId::kRead && stage != StageId::kWait && stage != StageId::kIdle &&
@@ -136,10 +136,10 @@ class Tracer {
 // A tracer that records nothing.
 [[nodiscard]] std::unique_ptr<Tracer> NoTracer();
 
-// A tracer that writes to the agent in this process; nullptr if there is none, or it does not
-// record. The loader then writes the spans of reads and decodes, and the agent's hooks write none:
-// with kAlone in this whole process and those that it forks, with kBesideOthers only inside the
-// loader's spans of these stages, so that other libraries in the process keep theirs.
+// A tracer that writes to the agent in this process; nullptr if there is no agent, or it does not
+// record. The loader then writes the spans of reads and decodes, and the agent's hooks write none.
+// kAlone: none in this whole process and the processes that it forks. kBesideOthers: none inside
+// the loader's spans of these stages, so that other libraries in the process keep their spans.
 enum class Company { kAlone, kBesideOthers };
 [[nodiscard]] std::unique_ptr<Tracer> AgentTracer(Company company = Company::kAlone);
 
