@@ -18,7 +18,7 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     set(CMAKE_CUDA_COMPILER ${PENSTOCK_NVCC})
   endif()
 endif()
-set(CMAKE_CUDA_ARCHITECTURES OFF)  # set for each target; the check must not guess one
+set(CMAKE_CUDA_ARCHITECTURES OFF)  # each target sets its own; the check must not guess one
 include(CheckLanguage)
 check_language(CUDA)
 if(CMAKE_CUDA_COMPILER)
@@ -37,13 +37,13 @@ endif()
 set(PENSTOCK_CUDA_FOUND ON)
 set(PENSTOCK_CUDA_TARGETS "${PENSTOCK_CUDA_ARCHITECTURES}")
 if(NOT PENSTOCK_CUDA_TARGETS)
-  # One: each more takes as long again. CUDA 13 has dropped Volta.
+  # Only one, since each further one takes as long again. CUDA 13 has dropped Volta.
   set(PENSTOCK_CUDA_TARGETS 75)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
     set(PENSTOCK_CUDA_TARGETS 70)
   endif()
 elseif(PENSTOCK_CUDA_TARGETS STREQUAL "all")
-  # Code for each, and PTX of the newest for what comes after it. Hopper came with 11.8, Blackwell with
+  # Code for each, and PTX of the newest one for later GPUs. Hopper came with CUDA 11.8, Blackwell with
   # 12.8.
   set(_wanted 75 80 86)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)

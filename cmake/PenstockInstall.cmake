@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` and CPack make besides the programs: the CMake package for other projects,
+# What `cmake --install` and CPack make in addition to the programs: the CMake package for other projects,
 # manual pages, completions, the Debian package and the relocatable archive.
 #
 #   bin/                      penstock, penstock-*
-#   lib/penstock/             the agent and its Python half: found from bin/, wherever that is moved
+#   lib/penstock/             the agent and its Python half: found from bin/, wherever the tree is moved
 #                             libpenstock_loader.so, libpenstock_trace.so and python/: the Python package,
 #                             PYTHONPATH=PREFIX/lib/penstock/python
 #   lib/cmake/Penstock/       find_package(Penstock): Penstock::traces, Penstock::markers
@@ -44,7 +44,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/analyzer/VALIDATION.md
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock/analyzer)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock RENAME copyright)
 
-if(NOT PENSTOCK_WHEEL)  # which has the package at its root
+if(NOT PENSTOCK_WHEEL)  # a wheel has the package at its root
   file(WRITE ${CMAKE_BINARY_DIR}/VERSION-${PROJECT_VERSION} "")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/penstock DESTINATION lib/penstock/python
     FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
@@ -97,7 +97,7 @@ if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE AND _runs_here)
     list(APPEND _pages ${_file})
   endforeach()
   add_custom_target(penstock_man ALL DEPENDS ${_pages})
-  add_dependencies(penstock_programs penstock_man)  # what is built to be installed has its pages
+  add_dependencies(penstock_programs penstock_man)  # a build for installing makes the pages too
   install(FILES ${_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 else()
   message(STATUS "penstock: no help2man, a sanitizer build, or one for another machine: no manual pages")
@@ -114,7 +114,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/debian/prerm)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# The dashboard opens these two by name, and so GLFW does from 3.4 on.
+# The dashboard opens these two libraries by name; from 3.4 on GLFW does so too.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libegl1, libgl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core, libgl1-mesa-dri")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-torch, fonts-droid-fallback, zenity, libfmt-dev, libzstd-dev, libexpected-dev, pkg-config")

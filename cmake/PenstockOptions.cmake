@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Options, and which of them switch themselves off because a package is missing.
+# The options. Some switch themselves off if a package is missing.
 
 option(PENSTOCK_GUI "Dashboard (needs Dear ImGui, GLFW and OpenGL)" ON)
 option(PENSTOCK_LOADER "Reference loader (needs libjpeg-turbo, Highway and liburing)" ON)

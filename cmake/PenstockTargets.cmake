@@ -10,10 +10,11 @@ target_compile_options(penstock_flags INTERFACE
 # gcc 12 sees an overlap in std::string's operator+ that is not there (GCC bug 105651).
 target_compile_options(penstock_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(CMAKE_UNITY_BUILD)
-  # A class's hidden State may hold what is local to its source; gcc cannot see that in a unity build.
+  # A class's hidden State may have members of types that are local to its source. In a unity build gcc
+  # warns of them.
   target_compile_options(penstock_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-  # The generated sources name ours by their absolute paths: without this __FILE__ has them too, and
-  # what another clone has compiled is not found in the cache.
+  # A unity build's generated sources include ours by absolute paths. Without this __FILE__ has those paths
+  # too, and ccache does not find what another clone has compiled.
   target_compile_options(penstock_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C,CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)
 endif()
@@ -22,7 +23,7 @@ if(PENSTOCK_WERROR)
 endif()
 target_include_directories(penstock_flags INTERFACE ${PROJECT_SOURCE_DIR})
 
-# Not part of penstock_flags: the agent is loaded into foreign programs and takes none.
+# Not part of penstock_flags: the agent is loaded into foreign programs and has no sanitizers.
 add_library(penstock_sanitize INTERFACE)
 if(PENSTOCK_SANITIZE)
   string(REPLACE ";" "," _sanitizers "${PENSTOCK_SANITIZE}")
@@ -42,14 +43,14 @@ function(penstock_library name)
     PRIVATE $<BUILD_INTERFACE:penstock_flags> ${ARG_PRIVATE})
 endfunction()
 
-# What a user runs, without tests and benchmarks.
+# The programs that a user runs, without tests and benchmarks.
 add_custom_target(penstock_programs)
-# What the tests of a build need, where not everything is built: of the presets asan and tsan, which
-# leave out what only whole programs under the agent (label "preload") or people use.
+# Everything that the tests of the presets asan and tsan need. These presets leave out targets that only
+# people or whole programs under the agent (label "preload") use.
 add_custom_target(penstock_tests)
 
-# penstock_runs_once(target): its code runs once, for it reads a command line or is a test, and takes
-# twice as long to compile at -O3 (CLI11 and GoogleTest's macros are all inline).
+# penstock_runs_once(target): for code that runs once (a command line, a test) and takes twice as long to
+# compile at -O3 (CLI11 and GoogleTest's macros are all inline).
 function(penstock_runs_once target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
@@ -102,11 +103,11 @@ endfunction()
 
 # penstock_fuzz_target(name SOURCE DEPS libraries... INSTRUMENT our libraries... [SEEDS folders...])
 #
-# NAME_replay feeds files to LLVMFuzzerTestOneInput in every build but tsan's, and as a test the SEEDS; with
-# PENSTOCK_FUZZ the libFuzzer program NAME itself is there too, and INSTRUMENT is built for coverage.
+# NAME_replay feeds files to LLVMFuzzerTestOneInput; a test feeds it the SEEDS. Every build but tsan's has it.
+# With PENSTOCK_FUZZ there is also the libFuzzer program NAME, and INSTRUMENT is built for coverage.
 function(penstock_fuzz_target name)
   cmake_parse_arguments(ARG "" "SOURCE" "DEPS;INSTRUMENT;SEEDS" ${ARGN})
-  if("thread" IN_LIST PENSTOCK_SANITIZE)  # they have one thread
+  if("thread" IN_LIST PENSTOCK_SANITIZE)  # fuzz targets have one thread
     return()
   endif()
   add_executable(${name}_replay ${ARG_SOURCE} ${PROJECT_SOURCE_DIR}/tests/fuzz/run_inputs.cc)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # One manual page of a program's --help: HELP2MAN, FOLDER, PROGRAM, SUBCOMMAND (may be empty), PAGE,
 # OUTPUT, EMULATOR (words that start a program of another machine; may be empty). The program is called from
-# its folder: help2man takes words apart at blanks.
+# its folder, since help2man splits paths at blanks.
 separate_arguments(_emulator UNIX_COMMAND "${EMULATOR}")
 execute_process(COMMAND ${_emulator} ./${PROGRAM} ${SUBCOMMAND} --help WORKING_DIRECTORY ${FOLDER}
   OUTPUT_VARIABLE _help RESULT_VARIABLE _failed)
 if(_failed)
   message(FATAL_ERROR "${PROGRAM} ${SUBCOMMAND} --help: exit status ${_failed}")
 endif()
-# The first sentence of the help is what the program is for.
+# The first sentence of the help says what the program is for.
 string(REGEX REPLACE "^penstock: " "" _help "${_help}")
 string(REGEX MATCH "^[^\n.:]*" _purpose "${_help}")
 string(STRIP "${EMULATOR} ./${PROGRAM} ${SUBCOMMAND}" _call)
@@ -18,7 +18,7 @@ execute_process(COMMAND ${HELP2MAN} --no-info --section=1 "--name=${_purpose}" "
 if(_failed)
   message(FATAL_ERROR "help2man ${_call}: ${_error}")
 endif()
-# It takes the name from the path of the program, which for a subcommand is that of penstock.
+# help2man takes the page's name from the program's path, which for a subcommand is that of penstock.
 file(READ ${OUTPUT}.new _text)
 string(TOUPPER ${PAGE} _title)
 string(REGEX REPLACE "\n\\.TH [^ ]+ " "\n.TH ${_title} " _text "${_text}")

@@ -7,10 +7,10 @@
 #   scripts/build_wheel.sh [--machine x86_64|aarch64] [OUT]
 #
 # OUT is the folder for the wheel (default build/wheel/dist); --machine is the architecture (default: this
-# machine's). The compiler is the Python package ziglang, which compiles for both and for an old C
-# library. The libraries are compiled from Debian's sources (scripts/wheel/dependencies.sh). Both are
-# fetched once and kept in build/wheel/. Programs for another architecture run under qemu where their
-# output is needed. At the end auditwheel and scripts/wheel/check.py check the wheel.
+# machine's). The compiler is the Python package ziglang, which compiles for both architectures and for an
+# old C library. The libraries are compiled from Debian's sources (scripts/wheel/dependencies.sh). The
+# compiler and the sources are fetched once and kept in build/wheel/. Programs for another architecture run
+# under qemu where their output is needed. At the end auditwheel and scripts/wheel/check.py check the wheel.
 #
 # Exit status: 0 done, 1 a check of the wheel failed, 2 usage, 3 something is missing.
 set -euo pipefail

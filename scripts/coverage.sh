@@ -3,12 +3,12 @@
 #
 # Shows which lines and branches of the agent, the recorder and the traces library the agent's tests
 # reach: builds with gcc's --coverage in build/coverage/, runs the tests of tests/agent/, and prints
-# a table by folder. The library also counts in the programs into which it is loaded. A program that
+# a table by folder. The library counts in the programs into which it is loaded too. A program that
 # is killed, or ends by _exit(), loses its counts, so the figures are a lower bound. Tests that look
-# at the library itself, or at every file of a program, fail in this build; they are named.
+# at the library itself, or at every file of a program, fail in this build; the script names them.
 #
 #   scripts/coverage.sh [--uncovered N] [--again]
-#     --uncovered N: the N places with most branches not taken; --again: only the report
+#     --uncovered N: prints the N places with most branches not taken; --again: only reports
 #
 # Exit status: 0, or 1 if it does not build.
 set -euo pipefail

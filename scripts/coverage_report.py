@@ -21,7 +21,7 @@ def folder_of(name):
 
 
 def read(build, root):
-    """{file: ({line: count}, {(line, index): count})}, summed over all objects with code of the file."""
+    """{file: ({line: count}, {(line, index): count})}, summed over all objects that have code of the file."""
     lines = collections.defaultdict(lambda: collections.defaultdict(int))
     branches = collections.defaultdict(lambda: collections.defaultdict(int))
     notes = sorted(build.rglob("*.gcno"))

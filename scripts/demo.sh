@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly kOut=build/demo
 readonly kBin=build/release/bin
-readonly kPython=/usr/bin/python3  # Debian's, even if another comes first in PATH
+readonly kPython=/usr/bin/python3  # Debian's, even if another Python comes first in PATH
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -35,7 +35,7 @@ record() {
   local trace=$kOut/$name.penstock
   say "$title"
   rm -f "$trace"
-  # No cache of Python goes into the sources.
+  # Python must not write its caches into the sources.
   PYTHONDONTWRITEBYTECODE=1 "$kBin/penstock" record -o "$trace" -- \
     "$kPython" scripts/demo/train.py "$@" || fail "the recorded run ended with status $?"
   [[ -s $trace ]] || fail "$trace was not written"

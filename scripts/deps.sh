@@ -8,11 +8,11 @@
 #
 # build: what compiling Penstock needs
 # run:   what the demo trains with (Debian's PyTorch, torchvision, OpenCV, Pillow)
-# test:  what scripts/test.sh needs besides
-# wheel: what scripts/build_wheel.sh needs besides (not part of all)
-# arm64: what its --machine aarch64 and scripts/test_wheel.sh with that wheel need besides (not part of all)
+# test:  what scripts/test.sh needs in addition
+# wheel: what scripts/build_wheel.sh needs in addition (not part of all)
+# arm64: what build_wheel.sh --machine aarch64 and test_wheel.sh with its wheel need in addition (not part of all)
 #
-# Says nothing and does nothing if everything is there. Exit status: 0 done, 2 usage,
+# Prints nothing and does nothing if everything is there. Exit status: 0 done, 2 usage,
 # 3 something could not be installed.
 set -euo pipefail
 
@@ -22,8 +22,8 @@ ID=debian VERSION_ID=
 [[ ! -r ${PENSTOCK_OS_RELEASE:-/etc/os-release} ]] || . "${PENSTOCK_OS_RELEASE:-/etc/os-release}"
 readonly kSystem=$ID-$VERSION_ID
 
-# The version of clang's tools is the release's own; elsewhere it is the one without a number in its
-# name.
+# Known releases name their version of clang's tools; other systems get the packages without a number
+# in their names.
 case "$kSystem" in
   debian-12) clang=-14 ;;
   debian-13) clang=-19 ;;
@@ -37,7 +37,7 @@ kJpeg=libjpeg62-turbo-dev
 kFormat=()
 [[ $kSystem != debian-12 ]] || kFormat=(clang-format-14)
 
-# dpkg-dev and file: for cpack, which finds the package's dependencies with them.
+# dpkg-dev and file: cpack finds the package's dependencies with them.
 readonly kBuild=(g++ cmake ninja-build help2man pkg-config libzstd-dev libfmt-dev libcli11-dev
   libexpected-dev libsimdjson-dev "$kJpeg" libhwy-dev liburing-dev libbenchmark-dev
   libprotobuf-dev protobuf-compiler libsqlite3-dev zlib1g-dev libimgui-dev libstb-dev libglfw3-dev
@@ -93,7 +93,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   exit 3
 fi
 
-# One call for all packages. dpkg-query complains about unknown names.
+# One call for all packages. dpkg-query complains about unknown names, which are missing too.
 installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null |
   awk '$2 == "installed" { print $1 }' | sort -u || true)
 missing=()
@@ -119,7 +119,7 @@ apt() {
 }
 
 echo "deps: installing ${missing[*]}"
-# One source may fail to update: only the success of the install counts.
+# One of apt's sources may fail to update: only the success of the install counts.
 apt update || echo "deps: apt-get update failed, trying with the index at hand" >&2
 if ! apt install --no-install-recommends "${missing[@]}"; then
   tail -n 20 "$log" >&2

@@ -3,27 +3,27 @@
 #
 # Checks that need a GPU: kernels against goldens and under compute-sanitizer, their bandwidth, the
 # cost of stages for a megapixel, placements of the loader, the agent on real PyTorch runs with
-# pageable and pinned copies, the cost of each of its levels, kernel-busy compared with
-# torch.profiler's.
+# pageable and pinned copies, the cost of each of the agent's levels, kernel-busy compared with
+# torch.profiler's figure.
 #
 #   scripts/gpu_check.sh [--only SECTION[,SECTION...]] [--quick] [--pairs N] [--samples] [--out DIR]
 #
-#   --only     these of the sections, instead of all:
+#   --only     runs these sections instead of all:
 #                kernels   goldens, compute-sanitizer, bandwidth
 #                loader    device costs, digests, nvJPEG, placements
 #                agent     copies, verdicts, kernel-busy, torch.profiler
 #                cost      what each level of the agent costs: some 13 minutes with ten pairs, 8 with six
 #              each makes what it needs, such as the set of pictures
 #   --quick    three pairs of runs for a cost instead of ten, no compute-sanitizer
-#   --pairs N  so many instead; a pair is five runs, one without the agent and one of each level
+#   --pairs N  N pairs of runs for a cost; a pair is five runs: one without the agent, one at each level
 #   --samples  puts small recordings of the agent's runs into traces/samples/gpu/, with their recipe
 #   --out DIR  for results and logs (default: build/gpu)
 #
-# Uses PENSTOCK_PYTHON (default: python3) where that has a PyTorch with CUDA and Pillow. Builds into
-# build/gpu-release, what has changed since the last time; with PENSTOCK_BUILD, a build folder,
-# nothing. PENSTOCK_NVJPEG names a libnvjpeg that the dynamic linker does not find. All of it takes
-# some half an hour. Exit status: 0 all claims hold, or could not be checked, which is said; 1 one does
-# not; 2 usage; 3 no GPU, or it does not build.
+# Uses PENSTOCK_PYTHON (default: python3) if it has a PyTorch with CUDA and Pillow. Builds changes since
+# the last time into build/gpu-release; builds nothing if PENSTOCK_BUILD names a build folder.
+# PENSTOCK_NVJPEG names a libnvjpeg that the dynamic linker does not find. All of it takes some half an
+# hour. Exit status: 0 no claim has failed (claims that could not be checked are named); 1 one has failed;
+# 2 usage; 3 no GPU, or it does not build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -88,7 +88,7 @@ if [[ -n ${PENSTOCK_BUILD:-} ]]; then
   build=$(cd "$PENSTOCK_BUILD" && pwd)
 else
   build=$PWD/build/gpu-release
-  # The GPU of this machine alone: the other architectures are for those who install.
+  # Only for the GPU of this machine: the other architectures are for installed programs.
   capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
   echo "Building for sm_$capability (log: $out/build.log)"
   began=$SECONDS
@@ -108,7 +108,7 @@ nvjpeg=()
 [[ -z ${PENSTOCK_NVJPEG:-} ]] || nvjpeg=(--nvjpeg "$PENSTOCK_NVJPEG")
 
 failed=0
-claim() {  # a command that prints its own line
+claim() {  # runs a command that prints its own line
   "$@" || failed=1
 }
 check() { claim "$python" -B scripts/gpu/check.py "$@"; }
@@ -130,11 +130,11 @@ fail() {
   failed=1
 }
 
-# Here a GPU that the tests cannot use is a failure and no reason to skip.
+# A GPU that the tests cannot use is a failure here, not a reason to skip.
 export PENSTOCK_REQUIRE_GPU=1
 
 set=$out/set
-make_set() {  # a complete set or none; $1: folder, $2: what needs it, rest: arguments of make-set
+make_set() {  # makes a complete set or none; $1: folder, $2: what needs it, rest: arguments of make-set
   local folder=$1 what=$2
   shift 2
   [[ ! -d $folder ]] || return 0
@@ -260,8 +260,7 @@ section_agent() {
   record compute-bound cupti --pin --cached --workers 4 --width 96 --depth 16 &&
     check verdict "compute-bound" "$out/compute-bound.report.json" compute,none
   # The same run under torch.profiler without the agent, since only one tool can use CUPTI. The GPU
-  # is busy about half of the time. If it were busy nearly always, errors in counting would not
-  # show.
+  # is busy about half of the time: if it were busy nearly always, errors in counting would not show.
   half=(--pin --cached --workers 4 --width 96 --depth 16 --half-busy)
   if ! record half-busy cupti "${half[@]}"; then
     note "kernel-busy: no recording to compare with torch.profiler"
@@ -278,7 +277,7 @@ section_agent() {
 section_cost() {
   torch "what the agent costs" && pictures "what the agent costs" || return 0
   check cost --pairs "$pairs" "$bin/penstock" "$out/cost.penstock" -- "${train[@]}" --pin
-  # With kernels of microseconds a record costs a part of each. This is only shown and not a claim.
+  # With kernels of microseconds, a record costs a part of each kernel's time. The figure is only shown.
   check cost --pairs 3 --levels calls,cupti --of "a run of small kernels" --note "$bin/penstock" \
     "$out/cost.penstock" -- "${train[@]}" --pin --cached --batch 8 --batches 400 --width 8 --depth 16
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Draws the pictures of the dashboard that README.md shows, of the demo's trace, without a display.
+# Draws the pictures of the dashboard for README.md from the demo's trace, without a display.
 #
 #   scripts/screenshots.sh [TRACE]
 #
@@ -47,8 +47,8 @@ draw stages --view stages --theme light
 draw what-if --view what-if --theme dark
 draw overview-zh --view overview --theme light --lang zh
 
-# Text and flat areas need few colours, which takes a third of the bytes. MAXCOVERAGE keeps the
-# colours of small marks, which identify stages.
+# Text and flat areas need few colours; with 256 colours a picture takes a third of the bytes.
+# MAXCOVERAGE keeps the colours of small marks, which identify stages.
 /usr/bin/python3 - "$kOut"/*.png <<'PYTHON' || fail "python3-pil is missing: scripts/deps.sh run"
 import sys
 from PIL import Image

@@ -6,9 +6,8 @@ Run: skipped_tests.py FILE [--gpu-tests NAMES] [--strict] FILE: written by `ctes
 NAMES: a file with the names of the tests that need a GPU, one on each line, since CMake before 3.29
 writes no labels.
 
-Prints a line for each: the test, the case, and the reason. Exit status 0; with --strict, which continuous
-integration uses, 1 if a test was skipped that needs neither a GPU nor newer or older software than this
-system has.
+Prints a line for each skip: the test, the case, and the reason. Exit status 0. With --strict (in continuous
+integration) it is 1 if a skipped test needs neither a GPU nor newer or older software than this system has.
 """
 import argparse
 import re

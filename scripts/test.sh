@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds and tests everything: the release build with all tests and the lint; with clang, under
-# AddressSanitizer and UndefinedBehaviorSanitizer, the same tests but those labelled "preload", and
-# the fuzz targets for 30 s each; under ThreadSanitizer the tests of what has threads.
+# Builds and tests everything: the release build with all tests and the lint; a build with clang,
+# AddressSanitizer and UndefinedBehaviorSanitizer with all tests but those labelled "preload", and the
+# fuzz targets for 30 s each; a build with ThreadSanitizer with the tests of code that has threads.
 #
 #   scripts/test.sh [--quick]     --quick: the release build only
 #
-# Installs what is missing first. Logs are in build/test/. The summary names what was skipped; with CI=true
-# in the environment that is a failure, unless it needs a GPU. Exit status: 0 all passed, 1 something
+# Installs missing packages first. Logs are in build/test/. The summary names the skipped tests; with CI=true
+# in the environment a skipped test is a failure, unless it needs a GPU. Exit status: 0 all passed, 1 something
 # failed (the rest ran nevertheless), 2 usage or a path with spaces, 3 a package is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -36,8 +36,8 @@ jobs=$(nproc)
 mkdir -p "$kLogs"
 scripts/deps.sh all
 
-# ccache avoids compiling again what was compiled before, here or in another clone: it takes paths
-# relative to this tree. PENSTOCK_CCACHE=0 compiles everything.
+# ccache finds what was compiled before, here or in another clone, since it takes paths relative to
+# this tree. PENSTOCK_CCACHE=0 compiles everything.
 launcher=()
 if [[ ${PENSTOCK_CCACHE:-1} != 0 ]] && command -v ccache >/dev/null; then
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
@@ -49,7 +49,7 @@ say() { printf '\n== %s\n' "$*"; }
 summary=()
 failed=false
 
-# $1: what failed. Notes the failure and goes on.
+# $1: the name of the failed part. Notes the failure and goes on.
 failure() {
   failed=true
   summary+=("$1")
@@ -67,7 +67,7 @@ quietly() {
 }
 
 # The shadow memory of gcc 12's sanitizers does not fit beside the mappings of a kernel with 32
-# random address bits, but does without randomisation. A container may forbid switching it off.
+# random address bits. Without randomisation it fits. A container may forbid switching that off.
 fixed_addresses=()
 if setarch "$(uname -m)" --addr-no-randomize true 2>/dev/null; then
   fixed_addresses=(setarch "$(uname -m)" --addr-no-randomize)
@@ -90,7 +90,7 @@ run_preset() {
   rm -f "$kLogs/$preset-tests.xml"
   "$@" ctest --preset "$preset" --parallel "$jobs" --output-junit "$PWD/$kLogs/$preset-tests.xml" \
     --test-output-size-passed 1000000 </dev/null >"$kLogs/$preset-tests.log" 2>&1 || status=$?
-  # Leaves out the lines of passed tests and shows failed ones completely.
+  # Leaves out the lines of passed tests and shows those of failed tests completely.
   grep -vE ' +Passed +[0-9.]+ sec$|^ +Start +[0-9]+: ' "$kLogs/$preset-tests.log" | tail -n 400 || true
   closing=$(grep -E 'tests passed, .* out of' "$kLogs/$preset-tests.log" || echo "no closing line of ctest")
   if [[ $status -ne 0 ]]; then
@@ -98,7 +98,7 @@ run_preset() {
   else
     summary+=("$preset: $closing ($((SECONDS - started)) s)")
   fi
-  # Skipped tests prove nothing, so they are named. In continuous integration they are a failure.
+  # Skipped tests prove nothing, so the summary names them. In continuous integration they are a failure.
   [[ ${CI:-} != true ]] || strict=(--strict)
   ctest --preset "$preset" -N -L gpu | sed -nE 's/^ *Test +#[0-9]+: //p' >"$kLogs/$preset-gpu-tests.txt"
   if ! skipped=$("$kPython" -B scripts/skipped_tests.py "$kLogs/$preset-tests.xml" \

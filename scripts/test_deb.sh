@@ -9,7 +9,7 @@
 #
 # Needs root, debootstrap (installed through apt if missing) and a release build: build/release, or
 # the folder that PENSTOCK_BUILD names. Packages come from the sources of this machine's apt. Exit
-# status: 0 all of it works, 1 something does not, 2 usage, 3 environment.
+# status: 0 everything works, 1 something does not, 2 usage, 3 environment.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

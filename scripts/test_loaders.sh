@@ -7,17 +7,16 @@
 #
 #   scripts/test_loaders.sh [--table] [--codecs] [--only NAME]...
 #
-#   --table   writes what was measured into the tables "Loaders" and "Decoders and tokenizers" of
-#             README.md
-#   --codecs  the second alone: libraries of media, arrays and text, each called 40 times
-#   --only    this case of scripts/loaders/cases.py, without bringing the environments up to date
+#   --table   writes the results into the tables "Loaders" and "Decoders and tokenizers" of README.md
+#   --codecs  only decoders and tokenizers: libraries of media, arrays and text, each called 40 times
+#   --only    only this case of scripts/loaders/cases.py, without bringing the environments up to date
 #
 # The environments are build/loaders/wheels, tensorflow and codecs, or below PENSTOCK_LOADERS_DIR.
 # They take about 9 GB of disk, since PyTorch's wheel needs CUDA's libraries. They are kept, and the
 # next run brings them up to date. Needs the network, so this is not part of scripts/test.sh;
 # tests/integration/loaders_test.py has the cases for which Debian's packages are enough. A package
-# that cannot be installed is left out, and its loader reported as not tested. Exit status: 0 all as
-# expected, 1 not, 2 usage, 3 the environments could not be made.
+# that cannot be installed is left out, and its loader reported as not tested. Exit status: 0 all
+# recordings are as expected, 1 one is not, 2 usage, 3 the environments could not be made.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

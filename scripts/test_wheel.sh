@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the wheel into clean Debian roots in all the ways that users do, and runs every command on a
+# Installs the wheel into clean Debian roots in all the ways that users do. Runs every command there on a
 # real DataLoader with Pillow, as root and as nobody, with a /dev/shm of 64 MB. Prints a table.
 #
 #   scripts/test_wheel.sh [WHEEL] [RELEASE...]
 #
 # WHEEL comes from scripts/build_wheel.sh (default: the one for this machine). RELEASE is bullseye,
 # bookworm or trixie (default: all three). A wheel for aarch64 is tried in roots for arm64: on other
-# machines under qemu and, without a RELEASE, in bookworm alone. What cannot run there is not tried
-# (in_root.sh). Before 8.0 qemu lacks what the agent needs in forked workers (MADV_WIPEONFORK); then a
-# newer one is taken from Debian 13, into the folder of the roots.
+# machines under qemu and, without a RELEASE, in bookworm alone. Checks that cannot run under qemu are left
+# out (in_root.sh). The agent needs MADV_WIPEONFORK in forked workers, which qemu has from 8.0 on. If this
+# machine's qemu is older, Debian 13's is unpacked into the folder of the roots.
 #
-# Needs root, debootstrap and the package mirror. The roots stay in build/wheel/roots. Exit status: 0 all
-# of it works, 1 something does not, 2 usage, 3 something is missing.
+# Needs root, debootstrap and the package mirror. The roots stay in build/wheel/roots. Exit status: 0
+# everything works, 1 something does not, 2 usage, 3 something is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -76,7 +76,7 @@ trap leave_for_good EXIT
 # Prints the first number of a program's version. $1: the program.
 major() { "$1" --version | sed -nE '1s/.* version ([0-9]+)\..*/\1/p'; }
 
-# Prints the path of a qemu that imitates MADV_WIPEONFORK.
+# Prints the path of a qemu that has MADV_WIPEONFORK.
 new_qemu() {
   local qemu apt=$kRoots/qemu
   qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64)
@@ -142,8 +142,8 @@ clean_root() {
     chroot "$2" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${kPackages[@]}"
 }
 
-# The same for arm64. Under qemu, unpacking the packages takes an hour, so this machine's dpkg does it. What
-# their scripts would do is done here for the only two that need it, BLAS and LAPACK.
+# The same for arm64. Under qemu, unpacking the packages takes an hour, so this machine's dpkg does it. The
+# packages' scripts do not run; only those of BLAS and LAPACK matter, and this does their work.
 clean_arm64_root() {
   local package libraries=/usr/lib/aarch64-linux-gnu
   debootstrap --foreign --arch=arm64 --variant=minbase "$1" "$2" "$mirror" &&

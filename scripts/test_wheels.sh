@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks that the agent sees what runs inside wheels from pip. Makes a virtual environment with the current Pillow,
+# Checks that the agent sees the libraries inside wheels from pip. Makes a virtual environment with the current Pillow,
 # opencv-python-headless, numpy and albumentations, decodes images with them under the agent, and checks the number of
 # decode and augment spans. Also checks that Perfetto's own schema (package perfetto) reads our exports, and that
 # pandas, polars, pyarrow, DuckDB and Dask take our tables.
@@ -9,8 +9,8 @@
 #   scripts/test_wheels.sh [--torch]     --torch: PyTorch and torchvision too (12 GB of disk)
 #
 # The environment is build/wheels, or PENSTOCK_WHEELS_DIR. It is kept, and the next run brings it up
-# to date. Needs the network, so this is not part of scripts/test.sh. Exit status: 0 all seen, 1
-# something not seen, 2 usage, 3 the environment could not be made.
+# to date. Needs the network, so this is not part of scripts/test.sh. Exit status: 0 the agent saw
+# everything, 1 it missed something, 2 usage, 3 the environment could not be made.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -85,7 +85,7 @@ echo
   grep -iE '^(pillow|opencv-python-headless|numpy|albumentations|torch|torchvision) '
 "$python" --version
 echo
-# Pillow opens a file and loads it when pixels are needed. OpenCV's codecs are inside its wheel.
+# Pillow opens a file, and loads it when pixels are needed. OpenCV's codecs are inside its own wheel.
 check pil "decode:load=$kImages augment:resize>=$kImages read>=$kImages" \
   "$python" scripts/wheels/decode.py pil "$out/data" "$kImages"
 check cv2 "decode:imread=$kImages augment:cvtColor=$kImages read>=$kImages" \

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Compares predictions with measurements: builds the release programs, measures what is not measured
-# yet, predicts all of it from the recorded traces and writes analyzer/VALIDATION.md.
+# Compares predictions with measurements: builds the release programs, measures the cells that have no
+# measurement yet, predicts all cells from the recorded traces and writes analyzer/VALIDATION.md.
 #
 #   scripts/validate.sh [--quick] [--for SECONDS] [--fresh] [--keep] [--only a|b|c|d|e]...
 #
 #   --quick        a few cells instead of all of them
-#   --for SECONDS  start no run after that; the next call goes on where this one ended
-#   --fresh        forget what was measured; else it goes on from what is in tests/validation/measured
-#   --keep         put what was measured there: later checkouts, and a test, judge by it
+#   --for SECONDS  start no run after that time; the next call goes on where this one ended
+#   --fresh        forget the measurements; else it goes on from those in tests/validation/measured
+#   --keep         put the measurements into that folder: later checkouts, and a test, judge by them
 #   --only         measure one section: (a) DataLoader, (b) faults, (c) public curves, (d) reference
-#                  loader, (e) DataLoader with real work; the others are written from what is held, or stay as they were
+#                  loader, (e) DataLoader with real work; the others are written from their last measurements,
+#                  or stay as they were
 #
 # Needs a quiet machine. Everything takes some 140 minutes on two cores. State is in
 # build/validation/. Exit status: 0 written, 1 a run failed (the rest was written), 2 usage, 3 it

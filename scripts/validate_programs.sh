@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Validates verdicts and predictions with other people's programs. Makes virtual environments with the
-# current wheels of public training frameworks, records a small training with each, and compares
-# verdict and predictions with runs that have the predicted change: other numbers of workers, a stage
-# that costs nothing.
+# current wheels of public training frameworks and records a small training with each. Compares verdict
+# and predictions with runs that make the predicted change: other numbers of workers, a stage that costs
+# nothing.
 #
 #   scripts/validate_programs.sh [--only NAME]... [--fresh] [--repeats N] [--seconds S] [--again | --record]
 #
-#   --only     this program of tests/validation/programs/cases.py, without bringing the environments up to date
-#   --fresh    measures anew; else it goes on from what was measured
+#   --only     only this program of tests/validation/programs/cases.py, without bringing the environments up to date
+#   --fresh    measures anew; else it goes on from the last measurements
 #   --repeats  runs of each setting (default 1); --seconds: how long a run trains (default 10)
-#   --again    measures nothing: asks for reports and predictions of the traces that are there
+#   --again    measures nothing: makes reports and predictions anew from the traces that are there
 #   --record   records all anew, for instance by another agent
 #
 # Needs a quiet machine. Everything takes some 50 minutes on two cores. The environments, the data set and

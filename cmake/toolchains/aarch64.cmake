@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Cross compilation for 64-bit Arm with Debian's g++-aarch64-linux-gnu, and qemu-user-static to run tests.
-# PENSTOCK_SYSROOT is a Debian 12 root for arm64 with the -dev packages of scripts/deps.sh; it need not be
-# able to boot, so unpacking is enough:
+# PENSTOCK_SYSROOT is a Debian 12 root for arm64 with the -dev packages of scripts/deps.sh. It need not boot,
+# so unpacking the packages is enough:
 #
 #   debootstrap --foreign --arch=arm64 --variant=minbase --include=libc6-dev,libstdc++-12-dev,... bookworm ROOT
 #   for package in ROOT/var/cache/apt/archives/*.deb; do dpkg-deb -x $package ROOT; done
@@ -33,6 +33,6 @@ find_program(PENSTOCK_QEMU NAMES qemu-aarch64-static qemu-aarch64)
 if(PENSTOCK_QEMU)
   set(CMAKE_CROSSCOMPILING_EMULATOR ${PENSTOCK_QEMU} -L ${PENSTOCK_SYSROOT})
 endif()
-# These compile for the machine that they run on.
+# Their compilers make code only for the machine that they run on.
 set(PENSTOCK_CUDA OFF CACHE STRING "Device stages: AUTO (where nvcc is found), ON (required), OFF")
 set(PENSTOCK_MUSL_GCC "" CACHE FILEPATH "Compiler of the tests with musl")

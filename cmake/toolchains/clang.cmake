@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The newest clang of this system that has libFuzzer and the sanitizers, for the preset asan: Debian
-# gives it a name with its version. Another one: -DPENSTOCK_CLANG_VERSION=N, or CXX in the environment.
+# The newest clang of this system that has libFuzzer and the sanitizers, for the preset asan. Debian's name
+# for it ends with its version. To use another clang: -DPENSTOCK_CLANG_VERSION=N, or CXX in the environment.
 set(PENSTOCK_CLANG_VERSION "" CACHE STRING "Version of clang; empty: the newest from 14 on that is complete")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PENSTOCK_CLANG_VERSION)
 if("$ENV{CXX}" STREQUAL "" AND NOT CMAKE_CXX_COMPILER)
@@ -14,7 +14,7 @@ if("$ENV{CXX}" STREQUAL "" AND NOT CMAKE_CXX_COMPILER)
     if(NOT _clangxx)
       continue()
     endif()
-    # A path, if it is there; else the bare name comes back.
+    # Prints a path if the library is there, else the bare name.
     execute_process(COMMAND ${_clangxx} -print-file-name=libclang_rt.fuzzer-${CMAKE_HOST_SYSTEM_PROCESSOR}.a
       OUTPUT_VARIABLE _fuzzer OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     execute_process(COMMAND ${_clangxx} -print-file-name=libclang_rt.fuzzer.a

@@ -68,7 +68,7 @@ def palette(rng):
 
 
 def paint_scene(task):
-    """Returns (sharp, blurred) scenes and a mask of what is near; uint8, uint8, float32 in 0..1."""
+    """Returns (sharp, blurred) scenes and a mask of the near parts; uint8, uint8, float32 in 0..1."""
     seed, index, height, width = task
     rng = np.random.default_rng([seed, 1, index])
     colours = palette(rng)
@@ -76,8 +76,8 @@ def paint_scene(task):
     relief = Image.new("L", (width, height), 128)  # strength of the texture of each shape
     draw, draw_relief = ImageDraw.Draw(canvas), ImageDraw.Draw(relief)
     for _ in range(LEAVES):
-        # Radii follow a power law of exponent 3, cut off at both ends, which is scale-invariant, as
-        # nature is.
+        # Radii follow a power law of exponent 3, cut off at both ends. Such a law is scale-invariant,
+        # as nature is.
         radius = min(0.5, 0.010 / np.sqrt(1 - rng.random())) * height
         x, y = rng.uniform(-0.1, 1.1) * width, rng.uniform(-0.1, 1.1) * height
         corners = rng.integers(5, 48)
@@ -144,7 +144,7 @@ def make_image(index):
     angle = 2 * np.pi * label / CLASSES + np.array([0, 2.1, 4.2], np.float32)
     exposure = rng.uniform(0.85, 1.15)
     pixels *= (exposure * (1 + 0.08 * np.cos(angle))).astype(np.float32)
-    # Deviation in levels: mostly that of good light, sometimes of a dark room.
+    # Deviation in levels: mostly small as in good light, sometimes large as in a dark room.
     strength = min(7.0, 0.8 + rng.gamma(1.6, 0.9))
     pixels += np.float32(strength) * cut(rng, _shared["noise"], [], width, height)[0]
     image = Image.fromarray(np.clip(pixels, 0, 255, out=pixels).astype(np.uint8))
@@ -154,7 +154,7 @@ def make_image(index):
 
 
 def make_set(name, folder, count, seed, processes):
-    """Makes one set in `folder`. The manifest is written last and so says that the set is complete."""
+    """Makes one set in `folder`. The manifest is written last: if it is there, the set is complete."""
     sizes, options, _ = SETS[name]
     manifest = {"set": name, "count": count, "seed": seed, "version": 1}
     manifest_path = folder / "set.json"

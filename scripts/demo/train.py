@@ -117,7 +117,7 @@ def make_loader(options):
     if options.dataset == "iterable":
         dataset, sampler = ImageStream(folder, count, options.seed), None
     else:
-        # As many samples as wanted, in several passes, so that every batch that is loaded is used.
+        # As many samples as wanted, in several passes. So every batch that is loaded is used.
         dataset, sampler = folder, RandomSampler(folder, num_samples=count, generator=generator)
     extra = {}
     if options.workers > 0:

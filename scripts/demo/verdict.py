@@ -9,7 +9,7 @@ pass.
 import json
 import sys
 
-# Stages in which workers or training process work on the data. The others wait, or contain these.
+# Stages in which workers or training process work on the data. The other stages wait, or contain these.
 WORK = ("read", "decode", "augment", "collate", "put", "get", "pin", "h2d")
 
 

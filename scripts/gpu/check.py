@@ -72,7 +72,7 @@ def bandwidth(args):
 
 
 def digests(args):
-    """Two runs of penstock-load delivered the same bytes, by their reports."""
+    """Two runs of penstock-load delivered the same bytes, as their reports say."""
     made = []
     for path in (args.first, args.second):
         with open(path, encoding="utf-8") as file:
@@ -81,7 +81,7 @@ def digests(args):
 
 
 def decoded(args):
-    """A run with decode on the device: how many pictures nvJPEG decoded, or why none."""
+    """A run with decode on the device: how many pictures nvJPEG decoded, or why it decoded none."""
     log = pathlib.Path(args.log).read_text(encoding="utf-8").strip().splitlines()
     if args.status != 0:
         why = log[-1] if log else f"status {args.status}"
@@ -115,7 +115,7 @@ def placements(args):
 
 def copies(args):
     """The copies in a trace are of the kind that the run made."""
-    # Only copies on the device, not the calls for them ("to:cuda").
+    # Only copies on the device, not the calls that asked for them ("to:cuda").
     found = [name for _, name, _, _ in spans(args.trace, {"h2d"}) if name.startswith("H2D")]
     right = sum(args.kind in name for name in found)
     return say(found and right >= 0.5 * len(found),
@@ -130,7 +130,7 @@ def verdict(args):
 
 
 def busy(args):
-    """Compares kernel-busy of a trace, between the steps, with torch.profiler's of the same run."""
+    """Compares kernel-busy between the steps of a trace with torch.profiler's figure for the same run."""
     with open(args.profiled, encoding="utf-8") as file:
         theirs = json.load(file)["kernel_busy"]
     steps = [s for s in spans(args.trace, {"step"})]
@@ -164,7 +164,7 @@ def cost(args):
         for level in levels:
             recorded = rate([args.penstock, "record", "--gpu", level, "--force", "-o", args.trace, "--", *command])
             ratios[level].append(recorded / plain)
-        # Printed for the case that the check is ended before the last pair.
+        # Printed at once, in case the check is ended before the last pair.
         print(f"        pair {pair + 1}: " + ", ".join(f"{level} {1 - ratios[level][-1]:+.2%}" for level in levels),
               flush=True)
     status = 0

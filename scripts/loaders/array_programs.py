@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that read pictures and arrays, without a framework's loader or with PyTorch's: see common.py.
 
-Each reader is tried in two loops: a DataLoader with two workers, and a plain `for`, of which only
-reads and decodes can be known.
+Each reader is tried in two loops: a DataLoader with two workers, and a plain `for`. Of a plain `for`
+only reads and decodes can be recorded.
 """
 
 import functools

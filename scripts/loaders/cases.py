@@ -2,14 +2,15 @@
 """Data for run.py: which programs are tried, with which packages, and what their recordings must
 contain.
 
-A row of the table in README.md is made of the cases that name it. Its note gives the reason for a
-"no" or "part" in a few words.
+A row of the table in README.md is made of the cases that name it. The row's note gives the reason for
+a "no" or "part" in a few words.
 """
 
 import dataclasses
 
 YES = dict.fromkeys(("loop", "batches", "samples", "read", "decode", "augment"), "yes")
-# A verdict names a part of the data path, or says that none stands out, or, on a busy machine, why it cannot.
+# A verdict names a part of the data path, says that none stands out, or says why it cannot tell (on a busy
+# machine).
 NAMED = r"holds the run back|Nothing stands out|needs a run that the simulation explains"
 
 
@@ -28,7 +29,7 @@ class Case:
     transform: str = "RandomResizedCrop"
     verdict: str = NAMED
     sized: bool = True  # the report must know the size of a batch
-    ahead: int = 0  # samples that may have been made and not taken by the loop
+    ahead: int = 0  # samples that may have been loaded without reaching the loop
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs that try loaders share: the pictures, the loop, and the counts that they print.
+"""Shared parts of the programs that try loaders: the pictures, the loop, and the counts that they print.
 
 A program is a function of a Task. It loads SAMPLES pictures in batches of BATCH and does a short
-step with each batch. Its last line has its own counts as JSON, with which its recording is
-compared.
+step with each batch. Its last line has its own counts as JSON; its recording is compared with them.
 """
 
 import argparse

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the recording of a program with the counts that the program printed.
 
-Each cell of the table in README.md is "yes" if everything is recorded exactly once, "part" if some
-is, "no" if nothing is, and "-" if the program does nothing of the kind:
+Each cell of the table in README.md is "yes" if everything is recorded exactly once, "part" if only
+some of it is, "no" if nothing is, and "-" if the program does nothing of the kind:
 
   loop     a wait and a delivery for each batch that the loop got, in one epoch after another
-  batches  what was done for a batch carries its number: a fetch of it, or its samples
+  batches  spans with the number of each batch: its fetch, or its samples
   samples  a span for each sample
-  read     the bytes of what was read, within 2 %
+  read     the number of bytes that were read, within 2 %
   decode   a span for each sample by the decoder's name
   augment  a span for each sample by the transform's name
 """
@@ -40,7 +40,7 @@ class Recording:
         os.unlink(lines)
 
     def outermost(self, stage):
-        """Spans of a stage that lie in no other span of it on their thread."""
+        """Spans of a stage that lie in no other span of that stage on their thread."""
         threads = collections.defaultdict(list)
         for span in self.spans[stage]:
             threads[span["pid"], span["tid"]].append(span)
@@ -65,13 +65,13 @@ def _share(count, wanted, ahead=0):
 
 
 def _covered(delivered, recording):
-    """Whether the making of the delivered batches was recorded."""
+    """Whether fetches or samples of the delivered batches were recorded."""
     made = recording.keys(recording.spans["fetch"]) or recording.keys(recording.spans["sample"])
     return _share(sum(key in made for key in delivered), len(delivered)) if delivered else "no"
 
 
 def _bytes(recording, folders, wanted):
-    """Bytes read from files of the data set, or by Python from a mapped one."""
+    """Whether the bytes were recorded that were read from files of the data set, or by Python from a mapped file."""
     read = copied = 0
     for span in recording.spans["read"]:
         name = span.get("object", "")
@@ -85,7 +85,7 @@ def _bytes(recording, folders, wanted):
 
 def measure(recording, said, folders, decoder="", transform="", ahead=0):
     """Cells of the table. `said`: the program's own counts; `folders`: the folders of its files;
-    `ahead`: samples that may have been made in addition."""
+    `ahead`: samples that may have been loaded in addition."""
     events = [event for event in recording.events if event["event"] == "batch_delivered"]
     delivered = recording.keys(events)
     waits = recording.keys(recording.spans["wait"])

@@ -2,7 +2,7 @@
 """Programs that call one library of media, arrays or text CALLS times: media_programs.py NAME WORK.
 
 The last line of a program is JSON: {"spans": {STAGE: {NAME: COUNT}}, "used": frames whose pixels it
-took, "decoded": frames that the library handed out}. media_codecs.py compares its recording with that.
+took, "decoded": frames that the library handed out}. media_codecs.py compares the recording with this line.
 Each library is imported only by its program.
 """
 

@@ -41,7 +41,7 @@ def environment():
 def call(command):
     """Runs `command` in a session of its own, and ends all of it before raising TimeoutExpired.
 
-    Its output goes to files, since processes that outlive it would keep pipes open.
+    The output goes to files, since processes that outlive the command would keep pipes open.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
@@ -125,7 +125,7 @@ class Runner:
         return {"cells": cells, "wrong": wrong, "versions": found, "said": said}
 
     def judge(self, case, trace, said):
-        """Errors of the report, which must say how many batches there were, and why it knows no more."""
+        """Errors of the report: its verdict must be the expected one, and its batch size right if the loop is known."""
         done = call([self.penstock, "report", str(trace), "--json"])
         if done.returncode != 0:
             return [f"report: status {done.returncode}: {done.stderr[-500:]}"]

@@ -3,10 +3,10 @@
 
   check.py --bin DIR [--lib DIR] [--only TEXT] [--keep DIR]
 
-DIR holds the programs (and libpenstock_agent.so, unless --lib names its folder). What a machine may lack is replaced,
-with a line that says so: Slurm by a stand-in, 16 processes by two, long sweeps by short ones (SHORTER).
+DIR holds the programs (and libpenstock_agent.so, unless --lib names its folder). Some things are replaced, with a
+line that says so: Slurm by a stand-in, 16 processes by two, long sweeps by short ones (SHORTER).
 scripts/check_readme.sh without --quick runs the commands that build (BUILDS); here only their files are looked for.
-The check fails if a command fails, an option is unknown, or a block is not understood. Exit status: 0 all of it
+The check fails if a command fails, an option is unknown, or a block is not understood. Exit status: 0 everything
 works, 1 something does not, 2 usage.
 """
 import argparse
@@ -42,7 +42,7 @@ SHORTER = (
     ("--prefetch 2,4 -- python", "--prefetch 2 -- python"),
     ("--loader train.py:88", "--loader train.py:63"),
 )
-# Files that a reader has by then. These commands make them here before the first command that names the file.
+# Files that a reader has made by then. Here these commands make a file before the first command that names it.
 GIVEN = {
     "before.penstock": "penstock record --quiet -o before.penstock -- python train.py",
     "after.penstock": "penstock record --quiet -o after.penstock --override workers=2 -- python train.py",
@@ -174,7 +174,7 @@ class Readme:
                 self.fail(line, f"{picture} is no picture of a window")
 
     def wheel(self, line, name):
-        """Checks that the name is that of the wheel that scripts/build_wheel.sh makes today."""
+        """Checks that the name is the one that scripts/build_wheel.sh gives the wheel today."""
         with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
             version = re.search(r"^project\(\w+\s+VERSION\s+([\d.]+)", file.read(), re.MULTILINE).group(1)
         with open(os.path.join(ROOT, "scripts", "build_wheel.sh"), encoding="utf-8") as file:

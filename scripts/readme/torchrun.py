@@ -3,8 +3,8 @@
 """Runs torch.distributed.run, also if PyTorch was built without libuv.
 
 From PyTorch 2.4 on torchrun and its ranks meet in a store that uses libuv. Debian 13's PyTorch is built
-without libuv, so torchrun ends there before it starts a rank. Here torchrun's store does not use libuv,
-and USE_LIBUV=0 in the environment does the same for that of the ranks.
+without libuv, so torchrun ends there before it starts a rank. Here torchrun's store does not use libuv.
+USE_LIBUV=0 in the environment does the same for the ranks' store.
 """
 import os
 

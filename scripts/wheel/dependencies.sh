@@ -6,9 +6,9 @@
 #
 #   scripts/wheel/dependencies.sh SOURCES MADE TOOLCHAIN
 #
-# SOURCES is a folder for the sources, which are the same for every machine. MADE is for what is
-# compiled for one, with headers, libraries and pkg-config files in MADE/prefix. What is there already
-# is not made again.
+# SOURCES is a folder for the sources, which are the same for every machine. MADE is a folder for the
+# builds for one machine, with headers, libraries and pkg-config files in MADE/prefix. Libraries that are
+# there already are not made again.
 set -euo pipefail
 
 [[ $# -eq 3 ]] || {
@@ -89,9 +89,9 @@ for strategy in GREEDY LAZY LAZY2 BTLAZY2 BTOPT BTULTRA; do
 done
 readonly kZstd
 
-# Copies headers that are the same for every target: of two header-only libraries, and of those that
-# the dashboard opens at run time. /usr/include itself is not used, since it has the machine's own C
-# library.
+# Copies headers that are the same for every target: those of two header-only libraries, and of the
+# libraries that the dashboard opens at run time. /usr/include itself is not used, since it has the
+# machine's own C library.
 headers() {
   local name
   mkdir -p "$prefix/include"

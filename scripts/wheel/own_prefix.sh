@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Makes a copy of Debian's Python with a prefix of its own, as in conda's environments: a program and a
-# library in one folder, site-packages, no venv, no dist-packages. It can use Debian's packages.
+# library in one folder, site-packages, no venv, no dist-packages. The copy can use Debian's packages.
 #
 #   own_prefix.sh PREFIX
 set -euo pipefail
@@ -21,6 +21,6 @@ sed -i "s/prefix_scheme = 'posix_local'/prefix_scheme = 'posix_prefix'/" sysconf
 sed -i 's/unix_local/unix_prefix/g; s/deb_system/unix_prefix/g' distutils/command/install.py 2>/dev/null || true
 rm -rf dist-packages site-packages
 mkdir site-packages
-ln -s site-packages dist-packages # the program contains site.py
+ln -s site-packages dist-packages # the program has site.py built in, which looks there
 echo /usr/lib/python3/dist-packages >site-packages/debian.pth
 [[ $("$prefix/bin/python" -c 'import sys; print(sys.prefix)') == "$prefix" ]]

@@ -14,8 +14,8 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(_target $ENV{PENSTOCK_ZIG_TARGET})
 string(REGEX REPLACE "-.*" "" CMAKE_SYSTEM_PROCESSOR "${_target}")
 set(_tools $ENV{PENSTOCK_ZIG_TOOLS})
-# Each function gets its own section, in our sources and in the libraries, so a program contains what it
-# calls and not whole sources. The wheel has ten programs, each with its own copy.
+# Each function gets its own section, in our sources and in the libraries, so a program contains the
+# functions that it calls and not whole sources. The wheel has ten programs, each with its own copy.
 foreach(_tool cc c++ ar ranlib)
   if(NOT EXISTS ${_tools}/${_tool})
     set(_arguments ${_tool})
