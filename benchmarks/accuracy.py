@@ -7,16 +7,16 @@
 
 The same small network is trained with both, --seeds times each: with the same seed it begins with the same weights.
 Training: RandomResizedCrop (and a flip, with --flip), normalised, Adam with a one-cycle rate. After each run the
-pictures that were kept apart are classified, in both cases with torchvision's Resize and CenterCrop, so that a
-difference is one of training alone. Runs come in random order.
+test pictures are classified, in both cases with torchvision's Resize and CenterCrop, so that only training can make
+a difference. Runs come in random order.
 
-Said are the accuracies of both, and the difference of their means with its interval (95 %, by Welch's t) and the
-exact permutation test over the runs: its p is the share of ways to deal the runs into two groups that differ as
-much. "within the spread": the mean of ours lies between the worst and the best run of theirs, or above.
+Prints the accuracies of both, and the difference of their means with its confidence interval (95 %, by Welch's t)
+and the exact permutation test over the runs: p is the share of ways to deal the runs into two groups that differ as
+much. "within the spread": the mean of our runs lies between torchvision's worst and best run, or above.
 
 --data is a folder with a folder for each class; without it the 1,797 digits of scikit-learn (8 x 8 pixels, by 43
-people) are enlarged to 64 x 64 and written to build/bench/digits. Every --test-share of the pictures of a class,
-evenly spread, is kept apart. Needs PyTorch, torchvision and Pillow.
+people) are enlarged to 64 x 64 and written to build/bench/digits. --test-share of the pictures of each class, evenly
+spread, are test pictures. Needs PyTorch, torchvision and Pillow.
 """
 import argparse
 import itertools
@@ -161,7 +161,7 @@ def train_once(options, pipeline, train, test, classes, seed):
 
 
 def difference(ours, theirs):
-    """Of the means: (ours - theirs, half the interval of 95 %), by Welch's t."""
+    """(Difference of the means, half its confidence interval of 95 %), by Welch's t."""
     parts = [statistics.variance(one) / len(one) for one in (ours, theirs)]
     error = sum(parts)
     away = statistics.mean(ours) - statistics.mean(theirs)
@@ -173,7 +173,7 @@ def difference(ours, theirs):
 
 
 def permutation(ours, theirs):
-    """The share of ways to deal all runs into two such groups whose means are as far apart as these."""
+    """The share of ways to deal all runs into groups of these sizes whose means are as far apart."""
     every = ours + theirs
     measured = abs(statistics.mean(ours) - statistics.mean(theirs)) - 1e-12
     as_far = ways = 0

@@ -3,7 +3,7 @@
 // How long predictions take: 500 configurations of a run of 1,000 batches, as in penstock whatif,
 // and one run of the simulator. Input: 1,000 batches of 32 samples on 16 cores with 4 workers.
 // Decoding is lognormal with a sigma of 0.5 (real pictures: 0.4 to 0.7). Workers are processes in
-// one case, and in the other threads that share batches sample by sample.
+// one case, and in the other case threads that share batches sample by sample.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -78,7 +78,7 @@ Diagnosis Recorded(bool sample_tasks) {
   return diagnosis;
 }
 
-// Checks that the rates are possible with the costs: wrong ones may be fast to compute.
+// Checks that the rates are possible with the costs, since wrong rates may be fast to compute.
 void Check(const Grid& grid) {
   double least = 1e300;
   double most = 0;

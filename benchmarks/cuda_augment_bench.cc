@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures the augmentation's kernels on batches in the memory of a GPU, by its own time stamps.
-// Input: 1024 pictures of noise, 500 x 375 (speed does not depend on the content), which is more
+// Measures the augmentation's kernels on batches in the memory of a GPU, by the GPU's own time
+// stamps. Input: 1024 pictures of noise, 500 x 375 (speed does not depend on the content): more
 // than the caches of a GPU hold. Each picture has random numbers of its own. Before a program is
 // timed, its result is compared with the CPU's. An iteration makes the batch, warms up the device
-// and takes the median of intervals of many launches. Pictures and instructions of the kernels lie
-// in the device's memory before that.
+// and takes the median of intervals of many launches. The pictures and the kernels' instructions
+// lie in the device's memory before that.
 //
-// Counters, as medians of the iterations: bytes a second that are read and written, with each pixel
-// that is needed counted once; their share of the peak rate of the device's memory; milliseconds
-// for a megapixel of the pictures. The goal of the fused kernels is a share of 0.7. Without a GPU
-// nothing is measured. PENSTOCK_BENCH_DEVICE=emulated runs the same on the CPU, to check the
-// program.
+// Counters, as medians of the iterations: bytes read and written in a second, with each needed
+// pixel counted once; their share of the peak rate of the device's memory; milliseconds for a
+// megapixel of the pictures. The goal of the fused kernels is a share of 0.7. Without a GPU nothing
+// is measured. PENSTOCK_BENCH_DEVICE=emulated runs the same on the CPU, to check the program.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -36,8 +35,8 @@ namespace cuda = penstock::cuda;
 
 constexpr Size kPicture{500, 375};
 constexpr std::size_t kPictures = 1024;
-// Google Benchmark would choose thousands: it gets the kernels' microseconds as the time of an
-// iteration that takes half a second.
+// Google Benchmark would choose thousands of iterations: it is told the kernels' microseconds as
+// the time of an iteration, but an iteration takes half a second.
 constexpr int kIterations = 3;
 
 struct Program {
@@ -46,7 +45,7 @@ struct Program {
   ElementType type;
   Layout layout;
   Size picture;
-  double counts;  // how far of 255 a value may be off before it is normalised
+  double counts;  // allowed error of a value before it is normalised, in counts of 255
 };
 
 constexpr Program kPrograms[] = {
@@ -109,11 +108,11 @@ double ValueAt(const std::byte* data, ElementType type, std::size_t i) {
   return value;
 }
 
-// How far a value may be off, in units of the output.
+// The allowed error of a value, in units of the output.
 double Limit(const Program& which) {
   if (which.type == ElementType::kU8) return which.counts;
   const double counts = which.counts / (255 * 0.224);  // the smallest deviation of the three
-  // Values reach 2.7. Allowed are one unit of binary16 at that size, or what float loses in
+  // Values reach 2.7. Allowed are one unit of binary16 at that size, or the rounding of float in
   // products and sums.
   return counts + (which.type == ElementType::kF16 ? 0x1p-9 : 1e-5);
 }

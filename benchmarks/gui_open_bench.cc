@@ -38,8 +38,8 @@ struct Times {
   double preview = 0;  // the first frame that shows the trace
   double spans = 0;    // the timeline is complete
   double done = 0;     // the analysis is complete
-  double cpu = 0;      // CPU time until that first frame, all threads
-  double drawing = 0;  // the same of the drawing thread alone
+  double cpu = 0;      // CPU time until `preview`, all threads
+  double drawing = 0;  // CPU time until `preview`, the drawing thread alone
   double memory = 0;   // bytes, peak
 };
 constexpr std::size_t kFields = sizeof(Times) / sizeof(double);

@@ -3,7 +3,7 @@
 // Cost of a frame of the timeline in a window of 1920x1080: rows, counters, arrows, map, axis, hits
 // and input, up to the triangles for OpenGL. Dear ImGui runs without a window. The time is the CPU
 // time that DrawTimeline() alone takes in the drawing thread, so other programs do not matter. The
-// CPU column is of the whole frame, with ImGui's part.
+// CPU column is for the whole frame, with ImGui's part.
 #include <benchmark/benchmark.h>
 #include <imgui.h>
 

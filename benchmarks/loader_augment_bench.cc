@@ -108,7 +108,7 @@ void BM_Fused(benchmark::State& state) {
   }
   Augmenter augmenter(program);
   out.resize(program.format().bytes());
-  // Uses sizes around the given one, as random crops have, so that no table of taps is used twice.
+  // Uses sizes around the given one, as random crops do, so that no table of taps is used twice.
   AugmentPlan varied = augmenter.Draw(info, {1, 0, 0});
   int turn = 0;
   for (auto _ : state) {

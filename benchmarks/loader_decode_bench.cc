@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decoding with the loader's decoder (whole pictures, regions, reduced) and, for comparison, with a
-// plain loop over libjpeg's rows of the whole picture. Results are compared before anything is
+// Decoding with the loader's decoder (whole pictures, regions, reduced size) and, to compare, with
+// a plain loop over libjpeg's rows of the whole picture. Results are compared before anything is
 // timed.
 //
 // Input: pictures made here (textures whose spectrum falls as 1/f, edges, sensor noise): 8 of 500 x
 // 375, quality 96 in 4:4:4 and 95 in 4:2:0 (baseline and progressive), 2 of 1920 x 1080, quality
-// 90, 4:2:0; or `--files DIR`: the *.jpg and *.JPEG of a folder, in place of these. Each picture
+// 90, 4:2:0; or with `--files DIR` the *.jpg and *.JPEG of a folder instead. Each picture
 // has 64 regions, as torchvision's RandomResizedCrop draws them (area 8 to 100 %, aspect 3:4 to
 // 4:3).
 #include <benchmark/benchmark.h>

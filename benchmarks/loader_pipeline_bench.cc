@@ -3,8 +3,8 @@
 // The whole pipeline, from files in the page cache to batches in memory. An iteration is a batch.
 // Input: 16 photo-like pictures made by the program (long side 500, quality 96, 4:4:4, about 100 KB
 // each), or the pictures under --files=DIR. Augmentation: random_resized_crop=224,flip,normalize to
-// float16 CHW. Before a configuration is timed, one epoch of it must deliver the bytes that the
-// consumer alone delivers.
+// float16 CHW. Before a configuration is timed, one epoch of it must deliver the same bytes as an
+// epoch without threads, made by the consumer alone.
 
 #include <benchmark/benchmark.h>
 

@@ -167,7 +167,7 @@ def mark_child(options):
     number = 2000
     names = {"empty": empty, "mark": with_mark, "decorated": decorated, "step": with_step, "batch": with_batch}
     times = {name: [] for name in names}
-    for _ in range(options.repeats):  # in turn, so that what drifts meets all alike
+    for _ in range(options.repeats):  # in turn, so that drifts affect all functions alike
         for name, function in names.items():
             times[name].append(timeit.timeit(function, number=number) / number * 1e9)
     print(json.dumps(times))
@@ -188,7 +188,7 @@ def measure_mark(options):
 
 
 def trace_child(options):
-    import numpy  # noqa: F401, its import is not what is measured
+    import numpy  # noqa: F401, so that its import is not measured
     import penstock
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Packer that writes a recording as agents would leave it: one chunk after the other for each
-// thread, texts before they are used, spans as they end. For measuring programs that read
-// recordings. The file is made in memory. Not thread-safe.
+// A Packer that writes a recording as agents would leave it: each thread fills one chunk after the
+// other, texts come before their first use, spans in the order of their ends. For measuring
+// programs that read recordings. The file is made in memory. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ namespace penstock::benchmarks {
 
 class RecordingFile final : public traces::Packer {
  public:
-  // `spans`: about how many will come. What does not fit is dropped and counted, as by an agent.
+  // `spans`: about how many spans will come. Spans that do not fit are dropped and counted, as by
+  // an agent.
   RecordingFile(std::filesystem::path path, std::uint64_t spans);
 
   StringId Intern(std::string_view text) override;

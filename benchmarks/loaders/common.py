@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the contenders of compare_loaders.sh share: arguments, files, and the line that they print."""
+"""Shared parts of the contenders of compare_loaders.sh: arguments, files, and the line that they print."""
 
 import argparse
 import os

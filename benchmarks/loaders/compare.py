@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs penstock-load and other loaders interleaved on the same files; prints the table of ratios.
 
-Every round runs each contender once, in random order. The ratio of penstock-load to another within
-a round counts; its median comes with the interval of the sign test (see paired_runs.py). Contenders
-that are not installed are named as missing. compare_loaders.sh is the command for this.
+Every round runs each contender once, in random order. The ratio of penstock-load to another contender
+within a round counts; its median comes with the interval of the sign test (see paired_runs.py).
+Contenders that are not installed are named as missing. compare_loaders.sh is the command for this.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def quoted(*words):
 
 
 def importable(pythons, statement):
-    """Returns the first interpreter that can import it, or None, and why the last one cannot."""
+    """Returns the first interpreter that can run the import, or None; and the reason why the last one cannot."""
     why = "give --python VENV/bin/python"
     for python in pythons:
         if not os.access(python, os.X_OK):
@@ -74,7 +74,7 @@ def build_commands(options):
     missing = {}
     if options.workers > 1:
         commands[OURS_ALONE] = (quoted(*ours, "--workers", 1), OF_PENSTOCK)
-    # A line of its own for decoding at 1/2 where that leaves enough pixels, since the pixels differ.
+    # Decoding at 1/2, where that leaves enough pixels, has a line of its own, since the pixels differ.
     commands[OURS_REDUCED] = (quoted(*ours, "--workers", options.workers, "--reduce", 1), OF_PENSTOCK)
     for name, script, statement, python in CONTENDERS:
         if options.only and not any(word in name for word in options.only):

@@ -14,7 +14,7 @@ from torchvision import transforms  # noqa: E402
 
 
 class Endless(torch.utils.data.Sampler):
-    """A new random order, again and again, so that no epoch ends while the clock runs."""
+    """Random orders without an end, so that no epoch ends while the clock runs."""
 
     def __init__(self, count):
         self.count = count

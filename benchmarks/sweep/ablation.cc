@@ -18,8 +18,8 @@ struct AblationRow {
   bool on_gpu = false;
 };
 
-// Only the part that the first operation needs is decoded, so a random crop can have a negative
-// cost.
+// Only the part that the first operation needs is decoded. So adding a random crop saves decoding
+// and can have a negative cost.
 constexpr std::array<AblationRow, 19> kRows = {{
     {"read", "", "decode,augment", ""},
     {"read + decode", "read", "augment", ""},

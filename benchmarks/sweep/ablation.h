@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ablation table: what each step of a loader costs, cumulatively and alone. Pure.
+// The ablation table: the cost of each step of a loader, cumulatively and alone. Pure.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace penstock::sweep {
 
-// The configurations, pending or unavailable, each with the one that it is compared with. `gpu`:
-// whether there is a device for copies.
+// The configurations, pending or unavailable, each with the configuration to compare it with.
+// `gpu`: whether there is a device for copies.
 [[nodiscard]] std::vector<CellResult> AblationCells(bool gpu);
 
 }  // namespace penstock::sweep

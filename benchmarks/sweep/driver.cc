@@ -8,7 +8,7 @@
 namespace penstock::sweep {
 namespace {
 
-// Prints nothing, since the table is ours.
+// Prints nothing, since penstock-sweep prints its own table.
 class Silence : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
@@ -22,7 +22,7 @@ void RunOne(benchmark::State& state, Session& session, std::size_t index) {
       state.SkipWithError(measured.error().message.c_str());
       break;
     }
-    // The time of an iteration is that of one sample.
+    // The time of an iteration is the time of one sample.
     state.SetIterationTime(measured->samples_per_s > 0 ? 1 / measured->samples_per_s : 0);
     state.counters["samples_per_s"] = measured->samples_per_s;
     if (measured->wall_s >= 0) state.counters["wall_s"] = measured->wall_s;

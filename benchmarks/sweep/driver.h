@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Google Benchmark orders the runs. Every cell is a benchmark, and each repetition is one run in a
-// process of its own. Repetitions of all cells are interleaved in random order, so that drifts
+// Lets Google Benchmark order the runs. Every cell is a benchmark, and each repetition is one run
+// in a process of its own. Repetitions of all cells are interleaved in random order, so that drifts
 // affect all of them equally. The flags of Google Benchmark work: --benchmark_filter chooses cells,
 // --benchmark_list_tests names them, --benchmark_out writes its JSON or CSV. Call this once.
 #pragma once

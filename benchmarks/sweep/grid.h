@@ -31,8 +31,8 @@ inline constexpr std::string_view kAny = "-";
 // Errors: kUsage, with the axis and the value.
 Result<Axis> ParseAxis(const std::string& name, const std::string& text);
 
-// All combinations, with the last axis changing fastest. Without workers nothing is fetched ahead:
-// cells with workers 0 that differ only in prefetch become one cell, with kAny for prefetch.
+// All combinations, with the last axis changing fastest. Without workers nothing is fetched ahead,
+// so cells with workers 0 that differ only in prefetch become one cell, with kAny for prefetch.
 //
 // Errors: kUsage for more than 10,000 combinations.
 Result<std::vector<Cell>> MakeGrid(const std::vector<Axis>& axes);

@@ -18,8 +18,8 @@ void Write(int fd, const std::string& text) {
   [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
 }
 
-// The lines, cut at the terminal's width; nothing if there are too many for it. Escapes take no
-// room on the screen, so only plain tables may be cut.
+// The lines, cut at the terminal's width; nothing if the terminal has too few lines. Escapes take
+// no room on the screen, so only tables without escapes may be cut.
 std::string Fitting(int fd, std::string text) {
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws the table again and again in place while it fills, with a progress bar below it, on a
-// terminal only. One thread.
+// Redraws the table in its place while it fills, with a progress bar below. Only on a terminal. One
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace penstock::sweep {
 
 class LiveView {
  public:
-  // `fd`: output for the table. Nothing is drawn unless it and standard error are terminals.
+  // `fd`: output for the table. Nothing is drawn unless `fd` and standard error are terminals.
   LiveView(const SweepResult& result, std::size_t runs, int fd);
-  ~LiveView();  // removes the table, so that the last one can be printed
+  ~LiveView();  // removes the table, so that the final table can be printed
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
 

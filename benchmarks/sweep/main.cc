@@ -45,7 +45,7 @@ Result<void> WriteFile(const fs::path& path, const std::string& text) {
   return WriteWhole(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
-// Checks before hours of measuring that the result can be written. Errors: kOutput.
+// Checks that the result can be written, before hours of measuring. Errors: kOutput.
 Result<void> CheckWritable(const fs::path& path) {
   if (path.empty() || path == "-") return {};
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -154,14 +154,15 @@ int Finish(const Options& options, SweepResult& result, bool own_format) {
     if (!cell.runs.empty()) return 0;
     if (cell.state == CellState::kFailed && failed == nullptr) failed = &cell;
   }
-  // Why a command failed is not known. If penstock-load failed, its source is the reason.
+  // The kind of a command's failure is not known. If penstock-load failed, the error has its kind.
   const bool source = failed != nullptr && result.mode != "command";
   return Complain({source ? failed->kind : ErrorKind::kEnvironment,
                    fmt::format("no configuration could be measured: {}",
                                failed == nullptr ? "there is none" : failed->error)});
 }
 
-// Replaces this program by penstock-load, which measures devices. Returns only if that fails.
+// Executes penstock-load, which measures devices, in place of this program. Returns only if that
+// fails.
 int MeasureDevice(const Options& options) {
   std::error_code error;
   const fs::path folder = options.programs.empty()
@@ -203,7 +204,7 @@ int Main(const std::vector<std::string>& arguments) {
   const loader::Interruption interruption;
   const auto runner = MakeRunner(*options, *result, interruption.former_mask());
   if (!runner) return Complain(runner.error());
-  // If Google Benchmark prints, we print nothing between its lines.
+  // While Google Benchmark prints, we print nothing between its lines.
   const bool theirs = std::any_of(options->benchmark_flags.begin(), options->benchmark_flags.end(),
                                   [](const std::string& flag) {
                                     return flag.rfind("--benchmark_format", 0) == 0 ||

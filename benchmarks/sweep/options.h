@@ -29,7 +29,7 @@ struct Options {
   std::optional<std::regex> pattern;
   std::filesystem::path json;  // "-": standard output, empty: none
   std::filesystem::path csv;
-  std::filesystem::path device_costs;  // file for device costs, measured instead; empty: no
+  std::filesystem::path device_costs;  // file: measures device costs instead; empty: no
   std::filesystem::path keep;          // folder for traces
   std::filesystem::path programs;      // folder of penstock, penstock-load and penstock-record
   std::vector<std::string> benchmark_flags;

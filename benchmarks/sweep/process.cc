@@ -43,7 +43,7 @@ class Pipe {
   [[nodiscard]] bool open() const { return ends_[0] >= 0; }
   void CloseWriter() { Close(ends_[1]); }
 
-  // Reads what is there, without waiting.
+  // Reads the available bytes without waiting.
   void Take() {
     std::array<char, 65536> buffer;
     while (open()) {
@@ -121,7 +121,7 @@ Result<Finished> RunProcess(const std::vector<std::string>& argv, const ProcessL
   err.CloseWriter();
   Finished finished;
   Clock::time_point kill_at = Clock::time_point::max();
-  // Does not wait for the end of the pipes, which may be held by what the program leaves running.
+  // Does not wait for the end of the pipes: processes that outlive the program may hold them.
   while (::waitpid(*pid, &finished.status, WNOHANG) == 0) {
     std::array<pollfd, 2> ready{{{out.reader(), POLLIN, 0}, {err.reader(), POLLIN, 0}}};
     ::poll(ready.data(), ready.size(), kTickMs);  // a closed pipe is -1, which poll() skips

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a program and keeps what it prints. Calls are independent of each other.
+// Runs a program and keeps its output. Calls are independent of each other.
 #pragma once
 
 #include <csignal>
@@ -26,7 +26,7 @@ struct Finished {
   double wall_s = 0;
 };
 
-// Runs argv[0] (searched in PATH if it has no slash) in a process group of its own with nothing on
+// Runs argv[0] (searched in PATH if it has no slash) in a process group of its own with an empty
 // standard input. When `stop` is requested or the time is up, the group gets SIGINT, and SIGKILL
 // ten seconds later.
 //
@@ -35,7 +35,7 @@ struct Finished {
 Result<Finished> RunProcess(const std::vector<std::string>& argv, const ProcessLimits& limits,
                             const std::stop_token& stop);
 
-// Says how it ended: "status 3", "killed by signal 9", "time was up"; empty for status 0.
+// Says how a program ended: "status 3", "killed by signal 9", "time was up"; empty for status 0.
 [[nodiscard]] std::string EndOf(const Finished& finished);
 
 // The last line of `text` that is not blank.

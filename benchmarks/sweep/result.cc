@@ -17,8 +17,8 @@
 namespace penstock::sweep {
 namespace {
 
-// The value of an axis in a cell as a number; `otherwise` if there is no such axis or it makes no
-// difference.
+// The value of an axis in a cell as a number; `otherwise` if there is no such axis or its value
+// makes no difference in the cell.
 double ValueOf(const SweepResult& result, const Cell& cell, std::string_view axis,
                double otherwise) {
   for (std::size_t a = 0; a < result.axes.size(); ++a) {
@@ -103,7 +103,7 @@ std::string UsualBottleneck(const std::vector<Measurement>& runs) {
   return usual;
 }
 
-// Appends the recordings of the runs, in their order; "" for a run without.
+// Appends the recordings of the runs, in their order; "" for a run without a recording.
 void AppendTraces(std::string& out, const std::vector<Measurement>& runs) {
   const auto kept = [](const Measurement& run) { return !run.trace.empty(); };
   if (std::none_of(runs.begin(), runs.end(), kept)) return;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The result of a sweep, what follows from it, and its files. Values.
+// The result of a sweep, the choices that follow from it, and its files. Values.
 //
 // JSON, schema "penstock.sweep/1"; keys stay, keys may be added. Rates in samples per second, times
-// in seconds. A figure that is not known is left out; a cell without runs has no "samples_per_s".
+// in seconds. Unknown figures are left out; a cell without runs has no "samples_per_s".
 //
 //   { "schema": "penstock.sweep/1", "mode": "loader|command|ablation",
-//     "subject": ["penstock-load", "DATA", ...],     the command without what is varied
+//     "subject": ["penstock-load", "DATA", ...],     the command without the varied options
 //     "figure": "samples_per_s", "repeats": 3, "interrupted": false,
 //     "machine": {"cores": 2, "cpu": "..."},
 //     "axes": [{"name": "workers", "values": ["0", "1"]}],
@@ -67,11 +67,11 @@ struct Spread {
 // Requires: at least one run.
 [[nodiscard]] Spread SpreadOf(const std::vector<Measurement>& runs);
 
-// The cells that matter, as indices.
+// The chosen cells, as indices.
 struct Choice {
   std::size_t best = 0;            // highest median
-  std::size_t suggested = 0;       // the cheapest whose median is within the tie of the best
-  std::vector<bool> within_noise;  // not the best, but its runs overlap those of the best
+  std::size_t suggested = 0;       // the cheapest with a median within the tie of the best
+  std::vector<bool> within_noise;  // by cell: not the best, but its runs overlap the best's
 };
 
 struct SweepResult {
@@ -85,15 +85,16 @@ struct SweepResult {
   std::vector<CellResult> cells;
 };
 
-// The cheapest cell has the fewest workers, then the least memory for batches (batch size times
-// prefetch, and times the workers if each prefetches for itself, as in PyTorch), then comes first
-// in the grid. Only cells without a failed run count.
+// The cheapest cell has the fewest workers. Among cells with as many workers it has the least
+// memory for batches (batch size times prefetch, and times the workers if each prefetches for
+// itself, as in PyTorch), and among these it comes first in the grid. Only cells without a failed
+// run count.
 //
 // nullopt if no cell was measured, and for an ablation, whose cells do different work.
 [[nodiscard]] std::optional<Choice> Choose(const SweepResult& result);
 
-// The figures of an ablation for each cell: thread seconds of one sample, and how much more that is
-// than in the cell `against`. nullopt if the cell was not measured.
+// The figures of an ablation for each cell: thread seconds for one sample, and the difference from
+// the cell `against`. nullopt if the cell was not measured.
 struct Increment {
   double seconds_per_sample = 0;
   std::optional<double> added;

@@ -15,8 +15,8 @@
 namespace penstock::sweep {
 namespace {
 
-// One line that says how a program ended and what it printed last. The latter is left out if we
-// ended it, since it is not the reason then.
+// One line that says how a program ended and what it printed last. If we ended the program because
+// its time was up, the last output is not the reason and is left out.
 std::string Story(const std::string& program, const Finished& finished) {
   std::string said;
   if (!finished.timed_out) said = LastLine(finished.err.empty() ? finished.out : finished.err);
@@ -32,7 +32,7 @@ Result<double> Number(const simdjson::dom::element& object, const char* pointer)
   return value;
 }
 
-// After exit status 2 or 3 of our own programs the next run would end in the same way.
+// If one of our own programs ends with status 2 or 3, the next run would end in the same way.
 ErrorKind KindOf(const Finished& finished) {
   if (!WIFEXITED(finished.status)) return ErrorKind::kInput;
   switch (WEXITSTATUS(finished.status)) {
@@ -71,7 +71,7 @@ Result<Measurement> LoaderRunner::Run(const Cell& cell, const std::stop_token& s
   const Result<double> rate = Number(object, "/samples_per_s");
   if (!rate) return Fail(ErrorKind::kInput, "penstock-load: " + rate.error().message);
   Measurement measurement;
-  // The rate without the start of the threads and the first batch, if that is known.
+  // The rate without the start of the threads and the first batch, if the report has it.
   const double steady = Number(object, "/steady_samples_per_s").value_or(0);
   measurement.samples_per_s = steady > 0 ? steady : *rate;
   measurement.wall_s = finished->wall_s;

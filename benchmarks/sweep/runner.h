@@ -23,8 +23,8 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // Runs the cell once. Errors: kInput if this run failed (others may not); kUsage and kEnvironment
-  // if every run would.
+  // Runs the cell once. Errors: kInput if this run failed but others may succeed; kUsage and
+  // kEnvironment if every run would fail.
   virtual Result<Measurement> Run(const Cell& cell, const std::stop_token& stop) = 0;
 };
 
@@ -45,7 +45,7 @@ struct CommandOptions {
   std::filesystem::path record;       // penstock-record
   std::filesystem::path penstock;     // for `penstock report`
   std::string overrides;              // for all runs: "pin=1"
-  std::optional<std::regex> pattern;  // its group is the figure; without it, the report's
+  std::optional<std::regex> pattern;  // its group is the figure; nullopt: the report's rate is
   std::filesystem::path keep;         // folder for the traces; empty: they are removed
   std::vector<std::string> command;
 };

@@ -17,7 +17,7 @@ Result<void> Session::WarmUp(unsigned runs) {
   for (unsigned run = 0; run < runs && first != result_.cells.end(); ++run) {
     if (stop_.stop_requested()) break;
     const Result<Measurement> measured = runner_.Run(first->cell, stop_);
-    // An error of this configuration alone will be found when it is measured.
+    // An error of this configuration alone does not matter here: Measure() will find it.
     if (!measured && measured.error().kind != ErrorKind::kInput && !stop_.stop_requested()) {
       fatal_ = measured.error();
       return tl::unexpected<Error>(measured.error());

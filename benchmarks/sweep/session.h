@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does the runs of a sweep, keeps their results and shows them meanwhile. One thread.
+// Does the runs of a sweep, keeps their results, and shows them after each run. One thread.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ class Session {
   // `view` is called after each run that counted or failed. Keeps the references.
   Session(SweepResult& result, Runner& runner, std::stop_token stop, std::function<void()> view);
 
-  // Runs the first cell that can be measured `runs` times and forgets the figures. After that page
-  // cache, clocks and compiled Python modules are as they will be.
+  // Runs the first cell that can be measured `runs` times and forgets the figures. After that the
+  // page cache, clocks and compiled Python modules are in the state of later runs.
   //
-  // Errors: only those after which no run can succeed.
+  // Errors: only errors after which no run can succeed.
   Result<void> WarmUp(unsigned runs);
 
   // Measures a cell once more. A cell that has failed is not run again. After an interruption, or
-  // an error that every run would have, nothing is run.
+  // after an error that every run would have, no cell is run.
   //
   // Returns the measurement, or an error that says why there is none.
   Result<Measurement> Measure(std::size_t index);

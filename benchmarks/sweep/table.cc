@@ -42,8 +42,8 @@ std::size_t Width(std::string_view text) {
   }));
 }
 
-// Puts columns side by side, each as wide as its widest text. Those in `left` are aligned to the
-// left.
+// Puts columns side by side, each as wide as its widest text. Columns in `left` are aligned to the
+// left, the others to the right.
 std::vector<std::string> Align(const std::vector<TextRow>& rows, const std::vector<bool>& left) {
   std::vector<std::size_t> widths(left.size(), 0);
   for (const TextRow& row : rows) {
@@ -192,7 +192,7 @@ std::string RenderMatrix(const SweepResult& result, const TableStyle& style) {
 
 namespace {
 
-// A warning if a command ignores DataLoader's arguments, so that every cell measured the same.
+// A warning if the command ignores DataLoader's arguments: then every cell has measured the same.
 std::string IgnoredOverride(const SweepResult& result) {
   const auto axis = std::find_if(result.axes.begin(), result.axes.end(),
                                  [](const Axis& one) { return one.name == "workers"; });

@@ -13,7 +13,7 @@ struct TableStyle {
   bool colour = false;
 };
 
-// One line for each cell, in the order of the grid, with what was measured so far.
+// One line for each cell, in the order of the grid, with the measurements so far.
 [[nodiscard]] std::string RenderTable(const SweepResult& result, const TableStyle& style);
 
 // A table of medians over the first two axes with more than one value, with one block for each
