@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Findings and what is written of them: every id that a document names is a rule's, every rule is documented, every
-command that a document shows is one that the programs have, every link leads somewhere."""
+"""The documents and the programs agree: every finding that a document names is a rule's, every rule is documented,
+the programs have every command that a document shows, and every link leads somewhere."""
 
 import pathlib
 import re
@@ -16,12 +16,12 @@ DOCUMENTS = [ROOT / "README.md", *GUIDES]
 ID = re.compile(r'finding\.id = "([^"]+)"')
 NAMED = re.compile(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`")  # in code, words joined by hyphens
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
-# What is written in the same way and is none: programs.
+# Names written in the same way that are no findings: programs.
 OTHERS = re.compile(r"penstock-[a-z]+|libturbojpeg-\w+")
 
 
 def rules():
-    """file -> ids that it sets."""
+    """{file: ids of the findings that it makes}."""
     return {path: ID.findall(path.read_text(encoding="utf-8")) for path in (ROOT / "analyzer/advice").glob("*.cc")}
 
 
@@ -95,7 +95,7 @@ class Findings(unittest.TestCase):
 
 
 class Checks(unittest.TestCase):
-    """The checks refuse what they must."""
+    """The checks refuse wrong names."""
 
     def test_a_name_that_is_no_finding_is_seen(self):
         self.assertEqual(named("see `too-few-workers`, `no-such-thing` and `penstock-record`"),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/gpu_check.sh without a GPU, and what it claims of results: scripts/gpu/check.py."""
+"""scripts/gpu_check.sh without a GPU, and its claims about results: scripts/gpu/check.py."""
 
 import contextlib
 import io
@@ -54,7 +54,7 @@ class CheckTest(unittest.TestCase):
                            span("h2d", "H2D pageable", 0, 5), span("h2d", "H2D pageable", 9, 5),
                            span("h2d", "H2D pinned", 20, 5))
         self.assertEqual(0, self.run_check("copies", trace, "pageable")[0])
-        # Calls of the program, among them those of its model, stand beside the device's copies.
+        # Calls of the program, such as those of its model, stand beside the device's copies.
         beside = self.write("beside.jsonl", *(span("h2d", "to:cuda", 30 + i, 1) for i in range(5)),
                             span("h2d", "H2D pinned", 20, 5))
         self.assertEqual(0, self.run_check("copies", beside, "pinned")[0])
@@ -129,7 +129,7 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(1, self.run_check("digests", "x", paths[0], paths[2])[0])
 
     def test_a_costly_level_fails(self):
-        # A penstock of our own that slows what it records by a fifth at the level cupti.
+        # A stand-in for penstock that slows the recorded program by a fifth at the level cupti.
         train = self.folder / "train"
         train.write_text('#!/bin/sh\necho "{\\"samples_per_s\\": ${RATE:-100}}"\n', encoding="utf-8")
         fake = self.folder / "penstock"
@@ -187,7 +187,7 @@ class ScriptTest(unittest.TestCase):
 
     def test_a_gpu_that_is_skipped_and_pictures_that_are_missing_fail(self):
         self.machine()
-        # A test that skips unless it must not; a machine that refuses compute-sanitizer.
+        # A test that skips unless PENSTOCK_REQUIRE_GPU forbids it; a machine that refuses compute-sanitizer.
         self.stand_in("compute-sanitizer", "echo '========= Error: Device not supported'; exit 1")
         self.stand_in("build/tests/loader_device_gpu_test", '[ "$PENSTOCK_REQUIRE_GPU" = 1 ] && exit 1; exit 0')
         self.stand_in("build/bin/cuda_augment_bench", "exit 1")
@@ -208,11 +208,11 @@ class ScriptTest(unittest.TestCase):
         self.assertEqual(["kernels", "loader", "agent", "cost"],
                          re.findall(r"^ +(\w+): \d+ s$", done.stdout, re.MULTILINE))
         self.assertIn("\nkernels, loader, agent, cost: all claims", done.stdout)
-        # One for all sections, and one of large pictures for gpu-hybrid.
+        # One set for all sections, and one of large pictures for gpu-hybrid.
         self.assertEqual(2, sum("make-set" in call for call in calls), calls)
 
     def test_a_section_runs_apart_and_makes_what_it_needs(self):
-        # Of what all of them call: what is called in each alone, and whether it needs pictures.
+        # For each section: a call that no other section makes, and whether the section needs pictures.
         marks = {"kernels": ("cuda_augment_bench ", False), "loader": ("penstock-sweep ", True),
                  "agent": ("check.py copies", True), "cost": ("check.py cost", True)}
         for only, (own, pictures) in marks.items():

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the headers of the tree alone: each must include what it uses.
 
-Sets of includes that many headers have in common are compiled once and read in before each of these.
-That hides nothing: what is read in is what the header includes anyway, itself or through headers that
-are checked too. clang++ reads such a set in half the time that g++ takes.
+Sets of includes that many headers have in common are compiled once and read in before each of these
+headers. That hides no error, since the header includes the whole set anyway, itself or through headers
+that are checked too. clang++ reads such a set in half the time that g++ takes.
 
-With --built only those that the build did not compile alone already: in a build where each source is
-compiled on its own (not in a unity build), a header that its source includes before anything else was.
+With --built, headers that the build has compiled alone already are left out: if each source is compiled on
+its own (not in a unity build), that is every header that its source includes before anything else.
 Run: headers.py --compiler g++ [--root DIR] [--built] [--skip PREFIX]... [-- FLAGS...]
 """
 
@@ -24,13 +24,13 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import lint  # noqa: E402
 
-# In headers of ours: what one from outside costs to compile, and to write a compiled set.
+# In units of one header of ours: the cost of compiling a header from outside, and of writing a compiled set.
 OUTSIDE = 4
 WRITING = 40
 
 
 def command(compiler, flags, root, language):
-    """The command for a header, with what every program of ours is compiled with."""
+    """The command for a header, with the options of all our programs."""
     standard = "c++20" if language == "c++" else "gnu11"
     return [compiler, "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", '-DPENSTOCK_VERSION="0"',
             *flags, f"-I{root}", f"-std={standard}"]
@@ -39,7 +39,7 @@ def command(compiler, flags, root, language):
 def compile_alone(compiler, flags, root, header, language, before=None):
     """The compiler's complaints about a source that holds nothing but this header; "" if none.
 
-    before: what compile_first() made, or none.
+    before: the result of compile_first(), or None.
     """
     ahead = ["-include", str(before)] if before else []
     done = subprocess.run(
@@ -50,7 +50,7 @@ def compile_alone(compiler, flags, root, header, language, before=None):
 
 
 def headers_of_c(root, names):
-    """What the C sources of the tree include: such a header is C, not C++."""
+    """Headers that C sources of the tree include: they are C, not C++."""
     found = set()
     for name in names:
         if name.endswith(".c"):
@@ -76,9 +76,9 @@ def compiled_by_their_sources(root, names):
 
 
 def includes(text):
-    """What a header includes whatever the system, as written; None if any include stands below other code.
+    """Includes of a header that are in no #if, as written; None if an include stands below other code.
 
-    Code above an include would see more than it does alone, if all includes were read before it.
+    If all includes were read first, code above an include would see more than it does alone.
     """
     found = set()
     nesting = 0
@@ -99,7 +99,7 @@ def includes(text):
 
 
 def all_includes(root, headers):
-    """{header: all that it includes, through others too}, but for those where includes() cannot say."""
+    """{header: all that it includes, directly or not}, without headers for which includes() gives None."""
     direct = {f'"{header}"': includes(lint.read_text(root / header) or "") for header in headers}
     whole = {}
 
@@ -107,7 +107,7 @@ def all_includes(root, headers):
         if name not in direct:
             return set()
         if name not in whole:
-            whole[name] = None  # a circle: the compiler will tell
+            whole[name] = None  # for a circle; the compiler reports it
             found = direct[name]
             for below in sorted(found or ()):
                 more = follow(below)
@@ -119,9 +119,9 @@ def all_includes(root, headers):
 
 
 def worth_compiling_first(whole):
-    """{header: the set of includes to read in before it, or none} and these sets.
+    """({header: the set of includes to read in before it, perhaps empty}, these sets).
 
-    Each is all that some header needs. Greedy: next comes the set that saves the most.
+    Each set is a header and all that it includes, or one outside header. Greedy: next comes the set that saves most.
     """
     sets = {frozenset(found | {f'"{header}"'}) for header, found in whole.items()}
     sets |= {frozenset({name}) for found in whole.values() for name in found if name[0] == "<"}
@@ -145,7 +145,7 @@ def worth_compiling_first(whole):
 
 
 def compile_first(compiler, flags, root, folder, ahead):
-    """A header that includes all of `ahead`, beside its compiled form; none if that does not compile."""
+    """Makes a header that includes all of `ahead`, and its compiled form beside it; None if it does not compile."""
     header = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "first.h"
     header.write_text("".join(f"#include {name}\n" for name in sorted(ahead)), encoding="utf-8")
     done = subprocess.run(
@@ -155,7 +155,7 @@ def compile_first(compiler, flags, root, folder, ahead):
 
 
 def check(compiler, flags, root, skip=(), built=False):
-    """Yields (header, complaints), complaints "" for a good one."""
+    """Yields (header, complaints); complaints are "" for a good header."""
     names = lint.list_files(root)
     in_c = headers_of_c(root, names)
     done = compiled_by_their_sources(root, names) if built else set()

@@ -3,8 +3,9 @@
 """Checks of the tree that a compiler does not make: layers, sizes, licences, words, empty tests,
 names that Python code uses and nothing defines, citations and links that lead nowhere.
 
-Each rule is a generator over one file that yields (line, message); lint_test.py shows each of them
-a file that it must refuse. check_numbers() compares a file with the documents it cites. Run: lint.py [--root DIR] [--clang-format PROGRAM].
+Each rule is a generator over one file that yields (line, message); lint_test.py shows each rule a file
+that it must refuse. check_numbers() compares a file with the documents it cites.
+Run: lint.py [--root DIR] [--clang-format PROGRAM].
 """
 
 import argparse
@@ -19,7 +20,7 @@ import sys
 
 FOLDERS = ("traces", "agent", "cuda", "loader", "analyzer", "gui", "benchmarks", "tests")
 
-# The rooms of the analyzer, from facts to pages: what each may include besides traces/.
+# The folders of the analyzer, from facts to pages: what each may include besides traces/.
 ANALYZER_ROOMS = {
     "words": (),
     "stats": (),
@@ -39,10 +40,10 @@ ANALYZER_ROOMS = {
     "main": ("words", "doctor", "report", "tune", "plan", "advice", "whatif", "diagnosis", "ranks"),
 }
 
-# What everybody else sees of traces/: its face, but neither of the two shapes of a trace.
+# What other folders may include of traces/: its interface, but neither recordings nor packed traces.
 TRACES = ("traces/", "traces/base/")
 
-# The rooms of the loader: what each may include of the loader, and beneath it.
+# The folders of the loader: what each may include of the loader, and of the layers below.
 LOADER_ROOMS = {
     "random": ((), ()),
     "source": ((), TRACES),
@@ -59,19 +60,19 @@ LOADER_ROOMS = {
              ("cuda/", *TRACES)),
 }
 
-# What the two shapes of a trace know of traces/: headers alone, so that they stay beneath it.
+# What traces/packed/ and traces/recording/ may include of traces/: only headers, so that they stay below it.
 EVENTS = ("traces/base/", *(f"traces/{name}.h" for name in (
     "call_rows", "clock", "density", "event", "order", "output_place", "pack", "preview", "trace", "wire", "wire_records")))
 
-# What the agent shares with the readers of its bytes.
+# The headers that the agent shares with the readers of its bytes.
 WIRE = tuple(f"traces/{name}.h" for name in ("wire", "wire_records", "native_bridge", "hide_secrets"))
 
-# What penstock-record sees of the rest, and what its rooms see of its top.
+# What penstock-record may include of other folders, and what its own folders may include of its top.
 RECORD = (*TRACES, "traces/recording/", "agent/core/rank_env.h", "agent/core/segment.h", "agent/core/staging.h")
 RECORD_TOP = ("agent/record/detach.h", "agent/record/options.h", "agent/record/overrides.h")
 
-# The rooms of the dashboard. Those of the model know each other and its top, but no cycle; those of
-# the views know what all of them share.
+# The folders of the dashboard. Those of the model may include each other and the model's top, but without
+# a cycle. Those of the views may include the parts that all views share.
 MODEL_ROOMS = {
     "words": (),
     "timeline": ("gui/model/words/", "gui/model/counters.h", "gui/model/lines.h"),
@@ -89,7 +90,7 @@ VIEW_ROOMS = {
 VIEWS = ("gui/views/", *(f"gui/views/{room}/" for room in VIEW_ROOMS))
 
 # Who may include what; the longest matching prefix on the left counts. A name that ends in "/" is
-# a folder, without the folders in it that stand on the left too. Every folder may include itself;
+# a folder, without those of its folders that stand on the left too. Every folder may include itself;
 # "*" is everything but benchmarks and tests.
 LAYERS = {
     "traces/base/": (),
@@ -99,7 +100,7 @@ LAYERS = {
     "traces/capi/": TRACES,
     "traces/exchange/": TRACES,
     "traces/main/": (*TRACES, "traces/exchange/"),
-    # libpenstock_agent.so: bytes are shared, code is not, but for one pure function.
+    # libpenstock_agent.so shares bytes with the readers, but no code except one pure function.
     "agent/": (*WIRE, "agent/core/", "agent/gpu/", "agent/hooks/", "agent/system/"),
     "agent/core/": (*WIRE, "agent/system/", "agent/gpu/deliveries.h"),
     "agent/gpu/": (*WIRE, "agent/core/", "agent/hooks/hook.h", "agent/system/"),
@@ -129,21 +130,21 @@ LAYERS = {
     "tests/": ("*", "benchmarks/"),
 }
 
-# The agent is loaded into programs that know nothing of libstdc++: these parts of the C++ library
-# are headers only; everything else with a C++ name needs its shared library sooner or later.
+# The agent is loaded into programs without libstdc++. These parts of the C++ library are headers only;
+# all other parts may need the shared library.
 AGENT_CXX_HEADERS = {
     "array", "atomic", "bit", "cerrno", "climits", "concepts", "cstdarg", "cstddef", "cstdint",
     "cstring", "ctime", "initializer_list", "limits", "new", "type_traits", "utility",
 }
 
-# What gui/model/ must not see.
+# Headers that gui/model/ must not include.
 WINDOW_HEADERS = ("imgui", "backends/imgui", "GLFW/", "GL/", "EGL/")
 
 SOURCE_LINES, HEADER_LINES = 800, 250
 SOURCES, HEADERS = (".cc", ".c", ".cu", ".py", ".sh"), (".h", ".cuh")
 LICENSED = (*SOURCES, *HEADERS, ".cmake", "CMakeLists.txt")
 
-# Hosts that text of ours may name. Anything else that looks like one is refused: it would be a
+# Hosts that text of ours may name. Any other text that looks like a host is refused: it would be a
 # package registry, a mirror or some workplace's machine.
 HOSTS = ("apache.org", "spdx.org", "github.com", "pytorch.org", "nvidia.com", "kernel.org",
          "man7.org", "perfetto.dev", "json-schema.org", "example.com", "example.org", "ieee.org",
@@ -164,7 +165,7 @@ CLAIM = re.compile(r"\b(?:EXPECT|ASSERT|ADD_FAILURE|FAIL|GTEST_SKIP)\w*\s*\(|"
                    r"\b(?:Expect|Check|Assert|Verify)\w*\s*\(")
 PY_CLAIM = re.compile(r"_?(?:assert|check|expect|verify|fail|raises)", re.I)
 
-# A Markdown file that text names: not in quotes (then it is code), nor the end of a longer path.
+# A Markdown file that text names. A name in quotes (code) or at the end of a longer path does not count.
 DOCUMENT = re.compile(r"(?<![\w./\-\"'$}*>])((?:[\w.-]+/)*[\w-][\w.-]*\.md)\b(?![\w/\"'])")
 LINK = re.compile(r"\]\(([^)\s#]*)(?:#[^)]*)?\)")
 
@@ -174,15 +175,15 @@ CITED = re.compile(r"(%s)(?:,? (\d+(?:\.\d+)?)\b)?((?:,? (?:and )?(?:[RF]\d+|\d+
 NUMBER = re.compile(r"\b[RF]\d{1,2}(?!\d)")
 DEFINED = re.compile(r"^(?:\| ([RF]\d+) \||#+ (\d+(?:\.\d+)?)\.? )", re.M)
 
-# Where the analyzer may hold a sentence: the table of words, and what is written in English only, that
-# is the command line and the doctor. All else concludes in statements.
+# Where the analyzer may hold a sentence: the table of words, and the parts in English only (the command
+# line and the doctor). All other code concludes in statements.
 ENGLISH_PAGES = re.compile(r"analyzer/(?:words/|main/|doctor/|report/fail_on\.(?:cc|h)$)")
 LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"')
 LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*')
 WORDS = re.compile(r"\b[A-Za-z][a-z']+[,:;]? [a-z][a-z']*[,:;]? [a-z]{2,}")  # three in a row
-FAILURE = re.compile(r"\b(?:Fail|PENSTOCK_CHECK|static_assert)\(")  # for the command line, or for us
+FAILURE = re.compile(r"\b(?:Fail|PENSTOCK_CHECK|static_assert)\(")  # messages for the command line, or for us
 
-# Ways to look into a text. What Render() and English() return is shown, and nothing else.
+# Ways to look into a text. The results of Render() and English() may only be shown.
 LOOKS = r"(?:find\w*|rfind|starts_with|ends_with|contains|compare|substr|front|back|remove_\w+|replace|erase)\("
 RENDERED = re.compile(r"\b(?:English|Render)\(")
 LOOKED_INTO = re.compile(r"\s*(?:[=!]=|\.%s|\[)" % LOOKS)
@@ -190,7 +191,7 @@ COMPARED = re.compile(r'[=!]= *"[^"\n]*[a-z] [a-z]|"[^"\n]*[a-z] [a-z][^"\n]*" *
                       r'\.(?:find|rfind|starts_with|ends_with|contains|compare)\( *"[^"\n]*[a-z] [a-z]')
 MESSAGE_TEXT = re.compile(r"(?:\.|->)(?:english|chinese)\b")
 
-# What Python code finds without binding it.
+# Names that Python code has without binding them.
 GIVEN_NAMES = {*dir(builtins), "__file__", "__path__", "__module__", "__qualname__"}
 
 
@@ -218,7 +219,7 @@ def may_include(path, target):
     for allowed in (layer, *LAYERS[layer]):
         if allowed == "*" and not target.startswith(("benchmarks/", "tests/")):
             return True
-        # A folder stands for its own files, not for a nested layer: agent/ not for its collector.
+        # A folder stands for its own files, not for a nested layer: agent/ does not stand for agent/record/.
         if target == allowed or (allowed.endswith("/") and target.startswith(allowed)
                                  and (allowed not in LAYERS or layer_of(target) == allowed)):
             return True
@@ -303,7 +304,7 @@ def rule_unfinished(path, text, _exists):
 
 
 def python_claim(node):
-    """An assert statement, or a call of something named like one."""
+    """Whether a node is an assert statement, or a call of a function with such a name."""
     if isinstance(node, ast.Call):
         called = node.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
@@ -345,7 +346,7 @@ def scopes(table):
 
 
 def undefined_names(text):
-    """Global names that a Python module uses and neither binds, imports nor is given."""
+    """Global names that a Python module uses but neither binds nor imports, and that are not given."""
     bound, used = set(), set()
     module = symtable.symtable(text, "module", "exec")
     for scope in scopes(module):
@@ -404,7 +405,7 @@ def rule_citations(path, text, exists):
 
 
 def end_of_call(text, begin):
-    """Where the parenthesis at text[begin] closes; the end of the text if it does not."""
+    """The place at which the parenthesis at text[begin] closes; the end of the text if it stays open."""
     depth = 0
     for found in re.finditer(r'"(?:\\.|[^"\\\n])*"|[()]', text[begin:]):
         depth += {"(": 1, ")": -1}.get(found.group(0), 0)
@@ -414,7 +415,7 @@ def end_of_call(text, begin):
 
 
 def rule_sentences(path, text, _exists):
-    """The analyzer concludes in statements: their words stand in analyzer/words/, in both languages."""
+    """The analyzer concludes in statements; the words for statements stand in analyzer/words/, in both languages."""
     if not path.startswith("analyzer/") or not path.endswith((".cc", ".h")) or ENGLISH_PAGES.match(path):
         return
     code = without_comments(text)
@@ -441,7 +442,7 @@ def rule_rendered(path, text, _exists):
         named = re.search(r"(?:std::string|auto&?|std::string_view) (\w+)(?: = |\()(?:\w+::)*$", code[:found.start()])
         if not named or not after.lstrip(") ").startswith(";"):
             continue
-        # The variable, to the end of its function.
+        # The variable's scope: to the end of its function.
         scope = re.split(r"^}", after, maxsplit=1, flags=re.M)[0]
         used = re.search(r"(?<![\w.>])%s(?:\s*[=!]= |\.%s)|[=!]= %s\b" % (named.group(1), LOOKS, named.group(1)), scope)
         if used:
@@ -461,7 +462,7 @@ RULES = (rule_layers, rule_size, rule_pragma_once, rule_licence, rule_hosts, rul
 
 
 def list_files(root):
-    """Paths of the tree's files, relative: what git knows or would add; without git, all."""
+    """Relative paths of the tree's files: those that git knows or would add; without git, all."""
     try:
         # safe.directory: a container often runs as another user than the one who cloned.
         out = subprocess.run(["git", "-c", f"safe.directory={root}", "ls-files", "-z", "--cached",
@@ -509,7 +510,7 @@ def check(root, rules=RULES):
 
 
 def undefined_numbers(path, text, defined):
-    """Yields (line, message) for what `text` cites by number and `defined` (document -> numbers) lacks."""
+    """Yields (line, message) for each number that `text` cites and `defined` ({document: numbers}) lacks."""
     lines = [re.sub(r"^\s*(?://|#|/?\*)?\s*", "", line) for line in text.splitlines()]
     if path == NUMBERED[0]:
         for number, line in enumerate(lines, 1):
@@ -530,7 +531,7 @@ def undefined_numbers(path, text, defined):
 
 
 def check_numbers(root):
-    """Yields (path, line, message) for rules, faults and sections that are cited and not defined."""
+    """Yields (path, line, message) for cited rules, faults and sections that no document defines."""
     defined = {name: {first or second for first, second in DEFINED.findall(read_text(root / name) or "")}
                for name in NUMBERED if (root / name).is_file()}
     for name in list_files(root) if defined else ():
@@ -539,11 +540,11 @@ def check_numbers(root):
 
 
 def check_format(root, program):
-    """Yields what clang-format would change, one line per file."""
+    """Yields each file that clang-format would change."""
     names = [name for name in list_files(root) if name.endswith((".cc", ".c", ".cu", *HEADERS))]
     for at in range(0, len(names), FORMATTED_AT_ONCE):
         some = names[at:at + FORMATTED_AT_ONCE]
-        # To start the program takes longer than to read a file.
+        # Starting the program takes longer than reading a file.
         done = subprocess.run([program, "--style=file", "--dry-run", "--Werror", *some], cwd=root,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         if done.returncode != 0:

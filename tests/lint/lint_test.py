@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows every lint rule what it must refuse and what it must let pass.
+"""Shows every lint rule files that it must refuse and files that it must let pass.
 
 A check that cannot fail is a defect: a rule without a case here fails EveryRuleHasACase.
 """
@@ -35,14 +35,14 @@ def lines(count):
     return SPDX + "int x;\n" * (count - 1)
 
 
-# Words that must not stand in the tree, in parts.
+# Words that must not stand in the tree, so they are put together from parts.
 REGISTRY = "packages.some-registry" + ".org"
 MACHINE = "/" + "work" + "/main"
 HOME = "/" + "root" + "/.cache"
 LATER = "TO" + "DO"
 ABSENT = "docs/missing" + ".md"
 
-# rule -> (path, text) that it refuses
+# {rule: files (path, text) that the rule refuses}
 BAD = {
     lint.rule_layers: [
         ("traces/reader.cc", include("analyzer/stats/quantile.h")),
@@ -169,7 +169,7 @@ BAD = {
     ],
 }
 
-# What every rule lets pass.
+# Files that every rule lets pass.
 GOOD = [
     ("traces/reader.cc", include("traces/wire.h") + "#include <string>\n"),
     ("agent/hooks/hooks_posix.cc", include("traces/wire.h") + '#include "agent/system/sys.h"\n#include <errno.h>\n'

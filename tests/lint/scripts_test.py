@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The helpers that the scripts stand on: package check, images, verdict, paired runs, span counts, loaders,
-pictures."""
+"""The helpers of the scripts: package check, images, verdict, paired runs, span counts, loaders, pictures."""
 
 import collections
 import contextlib
@@ -53,7 +52,7 @@ class InFolder(unittest.TestCase):
 
 
 class DepsTest(InFolder):
-    """Against a dpkg-query and an apt-get of our own: nothing is installed."""
+    """Runs with stand-ins for dpkg-query and apt-get, so nothing is installed."""
 
     def deps(self, *groups, installed="", apt_status=0, system="debian 12"):
         tools = {
@@ -258,7 +257,7 @@ class TestScriptTest(InFolder):
 
 
 class MediaCountsTest(unittest.TestCase):
-    """What a program said against what its trace holds: each call once, all frames."""
+    """Compares the counts of a program with its trace: each call once, all frames."""
 
     SAID = {"spans": {"decode": {"av.to_ndarray": 2}}, "used": 2, "decoded": 5}
 
@@ -270,7 +269,7 @@ class MediaCountsTest(unittest.TestCase):
 
     def test_exact_counts_pass(self):
         self.assertEqual([], self.wrong())
-        self.assertEqual([], self.wrong(native=7))  # those that opening a file decodes
+        self.assertEqual([], self.wrong(native=7))  # frames that opening a file decodes
 
     def test_calls_that_are_missing_or_told_twice_fail(self):
         self.assertEqual(["decode av.to_ndarray: 1, want 2"], self.wrong(spans=1))

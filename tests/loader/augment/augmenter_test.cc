@@ -30,7 +30,7 @@ void* operator new(std::size_t size) {
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return Allocate(size, static_cast<std::size_t>(alignment));
 }
-// Not inline: else gcc sees free() called on what `new` returned, and warns.
+// Not inline: else gcc sees free() called on memory of `new`, and warns.
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
@@ -242,9 +242,9 @@ TEST(AugmentOpsTest, FlipsAreMirrors) {
   EXPECT_EQ(BytesOf("crop=34x21,vflip:1", picture).values, Flipped(picture, false, true).values);
   EXPECT_EQ(BytesOf("crop=34x21,flip:1,vflip:1,flip:1", picture).values,
             Flipped(picture, false, true).values);
-  // A flip before, and one after, something that needs pixels.
+  // One flip before and one after an operation that needs pixels.
   EXPECT_EQ(BytesOf("flip:1,brightness=1-1,flip:1,crop=34x21", picture).values, picture.values);
-  // A crop of a flipped picture is taken from the other side.
+  // A crop of a flipped picture is taken from the opposite side of the picture.
   EXPECT_EQ(BytesOf("flip:1,crop=34x5", picture).values,
             Flipped(BytesOf("crop=34x5:left=16", picture), true, false).values);
 }
@@ -322,7 +322,7 @@ TEST(AugmentOpsTest, CutoutErasesOneRectangleOfTheAskedArea) {
     const std::size_t zeros = Zeros(out) / 3;
     if (zeros == 0) continue;
     ++erased;
-    EXPECT_GE(zeros, 260U);  // 300 less the rounding of its sides
+    EXPECT_GE(zeros, 260U);  // 300, less the rounding of the erased part's sides
     EXPECT_LE(zeros, 640U);
   }
   EXPECT_NEAR(erased, 100, 30);
@@ -355,7 +355,7 @@ TEST(AugmentOpsTest, GridMaskCoversItsShareWhicheverWayItIsTurned) {
   }
   const Bytes upright = BytesOf("crop=200,grid_mask=20:ratio=0.5", picture, {1, 0, 0});
   EXPECT_EQ(Zeros(upright), 30000U);
-  for (int i = 0; i < 180; ++i) {  // it repeats
+  for (int i = 0; i < 180; ++i) {  // the grid repeats
     ASSERT_EQ(upright(i, i, 0), upright(i + 20, i, 0));
     ASSERT_EQ(upright(i, i, 0), upright(i, i + 20, 0));
   }

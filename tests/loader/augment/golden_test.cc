@@ -21,7 +21,7 @@ namespace {
 using reference::Bytes;
 using reference::Reals;
 
-// How far one unit in the last place reaches at `value`.
+// One unit in the last place of a binary16 at `value`.
 double HalfUnit(double value) {
   const int exponent = std::max(-14, std::ilogb(std::max(std::abs(value), 0x1p-24)));
   return std::ldexp(1, exponent - 10);
@@ -33,7 +33,7 @@ void ExpectNear(const Reals& actual, const Reals& expected, ElementType type) {
     const double tolerance = type == ElementType::kU8 ? 0.5 + 1e-3
                              : type == ElementType::kF16
                                  ? std::max(HalfUnit(expected.values[i]), 1e-6)
-                                 : 1e-5 * 4.8;  // the range of normalized values
+                                 : 1e-5 * 4.8;  // 4.8: the range of normalized values
     if (!(std::abs(actual.values[i] - expected.values[i]) <= tolerance)) {
       FAIL() << "element " << i << " is " << actual.values[i] << ", not " << expected.values[i];
     }
@@ -64,8 +64,8 @@ struct Geometry {
   const char* ops;
 };
 
-// Widths around multiples of a vector, scales from enlarging to eighteen times smaller, each row
-// method, each filter, windows, flips, pictures of one pixel.
+// Widths around multiples of a vector, scales from enlarging to shrinking by 18, each row method,
+// each filter, windows, flips, pictures of one pixel.
 constexpr std::array kGeometries = {
     Geometry{{61, 47}, "resize=32x48"},
     Geometry{{61, 47}, "resize=47x61"},
@@ -143,7 +143,7 @@ TEST(AugmentGoldenTest, HalfIsTheNearestOne) {
   });
 }
 
-// A picture decoded at 1/2, 1/4 or 1/8: the crop may begin inside of a pixel of it.
+// In a picture decoded at 1/2, 1/4 or 1/8 the crop may begin inside of a pixel.
 TEST(AugmentGoldenTest, ReducedPicturesKeepTheirGeometry) {
   OnEveryTarget([&] {
     for (const int denominator : {2, 4, 8}) {
@@ -166,8 +166,8 @@ TEST(AugmentGoldenTest, ReducedPicturesKeepTheirGeometry) {
   });
 }
 
-// Truncation makes one count of difference where a value is almost whole; rounding does so at
-// halves.
+// A difference of one count is possible where a truncated value is almost whole, and where a
+// rounded value is almost a half.
 void ExpectWithinOne(const Bytes& actual, const Bytes& expected, double share) {
   ASSERT_EQ(actual.values.size(), expected.values.size());
   std::size_t different = 0;
@@ -232,7 +232,7 @@ TEST(AugmentGoldenTest, RotationIsTheFormula) {
   }
 }
 
-// Steps together: what one leaves is what the next works on.
+// Steps together: each step works on the result of the step before.
 TEST(AugmentGoldenTest, LongProgramsAreTheirStepsInOrder) {
   constexpr const char* kOps =
       "brightness=0.3,random_resized_crop=40,flip,rotate,color_jitter=0.4,0.4,0.4,0.1,"
@@ -250,7 +250,7 @@ TEST(AugmentGoldenTest, LongProgramsAreTheirStepsInOrder) {
       worst = std::max(worst, difference);
       sum += difference;
     }
-    // A count is 0.0175 of these units. Near grey, one count turns the hue far.
+    // A count is 0.0175 of these units. Near grey, one count changes the hue a lot.
     EXPECT_LT(worst, 0.2);
     EXPECT_LT(sum / static_cast<double>(out.values.size()), 0.002);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// loader_augment_cli WIDTH HEIGHT OPS u8|f16|f32 hwc|chw: raw RGB bytes in, the output of the
-// program out. What torchvision_golden.py compares with other implementations; for tests only.
+// loader_augment_cli WIDTH HEIGHT OPS u8|f16|f32 hwc|chw: reads raw RGB bytes and writes the output
+// of the operations. torchvision_golden.py compares it with other implementations; for tests only.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

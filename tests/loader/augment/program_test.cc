@@ -156,8 +156,8 @@ TEST(AugmentDrawTest, AnOperationMoreLeavesTheOthersAlone) {
 }
 
 TEST(AugmentDrawTest, RandomResizedCropHasTorchvisionsDistribution) {
-  // What torchvision 0.14's RandomResizedCrop.get_params() gave in 60,000 draws on 500 x 375: mean
-  // share of the area 0.434, mean log ratio 0.031, the centre on average in the middle.
+  // torchvision 0.14's RandomResizedCrop.get_params() gave in 60,000 draws on 500 x 375: mean share
+  // of the area 0.434, mean log ratio 0.031, the centre on average in the middle.
   const AugmentProgram program = Parsed("random_resized_crop=224");
   constexpr int kCount = 20000;
   double area = 0;
@@ -208,7 +208,7 @@ TEST(AugmentDrawTest, AsksOnlyForWhatIsNeeded) {
     return DrawPlan(Parsed(ops).ops(), {500, 375}, {1, 0, 0});
   };
   const AugmentPlan eval = draw("resize=256,center_crop=224");
-  EXPECT_LT(eval.region.width, 350);  // 224 of 341 columns, and what the filter reaches
+  EXPECT_LT(eval.region.width, 350);  // 224 of 341 columns, and those that the filter reaches
   EXPECT_GE(eval.region.width, 328);
   EXPECT_LT(eval.region.height, 345);
   EXPECT_GE(eval.target.width, 224);

@@ -16,8 +16,8 @@ std::uint8_t Truncated(double value) {
   return static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0));
 }
 
-// Weights of the pixels 0 ... count - 1 for output i of those that [from, from + size) is scaled
-// to.
+// Weights of the pixels 0 ... count - 1 for output i, where [from, from + size) is scaled to
+// `scaled` outputs.
 std::vector<double> Weights(int i, double from, double size, int scaled, int count, Filter filter) {
   const double ratio = size / scaled;
   const double centre = from + (i + 0.5) * ratio;
@@ -263,7 +263,7 @@ double HalfValue(std::uint16_t half) {
 
 std::uint16_t NearestHalf(double value) {
   const double magnitude = std::abs(value);
-  std::uint16_t below = 0;  // the largest that is not above: values grow with their bits
+  std::uint16_t below = 0;  // the largest value not above `value`: values grow with their bits
   for (int bit = 14; bit >= 0; --bit) {
     const auto candidate = static_cast<std::uint16_t>(below | 1 << bit);
     if (candidate < 0x7C00 && HalfValue(candidate) <= magnitude) below = candidate;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operations once more, written plainly in double precision from the formulas of op.h: what the
-// vector code is compared with. Values, no ownership.
+// The operations once more, written plainly in double precision from the formulas of op.h. The
+// tests compare the vector code with them. Values, no ownership.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct Pixels {
 using Bytes = Pixels<std::uint8_t>;
 using Reals = Pixels<double>;
 
-// Smooth shapes, edges and noise: everything that a filter can get wrong.
+// A picture with smooth shapes, edges and noise, on which a wrong filter shows.
 [[nodiscard]] Bytes TestPicture(int width, int height, std::uint32_t seed);
 
 [[nodiscard]] ImageView View(const Bytes& picture);
@@ -52,7 +52,7 @@ using Reals = Pixels<double>;
 [[nodiscard]] Bytes Blur(const Bytes& picture, int kernel, double sigma);
 [[nodiscard]] Bytes Rotate(const Bytes& picture, double radians, Filter filter);
 
-// A step before the final one, but masks and padding: rounded to bytes.
+// Applies a step before the final one, except masks and padding. The result is rounded to bytes.
 [[nodiscard]] Bytes Apply(const Bytes& picture, const Step& step);
 
 // An output of the program as real numbers, [height][width][3] whatever its layout.

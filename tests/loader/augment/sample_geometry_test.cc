@@ -16,7 +16,7 @@ namespace {
 using reference::Bytes;
 using ::testing::HasSubstr;
 
-// Every pixel says where it is: column and row from 1 on, so that zeros are outside.
+// The value of every pixel is its place: column and row from 1 on, so that zeros are outside.
 Bytes Places(int width, int height) {
   Bytes picture(width, height);
   for (int y = 0; y < height; ++y) {
@@ -28,7 +28,8 @@ Bytes Places(int width, int height) {
   return picture;
 }
 
-// The place of the picture that place `at` of the output shows, from 1 on; 0: outside of it.
+// The place in the picture, from 1 on, that place `at` of the output shows; 0: outside of the
+// picture.
 int PlaceOf(int at, int size, bool flip, int window, int scaled, int begin, int crop, int picture) {
   const int kept = window + (flip ? size - 1 - at : at);
   if (kept < 0 || kept >= scaled) return 0;
@@ -59,8 +60,8 @@ void ExpectPixels(const std::string& ops, const Bytes& picture, const SampleKey&
 }
 
 TEST(SampleGeometryTest, SaysWhichPixelOfThePictureEachOfTheOutputIs) {
-  // With a flip before the resize, only sizes at which no centre falls on the border of two pixels:
-  // there the nearest pixel of the mirrored picture is the other one.
+  // With a flip before the resize, only sizes at which no centre falls on the border of two pixels.
+  // On a border the mirrored picture has another nearest pixel.
   for (const char* ops :
        {"random_resized_crop=24:filter=nearest,flip",
         "random_resized_crop=40x17:filter=nearest,vflip,flip", "resize=24x31:nearest",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of augmentation share. One thread.
+// Helpers for the tests of augmentation. One thread.
 #pragma once
 
 #include <gtest/gtest.h>

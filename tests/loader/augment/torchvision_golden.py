@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pixels of the loader's augmentation beside those of torchvision and Pillow.
+"""Compares pixels of the loader's augmentation with those of torchvision and Pillow.
 
 Tolerances, in counts of 255 unless said otherwise: Pillow rounds to 8 bits between its two passes,
-so a resize may differ by one; torchvision's tensors use the same formulas in float32, so colours
-differ only where a value is whole but for rounding (at most 1 element in 1,000, by one count).
-Run by ctest with PENSTOCK_AUGMENT_CLI; exits with 77 where torchvision is missing.
+so a resize may differ by one. torchvision's tensors use the same formulas in float32, so colours
+differ only where a value is almost whole (at most 1 element in 1,000, by one count).
+Run by ctest with PENSTOCK_AUGMENT_CLI; exits with 77 if torchvision is missing.
 """
 
 import os
@@ -59,7 +59,7 @@ def fixed(op, value):
 
 
 def hue(tensor, factor):
-    """As transforms.v2: through float and back by convert_image_dtype(), that is trunc(255.999 v).
+    """Works as transforms.v2: through float and back by convert_image_dtype(), which is trunc(255.999 v).
     The older transforms truncate 255 v, so that even a shift of 0 darkens a quarter of all values."""
     shifted = F.adjust_hue(F.convert_image_dtype(tensor, torch.float32), factor)
     return F.convert_image_dtype(shifted, torch.uint8)
@@ -67,7 +67,7 @@ def hue(tensor, factor):
 
 class Golden(unittest.TestCase):
     def expect(self, actual, expected, most=0.0, share=1.0):
-        """No element differs by more than `most`, and no more than `share` of them at all."""
+        """Checks that no element differs by more than `most`, and that at most `share` of all elements differ."""
         difference = np.abs(actual.astype(np.float64) - np.asarray(expected).astype(np.float64))
         self.assertEqual(actual.shape, np.asarray(expected).shape)
         self.assertLessEqual(difference.max(), most)
@@ -138,7 +138,7 @@ class Golden(unittest.TestCase):
     def test_rotation_is_torchvisions(self):
         for angle in (-75.0, -12.3, 8.0, 33.3, 118.0):
             with self.subTest(angle=angle):
-                # The nearest pixel is another one where float32 cannot tell which is nearer.
+                # Where float32 cannot tell which pixel is nearest, torchvision may take another one.
                 expected = hwc(F.rotate(TENSOR, angle))
                 actual = ours(fixed("rotate", angle), (141, 193))
                 self.assertLessEqual((actual != expected).any(-1).mean(), 1e-3)

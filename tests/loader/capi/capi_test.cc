@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libpenstock_loader.so through its C face, as a program in another language sees it.
+// libpenstock_loader.so through its C interface, as a program in another language uses it.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -172,7 +172,7 @@ TEST_F(CapiTest, SaysWhatBecameOfEachPictureAndWhereItIs) {
       std::memcpy(&one, memory + facts.geometry_offset + sizeof one * i, sizeof one);
       std::string name(256, '\0');
       ASSERT_EQ(penstock_loader_name(loader_, id, name.data(), name.size()), PENSTOCK_OK);
-      // The pictures' widths are their numbers, as are their names.
+      // The width of a picture is its number, and so is its name.
       const int number = std::stoi(name.substr(name.rfind('/') + 1)) - 100;
       EXPECT_EQ(one.width, 40 + number);
       EXPECT_GE(one.crop_left, 0);
@@ -269,7 +269,7 @@ TEST(BatchPoolTest, KeepsSomeBlocksAndUnmapsTheOthers) {
   EXPECT_EQ(pool->blocks(), 5u);
   for (std::byte* block : blocks) BatchPool::Release(block);
   EXPECT_EQ(pool->blocks(), 2u);
-  EXPECT_EQ(pool->Get(4096), blocks[1]);  // the one that came back last
+  EXPECT_EQ(pool->Get(4096), blocks[1]);  // the block that came back last
   pool->Put(blocks[1]);
 }
 

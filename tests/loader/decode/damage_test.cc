@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are no JPEG, half of one, or a damaged one: an error with a reason, never a crash,
-// never pixels that nobody wrote, and the decoder goes on with the next file.
+// Files that are no JPEG, half a JPEG, or a damaged one: the decoder gives an error with a reason,
+// never crashes, never gives pixels that nobody wrote, and goes on with the next file.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -117,7 +117,7 @@ TEST(DamageTest, FileCutAndClosedWithAnEndMarkerIsCorrupt) {
     cut.push_back(std::byte{0xFF});
     cut.push_back(std::byte{0xD9});
     EXPECT_THAT(DecodeAll(strict, cut), StartsWith("corrupt JPEG: "));
-    // The same bytes give pixels where that was asked for, and are counted.
+    // If asked for, the same bytes give pixels, and the damage is counted.
     JpegDecoder tolerant({.strict = false});
     EXPECT_EQ(DecodeAll(tolerant, cut), "");
     EXPECT_GT(tolerant.warnings(), 0U);
@@ -139,7 +139,7 @@ TEST(DamageTest, BytesAfterTheEndMarkerAreIgnored) {
 }
 
 TEST(DamageTest, AnyByteFlippedGivesPixelsOrAReason) {
-  // One decoder of each kind for thousands of damaged files: nothing may be carried over.
+  // One decoder of each kind for thousands of damaged files: no file may affect the next one.
   JpegDecoder strict({.exif = true, .max_pixels = 1 << 16});
   JpegDecoder tolerant({.reduce = 1, .exif = true, .strict = false, .max_pixels = 1 << 16});
   std::uint64_t errors = 0;
@@ -228,8 +228,8 @@ TEST(DamageTest, FilesOfTooManyScansAreRefused) {
   EXPECT_THAT(DecodeAll(few, test::MakeJpeg({})), "");
 }
 
-// A progressive file may stop after any scan; libjpeg then smooths, which must not depend on the
-// region.
+// A progressive file may stop after any scan. libjpeg then smooths, and the result must not depend
+// on the region.
 TEST(DamageTest, ProgressiveFileWithoutItsLastScansHasRegionsLikeTheWhole) {
   JpegSpec spec;
   spec.width = 120;
@@ -265,7 +265,7 @@ TEST(DamageTest, ProgressiveFileWithoutItsLastScansHasRegionsLikeTheWhole) {
   }
 }
 
-// Removes every segment of that marker.
+// Removes every segment with the marker.
 Bytes Without(const Bytes& file, unsigned marker) {
   Bytes out(file.begin(), file.begin() + 2);
   std::size_t at = 2;
@@ -291,7 +291,7 @@ TEST(DamageTest, TablesOfTheFileBeforeAreForgotten) {
   const Bytes file = test::MakeJpeg({});
   EXPECT_EQ(DecodeAll(decoder, Without(file, 0xDB)),
             "damaged JPEG: Quantization table 0x00 was not defined");
-  // A frame of Motion JPEG has the standard's Huffman tables in mind.
+  // A frame of Motion JPEG leaves out the standard's Huffman tables.
   ASSERT_EQ(DecodeAll(decoder, test::MakeJpeg(other)), "");
   const Bytes frame = Without(file, 0xC4);
   ASSERT_LT(frame.size(), file.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pixels: every region, size and orientation against libjpeg's own decoding of the whole picture.
+// Compares the pixels of every region, size and orientation with libjpeg's own decoding of the
+// whole picture.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -52,7 +53,7 @@ std::vector<Region> Regions(int width, int height) {
   };
   fill(columns, width);
   fill(rows, height);
-  // Not the product: the columns and the rows of a region do not know each other.
+  // Not all combinations, since the columns and the rows of a region do not affect each other.
   std::vector<Region> out = {{0, 0, width, height}};
   for (std::size_t i = 0; i < std::max(columns.size(), rows.size()); ++i) {
     const auto [x, w] = columns[i % columns.size()];
@@ -145,7 +146,7 @@ TEST_P(DecodeGridTest, ReducedRegionEqualsReducedWhole) {
       const Size target = {region.width / denominator, region.height / denominator};
       const auto decoded = decoder.Decode(region, target);
       ASSERT_TRUE(decoded) << decoded.error().message;
-      if (decoded->denominator != denominator) {  // too small for that
+      if (decoded->denominator != denominator) {  // the picture is too small for this one
         EXPECT_TRUE(target.width == 0 || target.height == 0);
         continue;
       }

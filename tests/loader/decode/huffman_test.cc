@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our Huffman decoder against libjpeg's: the same pixels for every file that is whole, the same
-// answer, word for word, for every file that is not.
+// Compares our Huffman decoder with libjpeg's: whole files must give the same pixels, all others
+// the same error, word for word.
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -52,7 +52,7 @@ Answer DecodeWith(JpegDecoder& decoder, const Bytes& file, bool part, int denomi
   return decoded ? Answer{"", Pixels(decoded->view)} : Answer{decoded.error().message, {}};
 }
 
-// Two decoders that must not differ. Returns how often ours was at work.
+// Checks that the two decoders do not differ. Returns how often our Huffman decoder was used.
 std::uint64_t ExpectAgreement(JpegDecoder& own, JpegDecoder& libjpeg, const Bytes& file) {
   const std::uint64_t before = own.own_huffman_decodes();
   for (const bool part : {false, true}) {
@@ -81,8 +81,8 @@ TEST_F(HuffmanTest, TakesPartInThisLibjpeg) {
   EXPECT_TRUE(HuffmanSeamFits());
 }
 
-// Smooth pictures have short codes and long runs, noise at quality 100 full blocks, long codes and
-// coefficients of ten bits. Optimised tables differ from file to file.
+// Smooth pictures have short codes and long runs. Noise at quality 100 has full blocks, long codes
+// and coefficients of ten bits. Optimised tables differ from file to file.
 TEST_F(HuffmanTest, EveryQualityAndTableGivesLibjpegsPixels) {
   std::mt19937 random(1);  // NOLINT: the same pictures every time
   std::vector<std::uint8_t> noise(std::size_t{3} * 61 * 47);
@@ -215,7 +215,7 @@ TEST(HuffmanTablesTest, CodesThatAreNoneAreRefused) {
   EXPECT_FALSE(ac.Build(table));
   table = {};
   table.bits[2] = 1;
-  table.huffval[0] = 16;  // no size of a difference
+  table.huffval[0] = 16;  // not a size that a difference can have
   EXPECT_TRUE(ac.Build(table));
   EXPECT_FALSE(dc.Build(table));
 }
@@ -247,7 +247,7 @@ TEST(BitReaderTest, StuffedBytesAreLeftOutWhereverTheyAre) {
         file.push_back(0);
       }
     }
-    file.push_back(0xFF);  // a marker ends it
+    file.push_back(0xFF);  // a marker ends the data
     file.push_back(0xD9);
     BitReader in;
     in.next = file.data();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of the decoder that need no libjpeg: EXIF, geometry, colour, what to decode.
+// The parts of the decoder that need no libjpeg: EXIF, geometry, colour, the choice of the region.
 #include <algorithm>
 #include <array>
 #include <cmath>

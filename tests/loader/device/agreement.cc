@@ -15,10 +15,10 @@ namespace {
 struct Case {
   const char* ops;
   double most;   // of 255
-  double share;  // of values that are not the same byte
+  double share;  // of the values that differ
 };
 
-// Bytes pass through the programs with several operations on bytes more than once.
+// In programs with several operations on bytes, a difference can grow from one to the next.
 constexpr Case kCases[] = {
     {"random_resized_crop=40", 1, 1e-3},
     {"random_resized_crop=36x52,flip,vflip", 1, 1e-3},
@@ -127,7 +127,7 @@ void ExpectDeviceAgreesWithGoldens(cuda::Device& device) {
       EXPECT_LE(Compare(made, reference::Resample(picture, plan.steps[0]), 0.5).most, 0.02);
     }
   }
-  // Operations on bytes: the first step is a crop, the second what is compared.
+  // Operations on bytes: the first step is a crop, the second step is compared.
   for (const char* op : {"brightness=0.5", "contrast=0.5", "saturation=0.5", "hue=0.2", "hsv",
                          "gaussian_blur=5", "rotate=30", "rotate=30:bilinear"}) {
     SCOPED_TRACE(op);

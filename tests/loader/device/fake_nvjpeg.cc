@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A libnvjpeg that decodes on the CPU, for the emulated device. Strict where the real one is:
-// batches are the engines' alone, phases come in their order, a state serves one thread at a time.
-// Without engines, as many devices, unless PENSTOCK_FAKE_NVJPEG_ENGINES is set: then it takes
-// baseline pictures alone and refuses a batch with a damaged one as a whole. Each picture decoded
-// in phases is a line, "cpu" or "gpu" by whose work its codes are, in a file that
-// PENSTOCK_FAKE_NVJPEG_LOG names.
+// A libnvjpeg that decodes on the CPU, for the emulated device. As strict as the real library: only
+// engines decode batches, phases come in their order, a state serves one thread at a time. Like
+// many devices it has no engines, unless PENSTOCK_FAKE_NVJPEG_ENGINES is set. Then it takes only
+// baseline pictures and refuses the whole of a batch with a damaged picture. Each picture decoded
+// in phases is a line in the file that PENSTOCK_FAKE_NVJPEG_LOG names: "cpu" or "gpu", whichever
+// reads its codes.
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
@@ -29,13 +29,13 @@ struct DecoderTag {
   int backend = 0;
 };
 struct PinnedTag {
-  nvjpeg::State holder = nullptr;  // whose codes are in it
+  nvjpeg::State holder = nullptr;  // the state whose codes are in the memory
 };
 struct BufferTag {};
 struct StateTag {
   JpegDecoder decoder{penstock::loader::DecodeOptions{}};
   int batch = 0;
-  // Of the phases.
+  // Used by the phases.
   nvjpeg::Decoder made_for = nullptr;
   nvjpeg::Pinned pinned = nullptr;
   nvjpeg::Buffer buffer = nullptr;
@@ -44,7 +44,7 @@ struct StateTag {
   std::atomic<bool> in_use{false};
 };
 struct StreamTag {
-  std::span<const std::byte> file;  // empty: its headers alone were parsed
+  std::span<const std::byte> file;  // empty: only the headers were parsed
   int width = 0;
   int height = 0;
   bool progressive = false;
@@ -71,7 +71,7 @@ void Log(const char* what) {
   }
 }
 
-// Two threads in one state are found out.
+// Notices if two threads use one state at a time.
 class Use {
  public:
   explicit Use(nvjpeg::State state) : state_(state), alone_(!state->in_use.exchange(true)) {}
@@ -187,7 +187,7 @@ int nvjpegDecodeParamsSetROI(nvjpeg::Params params, int x, int y, int width, int
   return nvjpeg::kSuccess;
 }
 
-// Says yes without engines too, as the real one.
+// Says yes without engines too, as the real library does.
 int nvjpegDecodeBatchedSupportedEx(nvjpeg::Handle handle, nvjpeg::Parsed parsed,
                                    nvjpeg::Params /*params*/, int* not_supported) {
   *not_supported = handle->backend == nvjpeg::kHardware && parsed->progressive ? 1 : 0;
@@ -249,8 +249,8 @@ int nvjpegDecoderStateCreate(nvjpeg::Handle /*handle*/, nvjpeg::Decoder decoder,
   return nvjpeg::kSuccess;
 }
 
-// Says yes to progressive pictures with codes for the GPU too, as the real one, and does not mean
-// it.
+// Like the real library, says yes also to progressive pictures with codes for the GPU, although it
+// cannot decode them.
 int nvjpegDecoderJpegSupported(nvjpeg::Decoder /*decoder*/, nvjpeg::Parsed parsed,
                                nvjpeg::Params /*params*/, int* not_supported) {
   *not_supported = parsed->file.empty() ? 1 : 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same claims as of the emulation, on the GPU; skipped with the reason where there is none.
-// With PENSTOCK_REQUIRE_GPU=1 that is a failure. PENSTOCK_NVJPEG names a libnvjpeg that the dynamic
-// linker does not find; without either, what is said of nvJPEG is skipped.
+// The claims of the emulation's tests, on a GPU. Without a GPU they are skipped, with the reason;
+// with PENSTOCK_REQUIRE_GPU=1 they fail instead. PENSTOCK_NVJPEG names a libnvjpeg that the dynamic
+// linker does not find. Without any libnvjpeg the tests of nvJPEG are skipped.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One set of files for an nvJPEG and for its stand-in.
+// One set of files for the real nvJPEG and for its stand-in.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,16 +20,17 @@ namespace {
 struct Form {
   int sampling_x;
   int sampling_y;
-  // Of 255. Swapped channels or a region a pixel off are apart by ten times that in the mean.
+  // Mean difference, of 255. Swapped channels, or a region that is one pixel off, make ten times as
+  // much.
   double mean;
   int most;
 };
 
-// 4:4:4 leaves the roundings of the transform and of the colours. Where chroma is interpolated in
-// another way, single pixels at edges are far apart.
+// With 4:4:4 only roundings of the transform and of the colours differ. If chroma is interpolated
+// in another way, single pixels at edges differ a lot.
 constexpr Form kForms[] = {{1, 1, 1.0, 12}, {2, 1, 2.5, 255}, {2, 2, 2.5, 255}};
 constexpr cuda::Box kRegions[] = {{0, 0, 160, 120}, {19, 13, 101, 67}, {64, 48, 96, 72}};
-// Large enough that gpu-hybrid leaves its codes to the GPU.
+// A picture of this width is so large that gpu-hybrid leaves its codes to the GPU.
 constexpr int kLargeWidth = 1200;
 constexpr int kLargeHeight = 900;
 constexpr cuda::Box kLargeRegions[] = {{0, 0, kLargeWidth, kLargeHeight}, {613, 401, 500, 333}};

@@ -19,7 +19,7 @@
 namespace penstock::loader {
 namespace {
 
-// With each backend of the stand-in, and with one and three threads for the CPU's part.
+// Runs with each backend of the stand-in, and with one and three threads for the CPU's part.
 class JpegBatchesTest : public testing::TestWithParam<std::pair<cuda::JpegBackend, int>> {
  protected:
   JpegBatchesTest() : engines_("PENSTOCK_FAKE_NVJPEG_ENGINES", "1") {
@@ -104,7 +104,7 @@ TEST(JpegBackendTest, AutoTakesTheEnginesWhereThereAreSome) {
   EXPECT_EQ((*with)->engines(), 2U);
 }
 
-// What streams are asked for, in order.
+// The calls on streams, in order.
 struct Orders {
   std::vector<std::string> of_main;
   std::vector<std::string> of_slots;
@@ -145,7 +145,7 @@ class OrderedStream final : public cuda::Stream {
   std::vector<std::string>& orders_;
 };
 
-// The emulated device, whose first stream's orders are kept apart from those of the others.
+// The emulated device. Calls on its first stream are kept apart from calls on the others.
 class OrderedDevice final : public cuda::Device {
  public:
   explicit OrderedDevice(Orders& orders) : orders_(orders) {}
@@ -169,8 +169,8 @@ class OrderedDevice final : public cuda::Device {
   bool is_first_ = true;
 };
 
-// A slot begins behind what the batch's stream has, takes a picture when the GPU is done with the
-// last one, and the batch's stream goes on behind all of them.
+// A slot begins after the work that the batch's stream has, and takes a picture when the GPU is
+// done with the slot's last one. The batch's stream goes on after all slots.
 TEST(JpegBackendTest, PhasesKeepTheOrderOfTheBatchesStream) {
   Orders orders;
   OrderedDevice device(orders);
@@ -184,7 +184,7 @@ TEST(JpegBackendTest, PhasesKeepTheOrderOfTheBatchesStream) {
   std::vector<std::size_t> which;
   ASSERT_TRUE((*jpeg)->Decode(pictures, **stream, which));
   using List = std::vector<std::string>;
-  // Two slots, of which the first is taken twice.
+  // There are two slots, and the first is used twice.
   EXPECT_EQ(orders.of_slots, (List{"follow 5", "mark 0", "mark 1", "follow 5", "mark 0", "mark 1",
                                    "wait 1", "mark 0", "mark 1"}));
   EXPECT_EQ(orders.of_main, (List{"mark 5", "follow 1", "follow 1"}));
@@ -200,7 +200,7 @@ TEST(JpegBackendTest, PhasesKeepTheOrderOfTheBatchesStream) {
   EXPECT_TRUE((*jpeg)->Stretches().empty());
 }
 
-// A damaged picture among good ones is named; the others are as they would be without it.
+// A damaged picture among good ones is named; the good ones are decoded as without it.
 TEST(JpegBackendTest, PhasesNameThePictureThatIsDamaged) {
   const auto device = cuda::MakeEmulatedDevice();
   auto jpeg = cuda::JpegBatches::Make(StandIn(cuda::JpegBackend::kHybrid, 3), *device);
@@ -232,7 +232,7 @@ TEST(JpegBackendTest, PhasesNameThePictureThatIsDamaged) {
   }
 }
 
-// Whose work the codes of a picture are, as lines of the stand-in's log.
+// Whether CPU or GPU reads the codes of a picture, as lines of the stand-in's log.
 std::string CodesOf(cuda::JpegBackend backend, int width, int height, bool progressive) {
   const std::string log = testing::TempDir() + "penstock-nvjpeg-log";
   std::remove(log.c_str());

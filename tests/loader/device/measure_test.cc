@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is in the interval that is measured, by a device whose clock is moved by what it is told to
-// do.
+// Checks which work counts in a measured interval. The device's clock moves only by the work that
+// the device is given.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,11 +18,11 @@ namespace {
 constexpr TimeNs kKernels{107'000};
 constexpr TimeNs kUpload{22'000};
 constexpr TimeNs kCopy{300'000};
-constexpr std::size_t kCopied = std::size_t{1} << 20;  // that takes kCopy; less takes nothing
+constexpr std::size_t kCopied = std::size_t{1} << 20;  // a copy takes kCopy; a smaller one nothing
 
 struct Counts {
-  TimeNs idle{};        // from the first of what is queued to its start, on a device without work
-  bool stands = false;  // the clock
+  TimeNs idle{};        // time until an idle device begins the first queued work
+  bool stands = false;  // the clock stands
   TimeNs now{};
   int uploads = 0;
   int starts = 0;
@@ -51,7 +51,7 @@ class ClockedStream final : public cuda::Stream {
                      std::byte* /*output*/) override {
     EXPECT_EQ(list.passes().size(), passes_);
     ++counts_.starts;
-    // The first ones find a device whose clock is low.
+    // The first launches run on a device whose clock rate is still low.
     Take(counts_.starts <= 30 ? TimeNs{6 * kKernels.value} : kKernels);
     return {};
   }
@@ -71,7 +71,7 @@ class ClockedStream final : public cuda::Stream {
   void* native() override { return nullptr; }
 
  private:
-  void Take(TimeNs length) {  // an idle device waits for the CPU to queue the next thing
+  void Take(TimeNs length) {  // an idle device first waits for the CPU to queue work
     if (std::exchange(idle_, false)) counts_.now += counts_.idle;
     counts_.now += length;
   }

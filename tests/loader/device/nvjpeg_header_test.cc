@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our declarations of nvJPEG, compared with the vendor's header where that is found; and what is
-// said where the library is not.
+// Compares our declarations of nvJPEG with the vendor's header, if that is found. Checks the error
+// if the library is missing.
 #include <gtest/gtest.h>
 
 #include <cstddef>

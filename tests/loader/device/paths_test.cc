@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every path through the bodies of the kernels, on the emulation, bit for bit against plain loops:
-// the same sums in the same order, one pixel after the other. Behind the last byte of a picture
-// lies memory that may not be read.
+// Compares every path through the bodies of the kernels, on the emulation, bit for bit with plain
+// loops: the same sums in the same order, one pixel after the other. After the last byte of a
+// picture lies memory that must not be read.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ class Picture {
 using Pixels = std::vector<std::array<float, 3>>;  // row by row
 
 // A gather by two sums for each value: down, then across.
-struct Line {  // what an output reads along an axis: row or column and weight of each tap
+struct Line {  // an output's taps along an axis: row or column, and weight
   std::vector<int> at;
   std::vector<float> weights;
 };
@@ -230,7 +230,7 @@ TEST(KernelPathsTest, FiltersAndMirroredAxesAddUpInOrder) {
   }
 }
 
-// The same pixels by way of the kernel that can do anything.
+// The kernel for any ending gives the same pixels as the special ones.
 TEST(KernelPathsTest, EveryEndingStoresTheSame) {
   const Picture picture(120, 77);
   for (const Form& which : kForms) {

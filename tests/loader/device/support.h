@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a program on a device, sample by sample of a batch, and says how far pixels are apart.
+// Runs a program on a device for a batch of samples, and says how far pixels are apart.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace penstock::loader {
 
-// One output per key, all of them made by the launches of one batch, `starts` times.
+// One output per key. The launches of one batch make all of them, and are started `starts` times.
 inline std::vector<std::vector<std::byte>> RunOnDevice(cuda::Device& device,
                                                        const AugmentProgram& program,
                                                        const reference::Bytes& picture,
@@ -58,7 +58,7 @@ inline std::vector<std::vector<std::byte>> RunOnDevice(cuda::Device& device,
     if (!added) return outputs;
   }
   list.Arrange();
-  // Between the samples nothing is written; all of it is fetched.
+  // The gaps between the samples are not written, but fetched too.
   std::memset(fetched->data(), 0, keys.size() * batch_bytes);
   EXPECT_TRUE((*stream)->CopyIn(output->data(), fetched->data(), keys.size() * batch_bytes));
   EXPECT_TRUE((*stream)->CopyIn(input->data(), staged->data(), input_bytes));
@@ -106,16 +106,16 @@ inline std::vector<SampleKey> Keys(std::uint64_t samples) {
   return keys;
 }
 
-// What every device must make of programs: within the tolerance of loader/device/plan_passes.h of
-// the CPU, and of the formulas in double precision.
+// Checks that a device's results are near those of the CPU, and of the formulas in double
+// precision, within the tolerance of loader/device/plan_passes.h.
 void ExpectDeviceAgreesWithCpu(cuda::Device& device);
 void ExpectDeviceAgreesWithGoldens(cuda::Device& device);
 
-// A list that is started again makes the same pixels, though its kernels add to sums.
+// Checks that a list that is started again makes the same pixels, although its kernels add to sums.
 void ExpectStartsAreAlike(cuda::Device& device);
 
-// What nvJPEG must make of files on a device: libjpeg's pixels, but for roundings of the transforms
-// and, where the chroma is subsampled, for another way to interpolate it.
+// Checks that nvJPEG gives libjpeg's pixels on a device, except for roundings of the transforms
+// and, if the chroma is subsampled, for another interpolation of chroma.
 void ExpectJpegAgreesWithCpu(cuda::Device& device, cuda::JpegBatches& jpeg);
 
 }  // namespace penstock::loader

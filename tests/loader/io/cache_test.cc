@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cache of ours and what is known of the kernel's.
+// Our RAM cache, and what PageCacheState() tells of the kernel's page cache.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ TEST(RamCacheTest, BudgetIsNeverExceededAndNothingIsEvicted) {
     kept += cache.Insert(WholeFile(names.back()), std::as_bytes(std::span(bytes))) ? 1U : 0U;
     ASSERT_LE(cache.stats().used.value, kBudget);
   }
-  EXPECT_EQ(kept, 9U);  // ten and what it takes to keep them do not fit
+  EXPECT_EQ(kept, 9U);  // ten do not fit with their overhead
   EXPECT_EQ(cache.stats().entries, kept);
   EXPECT_EQ(cache.stats().refused, 20 - kept);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -100,7 +100,7 @@ TEST(CacheStateTest, PagesOfAFileAreCountedAndDroppedOnesAreGone) {
   EXPECT_TRUE(DropFromPageCache(WholeFile(path)));
   const CacheState after = PageCacheState(WholeFile(path));
   EXPECT_TRUE(after.known);
-  EXPECT_LE(after.cached, warm.cached);  // to drop them is a wish
+  EXPECT_LE(after.cached, warm.cached);  // the kernel need not drop any page
 }
 
 TEST(CacheStateTest, WhatCannotBeOpenedIsUnknown) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// io_uring under a seccomp filter as container runtimes install it, in a child process of its own.
+// io_uring under a seccomp filter like those of container runtimes, in a child process of its own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
@@ -23,7 +23,7 @@
 namespace penstock::loader {
 namespace {
 
-// From now on system call `number` answers EPERM in this process. False if that cannot be.
+// From now on system call `number` fails with EPERM in this process. False if that is not possible.
 bool Forbid(long number) {
   const auto load = [](std::size_t offset) {
     return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offset)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All ways of reading give the same bytes; trouble is one line; a reader at work does not allocate.
+// All methods of reading give the same bytes; an error is one line; a reader in steady state does
+// not allocate.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -33,7 +34,7 @@ void* Counted(std::size_t size, std::size_t align) {
 }
 }  // namespace
 
-// NOLINTBEGIN(misc-new-delete-overloads): those for arrays call these, or match each other
+// NOLINTBEGIN(misc-new-delete-overloads): the array forms call these
 void* operator new(std::size_t size) {
   return Counted(size, alignof(std::max_align_t));
 }
@@ -47,7 +48,7 @@ void* operator new(std::size_t size, std::align_val_t align,
                    const std::nothrow_t& /*tag*/) noexcept {
   return Counted(size, static_cast<std::size_t>(align));
 }
-// Not inline: else gcc sees free() called on what `new` returned, and warns.
+// Not inline: else gcc sees free() called on memory of `new`, and warns.
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
@@ -77,7 +78,7 @@ using testing::WholeFile;
 
 class ReaderTest : public ::testing::TestWithParam<IoMethod> {
  protected:
-  // Null, and the test skipped, where this machine forbids io_uring.
+  // nullptr if this machine forbids io_uring; the test is skipped then.
   std::unique_ptr<ObjectReader> Make(std::size_t depth = 1, RamCache* cache = nullptr) {
     IoOptions options;
     options.method = GetParam();
@@ -156,7 +157,7 @@ TEST_P(ReaderTest, MembersAtOddOffsetsAreReadExactly) {
       ASSERT_EQ(Text(*got), all.substr(offset, size)) << offset << ' ' << size;
     }
   }
-  const auto last = Read(*reader, Part(path, all.size() - 5, 5));  // up to an end that no block has
+  const auto last = Read(*reader, Part(path, all.size() - 5, 5));  // the end is inside a block
   ASSERT_TRUE(last);
   EXPECT_EQ(Text(*last), all.substr(all.size() - 5));
 }
@@ -268,7 +269,7 @@ TEST_P(ReaderTest, SlotGivenUpBeforeFinishIsUsedAgain) {
     const auto got = reader->Finish(0);
     ASSERT_TRUE(got);
     ASSERT_EQ(Text(*got), Pattern(100, 2));
-  }  // slot 1 is still in flight when the reader goes
+  }  // slot 1 is still in flight when the reader ends
 }
 
 TEST_P(ReaderTest, SteadyStateDoesNotAllocate) {

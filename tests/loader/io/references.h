@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// References to files and parts of them, and what was read as text.
+// References to files and parts of files, and bytes as text.
 #pragma once
 
 #include <cstddef>

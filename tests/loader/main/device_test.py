@@ -16,9 +16,9 @@ import unittest
 TESTS = os.path.join(os.environ.get("PENSTOCK_BIN", "build/release/bin"), "..", "tests")
 LOAD = os.path.join(os.environ.get("PENSTOCK_BIN", "build/release/bin"), "penstock-load")
 SOURCE = ["synthetic:100", "--batch", "16"]
-# Small pictures: to paint two as large as photographs takes five minutes under ThreadSanitizer.
+# Small pictures: painting two as large as photographs takes five minutes under ThreadSanitizer.
 PICTURES = pathlib.Path(__file__).resolve().parents[2] / "fuzz/corpus/fuzz_loader_jpeg"
-# Bytes that are only moved: a device's are the CPU's.
+# These operations only move bytes, so a device gives the CPU's bytes.
 EXACT = ["--ops", "crop=64x48:top=5:left=8,flip,vflip", "--output", "u8", "--digest"]
 
 

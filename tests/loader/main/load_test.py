@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""penstock-load as a person or a script meets it: output, statuses, identity, Ctrl-C.
+"""penstock-load as a person or a script uses it: output, exit statuses, equal results, Ctrl-C.
 
 Needs no packages. PENSTOCK_BIN names the folder of the programs.
 """
@@ -37,7 +37,7 @@ def run(*arguments, status=0):
 
 
 def load(*arguments):
-    """The report of a run, which must be all of standard output."""
+    """The report of a run. Nothing else may be on standard output."""
     done = run(*arguments, *OPS, "--json")
     assert done.stderr == "", done.stderr
     return json.loads(done.stdout)
@@ -57,7 +57,7 @@ class WithFiles(unittest.TestCase):
         for i in range(FILES):
             file = cls.set / f"class{i % 3}" / f"{i}.jpg"
             file.parent.mkdir(parents=True, exist_ok=True)
-            # The quantisation of the first coefficient, so that no two pictures are alike.
+            # Changes the quantisation of the first coefficient, so that no two pictures are alike.
             jpeg = bytearray(JPEG)
             jpeg[25] = 13 + i
             file.write_bytes(jpeg)
@@ -149,7 +149,7 @@ class Synthetic(unittest.TestCase):
         stages = {s["name"]: s for s in report["stages"]}
         self.assertEqual(stages["decode"]["mode"], "synthetic")
         self.assertGreaterEqual(stages["decode"]["cpu_s"], 0.080)
-        self.assertLess(stages["decode"]["cpu_s"], 0.160)  # CPU time: others do not disturb it
+        self.assertLess(stages["decode"]["cpu_s"], 0.160)  # CPU time: other programs do not disturb it
         self.assertGreaterEqual(stages["read"]["wall_s"], 0.040)
         self.assertLess(stages["augment"]["cpu_s"], 0.020)
         self.assertGreaterEqual(report["step_s"], 0.020)

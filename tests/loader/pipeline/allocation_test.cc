@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steady state allocates nothing: this program counts what goes through operator new.
+// Steady state allocates nothing: this program counts the calls of operator new.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void* Counted(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
-// Not inlined: gcc would take free() for the wrong partner of operator new.
+// Not inline: else gcc takes free() for the wrong partner of operator new, and warns.
 [[gnu::noinline]] void Freed(void* memory) {
   std::free(memory);
 }
@@ -55,7 +55,7 @@ void* operator new(std::size_t size, std::align_val_t alignment, const std::noth
 void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return Counted(size, static_cast<std::size_t>(alignment));
 }
-// Not inline: else gcc sees free() called on what `new` returned, and warns.
+// Not inline: else gcc sees free() called on memory of `new`, and warns.
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   Freed(memory);
 }
@@ -122,7 +122,8 @@ TEST(AllocationTest, SteadyStateOfThreadsAllocatesNothing) {
       options.read_ahead = 3;
       options.epochs = 8;
       // A thread that the machine starts only in the second half of a run allocates its buffers
-      // there. What allocates for a sample or a batch does so in every run.
+      // there, so the least of several runs counts. Code that allocates for each sample or batch
+      // does so in every run.
       std::uint64_t least = test::AllocationsInSteadyState(source, options, program);
       for (int run = 1; run < 8 && least != 0; ++run) {
         least = std::min(least, test::AllocationsInSteadyState(source, options, program));

@@ -108,7 +108,7 @@ TEST(BurnTest, SpendsThatCpuTimeAndLittleMore) {
   for (int i = 0; i < 20; ++i) Burn(TimeNs{500'000}, stop);
   const std::int64_t spent = (ThreadCpuNow() - before).value;
   EXPECT_GE(spent, 10'000'000);
-  EXPECT_LT(spent, 15'000'000);  // CPU time: what else runs on the machine does not count
+  EXPECT_LT(spent, 15'000'000);  // CPU time: other programs on the machine do not count
 }
 
 TEST(BurnTest, EndsWhenStopped) {

@@ -29,7 +29,7 @@ using test::Delivered;
 using test::RunAll;
 
 constexpr std::uint64_t kFiles = 30;
-// Pixels of the device are the CPU's, byte for byte, where nothing is added up.
+// With these operations, which add nothing up, the device's pixels are the CPU's, byte for byte.
 constexpr const char* kExactOps = "crop=24x32:top=3:left=5,flip,vflip";
 
 class Folder {
@@ -151,16 +151,16 @@ TEST(DevicePipelineTest, BatchesLieOnTheDevice) {
                           [](std::byte value) { return value != std::byte{0}; }));
 }
 
-// Whether the stand-in for nvJPEG has engines: those take baseline pictures alone.
+// The parameter: whether the stand-in for nvJPEG has engines, which take only baseline pictures.
 class DeviceDecodeTest : public testing::TestWithParam<bool> {
  protected:
   DeviceDecodeTest() {
     if (GetParam()) engines_.emplace("PENSTOCK_FAKE_NVJPEG_ENGINES", "1");
   }
-  [[nodiscard]] static std::string Name(const char* test) {  // of a folder of its own
+  [[nodiscard]] static std::string Name(const char* test) {  // of the test's own folder
     return std::string("penstock-device-") + test + (GetParam() ? "-engines" : "");
   }
-  // Of the set's five.
+  // How many of the set's five progressive pictures are refused.
   [[nodiscard]] static std::uint64_t refused_progressive() { return GetParam() ? 5 : 0; }
 
  private:
@@ -189,7 +189,7 @@ TEST_P(DeviceDecodeTest, ProgressiveAndSharedOutPicturesAreTheCpus) {
   EXPECT_LT(got.stats.device.decoded, 40U);
 }
 
-// Data that only decoding finds damaged.
+// A file whose damage shows only when it is decoded.
 std::vector<std::byte> Damaged() {
   test::JpegSpec spec;
   spec.width = 64;
@@ -207,7 +207,7 @@ TEST_P(DeviceDecodeTest, ADamagedPictureIsReplacedAsWorkersReplaceIt) {
   const Folder files(Name("damage"));
   files.Write(4, Damaged());
   files.Write(12, Damaged());
-  files.Write(13, Damaged());  // and neighbours in the data set
+  files.Write(13, Damaged());  // 12 and 13 are neighbours in the data set
   const auto source = files.Open();
   ASSERT_NE(source, nullptr);
   const auto device = cuda::MakeEmulatedDevice();
@@ -222,7 +222,7 @@ TEST_P(DeviceDecodeTest, ADamagedPictureIsReplacedAsWorkersReplaceIt) {
     EXPECT_EQ(got.stats.errors, 2 * 3U);
     ASSERT_FALSE(got.stats.first_errors.empty());
     EXPECT_NE(got.stats.first_errors[0].message.find(".jpg"), std::string::npos);
-    // What is beside them in a batch stays with nvJPEG.
+    // nvJPEG still decodes the other pictures of their batches.
     EXPECT_EQ(got.stats.device.refused, 2 * (refused_progressive() + 3U));
     EXPECT_EQ(got.stats.device.decoded, 2 * (kFiles - refused_progressive() - 3));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pipeline on a device that does not do as it should: the emulation with faults.
+// The pipeline on a device that fails: the emulation with faults.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -58,7 +58,7 @@ class FaultyStream final : public cuda::Stream {
     marked_ = copies_;
     return real_->Mark(mark);
   }
-  Result<void> Wait(unsigned mark) override {  // for the last mark alone, as the pipeline does
+  Result<void> Wait(unsigned mark) override {  // counts the last mark only, as the pipeline does
     faulty_.in_flight -= std::exchange(marked_, 0);
     copies_ = 0;
     return real_->Wait(mark);
@@ -73,7 +73,7 @@ class FaultyStream final : public cuda::Stream {
   std::unique_ptr<cuda::Stream> real_;
   Faulty& faulty_;
   int copies_ = 0;  // since the last wait
-  int marked_ = 0;  // of them, before the last mark
+  int marked_ = 0;  // copies before the last mark
 };
 
 class FaultyDevice final : public cuda::Device {

@@ -46,7 +46,7 @@ std::vector<std::byte> Picture(std::uint64_t i) {
   return test::MakeJpeg(spec, static_cast<std::uint32_t>(i));
 }
 
-// A folder of forty pictures in four classes; it goes when this ends.
+// A folder of forty pictures in four classes, which the destructor removes.
 class Files {
  public:
   explicit Files(const char* name) : path_(fs::path(testing::TempDir()) / name) {
@@ -66,7 +66,7 @@ class Files {
     if (!source) ADD_FAILURE() << source.error().message;
     return source ? std::move(*source) : nullptr;
   }
-  // An empty file, a text, a picture cut in the middle, one cut in its header.
+  // Puts in an empty file, a text, a picture cut in the middle, and one cut in its header.
   void Damage() const {
     Write(path_ / FileName(5), {});
     std::ofstream(path_ / FileName(13)) << "no picture at all\n";
@@ -143,7 +143,7 @@ TEST(FilesTest, BytesDependOnNeitherThreadsNorBatchesNorReading) {
                         std::string(IoMethodName(method)) + ", stages " + std::to_string(mask));
       }
     }
-    RamCache cache(Bytes{40'000});  // some of them fit
+    RamCache cache(Bytes{40'000});  // only some of the pictures fit
     options.reader.cache = &cache;
     const Delivered cached = RunAll(*source, options, program);
     ExpectSameFiles(cached, reference, "RAM cache");
@@ -223,7 +223,7 @@ TEST(FilesTest, DamagedFileFailsTheRunWithItsName) {
     options.shuffle = false;
     const Delivered run = RunAll(*source, options, FloatProgram());
     EXPECT_EQ(run.error_kind, ErrorKind::kInput);
-    // Of the four, the first in the folder's order: 0/100.jpg, 0/104.jpg, ..., 1/105.jpg.
+    // The first of the four in the folder's order: 0/100.jpg, 0/104.jpg, ..., 1/105.jpg.
     EXPECT_NE(run.error.find("105.jpg"), std::string::npos) << run.error;
     EXPECT_EQ(run.error.find('\n'), std::string::npos);
     EXPECT_EQ(run.ids.size(), 8u);
@@ -264,7 +264,7 @@ TEST(FilesTest, StagesSwitchedOffStillShowWhatTheOthersMade) {
   const std::uint64_t read = digest(true, false, false);
   const std::uint64_t decoded = digest(true, true, false);
   EXPECT_NE(read, decoded);
-  EXPECT_NE(digest(true, true, true), digest(false, true, true));  // one file again and again
+  EXPECT_NE(digest(true, true, true), digest(false, true, true));  // without reads: always one file
   const std::uint64_t nothing = digest(false, false, false);
   EXPECT_EQ(digest(false, false, false), nothing);
   std::ofstream(files.path() / FileName(39), std::ios::app) << "one more byte";
@@ -294,7 +294,7 @@ TEST(FilesTest, SteadyStateOverFilesAllocatesNothing) {
   const Files files("penstock_pipeline_steady");
   const auto source = files.Open();
   ASSERT_NE(source, nullptr);
-  // Regions of one size, and one thread: when the largest is met first is chance otherwise.
+  // Regions of one size, and one thread: otherwise chance decides when the largest region comes.
   const auto program =
       AugmentProgram::Parse("random_crop=24,flip,normalize", ElementType::kF32, Layout::kChw);
   ASSERT_TRUE(program);
@@ -335,7 +335,7 @@ TEST(FilesTest, TraceSaysWhatWasDone) {
   EXPECT_EQ(spans[traces::StageId::kSample], 2 * kFiles);
   EXPECT_EQ(spans[traces::StageId::kRead], 2 * kFiles);
   EXPECT_EQ(spans[traces::StageId::kDecode], 2 * kFiles);
-  EXPECT_GE(spans[traces::StageId::kAugment], 2 * kFiles);  // and the steps in them
+  EXPECT_GE(spans[traces::StageId::kAugment], 2 * kFiles);  // each sample's stage, and its steps
   EXPECT_EQ(spans[traces::StageId::kWait], 6u);
   EXPECT_EQ(spans[traces::StageId::kStep], 6u);
   EXPECT_EQ(spans[traces::StageId::kStartup], 1u);

@@ -120,7 +120,7 @@ TEST(PipelineTest, ResumesAfterAnyBatchWithTheSameBytes) {
     EXPECT_EQ(rest.ids,
               std::vector<std::uint64_t>(whole.ids.begin() + static_cast<std::ptrdiff_t>(done),
                                          whole.ids.end()));
-    // Its last epoch is whole, or the difference of the whole and what was delivered before.
+    // The last epoch of the rest is whole, or lacks the samples that were delivered before.
     EXPECT_EQ(rest.digests.back().samples, std::min<std::size_t>(50, 100 - done));
     if (done <= 50) {
       EXPECT_EQ(rest.digests.back().ordered, whole.digests.back().ordered);
@@ -195,7 +195,7 @@ TEST(PipelineTest, NeverWorksFurtherAheadThanTheRing) {
       Result<Batch> batch = (*pipeline)->Next();
       ASSERT_TRUE(batch);
       if (!*batch) break;
-      std::this_thread::sleep_for(std::chrono::microseconds(200));  // to run ahead, if they could
+      std::this_thread::sleep_for(std::chrono::microseconds(200));  // time for workers to run ahead
       EXPECT_LE(begun.load(), (released + options.prefetch + options.held) * 8);
       batch->Release();
       ++released;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sources without files, and running a pipeline to its end.
+// Sources without files, and functions that run a pipeline to its end.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class DoubleSource final : public Source {
   Trouble trouble_;
 };
 
-// What a run delivered.
+// Everything that a run delivered.
 struct Delivered {
   std::vector<EpochDigest> digests;
   std::vector<std::uint64_t> ids;

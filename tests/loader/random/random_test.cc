@@ -122,7 +122,7 @@ TEST(PermutationTest, IsABijectionForEverySizeUpTo4096) {
 }
 
 TEST(PermutationTest, TenMillionIndicesComeOnceEach) {
-  // Every 37th position: a repeated index would be a broken bijection wherever it is.
+  // Takes every 37th position: a repeated index at any place shows a broken bijection.
   constexpr std::uint64_t kSize = 10'000'000;
   const Permutation permutation(kSize, 1, 0);
   std::vector<bool> seen(kSize);
@@ -157,12 +157,12 @@ TEST(PermutationTest, SeedAndEpochChangeTheOrder) {
     same_ac += a(i) == c(i) ? 1 : 0;
     fixed += a(i) == i ? 1 : 0;
   }
-  EXPECT_LT(same_ab, 8);  // one is expected of each
+  EXPECT_LT(same_ab, 8);  // one is expected
   EXPECT_LT(same_ac, 8);
   EXPECT_LT(fixed, 8);
 }
 
-// Where does a given position go, over many epochs? Chi-square over 32 bins, 31 degrees of freedom.
+// The places of one position over many epochs: chi-square over 32 bins, 31 degrees of freedom.
 TEST(PermutationTest, EveryPositionGoesEverywhereEquallyOften) {
   for (const std::uint64_t size : {std::uint64_t{32}, std::uint64_t{100'000}}) {
     for (const std::uint64_t position : {std::uint64_t{0}, size / 2, size - 1}) {
@@ -177,12 +177,13 @@ TEST(PermutationTest, EveryPositionGoesEverywhereEquallyOften) {
         chi_square += (count - kEpochs / 32.0) * (count - kEpochs / 32.0) / (kEpochs / 32.0);
       }
       EXPECT_LT(chi_square, 70) << size << " " << position;  // p = 1e-4 is 68.7
-      EXPECT_GT(chi_square, 8) << size << " " << position;   // and it is not a lattice either
+      EXPECT_GT(chi_square, 8) << size << " " << position;   // nor is it too even, as in a lattice
     }
   }
 }
 
-// Neighbours must not stay neighbours: mean distance of a uniform shuffle is a third of the size.
+// Neighbours must not stay neighbours: in a uniform shuffle their mean distance is a third of the
+// size.
 TEST(PermutationTest, NeighboursArePulledApart) {
   constexpr std::int64_t kSize = 20'011;
   const Permutation permutation(kSize, 5, 0);

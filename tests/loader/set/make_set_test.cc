@@ -55,7 +55,7 @@ class MakeSetTest : public testing::Test {
     return options;
   }
 
-  // Every file below a folder, by its path from there.
+  // Every file below a folder, by its path from that folder.
   static std::map<std::string, std::string> Contents(const fs::path& folder) {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -83,7 +83,7 @@ struct Header {
   int height = 0;
   int samples_x = 0;
   int samples_y = 0;
-  int first_quantum = 0;  // of the luminance table: tells the quality
+  int first_quantum = 0;  // of the luminance table, which tells the quality
   bool progressive = false;
 };
 
@@ -249,7 +249,7 @@ TEST_F(MakeSetTest, CommandRefusesWhatIsNotThere) {
 TEST(SetRecipeTest, SharesAreWholeAndIndependentOfTheClass) {
   for (const SetRecipe& recipe : SetRecipes()) {
     std::map<std::pair<int, int>, int> sizes;
-    for (std::uint64_t index = 0; index < 400; index += 10) {  // one class of ten
+    for (std::uint64_t index = 0; index < 400; index += 10) {  // the pictures of one class of ten
       const PictureSize& size = SizeOf(recipe, index);
       ++sizes[{size.width, size.height}];
     }
@@ -265,10 +265,10 @@ TEST(SetRecipeTest, NamesAreFound) {
   EXPECT_EQ(FindSetRecipe("cats"), nullptr);
 }
 
-// The full calibration against photographs is benchmarks/check_sets.py; this holds the recipe to
-// its bits per pixel, which nothing but a change of the painting moves.
+// The full calibration against photographs is benchmarks/check_sets.py. This checks the recipe's
+// bits per pixel, which change only if the painting changes.
 TEST(PainterTest, PicturesCostAsManyBitsAsPhotographs) {
-  constexpr std::array<PictureSize, 1> kQuarter = {{{250, 188, 20}}};  // as it takes less time
+  constexpr std::array<PictureSize, 1> kQuarter = {{{250, 188, 20}}};  // takes less time
   SetRecipe recipe = *FindSetRecipe("imagenet");
   recipe.sizes = kQuarter;
   recipe.scenes = 3;

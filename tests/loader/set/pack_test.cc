@@ -204,8 +204,8 @@ TEST_F(PackTest, ResizeBringsTheShortSideToWhatWasAskedFor) {
   }
 }
 
-// Halving with an antialiased triangle of support 1 in the output: 1 3 3 1 over 8 in each
-// direction.
+// Halving with an antialiased triangle of support 1 in the output has the weights 1 3 3 1 over 8 in
+// each direction.
 TEST_F(PackTest, ResizedPixelsAreTheAveragesOfWhatTheyCover) {
   fs::remove_all(root_ / "set" / "dog");
   fs::remove(Path(2));
@@ -244,12 +244,12 @@ TEST_F(PackTest, ResizedPixelsAreTheAveragesOfWhatTheyCover) {
       }
     }
   }
-  EXPECT_LT(error / count, 1.0);  // of JPEG at quality 100
+  EXPECT_LT(error / count, 1.0);  // the error of JPEG at quality 100
 }
 
 TEST_F(PackTest, SmallPicturesAreNotEnlargedButCopied) {
   PackOptions options;
-  options.resize = 60;  // all are 60 high
+  options.resize = 60;  // all pictures are 60 high already
   const auto packed = PackTo("set.pspk", options);
   ASSERT_TRUE(packed);
   EXPECT_EQ(packed->encoded, 0u);
@@ -345,7 +345,7 @@ TEST_F(PackTest, CommandPacksAndSaysWhatIsWrong) {
   EXPECT_FALSE(fs::exists(root_ / "b"));
 }
 
-// The list that make-set writes must be one that a source opens.
+// A source must open the list that make-set writes.
 TEST_F(PackTest, SetsOfEveryFormatOpenAsSources) {
   SetRecipe recipe = *FindSetRecipe("imagenet");
   const PictureSize small{48, 40, 20};

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-// Gives back its index as one byte; some pieces take longer, so that they come out of order.
+// Returns its index as one byte. Some pieces take longer, so that they are ready out of order.
 class Echo : public OrderedWorker {
  public:
   Echo(std::uint64_t bad, std::atomic<int>& made) : bad_(bad), made_(made) {}
@@ -69,7 +69,7 @@ TEST(RunOrderedTest, ReportsTheFirstPieceThatFailedAndStops) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message, "piece 40");
   EXPECT_EQ(taken, 40u);
-  EXPECT_LT(made, 60);  // at most the ring of 12 beyond
+  EXPECT_LT(made, 60);  // at most the 12 pieces of the ring more
 }
 
 TEST(RunOrderedTest, ReportsTheTakersError) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tars and packed files: what is in them, and what is said of those that are cut or damaged.
+// Tars and packed files: their contents, and the errors of cut or damaged ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -177,7 +177,7 @@ TEST(TarSourceTest, IndexIsUsedWhileFreshAndRemadeWhenTheTarChanges) {
   EXPECT_EQ(std::filesystem::last_write_time(sidecar), made);
 
   const auto mtime = std::filesystem::last_write_time(path);
-  set.Write("a.tar", TarBytes().Add("2.jpg", "two").Finish());  // the same size
+  set.Write("a.tar", TarBytes().Add("2.jpg", "two").Finish());  // of the same size
   std::filesystem::last_write_time(path, mtime + std::chrono::seconds(1));
   EXPECT_THAT(Contents(path), ElementsAre(Member{"a.tar:2.jpg", -1, "two"}));
 }
@@ -353,7 +353,7 @@ TEST(PackedTest, EveryFlippedBitOutsideOfTheDataIsFound) {
   const TempSet set;
   ASSERT_TRUE(Pack(set / "set.pack", {{"a.jpg", 1, Pattern(8)}, {"b.jpg", 2, ""}}));
   const std::string whole = ReadFile(set / "set.pack");
-  for (std::size_t i = 8; i < whole.size(); ++i) {  // without its magic it would be a list
+  for (std::size_t i = 8; i < whole.size(); ++i) {  // without its magic the file would be a list
     if (i >= 32 && i < 40) {
       continue;  // data
     }

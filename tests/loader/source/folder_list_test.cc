@@ -56,7 +56,7 @@ std::unique_ptr<Source> MustOpen(const std::filesystem::path& path) {
   return source ? std::move(*source) : nullptr;
 }
 
-// The one line that opening `path` answers with.
+// The one line of the error that opening `path` gives.
 std::string Refusal(const std::filesystem::path& path) {
   const Result<std::unique_ptr<Source>> source = OpenSource(path, {});
   if (source) {
@@ -249,7 +249,7 @@ TEST(ListSourceTest, LargeListKeepsAnIndexThatIsRemadeWhenTheListChanges) {
   EXPECT_EQ(Last(*MustOpen(list)), (Sample{"last.jpg", 9}));
 }
 
-#if defined(__has_feature)  // clang's way of saying it
+#if defined(__has_feature)  // clang tells sanitizers in this way
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define PENSTOCK_SANITIZED 1
 #endif
@@ -289,7 +289,7 @@ TEST(ListSourceTest, TenMillionLinesTakeNoMoreMemoryThanTen) {
     std::fclose(file);
   }
   const std::uint64_t before = ResidentKiB();
-  for (int opening = 0; opening < 2; ++opening) {  // makes the index, finds it
+  for (int opening = 0; opening < 2; ++opening) {  // the first makes the index, the second finds it
     const auto source = MustOpen(list);
     ASSERT_EQ(source->size(), kManyLines);
     SampleScratch scratch;
@@ -301,7 +301,7 @@ TEST(ListSourceTest, TenMillionLinesTakeNoMoreMemoryThanTen) {
       ASSERT_EQ(ref->label, static_cast<std::int64_t>(at % 2));
     }
     if (kOwnMemoryOnly) {
-      EXPECT_LT(ResidentKiB(), before + 8192);  // whatever is resident, files' pages among it
+      EXPECT_LT(ResidentKiB(), before + 8192);  // all resident memory, pages of files too
     }
   }
   EXPECT_GT(before, 0U);

@@ -22,7 +22,7 @@ namespace penstock::loader::testing {
 
 class TempSet {
  public:
-  // In memory where that exists: thousands of small rewritten files take a disk seconds.
+  // In memory if that folder exists: rewriting thousands of small files takes a disk seconds.
   TempSet() : TempSet(::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") {}
   explicit TempSet(const std::filesystem::path& parent) {
     std::string name = (parent / "penstock-set-XXXXXX").string();
@@ -74,7 +74,7 @@ class TarBytes {
                 std::string_view prefix = {}) {
     return Add(name, data, data.size(), type, prefix);
   }
-  // `size`: what the header says.
+  // `size`: the size in the header.
   TarBytes& Add(std::string_view name, std::string_view data, std::uint64_t size, char type,
                 std::string_view prefix = {}) {
     std::string header(512, '\0');

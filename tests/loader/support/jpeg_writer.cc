@@ -10,7 +10,7 @@
 namespace penstock::loader::test {
 namespace {
 
-// The default error manager prints and exits; a test is better served by an abort.
+// The default error manager prints and exits; for a test an abort is better.
 void AbortOnError(j_common_ptr common) {
   (*common->err->output_message)(common);
   std::abort();
@@ -28,7 +28,7 @@ void WriteOrientation(j_compress_ptr cinfo, int orientation, bool big_endian) {
   number(42, 2);
   number(8, 4);       // IFD0 follows
   number(2, 2);       // entries
-  number(0x0100, 2);  // image width: to be passed over
+  number(0x0100, 2);  // image width: a reader must skip it
   number(4, 2);
   number(1, 4);
   number(640, 4);
@@ -92,7 +92,7 @@ void Configure(j_compress_ptr cinfo, const JpegSpec& spec, const Colours& colour
   for (int i = 0; i < cinfo->num_components; ++i) {
     cinfo->comp_info[i].h_samp_factor = cinfo->comp_info[i].v_samp_factor = 1;
   }
-  for (int i = 0; i < cinfo->num_components; i += 3) {  // luma or cyan, and black
+  for (int i = 0; i < cinfo->num_components; i += 3) {  // 0: luma or cyan, 3: black
     cinfo->comp_info[i].h_samp_factor = spec.sampling_x;
     cinfo->comp_info[i].v_samp_factor = spec.sampling_y;
   }
@@ -150,7 +150,7 @@ std::vector<std::byte> EncodeJpeg(const JpegSpec& spec, std::span<const std::uin
   if (spec.orientation != 0) {
     WriteOrientation(&cinfo, spec.orientation, spec.big_endian_exif);
   }
-  std::vector<std::uint8_t> row(stride);  // libjpeg takes rows that it could write
+  std::vector<std::uint8_t> row(stride);  // libjpeg's rows are not const
   while (cinfo.next_scanline < cinfo.image_height) {
     const auto from = rgb.subspan(cinfo.next_scanline * stride, stride);
     std::copy(from.begin(), from.end(), row.begin());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JPEG files for tests, made with libjpeg, and libjpeg's own decoding of them to compare with.
-// Pure functions, thread-safe; they abort where libjpeg refuses, as that is a bug in the test.
+// JPEG files for tests, made with libjpeg, and libjpeg's own decoding of them, to compare with.
+// Pure functions, thread-safe. They abort if libjpeg refuses, since that is a bug in the test.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ struct JpegSpec {
   int sampling_y = 1;
   bool progressive = false;
   bool optimize = false;   // Huffman tables of its own
-  int restart_rows = 0;    // a restart marker every so many MCU rows
-  int restart_blocks = 0;  // or every so many MCUs
+  int restart_rows = 0;    // MCU rows between two restart markers; 0: none
+  int restart_blocks = 0;  // or MCUs between two restart markers
   int orientation = 0;     // 1 to 8: an EXIF segment with tag 0x0112; 0: none
   bool big_endian_exif = false;
   JpegColour colour = JpegColour::kYcc;

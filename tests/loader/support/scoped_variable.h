@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An environment variable for as long as this lives. Not thread-safe.
+// Sets an environment variable while the object lives. Not thread-safe.
 #pragma once
 
 #include <cstdlib>

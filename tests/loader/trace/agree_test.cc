@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A native program under the agent: its own spans and the hooks' live together, and what the agent
-// records is what the program's own file says.
+// A native program under the agent: its own spans and the hooks' spans do not disturb each other,
+// and the agent records the same as the program's own file.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -69,7 +69,7 @@ class AgreeTest : public testing::Test {
     fs::remove_all(directory_, ignored);
   }
 
-  // Runs the victim, under the agent if `preload`; its exit status.
+  // Runs the victim, under the agent if `preload`. Returns its exit status.
   int Run(const std::string& way, bool preload) const {
     const pid_t pid = fork();
     if (pid == 0) {
@@ -141,7 +141,8 @@ TEST_F(AgreeTest, HooksAreSilentInsideASpanOfTheSameStageOnly) {
     const std::size_t from = line.find("/ ") + 2;
     ++counts[line.substr(from, line.find(" depth") - from)];
   }
-  // Of three reads of the file one is spoken for and one is claimed; of three images one.
+  // The file is read three times: inside a span "own", outside of spans (the hook's span), and
+  // after reads were claimed (no span). One of three images is decoded inside a span "own".
   const std::map<std::string, int> expected = {
       {"decode jpeg", 2}, {"decode own", 1}, {"read file", 1}, {"read own", 1}};
   EXPECT_EQ(counts, expected);

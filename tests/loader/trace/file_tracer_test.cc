@@ -108,7 +108,7 @@ TEST_F(FileTracerTest, ASpanOfKnownEndsHasItsOwnPlace) {
   thread.Begin(StageId::kSample, tracer->Name("sample"));
   thread.Emit(StageId::kRead, tracer->Name("uring"), {2, 1, 0}, start, thread.Now(), Bytes{5},
               "/x");
-  thread.Emit(StageId::kRead, tracer->Name("uring"), {2, 1, 0}, thread.Now(), start);  // not a span
+  thread.Emit(StageId::kRead, tracer->Name("uring"), {2, 1, 0}, thread.Now(), start);  // no span
   thread.End();
   ASSERT_TRUE(tracer->Finish());
   const auto trace = Open(path_);
@@ -228,7 +228,7 @@ TEST_F(FileTracerTest, ManyThreadsLoseNothing) {
 }
 
 TEST_F(FileTracerTest, WhatDoesNotFitIsDroppedAndCounted) {
-  // The writer looks only when a chunk is taken, which is over before it can have looked.
+  // The writer looks only when a chunk is taken. The spans are recorded before it can look again.
   const auto tracer = Make({.memory = Bytes{1}, .interval = std::chrono::hours(1)});
   ThreadTracer& thread = tracer->Thread("t", ThreadRole::kOther);
   const NameId name = tracer->Name("op");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A native program that says what it does, in the shape of the loader: victim WAY DATA [TRACE].
-// WAY: agent, file, both: through that tracer, the pipeline below; bridge: through the table of the
-// agent alone, inside and outside of its own spans; nvtx: NVTX ranges only; none: nobody listens.
+// A native program that records its own work, like the loader: victim WAY DATA [TRACE]. WAY: agent,
+// file or both: the work below through that tracer; bridge: through the agent's table alone, inside
+// and outside of its own spans; nvtx: NVTX ranges only; none: nobody listens.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ struct Names {
   NameId read, jpeg, ops, flip, sample, wait, depth;
 };
 
-// Batch after batch, those of its number.
+// Makes batch after batch: those that belong to this worker's number.
 void Work(Tracer& tracer, const Names& names, const std::string& data, int worker) {
   ThreadTracer& thread =
       tracer.Thread("worker " + std::to_string(worker), ThreadRole::kWorker, worker);
@@ -62,7 +62,7 @@ void Work(Tracer& tracer, const Names& names, const std::string& data, int worke
       const Place next{place.sample + 1, place.batch, 1};
       thread.SetContext(place);
       const SpanScope sample(thread, StageId::kSample, names.sample);
-      const Tick asked = thread.Now();  // in flight beside the sample before it
+      const Tick asked = thread.Now();  // the read is in flight during the sample before
       {
         SpanScope read(thread, StageId::kRead, names.read);
         read.SetBytes(Bytes{ReadFile(data)});
@@ -128,7 +128,7 @@ int Bridge(const std::string& data) {
   decode_an_image();
   bridge.end(token, 0, 0, 0);
 
-  // A decode inside a read is nobody's but the hook's.
+  // A decode inside a span of a read is recorded by the hook.
   token = bridge.begin(wire::kRead, name, &place, 0);
   decode_an_image();
   bridge.cancel(token);
