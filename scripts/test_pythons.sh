@@ -6,14 +6,14 @@
 #
 #   scripts/test_pythons.sh [--build DIR] [PYTHON...]
 #
-# --build   where the programs were built (default build/release)
-# PYTHON    an interpreter, or an environment's (its packages are used as they are, PyTorch among them);
-#           default: python3.9 to python3.14 as far as they are in PATH or in the folders of pyenv
+# --build   the folder in which the programs were built (default build/release)
+# PYTHON    an interpreter, or that of an environment (its packages, such as PyTorch, are used as they are);
+#           default: those of python3.9 to python3.14 that are in PATH or in the folders of pyenv
 #
 # An interpreter that is not an environment's gets two environments in build/pythons, with NumPy below 2 and with
-# NumPy 2 or newer, and is run once more without any package (-S). A NumPy that has no wheel for it is named. Needs
-# the package index, so this is not part of scripts/test.sh. Exit status: 0 all passed, 1 a test failed, 2 usage,
-# 3 something is missing.
+# NumPy 2 or newer, and is run once more without any package (-S). If a NumPy has no wheel for an interpreter, a line
+# says so. Needs the package index, so this is not part of scripts/test.sh. Exit status: 0 all passed, 1 a test failed,
+# 2 usage, 3 something is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -34,7 +34,7 @@ pythons=("$@")
 if [[ ${#pythons[@]} -eq 0 ]]; then
   for version in 3.9 3.10 3.11 3.12 3.13 3.14; do
     for found in "$(command -v "python$version" || true)" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version".*/bin/python; do
-      # A shim of pyenv is found, but starts nothing where its version is not the chosen one.
+      # pyenv's shim is in PATH even if its version is not chosen; then it starts nothing.
       if [[ -x $found ]] && "$found" -c "" 2>/dev/null; then
         pythons+=("$found")
         break
@@ -53,7 +53,7 @@ readonly kFolder=$PWD/build/pythons
 mkdir -p "$kFolder"
 failed=false
 
-# $1: interpreter. Prints its version and those of the packages that matter.
+# $1: interpreter. Prints its version and the versions of the packages that matter.
 about() {
   "$1" - <<'END'
 import importlib

@@ -28,7 +28,7 @@ OURS, OURS_ALONE, OURS_REDUCED = "penstock-load", "penstock-load, 1 thread", "pe
 OURS_IN_PYTHON = "penstock.Loader in Python"
 DEBIAN = "/usr/bin/python3"
 
-# Script, what must be importable, interpreter (None: the first one of --python that can import it).
+# Name, script, statement that imports its package, interpreter (None: the first of --python that can import it).
 CONTENDERS = (
     (OURS_IN_PYTHON, "python_loader.py", "import torch", DEBIAN),
     ("torchvision DataLoader", "torchvision_loader.py", "import torchvision", DEBIAN),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """FFCV: JPEGs as they are in its own file, RandomResizedCrop 224, flip, normalise, float16 CHW.
 
-Its file is made from --data once, beside it: FFCV encodes each picture anew, at quality 96 and 4:2:0, which is less
-work to decode than 4:4:4.
+FFCV's file is made from --data once, beside that folder. FFCV encodes each picture anew, at quality 96 and 4:2:0,
+which is less work to decode than 4:4:4.
 """
 
 import os

@@ -3,7 +3,7 @@
 """Pipelines of today's PyTorch packages: RandomResizedCrop 224, flip, normalise, CHW, float16 where it is free.
 
 tensors     torchvision.io decodes in the workers, torchvision.transforms.v2 works on uint8 tensors; float16
-timm        timm.data.create_loader, as its training script makes it for ImageNet without colours; float32
+timm        timm.data.create_loader, as timm's training script calls it for ImageNet without colours; float32
 webdataset  tars read one after the other, shuffled among 1,000 samples, Pillow, torchvision's transforms; float16
 
 Needs torch, torchvision and the package named. The tars, 100 samples in each, are made from --data once.
@@ -55,7 +55,7 @@ def of_timm(options):
 
 
 def tars(options):
-    """The files of --data in tars beside it, in a random order, as webdataset's documentation advises."""
+    """Puts the files of --data in tars beside that folder, in a random order, as webdataset's documentation advises."""
     folder = pathlib.Path(f"{options.data}-tars")
     if not folder.is_dir():
         made = pathlib.Path(f"{folder}.{os.getpid()}.tmp")

@@ -28,7 +28,7 @@ bool Find(void* library, const char* name, Function** function) {
 struct HostPinner::Driver {
   void* library = nullptr;
   CudaDevice device = 0;
-  CudaContext context = nullptr;  // the device's primary one, which PyTorch uses too
+  CudaContext context = nullptr;  // the device's primary context, which PyTorch uses too
   CudaResult (*init)(unsigned) = nullptr;
   CudaResult (*device_get)(CudaDevice*, int) = nullptr;
   CudaResult (*retain)(CudaContext*, CudaDevice) = nullptr;
@@ -41,7 +41,7 @@ struct HostPinner::Driver {
   Driver() = default;
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
-  // The library stays open: it may have threads of its own.
+  // The library stays open, since it may have threads of its own.
   ~Driver() {
     if (context != nullptr) release(device);
   }
@@ -63,7 +63,7 @@ struct HostPinner::Driver {
     return context != nullptr;
   }
 
-  // Calls with the device's context, and leaves the thread's own as it was.
+  // Makes the call in the device's context. Afterwards the thread has its own context again.
   template <class Call>
   bool WithContext(Call&& call) {
     if (push(context) != kSuccess) return false;

@@ -62,8 +62,8 @@ typedef struct PenstockLoaderOptions {
   uint8_t lenient;    /* accept damage that libjpeg only warns of */
   uint8_t persistent; /* keep the threads after an epoch, and begin the next one ahead */
   uint8_t geometry;   /* say what became of each picture; not with every `ops` */
-  uint8_t pin;        /* page-lock the memory of batches, where NVIDIA's driver does that: a copy to
-                         a GPU then need not wait. Hold a batch until its copy is over. */
+  uint8_t pin;        /* page-lock the memory of batches, if NVIDIA's driver can: a copy to a GPU
+                         then need not wait. Hold a batch until its copy is over. */
 } PenstockLoaderOptions;
 
 typedef struct PenstockLoaderFacts {

@@ -12,7 +12,7 @@ if not there.pinned:
 for epoch in range(3):
     for loader in (here, there):
         loader.set_epoch(epoch)
-    # The copies of an epoch are compared at its end, so that many are under way while their memory is used again.
+    # The copies are compared at the end of the epoch, so that many of them run while the loader uses memory again.
     copies = list(there)
     for number, (expected, got) in enumerate(zip(here, copies)):
         for name, one, other in zip(("images", "labels"), expected, got):

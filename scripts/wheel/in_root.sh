@@ -85,7 +85,7 @@ if [[ -z $emulated ]]; then
   check "sweep -- python" bounded "$bin/penstock" sweep --workers 0,1 --prefetch 2 --repeats 1 -- "$bin/python" train.py --forward --workers "$workers"
   check "gui under Xvfb" bounded xvfb-run -a bash -c "'$bin/penstock' gui 'a trace.penstock' & sleep 6; xwininfo -root -tree | grep -q Penstock; found=\$?; kill %1; exit \$found"
 fi
-# The tests of the package, with the wheel in the place of a build: with the packages of this Debian, and with none.
+# Runs the tests of the package with the wheel in place of a build: with this Debian's packages, and with none.
 mkdir -p tree
 ln -sfn "$(dirname "$("$bin/python" -c 'import penstock; print(penstock.__file__)')")/.." python
 ln -sfn "$HOME/python/penstock/bin" tree/bin

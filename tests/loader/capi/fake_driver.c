@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVIDIA's driver as far as HostPinner calls it, for one device. It fails as the real one does:
- * without cuInit(), without a context, for memory that is locked already or is not locked, and
- * above a limit. */
+ * The functions of NVIDIA's driver that HostPinner calls, for one device. They fail as in the real
+ * driver: without cuInit(), without a context, for memory that is locked already or is not locked,
+ * and above a limit. */
 #include <stddef.h>
 
 enum { kSuccess, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized = 3, kInvalidDevice = 101 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page-locked memory of batches, with a driver that only keeps account.
+// The page-locked memory of batches, with a driver that only counts.
 #include "loader/capi/host_pinner.h"
 
 #include <dlfcn.h>
