@@ -28,7 +28,7 @@ void RotateNearest(const Picture& from, const Picture& to, double cosine, double
     std::int64_t at_x = Fixed(dx * cosine - dy * sine + from.width / 2.0);
     std::int64_t at_y = Fixed(dx * sine + dy * cosine + from.height / 2.0);
     for (int x = 0; x < to.width; ++x, out += 3, at_x += step_x, at_y += step_y) {
-      const auto source_x = static_cast<std::uint64_t>(at_x >> 32);  // negative: very large
+      const auto source_x = static_cast<std::uint64_t>(at_x >> 32);  // very large if negative
       const auto source_y = static_cast<std::uint64_t>(at_y >> 32);
       if (source_x < width && source_y < height) {
         const std::uint8_t* pixel = from.pixels + 3 * (source_y * width + source_x);
@@ -174,7 +174,7 @@ void MaskGrid(std::byte* data, const OutputFormat& format, const Grid& grid,
   const double cosine = std::cos(grid.angle);
   const double sine = std::sin(grid.angle);
   const int width = format.width;
-  const bool upright = grid.angle == 0;  // then all rows with a mask have the same
+  const bool upright = grid.angle == 0;  // then the same columns are masked in all masked rows
   std::uint8_t* masked = columns.Reserve(static_cast<std::size_t>(width));
   bool known = false;
   for (int y = 0; y < format.height; ++y) {

@@ -102,7 +102,7 @@ struct Range {
 struct Op {
   OpKind kind = OpKind::kFlip;
   Filter filter = Filter::kBilinear;
-  Size size;                      // of the output; width 0: short side is `height`
+  Size size;                      // of the output; width 0: `height` is the short side
   int padding = 0;                // random_crop
   int top = 0;                    // crop
   int left = 0;                   // crop
@@ -111,7 +111,7 @@ struct Op {
   double value = 0;               // cutout: fill
   double tile = 0;                // grid_mask
   double fraction = 0;            // grid_mask: ratio
-  double angle = 0;               // grid_mask: largest
+  double angle = 0;               // grid_mask: the largest angle
   Range scale;                    // random_resized_crop, cutout
   Range ratio;                    // random_resized_crop, cutout
   Range amount;                   // factor, shift, degrees or sigma

@@ -42,7 +42,8 @@ struct Step {
   Region source;
   Size scaled;
   Region window;
-  // Factor, angle in radians, sigma, fill; hue shift, saturation, value; grid: u, v, angle.
+  // kHsv: hue shift, saturation, value. kGridMask: u, v, angle. kBlur: sigma, kernel. All others
+  // use only the first number: factor, angle in radians or fill.
   std::array<double, 3> amount{};
   Size out;  // size of the picture after the step
 };

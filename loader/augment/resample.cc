@@ -273,7 +273,7 @@ HWY_INLINE hn::Vec<hn::Full128<float> > SumBlocks(V v) {
   const hn::Half<hn::DFromV<V> > half;
   return SumBlocks(hn::LowerHalf(half, v) + hn::UpperHalf(half, v));
 }
-// Sums the lanes of each of four vectors; lane i of the result is the sum of the i-th.
+// Sums the lanes of each of four vectors; lane i of the result is the sum of the i-th vector.
 HWY_INLINE hn::Vec<hn::Full128<float> > SumFour(VF a, VF b, VF c, VF d) {
   const DF df;
   const hn::Repartition<double, DF> dd;

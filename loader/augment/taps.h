@@ -43,7 +43,7 @@ struct AxisTaps {
   std::size_t lanes = 0;  // 0: nothing has been computed yet
   std::size_t stride = 0;
   std::size_t taps = 0;  // with a weight other than zero; <= stride
-  int begin = 0;         // first source pixel with weight, from axis.base
+  int begin = 0;         // first source pixel with weight, counted from axis.base
   int end = 0;
   RowMethod method = RowMethod::kLookup2;
   Buffer<float> weights;

@@ -28,7 +28,7 @@ class PixelBuffer {
   // nullptr if there is no memory.
   std::uint8_t* Reserve(std::size_t bytes) {
     if (bytes > size_) {
-      bytes_.reset();  // first: the peak is one buffer, not two
+      bytes_.reset();  // before the new buffer, so that the peak is one buffer and not two
       size_ = 0;
       bytes_.reset(new (std::nothrow) std::uint8_t[bytes]);
       size_ = bytes_ ? bytes : 0;

@@ -16,7 +16,7 @@
 
 namespace penstock::loader {
 
-// Derived as in C, by its first member, since libjpeg passes a pointer to that.
+// Extends libjpeg's struct as in C: that is the first member, to which libjpeg passes a pointer.
 struct JpegErrors {
   jpeg_error_mgr base;
   std::jmp_buf jump;
