@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes of data, storage, decoder and device: predicted from one synthetic trace, against a trace
-// in which the change was made.
+// Predicts changes of data, storage, decoder and device from one synthetic trace, and compares each
+// with a trace in which the change was made.
 #include "analyzer/predict/changes.h"
 
 #include <cmath>
@@ -27,7 +27,7 @@ using testing::Costs;
 using testing::Synthetic;
 using testing::SyntheticTrace;
 
-// Two workers hold the program back; four samples a batch.
+// Two workers hold the training loop back; a batch has four samples.
 Synthetic Bound(Costs costs) {
   Synthetic run;
   run.decoder = "PIL.Image.load";
@@ -85,7 +85,7 @@ TEST(ChangesTest, SmallerPicturesDecodeInProportion) {
 
 TEST(ChangesTest, BytesInsteadOfFloatsTakeAQuarter) {
   Changes changes;
-  changes.transfer = "f32:u8";  // their types are in no fact
+  changes.transfer = "f32:u8";  // no fact has their types
   Costs changed = kCosts;
   changed.augment = 0;  // all of it was ToTensor
   changed.collate *= 0.25;
@@ -103,7 +103,7 @@ TEST(ChangesTest, StagesOnTheDeviceLengthenTheStep) {
   const DeviceCosts costs = BuiltInDeviceCosts("A100");
   changed.decode = changed.augment = 0;
   changed.step += 4 * 0.2 * (costs.decode.ms_per_megapixel + costs.augment.ms_per_megapixel);
-  const double ratio = 100'000 / 150'528.0;  // files instead of samples
+  const double ratio = 100'000 / 150'528.0;  // bytes of a file over bytes of a sample
   changed.collate *= ratio;
   changed.put *= 0.5 + 0.5 * ratio;
   changed.get *= 0.5 + 0.5 * ratio;
@@ -132,8 +132,6 @@ TEST(ChangesTest, StorageThatIsSharedBoundsTheRate) {
   EXPECT_NEAR(grid->configurations[1].predicted.rate.estimate, 200, 6);
 }
 
-// Packing takes off what does not depend on the size; where sizes are equal, nobody knows what that
-// is.
 TEST(ChangesTest, OtherCoresSpeedUpWhatComputes) {
   Changes faster;
   faster.core_speed = 2;
@@ -158,6 +156,8 @@ TEST(ChangesTest, OtherCoresSpeedUpWhatComputes) {
   EXPECT_FALSE(Changes{}.any());
 }
 
+// Packing subtracts the part of a read that does not depend on its size. That part is not known if
+// all sizes are equal.
 TEST(ChangesTest, PackingTakesOffTheTimeToOpen) {
   Changes changes;
   changes.pack = true;
@@ -173,7 +173,7 @@ TEST(ChangesTest, PackingTakesOffTheTimeToOpen) {
   const auto packed = ApplyChanges(diagnosis.loader->pipeline, diagnosis.loader->facts, material,
                                    changes, BuiltInDeviceCosts(""));
   ASSERT_TRUE(packed);
-  EXPECT_NEAR(packed->pipeline.epochs[0].batches[50].read.wall, 2e-3, 1e-5);  // of 8 ms
+  EXPECT_NEAR(packed->pipeline.epochs[0].batches[50].read.wall, 2e-3, 1e-5);  // it was 8 ms
 }
 
 TEST(ChangesTest, RefusesWhatItCannotKnow) {
@@ -181,12 +181,12 @@ TEST(ChangesTest, RefusesWhatItCannotKnow) {
   changes.decoder = "mine";
   EXPECT_EQ(Predict(changes).error().kind, ErrorKind::kUsage);
   changes = {};
-  changes.gpu_decode = true;  // and augmenting on the CPU behind it
+  changes.gpu_decode = true;  // while the CPU still augments
   EXPECT_EQ(Predict(changes).error().kind, ErrorKind::kUsage);
   changes = {};
   changes.transfer = "f64";
   EXPECT_EQ(Predict(changes).error().kind, ErrorKind::kUsage);
-  changes.transfer = "u8";  // from what is not known
+  changes.transfer = "u8";  // the recorded types are not known
   EXPECT_EQ(Predict(changes).error().kind, ErrorKind::kInput);
   changes = {};
   changes.decoder = "opencv";
@@ -252,7 +252,7 @@ TEST(TriedChangesTest, TheLargestGainIsFirstAndWhatIsNotKnownIsLeftOut) {
     EXPECT_GE(one.predicted.speedup, 1.01);
     last = one.predicted.speedup;
   }
-  // No GPU, and files of one size.
+  // The run has no GPU and its files have one size: other changes do not apply.
   EXPECT_EQ(options, "--transfer u8;--ram-cache;--decoder simplejpeg;");
 }
 

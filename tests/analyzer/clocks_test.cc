@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clocks of several hosts, deliberately set wrong, and what is found of them.
+// Clocks of several hosts are set wrong on purpose; the analyzer must find by how much.
 #include <cmath>
 #include <random>
 #include <tuple>
@@ -18,7 +18,7 @@ using testing::Ranked;
 using testing::Skew;
 using testing::TraceOfRank;
 
-// After the collective, up to 2 ms that differ from rank to rank and from step to step.
+// After the collective, each rank goes on for 0 to 2 ms, at random in each step.
 Ranked Noisy() {
   Ranked run;
   run.batches = 200;
@@ -40,8 +40,7 @@ std::vector<Alignment> Align(const Ranked& run, const std::vector<Skew>& skews,
   return AlignClocks(views, method);
 }
 
-// Seconds that the alignment is off by, for the rank's clock when the true one shows the
-// iterations' beginning and `later` seconds after.
+// Returns by how many seconds the alignment is off `later` seconds after the first iteration began.
 double Miss(const Alignment& found, const Skew& reference, const Skew& skew, double later = 0) {
   constexpr double kStart = 1000;
   const double shown = kStart + later * (1 + skew.drift) + skew.offset_s;
@@ -64,7 +63,7 @@ TEST(ClocksTest, StepsTellHowFarTwoHostsAreApart) {
   EXPECT_NEAR(std::abs(*found[1].wall_difference), 3.0, 0.01);
 }
 
-// The loop of a GPU comes back for more whenever it likes: its kernels tell when the ranks met.
+// With a GPU, the loop's steps do not tell when the ranks met; the device's kernels do.
 TEST(ClocksTest, CollectivesOfDevicesTellBetterThanTheLoop) {
   Ranked run = Noisy();
   run.after = [](int rank, int i) { return rank == 0 ? 0.1 : 3.0 + i % 5; };
@@ -157,7 +156,7 @@ TEST(ClocksTest, ByTheSharedClockOnlyAnotherBootIsNotAligned) {
   const auto found = Align(run, {{}, {}, {4, 0, "two"}}, AlignMethod::kSameClock);
   EXPECT_EQ(found[1].by, AlignBy::kSameClock);
   EXPECT_EQ(found[2].by, AlignBy::kNothing);
-  EXPECT_EQ(found[2].shift.offset.value, -4'000'000'000);  // all three begin at once
+  EXPECT_EQ(found[2].shift.offset.value, -4'000'000'000);  // so all three begin together
   EXPECT_EQ(found[2].uncertainty, 0);
   EXPECT_FALSE(found[2].wall_difference);
 }
@@ -169,7 +168,7 @@ TEST(ClocksTest, AnUnknownMethodIsAMistake) {
   EXPECT_EQ(wrong.error().kind, ErrorKind::kUsage);
 }
 
-// Rank 0 validates alone after its first epoch: its second training epoch has another generation.
+// Only rank 0 validates after its first epoch, so its second training epoch has generation 2.
 TEST(ClocksTest, EpochsAreCountedByLoader) {
   Ranked run = Noisy();
   run.epochs = 2;

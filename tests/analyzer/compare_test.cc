@@ -18,7 +18,7 @@ namespace {
 using testing::Costs;
 using testing::Synthetic;
 
-// Decode-bound with a spread of 30 %; `slower` times the decode time.
+// A run that decoding holds back. Decode times vary by 30 %; `slower` multiplies them.
 Diagnosis Noisy(std::uint64_t seed, double slower, int batches = 200) {
   std::mt19937_64 random(seed);
   std::lognormal_distribution<double> draw(3, 0.3);
@@ -95,7 +95,7 @@ TEST(CompareTest, WritesJson) {
   EXPECT_GT(double(json["before"]["samples_per_s"]), double(json["after"]["samples_per_s"]));
 }
 
-// The same images through another loader: per sample, the stages still compare.
+// The loaders differ, but the stages are still compared, per sample.
 TEST(CompareTest, ComparesLoadersOfTwoKinds) {
   testing::SyntheticThreads threads;
   const Diagnosis after = Diagnose(*testing::ThreadsTrace(threads));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of the training process's memory that are over before anything can be seen growing.
+// Workers copy memory of the training process before any growth can be measured.
 #include "analyzer/memory/copied_memory.h"
 
 #include <cmath>
@@ -29,7 +29,7 @@ struct Early {
   double copied = 246e6;
   double fresh = 20e6;
   double faults = 100e3;
-  int walks = 2;         // of a run that is too short for a slope
+  int walks = 2;         // readings of a worker's memory: too few for a slope
   double available = 0;  // bytes; 0: not recorded
   std::string start_method = "fork";
 };
@@ -73,7 +73,7 @@ TEST(CopiedMemoryTest, IsToldFromTwoWalks) {
 }
 
 TEST(CopiedMemoryTest, TheParentIsReadWhereItWasForked) {
-  // It has just made what its workers share; its last reading before they began is older.
+  // The parent has just made what its workers share; its last reading before they start is older.
   traces::TraceData data = CopiedEarly({});
   AddCounter(data, "rss_anon_bytes", 0, 600, kParent / 4);
   AddCounter(data, "rss_anon_bytes", 0, 1051, kParent);
@@ -91,7 +91,7 @@ TEST(CopiedMemoryTest, NewMemoryIsNoCopy) {
 }
 
 TEST(CopiedMemoryTest, APageThatWasCopiedFaulted) {
-  // Private pages without faults are of something else.
+  // Private pages without page faults are no copies.
   const MemoryModel memory = MemoryOf(CopiedEarly({.faults = 5000}));
   ASSERT_TRUE(memory.copied);
   EXPECT_LE(memory.copied->copied, 5000 * 4096.0);
@@ -115,7 +115,8 @@ TEST(CopiedMemoryTest, TheFindingSaysWhereMemoryBoundsTheWorkers) {
   const auto finding = FoundIn({.available = 1e9});
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->severity, Severity::kWarning);
-  // 1 GB left and twice 266 MB in use, 420 MB each if all is copied: three workers on eight cores.
+  // 1 GB is left, and two workers use 266 MB each. A worker that copies everything needs 420 MB, so
+  // three fit.
   EXPECT_EQ(EvidenceOf(*finding, "workers_that_fit"), 3);
   EXPECT_NE(English(finding->action).find("bounds the number of workers"), std::string::npos);
   EXPECT_NE(English(finding->action).find("has room for 3 workers."), std::string::npos)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernel says of waiting for cores, against what would be guessed without it.
+// Waiting for cores: the kernel's count of it, against the guess without that count.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,9 +19,9 @@ namespace {
 using testing::Costs;
 using testing::Synthetic;
 
-// Four workers on two cores: a batch takes 40 ms to decode, of which 10 ms is computing, and 8 ms
-// to read. `delays`: of the waiting for something, 38 ms in all, so many ms for a core.
-// `spared`: decoding computes all of its time.
+// Four workers on two cores. A batch takes 40 ms to decode, 10 ms of these in CPU time, and 8 ms to
+// read. `delays`: how many of the 38 ms that a batch waits are for a core, as the kernel counts.
+// `spared`: decoding computes all the time.
 Diagnosis Crowd(double delays, bool counted = true, Costs costs = {8, 40, 0, 0, 0.1, 0.3, 1, 0},
                 bool spared = false) {
   Synthetic run;
@@ -38,7 +38,7 @@ Diagnosis Crowd(double delays, bool counted = true, Costs costs = {8, 40, 0, 0, 
   if (!counted) return Diagnose(*traces::MakeTrace(std::move(data)));
   for (std::uint32_t p = 0; p < data.processes.size(); ++p) {
     if (data.processes[p].worker_id < 0) continue;
-    for (int i = 0; i <= 50; ++i) {  // a batch each
+    for (int i = 0; i <= 50; ++i) {  // a value for each batch
       testing::AddCounter(data, "run_delay_ns", p, 1000 + 48.0 * i, delays * 1e6 * i);
     }
   }
@@ -49,7 +49,7 @@ Demand DemandOf(const Diagnosis& diagnosis) {
   return diagnosis.loader->pipeline.epochs.front().batches[100];
 }
 
-// A step and a worker, which both compute all the time, on one core: 10 and 6 ms for a sample.
+// A step with 10 ms and a worker with 6 ms of CPU time for each batch share one core.
 Pipeline OnOneCore(double step) {
   Pipeline pipeline;
   pipeline.workers = 1;
@@ -95,7 +95,7 @@ TEST(StepDelayTest, IsTheLoopsOwnAccount) {
   EXPECT_NEAR(DelayOfSteps(model, model.loader(), steady), 0.3, 0.05);
 }
 
-// Decoding takes four times its CPU time, and waited 2 of 38 ms for a core.
+// Decoding takes four times its CPU time, but a batch waits only 2 of 38 ms for a core.
 TEST(CoreWaitTest, ADecoderThatWaitsForItsOwnThreadsIsNotKeptFromACore) {
   EXPECT_LT(Crowd(2).loader->cpu.squeeze, 1.3);
   EXPECT_FALSE(Crowd(2).loader->cpu.crowded);
@@ -107,7 +107,7 @@ TEST(CoreWaitTest, WakingUpOnAFreeCoreStays) {
   load.known = load.delays_known = true;
   load.cores = 2;
   load.used = 0.6;
-  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0.2), 0.5);  // half of it is missed
+  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0.2), 0.5);  // the replay misses half of what was taken
   EXPECT_DOUBLE_EQ(StayingWait(load, 0.3, 0.2), 1);    // no more than there was
   EXPECT_DOUBLE_EQ(StayingWait(load, -0.1, 0.2), 0);
   EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0), 0);
@@ -130,7 +130,7 @@ TEST(CoreWaitTest, AReplayOnFreeCoresTakesAsLongAsTheRecording) {
   traces::TraceData data = testing::MakeSynthetic(run);
   for (std::uint32_t p = 0; p < data.processes.size(); ++p) {
     if (data.processes[p].worker_id < 0) continue;
-    for (int i = 0; i <= 50; ++i) {  // of a batch of 40 ms, 6 from being woken to running
+    for (int i = 0; i <= 50; ++i) {  // 6 ms of each batch's 40: woken, not yet running
       testing::AddCounter(data, "run_delay_ns", p, 1000 + 40.0 * i, 6e6 * i);
     }
   }
@@ -157,7 +157,7 @@ TEST(CoreWaitTest, WhatIsLeftIsTakenOffReads) {
   EXPECT_NEAR(DemandOf(diagnosis).read.wall, 4e-3, 1e-3);
 }
 
-// A lock, or a sleep: more cores do not shorten it, however busy the machine.
+// More cores do not shorten a lock or a sleep, however busy the machine is.
 TEST(CoreWaitTest, WaitingForSomethingElseStays) {
   const Diagnosis diagnosis = Crowd(0);
   ASSERT_TRUE(diagnosis.loader->cpu.delays_known);
@@ -171,11 +171,11 @@ TEST(CoreWaitTest, IsGuessedWhereItWasNotRecorded) {
   EXPECT_LT(DemandOf(diagnosis).decode.wall, 39e-3);
 }
 
-// Without decoding, what the kernel says tells of other programs: not where workers hardly compute.
+// Without decoding, the kernel's count tells of other programs, unless workers hardly compute.
 TEST(CoreWaitTest, TellsOfOtherProgramsWithoutDecoding) {
   const Costs computing{8, 0, 40, 0, 0.1, 0.3, 1, 0};
   EXPECT_TRUE(Crowd(30, true, computing).loader->cpu.crowded);
-  // A scheduler's slices may fall so that decoding, a part of the batch, hardly waits.
+  // Decoding is one part of the batch. By chance it may hardly wait while the other parts do.
   const Costs both{0, 8, 40, 0, 0.1, 0.3, 1, 0};
   EXPECT_LT(Crowd(30, true, both, true).loader->cpu.squeeze, 1.3);
   EXPECT_TRUE(Crowd(30, true, both, true).loader->cpu.crowded);

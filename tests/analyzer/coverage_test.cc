@@ -33,7 +33,6 @@ TEST(CoverageTest, OneProcessCannotHideTheGapOfAnother) {
   EXPECT_DOUBLE_EQ(coverage.fraction(), 0.5);
 }
 
-// Measured: a consumer with 24 MB of its own showed 291 MB once its two workers were reaped.
 TEST(CoverageTest, IsNotKnownWithoutTheKernelsCount) {
   EXPECT_FALSE(CoverageOf({Process(1, 0, 90, 0)}).known);
 }

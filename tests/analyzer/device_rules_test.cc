@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules of GPUs, copies and ranks, on traces that hold such spans, and what is said of those that
-// do not.
+// Rules of GPUs, copies and ranks on traces with such spans, and what reports say of traces without
+// them.
 #include <string>
 #include <vector>
 
@@ -81,7 +81,7 @@ TEST(PageableCopiesTest, IsSilentOfOnePercent) {
   EXPECT_FALSE(Finds("pageable-copies", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 20, 0.2})));
 }
 
-// Kernels in the step from `from` to `to` of its length.
+// Adds a kernel to each step, from the fraction `from` to the fraction `to` of its length.
 Change Kernels(double from, double to) {
   return [=](traces::TraceData& data) {
     traces::ThreadInfo stream;
@@ -130,7 +130,7 @@ TEST(KernelLaunchBoundTest, IsSilentWhenDataIsMissing) {
       Finds("kernel-launch-bound", WithCosts({1, 40, 2, 0.5, 0.1, 0.3, 4, 0}), Kernels(0, 0.6)));
 }
 
-// The processes of `other` beside those of `data`, as the second of two ranks.
+// A trace of two ranks: a run with costs `one`, and beside it a run with costs `two`.
 traces::TraceData TwoRanks(const Costs& one, const Costs& two) {
   traces::TraceData data = testing::MakeSynthetic(WithCosts(one));
   traces::TraceData other = testing::MakeSynthetic(WithCosts(two));

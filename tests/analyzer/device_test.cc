@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is made of a device's records: copies, busy and idle time, and the steps of the replay.
+// A device's records tell its copies, its busy and idle time, and the steps of the replay.
 #include <random>
 #include <string>
 #include <vector>
@@ -72,9 +72,9 @@ Diagnosis DiagnoseWith(const Costs& costs, const OnDevice& device) {
   return Diagnose(*traces::MakeTrace(std::move(data)));
 }
 
-// The loop waits for nothing; a step of 10 ms.
+// The loop never waits; a step takes 10 ms.
 constexpr Costs kReady{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
-// A batch comes every 20 ms, and the loop is through with it after 2.
+// A batch comes every 20 ms, and the loop is done with it after 2 ms.
 constexpr Costs kSlowData{2, 34, 3.5, 0.5, 0.1, 0.3, 2, 0};
 
 double Parts(const DeviceActivity& activity) {
@@ -138,8 +138,8 @@ TEST(DeviceActivityTest, IdleTimeHasTheCauseThatHeldTheLoop) {
   device.copy = 1;
   device.pieces = 4;
   device.kernels = 4;
-  device.gap = 0.5;  // 1.5 in all
-  device.sync = 2;   // of the 3.5 that are left of the step
+  device.gap = 0.5;  // three gaps: 1.5
+  device.sync = 2;   // 3.5 are left of the step
   const Diagnosis diagnosis = DiagnoseWith(kReady, device);
   const DeviceActivity& activity = diagnosis.loader->device;
   const auto batches = static_cast<double>(activity.batches);
@@ -218,7 +218,7 @@ TEST(DeviceStepsTest, AStepIsWhatTheDeviceNeeds) {
   for (const bool keyed : {true, false}) {
     device.keyed = keyed;
     const Diagnosis diagnosis = DiagnoseWith(kSlowData, device);
-    // Data that costs nothing: 15 ms a batch instead of 20, not 2.
+    // If data cost nothing, a batch would take the device's 15 ms instead of 20, not the loop's 2.
     EXPECT_NEAR(diagnosis.loader->attribution.headroom, 20.0 / 15, 0.1) << keyed;
     EXPECT_NEAR(diagnosis.loader->replay.error(), 0, 0.03) << keyed;
   }
@@ -240,7 +240,7 @@ TEST(DeviceStepsTest, WaitingInACopyIsNotWhatTheCopyCosts) {
     if (one.factor == Factor::kH2d) gain = one.speedup;
   }
   EXPECT_GT(gain, 1.05);
-  EXPECT_LT(gain, 1.25);  // the call takes 7 of 9.3 ms, which would be four times as fast
+  EXPECT_LT(gain, 1.25);  // without the call's 7 ms of 9.3 it would be 4
 }
 
 TEST(GpuCountersTest, SaysWhatNvmlSaid) {

@@ -22,7 +22,7 @@ using traces::StageId;
 
 constexpr std::int64_t kUs = 1000;
 
-// One turn of a program without a loader: spans on the device, from `at` on.
+// What a device does in one turn of a program without a loader.
 struct DeviceTurn {
   std::int64_t copy = 0;     // microseconds
   std::int64_t kernels = 0;  // in all
@@ -86,7 +86,7 @@ TEST(DeviceUseTest, CopiesBesideKernelsHoldNothingBack) {
   EXPECT_EQ(found.bottleneck, Factor::kCompute);
   EXPECT_NEAR(found.devices.mean.kernels, 0.9, 0.001);
   EXPECT_NEAR(found.devices.mean.copies, 0, 0.001);
-  // The copies stay when the kernels go.
+  // Without the kernels, copies and idle time remain: half of a turn.
   EXPECT_NEAR(found.devices.GainWithout(DeviceLimit::kKernels), 1 / 0.5, 0.01);
 }
 

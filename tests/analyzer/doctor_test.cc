@@ -34,7 +34,7 @@ class DoctorTest : public ::testing::Test {
     std::ofstream(root_ / file) << text;
     if (executable) fs::permissions(root_ / file, fs::perms::owner_all);
   }
-  // A dynamically linked program of this machine.
+  // Copies a dynamically linked program of this machine.
   void CopyProgram(const fs::path& file) {
     fs::create_directories((root_ / file).parent_path());
     fs::copy_file("/proc/self/exe", root_ / file);

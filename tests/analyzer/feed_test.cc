@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs without a loader: who makes the data, who waits for it, and what that holds back.
+// Programs without a loader: who makes the data, who waits for it, and what holds the run back.
 #include "analyzer/diagnosis/feed.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ using traces::StageId;
 constexpr std::int64_t kFeedMs = 1'000'000;
 constexpr std::int64_t kFeedStart = 1'000'000'000;
 
-// What a thread does again and again. Units: milliseconds; what is left of a turn it does unseen.
+// What a thread does in each of `count` turns. Units: milliseconds; the rest of a turn has no span.
 struct Turns {
   std::uint32_t process = 0;
   bool first = true;
@@ -95,7 +95,7 @@ TEST(FeedTest, LoopThatWaitsForBusyProcessesIsHeldBackByWhatTheyDo) {
   EXPECT_EQ(found.bottleneck, Factor::kDecode);
   EXPECT_NEAR(found.wait_fraction, 0.8, 0.02);
   EXPECT_NEAR(found.samples_rate, 200, 4);
-  // Without decoding they take 3 ms of the 10, and the loop 2.
+  // Without decoding the makers would take 3 ms instead of 10; the loop takes 2.
   EXPECT_NEAR(GainOf(found, Factor::kDecode), 1 / 0.3, 0.1);
   EXPECT_NEAR(GainOf(found, Factor::kAugment), 1 / 0.7, 0.05);
   EXPECT_NEAR(GainOf(found, Factor::kCompute), 1, 0.01);
@@ -108,7 +108,7 @@ TEST(FeedTest, LoopThatWaitsForBusyProcessesIsHeldBackByWhatTheyDo) {
 }
 
 TEST(FeedTest, MakersThatWaitForTheLoopAreNotBlamed) {
-  // The loop never waits, so nothing of it was recorded.
+  // The loop never waits, so it has no span.
   const Diagnosis found = FeedDiagnosis({{0, true, 10, 0, 0, 0}, {1, true, 10, 2, 1, 7}});
   EXPECT_EQ(found.bottleneck, Factor::kCompute);
   EXPECT_NEAR(found.wait_fraction, 0, 0.01);
@@ -117,7 +117,7 @@ TEST(FeedTest, MakersThatWaitForTheLoopAreNotBlamed) {
 }
 
 TEST(FeedTest, ThreadThatServesTheMakersIsNotTheLoop) {
-  // A thread of an executor waits and hands over; the first thread of its process never waits.
+  // An executor's thread waits and hands samples over; the first thread of its process never waits.
   const Diagnosis found = FeedDiagnosis({{0, false, 10, 0, 0, 9}, {1, true, 10, 2, 1, 7}});
   EXPECT_EQ(found.bottleneck, Factor::kCompute);
   EXPECT_NEAR(found.wait_fraction, 0, 0.01);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions and lines of the program, from followed units: whom time is charged to, and what the
-// rules and the report say of it.
+// Functions and lines of the program, from followed units: to which function time is charged, and
+// what rules and report say.
 #include "analyzer/model/functions.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,8 @@ FunctionProfiles ProfilesOf(const std::vector<FollowedUnit>& units) {
   return ProfileFunctions(*traces::MakeTrace(std::move(data)));
 }
 
-// 10 ms: __getitem__ 1, make_edges 6 of which line 52 has 5 (a call of copy.deepcopy 2), decode 3.
+// A sample of 10 ms: __getitem__ takes 1 itself, make_edges 6, decoding 3. Line 52 of make_edges
+// takes 5 of its 6; 2 of these 5 are a call of copy.deepcopy.
 FollowedUnit Edges(double at) {
   FollowedUnit unit(SampleOf(at, 10, 10));
   const auto item = unit.Function("Photos.__getitem__", kData, 20, {Ms(10), Ms(1)});
@@ -105,7 +106,7 @@ TEST(FunctionsTest, CountsTheCallsBelowOnceForEachFunction) {
   EXPECT_NEAR(profiles[0].functions[0].count, 7, 1e-9);
 }
 
-// The interpreter took 16 ms for what takes 8, the builtin 2 ms as ever.
+// Following made the interpreter take 16 ms instead of 8; the builtin takes 2 ms as ever.
 TEST(FunctionsTest, ScalesTheInterpreterToUnitsThatWereNotFollowed) {
   UnitRow row = SampleOf(1100, 18, 10);
   row.flags = wire::kUnitSlowed;
@@ -151,7 +152,7 @@ TEST(FunctionsTest, LetsALibrarysDatasetStandForItself) {
 TEST(FunctionsTest, PathsKeepTheShapeOfTheTree) {
   const FunctionProfiles profiles = ProfilesOf({Edges(1100), Edges(1200)});
   const std::vector<CallPath>& paths = profiles.at(0).paths;
-  ASSERT_EQ(paths.size(), 4U);  // lines are none
+  ASSERT_EQ(paths.size(), 4U);  // lines are no paths
   EXPECT_EQ(paths[0].parent, 0U);
   EXPECT_NEAR(paths[0].total, 1, 1e-9);
   EXPECT_EQ(paths[2].name, "deepcopy");
@@ -176,7 +177,7 @@ TEST(FlameTest, ABoxLiesBelowItsCallerBesideWhatWasCalledBefore) {
   EXPECT_NEAR(boxes[1].own, 0.4, 1e-9);
 }
 
-// 10 ms as the others; the slow ones repair their text for as long again.
+// A sample takes 10 ms; a slow one repairs its text for 10 ms more.
 FollowedUnit TextSample(double at, bool slow) {
   FollowedUnit unit(SampleOf(at, slow ? 20 : 10, 10));
   const auto item = unit.Function("Lines.__getitem__", kData, 20, {Ms(slow ? 20 : 10), Ms(10)});
@@ -209,7 +210,7 @@ TEST(SlowUnitsTest, SaysNothingOfFewSamplesOrFewSlowOnes) {
   }
 }
 
-// Before Python 3.12 a slow sample was not slowed down more than the others.
+// Before Python 3.12, following slows slow samples down as much as the others.
 TEST(SlowUnitsTest, ScalesSlowSamplesAsTheOthers) {
   std::vector<FollowedUnit> units;
   for (int i = 0; i < 16; ++i) {
@@ -223,14 +224,14 @@ TEST(SlowUnitsTest, ScalesSlowSamplesAsTheOthers) {
   EXPECT_NEAR(profiles.at(0).slow.other_time, 0.010, 1e-6);
 }
 
-// Samples of the synthetic run are one that the loop waits for; half of one is a loop over pixels.
+// A run whose training loop waits for its samples.
 traces::TraceData WaitingRun() {
   Synthetic run = testing::WithCosts({0.1, 1, 12, 0.5, 0.1, 0.3, 2, 0});
   run.cores = 2;
   return MakeSynthetic(run);
 }
 
-// Three times the same unit: fewer tell a rule nothing.
+// The same unit three times, since rules ignore fewer.
 traces::TraceData WithUnits(const std::function<FollowedUnit(double at)>& unit) {
   traces::TraceData data = WaitingRun();
   for (const double at : {1100, 1200, 1300}) unit(at).AddTo(DataSink{data});

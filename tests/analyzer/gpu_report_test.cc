@@ -21,7 +21,7 @@ using testing::WithCosts;
 
 class GpuReportTest : public ::testing::Test {
  protected:
-  // `reason`: why not all was recorded although CUPTI recorded.
+  // `reason`: why CUPTI recorded only a part.
   void Build(const testing::Costs& costs, bool device, const std::string& reason = "",
              std::uint32_t devices = 1) {
     traces::TraceData data = MakeSynthetic(WithCosts(costs));
@@ -75,7 +75,7 @@ TEST_F(GpuReportTest, JsonKeepsTheTwoViewsApart) {
   Build(kReadyForReport, true);
   EXPECT_NEAR(Number("/gpu/step/device/kernel_s"), 4e-3, 1e-4);
   EXPECT_NEAR(Number("/gpu/step/device/copy_s"), 2e-3, 1e-4);
-  // A millisecond in the call before the transfer begins is the copy's as well.
+  // The millisecond of the call before its transfer counts as copy too.
   EXPECT_NEAR(Number("/gpu/step/device/idle/copy_s"), 3e-3, 1e-4);
   EXPECT_NEAR(Number("/gpu/step/device/idle/launch_s"), 3e-3, 1e-4);
   EXPECT_NEAR(Number("/gpu/step/loop/copy_s"), 3e-3, 1e-4);
@@ -142,7 +142,7 @@ TEST_F(GpuReportTest, ChangesOfTheJsonAreInTextAndPage) {
   }
 }
 
-// Each of them copies for a fifth of the time.
+// Each device copies for a fifth of the time.
 TEST_F(GpuReportTest, TimesOfTwoDevicesAreNoTimeOfOne) {
   Build(kReadyForReport, true, "", 2);
   EXPECT_TRUE(Has(text_, "h2d, 2 GPUs")) << text_;

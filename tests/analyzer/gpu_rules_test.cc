@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules of GPUs on traces with device streams: each with a scenario that triggers it and a near
-// miss that does not. Those on copies seen from the host are in device_rules_test.cc.
+// miss that does not. Rules of copies that are seen from the host are in device_rules_test.cc.
 #include <string>
 #include <utility>
 #include <variant>
@@ -25,7 +25,7 @@ using testing::OnDevice;
 using testing::Synthetic;
 using testing::WithCosts;
 
-// The loop waits for nothing; a step of 10 ms.
+// The loop never waits; a step takes 10 ms.
 constexpr Costs kReadyForRules{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
 
 std::optional<Finding> Found(std::string_view id, const Synthetic& run, const Change& change) {
@@ -41,7 +41,7 @@ double Evidence(const Finding& finding, std::string_view key) {
   return -1;
 }
 
-// Every finding of the GPU says where on the timeline it shows, and in which processes.
+// Checks that a finding about GPUs says where on the timeline it shows, and in which processes.
 void ExpectPlace(const Finding& finding) {
   EXPECT_GT(finding.to, finding.from) << finding.id;
   EXPECT_FALSE(finding.pids.empty()) << finding.id;
@@ -62,7 +62,7 @@ Change LoaderFact(const std::string& key, const std::string& value) {
   return [=](traces::TraceData& data) { data.processes[0].facts["loader.0." + key] = value; };
 }
 
-// CPU time of a process at a constant rate, as the collector samples it.
+// A process that uses `cores` cores all the time, as the collector samples it.
 Change CpuOf(std::size_t process, double cores) {
   return [=](traces::TraceData& data) {
     const StringId name = data.Intern("cpu_ns");
@@ -86,7 +86,8 @@ TEST(PageableCopiesOnDeviceTest, SpeakOfTransfersThatNothingRunsBeside) {
   EXPECT_NEAR(Evidence(*finding, "transfer_s_per_copy"), 2e-3, 1e-5);
   EXPECT_NEAR(Evidence(*finding, "bytes_per_s"), 5e9, 1e7);
   ASSERT_TRUE(finding->predicted);
-  // From copies at 80 % of the link (1.6 of 2 ms saved) to copies that nothing waits for.
+  // The estimate: copies at 80 % of the link's speed save 1.6 of 2 ms. The high end: nothing waits
+  // for copies.
   EXPECT_GT(finding->predicted->speedup, 1.1);
   EXPECT_LT(finding->predicted->speedup, 1.26);
   EXPECT_GT(finding->predicted->rate.high, finding->predicted->rate.estimate * 1.02);
@@ -154,7 +155,7 @@ TEST(CopiesNotOverlappedOnDeviceTest, AreSilentOfManySmallCopies) {
                      Device(device)));
 }
 
-// Workers that convert, and batches of floats that the loop receives at length.
+// Workers convert samples to floats, and the loop needs long to receive these batches.
 Synthetic Converting(const std::string& transform) {
   Synthetic run = WithCosts({1, 10, 3, 2, 0.1, 3, 2, 0});
   run.transform = transform;
@@ -257,7 +258,7 @@ TEST(KernelLaunchBoundOnDeviceTest, IsSilentOfTimeThatCopiesTake) {
   EXPECT_FALSE(Finds("kernel-launch-bound", WithCosts(kReadyForRules), Device(device)));
 }
 
-// Ready data, gaps on the device, and workers that keep `cores` busy.
+// Data are ready and the device has gaps; a worker keeps `cores` cores busy.
 std::optional<Finding> Gaps(std::string_view id, double cores) {
   OnDevice device;
   device.copy = 0;
@@ -317,7 +318,7 @@ TEST(ComputeBoundOnDeviceTest, IsSilentWhereDataIsMissing) {
   EXPECT_FALSE(Finds("compute-bound", WithCosts({1, 30, 2, 0.5, 0.1, 0.3, 4, 0}), Device(device)));
 }
 
-// A device that is busy with `kernel` while cores are free.
+// The device is busy with `kernel` nearly all the time; a worker keeps `cores` cores busy.
 std::optional<Finding> Busy(const std::string& kernel, double cores) {
   OnDevice device;
   device.copy = 0.2;
@@ -364,7 +365,7 @@ TEST(SlowWorkerStartTest, IsSilentOfQuickOnesAndOfForks) {
   EXPECT_FALSE(Starting("", 1500));
 }
 
-// Batches go through a thread of the training process, which uses `cores`.
+// Batches go through a pin thread; the training process keeps `cores` cores busy.
 std::optional<Finding> Pinned(double get, double cores) {
   Synthetic run = WithCosts({0.5, 2, 1, 0.2, 0.1, get, 4, 0});
   return Found("pin-thread-behind", run, And(CpuOf(0, cores), [](traces::TraceData& data) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What batches cost between a worker's hands and the loop's, and what first workers add to it.
+// What the handover costs, and what fresh memory costs when workers make the batches.
 #include "analyzer/measure/handover.h"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ using testing::Synthetic;
 
 constexpr std::int64_t kMs = 1'000'000;
 
-// Batch `i` of a loop that comes back each 20 ms for one that is there. Times in ms, those of its
-// making after the loop came for it.
+// Batch `i` of a loop that asks every 20 ms for a batch that is ready. Units: milliseconds. The
+// fetch lasts from `made_from` to `made_to`, counted from the moment when the loop asks.
 Batch Taken(int i, double get, double handing, std::int64_t made_from, std::int64_t made_to) {
   Batch batch;
   const std::int64_t at = (100 + 20 * i) * kMs;
@@ -42,13 +42,14 @@ Batch Taken(int i, double get, double handing, std::int64_t made_from, std::int6
   return batch;
 }
 
-// Each batch is made 40 ms ahead, either while another is taken or between two.
+// Batches are made 40 or 34 ms before the loop asks: in turn while it takes another batch, and
+// between two batches.
 LoaderRun Loop(int batches, double get_of_idle, double get_of_busy, double handing_of_busy) {
   LoaderRun run;
   run.config.num_workers = 1;
   run.samples_per_batch = 4;
   for (int i = 0; i < batches; ++i) {
-    const bool busy = i % 2 == 0;  // batch i + 2, which is made from 0 to 10 ms, goes with it
+    const bool busy = i % 2 == 0;  // meanwhile the worker makes batch i + 2
     run.batches.push_back(Taken(i, busy ? get_of_busy : get_of_idle, busy ? handing_of_busy : 0.1,
                                 busy ? -40 : -34, busy ? -30 : -24));
   }
@@ -71,7 +72,7 @@ TEST(HandoverTest, AWorkerThatMakesABatchAnswersLater) {
   const Handover handover = MeasureHandover(Loop(60, 0.5, 4.5, 0.1), 8, 0);
   EXPECT_FALSE(handover.streamed);
   EXPECT_NEAR(handover.asking, 4e-3, 1e-5);
-  // Nothing was made beside the last one.
+  // No batch is made while the last two are taken.
   for (std::size_t i = 0; i < 58; ++i) EXPECT_NEAR(handover.get[i], 0.5e-3, 1e-6);
   EXPECT_FALSE(handover.preempted);
 }
@@ -82,7 +83,7 @@ TEST(HandoverTest, TheLoopLosesItsCoreWhereNoneIsIdle) {
   EXPECT_NEAR(*handover.preempted, 2e-3, 1e-5);
   EXPECT_NEAR(handover.next, 0.2e-3, 1e-5);
   for (std::size_t i = 0; i < 58; ++i) EXPECT_NEAR(handover.next_of[i], 0.2e-3, 1e-5);
-  // With a core to spare all of them count.
+  // With a core to spare, the loop never loses its core.
   EXPECT_FALSE(MeasureHandover(Loop(60, 0.5, 0.5, 2.1), 2, 0).preempted);
 }
 
@@ -97,8 +98,8 @@ traces::TraceData Decoding(int workers) {
   return data;
 }
 
-// The first touch of a page costs 1 us and the whole fault two; a batch has 147 pages, a sample
-// 36.75, its picture of 600,000 bytes 146.5.
+// The first touch of a page costs 1 us, the whole fault 2 us. A batch has 147 pages, a sample 36.75
+// and its picture of 600,000 bytes 146.5.
 TEST(FreshMemoryTest, IsEstimatedWithoutWorkers) {
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(Decoding(0)));
   ASSERT_TRUE(diagnosis.loader);

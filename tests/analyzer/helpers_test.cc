@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes that are no workers and compute for a loader: recorded ones, and those that the kernel
-// tells of alone.
+// Processes other than workers that compute for a loader: recorded ones, and those that only the
+// kernel's count shows.
 #include "analyzer/measure/helpers.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct HelpedRun {
     return static_cast<std::uint32_t>(model.roles.size() - 1);
   }
 
-  // `at` in seconds of the run, CPU time in seconds.
+  // Units: seconds.
   CounterSeries& AddCounter(const char* name, std::uint32_t process, double at, double cpu) {
     CounterSeries one;
     one.name = name;
@@ -44,7 +44,7 @@ struct HelpedRun {
     series.value.push_back(cpu * 1e9);
   }
 
-  // The training process waits ten times a second for programs that computed for 50 ms in all.
+  // Ten times a second the training process has waited for programs that computed for 50 ms.
   void WaitForPrograms() {
     CounterSeries& waited = AddCounter("children_cpu_ns", kTraining, 0, 0);
     for (int i = 1; i <= 150; ++i) Tell(waited, 0.1 * i, 0.05 * i);
@@ -98,7 +98,7 @@ TEST(HelpersTest, ProgramsThatAreRecordedCountOnce) {
     run.model.helpers.push_back(ProcessId{program});
   }
   run.WaitForPrograms();
-  // A rate needs a process of which more than one sample is known.
+  // A rate needs a process with more than one value.
   HelpedRun::Tell(run.AddCounter("cpu_ns", kTraining, 0, 0), 20, 1);
   run.model.helpers.push_back(ProcessId{run.AddProcess(wire::kRoleOther)});
   HelpedRun::Tell(run.AddCounter("cpu_ns", run.model.helpers.back().value, 0, 0), 20, 0);
@@ -130,7 +130,7 @@ TEST(HelpersTest, WhatWasUsedBeforeTheFirstSampleCounts) {
   CounterSeries& series = run.AddCounter("cpu_ns", late, 4, 0.05);
   HelpedRun::Tell(series, 6, 1.05);
   EXPECT_NEAR(MeasureHelpers(run.model, run.steady).recorded, 0.105, 1e-9);
-  series.value = {7e9, 8e9};  // it had run for long: that was not seen
+  series.value = {7e9, 8e9};  // too much for a process that has just started
   EXPECT_NEAR(MeasureHelpers(run.model, run.steady).recorded, 0.1, 1e-9);
 }
 

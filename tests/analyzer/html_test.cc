@@ -28,8 +28,8 @@ namespace {
 
 using testing::Synthetic;
 
-// Why `text` is not well-formed XML; "" if it is. Knows what the page uses: elements, attributes,
-// the five entities, and one doctype at the front.
+// Returns why `text` is not well-formed XML, or "" if it is. Knows what the page uses: elements,
+// attributes, the five entities, and one doctype at the front.
 std::string Malformed(std::string_view text) {
   constexpr std::string_view kDoctype = "<!DOCTYPE html>";
   if (text.substr(0, kDoctype.size()) != kDoctype) return "no doctype";
@@ -88,7 +88,7 @@ bool Has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// The attribute of the element whose tip begins with `tip`.
+// The attribute `name` of the element whose <title> begins with `tip`.
 double Attribute(const std::string& svg, std::string_view tip, const std::string& name) {
   const std::size_t title = svg.find("<title>" + std::string(tip));
   if (title == std::string::npos) return NAN;
@@ -126,7 +126,7 @@ TEST(HtmlReportTest, IsWellFormedAndNeedsNothingFromElsewhere) {
   EXPECT_FALSE(Has(page.html, "\"inf"));
 }
 
-// What a person reads of `page`: no tags, style, code, or lines to paste.
+// The text of `page` that a person reads: no tags, style, code, or lines to paste.
 std::string Prose(std::string page) {
   for (const auto& [open, close] :
        {std::pair{"<style>", "</style>"}, std::pair{"<code>", "</code>"},
@@ -307,7 +307,7 @@ TEST(HtmlFigureTest, ShowsThePredictionsOfWhatif) {
     EXPECT_TRUE(std::isfinite(Attribute(rates, workers, "cy"))) << workers;
     EXPECT_TRUE(Has(memory, BytesText(one.predicted.ram) + " in all")) << workers;
   }
-  // Higher rates stand higher.
+  // Higher rates are drawn higher: their cy is smaller.
   const auto& points = grid->configurations;
   EXPECT_GT(Attribute(rates, CountedText(points.front().workers, "worker"), "cy"),
             Attribute(rates, CountedText(points.back().workers, "worker"), "cy"));

@@ -49,7 +49,7 @@ TEST(LawsTest, ARateNeedsNoMoreCpuTimeThanTheCoresHave) {
   const Pipeline full = EvenPipeline(4, 2, demand);
   EXPECT_EQ(LawOf(full, kExact), nullptr);
   EXPECT_EQ(LawOf(full, kTooSlow), &words::kBeyondCores);
-  EXPECT_EQ(LawOf(EvenPipeline(1, 2, demand), kTooSlow), nullptr);  // 1.3 of the two cores
+  EXPECT_EQ(LawOf(EvenPipeline(1, 2, demand), kTooSlow), nullptr);  // needs 1.3 of two cores
 }
 
 TEST(LawsTest, ARateNeedsNoMoreThanStorageGives) {
@@ -84,7 +84,7 @@ TEST(LawsTest, WhatIsBrokenIsSaidInBothLanguages) {
             std::string::npos);
 }
 
-// What the simulator makes obeys the laws by itself: they count no cost that it does not.
+// A simulated rate always obeys the laws, since they count no cost that the simulator leaves out.
 TEST(LawsTest, NoSimulatedRateBreaksOne) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> draw(0, 1);

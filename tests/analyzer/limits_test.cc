@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recordings that are short, cut, thinned, skewed or of something else: a report with little
-// confidence or a clear "not enough: needs ...", and no figure that is not there.
+// Recordings that are short, cut, thinned out, skewed or without a loader: the report has little
+// confidence or says "not enough: needs ...", and makes no figure up.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using traces::Span;
 using traces::StageId;
 using traces::TraceData;
 
-// Decoding for two workers that cannot keep up with a step of 4 ms.
+// Two workers whose decoding cannot keep up with a step of 4 ms.
 Synthetic Starved(int batches = 200) {
   Synthetic run;
   run.batches = batches;
@@ -66,7 +66,7 @@ std::string Everything(const Report& report) {
   return ReportText(report, Colour::kOff) + ReportBrief(report, Colour::kOff) + ReportJson(report);
 }
 
-// The trace holds too little: it says so everywhere and predicts nothing.
+// Checks that the report says everywhere that its trace holds too little, and predicts nothing.
 void ExpectNotEnough(const Report& report) {
   const Diagnosis& diagnosis = report.diagnosis;
   EXPECT_EQ(English(diagnosis.needs).rfind("not enough: needs", 0), 0u) << English(diagnosis.needs);
@@ -90,7 +90,7 @@ TEST(LimitsTest, OneBatchIsNotEnough) {
       << English(report.diagnosis.summary);
 }
 
-// How long a turn of the loop takes is not to be told from one wait, whoever made the batch.
+// One wait does not tell how long a turn of the loop takes, whether or not workers were seen.
 TEST(LimitsTest, OneBatchHasNoRate) {
   for (const bool workers_seen : {true, false}) {
     TraceData data = MakeSynthetic(Starved(1));
@@ -136,12 +136,12 @@ TEST(LimitsTest, NoBatchesHaveNoRate) {
   }
 }
 
-// A recorder that lost a hundredth of the spans: same name, nearly the same figures.
+// If one span in a hundred is lost, the bottleneck stays the same and the figures nearly so.
 TEST(LimitsTest, OneSpanInAHundredMayBeMissing) {
   const Report whole = ReportOf(MakeSynthetic(Starved()));
   for (const unsigned seed : {1u, 2u, 3u}) {
     TraceData data = MakeSynthetic(Starved());
-    // As the agent writes them: the moment of next() is an event too.
+    // The agent also writes an event when next() is entered.
     for (std::uint32_t i = 0; i < data.spans.size(); ++i) {
       for (const Span& span : data.spans[i]) {
         if (span.stage != StageId::kWait) continue;
@@ -189,8 +189,8 @@ TEST(LimitsTest, ClocksMayDifferByAMillisecond) {
   }
 }
 
-// The workers' spans end in the middle, the consumer's do not: what is missing is like what is
-// there, or nothing is predicted.
+// The workers' spans end early, the training process's do not. After 70 % the missing ones are
+// taken to be like the others; after 30 % nothing is predicted.
 TEST(LimitsTest, WorkersThatEndInTheMiddleAreNotTakenForFast) {
   for (const double part : {0.7, 0.3}) {
     TraceData data = MakeSynthetic(Starved());
@@ -210,11 +210,11 @@ TEST(LimitsTest, WorkersThatEndInTheMiddleAreNotTakenForFast) {
   }
 }
 
-// Files cut at many places, and files with damaged bytes: whatever opens gives a report that is
-// near the whole one's, or says that it is not enough, and names what is missing.
+// Files cut at many places, and files with damaged bytes: if one opens, its report is near that of
+// the whole file or says that it is not enough.
 TEST(LimitsTest, DamagedFilesAreToldAndNotBelieved) {
   Synthetic run = Starved(1200);
-  run.batch_size = 64;  // several blocks of spans a thread
+  run.batch_size = 64;  // each thread has several blocks of spans
   const Report whole = ReportOf(MakeSynthetic(run));
   const traces::testing::TempFolder folder;
   Pack(MakeSynthetic(run), folder / "t");

@@ -51,7 +51,7 @@ TEST(CpuOversubscribedTest, IsSilentOfThreadsThatSleep) {
   EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(1.0)));
 }
 
-// Pools cannot use more than the cores have: their threads are told by what the fetches get.
+// On full cores a pool cannot use more than its share; what CPU time the fetches get tells of it.
 TEST(CpuOversubscribedTest, SpeaksOfPoolsOnFullCores) {
   Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
   run.workers = 4;
@@ -60,7 +60,7 @@ TEST(CpuOversubscribedTest, SpeaksOfPoolsOnFullCores) {
   EXPECT_TRUE(Finds("cpu-oversubscribed", run, Pools(0.95)));
   EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.4)));  // idle cores: nobody fights
   run.cpu_share = 0.9;
-  EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.95)));  // one thread each
+  EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.95)));  // one thread does all of it
   run.cpu_share = 0.3;
   run.cores = 8;
   EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.95)));  // a pool may use the other cores
@@ -109,7 +109,7 @@ TEST(TransformsInTheLoopTest, AreAugmentationInTheVerdict) {
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
   EXPECT_EQ(diagnosis.bottleneck, Factor::kAugment);
   EXPECT_NEAR(diagnosis.loader->attribution.SpeedupOf(Factor::kCompute), 1 / 0.7, 0.1);
-  // What is done to the dataset's transforms alone leaves those of the loop where they are.
+  // Making the dataset's transforms free does not change those of the loop.
   const LoaderDiagnosis& loader = *diagnosis.loader;
   Setting setting;
   setting.workers = loader.pipeline.workers;

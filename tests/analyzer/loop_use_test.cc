@@ -21,7 +21,7 @@ LoaderRun Loader(std::string made_at, std::string called_from = "", std::uint32_
   return run;
 }
 
-// Takes batches of loaders as a loop on one thread does, and keeps the time.
+// Takes batches from loaders as a loop on one thread does, and keeps its own clock.
 class LoopOfLoaders {
  public:
   explicit LoopOfLoaders(std::size_t loaders) : loaders_(loaders) {}
@@ -141,7 +141,7 @@ TEST(MostAwaitedTest, IsNotTheLoaderWithTheMostBatches) {
 TEST(MostAwaitedTest, WithoutWaitsIsTheOneThatTheLoopSpendsMostTimeWith) {
   LoopOfLoaders loop(2);
   loop.Epoch(0);
-  for (int i = 0; i < 50; ++i) loop.Take(0, 1, 2);  // of 2.2 s 0.05 s
+  for (int i = 0; i < 50; ++i) loop.Take(0, 1, 2);  // waits for 0.05 s of 2.15 s
   loop.Epoch(1);
   for (int i = 0; i < 20; ++i) loop.Take(1, 0, 100);
   std::vector<LoaderRun> loaders = loop.Use();

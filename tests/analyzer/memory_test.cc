@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of workers: what makes it grow, and what it comes to.
+// Memory of workers: what makes it grow, and how far.
 #include "analyzer/memory/memory_growth.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ TEST(SlopeTest, IntervalHoldsTheSlopeAndShrinksWithPoints) {
   EXPECT_GT(many.high, 3);
   EXPECT_GT(few.high - few.low, 2 * (many.high - many.low));
   const Interval three = SlopeInterval(std::vector<double>{0, 1, 2}, std::vector<double>{0, 5, 4});
-  EXPECT_EQ(three.low, -1);  // all pairs
+  EXPECT_EQ(three.low, -1);  // the lowest slope of any pair
   EXPECT_EQ(three.high, 5);
   EXPECT_EQ(part(1).high, 0);
 }
@@ -74,7 +74,7 @@ TEST(MemoryGrowthTest, WhatWasSharedAndBecomesPrivateIsCopied) {
   EXPECT_NEAR(memory.growth.copied.grown, 0.8 * 200e6, 10e6);  // after the first fifth
   EXPECT_NEAR(memory.growth.copied.per_batch.estimate, 200e6 / 400, 0.02 * 200e6 / 400);
   EXPECT_NEAR(memory.shared_bytes, 700e6, 1e6);
-  // It cannot copy more than was shared.
+  // A worker cannot copy more than was shared.
   EXPECT_NEAR(memory.growth.copied.After(1e9).high, 900e6, 1e6);
 }
 
@@ -83,7 +83,7 @@ TEST(MemoryGrowthTest, WhatIsNewIsFresh) {
   EXPECT_TRUE(memory.growth.fresh.certain());
   EXPECT_FALSE(memory.growth.copied.certain());
   EXPECT_NEAR(memory.growth.fresh.per_batch.estimate, 5e5, 1e4);
-  EXPECT_NEAR(memory.growth.fresh.After(4000).estimate, 2e9, 5e7);  // there is no end to it
+  EXPECT_NEAR(memory.growth.fresh.After(4000).estimate, 2e9, 5e7);  // a leak has no limit
 }
 
 TEST(MemoryGrowthTest, PagesOfFilesAreNeither) {
@@ -106,7 +106,7 @@ TEST(MemoryGrowthTest, PagesOfFilesThatAreNotWrittenBackAreNotCopied) {
 }
 
 TEST(MemoryGrowthTest, CopiesThatBecomeFewerSettle) {
-  // At random, ever more of the pages have been met: a third of what is left in each 133 batches.
+  // Samples touch pages at random: after each 133 batches, 37 % of the rest is still shared.
   const auto course = [](double at) {
     const double copied = 300e6 * (1 - std::exp(-3 * at));
     return Walk{40e6 + copied, 900e6 - copied, 0};
@@ -121,7 +121,7 @@ TEST(MemoryGrowthTest, WorkersSettleWhereMostOfThemDo) {
   const auto cache = [](double at) {
     return Walk{40e6 + 200e6 * (1 - std::exp(-4 * at)), 900e6, 0};
   };
-  // One of two goes on: no half of its batches, no half of its end.
+  // Only one of two workers settles; that is too few for a limit.
   Told told;
   told.last = Leaking;
   const Growth half = MemoryOf(WithMemory(TwoWorkers(), cache, told)).growth.fresh;
@@ -182,11 +182,11 @@ TEST(MemoryGrowthTest, MemoryRunsOutWhereALeakMeetsItsLimit) {
   EXPECT_EQ(memory.room, 10e9);
   const auto out = memory.OutOfMemory(2);
   ASSERT_TRUE(out);
-  // Two workers with half a megabyte a batch, at the rate of the loop.
+  // Each batch leaves half a megabyte in a worker, at the rate of the loop.
   EXPECT_NEAR(out->estimate, 10e9 / (5e5 * memory.batch_rate), 0.05 * out->estimate);
   EXPECT_LE(out->low, out->estimate);
   EXPECT_GE(out->high, out->estimate);
-  // What workers that end with the epoch may come to fits.
+  // Workers that end with the epoch do not grow enough to run out.
   run.persistent = false;
   EXPECT_FALSE(grows(10e9).OutOfMemory(2));
   EXPECT_FALSE(MemoryOf(WithMemory(run, Copying, {.walks = 20, .available = 10e9})).OutOfMemory(2));
@@ -195,7 +195,7 @@ TEST(MemoryGrowthTest, MemoryRunsOutWhereALeakMeetsItsLimit) {
 TEST(MemoryGrowthTest, TheTrainingProcessCounts) {
   const auto nothing = [](double) { return Walk{}; };
   Synthetic run = TwoWorkers();
-  // What it takes in its first minute is no growth.
+  // What the training process takes in its first minute is no growth.
   for (const int batches : {400, 3200}) {
     run.batches = batches;
     EXPECT_FALSE(MemoryOf(WithMemory(run, nothing, {20, 1e9, 100e6})).trainer.certain());
@@ -215,7 +215,7 @@ TEST(MemoryGrowthTest, FurtherWorkersTakeTheirMemoryAtOnce) {
   memory.room = 10e9;
   memory.batch_rate = 10;
   EXPECT_FALSE(memory.OutOfMemory(2));
-  EXPECT_FALSE(memory.OutOfMemory(4));  // 8 GB more
+  EXPECT_FALSE(memory.OutOfMemory(4));  // two more take 8 GB
   const auto six = memory.OutOfMemory(6);
   ASSERT_TRUE(six);
   EXPECT_EQ(six->estimate, 0);
@@ -227,7 +227,7 @@ TEST(MemoryGrowthTest, FurtherWorkersTakeTheirMemoryAtOnce) {
   EXPECT_NEAR(seconds(2), 10'000, 1);
   EXPECT_NEAR(seconds(4), 2'000, 1);
   EXPECT_NEAR(seconds(1), 14'000, 1);
-  memory.watched = 60;  // an hour ahead, not more
+  memory.watched = 60;  // too short to look further than an hour ahead
   EXPECT_NEAR(seconds(4), 2'000, 1);
   EXPECT_FALSE(memory.OutOfMemory(2));
 }
@@ -259,7 +259,7 @@ TEST(WorkerMemoryGrowthTest, IsSilentWhereLittleIsCopied) {
 }
 
 TEST(WorkerMemoryGrowthTest, SpeaksEarlyOfALongEpoch) {
-  // 30 MB are little, but this was a twentieth of the epoch.
+  // 30 MB are little, but they came in a twentieth of the epoch.
   const auto little = [](double at) { return Walk{40e6 + 30e6 * at, 900e6 - 30e6 * at, 0}; };
   traces::TraceData data = WithMemory(TwoWorkers(), little);
   data.processes[0].facts["loader.0.dataset_len"] = std::to_string(20 * 800 * 4);
@@ -294,7 +294,7 @@ TEST(WorkerMemoryLeakTest, IsSilentOfPagesOfFiles) {
   EXPECT_FALSE(FindingOf("worker-memory-growth", WithMemory(TwoWorkers(), mapped)));
 }
 
-// What was in use of /dev/shm: nothing, then `most` while the loader runs.
+// Use of /dev/shm: next to nothing, then `most` while the loader runs.
 traces::TraceData WithShm(double most) {
   Synthetic run = TwoWorkers();
   run.sample_bytes = 4'000'000;  // 16 MB a batch

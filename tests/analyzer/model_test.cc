@@ -138,7 +138,7 @@ TEST(RunModelTest, WaitsWithoutIdsAreMatchedByDelivery) {
   EXPECT_EQ(model.loader().batches.size(), 20u);
 }
 
-// A record that found no room: the events of the batch still say when next() was entered and left.
+// The wait's record is lost, but the events of the batch say when next() was entered and left.
 TEST(RunModelTest, ALostWaitIsNoTimeCountedTwice) {
   Synthetic run;
   run.batches = 20;
@@ -185,7 +185,7 @@ TEST(SteadyStateTest, DropsTheCreditsOfEachEpoch) {
 
 TEST(LoaderTest, BatchesThatTheDatasetMakesHaveTheLengthThatWasTold) {
   Synthetic run;
-  run.batch_size = 1;  // a sample span for each of them
+  run.batch_size = 1;  // one sample span for each batch
   traces::TraceData data = testing::MakeSynthetic(run);
   for (traces::ProcessInfo& process : data.processes) {
     if (process.facts.erase("loader.0.batch_size") > 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranges of libraries that name their stages, as recorded from them.
+// Names of ranges as libraries record them, and the stages that they stand for.
 #include <gtest/gtest.h>
 
 #include "analyzer/model/named_ranges.h"
@@ -14,7 +14,8 @@ using traces::StageId;
 TEST(NamedRangesTest, APictureIsDecodedWhereItsOwnRangeSays) {
   EXPECT_EQ(StageOfRange("libjpeg_turbo_decoder process #0"), StageId::kDecode);
   EXPECT_EQ(StageOfRange("opencv_decoder process #12"), StageId::kDecode);
-  // The range around it, on the same thread, and the operator that waits for it on another.
+  // The range around the picture's, on the same thread, and the operator that waits on another
+  // thread are no decoding.
   EXPECT_EQ(StageOfRange("decode #0"), StageId::kMark);
   EXPECT_EQ(StageOfRange("[DALI][CPU op] Run decoders__Image"), StageId::kMark);
 }

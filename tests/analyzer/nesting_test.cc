@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of nested spans. Times are in units that need no name: nanoseconds.
+// The arithmetic of nested spans. Units: nanoseconds.
 #include <algorithm>
 #include <vector>
 
@@ -76,7 +76,7 @@ TEST(NestingTest, TokenizingIsNoPartOfAugment) {
   EXPECT_EQ(table.stages[StageId::kTokenize].children.size(), 1u);
 }
 
-// A tokenizer of one library calls that of another: `datasets` and `tokenizers`.
+// The tokenizer of one library calls that of another, as `datasets` and `tokenizers` do.
 TEST(NestingTest, OnlyTheOutermostTokenizeCounts) {
   const Table table({Make(StageId::kTokenize, 0, 100, 90), Make(StageId::kTokenize, 10, 50, 50)});
   EXPECT_EQ(table.Wall(StageId::kTokenize), 100);
@@ -89,7 +89,7 @@ TEST(NestingTest, ATransformIsWithoutTheTokenizerInside) {
   EXPECT_EQ(table.stages[StageId::kAugment].children.begin()->second.wall.value, 20);
 }
 
-// As collate functions of text do.
+// Collate functions of text tokenize like this.
 TEST(NestingTest, CollateIsWithoutTheTokenizerInside) {
   const Table table({Make(StageId::kFetch, 0, 100, 100), Make(StageId::kCollate, 40, 60, 60),
                      Make(StageId::kTokenize, 50, 45, 45)});
@@ -97,7 +97,7 @@ TEST(NestingTest, CollateIsWithoutTheTokenizerInside) {
   EXPECT_EQ(table.fetch.tokenize, 45);
 }
 
-// A lock that readers take in turn: nothing is computed meanwhile, and then comes the read.
+// Readers take a lock in turn: a sample waits for it without computing, then reads.
 TEST(NestingTest, WaitingBeforeAReadBelongsToIt) {
   const Table table({Make(StageId::kSample, 0, 100, 20), Make(StageId::kRead, 50, 30),
                      Make(StageId::kDecode, 80, 10, 10)});
@@ -145,7 +145,7 @@ TEST(NestingTest, AReadThatEndsInsideADecodeIsSharedOut) {
   read.busy = TimeNs{40};
   const Table table(
       {Make(StageId::kSample, 0, 200, 160), read, Make(StageId::kDecode, 50, 150, 130)});
-  EXPECT_EQ(table.Wall(StageId::kDecode), 130);  // half of the busy time lies inside it
+  EXPECT_EQ(table.Wall(StageId::kDecode), 130);  // without half of the read's 40
   EXPECT_EQ(table.Wall(StageId::kRead), 40);
   EXPECT_EQ(table.Wall(StageId::kAugment), 30);
 }

@@ -24,7 +24,7 @@ struct Faults {
   int batches = 200;
 };
 
-// Two workers that decode all the time: 6 ms of CPU a batch of 4 samples, in some 0.7 s.
+// Two workers that decode all the time: 6 ms of CPU time for a batch of 4 samples, 0.6 s in all.
 TraceData Faulting(const Faults& faults) {
   Synthetic run;
   run.costs = Always({.read = 0.1, .decode = 4, .augment = 1.5, .collate = 0.5, .step = 1});
@@ -35,14 +35,14 @@ TraceData Faulting(const Faults& faults) {
   const double end = 1000 + static_cast<double>(run.batches) * 6.2 / run.workers;
   for (std::uint32_t p = 1; p <= 2; ++p) {
     if (!faults.allocator.empty()) data.processes[p].facts["allocator"] = faults.allocator;
-    const double rate = faults.per_sample * run.batch_size / 6.2;  // a millisecond
-    // What it imports with its first sample, and then samples.
+    const double rate = faults.per_sample * run.batch_size / 6.2;  // faults a millisecond
+    // A worker's first sample imports libraries; after that only samples cause faults.
     for (double at = 1000; at < end; at += 20) {
       const double imported = at > 1000 ? 50'000 : 0;
       AddCounter(data, "minor_faults", p, at, imported + rate * (at - 1000));
     }
     AddCounter(data, "minor_faults", p, end, 50'000 + rate * (end - 1000));
-    // What it makes in vain, after the last batch that the loop has had.
+    // After the loop's last batch it makes samples that nobody takes.
     AddCounter(data, "minor_faults", p, end + 100, 50'000 + 5 * rate * (end - 1000));
   }
   return data;
@@ -60,9 +60,9 @@ TEST(PageFaultsTest, MemoryThatIsGivenBackForEachSampleIsFound) {
   const auto finding = FindingOf("allocator-page-faults", Faulting({}));
   ASSERT_TRUE(finding);
   EXPECT_NEAR(Number(*finding, "faults_per_sample"), 1000, 30);
-  // 150,528 bytes of a batch, and twenty.
+  // Its 150,528 bytes of a batch are 36.75 pages; twenty more are taken as needed.
   EXPECT_NEAR(Number(*finding, "needed_per_sample"), 36.75 + 20, 0.1);
-  // 943 faults of a microsecond in 1.5 ms.
+  // 943 faults of 1 us each, in 1.5 ms of CPU time.
   EXPECT_NEAR(Number(*finding, "cpu_share"), 0.63, 0.03);
   EXPECT_GT(finding->predicted->speedup, 2);
   EXPECT_NE(English(finding->action).find("MALLOC_TRIM_THRESHOLD_=268435456"), std::string::npos);
@@ -77,7 +77,7 @@ TEST(PageFaultsTest, FaultsThatCostLittleOrAreNeededAreFine) {
   EXPECT_FALSE(FindingOf("allocator-page-faults", Faulting({.per_sample = 100, .cost_ns = 9000})));
 }
 
-// What the rule is said to need; empty if it is not among those that were not checked.
+// What the rule lacks, if the report says that it was not checked; else empty.
 Statement Needs(TraceData data) {
   const auto trace = traces::MakeTrace(std::move(data));
   const Advice advice = RunRules(*trace, Diagnose(*trace));

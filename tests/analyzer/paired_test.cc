@@ -56,7 +56,7 @@ TEST(PairedRatioTest, NeverWidens) {
   }
 }
 
-// How often some look at up to ten pairs misses the truth.
+// The share of trials in which any look, after two to ten pairs, misses the truth.
 template <class Noise>
 double MissedByLooks(double truth, Noise noise) {
   constexpr int kTrials = 4000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans of traces, and what a search of every combination finds beside them.
+// Plans of traces, and a search of every combination to compare them with.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +42,8 @@ struct Planned {
   Plan plan;
 };
 
-// How many times as long the whole plan takes as the best of every set of levers with every number
-// of workers and depth. Requires: nothing is missing.
+// The time under the whole plan over the time under the best combination of levers, workers and
+// depth. Requires: plan.missing is empty.
 inline double BehindBest(const Planned& planned, double budget_ram = 0) {
   const LoaderDiagnosis& loader = *planned.diagnosis.loader;
   const Levers levers = FindLevers(planned.diagnosis, planned.findings, false);

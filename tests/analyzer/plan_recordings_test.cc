@@ -43,7 +43,7 @@ TEST(PlanRecordingsTest, EveryPlanAscendsToTheBestCombinationAndNotBeyondItsCeil
     EXPECT_FALSE(plan.verdict.empty()) << name;
     double rate = plan.now.estimate;
     double speedup = 1;
-    double doubt = 1;  // of what may have been left out
+    double doubt = 1;  // estimate over low end, of the last step
     for (const PlanStep& step : plan.steps) {
       const Interval& predicted = step.predicted.rate;
       EXPECT_GE(predicted.estimate, 0.98 * rate) << name;

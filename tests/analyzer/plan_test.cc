@@ -36,7 +36,7 @@ Synthetic Decoding(int cores) {
   return run;
 }
 
-// Faults of memory that the allocator gave back: most of what the workers compute.
+// Workers spend most of their CPU time on page faults, since the allocator gives memory back.
 traces::TraceData Faulting() {
   Synthetic run = Decoding(2);
   run.decoder = "jpeg";
@@ -88,7 +88,7 @@ TEST(PlanTest, IdleCoresGetWorkersUpToTheStep) {
   EXPECT_EQ(planned.Ids().substr(0, 11), "num_workers") << planned.Ids();
   ExpectAscent(planned);
   EXPECT_LE(BehindBest(planned), kBehind);
-  // The step takes 2 ms; taking a batch, 0.3 ms, is not free.
+  // The step takes 2 ms; taking a batch costs 0.3 ms more.
   EXPECT_GT(planned.plan.end(), 0.93 * 2 / 2.3 * planned.plan.ceiling);
   EXPECT_GT(planned.plan.steps.front().cost.ram, 0u);
 }
@@ -129,7 +129,7 @@ TEST(PlanTest, TheVariablesOfMallocAreAStepWithItsFindingsGain) {
   EXPECT_LE(BehindBest(planned), kBehind);
 }
 
-// Batches of float32 are dear to hand over, pictures to decode, files to read: several changes.
+// The handover of float32, decoding and reading are all expensive, so the plan has several changes.
 TEST(PlanTest, SeveralChangesEndNearTheBestCombination) {
   std::size_t steps = 0;
   for (const int cores : {1, 2, 4}) {
@@ -263,7 +263,7 @@ TEST(PlanTest, ReportCommandAndPageSayTheSame) {
   }
 }
 
-// The loader's arguments of the plan are those of the suggestion, where these are as good.
+// The plan takes the suggested arguments of the loader, where these are as good.
 TEST(PlanTest, TheFirstArgumentsAreTheSuggestedOnes) {
   const Planned planned(SyntheticTrace(Decoding(16)));
   const Suggestion& suggestion = planned.diagnosis.loader->suggestion;
@@ -282,7 +282,7 @@ TEST(PlanTest, TheSearchIsBounded) {
   data.facts["gpu.model"] = "NVIDIA H100";
   const Planned planned(traces::MakeTrace(std::move(data)));
   EXPECT_GT(planned.plan.simulations, 10);
-  // Besides the search, the order and what is worthwhile: a few for each pair of steps.
+  // To order the steps and to judge their worth takes a few more for each pair of steps.
   EXPECT_LE(planned.plan.simulations, kMostSimulations + 200);
   ExpectAscent(planned);
 }

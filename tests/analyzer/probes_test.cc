@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Experiments inside a run: what their windows measured is told, and stays out of everything else.
+// Experiments inside a run: the report tells what their windows measured, and keeps the windows out
+// of all other figures.
 #include "analyzer/whatif/probes.h"
 
 #include <functional>
@@ -37,17 +38,18 @@ Costs Slowed(double decode, double others) {
           others * kOrdinary.step,    0};
 }
 
-// Costs in a window of this kind; `window` counts all windows.
+// Costs in a window with this factor; `window` is its number among all windows.
 using CostsIn = std::function<Costs(wire::ProbeFactor factor, int window)>;
 
-// The factor of every other window, by turns with a check in which nothing is spared.
+// Every other window is plain. The windows between are in turn one that spares `spared` and the
+// check, which spares nothing.
 wire::ProbeFactor FactorIn(wire::ProbeFactor spared, int window) {
   if (window % 2 == 0) return wire::kProbePlain;
   return window % 4 == 1 ? spared : wire::kProbeNothing;
 }
 
-// `run` with windows after a plain beginning, told as slowed down twice. A batch is made so many
-// batches before it is delivered.
+// `run` with windows after a plain beginning; their events say that the rest takes twice as long. A
+// batch is made `ahead` batches before it is delivered.
 traces::TraceData ProbedData(Synthetic run, int windows, wire::ProbeFactor spared,
                              const CostsIn& costs_in, int ahead) {
   const auto window_of = [](int index) {
@@ -84,7 +86,7 @@ traces::TraceData ProbedData(Synthetic run, int windows, wire::ProbeFactor spare
   return data;
 }
 
-// In turn all but decoding slowed down `others` times, and everything `all` times.
+// In turn, all but decoding takes `others` times as long, and everything takes `all` times as long.
 traces::TraceData DecodeProbed(int windows, double others, double all) {
   Synthetic run;
   run.workers = 1;
@@ -242,7 +244,7 @@ TEST(ProbesTest, OtherProgramsOnTheLoadersCoresTellNoGain) {
   diagnosis.loader->cpu.crowded = true;
   diagnosis.loader->signals.wall_per_cpu = 1.5;
   EXPECT_TRUE(MeasureProbes(*trace, diagnosis).missing.Is(words::kProbesCrowded));
-  diagnosis.loader->signals.wall_per_cpu = 10;  // it sleeps
+  diagnosis.loader->signals.wall_per_cpu = 10;  // decoding sleeps
   EXPECT_TRUE(MeasureProbes(*trace, diagnosis).missing.empty());
 }
 

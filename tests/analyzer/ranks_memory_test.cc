@@ -67,7 +67,7 @@ TEST(RanksMemoryTest, EachRankHasAnEqualPartOfWhatIsLeft) {
 TEST(RanksMemoryTest, WhatAllRanksUseIsTakenFromTheWhole) {
   EXPECT_NEAR(MemoryOf(OnOneHost(2)).room, 16e9 / 2 - 2 * 340e6, 1e6);
   traces::TraceData one = OfRank(WithMemory(Synthetic{}, Even), 1, 1);
-  one.processes[0].facts["rank.local_size"] = "4";  // three of them were not recorded
+  one.processes[0].facts["rank.local_size"] = "4";  // three of the four were not recorded
   EXPECT_NEAR(MemoryOf(std::move(one)).room, 16e9 / 4 - 2 * 340e6, 1e6);
 }
 
@@ -111,7 +111,7 @@ TEST(RanksMemoryTest, ALimitIsKnownWithoutTheSizeOfTheMachine) {
   EXPECT_EQ(ranks.hosts[0].memory_limit, 4e9);
 }
 
-// Two ranks with four workers of 5 GB each: 40 GB, half of 64 GB is 32.
+// Two ranks with four workers of 5 GB each need 40 GB; half of 64 GB is 32.
 traces::TraceData TooLarge(const Synthetic& each) {
   traces::TraceData data = SideBySide(each, 2);
   data.facts["memory.total"] = "64000000000";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reads cost, found again in reads that were made up.
+// What reads cost, found again in synthetic reads.
 #include "analyzer/model/reads.h"
 #include "analyzer/measure/build_pipeline.h"
 
@@ -24,12 +24,11 @@ double Noise(std::mt19937_64& random) {
   return 0.9 + 0.2 * (static_cast<double>(random() >> 11) * 0x1p-53);
 }
 
-// Each of `threads` reads files of uneven sizes, one after the other with pauses. Where `shared`,
-// the bytes go through one device in slices of a microsecond's work: processor sharing by brute
-// force.
+// Each of `threads` reads files of uneven sizes (equal ones if `even`), one after the other with
+// pauses. If `shared`, they share one device in slices of 20 us: processor sharing by brute force.
 std::vector<ReadSpan> Reads(int threads, bool shared, bool even = false) {
   struct Reader {
-    double latency = 0;  // left
+    double latency = 0;  // time left
     double bytes = 0;
     double pause = 0;
     ReadSpan span;
@@ -171,7 +170,7 @@ TEST(ReadsTest, FewReadsTellTheMeanAlone) {
   EXPECT_GT(costs.mean, kLatency);
 }
 
-// ---- with whom the cores are shared
+// ---- other programs on the cores
 
 using testing::SampleCosts;
 using testing::SyntheticThreads;
@@ -205,7 +204,7 @@ TEST(CpuLoadTest, OtherProgramsAreCountedInThreads) {
   EXPECT_NEAR(gain, 3 * 5.0 / 7, 0.1);
 }
 
-// However long decoding sleeps: it does not sleep in proportion to what it computes.
+// However long decoding sleeps, its sleep does not grow with what it computes.
 TEST(CpuLoadTest, SleepIsNotContention) {
   for (const double sleep : {5.0, 40.0, 400.0}) {
     SyntheticThreads run = Squeezed(1);

@@ -19,8 +19,8 @@ using testing::Costs;
 using testing::Synthetic;
 using testing::SyntheticTrace;
 
-// Two workers whose images take 20 ms a batch, and `later` ms from batch 250 of 500 on: a batch
-// every 11.8 ms at first.
+// Two workers whose images take 20 ms a batch, and `later` ms from batch 250 of 500 on. At first a
+// batch comes every 11.8 ms.
 Synthetic ChangesTo(double later) {
   Synthetic run;
   run.batches = 500;
@@ -31,7 +31,7 @@ Synthetic ChangesTo(double later) {
 }
 
 constexpr double kRateBefore = 4 / 11.8e-3;
-constexpr double kRateAfter = 4 / 26.8e-3;  // 50 ms
+constexpr double kRateAfter = 4 / 26.8e-3;  // if `later` is 50
 
 TEST(RegimeTest, SteadyMeansTheLastOne) {
   const Diagnosis diagnosis = Diagnose(*SyntheticTrace(ChangesTo(50)));

@@ -39,7 +39,7 @@ TEST(ResourceRulesTest, NoMoreWorkersAreSuggestedThanThereAreShards) {
   const auto trace = traces::MakeTrace(FewShards("iterable", 3));
   const Diagnosis diagnosis = Diagnose(*trace);
   EXPECT_EQ(diagnosis.loader->facts.most_workers, 2);
-  EXPECT_LE(diagnosis.loader->suggestion.workers, 3);  // as it is, or fewer
+  EXPECT_LE(diagnosis.loader->suggestion.workers, 3);  // as recorded, or fewer
   GridRequest request;
   request.workers = {1, 2, 4, 8};
   const Predicted<Grid> grid = PredictGrid(diagnosis, request);
@@ -48,7 +48,7 @@ TEST(ResourceRulesTest, NoMoreWorkersAreSuggestedThanThereAreShards) {
   ASSERT_EQ(grid->left_out.size(), 2u);
   EXPECT_EQ(English(grid->left_out.front().why),
             "the dataset gives only 2 workers anything to do: further ones would have no shard");
-  // A map-style dataset, which holds the step back, has no such bound.
+  // A map-style dataset has no such bound, even if it holds the loop back.
   const auto map_style = SyntheticTrace(WithCosts({1, 30, 5, 0.5, 0.1, 0.3, 4, 0}));
   EXPECT_GT(Diagnose(*map_style).loader->suggestion.workers, 2);
 }
@@ -61,7 +61,7 @@ TEST(ResourceRulesTest, MapDatasetsHaveNoShards) {
   EXPECT_FALSE(FindingOf("idle-workers", FewShards("map", 4)));
 }
 
-// Two workers that read for half of the time each: in turns, as behind a lock, or as it happens.
+// Two workers that read for half of the time each: in turns, as behind a lock, or at random times.
 TraceData Reading(bool in_turns) {
   Synthetic run;
   run.workers = 2;
@@ -117,7 +117,7 @@ TraceData Tensors(int tensors, const std::string& strategy) {
   return data;
 }
 
-// Two workers with two batches each, and one in the program's hands: five times 110.
+// Two batches for each of two workers and one that the loop holds: five batches of 110 tensors.
 TEST(ResourceRulesTest, ManyTensorsExhaustDescriptors) {
   const auto finding = FindingOf("too-many-descriptors", Tensors(110, "file_descriptor"));
   ASSERT_TRUE(finding);

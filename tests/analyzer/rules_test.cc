@@ -155,7 +155,7 @@ TEST(ConnectionNotReusedTest, SpeaksOfOneForEachObject) {
   ASSERT_TRUE(finding);
   EXPECT_EQ(English(finding->seen),
             "800 connections were opened for 800 requests over HTTP, 5.00 ms each");
-  // 4 of 6 seconds of reading: 30 of 35 ms become 10.
+  // Connecting takes 4 of 6 seconds of reading, so a batch reads for 10 of its 35 ms instead of 30.
   EXPECT_NEAR(finding->predicted->speedup, 35.0 / 15.0, 0.15);
 }
 
@@ -171,7 +171,7 @@ TEST(ConnectionNotReusedTest, IsSilentOfAFewRequests) {
   EXPECT_FALSE(FindingOf("connection-not-reused", std::move(data)));
 }
 
-// What the training program sends to servers is no reading of data.
+// The training process's own requests read no data.
 TEST(ConnectionNotReusedTest, IsSilentOfTheTrainingProcess) {
   traces::TraceData data = MakeSynthetic(WithCosts({30, 2, 2, 1, 0.1, 0.2, 4, 0}));
   for (int i = 0; i < 400; ++i) {
@@ -181,7 +181,7 @@ TEST(ConnectionNotReusedTest, IsSilentOfTheTrainingProcess) {
   EXPECT_FALSE(FindingOf("connection-not-reused", std::move(data)));
 }
 
-// Frames that Python counts in each worker: 1 to 4 are the workers of a synthetic run.
+// Frames that Python counts in each worker; process 0 is the training process.
 void AddFrames(traces::TraceData& data, double decoded, double used) {
   for (std::uint32_t process = 1; process < data.processes.size(); ++process) {
     AddCounter(data, "video.frames_decoded", process, 2000, decoded);
@@ -202,7 +202,7 @@ TEST(DecodesMoreFramesThanUsedTest, SpeaksOfTwiceTheFrames) {
   ASSERT_TRUE(finding);
   EXPECT_EQ(English(finding->seen),
             "800 frames of video were decoded, and the pixels of 200 taken");
-  // Half of three quarters of the decoding: 30 of 37 ms become 18.75.
+  // Half of three quarters of the decoding is saved: 30 of 37 ms become 18.75.
   EXPECT_NEAR(finding->predicted->speedup, 37.0 / 25.75, 0.06);
 }
 
@@ -218,7 +218,7 @@ TEST(DecodesMoreFramesThanUsedTest, IsSilentOfAFewFrames) {
   EXPECT_FALSE(FindingOf("decodes-more-frames-than-used", std::move(data)));
 }
 
-// The frames that a seek skips are seen below Python alone.
+// Python does not see the frames that a seek skips; the hooks of libavcodec do.
 TEST(DecodesMoreFramesThanUsedTest, CountsWhatComesOutOfLibavcodec) {
   const Synthetic run = VideoRun("ffmpeg");  // 400 in each worker
   traces::TraceData data = MakeSynthetic(run);

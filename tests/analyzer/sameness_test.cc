@@ -34,7 +34,7 @@ Synthetic Repeats(const char* transform = "Resize") {
 }
 
 struct Made {
-  std::string name;  // "" of the finished sample
+  std::string name;  // "": the finished sample
   std::uint32_t digest = 0;
 };
 // What is recorded of a sample in an epoch, both counted from 0.

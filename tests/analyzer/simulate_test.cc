@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator: against the slow one on random small cases, and against what must be so.
+// The simulator, compared with the slow one on small random cases and with known results.
 #include "analyzer/simulate/simulate.h"
 
 #include <array>
@@ -53,7 +53,7 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
     pipeline.slower.push_back({work.wall / 3, work.cpu / 3});
   }
   EpochDemand epoch;
-  // All of them known: those that were not seen would start at the same time.
+  // All starts are known, since workers without one would start at the same time.
   const std::size_t known = static_cast<std::size_t>(pipeline.workers) + dice.Below(3);
   for (std::size_t w = known; w > 0; --w) epoch.worker_start.push_back(dice.Time());
   epoch.one_more = 0.1 * dice.Maybe();
@@ -73,7 +73,7 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
     demand.latency = dice.Time();  // a batch does not arrive at the moment when it was done
     demand.get = dice.Maybe();
     demand.pin = dice.Maybe();
-    demand.next = dice.Time();  // so that it wakes nobody at the moment when it was woken
+    demand.next = dice.Time();  // so the loop wakes nobody at the moment when it is woken
     demand.step = dice.Maybe();
     demand.h2d = dice.Maybe();
     demand.first_sample = epoch.samples.size();
@@ -104,7 +104,7 @@ TEST(SimulateTest, WorkersAgreeWithTheSlowSimulator) {
     Dice dice(seed);
     const Pipeline pipeline = SomePipeline(dice, false);
     const EpochDemand& epoch = pipeline.epochs.front();
-    // Longer than the recording: it begins again.
+    // If the sequence is longer than the recording, the recording begins again.
     const Sequence sequence{pipeline, epoch, epoch.batches.size() + dice.Below(5)};
     Timeline fast;
     RunWorkers(sequence, fast);
@@ -126,7 +126,7 @@ TEST(SimulateTest, ThreadsAgreeWithTheSlowSimulator) {
   }
 }
 
-// `n` batches of `service` seconds, of which `cpu` computing, and steps of `step`.
+// `n` batches that take `service` seconds, `cpu` of them computing, and steps of `step` seconds.
 Pipeline Even(std::size_t n, double service, double cpu, double step) {
   Pipeline pipeline;
   pipeline.workers = 2;
@@ -160,8 +160,8 @@ TEST(SimulateTest, CoresBoundTheRateWhateverTheWorkers) {
   }
 }
 
-// Eight that wait 36 ms and compute 4 ms on one core: a closed queueing network. Its exact mean
-// value analysis (Reiser and Lavenberg 1980) gives 177.7 a second; without queueing it were 200.
+// Eight workers that wait 36 ms and compute 4 ms on one core are a closed queueing network. Exact
+// mean value analysis (Reiser and Lavenberg 1980) gives 177.7 a second; without queueing it is 200.
 TEST(SimulateTest, WaitingNeedsNoCoreAndComputingQueues) {
   Pipeline pipeline = Even(2000, 40e-3, 4e-3, 0);
   pipeline.cores = 1;
@@ -177,7 +177,6 @@ TEST(SimulateTest, AStepOfSeveralThreadsTakesTheirShare) {
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 2 / 30e-3, 3);
 }
 
-// docs/diagnosis.md 3.9: a heavy tail blocks the line; unordered delivery and credit both help.
 TEST(SimulateTest, OtherProgramsTakeTheirShareOfTheCores) {
   Pipeline pipeline = Even(200, 10e-3, 10e-3, 0);
   pipeline.cores = 2;
@@ -204,8 +203,8 @@ TEST(SimulateTest, StorageBoundsTheRateWhateverTheWorkers) {
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 2);
 }
 
-// Reads of 5 ms that take turns, and 5 ms of work after each: two workers keep the lock busy, and a
-// third adds nothing. In one piece the batches' work would go on beside the other's reads as well.
+// Reads of 5 ms take turns, and each is followed by 5 ms of work. Two workers keep the lock busy,
+// and a third adds nothing.
 TEST(SimulateTest, TurnsAreTakenSampleBySample) {
   Pipeline pipeline = Even(400, 20e-3, 20e-3, 0);
   for (Demand& demand : pipeline.epochs.front().batches) {
@@ -225,14 +224,15 @@ TEST(SimulateTest, TurnsAreTakenSampleBySample) {
 TEST(SimulateTest, ASlowWorkerHoldsUpThoseInTurn) {
   Pipeline pipeline = Even(400, 10e-3, 0, 0);
   pipeline.workers = 4;
-  pipeline.slower = {{30e-3, 0}};                        // for each sample, one a batch
-  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 1);  // four in the time of its one
+  pipeline.slower = {{30e-3, 0}};                        // for each sample; a batch has one
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 1);  // the slow one's time gives four
   pipeline.workers = 8;
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 200, 2);
-  pipeline.in_order = false;  // as many as the others make meanwhile
+  pipeline.in_order = false;  // the others do not wait for it
   EXPECT_GT(SimulateSteady(pipeline).rate(), 500);
 }
 
+// docs/diagnosis.md 3.9: a heavy tail blocks the line; unordered delivery and credit both help.
 TEST(SimulateTest, OrderAndCreditMatterWhereBatchesAreUneven) {
   Pipeline pipeline = Even(1000, 6e-3, 0, 12e-3);
   pipeline.workers = 4;

@@ -15,12 +15,12 @@ struct Task {
   bool computes = false;
   double threads = 1;
   bool reads = false;
-  std::size_t place = 0;  // among those that read: they take turns
+  std::size_t place = 0;  // in the line of readers; 0: none yet
 };
 
 struct Actor {
   std::deque<Task> tasks;       // one after the other
-  std::function<bool()> go_on;  // when there are none: true if something happened
+  std::function<bool()> go_on;  // called if there are none; true if something happened
   void Wait(double seconds) { tasks.push_back({seconds, false, 0, false, 0}); }
   void Compute(double seconds, double threads = 1) {
     tasks.push_back({seconds, true, threads, false, 0});
@@ -122,7 +122,7 @@ Timeline SlowWorkers(const Sequence& sequence) {
     if (!busy(w)) return 0.0;
     return indices[w].empty() ? std::clamp(until[w] - now, 0.0, pipeline.asking) : pipeline.asking;
   };
-  // How many workers it woke; -1 if there was nothing to send.
+  // Returns how many workers it woke; -1 if there was nothing to send.
   const auto send = [&] {
     if (sent == sequence.count) return -1;
     for (std::size_t tried = 0; tried < workers; ++tried) {

@@ -2,7 +2,7 @@
 //
 // The loader once more, slowly and obviously: at every moment each actor is asked whether it can go
 // on, and then all that are busy move on by the shortest time that any of them needs. It shares
-// nothing with whatif/simulate*.cc but the inputs.
+// nothing with analyzer/simulate/*.cc but the inputs.
 #pragma once
 
 #include "analyzer/simulate/simulate.h"

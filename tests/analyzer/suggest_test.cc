@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is suggested, and what is not: nothing that gains less than it may be wrong by.
+// What is suggested and what is not: no setting whose gain is smaller than its uncertainty.
 #include "analyzer/predict/suggest.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Suggestion SuggestionOf(const Synthetic& run) {
   return Diagnose(*SyntheticTrace(run)).loader->suggestion;
 }
 
-// Spawned workers: each epoch waits longer for them than it takes.
+// Spawned workers start so slowly that each epoch waits longer for them than it runs.
 Synthetic ShortEpochs() {
   Synthetic run;
   run.workers = 2;
@@ -56,7 +56,7 @@ TEST(SuggestTest, NoWorkersAreSuggestedWhereTheyAreAsFast) {
   EXPECT_EQ(suggestion.workers, 0);
 }
 
-// One worker keeps up with the step but for a fiftieth.
+// One worker is a few percent too slow for the step.
 Synthetic NearlyEnough() {
   Synthetic run;
   run.workers = 1;
@@ -92,7 +92,7 @@ TEST(SuggestTest, FewerWorkersThatAreAsFastAreAFindingAndNoSuggestion) {
   const auto finding = FindingOf("too-many-workers", MakeSynthetic(run));
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->severity, Severity::kInfo);
-  EXPECT_FALSE(finding->predicted);  // what is saved is memory
+  EXPECT_FALSE(finding->predicted);  // it only saves memory
 }
 
 TEST(SuggestTest, AFindingThatDoesNotSurelyGainIsForInformation) {

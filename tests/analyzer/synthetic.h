@@ -32,7 +32,7 @@ struct Synthetic {
   int batches = 200;  // of each epoch
   int epochs = 1;
   bool persistent = false;
-  double worker_start = 2;  // ms: one after the other
+  double worker_start = 2;  // ms for each worker, one after the other
   double worker_stop = 0;   // ms: likewise, in the next() that finds an epoch exhausted
   double cpu_share = 1;     // CPU time of computing stages over their wall time
   int cores = 8;
@@ -53,11 +53,12 @@ struct Synthetic {
 [[nodiscard]] traces::TraceData MakeSynthetic(const Synthetic& run);
 [[nodiscard]] std::unique_ptr<traces::Trace> SyntheticTrace(const Synthetic& run);
 
-// A thread of the loop's process on which a library names what it does: in each step it decodes for
-// 2 ms, then resizes for 1 ms, then does what only the program can tell. Requires: steps of 4 ms.
+// Adds a thread of the training process on which a library names what it does. In each step it
+// decodes for 2 ms, then resizes for 1 ms, then has a range that names no stage. Requires: steps of
+// 4 ms.
 void AddNamedRanges(traces::TraceData& data);
 
-// A sample of a counter of a process.
+// Adds a value of a counter of a process.
 void AddCounter(traces::TraceData& data, const char* name, std::uint32_t process, double at_ms,
                 double value);
 

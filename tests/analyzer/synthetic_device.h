@@ -16,8 +16,8 @@ struct OnDevice {
   double wait = 0;         // from the call to the transfer
   double copy = 1;         // the transfer; 0: none
   double kernels = 3;      // in all, after the transfer
-  double beside = 0;       // of the transfer, that earlier kernels run beside (its first part)
-  int pieces = 1;          // kernels
+  double beside = 0;       // the first part of the transfer, beside which earlier kernels run
+  int pieces = 1;          // number of kernels
   double gap = 0;          // after each of them but the last
   double sync = 0;         // at the end of the step the loop waits for the device
   bool pageable = true;    // the call lasts until the transfer is done; else it returns at once
@@ -30,11 +30,11 @@ struct OnDevice {
 // Adds a stream of device 0 to the process of thread 0, and calls to thread 0.
 void AddDevice(traces::TraceData& data, const OnDevice& device);
 
-// Adds device `device`, which does what the last one added does at the same times.
+// Adds device `device`, which does the same at the same times as the device added last.
 // Requires: AddDevice().
 void RepeatDevice(traces::TraceData& data, std::uint32_t device);
 
-// The same as a change of a synthetic run.
+// Returns AddDevice() as a change of a synthetic run.
 [[nodiscard]] std::function<void(traces::TraceData&)> Device(const OnDevice& device);
 
 }  // namespace penstock::analyzer::testing

@@ -11,12 +11,12 @@
 
 namespace penstock::analyzer::testing {
 
-// What walks of a worker say at a time, in bytes; `at` from 0 (its start) to 1 (the end).
+// What a reading of a worker's memory says, in bytes; `at` goes from 0 (its start) to 1 (its end).
 struct Walk {
   double own = 40e6;      // private_dirty_bytes
-  double shared = 900e6;  // anonymous, and shared with the process that trains
+  double shared = 900e6;  // anonymous, and shared with the training process
   double cached = 0;      // private pages of files
-  double dirty = 0;       // of those, not written back yet
+  double dirty = 0;       // the part of `cached` that is not written back yet
 };
 using Course = std::function<Walk(double at)>;
 
@@ -27,17 +27,17 @@ struct Told {
   int walks = 20;
   double available = 0;  // of the machine at all times; 0: not recorded
   double trainer = 0;    // bytes by which the training process grows
-  Course last = {};      // of the last worker, where it is another
+  Course last = {};      // of the last worker, if it differs
 };
 
 // 2 workers with 400 batches each, in some 3 s.
 [[nodiscard]] Synthetic TwoWorkers();
 
-// On a machine with 16 GB. Requires: processes 1 to run.workers are the workers.
+// `run` on a machine with 16 GB. Requires: processes 1 to run.workers are the workers.
 [[nodiscard]] traces::TraceData WithMemory(const Synthetic& run, const Course& course,
                                            const Told& told = {});
 
-// What is in use of /dev/shm: `before`, then `most` while the loader of `process` runs.
+// Adds the use of /dev/shm: `before`, then `most` while the loader of `process` runs.
 void AddShm(traces::TraceData& data, std::uint32_t process, double before, double most);
 
 [[nodiscard]] MemoryModel MemoryOf(traces::TraceData data);

@@ -21,7 +21,7 @@ struct Turn {
   double ended = 0;
 };
 
-// By iteration and rank.
+// Returns the turns by iteration and rank.
 std::vector<std::vector<Turn>> Play(const Ranked& run) {
   std::vector<double> now(static_cast<std::size_t>(run.ranks), 0.0);
   std::vector<std::vector<Turn>> turns;

@@ -13,8 +13,8 @@
 
 namespace penstock::analyzer::testing {
 
-// A loop as data-parallel training has it: each rank waits for its data and computes; all leave the
-// collective together, and do something of their own after it. Times in milliseconds.
+// The loop of data-parallel training: each rank waits for its data and computes, all leave the
+// collective together, and each then does something of its own. Units: milliseconds.
 struct Ranked {
   int ranks = 2;
   int batches = 100;  // of each of `epochs`
@@ -23,7 +23,7 @@ struct Ranked {
   double collective = 1;
   bool together = true;  // false: nobody waits for anybody
   int workers = 2;
-  bool kernels = false;  // the collective is one of a device, and ends when all leave it
+  bool kernels = false;  // the collective is a device's kernel, which ends when all leave it
   std::function<double(int rank, int iteration)> wait = [](int, int) { return 1.0; };
   std::function<double(int rank, int iteration)> after = [](int, int) { return 0.2; };
 };
@@ -31,23 +31,24 @@ struct Ranked {
 // Rank 2 of four waits 6 ms in each iteration, the others 1 ms.
 [[nodiscard]] Ranked OneIsSlow();
 
-// The clock of one rank's trace: what it shows when the true one shows t is t + skew + drift * t.
+// The clock of one rank's trace: `t` seconds after the first iteration began, it is ahead of the
+// true clock by offset_s + drift * t.
 struct Skew {
   double offset_s = 0;
   double drift = 0;
   std::string boot = "one";
   std::string host = "node0";
   std::int64_t wall_error_ns = 0;  // of its CLOCK_REALTIME
-  std::int64_t namespace_ns = 0;   // of `offset_s`, the part that a time namespace says
+  std::int64_t namespace_ns = 0;   // the part of `offset_s` that a time namespace causes
 };
 
-// What one recorder on each of the ranks would have written.
+// What the recorder of one rank would have written.
 [[nodiscard]] traces::TraceData TraceOfRank(const Ranked& run, int rank, const Skew& skew = {});
 
-// `other` beside `data` as one recorder of both would have it; its pids are moved by `pids`.
+// Adds `other` to `data` as one recorder of both would write it, with `pids` added to its pids.
 void AddBeside(traces::TraceData& data, traces::TraceData other, std::uint32_t pids);
 
-// One recorder of all ranks of one host.
+// What one recorder of all ranks on one host would have written.
 [[nodiscard]] traces::TraceData TraceOfAll(const Ranked& run);
 
 // `ranks` synthetic loaders side by side on one host, each with its place in the facts.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ring of prefetch + 1 batches: a sample is taken by the thread that is free first, as soon as
-// its batch has a slot; the slot is free again when the consumer comes back.
+// Batches have slots in a ring of prefetch + 1. The thread that is free first takes the next sample
+// as soon as its batch has a slot. A slot is free again when the training loop comes back.
 #include "tests/analyzer/synthetic_threads.h"
 
 #include <algorithm>

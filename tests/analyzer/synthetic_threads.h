@@ -25,7 +25,7 @@ struct SyntheticThreads {
   int epochs = 1;
   int cores = 16;
   double cpu_share = 1;  // CPU time of decode and augment over their wall time
-  double sleep = 0;      // ms that decoding waits besides, needing no core
+  double sleep = 0;      // ms that decoding sleeps besides
   double collate = 0;    // ms, by the thread that makes the last sample of a batch
   double step = 4;       // ms
   double start = 2;      // ms until the threads run

@@ -127,7 +127,7 @@ TEST(ThreadsTest, PredictsMoreThreadsAndSuggestsEnough) {
   EXPECT_LE(loader.suggestion.workers, 8);
 }
 
-// Threads of single stages make no sample spans: batches cannot be put together.
+// Threads that each do one stage make no sample spans, so batches cannot be put together.
 TEST(ThreadsTest, StagesWithoutSamplesAreNamedWithLittleConfidence) {
   SyntheticThreads run = Always({1, 5, 2}, 4);
   traces::TraceData data = testing::MakeThreads(run);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loaders that a loop drains together: against pipelines of one loader that come to the same.
+// Loaders that a loop drains together, compared with equivalent models of one loader.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -34,7 +34,7 @@ Pipeline OneLoader(int workers, int prefetch) {
   return pipeline;
 }
 
-// The second loader has so many workers; batches are taken in turn.
+// Two loaders with `workers` and `other_workers`; the loop takes batches from them in turn.
 Pipeline InStep(int workers, int other_workers, const Demand& first, const Demand& second) {
   Pipeline pipeline = OneLoader(workers, 2);
   LoaderSetup& other = pipeline.beside.emplace_back();
@@ -66,7 +66,7 @@ TEST(TogetherTest, TwoLoadersInStepAreOneWithTwiceTheWorkers) {
         demand.loader = static_cast<std::uint32_t>(i % 2);
         apart.epochs.front().batches[i] = demand;
       }
-      // Rates count the samples of the first.
+      // Rates count the samples of the first loader.
       EXPECT_NEAR(RateOf(apart) * 2, RateOf(one), 1e-9 * RateOf(one)) << workers << " " << cores;
     }
   }

@@ -25,7 +25,7 @@ traces::TraceData FaultsEachSample(double decode = 4, const std::string& allocat
   const double end = 1000 + static_cast<double>(run.batches) * (decode + 2.2) / run.workers;
   for (std::uint32_t p = 1; p <= 2; ++p) {
     if (!allocator.empty()) data.processes[p].facts["allocator"] = allocator;
-    const double rate = 1000.0 * run.batch_size / (decode + 2.2);  // a millisecond
+    const double rate = 1000.0 * run.batch_size / (decode + 2.2);  // faults a millisecond
     for (double at = 1000; at < end; at += 20) {
       AddCounter(data, "minor_faults", p, at, rate * (at - 1000));
     }
@@ -80,7 +80,7 @@ TEST(TuneCandidatesTest, TheThreadFixIsFound) {
   const TuneCandidate* fix = CandidateOf(candidates, "threads=1,cv2_threads=0");
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->reasons, std::vector<std::string>{"cpu-oversubscribed"});
-  EXPECT_FALSE(fix->predicted);  // no rule can tell what it gains
+  EXPECT_FALSE(fix->predicted);  // no rule predicts its gain
 }
 
 // Fewer workers suffice once malloc keeps its memory: the plan weighs both at once.

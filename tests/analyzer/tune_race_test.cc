@@ -15,7 +15,7 @@ namespace {
 // Runs a race of settings with these true ratios (the first is the program as it is).
 struct SimulatedRuns {
   std::vector<double> truth;
-  double noise = 0.02;  // of one run, in logs
+  double noise = 0.02;  // of the logarithm of one run's rate
   double drift = 0;     // of the machine, from run to run
   std::vector<double> promised;
   RaceOptions options;
@@ -41,7 +41,7 @@ struct SimulatedRuns {
   }
 };
 
-// How often of `trials` something holds of a race.
+// The share of `trials` races for which `holds` is true.
 double ShareOfRaces(SimulatedRuns world, const std::function<bool(const Race&)>& holds,
                     int trials = 1000) {
   std::mt19937 random(7);

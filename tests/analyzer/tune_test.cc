@@ -96,7 +96,7 @@ TEST(TuneTest, RefutesWhatDoesNotHelp) {
   EXPECT_EQ(TuneText(result, false).find("DataLoader(dataset"), std::string::npos);
 }
 
-// Promised 964, measured 796: that is not "as fast as predicted".
+// The measured gain stays so far below the promised one that it is not "as fast as predicted".
 TEST(TuneTest, DoesNotConfirmAGainThatStaysBelowThePromise) {
   TrialProgram program = DecodeBound();
   const TuneRunner as_it_is = program.Runner();
@@ -194,7 +194,7 @@ TEST(TuneTest, AnInterruptLeavesTheBestSoFar) {
   const TuneRunner inner = program.Runner();
   bool stop = false;
   const TuneRunner run = [&](const TuneSetting& setting) -> Result<TuneRun> {
-    stop = program.runs == 6;  // a seventh never comes to be
+    stop = program.runs == 6;  // a seventh run never begins
     return inner(setting);
   };
   TuneOptions options;
@@ -311,7 +311,7 @@ TEST(TuneJsonTest, ALossThatIsNoNumberIsNotNought) {
 TEST(RunAndWaitTest, ReturnsTheStatus) {
   EXPECT_EQ(RunAndWait({"/bin/sh", "-c", "exit 7"}).value(), 7);
   EXPECT_EQ(RunAndWait({"/bin/sh", "-c", "kill -TERM $$"}).value(), 128 + 15);
-  // The child takes interrupts as ever, though this process waits on.
+  // An interrupt ends the child as ever, though this process keeps waiting.
   EXPECT_EQ(RunAndWait({"/bin/sh", "-c", "kill -INT $$"}).value(), 128 + 2);
   EXPECT_EQ(RunAndWait({"/nonexistent/program"}).error().kind, ErrorKind::kEnvironment);
 }

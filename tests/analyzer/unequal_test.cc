@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs that belong to where a batch was made, and waiting that was for a core.
+// Costs that belong to the worker that made a batch, and waiting that was for a core.
 #include "analyzer/measure/unequal.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 using testing::Costs;
 using testing::Synthetic;
 
-// Two threads that read for half of the time each: in turns, or as it happens.
+// Two threads that read for half of the time each: in turns, or at random times.
 std::vector<ReadSpan> TwoReaders(bool in_turns) {
   std::mt19937 random(3);
   std::vector<ReadSpan> reads;
@@ -47,7 +47,7 @@ TEST(ReadTurnsTest, AreNotSeenWhereReadsMeet) {
   EXPECT_FALSE(MeasureTurns(TwoReaders(false)).taken());
 }
 
-// Workers that are made anew for each epoch never read at the same time as those before them.
+// An epoch's new workers never read at the same time as the workers of the epoch before.
 TEST(ReadTurnsTest, AreLookedForInOneEpoch) {
   for (const bool in_turns : {true, false}) {
     std::vector<ReadSpan> reads = TwoReaders(in_turns);
@@ -65,8 +65,8 @@ TEST(ReadTurnsTest, AreLookedForInOneEpoch) {
   }
 }
 
-// Two loaders of two workers each, one after the other; of the first or of the second of them the
-// workers read in turns.
+// Two loaders of two workers each run one after the other. The workers of one loader read in turns:
+// those of the first if `first`, else those of the second.
 ReadTurns TurnsOfFirstLoader(bool first) {
   Synthetic run;
   run.batch_size = 1;
@@ -75,7 +75,7 @@ ReadTurns TurnsOfFirstLoader(bool first) {
   run.costs = [first](int epoch, int index) {
     Costs costs{4.9, 3, 2, 0.1, 0.1, 0.3, 0.5, 0};
     const bool in_turns = (epoch == 0) == first;
-    // The first loader is the one that the loop waits for more.
+    // The loop waits more for the first loader.
     costs.augment += in_turns ? (epoch == 0 ? 2.2 : 1.2) : 0.37 * (index * 7 % 11);
     return costs;
   };
@@ -104,7 +104,7 @@ TEST(ReadTurnsTest, NeedTwoThreads) {
   EXPECT_EQ(MeasureTurns(reads).reads, 0u);
 }
 
-// Of four workers the first takes `beyond` ms longer for each batch of four samples.
+// The first of four workers takes `beyond` ms longer for each batch of four samples.
 Synthetic OneSlow(double beyond) {
   Synthetic run;
   run.workers = 4;
@@ -137,10 +137,10 @@ TEST(SlowWorkersTest, MoreWorkersDoNotMakeThemFast) {
   const double eight =
       SimulateSteady(SteadyPart(Apply(loader.pipeline, setting, loader.facts))).rate();
   const double four = SimulateSteady(SteadyPart(loader.pipeline)).rate();
-  EXPECT_NEAR(eight / four, 2, 0.1);  // one batch in eight is the slow one's
+  EXPECT_NEAR(eight / four, 2, 0.1);  // the slow one makes one batch in eight
   EXPECT_EQ(diagnosis.bottleneck, Factor::kPrefetch);
   const double even = diagnosis.loader->attribution.SpeedupOf(Factor::kPrefetch);
-  EXPECT_GT(even, 3.5);  // 37.5 ms for four batches, or 7.5
+  EXPECT_GT(even, 3.5);  // 37.5 ms for four batches, instead of 7.5
 }
 
 TEST(SlowWorkersTest, AThirdMoreIsNoSlowWorker) {
@@ -162,8 +162,8 @@ Pipeline Even(std::size_t n, double wait, double cpu) {
   return pipeline;
 }
 
-// Four workers on one core, each batch 20 ms of waiting and 10 ms of computing: what they take to
-// make one is recorded, and all that is not computing looks like waiting.
+// Four workers share one core, and each batch waits 20 ms and computes 10 ms. The recording has the
+// whole time that a batch takes; all of it that is not computing looks like waiting.
 TEST(ContentionTest, WaitingForACoreIsNotWaitingForAFile) {
   constexpr std::size_t kBatches = 400;
   const double making = Simulate(Even(kBatches, 20e-3, 10e-3)).making / kBatches;
@@ -180,8 +180,8 @@ TEST(ContentionTest, WaitingStaysWhereCoresAreFree) {
   EXPECT_EQ(GenuineWaiting(seen, std::vector<double>(400, making)), 1);
 }
 
-// Mean seconds of reading a batch, in a run whose cores are nearly full. `lost`: one batch in eight
-// was not seen to be made.
+// The mean reading time of a batch in seconds, in a run whose cores are nearly full. `lost`: the
+// worker's spans of one batch in eight are lost, except its put.
 double ReadingWith(bool lost) {
   Synthetic run;
   run.workers = 4;

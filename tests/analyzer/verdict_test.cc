@@ -115,7 +115,8 @@ TEST(VerdictTest, ForgivesStartupOfOneUnfinishedEpoch) {
   EXPECT_EQ(Named(diagnosis), "decode") << English(diagnosis.summary);
 }
 
-// docs/diagnosis.md 3.9: 6 % of 250 ms among 6 ms, four workers, step 12 ms.
+// As in docs/diagnosis.md 3.9: one batch in twenty decodes for 250 ms, the others for 4; four
+// workers, a step of 12 ms.
 TEST(VerdictTest, NamesPrefetchWhenTheTailBlocksTheLine) {
   Synthetic run;
   run.workers = 4;
@@ -187,7 +188,7 @@ TEST(VerdictTest, FullCoresBoundTheGainOfAStage) {
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(Named(diagnosis), "decode") << English(diagnosis.summary);
   EXPECT_GT(diagnosis.loader->cpu.saturation(), 0.9);
-  // Decode is two thirds of the CPU time: free, the cores do three times as much.
+  // Decoding is two thirds of the CPU time: without it, the cores do three times as much.
   EXPECT_NEAR(diagnosis.loader->attribution.SpeedupOf(Factor::kDecode), 3, 0.2);
   ExpectFaithfulReplay(diagnosis);
   // And more workers must not be predicted to help.
@@ -220,8 +221,9 @@ TEST(VerdictTest, DataAndStepThatTakeTurnsAreNotTheStepsFault) {
   EXPECT_NEAR(diagnosis.loader->suggestion.predicted.speedup, 1.45, 0.1);
 }
 
-// Two workers need 14 ms a batch, the step 3, then 22, for longer than a queue makes up for: no
-// part of the data path gains what the step does, all of it together gains more.
+// Two workers need 14 ms a batch. The step takes 3 ms for 60 batches, then 22 for 60, which is too
+// long for the queues to even out. No single part of the data path gains as much as the step, but
+// all parts together gain more.
 TEST(VerdictTest, NamesTheStepBesideADataPathOfManySmallParts) {
   Synthetic run;
   run.workers = 2;
@@ -316,7 +318,7 @@ TEST(ShareTest, MoreThanAllOfAWorkersTimeIsThreads) {
   EXPECT_EQ(ShareText(0.61, true), "61 %");
   EXPECT_EQ(ShareText(2.34, true), "2.3 thr");
   EXPECT_EQ(ShareText(2.34, true, Language::kChinese), "2.3 线程");
-  // What is no work of the workers has no threads beside it.
+  // Only the workers' time is told in threads.
   EXPECT_EQ(ShareText(1.16, false), "116 %");
 }
 

@@ -68,7 +68,7 @@ TEST(WarmUpTest, IsTheStartsWhicheverStageItFallsInto) {
   EXPECT_NEAR(free.epochs[0].warm_up.service(), 0.2, 1e-3);
 }
 
-// Four workers that take 50 ms each to end, three times over.
+// Four workers take 50 ms each to end, in each of three epochs.
 TEST(WarmUpTest, WorkersTakeTimeToEndToo) {
   Synthetic run = Cold(4, 0);
   run.worker_stop = 50;
@@ -91,7 +91,7 @@ TEST(WarmUpTest, WorkersTakeTimeToEndToo) {
   EXPECT_EQ(Idealise(loader.pipeline, Factor::kStartup).epochs[0].stop, 0);
 }
 
-// Twelve workers that share one core pay twelve times; one pays once.
+// Twelve workers that share one core pay for the warm-up twelve times, one worker pays once.
 TEST(WarmUpTest, GrowsWithTheWorkers) {
   LoaderDiagnosis loader = DiagnosisOf(Cold(12, 100));
   for (EpochDemand& epoch : loader.pipeline.epochs) epoch.warm_up.decode.cpu = 100e-3;
@@ -134,7 +134,7 @@ TEST(WarmUpTest, ChanceIsNotTakenForIt) {
   }
 }
 
-// A recording that begins in the middle of an epoch did not see it.
+// A recording that begins in the middle of an epoch did not see the warm-up.
 TEST(WarmUpTest, IsNotLookedForInTheMiddle) {
   Synthetic run = Cold(4, 20);
   traces::TraceData data = testing::MakeSynthetic(run);

@@ -20,7 +20,7 @@ using testing::Costs;
 using testing::Synthetic;
 using testing::SyntheticTrace;
 
-// Decode times of one batch in ms, the same for every setting.
+// A run whose batches decode for uneven times, the same under every setting.
 Synthetic Uneven() {
   static const std::vector<double> decode = [] {
     std::mt19937_64 random(3);
@@ -73,7 +73,7 @@ TEST(WhatifTest, PredictsUnseenWorkersAndDepths) {
       }
     }
   }
-  // The truth of the trace leaves out the batches of its own warm-up: another stretch of the data.
+  // The steady window of the true trace begins at another batch, so it covers other data.
   EXPECT_LT(sum / cells, 0.02);
   EXPECT_LT(worst, 0.06);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers that compute with several threads: what the spans do not hold.
+// Workers that compute with several threads, which the spans do not show.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// A batch reads for 2 ms and takes 40 ms to augment, of which the thread that does computes 10; its
-// process computes for `process` ms and has so many threads.
+// A batch reads for 2 ms and augments for 40 ms. The augmenting thread computes for 10 of these,
+// its process for `process` ms in all. The process has up to `threads` threads.
 Diagnosis Threaded(double process, int cores, double threads = 3) {
   testing::Synthetic run;
   run.workers = 2;
@@ -70,7 +70,7 @@ TEST(WorkerThreadsTest, AStageOfSeveralThreadsTakesTheCoresThatThereAre) {
     pipeline.cores = cores;
     EXPECT_NEAR(Simulate(pipeline).time, 50 * seconds, 0.1 * seconds) << cores << " cores";
   }
-  pipeline.workers = 2;  // they share them
+  pipeline.workers = 2;  // they share four cores
   pipeline.cores = 4;
   EXPECT_NEAR(Simulate(pipeline).time, 50 * 10e-3, 1e-3);
   pipeline.workers = 0;
@@ -78,7 +78,7 @@ TEST(WorkerThreadsTest, AStageOfSeveralThreadsTakesTheCoresThatThereAre) {
   EXPECT_NEAR(Simulate(pipeline).time, 50 * 20e-3, 1e-3);
 }
 
-// Without the stage, the other threads are gone too.
+// If the stage is free, the other threads' work is free too.
 TEST(WorkerThreadsTest, AreGoneWithTheirStage) {
   const Diagnosis own = Threaded(10, 2);
   const Diagnosis threaded = Threaded(36, 2);

@@ -132,7 +132,7 @@ class Writer {
     }
   }
 
-  // One sample with all that is inside it. Returns its end.
+  // Adds one sample and the spans inside it. Returns its end.
   std::int64_t Sample(ThreadId thread, std::int64_t start, BatchKey key, std::int64_t index) {
     const std::int64_t open = run_.lean ? 0 : Draw(50);
     const std::int64_t reading = Draw(20);
@@ -200,7 +200,7 @@ class Writer {
     return end + kUs + Noise(kUs);
   }
 
-  // One batch made by worker `w` from `start` on. Returns when it is ready.
+  // Adds a batch that worker `w` makes from `start` on. Returns the time when it is ready.
   std::int64_t Fetch(std::size_t w, std::int64_t start, BatchKey key) {
     std::int64_t now = start + 20 * kUs;
     for (int i = 0; i < run_.batch_size; ++i) {
@@ -220,7 +220,7 @@ class Writer {
     const std::int64_t began = now_;
     AddEvent(EventType::kEpochStart, consumer_, began, none, run_.workers);
     const std::size_t credits = free_.size() * static_cast<std::size_t>(run_.prefetch);
-    std::vector<std::int64_t> delivered(credits, began);  // of the last batches, round and round
+    std::vector<std::int64_t> delivered(credits, began);  // a ring of the last batches' times
     for (std::uint32_t i = 0; i < run_.epoch_batches && size_.spans < run_.spans; ++i) {
       const BatchKey key{i, generation};
       const std::size_t w = i % free_.size();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training run of any length, as the agent would have recorded it: the shape of a sample is that
-// of scripts/demo/train.py (Pillow, torchvision transforms; 12.5 spans), the times are lognormal,
-// the order of events is that of PyTorch's loader. Memory does not grow with the length.
+// A training run of any length, as the agent would have recorded it. A sample has the spans of
+// scripts/demo/train.py (Pillow, torchvision transforms; 12.5 spans), times are lognormal, and
+// events come in the order of PyTorch's loader. Memory does not grow with the length.
 #pragma once
 
 #include <cstdint>
