@@ -112,14 +112,14 @@ TEST(OptionsTest, RefusesWhatMakesNoSense) {
       {"--workers", "1", "--pattern", "x", "--", "cmd"},  // no group
       {"--workers", "1", "--pattern", "(", "--", "cmd"},  // no pattern
       {"DATA", "--ablate", "--workers", "1"},             // ablation has no axes
-      {"DATA", "--workers", "1", "--set", "workers=2"},   // an axis stays
+      {"DATA", "--workers", "1", "--set", "workers=2"},   // an axis has no fixed value
       {"DATA", "--workers", "1", "--axis", "workers=2"},  // twice
       {"DATA", "--workers", "1", "--axis", "=2"},         // no name
       {"DATA", "--workers", "1", "--repeats", "0"},       // none
       {"DATA", "--workers", "1", "--tie", "nan"},         // no number
       {"DATA", "--workers", "1", "--timeout", "nan"},     // no number
       {"DATA", "--workers", "1", "--unknown"},            // unknown
-      {"DATA", "--workers", "1", "--set", "json"},        // ours
+      {"DATA", "--workers", "1", "--set", "json"},        // an option of the sweep
   };
   for (const Words& words : wrong) {
     const auto options = ParseOptions(words);

@@ -27,7 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-// 100 samples a second for each worker, the consumer takes 250; 9 workers are too many.
+// Each worker makes 100 samples a second, and the loop takes at most 250. Nine workers fail, seven
+// hang.
 constexpr const char* kLoad = R"(#!/bin/sh
 workers=1
 all="$*"
@@ -43,7 +44,7 @@ if [ $rate -gt 250 ]; then rate=250; fi
 echo "{\"samples_per_s\": 1, \"steady_samples_per_s\": $rate, \"first_batch_s\": 0.5}"
 )";
 
-// Writes a trace that holds its --override, runs the command with it in the environment.
+// Writes the value of --override as the trace, and runs the command with that value in OVERRIDE.
 constexpr const char* kRecord = R"(#!/bin/sh
 while [ "$1" != -- ]; do
   if [ "$1" = -o ]; then trace=$2; fi
@@ -140,7 +141,7 @@ TEST_F(SweepProgramTest, ConfigurationThatFailsIsShownAndTheRestMeasured) {
 
 TEST_F(SweepProgramTest, OneLineAndTheReasonsStatusWhenNothingCanBeMeasured) {
   Finished done = Sweep({"DATA", "--workers", "9"});
-  EXPECT_EQ(Status(done), 4);  // the loader's own: its input
+  EXPECT_EQ(Status(done), 4);  // the loader's own status: bad input
   EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
   fs::remove(root_ / "bin" / "penstock-load");
   done = Sweep({"DATA", "--workers", "1"});
@@ -163,7 +164,8 @@ TEST_F(SweepProgramTest, FlagsOfGoogleBenchmarkWork) {
 }
 
 TEST_F(SweepProgramTest, InterruptionKeepsWhatWasMeasured) {
-  // With seven workers the script hangs; one is measured first or not at all.
+  // The script hangs with seven workers, so that cell is interrupted, whether or not the other was
+  // measured before.
   const std::string json = (root_ / "s.json").string();
   const Words words = {PENSTOCK_SWEEP,
                        "--programs",

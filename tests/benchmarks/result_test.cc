@@ -29,7 +29,7 @@ CellResult Measured(std::vector<std::string> values, const std::vector<double>& 
   return cell;
 }
 
-// Two workers are as good as four; 4 with prefetch 4 is the best by a hair.
+// Two workers are nearly as good as four; four with prefetch 4 are the best by a little.
 SweepResult Sample() {
   SweepResult result;
   result.subject = {"penstock-load", "DATA"};
@@ -180,7 +180,7 @@ TEST(ResultFilesTest, CsvHasAsManyFieldsInEveryLine) {
   EXPECT_EQ(lines, 7);
 }
 
-// Hands out what it was given.
+// Returns the results that it was given, in order.
 class Scripted : public Runner {
  public:
   explicit Scripted(std::deque<Result<Measurement>> script) : script_(std::move(script)) {}
@@ -240,7 +240,7 @@ TEST(SessionTest, NothingRunsAfterAnInterruption) {
   Session session(result, runner, stop.get_token(), [] {});
   EXPECT_FALSE(session.Measure(0));
   EXPECT_EQ(runner.runs, 0);
-  EXPECT_EQ(result.cells[0].state, CellState::kMeasured);  // what was there stays
+  EXPECT_EQ(result.cells[0].state, CellState::kMeasured);  // the earlier result stays
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as what CUPTI hands over: records of every kind, cut, overlapping, with times of other
-// clocks and names of any text. The agent's decoder turns them into spans of a ring in this
-// process; each copy, memset and kernel that it took comes out of the ring once, or is counted.
+// Decodes any bytes as what CUPTI hands over: records of every kind, cut, overlapping, with times
+// of other clocks and names of any text. The agent's decoder turns them into spans in a ring of
+// this process. Each copy, memset and kernel that it took comes out of the ring once, or is counted
+// as lost.
 //
-// An input: flags, the number of clock readings, eight bytes for each, then records, each behind
-// its size in words of eight bytes.
+// An input: flags, the number of clock readings, eight bytes for each, the kernels' name behind its
+// length, then records, each behind its size in words of eight bytes.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -40,7 +41,7 @@ void Require(bool holds) {
   if (!holds) __builtin_trap();
 }
 
-// Counts what a device did; keeps nothing.
+// Counts copies and kernels; keeps nothing.
 class WorkCounter final : public traces::Packer {
  public:
   StringId Intern(std::string_view) override { return StringId{++strings_}; }
@@ -95,7 +96,7 @@ cupti::Result NextRecord(std::uint8_t* buffer, std::size_t valid, std::uint8_t**
   for (std::size_t i = 0; i < g_buffer.next; ++i) offset += g_buffer.sizes[i];
   ++g_buffer.next;
   *record = buffer + offset;
-  // A kernel's name is a pointer that CUPTI vouches for.
+  // A kernel's name is a pointer that CUPTI makes valid.
   std::uint32_t kind = 0;
   std::memcpy(&kind, *record, std::min(sizeof kind, valid - offset));
   if (IsKernel(kind) && valid - offset >= at::Launch::kSize) {
@@ -140,11 +141,12 @@ Stamps StampsOf(std::uint32_t kind) {
     case cupti::kOverhead:
       return {at::Cost::kStart, at::Cost::kEnd};
     default:
-      return {at::Copy::kStart, at::Copy::kEnd};  // of copies, memsets and kernels alike
+      return {at::Copy::kStart, at::Copy::kEnd};  // the same for copies, memsets and kernels
   }
 }
 
-// Most times are near the clock's, or the fuzzer would never hit it: 32 bits behind `base`.
+// Moves a time to within 32 bits after `base`, unless its top byte is 0xff. The fuzzer would hardly
+// find times near the clock's by itself.
 void SetTime(std::uint8_t* field, std::uint64_t base) {
   std::uint64_t value = 0;
   std::memcpy(&value, field, sizeof value);
@@ -161,7 +163,7 @@ void Fill(Bytes input, std::uint64_t base) {
   while (input.size() > 1) {
     const std::size_t size =
         std::min<std::size_t>((input[0] % 32) * std::size_t{8}, input.size() - 1);
-    if (size < 8) {  // of a record that ends the buffer
+    if (size < 8) {  // no whole word for a record
       input = input.subspan(1);
       continue;
     }
@@ -236,7 +238,7 @@ class Session {
   }
 
  private:
-  // Takes everything from the ring: `works` of a device, but for what is counted.
+  // Drains the ring, and requires `works` spans of a device, less those that are counted as lost.
   void Settle(std::uint64_t works, std::uint64_t unstamped) {
     const std::uint64_t before = out_.works;
     const traces::Losses lost = out_.losses;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a JPEG file: header, whole picture, a region, reduced. Decoders live as long as the
-// program, as a loader's do, so that one file meets what the file before it has left behind; what
-// they answer must still be what a fresh decoder answers.
+// Decodes any bytes as a JPEG file: the header, the whole picture, a region, the region reduced.
+// Decoders live as long as the program, as a loader's do, so a file meets what the file before it
+// left behind. Their answers must still be those of a fresh decoder.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

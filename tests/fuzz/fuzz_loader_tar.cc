@@ -71,7 +71,7 @@ void CheckAll(const Result<std::unique_ptr<Source>>& source, std::uint64_t file_
   }
 }
 
-// A tar is mostly checksums: with those set right the fuzzer gets past them.
+// Sets the checksums of a tar right, so that the fuzzer gets past them.
 std::string WithTarChecksums(std::string bytes) {
   for (std::size_t at = 0; at + 512 <= bytes.size(); at += 512) {
     if (bytes.compare(at + 257, 5, "ustar") == 0) {
@@ -110,7 +110,8 @@ std::string WithPackChecksums(std::string bytes) {
   return bytes;
 }
 
-// The index of another tar, or a damaged one, with checksums that hold.
+// Opens `bytes` as the index of a tar or list that may be another's or damaged, with its checksums
+// set right.
 void OpenIndex(std::string bytes) {
   constexpr std::size_t kHeader = 80;
   if (bytes.size() < kHeader) {

@@ -20,7 +20,7 @@ using packed::SectionHeader;
 
 template <class T>
 void AppendValue(std::vector<std::byte>& to, const T& value) {
-  // Not insert(): gcc 12 warns of an overflow there that is none.
+  // Not insert(): gcc 12 warns of an overflow in it, wrongly.
   const std::size_t at = to.size();
   to.resize(at + sizeof value);
   std::memcpy(to.data() + at, &value, sizeof value);
@@ -71,7 +71,7 @@ RecordingWriter Recording(std::span<const std::uint8_t> input, wire::FileMode mo
   recording.AddProcess(1, 1, wire::kRoleConsumer, -1);
   recording.AddProcess(2, 2, wire::kRoleWorker, 0);
   std::byte* base = recording.memory().data();
-  // The header behind magic and version, then the first two slots.
+  // The header behind magic and version, its anchors, then the first two slots of processes.
   Overlay(base + 24, 40, input);
   Overlay(base + offsetof(wire::FileHeader, anchor_count), 4 + 3 * 24, input);
   Overlay(base + offsetof(wire::FileHeader, processes), 2 * sizeof(wire::ProcessSlot), input);
@@ -107,7 +107,7 @@ void Walk(const Trace& trace) {
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
         if (span.duration.value < 0 || (spans > 0 && StartsBefore(span, before))) {
-          __builtin_trap();  // the promise of ForEachBlock
+          __builtin_trap();  // ForEachBlock() promises this order
         }
         before = span;
         ++spans;

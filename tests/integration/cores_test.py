@@ -13,7 +13,7 @@ QUIET = 0.5  # cores kept busy by other programs: above this, a measured rate sa
 
 
 class Group:
-    """A control group, of version 1 or 2, with a quota of `cores` cores. What command() returns runs in it."""
+    """A control group, of version 1 or 2, with a quota of `cores` cores. command() makes a command run in it."""
 
     def __init__(self, name, cores):
         period = 100_000

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Followed units: programs do the same as without following, their own tools see the same, and hot functions and lines
-are found."""
+"""Followed units: programs do the same as without following, their profilers and tracers see the same, and hot
+functions and lines are found."""
 import collections
 import glob
 import os

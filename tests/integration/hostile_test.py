@@ -59,7 +59,7 @@ class Hostile(Case):
         outcomes = {}
         for mode in modes:
             if mode == "bare":
-                # As the program's own environment: the tools around it are not traced.
+                # Only the program itself gets these variables, so the tools around it are not traced.
                 settings = ["env", "LD_PRELOAD=" + support.AGENT, "PENSTOCK_OUT=" + output]
                 outcome = run(surround([*settings, *command]), environment())
             else:
@@ -74,7 +74,7 @@ class Hostile(Case):
     @unittest.skipIf(NO_MOUNT, NO_MOUNT)
     def test_disk_full(self):
         """A file system for the trace with room for its header and a few chunks, and with none."""
-        # What finds no room stays in the ring, for `penstock recover`.
+        # Records that find no room stay in the ring, for `penstock recover`.
         rings = tempfile.mkdtemp(prefix="penstock-it-", dir="/dev/shm")
         self.addCleanup(shutil.rmtree, rings)
         where = self.path("full")
@@ -95,7 +95,7 @@ class Hostile(Case):
         self.check_same(lambda c: limited("f", "100000", c), self.forked, modes=("bare",))
 
     def test_read_only_directory(self):
-        """Not writable at all: no such directory, a directory in the way, a file as a directory."""
+        """Paths that cannot be written: no such directory, a file as a directory, a directory, a file in /proc."""
         blocked = self.path("file")
         with open(blocked, "w", encoding="utf-8"):
             pass
@@ -105,7 +105,7 @@ class Hostile(Case):
                 self.check_same(list, self.native, output, modes=("bare",))
 
     def test_a_file_of_the_user_stays(self):
-        """PENSTOCK_OUT names a file that is no recording: it is not touched."""
+        """If PENSTOCK_OUT names a file that is no recording, the file stays as it is."""
         with open(self.output, "w", encoding="utf-8") as file:
             file.write("mine\n")
         self.check_same(list, self.native, modes=("bare",))
@@ -122,7 +122,7 @@ class Hostile(Case):
 
     @unittest.skipIf(NO_MOUNT, NO_MOUNT)
     def test_little_shared_memory(self):
-        """/dev/shm of 1 MB: too small for a ring, and nearly so for the batches themselves."""
+        """/dev/shm of 1 MB, too small for a ring and nearly too small for the batches; then a read-only /dev/shm."""
         script = IN_TMPFS.format(size="1m", where="/dev/shm", then="")
         self.check_same(lambda c: in_namespace(script, c), self.forked)
         self.assertTrue(os.path.exists(self.output))
@@ -146,10 +146,10 @@ class Hostile(Case):
         self.assertEqual((after.st_ino, after.st_size), (before.st_ino, before.st_size))
 
     def test_few_descriptors(self):
-        """32, and the least that the victim can live with by itself."""
+        """With 32 descriptors, and with the least that the program alone can live with."""
         for command in (self.native, self.inline, self.forked):
             self.check_same(lambda c: limited("n", 32, c), command)
-        # Threads open files at the same time: each may be holding one of the agent's for a moment.
+        # Threads open files at the same time: each may hold a descriptor of the agent for a moment.
         for command, spare in ((self.native, 3), (self.inline, 0)):
             best = run(command)
             least = next(n for n in range(4, 32) if all(
@@ -168,7 +168,7 @@ class Hostile(Case):
         self.assertTrue(os.path.exists(self.output))
 
     def test_no_address_space(self):
-        """malloc fails at the same point of the program's life or later: it gets its own message."""
+        """The program runs out of memory as it does without the agent, and prints its own message."""
         code = ("open({0!r}, 'rb').read()\ntry:\n    x = bytearray(3 << 30)\nexcept MemoryError:\n"
                 "    print('no memory')\n").format(self.paths[0])
         self.check_same(lambda c: limited("v", 2 << 20, c), [PYTHON, "-c", code], modes=("bare",))

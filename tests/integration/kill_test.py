@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """SIGKILL of the whole process group at random moments: every finished sample is in the trace.
 
-The victims append a line to a log once a sample is finished, and each of these samples must have
-its span. The moments are drawn with PENSTOCK_SEED, or a seed from the clock; the test prints it.
+The programs append a line to a log once a sample is finished, and each of these samples must have
+its span. PENSTOCK_SEED, or a seed from the clock, draws the moments; the test prints the seed.
 """
 import collections
 import json
@@ -152,7 +152,7 @@ class Kill(Case):
         self.check_rounds("record", self.training(2), self.missing_samples)
 
     def test_the_collector_alone(self):
-        """Kills the collector: the run ends as ever, and the launcher saves what the collector had not written."""
+        """Kills the collector: the run ends as ever, and the recorder saves what the collector had not written."""
         require("penstock-record")
         output, log = self.path("alone.penstock"), self.path("log")
         command = train(self.data, "--workers", 2, "--start", "fork", "--epochs", 6, "--log", log)

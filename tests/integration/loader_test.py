@@ -14,7 +14,7 @@ from tracefile import Trace
 PICTURES = 48
 BATCH = 8
 EPOCHS = 2
-# Stages whose spans do not depend on the threads' pace, as a worker's waits do.
+# Stages whose spans do not depend on how fast the threads are. The waits of workers do.
 STEADY = ("sample", "read", "decode", "augment", "wait", "step", "startup")
 
 
@@ -44,7 +44,7 @@ def parents(trace):
 
 
 def told(trace, stages=None):
-    """How many spans are equal, times and threads left out."""
+    """Counts spans that are equal; times and threads do not matter."""
     return collections.Counter(
         (span.stage, span.name, span.sample, span.key, span.object, span.bytes, span.cpu is not None, parent)
         for span, parent in parents(trace) if stages is None or span.stage in stages)  # fmt: skip
@@ -77,7 +77,7 @@ class Loader(Case):
         return Trace(output)
 
     def assertComplete(self, trace):
-        """Every sample once an epoch, each with its stages inside."""
+        """Checks that every sample is there once an epoch, with its stages inside."""
         samples = collections.Counter((span.generation, span.sample) for span in trace.of("sample"))
         self.assertEqual(len(samples), PICTURES * EPOCHS)
         self.assertEqual(set(samples.values()), {1})

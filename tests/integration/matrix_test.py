@@ -59,8 +59,8 @@ class Matrix(Case):
         for stage in sorted(same):
             found = trace.keys(stage)
             if stage == "put":
-                # A worker that is told to end does not wait for its feeder thread: the loop may have the last batch
-                # before the thread's put has returned, so its span may be missing.
+                # A worker that is told to end does not wait for its feeder thread. The loop may have the last batch
+                # before that thread's put has returned; then the put has no span.
                 found |= collections.Counter(dict.fromkeys(self.last_of_workers(delivered), 1))
             self.assertEqual(found, delivered, "spans of stage " + stage)
         if self.workers:
@@ -87,7 +87,7 @@ class Matrix(Case):
         return last
 
     def check_order(self, batches):
-        """Sent, fetched, put, got, delivered: in this order on one clock."""
+        """Checks that a batch is sent, fetched, put, got and delivered in this order on one clock."""
         times = {name: {(e["generation"], e["batch"]): e["at_ns"] for e in self.trace.events_of(name)}
                  for name in ("index_sent", "batch_put", "batch_got", "batch_delivered")}
         for span in self.trace.of("fetch"):
@@ -135,7 +135,7 @@ class Matrix(Case):
         self.assertEqual(mapped, decoder == "torchvision")  # torchvision.io maps its files
 
     def check_kernel(self, mode):
-        """Compares what the hooks saw with what the kernel counted, where it was asked.
+        """Compares the bytes that the hooks saw with the kernel's count, for processes that have one.
 
         Hooks see no reads of the dynamic loader (832 bytes for each library): hence the 16 KiB.
         """

@@ -39,8 +39,8 @@ class Watched(Case):
         self.found = {finding["id"]: finding for finding in self.report["findings"]}
 
     def rate(self, column, batches=False):
-        """Measured growth of a worker in bytes a second (or for each batch of its own), the first fifth of the run
-        left out."""
+        """The measured growth of a worker in bytes a second (or for each batch of its own), without the first fifth of
+        the run."""
         rates = []
         for series in self.truth["workers"].values():
             first, last = series[len(series) // 5], series[-1]
@@ -63,7 +63,7 @@ class Growth(Watched):
         self.assertEqual(evidence["kind"], "copy on write")
         self.assertIn("copy on write", self.text)
         self.assertEqual(len(finding["where"]["pids"]), 2)
-        self.assertLess(abs(self.rate(3)), 0.2 * self.rate(2), self.truth)  # shared pages are copied, no new ones come
+        self.assertLess(abs(self.rate(3)), 0.2 * self.rate(2), self.truth)  # pages are copied, not added
         self.assertClose(evidence["bytes_per_batch"], self.rate(2, batches=True), 0.15)
         self.assertLessEqual(evidence["bytes_per_s_low"], evidence["bytes_per_s"])
         self.assertLess(abs(evidence["new_bytes_per_s"]), 0.2 * evidence["bytes_per_s"])
@@ -115,7 +115,7 @@ class PageFaults(Watched):
     VARIABLES = ("MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456")
 
     def faults(self):
-        """Measured page faults of a sample, between the first and the last look at each worker."""
+        """The measured page faults of a sample, between the first and the last reading of each worker."""
         each = [(last[4] - first[4]) / ((last[1] - first[1]) * 8 / 2)
                 for first, *_, last in self.truth["workers"].values()]  # fmt: skip
         return statistics.mean(each)
@@ -152,14 +152,14 @@ class SmallSharedMemory(Watched):
         return self.found.get("shared-memory-too-small")
 
     def test_batches_that_may_not_fit(self):
-        finding = self.in_small("batches", 8)  # 2 workers, 2 + 1 batches each, half as much again: 72 MB
+        finding = self.in_small("batches", 8)  # 2 workers, 2 + 1 batches each, and half as much again: 72 MB
         self.assertIsNotNone(finding, self.report["memory"])
         evidence = finding["evidence"]
         self.assertEqual(evidence["shm_bytes"], SMALL)
         self.assertEqual(evidence["batch_bytes"], 8e6)
         self.assertEqual(evidence["needed_bytes"], 1.5 * 8e6 * 6)
-        # Program and collector each look at their own moments. Both have seen memory in use, and never more than
-        # what is needed without the margin.
+        # Program and collector read the use at different moments. Both have seen memory in use, and never more than
+        # is needed without the margin.
         most = self.truth["shm_most"] - self.truth["shm_before"]
         for seen in (most, evidence["most_used_bytes"]):
             self.assertGreater(seen, 1.9 * 8e6)

@@ -66,8 +66,8 @@ class Options(Case):
     def test_fixed_batch_with_workers(self):
         trace = self.load(["--fixed-batch"], "--workers", 2, "--start", "fork", "--batch", 2)
         self.assertEqual(self.batches, PICTURES // 2)
-        # Five batches were asked for before the first one came: two for each of two workers, and a
-        # refill.
+        # Five batches were asked for before the first one was delivered: two for each of two workers, and
+        # one more.
         self.assertLessEqual(len(trace.of("sample")), 5 * 2)
 
     def check_first_batch_only(self, trace):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""record --override beyond the DataLoader: threads, malloc, workers. Which changes held, and which did not."""
+"""record --override beyond the DataLoader: threads, malloc, workers. The report says which changes held."""
 import json
 import os
 import sys

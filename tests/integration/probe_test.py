@@ -40,7 +40,7 @@ class Probe(unittest.TestCase):
 
     def windows(self):
         told = [event["value"] & 255 for event in Trace(self.output).events_of("probe")]
-        return [factor for factor in told if factor != 255]  # that there are no more
+        return [factor for factor in told if factor != 255]  # 255: no more windows follow
 
     def test_results_order_random_numbers_and_status_stay(self):
         for workers in (0, 2):
@@ -61,15 +61,15 @@ class Probe(unittest.TestCase):
         return float(outcome.stderr.split("rate ")[1].split()[0])
 
     def gain_of(self, costs, option):
-        """What halving a cost gains. The two runs take place at the same time: what else the machine does slows both
-        down alike."""
+        """The gain of halving a cost. Both runs take place at the same time, so other programs slow them down alike."""
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             now, halved = pool.map(self.rate, (costs, {**costs, option: costs[option] / 2}))
         return halved / now
 
     def check_gains(self, **costs):
-        """What halving each cost gains in runs of its own lies in the interval that one run measured, give or take
-        eight points. Returns the gains that were measured: on a noisy machine some are not known, with the reason."""
+        """Checks that the gain of halving each cost, measured by separate runs, lies in the interval that one run
+        measured, give or take eight points. Returns the gains that were measured: on a noisy machine some are not
+        known, with the reason."""
         self.probed("800ms", seconds=35, **costs)
         probe = self.report()["probe"]
         found = {factor["factor"]: factor for factor in probe["factors"]}

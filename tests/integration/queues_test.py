@@ -7,12 +7,12 @@ import re
 import support
 from support import PYTHON, environment, program, record, require, run, target
 
-# A step's wait in ms. Two makers need some 2 ms for a sample's decoding and resizing.
+# The wait that is a step, in ms. Two makers need some 2 ms to decode and resize a sample.
 LONG_MS = 12
 
 
 class Queues(support.Case):
-    """The checks; the classes below have the kinds of loops."""
+    """The checks; the classes below run them on the kinds of loops."""
 
     pictures = (32, ((500, 375), (520, 375), (540, 390)))
 
@@ -58,8 +58,8 @@ class Queues(support.Case):
         self.assertLess(verdict["wait_fraction"], 0.1, verdict["summary"])
         self.assertLess(verdict["speedup_if_data_free"], 1.15, verdict["summary"])
         self.assertLess(abs(report["throughput"]["samples_per_s"] / counted - 1), 0.2, verdict["summary"])
-        # Measured free, plain and free again: what other programs take meanwhile must not look like
-        # a gain.
+        # Measures free, plain and free again, so that what other programs take meanwhile does not look
+        # like a gain.
         free = [self.rate(kind, *options, "--free")]
         plain = max(counted, self.rate(kind, *options))
         free.append(self.rate(kind, *options, "--free"))
@@ -89,7 +89,7 @@ class Processes(Queues):
         self.check_data("pool")
 
     def test_names_no_setting(self):
-        """Nothing is predicted for more makers: their number is no setting of a loader."""
+        """Nothing is predicted for more makers, since their number is no setting of a loader."""
         self.report("processes", "--count", 200)
         outcome = run([program("penstock"), "whatif", self.path("processes.penstock"), "--workers", "4"])
         self.assertEnded(outcome, 4)
@@ -107,7 +107,7 @@ class Threads(Queues):
         self.check_data("mapped")
 
     def test_loop_without_threads(self):
-        """The report cannot tell whether what the loop does besides decoding is its step or more of making samples."""
+        """The report cannot tell whether the loop's work besides decoding is its step or belongs to making samples."""
         report, counted = self.report("alone", "--count", 320)
         verdict = report["verdict"]
         self.assertEqual(0, verdict["feed"]["makers"])

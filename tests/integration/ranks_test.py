@@ -171,7 +171,7 @@ class Launchers(Ranks):
         group = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
                  "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # fmt: skip
         output, = self.started([(command, environment(group))])
-        self.assertEqual(output.count("penstock-record: wrote "), 1, output)  # the first rank's alone
+        self.assertEqual(output.count("penstock-record: wrote "), 1, output)  # only by the first rank
         self.assertIn("penstock report run.rank*.penstock", output)
         self.check("openmpi")
 
@@ -191,9 +191,9 @@ class Launchers(Ranks):
 
 
 class TwoHosts(Ranks):
-    """Two hosts on this machine: a network namespace each, with a link between them, and a time
-    namespace each, so that their CLOCK_MONOTONIC are 1,000 s apart. Their boot id is the same, so the
-    merge is told to go by the steps alone; what the namespaces say is the truth to compare with."""
+    """Two hosts on this machine. Each has a network namespace, with a link between the two, and a time
+    namespace, so that their CLOCK_MONOTONIC are 1,000 s apart. Both have the same boot id, so the merge
+    is told to use the steps alone. The offset of the namespaces is the truth to compare with."""
 
     SECONDS = 1000
     MOST = 0.02  # a step takes longer than that

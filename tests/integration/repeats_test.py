@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Storing samples is suggested only where they were the same in all epochs; iterable datasets that give each worker
-all samples are named."""
+"""Storing samples is suggested only if they were the same in all epochs; iterable datasets that give all samples to
+each worker are named."""
 import json
 
 import support

@@ -24,7 +24,7 @@ def plain(text):
 
 
 def without_our_frames(text):
-    """(the lines of a text without the tracebacks' frames of our own wrappers, number of those frames)."""
+    """(the lines of a text without our wrappers' frames in tracebacks, number of those frames)."""
     kept, ours, skipping = [], 0, False
     for line in plain(text):
         if OURS.match(line):

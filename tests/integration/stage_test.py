@@ -50,7 +50,7 @@ class Stage(Case):
         return outcome
 
     def alone(self, data, trouble):
-        """What the program prints untraced, on its own copy of the data, since `trouble` changes that once."""
+        """What the program prints untraced, on a copy of the data of its own, since `trouble` changes the data."""
         twin = self.path("twin")
         shutil.copytree(data, twin)
         outcome = run([PYTHON, target("reader.py"), "--data", twin, "--trouble", trouble, "--pause", "0"])

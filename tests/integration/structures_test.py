@@ -51,13 +51,14 @@ class Structures(support.Case):
             self.assertEqual("interleaved", loader["use"])
 
     def check_speedup(self, report, kind):
-        """Two workers for each loader make the loop twice as fast, since its samples are waits."""
+        """Checks that a second worker for each loader gains as much as predicted. Samples are waits, so cores do not
+        limit it."""
         self.assertEqual("", report["verdict"]["needs"])
         outcome = run([program("penstock"), "whatif", self.trace, "--workers", "1,2", "--json"])
         self.assertEnded(outcome)
         predicted = json.loads(outcome.stdout)
         one, two = (configuration["samples_per_s"] for configuration in predicted["configurations"])
-        # At the same time: what else the machine does slows both down alike.
+        # The runs take place at the same time, so other programs slow both down alike.
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             outcomes = list(pool.map(lambda workers: run([PYTHON, target("structures.py"), kind, workers]), "12"))
         for outcome in outcomes:
@@ -86,7 +87,7 @@ class Structures(support.Case):
 
     def test_by_chance(self):
         report = self.report("by_chance")
-        self.assertEqual(2, len(report["loaders"]))  # dropped by the program: their iterators live on
+        self.assertEqual(2, len(report["loaders"]))  # the program drops the loaders, but not their iterators
         self.check_predicted(report, "by_chance")
 
     def test_nested(self):
@@ -166,14 +167,14 @@ class Structures(support.Case):
         self.check_speedup(self.report("served"), "served")
 
     def check_cores(self, kind, workers):
-        """A sample takes CPU time of other processes too: however many workers there are, the cores bound the rate."""
+        """A sample also takes CPU time of other processes, so the cores bound the rate with any number of workers."""
         report = self.report(kind, workers)
         self.assertGreater(self.cpu_of_children, 0.002)
         outcome = run([program("penstock"), "whatif", self.trace, "--workers", "1,16", "--json"])
         self.assertEnded(outcome)
         rates = [one["samples_per_s"] for one in json.loads(outcome.stdout)["configurations"]]
         self.assertLess(rates[1], 1.15 * len(os.sched_getaffinity(0)) / self.cpu_of_children)
-        # The loop waits for those processes: without their work it would be much faster.
+        # The loop waits for the other processes: without their work it would be much faster.
         gains = {gain["factor"]: gain["speedup_if_free"] for gain in report["verdict"]["gains"]}
         self.assertGreater(gains["augment"], 2)
 
@@ -195,7 +196,7 @@ class Structures(support.Case):
         told = {counter["pid"]: counter["value"] for counter in found.counters if counter["name"] == "cpu_ns"}
         readers = {span.pid for span in found.of("read")}
         self.assertEqual(6, len(readers))
-        # A process reads 3 MB in some ten milliseconds, perhaps between two looks of the collector.
+        # A process reads 3 MB in some ten milliseconds, perhaps between two samples of the collector.
         for pid in readers:
             self.assertGreater(told.get(pid, 0), 2e6)
 

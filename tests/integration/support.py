@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the integration tests share: paths, pictures, and how to run a victim.
+"""What the integration tests share: paths, pictures, and functions that run programs.
 
 The environment names the programs (CMakeLists.txt sets it): PENSTOCK_BIN, PENSTOCK_AGENT_LIB,
-PENSTOCK_TARGETS (the built victims). Everything is written below one temporary directory per test
-class.
+PENSTOCK_TARGETS (the programs of targets/ that are built). Everything is written below one temporary
+directory per test class.
 """
 import os
 import shutil
@@ -87,7 +87,7 @@ def bare(output, extra=None):
 def run(command, env=None, timeout=TIMEOUT, cwd=None):
     """Runs `command` in a session of its own and leaves no process behind.
 
-    Its output goes to files: workers that outlive it would keep pipes open for seconds.
+    Its output goes to files, since workers that outlive it would keep pipes open for seconds.
     """
     start = time.monotonic()
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:

@@ -31,7 +31,7 @@ class Span:
 
     @property
     def key(self):
-        """The batch's name, the same in the worker and in the training process."""
+        """The batch's key, the same in the worker and in the training process."""
         return (self.generation, self.batch)
 
     @property
@@ -115,7 +115,7 @@ class Trace:
         return collections.Counter((event["generation"], event["batch"]) for event in self.events_of(name))
 
     def children(self, stages):
-        """sample span -> spans of `stages` inside it, of the same thread."""
+        """{id(sample span): spans of `stages` inside it, of the same thread}."""
         inside = collections.defaultdict(list)
         threads = collections.defaultdict(list)
         for span in self.of(*stages):

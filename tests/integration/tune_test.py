@@ -34,7 +34,7 @@ class Tune(Case):
         return outcome
 
     def skip_if_crowded(self, result):
-        if result["verdict"] == "crowded":  # tune tries nothing then; other programs must run
+        if result["verdict"] == "crowded":  # tune tries nothing; other programs must run
             self.assertGreater(os.getloadavg()[0], 1.2)
             self.skipTest("other programs compete for the cores")
 
@@ -80,7 +80,7 @@ class Tune(Case):
         outcome = self.tune(sleeping(workers=2, sample_ms=2, step_ms=60))
         self.assertEnded(outcome)
         self.assertIn("No action", outcome.stdout)
-        if "other programs compete" in outcome.stdout:  # tune says nothing else then
+        if "other programs compete" in outcome.stdout:  # then tune says nothing else
             self.assertGreater(os.getloadavg()[0], 1.2)
         else:
             self.assertIn("compute", outcome.stdout)

@@ -32,7 +32,7 @@ class Launcher(unittest.TestCase):
         shutil.copy(self.launcher, self.command)
 
     def package(self, layout, version):
-        """A package whose program says which it is and how it was called."""
+        """Makes a package whose program prints `version` and its arguments. Returns its folder."""
         package = os.path.join(self.prefix, layout, "penstock")
         os.makedirs(os.path.join(package, "bin"))
         shutil.copytree(os.path.join(ROOT, "python", "penstock"), package, dirs_exist_ok=True)

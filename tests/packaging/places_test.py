@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`penstock record` where it is not at home: a container with 64 MB of /dev/shm and processes of its own, as a user
-who may little, from any directory, by a link, with blanks in every path. Nothing here needs PyTorch."""
+"""`penstock record` in unusual places: in a container with 64 MB of /dev/shm and processes of its own, as a user with
+few rights, from any directory, by a link, with blanks in every path. Nothing here needs PyTorch."""
 import json
 import os
 import shutil
@@ -11,14 +11,14 @@ import unittest
 
 from install_test import BUILD, NOBODY, PYTHON, Case
 
-# Each sheds a little more of the host. "sh" is $0.
+# Prefixes of a command that hide parts of the host from it. The last "sh" is $0.
 SMALL_SHM = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh")
 NO_SHM = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64m,ro tmpfs /dev/shm && exec "$@"', "sh")
 OWN_PIDS = ("unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c",
             'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh")  # fmt: skip
 AS_NOBODY = ("setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY, "--clear-groups", "--no-new-privs")
 
-# Two workers that read while their parent waits, and what /dev/shm has left meanwhile.
+# Two workers read while their parent waits. Prints the size of /dev/shm and its room before they start.
 SCRIPT = '''import json, os, sys
 reads = int(sys.argv[2])
 info = os.statvfs("/dev/shm")
@@ -80,7 +80,7 @@ class Places(Case):
         self.check_record(program=link, cwd="/", trace=os.path.join(self.work, "from the root.penstock"))
 
     def test_preloaded_by_a_link_the_agent_finds_its_python_half(self):
-        # The list in LD_PRELOAD takes no path with a blank, so that this one needs a link.
+        # LD_PRELOAD takes no path with a blank, so this path needs a link.
         agent = os.path.join(self.prefix, "lib", "penstock", "libpenstock_agent.so")
         self.assertIn(" ", agent)
         with tempfile.TemporaryDirectory(prefix="penstock-link-") as folder:
@@ -128,7 +128,7 @@ class Places(Case):
                               text=True, timeout=120, check=False)  # fmt: skip
         self.assertIn("penstock", done.stderr)
         self.assertIn("python", done.stderr)  # the name of the trace that it could not write
-        # Whether the program ran or not, what is said and the status agree.
+        # The status is 0 if the program ran, and only then.
         self.assertEqual(done.returncode == 0, done.stdout == "ran\n", done.stderr)
         self.assertEqual(os.listdir(closed), [])
 

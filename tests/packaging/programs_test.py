@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cmake --install` and `cpack` work right after `cmake --build --target penstock_programs`, the README's build: what
-they take of the build tree is made by that target. Asks the build's own rules; nothing is built here."""
+"""`cmake --install` and `cpack` work right after `cmake --build --target penstock_programs`, the README's build: that
+target makes every file that they take from the build tree. Asks the build's own rules; nothing is built here."""
 import os
 import re
 import subprocess
@@ -21,7 +21,8 @@ def in_build(name):
 
 
 def needed_by(target):
-    """What ninja makes for a target: `inputs` leaves out what its phony targets alone stand for."""
+    """The files that ninja makes for a target. `ninja -t inputs` leaves out files that only phony targets name, so this
+    follows the phony targets."""
     needed, ahead = set(ninja("inputs", target)), [target]
     while ahead:
         lines = ninja("query", ahead.pop())
@@ -53,7 +54,7 @@ class Programs(unittest.TestCase):
         taken = taken_by_install()
         self.assertGreater(len(taken), 20)
         self.assertEqual([], sorted(name for name in taken & made if name not in programs))
-        for name in taken - made:  # written when it was configured
+        for name in taken - made:  # written when the build was configured
             self.assertTrue(os.path.exists(name), name)
 
 

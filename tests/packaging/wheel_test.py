@@ -48,7 +48,7 @@ class UsageTest(unittest.TestCase):
 
 @unittest.skipUnless(OTHER and shutil.which("readelf"), "readelf is missing, or this machine has no wheel")
 class CheckTest(unittest.TestCase):
-    """The program in these wheels is this machine's readelf: a dynamic one, of a newer glibc than 2.2."""
+    """The program in these wheels is this machine's readelf: linked dynamically, for a newer glibc than 2.2."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="penstock-wheel-")

@@ -125,7 +125,7 @@ class Others(Case):
             done.set()
         other.join()
         self.assertGreater(waited, 0.02)
-        # At a thousand turns a second, less what a busy machine takes.
+        # The thread makes a thousand turns a second; on a busy machine at least a hundred.
         self.assertGreater(counted[0], waited * 100)
 
     def test_a_loader_may_be_closed_while_another_thread_waits(self):

@@ -48,7 +48,7 @@ class Nothing(unittest.TestCase):
             return min(timeit.repeat(function, number=2000, repeat=50)) / 2000
 
         call = best(empty)
-        # 100 ns, and where the machine is slow or busy what six empty calls take then.
+        # At most 100 ns or, on a slow or busy machine, the time of six empty calls.
         self.assertLess(best(marked) - call, max(100e-9, 6 * call))
         self.assertLess(best(delivered) - call, max(100e-9, 6 * call))
 

@@ -48,10 +48,10 @@ class Loaders(Case):
     def test_stages_batches_and_samples_are_in_the_trace(self):
         trace, _ = self.record(LOOP % (16, 0.002), self.set)
         made = stages(trace)
-        # The threads stay, and have begun the batches of an epoch that nobody asked for.
+        # The threads go on, and have begun the batches of one more epoch that nobody asks for.
         for stage in ("read", "decode", "augment", "sample"):
             self.assertGreaterEqual(made[stage], EPOCHS * FILES, stage)
-            if stage != "augment":  # which has a span for each of its steps besides
+            if stage != "augment":  # "augment" has more spans: one for each operation
                 self.assertLessEqual(made[stage], (EPOCHS + 1) * FILES, stage)
         batches = trace.batches()
         self.assertEqual(EPOCHS * 6, len(batches))

@@ -96,7 +96,7 @@ def numbers_of(array):
 
 
 class Digest:
-    """`penstock load --digest` of what Python got: without the ids, which batches do not carry into Python."""
+    """Digests pictures as `penstock load --digest` does, but without the ids, which Python's batches do not have."""
 
     def __init__(self):
         self.pictures = []
@@ -117,7 +117,7 @@ def delivered(batches):
 
 
 def command_pictures(source, *arguments):
-    """What `penstock load` says of its epochs: {epoch: (samples, ordered, unordered)}."""
+    """What `penstock load --digest` says of its epochs: {epoch: (samples, ordered)}."""
     done = subprocess.run([os.path.join(BUILD, "bin", "penstock-load"), str(source), *map(str, arguments), "--digest",
                            "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=120)  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -144,7 +144,7 @@ def python(script, *arguments, interpreter=sys.executable, environment=None, pre
 
 
 def bare():
-    """How children are started as this process was: with or without the packages of the system."""
+    """The option that starts a child as this process was started: with or without the system's packages."""
     return ["-S"] if sys.flags.no_site else []
 
 

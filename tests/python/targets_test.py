@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Masks and boxes that share what the loader did to their pictures: beside Pillow, torchvision and plain NumPy."""
+"""Masks and boxes that share what the loader did to their pictures, compared with Pillow, torchvision and NumPy."""
 import importlib.util
 import os
 import pathlib
@@ -24,7 +24,7 @@ from penstock.loader import Loader, LoaderError  # noqa: E402
 def without(package):
     try:
         return importlib.util.find_spec(package) is None
-    except ModuleNotFoundError:  # not even the package that it is in
+    except ModuleNotFoundError:  # its parent package is missing too
         return True
 
 
@@ -37,7 +37,7 @@ def samples_of(rows, size=(16, 24)):
 
 
 def drawn(rng, inside=True, size=(16, 24), factor=None):
-    """One row of a geometry, with a crop that is resized to the output or, with a factor, by that."""
+    """A random row of a geometry. Its crop is resized to the output or, if there is a factor, by that factor."""
     height, width = rng.randrange(30, 90), rng.randrange(30, 90)
     row = [height, width]
     if factor is None:
@@ -256,7 +256,7 @@ class InALoader(WithSet):
             samples.paths  # noqa: B018
 
     def test_pictures_and_masks_show_the_same(self):
-        """A mask that is the picture itself, cropped by us, looks as what the loader delivers."""
+        """If the mask is the picture itself, the cropped mask looks like the picture that the loader delivers."""
         if without("PIL"):
             self.skipTest("Pillow is not installed")
         from PIL import Image

@@ -34,7 +34,7 @@ class Case(WithSet):
         super().setUpClass()
         cls.path = cls.folder / "run.penstock"
         run("penstock-load", cls.set, "--ops", OPS, "--workers", 2, "--batch", BATCH, "--epochs", EPOCHS, "--step-ms", 2,
-            "--augment-cost", "sleep:5ms",  # what a busy machine does not change, so that it can be predicted
+            "--augment-cost", "sleep:5ms",  # a busy machine does not change a sleep, so the run can be predicted
             "--trace", cls.path)  # fmt: skip
 
     def setUp(self):

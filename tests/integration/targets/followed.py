@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program whose units are followed as the hooks follow samples, in any Python from 3.9 on: followed.py CASE [off].
+"""A program that follows its units as the hooks follow samples, in any Python from 3.9 on: followed.py CASE [off].
 
 Prints what the case computes, which must not depend on following. Without our hooks it runs the same.
 """
@@ -231,7 +231,7 @@ def calls(number):
 
 
 def profiler(number):
-    """cProfile inside a unit and around several sees every call that it would see alone."""
+    """cProfile, inside a unit or around several units, sees every call that it sees without following."""
     import cProfile
     import pstats
 

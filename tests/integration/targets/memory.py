@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop whose workers use memory in one known way; it watches that in /proc itself.
+"""A training loop whose workers use memory in one known way; the loop watches their memory in /proc.
 
 --kind objects: the dataset holds a list of Python strings, and each sample looks at its share of them: reference
 counts make copies of the pages that fork shared. leak: workers keep something of every sample. arrays: the same
-strings as one numpy array. early: each worker looks at all of the
-list for its first sample. mapped: a file that is mapped and read once. pictures: two arrays of a large picture's
-size for each sample, thrown away. batches: nothing of that, large batches of
-tensors. pickled: large batches of numpy arrays, which do not pass through /dev/shm.
+strings as one numpy array. early: each worker looks at all of the list for its first sample. mapped: a file that is
+mapped and read once. pictures: two arrays of a large picture's size for each sample, thrown away. batches: only large
+batches of tensors. pickled: large batches of numpy arrays, which do not pass through /dev/shm.
 
 Prints one line of JSON: what smaps_rollup and stat said of each worker over time, and what was used of /dev/shm.
 """
@@ -77,8 +76,8 @@ class Holder(Dataset):
 
 
 def give_back_at_once():
-    """Has glibc map and unmap each large block by itself, always. Left alone it does so only until it has learnt their
-    size; whether it gives a block back then depends on what lies behind it."""
+    """Makes glibc map and unmap every large block by itself. By default it does so only until it has learnt the size of
+    such blocks; after that, whether it gives a block back depends on what lies behind the block."""
     mmap_threshold = -3  # M_MMAP_THRESHOLD of malloc.h
     if "MALLOC_MMAP_THRESHOLD_" not in os.environ:
         ctypes.CDLL(None).mallopt(mmap_threshold, 128 * 1024)
@@ -120,7 +119,7 @@ def main():
             seen["shm_most"] = max(seen["shm_most"], shared_used())
             time.sleep(options.step_ms / 1000)
             now = time.monotonic()
-            if now - looked > 0.4 or count == options.batches - 8:  # the last look: workers end with their last batch
+            if now - looked > 0.4 or count == options.batches - 8:  # last reading: workers end with their last batch
                 looked = now
                 for worker in iterator._workers:
                     if worker.is_alive():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training loops whose samples come from threads and processes of their own: queues.py KIND FOLDER [--step MS]
-[--count N] [--free] [--makers N]. Samples are JPEG files that Pillow decodes, with --free each only once; the step is
-a wait. Prints how many samples a second the loop took, the first eighth left out."""
+[--count N] [--free] [--makers N]. Samples are JPEG files that Pillow decodes; with --free, each file is decoded only
+once. The step is a wait. Prints how many samples a second the loop took after the first eighth."""
 import argparse
 import asyncio
 import collections
@@ -144,7 +144,7 @@ def condition():
 
 
 def pipes():
-    """Processes that write pictures into sockets of the host."""
+    """Processes write pictures into sockets, from which the loop reads them."""
     ends = []
     for i in range(ARGUMENTS.makers):
         here, there = socket.socketpair()
@@ -184,7 +184,7 @@ def simple():
 
 
 def tasks():
-    """asyncio, with the decoding in threads."""
+    """The loop awaits asyncio futures; threads decode."""
     loop = asyncio.new_event_loop()
     makers = concurrent.futures.ThreadPoolExecutor(ARGUMENTS.makers)
     ahead = collections.deque()
@@ -197,7 +197,7 @@ def tasks():
 
 
 def another_thread():
-    """The loop is a thread that the main one waits for."""
+    """The loop is a thread that the main thread waits for."""
     out = queue.Queue()
     runner = threading.Thread(target=lambda: out.put(train(threads())))
     runner.start()

@@ -2,7 +2,7 @@
 """Reads every file of a folder again and again; --trouble says what it does to the files or their copies
 meanwhile.
 
-Prints a digest of what it read in each round, and on standard error where it read that from.
+Prints a digest of the bytes that it read in each round, and on standard error the folders that it read them from.
 """
 import argparse
 import glob

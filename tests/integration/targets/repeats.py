@@ -26,7 +26,7 @@ class Pictures(Dataset):
 
 
 class Flipping(Pictures):
-    """Flips at random in code of its own, after transforms that have no chance in them."""
+    """Flips at random in code of its own, after transforms that are not random."""
 
     def __getitem__(self, index):
         image, label = super().__getitem__(index)

@@ -101,7 +101,7 @@ def anew():
 
 class Files(http.server.SimpleHTTPRequestHandler):
     def do_GET(self):
-        time.sleep(0.06)  # so long that what a request computes hardly counts, waits for a core included
+        time.sleep(0.06)  # so long that the request's computing and its waits for a core hardly count
         super().do_GET()
 
     def log_message(self, *_):
@@ -121,7 +121,7 @@ class Fetched(Dataset):
 
 
 def served():
-    """A process of the run serves the files, a few at a time. The epoch goes on for longer than the loop."""
+    """A process of the run serves the files. The loop ends before the epoch does."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files)
     child = os.fork()
     if child == 0:
