@@ -2,9 +2,9 @@
 """What other tools would predict from the same trace, which number of workers they would suggest, and what they
 would name as the bottleneck. Pure functions.
 
-`Facts` come from the recorded run: seconds of a worker and of CPU for a batch, and the number of cores. A predicted
-rate is in batches per second. `workers` is their number, `queue` the batches for which there is room, `step` the
-seconds of a step.
+`Facts` come from the recorded run: seconds of a worker and of CPU for a batch, and the number of cores. Predicted
+rates are in batches per second. `workers` is the number of workers, `queue` the number of batches that have room,
+`step` the seconds of a step.
 """
 import collections
 

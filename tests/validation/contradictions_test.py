@@ -23,7 +23,7 @@ OF_STEP = {"compute-bound", "kernel-launch-bound", "trainer-starved", "preproces
 
 
 def certain(promise):
-    """Whether it gains even at the low end of its interval."""
+    """Whether the promise gains even at the low end of its interval."""
     return promise["speedup"] * promise["low"] > promise["samples_per_s"]
 
 
@@ -46,8 +46,8 @@ def contradictions(report):
     named = verdict["bottleneck"]
     if named == "none" or named not in gains or verdict["needs"]:
         return
-    # Without workers, step and stages take turns. A stage may then be named although the step alone gains more:
-    # the step must gain more than all of the data path together.
+    # Without workers, step and stages take turns. A stage may then be named although the step gains more: to be
+    # named, the step must gain more than the whole data path.
     rivals = {factor: gain for factor, gain in gains.items() if factor != "compute" or report["loader"]["num_workers"]}
     most = max(rivals.values(), default=1.0)
     if named == "prefetch":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Public throughput curves of 11 decoders on 5 machines: each decoder is predicted from the others.
 
-The law has two constants per machine: what handing an image over costs its worker, and the highest rate
-at which the training loop takes images. They are fitted to the curves of the OTHER decoders of that
-machine; only the rate without a loader is known of the decoder itself. The law holds because the loop's
+The law has two constants per machine: the time that the handover of an image costs its worker, and the
+highest rate at which the training loop takes images. They are fitted to the curves of the OTHER decoders
+of that machine. The decoder itself gives only its rate without a loader. The law holds because the loop's
 ceiling hardly depends on the decoder, and workers and loop work at the same time.
 """
 import json
@@ -39,7 +39,7 @@ def misfit(curves, handover, ceiling):
 
 
 def fit(curves):
-    """(handover, ceiling) of least mean absolute error: from a grid, then by ever smaller steps around its best."""
+    """(handover, ceiling) of least mean absolute error: the best of a grid, then improved by ever smaller steps."""
     fastest = max(curve[count] for _alone, curve in curves for count in WORKERS)
     handovers = [0.05e-3 * step for step in range(21)]
     ceilings = [fastest * (0.5 + 0.05 * step) for step in range(31)]
@@ -53,7 +53,7 @@ def fit(curves):
 
 
 def scaled_like_others(alone, others, workers):
-    """A prediction without a law: the decoder's rate times the others' mean speed-up with as many workers."""
+    """A prediction without the law: the decoder's rate times the other decoders' mean speed-up with as many workers."""
     return alone * figures.mean(curve[workers] / rate for rate, curve in others)
 
 

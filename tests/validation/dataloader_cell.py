@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of PyTorch's DataLoader, as validate.py asks for it; prints one JSON object.
 
-By default a sample sleeps, for a time that depends on its index alone; `--seed` shuffles the order, so
-repeats run other stretches of the same data. `--jpeg FOLDER` decodes and resizes instead; `--work NAME
+By default a sample sleeps, for a time that depends on its index alone. `--seed` shuffles the order, so
+repeats run the same samples in another order. `--jpeg FOLDER` decodes and resizes instead; `--work NAME
 --files FOLDER` does what real_work.py has under that name.
 """
 import argparse
@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, Dataset
 
 
 def services(name, count, mean):
-    """Seconds of every sample, at random; their mean is exactly `mean`."""
+    """Random seconds for each sample; their mean is exactly `mean`."""
     random = numpy.random.default_rng(11)
     if name == "constant":
         drawn = numpy.ones(count)
@@ -91,7 +91,7 @@ def main():
         if options.step_ms:
             time.sleep(options.step_ms * 1e-3)
         asked = time.monotonic()
-    # Leaves the first batches out, which come while the queues fill, as the analyzer does.
+    # Leaves out the first batches, as the analyzer does: they come while the queues fill.
     first = min(max(1, options.workers * options.prefetch), len(delivered) // 4)
     steady = (len(delivered) - 1 - first) / (delivered[-1] - delivered[first])
     print(json.dumps({"rate": steady * options.batch, "wait": waited / (delivered[-1] - delivered[0]),

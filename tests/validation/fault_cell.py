@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop over pictures, with knobs for what may be wrong with it; faults.py turns them.
+"""A training loop over pictures, with knobs that put faults in; faults.py turns them.
 
     fault_cell.py '{"workers": 1, "read_ms": 5}'    one run; prints {"rate": samples per second, ...}
     fault_cell.py --serve                           the same for every line of standard input
 
-The server forks a child for each run and so imports only once: two runs differ in their knobs alone. The rate
+The server forks a child for each run, so it imports only once and two runs differ in their knobs alone. The rate
 is that of the whole loop, worker start-up included, as in the analyzer's gains.
 """
 import fcntl
@@ -36,8 +36,8 @@ def burn(seconds):
 
 
 def waits(spread, mean, count):
-    """Seconds that the storage waits for each sample, with exactly that mean; which samples are slow depends on
-    `count` alone."""
+    """Seconds that the storage waits for each sample; their mean is exactly `mean`. Which samples are slow depends
+    on `count` alone."""
     random = numpy.random.default_rng(11)
     if spread == "even" or spread == "constant":
         drawn = numpy.ones(count)
@@ -162,7 +162,8 @@ def forget_pages(paths):
 
 
 def run(knobs):
-    """Makes one run and returns what main() prints. `wait`: share of the loop in next(), the first batch left out."""
+    """Makes one run and returns what main() prints. "wait": the loop's share of time in next(), the first batch left
+    out."""
     knobs = {**DEFAULTS, **knobs}
     if knobs["cores"]:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:knobs["cores"]])

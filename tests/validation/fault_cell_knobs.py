@@ -9,8 +9,8 @@ DEFAULTS = {
     "bandwidth_mb": 0.0,  # for all readers together
     "lock": False,  # only one process reads at a time
     "cold": False,  # the first epoch finds no page of a file in memory
-    "decode": "pil",  # "done": the picture is there already
-    "augment": "crop",  # also "blur", "float", "threads"; "done": the sample is there already
+    "decode": "pil",  # "done": the pictures are decoded already
+    "augment": "crop",  # also "blur", "float", "threads"; "done": the samples are finished already
     "floats": False,  # with "done": the sample is of floating point, as "float" and "threads" make it
     "size": 160, "blur": 9, "threads": 1,
     "collate_ms": 0.0,  # additional CPU time of collate

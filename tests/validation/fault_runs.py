@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the scenarios of faults.py: records each once, applies each fix, and asks the analyzer and the baselines.
+"""Runs the scenarios of faults.py: records each once, measures each fix, and asks the analyzer and the baselines.
 
 Measured runs come from one server that has PyTorch imported; recorded runs are programs of their own, as a
 user's are. fault_scores.py scores them.
@@ -42,7 +42,7 @@ def make_pictures(folder, make_one):
 
 
 def key_of(knobs, repeat):
-    """Key of a measured run: what differs from the defaults. Two scenarios share runs with equal knobs."""
+    """Key of a measured run: its knobs that differ from the defaults. Scenarios with equal knobs share runs."""
     turned = {name: value for name, value in knobs.items() if value != fault_cell_knobs.DEFAULTS[name]}
     return "b/%s/%d" % (json.dumps(turned, sort_keys=True), repeat)
 
@@ -151,7 +151,7 @@ class Work:
         return time.monotonic() >= self.deadline
 
     def attempt(self, what, action, *arguments):
-        """What action() returns, or True if that is false; None if it failed."""
+        """Returns what action() returns, or True if that is false; None if action() failed."""
         try:
             return action(*arguments) or True
         except runs.Failed as error:
@@ -169,7 +169,8 @@ class Work:
             print("validate: recorded %s/%d%s" % (*scenario[:2], " again" if again else ""), flush=True)
 
     def record_again(self, scenario, attempts):
-        """Records once more what was much slower or faster than the runs without the agent: it met an odd moment."""
+        """Records a scenario again if its recording was much slower or faster than the runs without the agent, since
+        something else on the machine must have disturbed it."""
         count = self.store.runs.get("b-trace/%s/%d" % scenario[:2], {"recordings": attempts})["recordings"]
         found, trace = runs_of(self.store, scenario.knobs), trace_of(self.store, scenario)
         if not found or count >= attempts or not os.path.exists(trace):
@@ -194,11 +195,10 @@ class Work:
 
 
 def work(scenarios, store, pictures, effort, deadline):
-    """Until the deadline, records and measures what is not stored yet. Returns how many runs
-    failed.
+    """Records and measures what is not stored yet, until the deadline. Returns how many runs failed.
 
     Every arm runs once, then again until its mean is known well enough. A scenario's arms follow each other in random
-    order, so that a machine which is slow for a minute slows down all that are compared."""
+    order, so if the machine is slow for a minute, it slows down all arms that are compared."""
     worker = Work(scenarios, store, pictures, deadline)
     try:
         for scenario in scenarios:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores: who named the fix that gained most, what was claimed for it, and what the suggestion gives
+"""Scores: who named the fix that gained most, what was claimed for that fix, and what the suggestion gives
 away. Pure functions.
 
 A scenario's truth is measured: a label gains what its best fix gains, and the label that gains most is the
@@ -12,8 +12,8 @@ import figures
 
 OURS = "penstock"
 
-# The judgement of one scenario: the true label, the labels that were named in order, whether the first
-# is right, whether one of the first two is, and the gains.
+# The judgement of one scenario: the true label, the named labels in order, whether the first of them is
+# right, whether one of the first two is right, and the gains.
 Judged = collections.namedtuple("Judged", "scenario truth gains ranked right among claimed real wait confidence replay")
 
 
@@ -30,8 +30,8 @@ def gains_of(scenario, rates):
 
 
 def is_right(named, gains):
-    """As figures.named_right(). If nothing in the data path gains, "step" and "none" are both right: they leave it
-    alone."""
+    """As figures.named_right(). If nothing in the data path gains, "step" and "none" are both right, since both leave
+    the data path alone."""
     data = {label: gain for label, gain in gains.items() if label != "step"}
     if figures.name_of(data) == "none":
         return named in ("step", "none")
@@ -52,7 +52,7 @@ class Scores:
         self.judged = []
         self.named = collections.defaultdict(list)  # method -> [(severity, healthy, right, alarm, claimed, real)]
         self.confusion = collections.Counter()  # (truth, what we named)
-        self.gain_errors = []  # (1 + claimed) / (1 + measured) - 1 of what we named
+        self.gain_errors = []  # (1 + claimed) / (1 + measured) - 1 of the label that we named
         self.whatif = collections.defaultdict(list)  # label of a fix -> the same error of each prediction by whatif
         self.signs = []  # for each such prediction: whether it and the measurement agree about a gain of 5 %
         self.regrets = collections.defaultdict(list)  # method -> (regret, honest regret or None)
@@ -128,7 +128,7 @@ class Scores:
         return figures.mean(naive), figures.mean(honest) if honest else None
 
     def judged_regret(self, method):
-        """The regret that the goal is about: the honest one if there is one."""
+        """The regret that the goal is about: the honest regret, or the plain one if there is none."""
         naive, honest = self.regret(method)
         return naive if honest is None else honest
 
@@ -144,7 +144,7 @@ class Scores:
         return sum(found), len(found)
 
     def expected_gain(self, method):
-        """The share of the best fixes' gains that following the names gains, over all faults."""
+        """The gain from fixing what was named, as a share of the best fixes' gains, over all faults."""
         pairs = [(claimed, best) for _level, healthy, _right, _alarm, claimed, best in self.named[method]
                  if not healthy]  # fmt: skip
         whole = sum(best for _claimed, best in pairs)
@@ -152,8 +152,8 @@ class Scores:
 
 
 def macro_f1(judged):
-    """Mean over the true labels of 2 right / (cases with that truth + cases named so). A tie that counts as right
-    counts as named by its truth."""
+    """Macro F1: the mean over the true labels of 2 right / (cases with that truth + cases named so). A tie that counts
+    as right counts as named by its truth."""
     truths = collections.Counter(one.truth for one in judged)
     named = collections.Counter(one.truth if one.right else one.ranked[0] for one in judged)
     right = collections.Counter(one.truth for one in judged if one.right)

@@ -13,7 +13,7 @@ import time
 
 
 class Bucket:
-    """Gives all readers together so many bytes a second: later ones wait longer."""
+    """Shares a number of bytes a second among all readers: those that come later wait longer."""
 
     def __init__(self):
         self.lock, self.free = threading.Lock(), 0.0

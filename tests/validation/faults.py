@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The faults F0 to F22 and the healthy controls, each with the fixes that are tried on it.
 
-A scenario is a run of fault_cell.py with some knobs turned. A fix turns some of them back or further; a
-report that names its label has named it. Measurements say which fix is the true one, never this file.
+A scenario is a run of fault_cell.py with some knobs turned. A fix turns some of them back or further. A
+report names a fix if it names the fix's label. Measurements say which fix is the true one, never this file.
 Pure functions.
 """
 import collections
 
 import fault_cell_knobs
 
-# name such as "F5", severity 1 to 3, title: what was done, knobs, fixes: [Fix], healthy: whether it
-# is a control.
+# name: such as "F5"; severity: 1 to 3; title: what was done; fixes: [Fix]; healthy: whether it is a
+# control.
 Scenario = collections.namedtuple("Scenario", "name severity title knobs fixes healthy")
 Fix = collections.namedtuple("Fix", "label what knobs")
 
 # A sample waits 0.8 ms for the storage and costs 1.6 ms of CPU, half of it decoding. Two workers then need
 # some 11 ms for a batch, a little less than the step.
 BASE = {"pictures": "medium", "size": 224, "read_ms": 0.8, "step_ms": 12.0}
-# Workers only wait for files: four of them run on few cores too.
+# Workers only wait for files, so four workers run on few cores too.
 WAITING = {**BASE, "workers": 4, "decode": "done", "augment": "done"}
 
 NO_READ = {"read": "memory", "read_ms": 0.0, "bandwidth_mb": 0.0, "lock": False, "cold": False}
@@ -134,7 +134,7 @@ def chosen(full):
     return [one for one in scenarios() if full or (one.name, one.severity) in QUICK]
 
 
-# The labels that a report's words of verdict.bottleneck and ids of findings stand for.
+# The labels for the values of verdict.bottleneck and the ids of findings in a report.
 OF_VERDICT = {"read": "read", "decode": "decode", "augment": "augment", "collate": "collate", "transfer": "transfer",
               "startup": "startup", "prefetch": "prefetch", "compute": "step", "h2d": "step"}  # fmt: skip
 OF_FINDING = {
@@ -153,8 +153,8 @@ OF_FINDING = {
 def claims_of(report):
     """{label: claimed speedup - 1} of what a report names: its verdict and the findings with a prediction.
 
-    Takes the largest of several claims of one label. A finding without a prediction claims 0; one for information
-    claims nothing."""
+    Takes the largest of several claims of one label. A finding without a prediction claims 0. A finding for
+    information makes no claim."""
     found = {}
     label = OF_VERDICT.get(report["verdict"]["bottleneck"])
     if label is not None:
@@ -170,10 +170,10 @@ def claims_of(report):
 
 
 def ranking(report, least=0.05, tie=0.2):
-    """The labels that a report names, in order of claimed gain, those without a prediction last; ["none"] if
-    there are none.
+    """The labels that a report names, in order of claimed gain, labels without a prediction last; ["none"] if
+    the report names no label.
 
-    A reader sees the verdict first, so it leads if its claim is within `tie` of the largest."""
+    A reader sees the verdict first, so the verdict leads if its claim is within `tie` of the largest."""
     claims = claims_of(report)
     found = sorted((label for label, gain in claims.items() if gain >= least or gain == 0), key=lambda one: -claims[one])
     verdict = OF_VERDICT.get(report["verdict"]["bottleneck"])

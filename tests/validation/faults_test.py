@@ -94,8 +94,8 @@ class Claims(unittest.TestCase):
 
     def test_baselines_see_the_same_trace(self):
         claims = fault_runs.baseline_claims(report(), scenario(workers=1, step_ms=1.0).knobs)
-        # Batches of 8 take 80 ms, 64 of them reading: twice the workers give twice the rate, no reads five
-        # times.
+        # Batches of 8 take 80 ms, 64 of these for reading: twice the workers give twice the rate, and free
+        # reads five times the rate.
         self.assertAlmostEqual(claims["bottleneck law"]["workers"], 1.0)
         self.assertAlmostEqual(claims["bottleneck law"]["read"], 4.0)
         self.assertEqual(claims["5 % rule"], {"workers": 1.0})

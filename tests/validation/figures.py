@@ -73,9 +73,9 @@ def standard_error(values):
 
 
 def speed_difference(things):
-    """By what fraction the speeds of machines differ that measured the same things: a machine's rate against the
-    others', as a mean over things; the largest of all machines. `things`: [[(machine, rate)]]. None if two machines
-    never measured the same thing."""
+    """The largest difference in speed, as a fraction, between one machine and the others. A machine's rate is compared
+    with the others' on each thing that both measured, and averaged over things. `things`: [[(machine, rate)]]. None
+    if no two machines measured the same thing."""
     logs = collections.defaultdict(list)
     for runs in things:
         for machine in {machine for machine, _rate in runs}:
@@ -92,8 +92,8 @@ def regret(chosen, rates):
 
 
 def honest_regret(chosen, runs):
-    """The regret if one half of the runs finds the best choice and the other half judges it, as a
-    mean over both ways.
+    """The regret if one half of the runs finds the best choice and the other half judges that choice, as
+    a mean over both ways.
 
     The best of several noisy rates is also the luckiest one, so regret() is not 0 even if all
     choices are equal. `runs`: {choice: [measured rate]}. None if a choice has only one run."""
@@ -106,7 +106,7 @@ def honest_regret(chosen, runs):
 
 
 def cheapest(rates, cost, within=0.02):
-    """The cheapest choice with a rate at most `within` below the best; the fastest of those that cost the same."""
+    """The cheapest choice with a rate at most `within` below the best; among equally cheap ones, the fastest."""
     best = max(rates.values())
     good = [choice for choice, rate in rates.items() if rate >= (1 - within) * best]
     return min(good, key=lambda choice: (cost(choice), -rates[choice]))
@@ -129,10 +129,10 @@ def named_right(named, gains, least=0.05, tie=0.2):
 
 
 def discordant(predicted, measured, margin):
-    """Counts the pairs of choices that `predicted` orders otherwise than `measured`, if both differ
-    by `margin`.
+    """Finds the pairs of choices that `predicted` orders in another way than `measured`, among the pairs
+    whose measured rates differ by `margin`.
 
-    Both are {choice: rate}. Returns (wrong pairs, pairs that differ by the margin in `measured`)."""
+    Both are {choice: rate}. Returns (wrong pairs, number of pairs that differ by the margin)."""
     choices = sorted(set(predicted) & set(measured))
     wrong, count = [], 0
     for index, one in enumerate(choices):

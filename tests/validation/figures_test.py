@@ -113,7 +113,7 @@ class Baselines(unittest.TestCase):
         self.assertAlmostEqual(baselines.tfdata_formula(self.facts, 4, 64, 0.1), 10, places=3)
 
     def test_the_formula_where_both_sides_are_as_fast(self):
-        # P(empty) = 1 / (n + 1): 20 ms and a third of 20 ms.
+        # P(empty) = 1 / (n + 1) is a third here: 20 ms of loop and a third of 20 ms of waiting.
         self.assertAlmostEqual(baselines.tfdata_formula(self.facts, 2, 2, 0.02), 1 / (0.02 * 4 / 3))
         near = baselines.tfdata_formula(self.facts, 2, 2, 0.02 * (1 + 1e-6))
         self.assertAlmostEqual(near, 1 / (0.02 * 4 / 3), places=3)

@@ -2,7 +2,7 @@
 """The cells of sections (a), (d) and (e) of analyzer/VALIDATION.md, and the scores of predictions.
 
 A family is one kind of work; its cells differ only in workers, prefetch, step and batch. Some cells are its sources:
-they are recorded, and all cells are predicted from each of them in turn. Scores come from stored measurements: no
+these are recorded, and all cells are predicted from each source in turn. Scores come from stored measurements, so no
 program is started here.
 """
 import collections
@@ -23,7 +23,7 @@ def product(workers, prefetch, steps):
 
 def loader_families(full):
     """(d): stage costs that sleep, burn or both. A sample takes 5 ms on average, so a thread needs 40 ms for a batch
-    of 8; only burning samples take 2 ms."""
+    of 8. Samples that only burn take 2 ms."""
     kinds = [
         ("sleeping, constant", [*NO_WORK, "--read-latency", "5ms"]),
         ("sleeping, exponential", [*NO_WORK, "--read-latency", "5ms~exponential"]),
@@ -98,8 +98,8 @@ def baseline_rates(loader, facts, recorded, source, cells):
 
 
 def interventions(cell, cells):
-    """{factor: the cell that differs in it alone}: the next larger number of workers or depth of prefetch, or no
-    step."""
+    """{factor: the cell that differs in this factor alone}: the next larger number of workers or depth of prefetch,
+    or no step."""
     found = {}
     for factor, others in (("workers", [c for c in cells if c.workers > cell.workers and c[1:] == cell[1:]]),
                            ("prefetch", [c for c in cells if c.prefetch > cell.prefetch
@@ -125,9 +125,9 @@ class Scores:
         self.by_change = collections.defaultdict(list)  # what differs from the source -> our errors
         self.intervals, self.values = [], []
         self.named = collections.defaultdict(list)  # method or rule -> [whether it named the right factor]
-        self.confusion = collections.Counter()  # (truth, named by ours)
+        self.confusion = collections.Counter()  # (truth, named by Penstock)
         self.regrets = collections.defaultdict(list)  # method or rule -> figures.regret() of its choices
-        self.gain_errors = []  # claimed - measured gain of the factor that ours named
+        self.gain_errors = []  # claimed - measured gain of the factor that Penstock named
         self.repeats = []  # [rates of one cell], by validate.score()
         self.ratios = []  # errors of predicted speed-ups over the source
 

@@ -2,7 +2,7 @@
 """The analyzer on the faults kept in the tree: recorded and measured once, judged at every build.
 
 The recordings stay the same, so only a change of the analyzer changes the scores. The bounds are a little
-below what it reached when they were set; analyzer/VALIDATION.md has the figures and the goals.
+below the scores at the time when they were set; analyzer/VALIDATION.md has the figures and the goals.
 """
 import os
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One recording of each loader, a few predictions, a few measurements: do they agree in direction?
 
-Samples sleep, so long that a busy machine changes little. The bounds catch a broken predictor, not one
+Samples sleep so long that a busy machine changes little. The bounds catch a broken predictor, not one
 that is a few percent off; validate.py measures the percents.
 """
 import os
@@ -38,8 +38,8 @@ class Quick(unittest.TestCase):
     def check(self, loader, source, cells, limit):
         """Predicts `cells` from `source`, measures them, and compares their order.
 
-        limit(cell) is the rate that samples and step allow: other load on the machine can keep runs
-        below it, nothing lifts them above.
+        limit(cell) is the rate that samples and step allow. Other load on the machine can make runs
+        slower; nothing makes them faster.
         """
         trace = os.path.join(self.work, "trace.penstock")
         loader.record(source, 1, trace)
@@ -95,7 +95,7 @@ class Quick(unittest.TestCase):
         self.assertEqual(scores.missing, [])
         judged = scores.judged[0]
         print("    named %s, claims %s, measured %s" % (judged.ranked, judged.claimed, judged.gains), flush=True)
-        # A batch waits 200 ms for the storage; all the rest takes a few milliseconds.
+        # A batch waits 200 ms for the storage; everything else takes a few milliseconds.
         self.assertEqual(judged.truth, "read")
         self.assertIn("read", judged.ranked[:2])
         self.assertEqual(fault_scores.macro_f1(scores.judged), 1.0 if judged.right else 0.0)

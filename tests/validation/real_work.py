@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets that do real work on real files, for dataloader_cell.py, and what makes the files.
+"""Datasets that do real work on real files, for dataloader_cell.py, and the code that makes the files.
 
-WORKS has their classes by name. Files are read through the page cache.
+WORKS has the datasets' classes by name. Files are read through the page cache.
 """
 import json
 import os
@@ -15,7 +15,7 @@ SIDE = 224  # pixels of a finished sample's side
 
 
 class Files(Dataset):
-    """`count` samples over the files of `folder` whose names end in `ending`, all used equally often."""
+    """`count` samples over the files of `folder` whose names end in `ending`, used in turn."""
 
     ending = ".jpg"
 

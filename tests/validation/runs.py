@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records, measures and predicts one cell: the only part of the validation that starts programs.
+"""Records, measures and predicts one cell.
 
 PENSTOCK_BIN names the folder of the programs, as for the integration tests. Rates are samples per
 second in the steady state; a measured run is never traced, a recorded one never counts as measured.
@@ -18,7 +18,7 @@ PYTHON = "/usr/bin/python3"
 TIMEOUT = 300
 
 def machine():
-    """A name of the machine as it runs now: another machine has another name, and so has this one after a reboot."""
+    """A name for this machine until it reboots. Another machine has another name."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()
@@ -133,7 +133,7 @@ class DataLoader:
 
 
 def step_beside(trace, source):
-    """ms between two batches that the recorded loop did not sleep: it frees the last batch then."""
+    """How many ms between two batches the recorded loop did not sleep; in that time it frees the last batch."""
     report = json.loads(output_of([program("penstock"), "report", trace, "--json"]))
     for stage in report["stages"]:
         if stage["name"] == "step" and stage["count"]:
@@ -144,8 +144,8 @@ def step_beside(trace, source):
 def predict(trace, source, cells):
     """{cell: Predicted} by penstock whatif from one trace; {} and a note if it says "not enough".
 
-    The program's step sleeps as long for a batch of any size, so whatif is told the step if step or batch
-    differ."""
+    The program's step sleeps equally long for a batch of any size, so whatif is told the step if step or
+    batch differ from the source's."""
     found = {}
     beside = step_beside(trace, source)
     for step, batch in sorted({(cell.step, cell.batch) for cell in cells}):

@@ -65,8 +65,8 @@ def goals(scores):
         goal("bias", percent(ours.bias, sign=True), abs(ours.bias) <= BIAS_GOAL, "within 2 %"),
         goal("90 % intervals hold", percent(covered), COVERAGE_GOAL[0] <= covered <= COVERAGE_GOAL[1], "85 to 95 %"),
     ]
-    # "ahead" means an error below that of the best baseline; the table below has the baselines'
-    # figures.
+    # "ahead" means that our error is below that of the best baseline; the table below has the
+    # baselines' figures.
     best = min((figures.summarise(errors).mean_absolute for method, errors in scores.errors.items()
                 if method != "penstock" and errors), default=None)  # fmt: skip
     if best is not None:
@@ -124,7 +124,7 @@ def grid_section(section, scores, coverage_of_plan):
 
 
 def provenance(about):
-    """The lines below a section's title. `about`: date, cores, cpu, loads (list), provisional (list of reasons)."""
+    """The lines below a section's title. `about`: {date, cores, cpu, loads: list, provisional: list of reasons}."""
     loads = about["loads"]
     text = "%s, %d cores (%s)" % (about["date"], about["cores"], about["cpu"])
     if loads:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what is still missing, predicts it anew from the stored traces, writes analyzer/VALIDATION.md.
+"""Measures what is still missing, predicts all of it anew from the stored traces, writes analyzer/VALIDATION.md.
 
-Can be resumed: a measured run is a line of results.jsonl below --state, a recorded one a trace there; both
+Can be resumed: a measured run is a line of results.jsonl below --state, a recorded run a trace there. Both
 are kept until --fresh. Predictions are not kept, so a changed analyzer is judged by the same measurements.
-A new state begins as a copy of measured/, so this holds for a fresh checkout too; --keep writes that
-folder.
+A new state begins as a copy of measured/, so a fresh checkout can be resumed too; --keep writes measured/.
 """
 import argparse
 import collections
@@ -92,7 +91,7 @@ def key_of(family, cell, repeat=None):
 
 
 def seed_of(repeat):
-    return 100 + repeat  # recordings have seed 1: none has the order that it predicts
+    return 100 + repeat  # recordings have seed 1, so no measured run has a recording's order
 
 
 def plan(families):
@@ -109,7 +108,7 @@ def plan(families):
 
 
 def work(planned, store, deadline):
-    """Until the deadline, does what is not stored yet. Returns how many runs failed."""
+    """Makes the runs that are not stored yet, until the deadline. Returns how many runs failed."""
     failed = 0
     for number, (family, cell, repeat) in enumerate(planned, 1):
         key = key_of(family, cell, repeat)
@@ -203,7 +202,7 @@ def cpu_name():
 
 def about(machine, loads, reasons):
     """A section's conditions. `machine`: from Store.machine_of(); `reasons`: why its figures are not final."""
-    # Runs with 8 busy threads are a load of their own: only the lower loads tell of other programs.
+    # Runs with 8 busy threads are a load themselves, so only the lower loads tell of other programs.
     if loads and figures.quantile(loads, 0.25) > runs.cores():
         reasons = [*reasons, "The machine was busy with other work: its load average was above %.1f in three of four "
                    "runs, with %d cores." % (figures.quantile(loads, 0.25), runs.cores())]  # fmt: skip

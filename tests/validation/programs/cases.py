@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data for run.py: which public programs are recorded, and how they are changed to learn what holds them back."""
+"""Data for run.py: the public programs that are recorded, and the changes that show what holds each back."""
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One program. `workers`: their number in the recorded run; `counts`: numbers of workers that are predicted and
-    measured; `free`: what is made to cost nothing, in turn. `plain`: the loop does nothing but the step, so that
-    without the step only the loader's time is left; a framework has callbacks and counts of its own besides."""
+    """One program. `workers`: the number of workers in the recorded run; `counts`: the numbers of workers that are
+    predicted and measured; `free`: the factors that cost nothing, one at a time. `plain`: the loop does nothing but
+    the step, so that without the step only the loader's time is left; a framework's loop also has callbacks."""
 
     name: str
     title: str
@@ -50,6 +50,6 @@ CASES = (
 PACKAGES = {
     "torch": "torch torchvision numpy pillow timm transformers accelerate tokenizers lightning fastai ultralytics "
              "webdataset datasets albumentations opencv-python-headless kornia monai av grain",
-    "streaming": "mosaicml-streaming",  # wants older packages of some kinds; the others are those of "torch"
+    "streaming": "mosaicml-streaming",  # needs older versions of some packages; the others are as in "torch"
     "tensorflow": "tensorflow-cpu pillow",
 }  # fmt: skip

@@ -5,9 +5,9 @@ rate.
     FILE NAME --data DIR --work DIR --out JSON [--workers N] [--free decode,augment,step] [--seconds S] [--prepare]
 
 A program is a function of a Task. It trains until the clock says that time is over, and tells the clock when
-an epoch begins and when a step is done. What --free names costs nothing: pictures are decoded already, samples
-are finished already, the model is trivial. The rate goes to the file of --out, so that a program may print
-what it likes.
+an epoch begins and when a step is done. Whatever --free names costs nothing: pictures are decoded already,
+samples are finished already, or the model is trivial. The rate goes to the file of --out, since the program
+may print other things.
 """
 import argparse
 import json
@@ -98,7 +98,7 @@ class Held:
 
 
 def noise(*shape):
-    """What a finished sample may look like: a tensor of random numbers around 0."""
+    """A tensor of random numbers around 0, which serves as a finished sample."""
     import torch
 
     return torch.randn(shape, generator=torch.Generator().manual_seed(1))
@@ -115,7 +115,7 @@ class Constant:
 
 
 class Task:
-    """How a program was called, and what it uses."""
+    """The arguments of a program, and what programs make of them."""
 
     def __init__(self, options):
         self.data, self.work = options.data, options.work
@@ -155,7 +155,7 @@ class Task:
         return Constant(sample) if "augment" in self.free else made
 
     def model(self, make):
-        """make()'s model, or one that costs next to nothing if the step is free. Shapes: [n][3][...] ->
+        """The model of make(), or a model that costs next to nothing if the step is free. Shapes: [n][3][...] ->
         [n][CLASSES]."""
         if "step" not in self.free:
             return make()

@@ -46,7 +46,7 @@ def resnet():
 
 
 def small():
-    """A network with a step so short that the data path matters."""
+    """A network whose step is so short that the data path matters."""
     return torch.nn.Sequential(torch.nn.Conv2d(3, 16, 5, stride=4), torch.nn.ReLU(), torch.nn.Conv2d(16, 32, 3, stride=2),
                                torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(),
                                torch.nn.Linear(32, CLASSES))  # fmt: skip

@@ -43,11 +43,10 @@ def gains_of(case, kept):
 
 
 def verdict_of(case, kept):
-    """("right" | "wrong" | "not known" | "not tested", name): how the interventions judge the
-    verdict.
+    """("right" | "wrong" | "not known" | "not tested", named label): how the interventions judge the verdict.
 
-    A factor that no intervention frees is not tested; it is wrong if a freed one gains more than was claimed for
-    it."""
+    If no intervention frees the named factor, the verdict is not tested. It is wrong if a freed factor gains
+    clearly more than the report claims for the named one."""
     verdict = kept["report"]["verdict"]
     named = faults.OF_VERDICT.get(verdict["bottleneck"], "none")
     gains = gains_of(case, kept)
@@ -80,7 +79,7 @@ def is_far(predicted, low, high, measured):
 
 
 def counted(kept):
-    """Steady rate by the report / by the program, of the recorded run."""
+    """The recorded run's steady rate as the report gives it, over the rate that the program measured."""
     return kept["report"]["throughput"]["samples_per_s"] / kept["said"]["rate"]
 
 

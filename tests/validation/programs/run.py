@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records public training programs once, and compares what Penstock says of them with what happens when it is
-done.
+"""Records public training programs once, and compares Penstock's predictions of changes with runs of the changed
+programs.
 
   run.py --bin DIR --data DIR --out DIR [--python KIND=PROGRAM]... [--only NAME]... [--fresh] [--seconds S]
          [--repeats N] [--again] [--record]
 
---again asks the traces that are there anew, with the measurements that are there; --record makes new ones. Results are kept in
-OUT/results.json; the next call goes on. Exit status: 0 all measured, 1 a program failed, 2 usage.
+--again asks Penstock about the stored traces anew and measures nothing; --record records again. Results are kept in
+OUT/results.json, where the next call goes on. Exit status: 0 all measured, 1 a program failed, 2 usage.
 """
 import argparse
 import json
@@ -26,8 +26,8 @@ TIMEOUT = 240
 
 
 def environment():
-    """Our environment, without what makes programs ask the network. The step computes with one thread: with as many as
-    cores its barriers would wait for whatever else runs, and rates would not repeat."""
+    """Our environment, without what makes programs ask the network. The step computes with one thread. With a thread
+    for each core, its barriers would wait for other programs, and rates would not repeat."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PENSTOCK", "PYTHON", "OMP_"))}
     kept.pop("LD_PRELOAD", None)
     kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1",
@@ -51,7 +51,7 @@ def call(command, limit=TIMEOUT):
             raise Failed(f"still running after {limit} s: {' '.join(map(str, command))}") from late
         finally:
             try:
-                os.killpg(process.pid, signal.SIGKILL)  # what it left running
+                os.killpg(process.pid, signal.SIGKILL)  # processes that it left running
             except ProcessLookupError:
                 pass
             process.wait()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """sets.py DATA: the files that the public training programs share, made of the pictures in DATA/pictures.
 
-epoch/ has each picture TIMES times, as links NAME.jpg, NAME~1.jpg ... With few batches in an epoch, those made ahead in
-queues and workers would make the measured rate up to a quarter higher than the cores allow.
+epoch/ has each picture TIMES times, as links NAME.jpg, NAME~1.jpg ... An epoch of few batches would be measured up to
+a quarter faster than the cores allow, since queues and workers hold batches that were made ahead.
 
 held.raw and held.json are the decoded pictures, for programs with free decoding; masks/ has a mask of classes
-for each, for segmentation. Needs numpy and Pillow.
+for each picture, for segmentation. Needs numpy and Pillow.
 """
 import json
 import pathlib
