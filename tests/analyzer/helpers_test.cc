@@ -144,7 +144,7 @@ TEST(AddThreadsBesideTest, TheyComputeWhileTheFetchWaits) {
   AddThreadsBeside(24e-3, pipeline);
   EXPECT_NEAR(pipeline.epochs.front().batches[3].augment.cpu, 34e-3, 1e-9);
   EXPECT_NEAR(pipeline.epochs.front().batches[3].collate.cpu, 5e-3, 1e-9);
-  demand.augment = {10e-3, 10e-3};  // it never waits
+  demand.augment = {10e-3, 10e-3};  // augmenting never waits
   pipeline.epochs.front().batches.assign(10, demand);
   AddThreadsBeside(24e-3, pipeline);
   EXPECT_NEAR(pipeline.epochs.front().batches[3].other.cpu, 24e-3, 1e-9);

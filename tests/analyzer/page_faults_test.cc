@@ -60,7 +60,7 @@ TEST(PageFaultsTest, MemoryThatIsGivenBackForEachSampleIsFound) {
   const auto finding = FindingOf("allocator-page-faults", Faulting({}));
   ASSERT_TRUE(finding);
   EXPECT_NEAR(Number(*finding, "faults_per_sample"), 1000, 30);
-  // Its 150,528 bytes of a batch are 36.75 pages; twenty more are taken as needed.
+  // A sample's 150,528 bytes in the batch are 36.75 pages; twenty more are taken as needed.
   EXPECT_NEAR(Number(*finding, "needed_per_sample"), 36.75 + 20, 0.1);
   // 943 faults of 1 us each, in 1.5 ms of CPU time.
   EXPECT_NEAR(Number(*finding, "cpu_share"), 0.63, 0.03);

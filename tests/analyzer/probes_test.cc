@@ -48,8 +48,8 @@ wire::ProbeFactor FactorIn(wire::ProbeFactor spared, int window) {
   return window % 4 == 1 ? spared : wire::kProbeNothing;
 }
 
-// `run` with windows after a plain beginning; their events say that the rest takes twice as long. A
-// batch is made `ahead` batches before it is delivered.
+// `run` with windows after a plain beginning. The windows' events say that all but the spared
+// factor takes twice as long. A batch is made `ahead` batches before it is delivered.
 traces::TraceData ProbedData(Synthetic run, int windows, wire::ProbeFactor spared,
                              const CostsIn& costs_in, int ahead) {
   const auto window_of = [](int index) {

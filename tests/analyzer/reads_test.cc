@@ -91,8 +91,8 @@ TEST(ReadsTest, ReadsBesideEachOtherNeedNotShare) {
   EXPECT_GT(costs.concurrency, 1.5);
 }
 
-// Four workers read batches of eight files, up to one batch ahead of a consumer that takes 10 ms
-// for each; one read in twelve takes thirty times as long as the others, whoever reads beside it.
+// Four workers read batches of eight files, each up to one batch ahead of a loop that takes 10 ms
+// for a batch. One read in twelve takes thirty times as long as the others, whoever else reads.
 std::vector<ReadSpan> WithLongOnes(unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<ReadSpan> done;

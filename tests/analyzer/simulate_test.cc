@@ -80,7 +80,8 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
     demand.tasks = sample_tasks ? 1 + dice.Below(4) : 0;
     for (std::size_t k = 0; k < demand.tasks; ++k) {
       const auto cpu = static_cast<float>(dice.Maybe());
-      // Longer than the device's part: two that come at once would be served in either order.
+      // Longer than the device's part by a random time, since reads that come to the device at once
+      // may be served in either order.
       const auto read = static_cast<float>(pipeline.device_per_sample + dice.Time());
       epoch.samples.push_back({read, 0, cpu, cpu, 0, 0});
     }
@@ -225,7 +226,7 @@ TEST(SimulateTest, ASlowWorkerHoldsUpThoseInTurn) {
   Pipeline pipeline = Even(400, 10e-3, 0, 0);
   pipeline.workers = 4;
   pipeline.slower = {{30e-3, 0}};                        // for each sample; a batch has one
-  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 1);  // the slow one's time gives four
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 1);  // four batches in the slow one's 40 ms
   pipeline.workers = 8;
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 200, 2);
   pipeline.in_order = false;  // the others do not wait for it

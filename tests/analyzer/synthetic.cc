@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Follows PyTorch's DataLoader event by event, with a clock of its own: indices are sent on
-// delivery, workers serve their own queue, the consumer takes batches in order.
+// delivery, workers serve their own queue, the training loop takes batches in order.
 #include "tests/analyzer/synthetic.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ struct Costs {
   double augment = 2;
   double collate = 0.5;
   double put = 0.1;  // in the feeder thread of the worker
-  double get = 0.3;  // in the consumer
+  double get = 0.3;  // in the training process
   double step = 4;
   double h2d = 0;  // at the beginning of the step
   double tokenize = 0;

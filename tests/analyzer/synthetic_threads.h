@@ -18,7 +18,7 @@ struct SampleCosts {
 };
 
 struct SyntheticThreads {
-  int threads = 4;  // 0: the consumer makes its samples itself
+  int threads = 4;  // 0: the training loop makes its samples itself
   int prefetch = 4;
   int batch_size = 8;
   int batches = 200;  // of each epoch

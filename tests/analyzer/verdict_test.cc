@@ -318,7 +318,7 @@ TEST(ShareTest, MoreThanAllOfAWorkersTimeIsThreads) {
   EXPECT_EQ(ShareText(0.61, true), "61 %");
   EXPECT_EQ(ShareText(2.34, true), "2.3 thr");
   EXPECT_EQ(ShareText(2.34, true, Language::kChinese), "2.3 线程");
-  // Only the workers' time is told in threads.
+  // Only shares of the workers' time are given in threads.
   EXPECT_EQ(ShareText(1.16, false), "116 %");
 }
 

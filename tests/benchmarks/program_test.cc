@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock-sweep as a program: with scripts in place of the programs that it runs, whose figures
-// are known exactly, and with the real loader on a synthetic load whose optimum is known.
+// penstock-sweep as a program. Scripts with exactly known figures stand in for the programs that it
+// runs; the real loader runs a synthetic load whose optimum is known.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -263,7 +263,7 @@ TEST_F(SweepProgramTest, ResultThatCannotBeWrittenIsToldBeforeMeasuring) {
 }
 
 #ifdef PENSTOCK_LOAD
-// Decoding sleeps 24 ms and the consumer takes 4 samples every 40 ms: 100 a second. w workers make
+// Decoding sleeps 24 ms and the loop takes 4 samples every 40 ms: 100 a second. w workers make
 // w / 24 ms: 42, 83, then 125 and 167, of which 100 are taken. The cheapest optimum is three. The
 // margins (17 % below, 25 % above) are what a busy machine may add to a sleep.
 TEST_F(SweepProgramTest, FindsTheOptimumOfTheRealLoaderOnASyntheticLoad) {

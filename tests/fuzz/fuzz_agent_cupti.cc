@@ -96,7 +96,7 @@ cupti::Result NextRecord(std::uint8_t* buffer, std::size_t valid, std::uint8_t**
   for (std::size_t i = 0; i < g_buffer.next; ++i) offset += g_buffer.sizes[i];
   ++g_buffer.next;
   *record = buffer + offset;
-  // A kernel's name is a pointer that CUPTI makes valid.
+  // A kernel's name is a pointer. CUPTI gives a valid one, so this double does too.
   std::uint32_t kind = 0;
   std::memcpy(&kind, *record, std::min(sizeof kind, valid - offset));
   if (IsKernel(kind) && valid - offset >= at::Launch::kSize) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers that people use below a DataLoader, and a loader in C++: those programs of
-scripts/loaders that work with Debian's packages. scripts/test_loaders.sh runs all of them, with
-current wheels.
+"""Readers that people use below a DataLoader, and a loader in C++: runs the programs of
+scripts/loaders that work with Debian's packages. scripts/test_loaders.sh runs all of its programs,
+with current wheels.
 """
 import os
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory of real workers: what makes it grow, how fast, and what comes of it; batches in a small /dev/shm.
 
-The program under trace measures the truth itself: it reads smaps_rollup of its workers and how much of
+The recorded program measures the truth itself: it reads smaps_rollup of its workers and how much of
 /dev/shm is used.
 """
 import json

@@ -34,7 +34,7 @@ class Tune(Case):
         return outcome
 
     def skip_if_crowded(self, result):
-        if result["verdict"] == "crowded":  # tune tries nothing; other programs must run
+        if result["verdict"] == "crowded":  # tune tried nothing; other programs must be running
             self.assertGreater(os.getloadavg()[0], 1.2)
             self.skipTest("other programs compete for the cores")
 

@@ -45,7 +45,7 @@ class Writer {
         kUs, static_cast<std::int64_t>(us * 1e3 * std::exp(sigma * normal_(random_))));
   }
 
-  // From 0 to `most`: what the clock and the code between two spans add.
+  // A random time below `most`, which the clock and the code between two spans add.
   std::int64_t Noise(std::int64_t most) {
     return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most));
   }

@@ -18,7 +18,7 @@ struct LongTrace {
   int batch_size = 64;
   std::uint32_t epoch_batches = 5000;
   std::uint32_t images = 1'281'167;  // paths, drawn anew in every epoch
-  double step_ms = 20;               // of the consumer
+  double step_ms = 20;               // of the training loop
   bool lean = false;                 // 4 spans a sample, as penstock-load writes them
   std::uint64_t seed = 1;
 };

@@ -161,7 +161,7 @@ def pooled():
 
 
 class Unpacked(Dataset):
-    """Starts a program for each sample, which makes it and ends."""
+    """Starts a program for each sample; the program makes the sample and ends."""
 
     def __len__(self):
         return 160

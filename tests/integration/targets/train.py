@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The training run that the integration tests look at: JPEG files, a DataLoader, a tiny network.
+"""The training run that the integration tests record: JPEG files, a DataLoader, a tiny network.
 
 Prints one line per epoch with the exact losses and the order in which samples arrived, then "done".
 The same arguments always print the same.

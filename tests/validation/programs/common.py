@@ -115,7 +115,7 @@ class Constant:
 
 
 class Task:
-    """The arguments of a program, and what programs make of them."""
+    """A program's arguments, and the data and models that they ask for."""
 
     def __init__(self, options):
         self.data, self.work = options.data, options.work

@@ -45,8 +45,8 @@ def gains_of(case, kept):
 def verdict_of(case, kept):
     """("right" | "wrong" | "not known" | "not tested", named label): how the interventions judge the verdict.
 
-    If no intervention frees the named factor, the verdict is not tested. It is wrong if a freed factor gains
-    clearly more than the report claims for the named one."""
+    If no intervention frees the named factor, the verdict is "wrong" if a freed factor gains clearly more than
+    the report claims for the named one, else "not tested"."""
     verdict = kept["report"]["verdict"]
     named = faults.OF_VERDICT.get(verdict["bottleneck"], "none")
     gains = gains_of(case, kept)
