@@ -27,19 +27,21 @@ class Stage(Case):
         super().setUpClass()
         if os.stat(cls.data).st_dev == os.stat(MEMORY).st_dev:
             raise unittest.SkipTest("the temporary folder lies in memory already")
+        # Copies of the data for tests that change them.
+        cls.own = {trouble: os.path.join(cls.base, "own-" + trouble) for trouble in ("change", "replace", "append", "write")}
+        for folder in cls.own.values():
+            shutil.copytree(cls.data, folder)
+        cls.databases = os.path.join(cls.base, "databases")
+        os.mkdir(cls.databases)
+        for name in ("a.sqlite", "b.h5", "c.mdb"):
+            with open(os.path.join(cls.databases, name), "wb") as file:
+                file.write(b"x" * 5000)
         time.sleep(4)  # files that were written a moment ago are not copied
 
     def setUp(self):
         super().setUp()
         self.stage = tempfile.mkdtemp(dir=MEMORY, prefix="penstock-test-")
         self.addCleanup(shutil.rmtree, self.stage, True)
-
-    def own_data(self):
-        """A copy of the data, for tests that change it."""
-        data = self.path("data")
-        shutil.copytree(self.data, data)
-        time.sleep(4)
-        return data
 
     def read(self, data, trouble="", stage=None, **more):
         self.output = self.path("t.penstock")
@@ -90,10 +92,9 @@ class Stage(Case):
         self.assertEqual(self.last_from(outcome), [self.data])
 
     def test_files_that_change_meanwhile_are_read_as_they_are(self):
-        for trouble in ("change", "replace", "append", "write"):
+        for trouble, data in self.own.items():
             with self.subTest(trouble):
                 self.setUp()
-                data = self.own_data()
                 alone = self.alone(data, trouble)
                 outcome = self.read(data, trouble)
                 self.assertEqual(outcome.stdout, alone.stdout)
@@ -135,14 +136,8 @@ class Stage(Case):
         self.assertIn("ead-only", Trace(self.path("t")).fact("stage.trouble") or "")
 
     def test_databases_are_left_alone(self):
-        data = self.path("data")
-        os.mkdir(data)
-        for name in ("a.sqlite", "b.h5", "c.mdb"):
-            with open(os.path.join(data, name), "wb") as file:
-                file.write(b"x" * 5000)
-        time.sleep(4)
-        outcome = self.read(data)
-        self.assertEqual(self.last_from(outcome), [data])
+        outcome = self.read(self.databases)
+        self.assertEqual(self.last_from(outcome), [self.databases])
 
     def test_nothing_is_left_when_the_recorder_is_killed(self):
         command = record(self.path("t"), [PYTHON, target("reader.py"), "--data", self.data, "--rounds", "6"], "--stage", self.stage)
