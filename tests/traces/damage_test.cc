@@ -14,8 +14,8 @@ namespace penstock::traces {
 namespace {
 
 using testing::Bytes;
-using testing::Invented;
 using ::testing::IsEmpty;
+using testing::Known;
 using testing::SmallRecording;
 
 // Drains exactly these bytes, as OpenTrace() does, but without a copy of the whole file.
@@ -48,6 +48,7 @@ TEST(DamageTest, ARecordingCutAtAnyByteIsReadAsFarAsItGoes) {
   std::vector<std::byte> whole = Bytes(recording);
   const auto sound = DrainAll(whole);
   ASSERT_NE(sound, nullptr);
+  const Known known(*sound);
   std::uint64_t before = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
     // In the empty pages between the used parts, only every 331st byte is tried.
@@ -62,7 +63,7 @@ TEST(DamageTest, ARecordingCutAtAnyByteIsReadAsFarAsItGoes) {
       ASSERT_LT(size, wire::kHeaderSize);
       continue;
     }
-    ASSERT_THAT(Invented(*sound, *trace), IsEmpty()) << size;
+    ASSERT_THAT(known.Invented(*trace), IsEmpty()) << size;
     ASSERT_TRUE(trace->losses().truncated) << size;
     ASSERT_GE(trace->span_count() + 1, before) << size;  // + 1: the unfinished span may be missing
     before = trace->span_count();
@@ -74,6 +75,7 @@ TEST(DamageTest, ARecordingWithAnyBitFlippedYieldsNoInventedSpan) {
   std::vector<std::byte> bytes = Bytes(recording);
   const auto sound = DrainAll(bytes);
   ASSERT_NE(sound, nullptr);
+  const Known known(*sound);
   std::uint64_t reported = 0;
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     const std::size_t in_chunk =
@@ -87,7 +89,7 @@ TEST(DamageTest, ARecordingWithAnyBitFlippedYieldsNoInventedSpan) {
       bytes[at] ^= flip;
       const auto trace = DrainAll(bytes);
       if (trace != nullptr) {
-        ASSERT_THAT(Invented(*sound, *trace), IsEmpty()) << "byte " << at << " bit " << bit;
+        ASSERT_THAT(known.Invented(*trace), IsEmpty()) << "byte " << at << " bit " << bit;
         reported += trace->losses().any() ? 1u : 0u;
       }
       bytes[at] ^= flip;
@@ -150,12 +152,13 @@ TEST(DamageTest, APackedTraceCutAtAnyByteIsReadAsFarAsItGoes) {
   const std::vector<std::byte> whole = SmallPacked();
   const auto sound = Open(whole);
   ASSERT_NE(sound, nullptr);
+  const Known known(*sound);
   std::uint64_t readable = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto trace = Open({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
     if (trace != nullptr) {
       ++readable;
-      ASSERT_THAT(Invented(*sound, *trace), IsEmpty()) << size;
+      ASSERT_THAT(known.Invented(*trace), IsEmpty()) << size;
       ASSERT_TRUE(trace->losses().unsealed) << size;
     }
   }
@@ -166,6 +169,7 @@ TEST(DamageTest, APackedTraceWithAnyBitFlippedYieldsNoInventedSpan) {
   std::vector<std::byte> bytes = SmallPacked();
   const auto sound = Open(bytes);
   ASSERT_NE(sound, nullptr);
+  const Known known(*sound);
   std::uint64_t readable = 0;
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     for (int bit = 0; bit < 8; ++bit) {
@@ -173,7 +177,7 @@ TEST(DamageTest, APackedTraceWithAnyBitFlippedYieldsNoInventedSpan) {
       bytes[at] ^= flip;
       if (const auto trace = Open(bytes)) {
         ++readable;
-        ASSERT_THAT(Invented(*sound, *trace), IsEmpty()) << "byte " << at << " bit " << bit;
+        ASSERT_THAT(known.Invented(*trace), IsEmpty()) << "byte " << at << " bit " << bit;
       }
       bytes[at] ^= flip;
     }

@@ -197,51 +197,67 @@ RecordingWriter FollowedRecording(const RecordingOptions& options) {
   return recording;
 }
 
-std::string Numbers(const Span& s) {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", s.start.value, s.duration.value,
-                     s.cpu.value, s.busy.value, s.bytes.value, s.sample, s.batch.index,
-                     s.batch.generation, static_cast<int>(s.stage), s.flags, s.depth);
+namespace {
+
+SpanNumbers NumbersOf(const Span& s) {
+  return {s.start.value,
+          s.duration.value,
+          s.cpu.value,
+          s.busy.value,
+          static_cast<std::int64_t>(s.bytes.value),
+          s.sample,
+          s.batch.index,
+          s.batch.generation,
+          static_cast<std::int64_t>(s.stage),
+          s.flags,
+          s.depth};
 }
 
-std::multiset<std::string> AllNumbers(const Trace& trace) {
-  std::multiset<std::string> all;
+template <typename Visit>
+void ForEachFinished(const Trace& trace, const Visit& visit) {
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
-    trace.ForEachBlock(ThreadId{i}, [&all](std::span<const Span> spans) {
+    trace.ForEachBlock(ThreadId{i}, [&visit](std::span<const Span> spans) {
       for (const Span& span : spans) {
-        if ((span.flags & wire::kFlagUnfinished) == 0) {
-          all.insert(Numbers(span));
-        }
+        if ((span.flags & wire::kFlagUnfinished) == 0) visit(span);
       }
     });
   }
+}
+
+}  // namespace
+
+std::vector<SpanNumbers> AllNumbers(const Trace& trace) {
+  std::vector<SpanNumbers> all;
+  ForEachFinished(trace, [&all](const Span& span) { all.push_back(NumbersOf(span)); });
+  std::sort(all.begin(), all.end());
   return all;
 }
 
-std::set<std::string> AllStrings(const Trace& trace) {
-  std::set<std::string> all;
-  for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
-    for (const Span& span : trace.Spans(ThreadId{i})) {
-      if ((span.flags & wire::kFlagUnfinished) == 0) {
-        all.emplace(trace.String(span.name));
-        all.emplace(trace.String(span.object));
+Strings AllStrings(const Trace& trace) {
+  Strings all;
+  ForEachFinished(trace, [&](const Span& span) {
+    all.emplace(trace.String(span.name));
+    all.emplace(trace.String(span.object));
+  });
+  return all;
+}
+
+std::vector<std::string> Known::Invented(const Trace& damaged) const {
+  const std::vector<SpanNumbers> seen = AllNumbers(damaged);
+  std::vector<SpanNumbers> more;
+  std::set_difference(seen.begin(), seen.end(), numbers_.begin(), numbers_.end(),
+                      std::back_inserter(more));
+  std::vector<std::string> invented;
+  for (const SpanNumbers& numbers : more) {
+    invented.push_back(::testing::PrintToString(numbers));
+  }
+  ForEachFinished(damaged, [&](const Span& span) {
+    for (const std::string_view text : {damaged.String(span.name), damaged.String(span.object)}) {
+      if (!text.empty() && text.front() != '#' && !strings_.contains(text)) {
+        invented.emplace_back(text);
       }
     }
-  }
-  return all;
-}
-
-std::vector<std::string> Invented(const Trace& whole, const Trace& damaged) {
-  std::vector<std::string> invented;
-  const std::multiset<std::string> known = AllNumbers(whole);
-  const std::multiset<std::string> seen = AllNumbers(damaged);
-  std::set_difference(seen.begin(), seen.end(), known.begin(), known.end(),
-                      std::back_inserter(invented));
-  const std::set<std::string> strings = AllStrings(whole);
-  for (const std::string& text : AllStrings(damaged)) {
-    if (!text.empty() && text.front() != '#' && strings.count(text) == 0) {
-      invented.push_back(text);
-    }
-  }
+  });
   return invented;
 }
 

@@ -5,9 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -45,15 +47,26 @@ void WriteFile(const std::filesystem::path& path, std::span<const std::byte> byt
 [[nodiscard]] std::vector<std::byte> Bytes(RecordingWriter& recording);
 
 // The fields of a span that no damage may change, without its strings.
-[[nodiscard]] std::string Numbers(const Span& span);
-// Numbers() of every finished span of the trace.
-[[nodiscard]] std::multiset<std::string> AllNumbers(const Trace& trace);
-[[nodiscard]] std::set<std::string> AllStrings(const Trace& trace);
+using SpanNumbers = std::array<std::int64_t, 11>;
+using Strings = std::set<std::string, std::less<>>;
+// Those of every span of the trace that is finished, sorted.
+[[nodiscard]] std::vector<SpanNumbers> AllNumbers(const Trace& trace);
+[[nodiscard]] Strings AllStrings(const Trace& trace);
 
-// The spans of `damaged` that `whole` does not have, or has less often, and the strings that
-// `whole` does not have ("" and "#..." stand for a text that was lost). Unfinished spans do not
-// count: nothing protects them.
-[[nodiscard]] std::vector<std::string> Invented(const Trace& whole, const Trace& damaged);
+// What a sound trace holds, to compare with thousands of damaged copies.
+class Known {
+ public:
+  explicit Known(const Trace& whole) : numbers_(AllNumbers(whole)), strings_(AllStrings(whole)) {}
+
+  // Spans of `damaged` that the sound trace does not have, or that it has less often, and strings
+  // that it does not know ("" and "#..." stand for a text that was lost). Unfinished spans do not
+  // count: nothing protects them.
+  [[nodiscard]] std::vector<std::string> Invented(const Trace& damaged) const;
+
+ private:
+  std::vector<SpanNumbers> numbers_;
+  Strings strings_;
+};
 
 // Spans as of PyTorch with an image folder. For each image: sample, read, decode, augment with
 // three transforms inside it. For each batch: fetch, collate, put and idle; in the training process
