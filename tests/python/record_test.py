@@ -108,7 +108,7 @@ class Set(torch.utils.data.Dataset):
             return torch.tensor(picture.convert("RGB").size)
 own = penstock.Loader(sys.argv[1], ops="random_resized_crop=16", output="u8", batch=4, workers=1)
 for batch in own: pass
-for batch in torch.utils.data.DataLoader(Set(), batch_size=4, num_workers=1): pass
+for batch in torch.utils.data.DataLoader(Set(), batch_size=4, num_workers=1, multiprocessing_context="fork"): pass
 """
         trace, _ = self.record(script, self.set)
         spans = trace.spans(stage="read")
