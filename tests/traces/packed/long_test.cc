@@ -124,8 +124,7 @@ TEST(LongTest, WhatWasFlushedIsThereWithoutAnEnd) {
     ASSERT_TRUE(packer.has_value());
     Slow slow(**packer);
     for (int i = 0; i < 4; ++i) {
-      slow.Flushes(20,
-                   i < 6 ? 3 : 600);  // so few spans wait in the tail
+      slow.Flushes(20, i < 3 ? 3 : 600);  // first so few spans wait in the tail, then many
       slow.Flushes(1, 1);
       count = slow.count();
       const auto trace = OpenTrace(folder / "t.part");
