@@ -5,7 +5,8 @@
 
 #include "agent/core/anchor.h"
 #include "agent/core/audit.h"
-#include "agent/core/linear.h"
+#include "agent/core/linear_chunks.h"
+#include "agent/core/linear_output.h"
 #include "agent/core/process.h"
 #include "agent/core/text.h"
 #include "agent/system/memory_limits.h"

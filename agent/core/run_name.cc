@@ -72,6 +72,25 @@ void AddEscaped(const char* folder, size_t size, Text& to) {
   }
 }
 
+void TwoDigits(Text& text, int64_t value) {
+  text.Add(value < 10 ? "0" : "").Number(static_cast<uint64_t>(value));
+}
+
+// Appends the date of a day, counted from 1970-01-01. Source: Howard Hinnant, "chrono-Compatible
+// Low-Level Date Algorithms", civil_from_days.
+void AddDate(Text& text, int64_t days) {
+  const int64_t shifted = days + 719468;
+  const int64_t era = shifted / 146097;
+  const int64_t of_era = shifted - era * 146097;
+  const int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+  const int64_t day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int64_t shifted_month = (5 * day_of_year + 2) / 153;
+  const int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+  text.Number(static_cast<uint64_t>(year_of_era + era * 400 + (month <= 2 ? 1 : 0)));
+  TwoDigits(text, month);
+  TwoDigits(text, day_of_year - (153 * shifted_month + 2) / 5 + 1);
+}
+
 }  // namespace
 
 void ReadRank(const Environment& environment) {
@@ -144,6 +163,32 @@ void NameRun(const Environment& environment) {
     environment.set("PENSTOCK_OUT", g_config.out);
     environment.set("PENSTOCK_RUN", g_config.run);
   }
+}
+
+bool NameBeside(const char* out, const char* run, char* name, size_t capacity) {
+  const char* base = BaseName(out);
+  const char* dot = base;
+  for (const char* p = base; *p != 0; ++p) {
+    dot = *p == '.' && p != base ? p : dot;
+  }
+  const size_t stem = dot != base ? static_cast<size_t>(dot - out) : Length(out);
+  const int64_t pid = ParseNumber(run);
+  const char* dash = Find(run, "-");
+  const int64_t seconds = dash != nullptr ? ParseNumber(dash + 1) : -1;
+  Text text{name, capacity};
+  text.Add(out, stem).Add(".");
+  if (pid >= 0 && seconds >= 0) {
+    AddDate(text, seconds / 86400);
+    text.Add("-");
+    TwoDigits(text, seconds % 86400 / 3600);
+    TwoDigits(text, seconds % 3600 / 60);
+    TwoDigits(text, seconds % 60);
+    text.Add("-").Number(static_cast<uint64_t>(pid));
+  } else {
+    text.Number(wire::HashOf(run, Length(run)));  // a run that somebody else has named
+  }
+  text.Add(out + stem);
+  return !text.cut;
 }
 
 }  // namespace penstock::agent

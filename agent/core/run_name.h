@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides the id of the run and where a recording without a collector goes. Used only by the
-// constructor, before there is a second thread.
+// Decides the id of the run and where a recording without a collector goes. ReadRank() and
+// NameRun() are for the constructor, before there is a second thread; NameBeside() is pure.
 #pragma once
+
+#include <stddef.h>
 
 namespace penstock::agent {
 
@@ -19,5 +21,9 @@ void ReadRank(const Environment& environment);
 // for a rank and this process has none (it is a launcher), children get the name with rank and host
 // still to be filled in. Requires: ReadRank().
 void NameRun(const Environment& environment);
+
+// Makes the name that a run uses in place of `out`: STEM.YYYYMMDD-HHMMSS-PID.EXT, in UTC. `run`:
+// "PID-SECONDS.NANOSECONDS@BOOT". False if it does not fit.
+bool NameBeside(const char* out, const char* run, char* name, size_t capacity);
 
 }  // namespace penstock::agent

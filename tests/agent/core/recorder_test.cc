@@ -19,7 +19,8 @@
 #include <vector>
 
 #include "agent/core/audit.h"
-#include "agent/core/linear.h"
+#include "agent/core/linear_chunks.h"
+#include "agent/core/linear_output.h"
 #include "agent/core/process.h"
 #include "agent/core/thread_state.h"
 #include "agent/system/sys.h"

@@ -11,7 +11,6 @@
 #include <map>
 #include <string>
 
-#include "agent/core/linear.h"
 #include "agent/core/process.h"
 
 namespace penstock::agent {

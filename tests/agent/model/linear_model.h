@@ -10,7 +10,7 @@
 //   At::kTake .. kHead     TakeFreeChunk(), TakePlace(), ClaimChunk()  agent/core/chunk_writer.cc
 //   At::kWrite .. kIndex   RenewLinearChunk()                        agent/core/chunk_writer.cc
 //   At::kLook .. kGiveFree ReclaimDeadChunks(), RetireChunk(), WriteOutTo(), FreeChunk()
-//                                                                      agent/core/linear.cc
+//                                                                      agent/core/linear_chunks.cc
 //   Join()                   traces/recording/join_segment.cc
 #pragma once
 
