@@ -13,6 +13,7 @@
 #include <hwy/highway.h>
 
 #include "loader/augment/rgb_simd.inc"
+#include "loader/augment/row_writer.inc"
 
 HWY_BEFORE_NAMESPACE();
 namespace penstock::loader {
@@ -67,126 +68,6 @@ void AddRows(const std::uint8_t* const* HWY_RESTRICT rows, std::size_t count,
 }
 
 // ------------------------------------------------------------------------------------ horizontal
-
-// Converts to binary16. Rounds ties to even, also where the CPU has no instruction for it.
-auto ToHalf(VF value) {
-  const hn::Rebind<hwy::float16_t, DF> d16;
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-  return hn::DemoteTo(d16, value);
-#else
-  const DF df;
-  const DU du;
-  const DI di;
-  const hn::Rebind<std::uint16_t, DF> du16;
-  const auto bits = hn::BitCast(du, value);
-  const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFFFFF));
-  const auto sign = hn::ShiftRight<16>(hn::Xor(bits, magnitude));
-  // Adding 1/2 moves the mantissa of a subnormal result into the lowest bits. The addition itself
-  // rounds it.
-  const auto small =
-      hn::BitCast(du, hn::BitCast(df, magnitude) + hn::Set(df, 0.5f)) - hn::Set(du, 0x3F000000);
-  const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1));
-  const auto normal = hn::ShiftRight<13>(magnitude + odd + hn::Set(du, 0xC8000FFFU));
-  const auto is_small = hn::BitCast(di, magnitude) < hn::Set(di, 0x38800000);
-  const auto is_large = hn::BitCast(di, magnitude) > hn::Set(di, 0x477FFFFF);
-  auto half = hn::IfThenElse(hn::RebindMask(du, is_small), small, normal);
-  half = hn::IfThenElse(hn::RebindMask(du, is_large), hn::Set(du, 0x7C00), half);
-  const auto whole = hn::Or(half, sign);
-  // Takes the lower halves of the lanes, since signed saturation would change the sign bit.
-  alignas(64) std::uint32_t wide[kLanes];
-  alignas(64) std::uint16_t narrow[kLanes];
-  hn::Store(whole, du, wide);
-  for (std::size_t i = 0; i < kLanes; ++i) narrow[i] = static_cast<std::uint16_t>(wide[i]);
-  return hn::BitCast(d16, hn::Load(du16, narrow));
-#endif
-}
-
-// Writes rows of the output: scales them, converts them to the element type, and stores them in the
-// layout of the job.
-class RowWriter {
- public:
-  explicit RowWriter(const ResampleJob& job)
-      : out_(job.out),
-        type_(job.format.type),
-        layout_(job.format.layout),
-        width_(static_cast<std::size_t>(job.format.width)),
-        size_(ElementSize(job.format.type)),
-        plane_(width_ * static_cast<std::size_t>(job.format.height) * size_) {
-    const DF df;
-    for (std::size_t c = 0; c < 3; ++c) {
-      hn::StoreU(hn::Set(df, job.scale[c]), df, scale_[c]);
-      hn::StoreU(hn::Set(df, job.bias[c]), df, bias_[c]);
-    }
-  }
-
-  // Scales and writes outputs x to x + kLanes - 1 of row y, except those beyond the end of the row.
-  HWY_INLINE void Write(std::size_t y, std::size_t x, Rgb value) const {
-    const DF df;
-    value.r = hn::MulAdd(value.r, hn::Load(df, scale_[0]), hn::Load(df, bias_[0]));
-    value.g = hn::MulAdd(value.g, hn::Load(df, scale_[1]), hn::Load(df, bias_[1]));
-    value.b = hn::MulAdd(value.b, hn::Load(df, scale_[2]), hn::Load(df, bias_[2]));
-    const std::size_t pixel = y * width_ + x;
-    if (x + kLanes <= width_) {
-      std::byte* to = out_ + pixel * size_ * (layout_ == Layout::kHwc ? 3 : 1);
-      Convert(value, to, plane_);
-      return;
-    }
-    alignas(64) std::byte partial[3 * kLanes * sizeof(float)];
-    const std::size_t bytes = (width_ - x) * size_;
-    Convert(value, partial, kLanes * size_);
-    if (layout_ == Layout::kHwc) {
-      std::memcpy(out_ + pixel * size_ * 3, partial, 3 * bytes);
-      return;
-    }
-    for (std::size_t c = 0; c < 3; ++c) {
-      std::memcpy(out_ + c * plane_ + pixel * size_, partial + c * kLanes * size_, bytes);
-    }
-  }
-
- private:
-  HWY_INLINE void Convert(const Rgb& value, std::byte* to, std::size_t plane) const {
-    switch (type_) {
-      case ElementType::kU8: {
-        const hn::Rebind<std::uint8_t, DF> d8;
-        Store(d8, hn::DemoteTo(d8, hn::NearestInt(value.r)),
-              hn::DemoteTo(d8, hn::NearestInt(value.g)), hn::DemoteTo(d8, hn::NearestInt(value.b)),
-              to, plane);
-        break;
-      }
-      case ElementType::kF16: {
-        const hn::Rebind<std::uint16_t, DF> d16;
-        Store(d16, hn::BitCast(d16, ToHalf(value.r)), hn::BitCast(d16, ToHalf(value.g)),
-              hn::BitCast(d16, ToHalf(value.b)), to, plane);
-        break;
-      }
-      case ElementType::kF32:
-        Store(DF(), value.r, value.g, value.b, to, plane);
-        break;
-    }
-  }
-
-  template <class D, class V>
-  HWY_INLINE void Store(D d, V r, V g, V b, std::byte* to, std::size_t plane) const {
-    using T = hn::TFromD<D>;
-    const auto at = [](std::byte* bytes) { return reinterpret_cast<T*>(bytes); };
-    if (layout_ == Layout::kHwc) {
-      hn::StoreInterleaved3(r, g, b, d, at(to));
-      return;
-    }
-    hn::StoreU(r, d, at(to));
-    hn::StoreU(g, d, at(to + plane));
-    hn::StoreU(b, d, at(to + 2 * plane));
-  }
-
-  alignas(64) float scale_[3][kLanes];
-  alignas(64) float bias_[3][kLanes];
-  std::byte* out_;
-  ElementType type_;
-  Layout layout_;
-  std::size_t width_;
-  std::size_t size_;
-  std::size_t plane_;
-};
 
 // Two or four vectors of a row, from `first` on, in which Lookup() finds any pixel by its index.
 template <std::size_t kWindow>
