@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/record/collect/collector.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,11 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "agent/record/sample/fault_cost.h"
 #include "agent/record/sample/proc_fs.h"
 #include "traces/host_facts.h"
 #include "traces/output_place.h"
-#include "traces/without_secrets.h"
 
 namespace penstock::record {
 namespace {
@@ -27,12 +24,6 @@ constexpr TimeNs kOrphanGrace{500'000'000};  // the launcher has died and nobody
 constexpr TimeNs kLate{1'000'000'000};       // waits for devices, whose records come slowly
 constexpr TimeNs kQuiet{200'000'000};        // waits for agents that are writing a record
 constexpr TimeNs kLongestFlush{5'000'000'000};
-
-std::string ExitText(std::int32_t status) {
-  if (WIFEXITED(status)) return std::to_string(WEXITSTATUS(status));
-  if (WIFSIGNALED(status)) return fmt::format("signal {}", WTERMSIG(status));
-  return "unknown";
-}
 
 // When the event of the message happened.
 TimeNs TimeOf(const Message& message) {
@@ -125,7 +116,9 @@ Result<void> Collector::Open() {
   next_second_ = begin_ + kSecond;
   next_flush_ = begin_ + kSecond;
   pause_ = kShortestPause;
-  WriteFirstFacts();
+  facts_ = std::make_unique<RunFacts>(config_.options, *packer_);
+  facts_->WriteFirst(config_.facts, clock_, arena_->memory().size(), realtime_begin_);
+  packer_->SetRealtimeOffset(realtime_begin_ - begin_);
   // Written at once, so that the file says where the rest of the recording is, whatever happens.
   packer_->SetFact("record.ring", arena_->path());
   const wire::FileHeader& header = arena_->header();
@@ -133,78 +126,11 @@ Result<void> Collector::Open() {
   return packer_->Flush();
 }
 
-void Collector::WriteFirstFacts() {
-  const Options& options = config_.options;
-  for (const auto& [key, value] : traces::HostFacts()) packer_->SetFact(key, value);
-  if (!options.no_command) {
-    packer_->SetFact("command", traces::QuoteCommand(traces::WithoutSecrets(options.command)));
-  }
-  packer_->SetFact("penstock.version", PENSTOCK_VERSION);
-  packer_->SetFact("record.mode", "collector");
-  packer_->SetFact("record.clock", clock_.kind() == wire::kClockTsc ? "tsc" : "monotonic");
-  packer_->SetFact("record.buffer_bytes", std::to_string(arena_->memory().size()));
-  packer_->SetFact("record.start_realtime_ns", std::to_string(realtime_begin_.value));
-  packer_->SetFact("record.gpu", options.gpu);
-  WriteFaultCost();
-  if (options.probe.value > 0) {
-    packer_->SetFact("record.probe_ns", std::to_string(options.probe.value));
-  }
-  if (!options.overrides.empty()) {
-    packer_->SetFact("record.override", OverridesText(options.overrides));
-  }
-  for (const Override& one : options.overrides) {  // Python hooks write those that they apply
-    if (!VariablesOf(one).empty()) packer_->SetFact("override." + one.key, one.value);
-  }
-  if (!options.allocator.empty()) {
-    packer_->SetFact("override.malloc", ValueOf(options.overrides, "malloc"));
-  }
-  for (const auto& [key, value] : config_.facts) packer_->SetFact(key, value);
-  if (options.keep.value != 0) {
-    packer_->SetFact("record.keep_ns", std::to_string(options.keep.value));
-  }
-  if (options.fixed_batch) packer_->SetFact("record.fixed_batch", "1");
-  packer_->SetRealtimeOffset(realtime_begin_ - begin_);
-}
-
-// Writes the smallest cost measured so far, since other programs can only make it larger.
-void Collector::WriteFaultCost() {
-  const auto cost = MeasureFaultCost();
-  if (!cost || (fault_cost_ && *fault_cost_ <= *cost)) return;
-  fault_cost_ = cost;
-  packer_->SetFact("host.fault_ns", std::to_string(cost->value));
-  packer_->SetFact("host.page_bytes", std::to_string(sysconf(_SC_PAGESIZE)));
-}
-
-void Collector::WriteStage() {
+void Collector::EndStage() {
   if (!stager_) return;
   stager_->Stop();
-  const Stager::Outcome outcome = stager_->outcome();
-  if (outcome.files > 0) packer_->SetFact("stage.files", std::to_string(outcome.files));
-  packer_->SetFact("stage.bytes", std::to_string(outcome.bytes.value));
-  if (outcome.use_known) packer_->SetFact("stage.used", std::to_string(outcome.used));
-  if (!outcome.trouble.empty()) packer_->SetFact("stage.trouble", outcome.trouble);
+  facts_->WriteStage(stager_->outcome());
   RemoveStage(config_.options.stage);
-}
-
-void Collector::WriteLastFacts() {
-  WriteStage();
-  WriteFaultCost();  // once more: the machine may be less busy now
-  packer_->SetFact("duration_ns", std::to_string((*end_ - started_.value_or(begin_)).value));
-  if (launcher_gone_) packer_->SetFact("record.launcher", "killed");
-  if (exit_status_ >= 0) packer_->SetFact("exit.status", ExitText(exit_status_));
-  if (!stopped_.empty()) packer_->SetFact("record.stopped", stopped_);
-  if (disk_.is_full()) {
-    packer_->SetFact("record.disk_full_ns", std::to_string(disk_.Total(*end_).value));
-  }
-  packer_->SetFact("record.walks", std::to_string(sampler_->walks()));
-  packer_->SetFact("record.walks_cpu_ns", std::to_string(sampler_->walks_cpu().value));
-  std::string root = packer_->FindFact("dataset.root");
-  if (root.empty()) root = packer_->FindFact("loader.0.dataset_root");
-  if (root.empty() && !config_.options.data.empty()) root = config_.options.data.front();
-  if (root.empty()) return;
-  const traces::Storage storage = traces::StorageOf(root);
-  packer_->SetFact("dataset.root", root);
-  packer_->SetFact("dataset.storage", fmt::format("{} {}", storage.filesystem, storage.device));
 }
 
 int Collector::Run() {
@@ -409,7 +335,15 @@ int Collector::Finish() {
   if (gpu_) gpu_->Stop(MonotonicNow());
   drain_->Finish(*packer_);
   packer_->ApplyAll();
-  WriteLastFacts();
+  EndStage();
+  facts_->WriteLast(
+      {.duration = *end_ - started_.value_or(begin_),
+       .launcher_gone = launcher_gone_,
+       .exit_status = exit_status_,
+       .stopped = stopped_,
+       .disk_full = disk_.is_full() ? std::optional(disk_.Total(*end_)) : std::nullopt,
+       .walks = sampler_->walks(),
+       .walks_cpu = sampler_->walks_cpu()});
   const auto finished = packer_->Finish();
   if (!finished && trouble_.empty()) trouble_ = finished.error().message;
   // If the end could not be written, all of it is still in the ring.
@@ -441,6 +375,7 @@ void Collector::Discard() {
   drain_.reset();
   sampler_.reset();
   gpu_.reset();
+  facts_.reset();
   if (packer_) packer_->Discard();
   packer_.reset();
   stager_.reset();

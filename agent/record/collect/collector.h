@@ -14,6 +14,7 @@
 
 #include "agent/record/collect/arena.h"
 #include "agent/record/collect/channel.h"
+#include "agent/record/collect/run_facts.h"
 #include "agent/record/collect/stager.h"
 #include "agent/record/options.h"
 #include "agent/record/sample/clock.h"
@@ -71,11 +72,8 @@ class Collector {
   // kOutput, kUsage.
   Result<void> OpenOutput();
   void Send(MessageType type, const std::string& text);
-  void WriteFirstFacts();
-  void WriteLastFacts();
-  void WriteFaultCost();
   // Ends the copying for --stage and writes its result as facts.
-  void WriteStage();
+  void EndStage();
   // Takes messages until `until`. False if the command was never run.
   bool Listen(TimeNs until);
   void OnMessage(const Message& message);
@@ -98,6 +96,7 @@ class Collector {
   std::optional<Arena> arena_;
   std::unique_ptr<Stager> stager_;  // nullptr: nothing is copied
   std::unique_ptr<EnrichingPacker> packer_;
+  std::unique_ptr<RunFacts> facts_;  // writes to packer_
   std::unique_ptr<traces::RecordingDrain> drain_;
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<ProcSampler> sampler_;
@@ -117,9 +116,8 @@ class Collector {
   bool launcher_gone_ = false;
   bool discard_ = false;
   bool limit_reached_ = false;
-  std::string stopped_;               // why the recording ended before the command
-  std::string trouble_;               // with the output
-  std::optional<TimeNs> fault_cost_;  // CPU time for the first touch of a page
+  std::string stopped_;  // why the recording ended before the command
+  std::string trouble_;  // with the output
   FullDisk disk_;
 };
 
