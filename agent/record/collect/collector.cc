@@ -70,11 +70,11 @@ Result<void> Collector::OpenOutput() {
   }
 }
 
-void Collector::Send(MessageType type, const std::string& text) {
+bool Collector::Send(MessageType type, const std::string& text) {
   Message message;
   message.type = type;
   message.set_text(text);
-  channel_.Send(message);
+  return channel_.Send(message);
 }
 
 Result<void> Collector::Open() {
@@ -143,10 +143,7 @@ int Collector::Run() {
     channel_.Send(refused);
     return 0;
   }
-  Message ready;
-  ready.type = MessageType::kReady;
-  ready.set_text(arena_->path());
-  if (!channel_.Send(ready)) {
+  if (!Send(MessageType::kReady, arena_->path())) {
     Discard();
     return 0;
   }
@@ -201,9 +198,7 @@ void Collector::OnMessage(const Message& message) {
         drain_->Drain(*packer_, is_dead_);
         sampler_->SampleAll(*exited_);
       }
-      Message sampled;
-      sampled.type = MessageType::kSampled;
-      channel_.Send(sampled);
+      Send(MessageType::kSampled);
       break;
     }
     case MessageType::kDiscard:
@@ -326,10 +321,7 @@ int Collector::Finish() {
   const bool output_failed = !trouble_.empty();
   StopRecording("");
   if (exited_) end_ = std::min(*end_, *exited_);
-  Message stopped;
-  stopped.type = MessageType::kStopped;
-  stopped.set_text(stopped_);
-  if (limit_reached_) channel_.Send(stopped);
+  if (limit_reached_) Send(MessageType::kStopped, stopped_);
   DrainLast();
   AppendAnchor(arena_->header(), clock_.Anchor());
   if (gpu_) gpu_->Stop(MonotonicNow());

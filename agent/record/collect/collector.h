@@ -71,7 +71,8 @@ class Collector {
   // Makes the file of the trace, under the name that was asked for or one beside it. Errors:
   // kOutput, kUsage.
   Result<void> OpenOutput();
-  void Send(MessageType type, const std::string& text);
+  // False if the launcher is gone or too slow.
+  bool Send(MessageType type, const std::string& text = {});
   // Ends the copying for --stage and writes its result as facts.
   void EndStage();
   // Takes messages until `until`. False if the command was never run.
