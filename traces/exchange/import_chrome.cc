@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "traces/exchange/chrome_event.h"
 #include "traces/exchange/import.h"
 #include "traces/exchange/json_fields.h"
 #include "traces/names.h"
@@ -20,36 +20,6 @@ namespace penstock::traces {
 namespace {
 
 namespace json = simdjson::ondemand;
-
-// The fields of one event that are read. Views into the parser, valid while the document is.
-struct ChromeEvent {
-  std::string_view phase, category, name, pid, tid, id;
-  TimeNs start{-1}, duration{}, cpu{-1};
-  // args
-  std::string_view label, of, role, file, correlation, device, stream, bytes, batch, epoch, sample;
-  std::string_view worker, rank, parent;
-  std::string_view unfinished, failed;
-  std::vector<std::pair<std::string_view, std::string_view>> values;  // values of a counter
-  std::vector<std::pair<std::string_view, std::string_view>> facts;
-};
-
-constexpr std::array<std::pair<std::string_view, std::string_view ChromeEvent::*>, 16> kArguments =
-    {{{"name", &ChromeEvent::label},
-      {"correlation", &ChromeEvent::correlation},
-      {"device", &ChromeEvent::device},
-      {"stream", &ChromeEvent::stream},
-      {"bytes", &ChromeEvent::bytes},
-      {"batch", &ChromeEvent::batch},
-      {"epoch", &ChromeEvent::epoch},
-      {"sample", &ChromeEvent::sample},
-      {"file", &ChromeEvent::file},
-      {"of", &ChromeEvent::of},
-      {"role", &ChromeEvent::role},
-      {"worker_id", &ChromeEvent::worker},
-      {"rank", &ChromeEvent::rank},
-      {"parent", &ChromeEvent::parent},
-      {"unfinished", &ChromeEvent::unfinished},
-      {"failed", &ChromeEvent::failed}}};
 
 bool SameIgnoringCase(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
@@ -163,57 +133,7 @@ class ChromeImporter {
   }
 
   void Events(json::array events) {
-    for (json::object event : events) {
-      ChromeEvent read;
-      for (auto field : event) Field(read, field.unescaped_key(), field.value());
-      Take(read);
-    }
-  }
-
-  static void Field(ChromeEvent& event, std::string_view key, json::value value) {
-    if (key == "ph")
-      event.phase = Word(value);
-    else if (key == "cat")
-      event.category = Word(value);
-    else if (key == "name")
-      event.name = Word(value);
-    else if (key == "pid")
-      event.pid = Word(value);
-    else if (key == "tid")
-      event.tid = Word(value);
-    else if (key == "id")
-      event.id = Word(value);
-    else if (key == "ts")
-      event.start = Microseconds(Word(value));
-    else if (key == "dur")
-      event.duration = Microseconds(Word(value));
-    else if (key == "tdur")
-      event.cpu = Microseconds(Word(value));
-    else if (key == "args" && value.type() == json::json_type::object)
-      Arguments(event, value.get_object());
-  }
-
-  static void Arguments(ChromeEvent& event, json::object arguments) {
-    const bool counter = event.phase == "C" || event.phase.empty();
-    for (auto field : arguments) {
-      const std::string_view key = field.unescaped_key();
-      json::value value = field.value();
-      const json::json_type type = value.type();
-      if (type == json::json_type::object && key == "facts") {
-        for (auto fact : value.get_object()) {
-          const std::string_view name = fact.unescaped_key();
-          event.facts.emplace_back(name, Word(fact.value()));
-        }
-      }
-      if (type == json::json_type::object || type == json::json_type::array) continue;
-      // Read each value only once: its text goes into a buffer of the parser that has room for just
-      // one copy.
-      const std::string_view word = Word(value);
-      if (counter || key == "value") event.values.emplace_back(key, word);
-      for (const auto& [name, member] : kArguments) {
-        if (key == name) event.*member = word;
-      }
-    }
+    for (json::object event : events) Take(ReadChromeEvent(event));
   }
 
   void Take(const ChromeEvent& event) {
