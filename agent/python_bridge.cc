@@ -1,116 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interface for the Python hooks: builtin functions made at run time by the interpreter that is
-// in the process, so the agent links no libpython and one agent serves every version. Only names of
-// the stable ABI are used (PyCFunction, PyLong, PyUnicode, PyDict; METH_FASTCALL). Every function
-// holds the GIL and touches only its own thread's state.
-
-#include <dlfcn.h>
+// in the process. Every function holds the GIL and touches only its own thread's state.
 
 #include "agent/core/probe.h"
 #include "agent/core/process.h"
 #include "agent/core/text.h"
 #include "agent/core/thread_state.h"
 #include "agent/hooks/hook.h"
-#include "agent/python_calls.h"
+#include "agent/python_api.h"
+#include "agent/python_follow.h"
 #include "agent/system/scratch.h"
-#include "agent/system/symver.h"
 
 namespace penstock::agent {
 namespace {
-
-using Object = void;  // PyObject, opaque to us
-using Arguments = Object* const*;
-using Count = intptr_t;  // Py_ssize_t
-using Function = Object*(Object*, Arguments, Count);
-
-struct MethodDef {  // PyMethodDef of every CPython 3
-  const char* name;
-  Function* function;
-  int flags;
-  const char* doc;
-};
-constexpr int kFastCall = 0x80;  // METH_FASTCALL
-
-struct Python {
-  Object* (*new_function)(MethodDef*, Object*, Object*);
-  Object* (*new_dict)();
-  int (*set_item)(Object*, const char*, Object*);
-  Object* (*from_long)(long long);
-  long long (*as_long)(Object*);
-  const char* (*as_text)(Object*, Count*);
-  void (*clear_error)();
-  Object* (*error_occurred)();
-  void* (*save_thread)();
-  void (*restore_thread)(void*);
-  void (*retain)(Object*);
-  void (*release)(Object*);
-  Object* none;
-  Object* yes;
-  Object* no;
-} g_python;
-
-template <class T>
-bool Load(T* to, const char* name) {
-  *to = reinterpret_cast<T>(dlsym(RTLD_DEFAULT, name));
-  return *to != nullptr;
-}
-
-bool LoadPython() {
-  Python& p = g_python;
-  return Load(&p.new_function, "PyCFunction_NewEx") && Load(&p.new_dict, "PyDict_New") &&
-         Load(&p.set_item, "PyDict_SetItemString") && Load(&p.from_long, "PyLong_FromLongLong") &&
-         Load(&p.as_long, "PyLong_AsLongLong") && Load(&p.as_text, "PyUnicode_AsUTF8AndSize") &&
-         Load(&p.clear_error, "PyErr_Clear") && Load(&p.error_occurred, "PyErr_Occurred") &&
-         Load(&p.save_thread, "PyEval_SaveThread") &&
-         Load(&p.restore_thread, "PyEval_RestoreThread") && Load(&p.retain, "Py_IncRef") &&
-         Load(&p.release, "Py_DecRef") && Load(&p.none, "_Py_NoneStruct") &&
-         Load(&p.yes, "_Py_TrueStruct") && Load(&p.no, "_Py_FalseStruct");
-}
-
-Object* None() {
-  g_python.retain(g_python.none);
-  return g_python.none;
-}
-
-// Argument `i` as a number. Anything that is no 64-bit number counts as -1.
-int64_t Number(Arguments a, Count n, Count i, int64_t missing = -1) {
-  if (i >= n) {
-    return missing;
-  }
-  const long long value = g_python.as_long(a[i]);
-  if (value == -1 && g_python.error_occurred() != nullptr) {
-    g_python.clear_error();
-  }
-  return value;
-}
-
-struct View {
-  const char* data = nullptr;
-  size_t size = 0;
-};
-
-View TextOf(Arguments a, Count n, Count i) {
-  Count size = 0;
-  const char* text = i < n ? g_python.as_text(a[i], &size) : nullptr;
-  if (text == nullptr) {
-    g_python.clear_error();
-    return {};
-  }
-  return {text, static_cast<size_t>(size)};
-}
-
-Context ContextOf(int64_t sample, int64_t batch, int64_t generation) {
-  Context c;
-  c.sample = sample;
-  c.batch = batch < 0 ? wire::kNoBatch : static_cast<uint32_t>(batch);
-  c.generation = static_cast<uint16_t>(generation);
-  return c;
-}
-
-Stage StageOf(int64_t value) {
-  return value > 0 && value < wire::kStageCount ? static_cast<Stage>(value) : wire::kMark;
-}
 
 // Packs a token into one small int, with the depth in the low byte.
 int64_t Pack(Token t) {
@@ -302,94 +205,6 @@ Object* ProbeCompute(Object* /*self*/, Arguments a, Count n) {
   return g_python.from_long(static_cast<long long>(done));
 }
 
-// Finds the functions that following calls needs. False if calls cannot be followed in this
-// interpreter.
-bool LoadCallApi(CallApi* api, bool monitoring);
-
-Object* FollowBegin(Object* /*self*/, Arguments a, Count n) {
-  constexpr Count kHotFrom = 11;
-  const bool monitoring = Number(a, n, 9, 0) != 0;
-  CallApi api{};
-  if (!Recording() || n < kHotFrom || !LoadCallApi(&api, monitoring)) {
-    return g_python.from_long(0);
-  }
-  UnitStart start{};
-  start.stage = StageOf(Number(a, n, 0));
-  start.name = static_cast<uint32_t>(Number(a, n, 1, 0));
-  start.context = ContextOf(Number(a, n, 2), Number(a, n, 3), Number(a, n, 4, 0));
-  start.ordinary = static_cast<uint64_t>(Number(a, n, 5, 0));
-  start.neighbours = static_cast<uint32_t>(Number(a, n, 6, 0));
-  start.most_events = static_cast<uint32_t>(Number(a, n, 7, 0));
-  start.most_ticks = static_cast<uint64_t>(Number(a, n, 8, 0));
-  start.monitoring = monitoring;
-  start.give_way = a[10] != g_python.none ? a[10] : nullptr;
-  return g_python.from_long(BeginUnit(api, start, a + kHotFrom, n - kHotFrom) ? 1 : 0);
-}
-
-UnitEnd g_unit_end;
-
-Object* FollowStop(Object* /*self*/, Arguments a, Count n) {
-  g_unit_end = StopUnit(Number(a, n, 0, 0) != 0);
-  return g_python.from_long(static_cast<long long>(g_unit_end.state));
-}
-
-Object* FollowFact(Object* /*self*/, Arguments a, Count n) {
-  const uint64_t facts[] = {g_unit_end.duration, g_unit_end.functions,   g_unit_end.builtins,
-                            g_unit_end.lines,    g_unit_end.interpreted, g_unit_end.codes};
-  const int64_t i = Number(a, n, 0);
-  const bool known = i >= 0 && i < static_cast<int64_t>(sizeof facts / sizeof facts[0]);
-  return g_python.from_long(known ? static_cast<long long>(facts[i]) : 0);
-}
-
-Object* FollowHot(Object* /*self*/, Arguments a, Count n) {
-  Object* code = HottestCode(static_cast<uint32_t>(Number(a, n, 0, 0) & 7));
-  if (code == nullptr) {
-    return None();
-  }
-  g_python.retain(code);
-  return code;
-}
-
-Object* FollowFinish(Object* /*self*/, Arguments a, Count n) {
-  EventCosts costs{};
-  costs.function = static_cast<uint64_t>(Number(a, n, 1, 0));
-  costs.builtin = static_cast<uint64_t>(Number(a, n, 2, 0));
-  costs.line = static_cast<uint64_t>(Number(a, n, 3, 0));
-  costs.spread = static_cast<uint8_t>(Number(a, n, 4, 0));
-  const uint64_t cost = FinishUnit(Number(a, n, 0, 0) != 0, costs);
-  return g_python.from_long(static_cast<long long>(cost));
-}
-
-Object* FollowForget(Object* /*self*/, Arguments, Count) {
-  ForgetUnit();
-  return None();
-}
-
-Object* MonitorFunction(Object* /*self*/, Arguments a, Count n) {
-  if (n > 0) OnFunction(a[0]);
-  return None();
-}
-
-Object* MonitorReturn(Object* /*self*/, Arguments a, Count n) {
-  if (n > 0) OnReturn(a[0]);
-  return None();
-}
-
-Object* MonitorBuiltin(Object* /*self*/, Arguments a, Count n) {
-  if (n > 2) OnBuiltin(a[2]);
-  return None();
-}
-
-Object* MonitorBuiltinReturn(Object* /*self*/, Arguments a, Count n) {
-  if (n > 2) OnBuiltinReturn(a[2]);
-  return None();
-}
-
-Object* MonitorLine(Object* /*self*/, Arguments a, Count n) {
-  if (n > 1) OnLine(a[0], static_cast<uint32_t>(Number(a, n, 1, 0)));
-  return None();
-}
-
 MethodDef g_methods[] = {
     {"recording", IsRecording, kFastCall, "recording() -> bool"},
     {"now", NowTicks, kFastCall, "now() -> ticks"},
@@ -428,40 +243,6 @@ MethodDef g_methods[] = {
     {"on_line", MonitorLine, kFastCall, "LINE"},
 };
 
-bool LoadCallApi(CallApi* api, bool monitoring) {
-  static CallApi known;
-  static bool loaded = false;
-  static bool complete = false;
-  if (!loaded) {
-    loaded = true;
-    complete = Load(&known.attribute, "PyObject_GetAttrString") &&
-               Load(&known.function_type, "PyFunction_Type") &&
-               Load(&known.method_type, "PyMethod_Type") &&
-               Load(&known.builtin_type, "PyCFunction_Type") &&
-               Load(&known.descriptor_type, "PyMethodDescr_Type") &&
-               Load(&known.type_type, "PyType_Type");
-    const bool one = Load(&known.set_profile, "PyEval_SetProfile") &&
-                     Load(&known.set_trace, "PyEval_SetTrace") &&
-                     Load(&known.frame_code, "PyFrame_GetCode") &&
-                     Load(&known.frame_line, "PyFrame_GetLineNumber");
-    complete = Load(&known.call, "PyObject_CallNoArgs") && complete && one;
-    known.as_long = g_python.as_long;
-    known.as_text = g_python.as_text;
-    known.clear_error = g_python.clear_error;
-    known.retain = g_python.retain;
-    known.release = g_python.release;
-    known.own_methods = g_methods;
-    known.own_methods_end = g_methods + sizeof g_methods / sizeof g_methods[0];
-    for (const MethodDef& method : g_methods) {
-      if (method.function == FollowStop) {
-        known.stop_method = &method;
-      }
-    }
-  }
-  *api = known;
-  return complete && (monitoring || known.set_profile != nullptr);
-}
-
 }  // namespace
 }  // namespace penstock::agent
 
@@ -475,6 +256,7 @@ PENSTOCK_EXPORT void* penstock_python_bridge() {
     }
     return nullptr;
   }
+  NoteBuiltins(g_methods, sizeof g_methods / sizeof g_methods[0]);
   SetFeature(penstock::wire::kFeatureHooks);
   Object* dict = g_python.new_dict();
   for (MethodDef& method : g_methods) {
