@@ -79,11 +79,12 @@ struct Window {
   }
 };
 
-#if HWY_TARGET <= HWY_AVX3
+#if HWY_TARGET <= HWY_AVX3 && HWY_MAX_BYTES == 64
 HWY_INLINE VF LookupTwo(VF low, VF high, VI index) {
   return VF{_mm512_permutex2var_ps(low.raw, index.raw, high.raw)};  // takes the index modulo 32
 }
 #else
+// Requires: index < 2 * kLanes, so there is no window of four.
 HWY_INLINE VF LookupTwo(VF low, VF high, VI index) {
   const DF df;
   const DI di;
@@ -93,13 +94,16 @@ HWY_INLINE VF LookupTwo(VF low, VF high, VI index) {
 }
 #endif
 
-HWY_INLINE VF Lookup(const Window<2>& window, VI index) {
-  return LookupTwo(window.part[0], window.part[1], index);
-}
-HWY_INLINE VF Lookup(const Window<4>& window, VI index) {
-  const auto is_low = hn::RebindMask(DF(), index < hn::Set(DI(), 2 * kLanes));
-  return hn::IfThenElse(is_low, LookupTwo(window.part[0], window.part[1], index),
-                        LookupTwo(window.part[2], window.part[3], index));
+template <std::size_t kWindow>
+HWY_INLINE VF Lookup(const Window<kWindow>& window, VI index) {
+  static_assert(kWindow == 2 || (kWindow == 4 && kTwoTables));
+  const VF first = LookupTwo(window.part[0], window.part[1], index);
+  if constexpr (kWindow == 2) {
+    return first;
+  } else {
+    const auto is_low = hn::RebindMask(DF(), index < hn::Set(DI(), 2 * kLanes));
+    return hn::IfThenElse(is_low, first, LookupTwo(window.part[2], window.part[3], index));
+  }
 }
 
 template <std::size_t kWindow>
@@ -276,7 +280,7 @@ void WriteRow(const AxisTaps& taps, const float* row, std::size_t pitch, std::si
       RowByLookup<2>(taps, row, pitch, y, writer);
       break;
     case RowMethod::kLookup4:
-      RowByLookup<4>(taps, row, pitch, y, writer);
+      if constexpr (kTwoTables) RowByLookup<4>(taps, row, pitch, y, writer);  // chosen only then
       break;
     case RowMethod::kDot:
       if (taps.taps <= kLanes) {

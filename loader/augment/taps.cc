@@ -92,7 +92,6 @@ void ChooseRowMethod(AxisTaps& taps) {
     bases[g] = low;
     reach = std::max(reach, static_cast<std::size_t>(high - low) + taps.taps);
   }
-  constexpr bool kTwoTables = HWY_TARGET <= HWY_AVX3;
   if (reach <= 2 * kLanes) {
     taps.method = RowMethod::kLookup2;
     return;
