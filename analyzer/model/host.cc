@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <set>
+#include <utility>
 
 namespace penstock::analyzer {
 namespace {
@@ -25,7 +25,9 @@ bool ReadInt(std::string_view text, int* value) {
   return result.ec == std::errc() && result.ptr == text.data() + text.size();
 }
 
-void ForEachRange(std::string_view list, const std::function<void(int first, int last)>& visit) {
+// The ranges of a kernel list, in order of their first CPU.
+std::vector<std::pair<int, int>> RangesIn(std::string_view list) {
+  std::vector<std::pair<int, int>> ranges;
   while (!list.empty()) {
     const std::size_t comma = list.find(',');
     const std::string_view part = list.substr(0, comma);
@@ -36,8 +38,10 @@ void ForEachRange(std::string_view list, const std::function<void(int first, int
     if (!ReadInt(part.substr(0, dash), &first)) continue;
     last = first;
     if (dash != std::string_view::npos && !ReadInt(part.substr(dash + 1), &last)) continue;
-    if (first >= 0 && last >= first && last < kMostCpus) visit(first, last);
+    if (first >= 0 && last >= first && last < kMostCpus) ranges.emplace_back(first, last);
   }
+  std::sort(ranges.begin(), ranges.end());
+  return ranges;
 }
 
 }  // namespace
@@ -64,17 +68,17 @@ bool TrueFact(const Facts& facts, std::string_view key, bool otherwise) {
 }
 
 int CountCpuList(std::string_view list) {
-  int count = 0;
-  ForEachRange(list, [&](int first, int last) { count += last - first + 1; });
-  return count;
+  return static_cast<int>(CpusIn(list).size());
 }
 
 std::vector<int> CpusIn(std::string_view list) {
-  std::set<int> cpus;
-  ForEachRange(list, [&](int first, int last) {
-    for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
-  });
-  return {cpus.begin(), cpus.end()};
+  std::vector<int> cpus;
+  for (const auto& [first, last] : RangesIn(list)) {
+    for (int cpu = cpus.empty() ? first : std::max(first, cpus.back() + 1); cpu <= last; ++cpu) {
+      cpus.push_back(cpu);
+    }
+  }
+  return cpus;
 }
 
 void NarrowAffinity(Host& host, std::span<const std::string_view> masks) {

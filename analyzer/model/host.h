@@ -45,10 +45,10 @@ struct Host {
 // after it started. Then the collector's own mask does not show it.
 void NarrowAffinity(Host& host, std::span<const std::string_view> masks);
 
-// Number of CPUs in a kernel list: "0-1,4" -> 3. Malformed parts count as nothing.
-[[nodiscard]] int CountCpuList(std::string_view list);
-// The CPUs in a kernel list, ascending, each once.
+// The CPUs in a kernel list, ascending, each once. Malformed parts count as nothing.
 [[nodiscard]] std::vector<int> CpusIn(std::string_view list);
+// Their number: "0-1,4" -> 3.
+[[nodiscard]] int CountCpuList(std::string_view list);
 
 // The finite number that a fact begins with; nullopt if there is none.
 [[nodiscard]] std::optional<double> NumberFact(const Facts& facts, std::string_view key);

@@ -26,6 +26,9 @@ TEST(HostTest, CountsCpuLists) {
   EXPECT_EQ(CountCpuList("7"), 1);
   EXPECT_EQ(CountCpuList(""), 0);
   EXPECT_EQ(CountCpuList("x,3-1,2"), 1);
+  EXPECT_EQ(CountCpuList("0-3,2-5"), 6);
+  EXPECT_EQ(CountCpuList("4,0-7,4"), 8);
+  EXPECT_EQ(CpusIn("6,2-3,3-4,0"), (std::vector<int>{0, 2, 3, 4, 6}));
 }
 
 TEST(HostTest, NumbersThatNoCpuHasCountAsNothing) {
