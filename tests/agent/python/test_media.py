@@ -369,6 +369,24 @@ class Encoding:
         self.assertEqual(result.out, "[['b', 'c'], ['d']]\n")
 
 
+class TableTest(unittest.TestCase):
+    def test_the_modules_of_a_table_are_those_that_are_watched_for_it(self):
+        result = harness.run(
+            """
+            from penstock_hooks import WATCHED, decoders, text_tokens
+            def compare(patch, modules):
+                watched = {module for module, patches in WATCHED.items() if patch in patches}
+                print(sorted(set(modules) - watched), sorted(watched - set(modules)))
+            codecs = ["numcodecs." + name.lower() for name in decoders._NUMCODECS]
+            compare("decoders", [*decoders._DECODERS, *codecs, "safetensors._safetensors_rust"]
+                    + [module for module in WATCHED if module.startswith("imagecodecs._")])
+            compare("text_tokens", [*text_tokens._NAMES, "tiktoken.core"])
+            """
+        )
+        self.assertEqual((result.status, result.err), (0, ""))
+        self.assertEqual(result.out, "[] []\n[] []\n")
+
+
 class ClosedTypeTest(unittest.TestCase):
     def test_a_method_of_a_type_written_in_c_is_replaced(self):
         result = harness.run(
