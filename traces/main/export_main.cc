@@ -15,9 +15,14 @@ using penstock::Result;
 using penstock::traces::ExportFormat;
 using penstock::traces::Trace;
 
-std::string Names() {
+bool IsAny(const ExportFormat& /*format*/) {
+  return true;
+}
+
+std::string Names(bool (*is_named)(const ExportFormat& format) = IsAny) {
   std::string names;
   for (const ExportFormat& format : penstock::traces::ExportFormats()) {
+    if (!is_named(format)) continue;
     names += names.empty() ? "" : ", ";
     names += format.name;
   }
@@ -47,7 +52,9 @@ int main(int argc, char** argv) {
   line.Add("TRACE", path, "a packed trace or a recording").Required();
   line.Add("--to", to, "format: " + Names()).Required();
   line.Add("-o,--output", output,
-           "file to write, compressed if it ends in .gz; standard output if absent");
+           fmt::format("file to write, compressed if it ends in .gz; standard output if absent; "
+                       "{}: only to a file, uncompressed",
+                       Names([](const ExportFormat& format) { return format.stream == nullptr; })));
   std::string formats = "Formats:\n";
   for (const ExportFormat& format : penstock::traces::ExportFormats()) {
     formats += fmt::format("  {:<10} {}\n", format.name, format.what);

@@ -113,6 +113,8 @@ class Readers(unittest.TestCase):
         done = subprocess.run([EXPORT, "--to", "sqlite", TRACE], stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("-o", done.stderr)
+        said = subprocess.run([EXPORT, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertIn("sqlite: only to a file, uncompressed", " ".join(said.split()))
 
     def test_functions_that_were_not_followed_are_an_error(self):
         for form in ("speedscope", "collapsed"):
