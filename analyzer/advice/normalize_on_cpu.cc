@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers turn pixels into floating point: four times as many bytes to collate, hand over and copy.
+// Workers turn pixels into floating point: four times as many bytes in collate, handover and copy.
 //
 // Threshold: such transforms take 10 % of the fetches (docs/diagnosis.md R17, ours); or they were
 // seen, most of a batch is floating point, and a quarter of the bytes would gain 5 %.

@@ -35,8 +35,8 @@ void WideLabels(const RuleInput& input, Advice& out) {
   const double saved = 7.0 / 8 * wide / all;
   Finding finding;
   finding.id = "wide-labels";
-  // Handover and copies are scaled as if their time were proportional to bytes. A part of it is
-  // not, so this is an upper bound.
+  // Handover and copying are scaled as if all of their time went by bytes. Part of it does not, so
+  // this is an upper bound.
   Setting setting = input.Recorded();
   setting.scale = {{Factor::kTransfer, 1 - saved}, {Factor::kH2d, 1 - saved}};
   finding.predicted = input.WithSetting(setting);

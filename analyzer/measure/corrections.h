@@ -24,7 +24,7 @@ struct CpuAccount {
   double batches = 0;
   double samples = 0;
   double fetch = 0;                // fetches in workers
-  double put = 0;                  // the computing part of puts
+  double put = 0;                  // the part of the handover that computes
   double transfer = 0;             // in the training process, outside of steps
   double step = 0;                 // seconds that the steps last
   std::optional<double> consumer;  // per second; nullopt: not recorded

@@ -31,14 +31,13 @@ struct Handover {
 // by which a short piece of this work takes longer than an undisturbed one.
 //
 // Estimator: an undisturbed piece is as short as the fastest tenth; for a put it is its CPU time,
-//            if that was recorded. Extra time that is not waiting for a core is waiting for the
-//            other side: for the pipe, or for the interpreter of the worker, which hands over a
-//            file descriptor. The interpreter costs time only while the worker makes another batch.
-//            `asking` is how much longer such gets took than gets from idle workers. `next` comes
-//            from batches that were delivered while fewer workers were busy than there are cores.
-//            If there are fewer than eight such batches, it comes from the fastest tenth of all.
-//            `preempted` is how much longer the other batches took; nullopt if there are fewer than
-//            eight of them.
+//            if that was recorded. What is not waiting for a core is waiting for the other side:
+//            for the pipe, or for the interpreter of the worker, which sends a file
+//            descriptor. The interpreter costs time only while the worker makes another batch;
+//            `asking` is how much longer such gets took than those from idle workers. `next` comes
+//            from batches that were handed out while fewer workers were busy than there are cores
+//            (from the fastest tenth of all, if there are fewer than eight of these). `preempted`
+//            is how much longer it took otherwise; nullopt if that was seen fewer than eight times.
 [[nodiscard]] Handover MeasureHandover(const LoaderRun& run, double cores, double crowding);
 
 }  // namespace penstock::analyzer

@@ -83,7 +83,7 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
     const std::string key = "loader." + std::to_string(run.config.id) + ".batch_types";
     ReadTypes(TextFact(trace.processes()[consumer.value].facts, key), material);
   }
-  if (size > 0 && !(material.sample_bytes > 0)) {  // no worker put a batch
+  if (size > 0 && !(material.sample_bytes > 0)) {  // no worker has put a batch
     material.sample_bytes = material.batch_bytes() / size;
   }
   double decoded = 0;

@@ -184,7 +184,7 @@ Attribution Attribute(const Pipeline& pipeline, RunPart part) {
   const double base = TimeOf(pipeline, part);
   if (!(base > 0)) return result;
   for (const Factor factor : kFactors) {
-    // Without workers nothing is handed over, and nothing is fetched ahead.
+    // Without workers there is no handover, and nothing is fetched ahead.
     const bool handover = factor == Factor::kTransfer || factor == Factor::kPrefetch;
     if (handover && pipeline.workers == 0) continue;
     if (part == RunPart::kSteady && factor == Factor::kStartup) continue;

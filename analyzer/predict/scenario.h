@@ -8,8 +8,8 @@
 //   memory, they also cost 1 ns per byte in the training process. A run without its workers saves
 //   the cost of fresh memory;
 // - pinning that was not recorded copies at 5 GB/s;
-// - with another batch size, a sample costs the same, and half of the cost of a handover is per
-//   batch.
+// - with another batch size, every sample costs the same, and half of the cost of the handover is
+//   per batch.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,8 @@
 
 namespace penstock::analyzer {
 
-inline constexpr double kHandoverPerBatch =
-    0.5;  // share of a handover: the cost of a message of any size
+// Share of the handover that a message costs, whatever its size.
+inline constexpr double kHandoverPerBatch = 0.5;
 
 struct Setting {
   int workers = 0;
