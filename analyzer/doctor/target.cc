@@ -162,12 +162,10 @@ std::vector<std::string> AfterLauncher(const Launcher& launcher, std::vector<std
     if (assignment) continue;
     if (word.size() > 1 && word[0] == '-') {
       if (const auto [split, taken] = SplitString(words, i); launcher.name == "env" && taken > 0) {
-        std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(i + taken),
-                                      words.end());
-        words.assign({"env"});
-        words.insert(words.end(), split.begin(), split.end());
-        words.insert(words.end(), rest.begin(), rest.end());
-        i = 0;
+        const auto option = words.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto rest = words.erase(option, option + static_cast<std::ptrdiff_t>(taken));
+        words.insert(rest, split.begin(), split.end());
+        --i;  // on with the first of them
         continue;
       }
       if (word == "-i" || word == "--ignore-environment")
