@@ -23,7 +23,7 @@ void ComputeBound(const RuleInput& input, Advice& out) {
   std::optional<double> kernels;
   finding.evidence = {{"wait_fraction", wait},
                       {"threshold", 0.05},
-                      {"speedup_if_data_free", input.loader().attribution.headroom}};
+                      {"speedup_if_data_free", input.diagnosis.headroom()}};
   if (device.kernels && device.window > 0) {
     const double busy = device.Share(device.computing);
     kernels = busy;

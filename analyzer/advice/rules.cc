@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
@@ -13,13 +14,15 @@ constexpr Rule kRules[] = {PENSTOCK_RULES(PENSTOCK_NAME_RULE)};
 #undef PENSTOCK_NAME_RULE
 
 // Removes a prediction whose interval includes no gain, or whose rate breaks a law. The finding
-// then only says what was seen.
-void KeepSureGains(Findings& findings) {
+// then only says what was seen, and how severe it is follows from the time of the whole work.
+void KeepSureGains(const Diagnosis& diagnosis, Findings& findings) {
   for (Finding& finding : findings) {
-    if (!finding.predicted || finding.predicted->SurelyGains()) continue;
+    if (!finding.predicted) continue;
     if (finding.predicted->at_most && finding.predicted->refused.empty()) continue;
+    const bool gains = finding.predicted->SurelyGains();
+    if (gains && OnBase(diagnosis, *finding.predicted).SurelyGains()) continue;
     finding.predicted.reset();
-    finding.severity = Severity::kInfo;
+    if (!gains) finding.severity = Severity::kInfo;
   }
 }
 
@@ -135,7 +138,7 @@ Advice RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
                                   [](const Finding& finding) { return finding.predicted; }),
                    findings.end());
   }
-  if (diagnosis.needs.empty()) KeepSureGains(findings);
+  if (diagnosis.needs.empty()) KeepSureGains(diagnosis, findings);
   if (diagnosis.loader && !diagnosis.needs.empty()) {
     // The observation stays; the gain of a change is not known.
     for (Finding& finding : findings) {

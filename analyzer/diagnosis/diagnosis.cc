@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/signals.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/measure/build_pipeline.h"
@@ -134,13 +135,13 @@ std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
   return gains;
 }
 
-// Handles a run that was not simulated, because most of its batches were not seen being made. If
-// the loop waits, the bottleneck is not the step. It is the stage in which the data threads spend
-// most time, if they were seen.
-void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
+// Most batches were not seen being made, so the simulator has nothing to work with. If the loop
+// waits, its bottleneck is what the data threads do most, if they were seen, and not the step.
+// Returns whether that is so.
+bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   const bool simulated = loader.fetched >= 0.5 && IsSimulated(loader, diagnosis.run.loader());
-  if (simulated || diagnosis.wait_fraction < kWaits) return;
+  if (simulated || diagnosis.wait_fraction < kWaits) return false;
   Attribution found;
   found.gains = GainsByThreadTime(diagnosis.run.stages, diagnosis.run.data_life);
   if (!found.gains.empty() && found.gains.front().speedup >= 1.05) {
@@ -148,6 +149,7 @@ void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
     found.headroom = 1 / std::max(1e-3, 1 - diagnosis.wait_fraction);
   }
   loader.attribution = std::move(found);
+  return true;
 }
 
 // Suggests the recorded setting, because no other setting can be predicted.
@@ -179,9 +181,8 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
       together ? *together : BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
   // The run goes on at its last rate, so predictions start from there.
   if (!together && loader.steady.change) whole = Without(whole, loader.steady.change->batch);
-  loader.replay.measured = loader.steady.rate.estimate;
-  loader.replay.simulated = Simulate(whole).rate();
   loader.pipeline = Shortened(whole, kDiagnosisBatches, kDiagnosisTasks);
+  loader.replay = ReplayOf(whole, loader.pipeline, loader.steady.rate.estimate);
   loader.facts = FactsOf(diagnosis.run, run);
   loader.memory = MeasureMemory(diagnosis.run, run, loader.steady.batch_rate());
   const std::optional<FaultCost> cost = FaultCostOf(trace);
@@ -217,13 +218,13 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   }
 
   diagnosis.wait_fraction = std::clamp(WaitFraction(diagnosis.run, run, loader.steady), 0.0, 1.0);
-  NameUnseen(diagnosis, loader);
+  const bool unseen = NameUnseen(diagnosis, loader);
   diagnosis.bottleneck = loader.attribution.bottleneck;
-  diagnosis.gains = loader.attribution.gains;
   diagnosis.whole_rate = WholeRate(diagnosis.run, run);
   diagnosis.samples_rate = loader.steady.rate.estimate;
   diagnosis.whole_run = StartCounts(loader, run, diagnosis);
   if (diagnosis.whole_run) diagnosis.wait_fraction = WholeWait(run);
+  TellGains(loader, !unseen, diagnosis);
   diagnosis.batch_rate = loader.steady.batch_rate();
   diagnosis.confidence = Confidence(loader, run);
   diagnosis.loader = std::move(loader);
@@ -236,9 +237,10 @@ void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
   std::vector<LoaderRun>& loaders = diagnosis.run.loaders;
   for (std::size_t i = 1; i < loaders.size() && diagnosis.others.size() < kMostLoaders; ++i) {
     if (loaders[i].config.consumer != loaders.front().config.consumer) continue;
-    OtherLoader other{i, {}};
+    OtherLoader other{i, {}, diagnosis.whole_run};
     if (loaders[i].use == LoopUse::kInterleaved) {
       other.suggestion = diagnosis.loader->suggestion;
+      other.suggestion.predicted = OnBase(diagnosis, other.suggestion.predicted);
     } else {
       std::swap(loaders.front(), loaders[i]);
       Diagnosis as_main;
@@ -246,7 +248,9 @@ void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
       as_main.run.reads.turns = as_main.run.loader().turns;
       DiagnoseLoader(trace, as_main);
       diagnosis.run = std::move(as_main.run);
-      other.suggestion = std::move(as_main.loader->suggestion);
+      other.suggestion = as_main.loader->suggestion;
+      other.suggestion.predicted = OnBase(as_main, other.suggestion.predicted);
+      other.whole_run = as_main.whole_run;
       std::swap(loaders.front(), loaders[i]);
       diagnosis.run.reads.turns = diagnosis.run.loader().turns;
     }
@@ -349,27 +353,6 @@ Statement NoteOnWorkers(Sharding sharding, int recorded, int workers) {
   if (workers <= std::max(1, recorded)) return {};
   if (sharding == Sharding::kByIndex || sharding == Sharding::kShards) return {};
   return Say<words::kRepeatsSamples>(Give<"known">(sharding == Sharding::kRepeats));
-}
-
-Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted) {
-  constexpr double kSame = 0.01;
-  const double base = diagnosis.base_rate();
-  const double rate = predicted.rate.estimate;
-  if (!diagnosis.loader || base <= 0 || rate <= 0) return predicted;
-  const double scale = base * predicted.speedup / rate;
-  if (std::abs(scale - 1) <= kSame) return predicted;
-  Prediction told = predicted;
-  told.rate = {rate * scale, predicted.rate.low * scale, predicted.rate.high * scale};
-  return told;
-}
-
-double CeilingOnBase(const Diagnosis& diagnosis, const Pipeline& recorded,
-                     const Pipeline& changed) {
-  if (!diagnosis.whole_run) return CeilingRate(changed, diagnosis.loader->replay);
-  const double before = TimeOf(recorded);
-  const double after = TimeOf(WithoutData(changed));
-  const bool all_data = !(after * kMostHeadroom > before);
-  return diagnosis.base_rate() * (all_data ? kMostHeadroom : before / after);
 }
 
 Statement NotEnough(const Diagnosis& diagnosis) {

@@ -70,7 +70,8 @@ inline constexpr double kUselessReplay = 0.5;
 // The suggestion for a loader that the same training process uses beside the main one.
 struct OtherLoader {
   std::size_t loader = 0;  // index into RunModel::loaders
-  Suggestion suggestion;
+  Suggestion suggestion;   // told on its own base
+  bool whole_run = false;  // as in Diagnosis
 };
 
 struct Diagnosis {
@@ -78,10 +79,12 @@ struct Diagnosis {
   RankSummary ranks;
   std::optional<LoaderDiagnosis> loader;  // for run.loader(); nullopt: no loader delivered batches
   Factor bottleneck = Factor::kNone;
+  // If one factor cost nothing; on the base, but start-up is always of the whole run.
   std::vector<Gain> gains;
   double samples_rate = 0;  // steady where possible
   double batch_rate = 0;
   double whole_rate = 0;     // samples per second over the whole run, start-up included
+  double ceiling = 0;        // on the base: the rate if all data cost nothing; 0: not known
   double wait_fraction = 0;  // of the loop's steady part, or of all of it if `whole_run`
   // Start-up recurs and matters: figures are for the whole run, not for its steady part.
   bool whole_run = false;
@@ -96,15 +99,11 @@ struct Diagnosis {
 
   // The rate that speed-ups refer to: `samples_rate`, or `whole_rate` if start-up counts.
   [[nodiscard]] double base_rate() const { return whole_run ? whole_rate : samples_rate; }
+  // How many times as fast the run would be if all data cost nothing.
+  [[nodiscard]] double headroom() const {
+    return ceiling > 0 && base_rate() > 0 ? ceiling / base_rate() : 1;
+  }
 };
-
-// Scales the rates of `predicted` so that rate over base_rate() is its speed-up, to within 1 %. The
-// interval keeps its relative width.
-[[nodiscard]] Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted);
-// The rate on the same base if data cost nothing in `changed`, a variation of `recorded`.
-// Requires: diagnosis.loader.
-[[nodiscard]] double CeilingOnBase(const Diagnosis& diagnosis, const Pipeline& recorded,
-                                   const Pipeline& changed);
 
 // Why nothing can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement NotEnough(const Diagnosis& diagnosis);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/verdict.h"
 #include "analyzer/words/verdict_feed.h"
@@ -47,10 +48,10 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
     return Say<words::kHoldsBackUnsure>(Give<"part">(PartOf(bottleneck, diagnosis.run.stages)),
                                         Give<"error">(loader.replay.error()), wait, rate, unit);
   }
-  const double speedup = found.SpeedupOf(bottleneck);
+  const double speedup = GainOf(diagnosis, bottleneck);
   const auto gain = Give<"gain">(speedup);
   const auto free = GiveIf<"free">(speedup <= kMostTimes, base * speedup);
-  const auto headroom = Give<"headroom">(found.headroom);
+  const auto headroom = Give<"headroom">(diagnosis.headroom());
   switch (bottleneck) {
     case Factor::kNone:
       return Say<words::kNothing>(wait, rate, unit);
@@ -58,12 +59,12 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
       if (const Suggestion& better = loader.suggestion; loader.pipeline.workers == 0 &&
                                                         better.workers > 0 &&
                                                         better.predicted.speedup >= kWorthSaying) {
+        const double times = OnBase(diagnosis, better.predicted).speedup;
         return Say<words::kInTurn>(wait, rate, unit, Give<"workers">(better.workers),
-                                   Give<"gain">(better.predicted.speedup),
-                                   GiveIf<"free">(better.predicted.speedup <= kMostTimes,
-                                                  base * better.predicted.speedup));
+                                   Give<"gain">(times),
+                                   GiveIf<"free">(times <= kMostTimes, base * times));
       }
-      if (found.headroom >= speedup) {  // free data would gain at least as much
+      if (diagnosis.headroom() >= speedup) {  // free data would gain at least as much
         return Say<words::kStepBeforeAnyPart>(wait, rate, unit, gain, free, headroom);
       }
       return Say<words::kStepNotData>(wait, rate, unit, headroom);

@@ -3,6 +3,8 @@
 // The verdict in one sentence. Pure.
 #pragma once
 
+#include <string_view>
+
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/words/statement.h"
 
@@ -15,5 +17,9 @@ namespace penstock::analyzer {
 [[nodiscard]] Statement RateUnit(const Diagnosis& diagnosis);
 // The unit of a loader's rates.
 [[nodiscard]] Statement RateUnit(bool samples_known);
+// What rates are of, in JSON.
+[[nodiscard]] constexpr std::string_view BaseName(bool whole_run) {
+  return whole_run ? "whole_run" : "steady";
+}
 
 }  // namespace penstock::analyzer

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/plan/plan.h"
 
@@ -65,12 +66,14 @@ class Tuner {
     if (!result_.why.empty()) return result_;
     result_.unit = English(RateUnit(diagnosis));
     result_.losses = first->losses;
-    const double rate = diagnosis.loader->steady.rate.estimate;
+    result_.whole_run = diagnosis.whole_run;
+    const double rate = RateOf(diagnosis);
     Note({0, rate, options_.now() - before}, {});
     plain_.push_back(rate);
     for (TuneCandidate& one :
          TuneCandidates(*first->trace, diagnosis,
                         {options_.candidates, options_.budget_ram, options_.loader})) {
+      if (one.predicted) one.predicted = OnBase(diagnosis, *one.predicted);
       result_.arms.push_back({std::move(one), {}, {}, 0, false, "", {}});
     }
     if (result_.arms.empty()) {
@@ -87,6 +90,11 @@ class Tuner {
   }
 
  private:
+  // On the base of the program as it is, as what was predicted.
+  [[nodiscard]] double RateOf(const Diagnosis& diagnosis) const {
+    return result_.whole_run ? diagnosis.whole_rate : diagnosis.samples_rate;
+  }
+
   void RunRace(double first) {
     std::vector<RaceArm> settings;
     for (const TuneArm& arm : result_.arms) {
@@ -141,7 +149,7 @@ class Tuner {
       const Diagnosis diagnosis = Diagnose(*run->trace, options_.loader);
       why_ = WhyNot(diagnosis);
       if (why_.empty()) {
-        rate = diagnosis.loader->steady.rate.estimate;
+        rate = RateOf(diagnosis);
         next_[arm] = NextOf(*run->trace, diagnosis);
         bottleneck_[arm] = diagnosis.bottleneck;
         TakeLosses(arm, std::move(run->losses));

@@ -57,6 +57,7 @@ struct TuneResult {
   TuneVerdict verdict = TuneVerdict::kNotEnough;  // on the arm taken, or on all if none is
   std::string why;                                // kNotEnough: what is lacking
   std::string unit = "samples/s";
+  bool whole_run = false;  // rates are of whole runs, because the start of epochs counts
   std::vector<TuneArm> arms;
   std::vector<TuneTrial> trials;  // in the order in which they ran
   Interval as_is;         // rate of the program as it is: median, least and greatest of its runs

@@ -144,9 +144,10 @@ void WriteArm(const TuneArm& arm, JsonWriter& json) {
 
 std::string TuneText(const TuneResult& result, bool colour) {
   const Paint paint(colour);
-  std::string text =
-      fmt::format("\n  as it is: {} {} (runs from {} to {})\n", ShortNumber(result.as_is.estimate),
-                  result.unit, ShortNumber(result.as_is.low), ShortNumber(result.as_is.high));
+  std::string text = fmt::format("\n  as it is: {} {}{} (runs from {} to {})\n",
+                                 ShortNumber(result.as_is.estimate), result.unit,
+                                 result.whole_run ? " of the whole run" : "",
+                                 ShortNumber(result.as_is.low), ShortNumber(result.as_is.high));
   if (!result.arms.empty()) {
     text += paint.Dim(fmt::format("  {:<40} {:>20} {:>20} {:>6}  {}", "setting", "predicted",
                                   "measured", "pairs", "verdict")) +
@@ -181,6 +182,7 @@ std::string TuneJson(const TuneResult& result) {
   json.BeginObject().Field("schema", "penstock.tune/1");
   json.Field("verdict", VerdictName(result.verdict)).Field("text", Sentence(result));
   json.Field("unit", result.unit).Field("bottleneck", FactorName(result.bottleneck));
+  json.Field("base", BaseName(result.whole_run));
   WriteInterval("as_is", result.as_is, json);
   json.Key("settings").BeginArray();
   for (const TuneArm& arm : result.arms) WriteArm(arm, json);

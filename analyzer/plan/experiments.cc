@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/words/plan.h"
 
 namespace penstock::analyzer {
@@ -138,10 +139,11 @@ std::vector<PlanExperiment> FindExperiments(const traces::Trace& trace, const Di
                      [&](const Uncombined& one) { return one.finding == finding.id; });
     if (known == kUncombined.end() || !finding.predicted) continue;
     if (finding.predicted->speedup < kWorthTrying || HasLever(levers, finding.id)) continue;
-    all.push_back({finding.id,
-                   Say<words::kTryFinding>(Give<"finding">(finding.id), Give<"bound">(known->bound),
-                                           Give<"gain">(finding.predicted->speedup)),
-                   ""});
+    all.push_back(
+        {finding.id,
+         Say<words::kTryFinding>(Give<"finding">(finding.id), Give<"bound">(known->bound),
+                                 Give<"gain">(OnBase(diagnosis, *finding.predicted).speedup)),
+         ""});
   }
   for (const Unpredicted& one : levers.unpredicted) {
     if (one.most < kWorthTrying) continue;

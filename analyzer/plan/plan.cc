@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/model/loader_memory.h"
 #include "analyzer/plan/experiments.h"
@@ -18,6 +19,7 @@
 namespace penstock::analyzer {
 namespace {
 
+constexpr double kOtherCeiling = 1.001;  // less does not show in the figures
 constexpr double kAtLimit = 1.05;  // with less headroom the step is the limit, as in attribution
 // A long recording is shortened to this many batches or samples to name the bottleneck of a step,
 // and to simulate its limits.
@@ -162,6 +164,7 @@ Prediction Planner::Predict(const Combination& one) {
     if (predicted.rate.estimate > 0) Widen(one, pipeline, predicted);
     const double ram = changed->memory + static_cast<double>(RamOf(base_, setting, changed->facts));
     predicted.ram = static_cast<std::uint64_t>(std::clamp(ram, 0.0, 1e18));
+    predicted = OnBase(diagnosis_, predicted);
   }
   predicted_.emplace_back(one, predicted);
   return predicted;
@@ -207,7 +210,7 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
     at = With(move, at);
     PlanStep step;
     Describe(move, step);
-    step.predicted = OnBase(diagnosis_, Predict(at));
+    step.predicted = Predict(at);
     step.setting = space_.SettingOf(at);
     step.cost.ram = step.predicted.ram;
     step.cost.workers = step.setting.workers;
@@ -263,14 +266,12 @@ std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
   return kept;
 }
 
-// The larger of two ceilings: that of the run as it is, and that with all moves, which may shorten
-// the copies to the device.
+// The ceiling with the copies to the device that are left at the end.
 double Planner::CeilingOf(const std::vector<Move>& moves) const {
   Combination at = space_.recorded();
   for (const Move& move : moves) at = With(move, at);
-  const double now = CeilingOnBase(diagnosis_, base_, base_);
   const auto end = Changed(at);
-  return end ? std::max(now, CeilingOnBase(diagnosis_, base_, *end)) : now;
+  return end ? CeilingOnBase(diagnosis_, base_, *end) : diagnosis_.ceiling;
 }
 
 void Planner::Fill(Plan& plan) {
@@ -278,8 +279,9 @@ void Planner::Fill(Plan& plan) {
   plan.now = diagnosis_.whole_run ? Interval{whole, whole, whole} : loader_.steady.rate;
   plan.limited_by = loader_.attribution.bottleneck;
   plan.no_ceiling = loader_.attribution.all_data();
-  plan.ceiling = std::max(plan.now.estimate, CeilingOnBase(diagnosis_, base_, base_));
-  const double headroom = plan.ceiling / std::max(1e-9, plan.now.estimate);
+  plan.whole_run = diagnosis_.whole_run;
+  plan.ceiling = diagnosis_.ceiling;
+  const double headroom = diagnosis_.headroom();
   if (std::max(headroom, loader_.attribution.headroom) < kAtLimit) {
     plan.verdict = Say<words::kPlanAtLimit>(Give<"gain">(headroom - 1));
     return;
@@ -294,7 +296,10 @@ void Planner::Fill(Plan& plan) {
     plan.steps[i].with_next = !Gains(plan.steps[i].gain, plan.steps[i].predicted);
   }
   plan.simulations = space_.simulations();
-  plan.ceiling = std::max(plan.ceiling, CeilingOf(moves));
+  if (const double end = CeilingOf(moves); end > kOtherCeiling * plan.ceiling) {
+    plan.ceiling = end;
+    plan.other_copies = true;
+  }
   const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
   const double left = plan.ceiling / std::max(1e-9, plan.end());
   if (plan.steps.empty()) {

@@ -53,16 +53,19 @@ struct PlanExperiment {
 };
 
 struct Plan {
-  Statement missing;  // why nothing can be predicted; empty: something was
-  Statement verdict;  // how far the steps get
-  Statement unit;     // of rates
-  Interval now;       // samples per second of the run as it is (Diagnosis::base_rate())
+  Statement missing;       // why nothing can be predicted; empty: something was
+  Statement verdict;       // how far the steps get
+  Statement unit;          // of rates
+  Interval now;            // samples per second of the run as it is (Diagnosis::base_rate())
+  bool whole_run = false;  // as in Diagnosis: all rates are of the whole run
   Factor limited_by = Factor::kNone;
   std::vector<PlanStep> steps;
   std::vector<PlanExperiment> experiments;
-  double ceiling = 0;       // samples per second if data cost nothing; 0: not known
-  bool no_ceiling = false;  // the run is almost nothing but data, so there is no ceiling
-  int simulations = 0;      // number that the search ran
+  double ceiling = 0;         // samples per second if data cost nothing; 0: not known
+  bool other_copies = false;  // the ceiling is with the copies that are left at the end, which are
+                              // shorter; otherwise it is Diagnosis::ceiling
+  bool no_ceiling = false;    // the run is almost nothing but data, so there is no ceiling
+  int simulations = 0;        // number that the search ran
 
   // The rate with all steps; without steps, that of the run as it is.
   [[nodiscard]] double end() const {

@@ -58,6 +58,16 @@ Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) 
                   rate * (1 + std::hypot(above, doubt))};
 }
 
+Replay ReplayOf(const Pipeline& whole, const Pipeline& pipeline, double measured) {
+  Replay replay;
+  replay.measured = measured;
+  replay.simulated = Simulate(whole).rate();
+  replay.steady = SimulateSteady(SteadyPart(pipeline)).rate();
+  const double ceiling = CeilingRate(pipeline, replay);
+  if (ceiling > 0 && ceiling < measured) replay.lift = measured / ceiling;
+  return replay;
+}
+
 bool StartRecurs(const Pipeline& pipeline) {
   // Sample threads continue from one epoch to the next.
   return !pipeline.sample_tasks &&
@@ -82,7 +92,7 @@ double TimeOf(const Pipeline& pipeline, double steady_rate) {
 double CeilingRate(const Pipeline& pipeline, const Replay& replay) {
   const SteadyRun run = SimulateSteady(WithoutData(SteadyPart(pipeline)));
   const double most = kMostHeadroom * replay.measured;
-  return run.time > 0 ? std::min(most, run.rate() * replay.correction()) : most;
+  return run.time > 0 ? std::min(most, run.rate() * replay.correction() * replay.lift) : most;
 }
 
 Prediction Predict(const Pipeline& base, const Pipeline& changed, const Replay& replay) {
@@ -93,6 +103,9 @@ Prediction Predict(const Pipeline& base, const Pipeline& changed, const Replay& 
     return prediction;
   }
   prediction.rate = *rate;
+  const double recorded = replay.steady * replay.correction();
+  if (recorded > 0) prediction.steady = rate->estimate / recorded;
+  prediction.most = CeilingRate(changed, replay);
   const double before = TimeOf(base);
   const double after = TimeOf(changed);
   if (before > 0 && after > 0) prediction.speedup = std::clamp(before / after, 1e-3, 1000.0);

@@ -15,14 +15,21 @@ namespace penstock::analyzer {
 struct Replay {
   double measured = 0;  // samples per second, steady
   double simulated = 0;
+  // The simulated rate of the recorded setting in a run that goes on for ever, as predicted rates
+  // are simulated: they are relative to it.
+  double steady = 0;
+  // Where the loop was faster than its simulated step: how many times. Ceilings are raised by it.
+  double lift = 1;
   [[nodiscard]] double error() const { return measured > 0 ? simulated / measured - 1 : 0; }
   // Factor that brings a simulated rate to the measured scale.
   [[nodiscard]] double correction() const { return simulated > 0 ? measured / simulated : 1; }
 };
 
 struct Prediction {
-  Interval rate;          // samples per second, steady, 90 %
-  double speedup = 1;     // over the recorded setting, start-up included if it recurs
+  Interval rate;          // samples per second, steady, 90 %; as simulated until OnBase() tells it
+  double speedup = 1;     // over the recorded setting; start-up included if it recurs
+  double steady = 1;      // the same of the steady part alone
+  double most = 0;        // the steady rate if its data cost nothing; 0: not known
   std::uint64_t ram = 0;  // bytes of batches in flight and of the workers
   bool at_most = false;   // an upper bound: the interval includes no gain
   Statement refused;      // why rate and speed-up are not known; empty: they are
@@ -46,6 +53,10 @@ struct Prediction {
 //            shown to anybody come from here.
 [[nodiscard]] Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay);
 
+// The replay of a recording whose steady rate was `measured`: `whole` is all of it, predictions
+// start from `pipeline`. Cost: three simulations.
+[[nodiscard]] Replay ReplayOf(const Pipeline& whole, const Pipeline& pipeline, double measured);
+
 // Seconds that the recorded work would take: with the start-up of each epoch if the recording saw
 // epochs end, otherwise at the steady rate.
 [[nodiscard]] double TimeOf(const Pipeline& pipeline);
@@ -54,11 +65,12 @@ struct Prediction {
 [[nodiscard]] bool StartRecurs(const Pipeline& pipeline);
 
 // The steady rate on the scale of the recording if data cost nothing: steps and copies to the
-// device are left. At most kMostHeadroom times the measured rate.
+// device are left. At most kMostHeadroom times the measured rate, and for the recorded pipeline at
+// least that rate.
 [[nodiscard]] double CeilingRate(const Pipeline& pipeline, const Replay& replay);
 
 // The predicted effect of `changed`, a variation of `base`. If its rate is refused, the speed-up is
-// 1, so that no condition on a gain holds.
+// 1, so that no condition on a gain holds. Requires: replay is ReplayOf(), with `base`.
 [[nodiscard]] Prediction Predict(const Pipeline& base, const Pipeline& changed,
                                  const Replay& replay);
 

@@ -41,6 +41,9 @@ std::string GridText(const Grid& grid, Colour colour) {
     text += (good ? paint.Bold(line) : one.fits ? line : paint.Dim(line)) + "\n";
   }
   if (recorded) text += "  * as recorded\n";
+  const Statement base = Say<words::kGridBase>(
+      Give<"whole">(grid.whole_run), Give<"rate">(grid.recorded), Give<"unit">(grid.unit));
+  text += "  " + English(base) + "\n";
   if (unfit) text += "  ! " + English(Say<words::kNoRoom>()) + "\n";
   for (const LeftOut& one : grid.left_out) {
     const Statement row = Say<words::kRowLeftOut>(
@@ -92,6 +95,8 @@ std::string GridJson(const Grid& grid) {
   json.Key("ceiling").BeginObject();
   json.Field("samples_per_s", grid.ceiling);
   json.Field("source", grid.ceiling_measured ? "fixed-batch" : "simulated").EndObject();
+  json.Field("base", BaseName(grid.whole_run));
+  json.Field("recorded_samples_per_s", grid.recorded);
   WriteStatements("notes", grid.notes, json);
   json.EndObject();
   return json.text();

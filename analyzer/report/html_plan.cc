@@ -37,7 +37,7 @@ std::vector<Stair> StairsOf(const Plan& plan, Language language) {
         {"+ " + step.id, step.predicted.rate, Render(LimitAfter(step), language), "cpu"});
   }
   if (!plan.no_ceiling) {
-    stairs.push_back({Word<words::kPlanCeiling>(language), {plan.ceiling, 0, 0}, "", "gain"});
+    stairs.push_back({Render(CeilingName(plan), language), {plan.ceiling, 0, 0}, "", "gain"});
   }
   return stairs;
 }
@@ -71,8 +71,9 @@ std::string Staircase(const Plan& plan, Language language) {
                  "tick");
     y += kStairRow;
   }
-  return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
-                     std::move(drawing).Finish(), Escaped(Word<words::kPlanCaption>(language)));
+  return fmt::format(
+      "<figure>{}<figcaption>{}</figcaption></figure>\n", std::move(drawing).Finish(),
+      Escaped(Render(Say<words::kPlanCaption>(Give<"whole">(plan.whole_run)), language)));
 }
 
 std::string StepItem(const PlanStep& step, const Statement& unit, Language language) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/report.h"
 #include "analyzer/words/verdict.h"
@@ -83,7 +84,8 @@ Statement PredictionOf(const Prediction& prediction, const Diagnosis& diagnosis)
   const Prediction told = OnBase(diagnosis, prediction);
   return Say<words::kPrediction>(Give<"rate">(told.rate.estimate),
                                  Give<"unit">(RateUnit(diagnosis)), Give<"low">(told.rate.low),
-                                 Give<"high">(told.rate.high), Give<"speedup">(told.speedup));
+                                 Give<"high">(told.rate.high), Give<"speedup">(told.speedup),
+                                 Give<"whole">(diagnosis.whole_run));
 }
 
 Statement ConfidenceOf(const Diagnosis& diagnosis) {

@@ -26,7 +26,7 @@ namespace penstock::analyzer {
 [[nodiscard]] Statement RateChangeOf(const Diagnosis& diagnosis);
 // "pytorch, 2 workers, prefetch 2, batch 64; workers busy 98 %, idle 1 %"; empty without a loader.
 [[nodiscard]] Statement LoaderOf(const Diagnosis& diagnosis);
-// "412 samples/s (398..427), 1.31x over the whole run": relative to the base of the diagnosis
+// "412 samples/s (398..427), 1.31x the steady rate": relative to the base of the diagnosis
 [[nodiscard]] Statement PredictionOf(const Prediction& prediction, const Diagnosis& diagnosis);
 // "confidence 27 %; the simulation repeats the run with an error of -0.4 %"
 [[nodiscard]] Statement ConfidenceOf(const Diagnosis& diagnosis);

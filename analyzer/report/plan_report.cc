@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/statement_json.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/plan.h"
@@ -46,6 +47,10 @@ void WritePlanStep(const PlanStep& step, JsonWriter& json) {
 
 }  // namespace
 
+Statement CeilingName(const Plan& plan) {
+  return Say<words::kPlanCeiling>(Give<"copies">(plan.other_copies));
+}
+
 Statement LimitAfter(const PlanStep& step) {
   if (step.limited_by == Factor::kNone) return Say<words::kPlanThenNone>();
   return Say<words::kPlanThen>(Give<"factor">(FactorName(step.limited_by)));
@@ -66,6 +71,7 @@ std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {
   std::string text;
   if (!plan.steps.empty()) {
     text += RateLine(English(Say<words::kPlanNow>()), plan.now, 1, plan.unit);
+    text += ", " + English(Say<words::kPlanBase>(Give<"whole">(plan.whole_run)));
     if (plan.limited_by != Factor::kNone) {
       text += ", " + English(Say<words::kPlanHere>(Give<"factor">(FactorName(plan.limited_by))));
     }
@@ -91,7 +97,7 @@ std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {
   } else {
     if (!plan.no_ceiling) {
       text += fmt::format("  =   {} {}, {}\n", ShortNumber(plan.ceiling), English(plan.unit),
-                          English(Say<words::kPlanCeiling>()));
+                          English(CeilingName(plan)));
     }
     text += "  " + Wrapped(English(plan.verdict), 78, "  ") + ".\n";
   }
@@ -107,6 +113,8 @@ void WritePlan(const Plan& plan, JsonWriter& json) {
   json.BeginObject().Key("steps").BeginArray();
   for (const PlanStep& step : plan.steps) WritePlanStep(step, json);
   json.EndArray().Field("ceiling_samples_per_s", plan.no_ceiling ? 0 : plan.ceiling);
+  json.Field("ceiling_with_other_copies", !plan.no_ceiling && plan.other_copies);
+  json.Field("base", BaseName(plan.whole_run));
   json.Key("now").BeginObject();
   json.Field("samples_per_s", plan.now.estimate);
   json.Field("low", plan.now.low).Field("high", plan.now.high);

@@ -24,6 +24,8 @@ void WritePlan(const Plan& plan, JsonWriter& json);
 // The limit of the run after a step, and the cost of the step.
 [[nodiscard]] Statement LimitAfter(const PlanStep& step);
 [[nodiscard]] Statement CostOf(const PlanStep& step);
+// "the step alone"
+[[nodiscard]] Statement CeilingName(const Plan& plan);
 
 // The staircase, the steps and the experiments on a page.
 [[nodiscard]] std::string PlanHtml(const Plan& plan, Language language);

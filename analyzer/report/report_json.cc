@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "analyzer/diagnosis/base.h"
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/model/loop_use.h"
 #include "analyzer/report/function_report.h"
 #include "analyzer/report/gpu_report.h"
@@ -24,6 +26,7 @@ void WriteThroughput(const Report& report, JsonWriter& json) {
   json.Field("steady_state", diagnosis.loader ? diagnosis.loader->steady.steady
                                               : diagnosis.feed.to > diagnosis.feed.from);
   json.Field("whole_run_samples_per_s", diagnosis.whole_rate);
+  json.Field("base", BaseName(diagnosis.whole_run));
   if (diagnosis.loader) {
     const SteadyState& steady = diagnosis.loader->steady;
     json.Field("low", steady.rate.low).Field("high", steady.rate.high);
@@ -77,8 +80,11 @@ void WriteLoaderConfig(const LoaderRun& run, JsonWriter& json) {
 // Writes nothing for loaders of other processes.
 void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWriter& json) {
   const Suggestion* found = loader == 0 ? &diagnosis.loader->suggestion : nullptr;
+  bool whole_run = diagnosis.whole_run;
   for (const OtherLoader& other : diagnosis.others) {
-    if (other.loader == loader) found = &other.suggestion;
+    if (other.loader != loader) continue;
+    found = &other.suggestion;
+    whole_run = other.whole_run;
   }
   if (found == nullptr) return;
   json.Key("suggestion").BeginObject();
@@ -86,11 +92,11 @@ void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWrit
   json.Field("prefetch_factor", found->workers > 0 ? found->prefetch : 0);
   json.Field("persistent_workers", found->workers > 0 && found->persistent_workers);
   json.Field("changes", found->changes);
-  // Rates of the main loader have the same base here as in the rest of the report.
+  // Those of the other loaders are told on their own bases.
   const Prediction told = loader == 0 ? OnBase(diagnosis, found->predicted) : found->predicted;
   json.Field("samples_per_s", told.rate.estimate);
   json.Field("low", told.rate.low).Field("high", told.rate.high);
-  json.Field("speedup", told.speedup);
+  json.Field("speedup", told.speedup).Field("base", BaseName(whole_run));
   json.Field("missing", English(found->missing)).EndObject();
 }
 
@@ -153,7 +159,11 @@ void WriteVerdict(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Key("gains").BeginArray();
   for (const Gain& gain : diagnosis.gains) {
     json.BeginObject().Field("factor", FactorName(gain.factor));
-    json.Field("speedup_if_free", gain.speedup).EndObject();
+    json.Field("speedup_if_free", gain.speedup);
+    const bool simulated = diagnosis.loader.has_value();
+    json.Field("whole_run_speedup_if_free",
+               simulated ? diagnosis.loader->attribution.SpeedupOf(gain.factor) : gain.speedup);
+    json.EndObject();
   }
   json.EndArray();
   json.Field("summary", English(diagnosis.summary));
@@ -165,7 +175,8 @@ void WriteVerdict(const Diagnosis& diagnosis, JsonWriter& json) {
   if (diagnosis.loader) {
     const Attribution& attribution = diagnosis.loader->attribution;
     json.Field("runner_up", FactorName(attribution.runner_up));
-    json.Field("speedup_if_data_free", attribution.headroom);
+    json.Field("speedup_if_data_free", diagnosis.headroom());
+    json.Field("samples_per_s_if_data_free", diagnosis.ceiling);
   } else if (const Feed& feed = diagnosis.feed; feed.doubt == FeedDoubt::kNone) {
     json.Field("speedup_if_data_free", feed.headroom);
     json.Key("feed").BeginObject();
@@ -197,10 +208,12 @@ void WriteSignals(const LoaderDiagnosis& loader, JsonWriter& json) {
   json.EndObject();
 }
 
-void WritePrediction(const Prediction& prediction, JsonWriter& json) {
-  json.Field("samples_per_s", prediction.rate.estimate);
-  json.Field("low", prediction.rate.low).Field("high", prediction.rate.high);
-  json.Field("speedup", prediction.speedup);
+// Requires: `prediction` was not told yet, so that its speed-up is that of the whole run.
+void WritePrediction(const Diagnosis& diagnosis, const Prediction& prediction, JsonWriter& json) {
+  const Prediction told = OnBase(diagnosis, prediction);
+  json.Field("samples_per_s", told.rate.estimate);
+  json.Field("low", told.rate.low).Field("high", told.rate.high);
+  json.Field("speedup", told.speedup).Field("whole_run_speedup", prediction.speedup);
   if (prediction.at_most) json.Field("at_most", true);
 }
 
@@ -222,7 +235,7 @@ void WriteFinding(const Finding& finding, const Report& report, JsonWriter& json
   WriteStatement(finding.action, json);
   if (finding.predicted) {
     json.Key("predicted").BeginObject();
-    WritePrediction(OnBase(report.diagnosis, *finding.predicted), json);
+    WritePrediction(report.diagnosis, *finding.predicted, json);
     if (finding.predicted->ram > 0) json.Field("ram_bytes", finding.predicted->ram);
     json.EndObject();
   }
@@ -258,7 +271,7 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   // Suggest() tries no other device, so there is nothing to say here. Moves are in "changes".
   json.Key("move_to_gpu").BeginArray().EndArray();
   json.Key("predicted").BeginObject();
-  WritePrediction(OnBase(diagnosis, suggestion.predicted), json);
+  WritePrediction(diagnosis, suggestion.predicted, json);
   json.Field("ram_bytes", suggestion.predicted.ram);
   json.EndObject();
   json.Field("next_bottleneck", FactorName(suggestion.next_bottleneck));
@@ -276,7 +289,7 @@ void WriteTriedChanges(const Report& report, JsonWriter& json) {
   for (const TriedChange& one : report.changes) {
     json.BeginObject().Field("option", one.option);
     json.Key("predicted").BeginObject();
-    WritePrediction(OnBase(report.diagnosis, one.predicted), json);
+    WritePrediction(report.diagnosis, one.predicted, json);
     json.Field("ram_bytes", one.predicted.ram).EndObject();
     WriteStatements("notes", one.notes, json);
     json.EndObject();

@@ -50,12 +50,16 @@ std::string GainsLine(const Diagnosis& diagnosis) {
   std::string text;
   for (const Gain& gain : diagnosis.gains) {
     if (gain.speedup < 1.005) continue;
-    text += fmt::format("{}{} {}x", text.empty() ? "" : ", ", FactorName(gain.factor),
-                        TimesText(gain.speedup));
+    const bool of_whole = gain.factor == Factor::kStartup && !diagnosis.whole_run;
+    text += (text.empty() ? "" : ", ") +
+            (of_whole ? English(Say<words::kStartupOfWhole>(Give<"gain">(gain.speedup)))
+                      : fmt::format("{} {}x", FactorName(gain.factor), TimesText(gain.speedup)));
   }
   if (text.empty()) return "";
-  const Attribution& attribution = diagnosis.loader->attribution;
-  text += English(Say<words::kAllData>(Give<"headroom">(attribution.headroom)));
+  text += English(Say<words::kAllData>(
+      Give<"headroom">(diagnosis.headroom()),
+      GiveIf<"rate">(diagnosis.headroom() <= kMostTimes, diagnosis.base_rate()),
+      Give<"free">(diagnosis.ceiling), Give<"unit">(RateUnit(diagnosis))));
   return RowLabel("if free") + Wrapped(text, kTextWidth, kTextIndent) + "\n";
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/simulate/simulate.h"
 #include "analyzer/words/assumptions.h"
@@ -61,10 +62,15 @@ void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeli
       Give<"step">(scale)));
 }
 
-void CapAt(double ceiling, Interval& rate) {
+// Told on the steady part, and at most `ceiling`, which was measured.
+Prediction CappedAt(double ceiling, const Diagnosis& diagnosis, const Prediction& predicted) {
+  Prediction told = OnSteadyPart(diagnosis, predicted);
+  Interval& rate = told.rate;
+  if (rate.estimate > ceiling) told.speedup *= ceiling / rate.estimate;
   rate.estimate = std::min(rate.estimate, ceiling);
   rate.low = std::min(rate.low, ceiling);
   rate.high = std::min(std::max(rate.high, rate.estimate), 1.02 * ceiling);  // noise between runs
+  return told;
 }
 
 // The share of reading in the workers' time.
@@ -144,6 +150,12 @@ bool IsRecordedStep(const GridRequest& request, bool rebatched) {
          !request.changes.gpu_augment;
 }
 
+// Whether step and copies are the recorded ones, so that the ceiling is that of the diagnosis.
+bool IsRecordedCeiling(const GridRequest& request, bool rebatched, const LoaderFacts& facts) {
+  return IsRecordedStep(request, rebatched) && request.scale.empty() && !request.changes.any() &&
+         !(request.fixed_rate > 0) && request.pin.value_or(facts.pinned) == facts.pinned;
+}
+
 // The inputs of the simulation of each configuration.
 struct GridPlay {
   GridPlay(const Pipeline& recording, Changed asked, const Replay& replayed)
@@ -174,14 +186,21 @@ struct GridPlay {
     return one;
   }
 
-  // Sets the speed-up: of the whole run if start-up recurs, otherwise of its rate.
+  // Sets the speed-ups of the steady part and, if the start recurs, of the whole run.
   void SetSpeedup(const Setting& setting, Configuration& one) const {
-    if (recurs) {
-      const double time = TimeOf(Apply(changed.pipeline, setting, changed.facts));
-      if (time > 0) one.predicted.speedup = recorded_time / time;
-    } else if (recorded_rate > 0) {
-      one.predicted.speedup = one.predicted.rate.estimate / recorded_rate;
+    Prediction& predicted = one.predicted;
+    if (recorded_rate > 0) {
+      predicted.steady = predicted.speedup = predicted.rate.estimate / recorded_rate;
     }
+    if (!recurs) return;
+    const double time = TimeOf(Apply(changed.pipeline, setting, changed.facts));
+    if (time > 0) predicted.speedup = recorded_time / time;
+  }
+  // The pipeline with all changes, on the recorded number of workers.
+  [[nodiscard]] Pipeline AsAsked(Setting setting) const {
+    setting.workers = recorded.workers;
+    setting.prefetch = recorded.prefetch;
+    return Apply(changed.pipeline, setting, changed.facts);
   }
 
   const Pipeline& recorded;
@@ -240,8 +259,8 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   play.budget = BudgetOf(diagnosis.run.host);
   if (request.budget_ram > 0) play.budget.ram = request.budget_ram;
   grid.ceiling_measured = request.fixed_rate > 0 && IsRecordedStep(request, rebatched);
-  grid.ceiling =
-      grid.ceiling_measured ? request.fixed_rate : CeilingOnBase(diagnosis, recorded, recorded);
+  grid.whole_run = diagnosis.whole_run && !grid.ceiling_measured;
+  grid.recorded = grid.whole_run ? diagnosis.whole_rate : diagnosis.samples_rate;
   Setting setting;
   setting.step = request.step;
   setting.step_load = request.step_cores;
@@ -251,6 +270,13 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   for (const auto& [factor, scale] : request.scale) {
     if (factor == Factor::kAugment) setting.loop_transforms *= scale;
   }
+  const Pipeline as_asked = play.AsAsked(setting);
+  const bool same_step = IsRecordedCeiling(request, rebatched, loader.facts);
+  const double step_allows =
+      same_step && !diagnosis.whole_run ? diagnosis.ceiling : CeilingRate(as_asked, loader.replay);
+  grid.ceiling = grid.ceiling_measured ? request.fixed_rate
+                 : same_step           ? diagnosis.ceiling
+                                       : CeilingOnBase(diagnosis, recorded, as_asked);
   const bool same = !rebatched && IsRecorded(request, loader.facts);
   for (const int workers : request.workers) {
     for (const int prefetch : request.prefetch) {
@@ -269,22 +295,18 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
       Configuration& one = *allowed;
       one.prefetch = prefetch;
       one.batch = batch;
-      if (grid.ceiling_measured) CapAt(request.fixed_rate, one.predicted.rate);
+      one.predicted.most = step_allows;
       play.SetSpeedup(setting, one);
       one.recorded = same && workers == recorded.workers &&
                      (workers == 0 || setting.prefetch == recorded.prefetch);
-      // A measured ceiling limits the steady rate, so with it the rate is not rescaled.
-      if (diagnosis.whole_run && !grid.ceiling_measured) {
-        one.predicted = OnBase(diagnosis, one.predicted);
-      }
+      // A ceiling that was measured limits the steady rate.
+      one.predicted = grid.ceiling_measured ? CappedAt(request.fixed_rate, diagnosis, one.predicted)
+                                            : OnBase(diagnosis, one.predicted);
       grid.configurations.push_back(std::move(one));
     }
   }
   if (grid.configurations.empty() && !grid.left_out.empty()) {
     return Refuse(Say<words::kNothingLeft>(Give<"why">(grid.left_out.front().why)));
-  }
-  if (!grid.ceiling_measured && diagnosis.whole_run) {
-    grid.ceiling = diagnosis.base_rate() * loader.attribution.headroom;
   }
   return grid;
 }

@@ -53,10 +53,12 @@ struct Grid {
   std::vector<Configuration> configurations;  // one per combination, workers outermost
   std::vector<LeftOut> left_out;              // combinations missing in `configurations`
   Replay replay;
-  Statement unit;    // of the rates
-  Statements notes;  // what was assumed
-  // The rate of the program if data cost nothing, in samples per second: measured if a run with
-  // --fixed-batch was given, otherwise simulated.
+  Statement unit;          // of the rates
+  Statements notes;        // what was assumed
+  double recorded = 0;     // the rate of the recording that all rates here refer to
+  bool whole_run = false;  // it is that of the whole run, start-up included, not of the steady part
+  // The rate of the program if data cost nothing, in samples per second: measured with
+  // --fixed-batch if that was given, otherwise simulated.
   double ceiling = 0;
   bool ceiling_measured = false;
   Changes changes;  // in effect in all configurations

@@ -60,10 +60,10 @@ inline constexpr Message kGainCaption{
     "Each part is made free in a simulation of the run, one at a time: the most that work on it "
     "can gain. The parts are those of the stages; transfer is the handover of batches to the "
     "training loop, compute is the loop's own step, prefetch is uneven batches that wait for one "
-    "another, startup is starting workers.",
+    "another, startup is starting workers, and its gain is always of the whole run.",
     "在模拟中逐一让各环节零成本：即优化该环节的最大收益。环节同各阶段；transfer "
     "是把批次交接给训练循环，compute 是训练步，prefetch 是不均匀批次的互相等待，startup "
-    "是启动工作进程。"};
+    "是启动工作进程，其收益总以全程计。"};
 
 // Latencies.
 inline constexpr Message kLatencyPlot{"plot.latency", "How long one call of each stage took",

@@ -89,7 +89,11 @@ inline constexpr Message kRiskRandom{
     "改变网络所见：随机数按样本而非按批产生"};
 
 inline constexpr Message kPlanNow{"plan.now", "now", "现在"};
-inline constexpr Message kPlanCeiling{"plan.ceiling", "the step alone", "仅训练步"};
+inline constexpr Message kPlanBase{"plan.base", "[whole?of the whole run|steady]",
+                                   "[whole?全程|稳定]"};
+inline constexpr Message kPlanCeiling{"plan.ceiling",
+                                      "the step alone[copies?, with the copies that are left]",
+                                      "仅训练步[copies?（按余下的拷贝）]"};
 inline constexpr Message kPlanHere{"plan.limited", "limited by {factor:text}",
                                    "受限于 {factor:text}"};
 inline constexpr Message kPlanThen{"plan.then", "then limited by {factor:text}",
@@ -166,8 +170,10 @@ inline constexpr Message kPlanPlot{"plan.plot", "Rate after each step of the pla
 inline constexpr Message kPlanCaption{
     "plan.caption",
     "Each bar is the predicted rate with all steps up to it; lines are 90 % intervals. The last "
-    "bar is the rate if data cost nothing.",
-    "每条表示做到该步为止的预测速率，细线为 90 % 区间；最后一条为数据零成本时的速率。"};
+    "bar is the rate if data cost nothing. All rates are of the [whole?whole run, start-up "
+    "included|steady part].",
+    "每条表示做到该步为止的预测速率，细线为 90 % 区间；最后一条为数据零成本时的速率。速率均为"
+    "[whole?全程（含启动）|稳定阶段]的速率。"};
 inline constexpr Message kPlanTryTitle{"plan.try-title", "What the trace cannot tell",
                                        "跟踪无法回答的问题"};
 

@@ -59,8 +59,10 @@ inline constexpr Message kStageOfDevices{"stage.devices", "{stage:text}, {device
                                          "{stage:text}，{devices:count} 个 GPU"};
 inline constexpr Message kPrediction{
     "prediction",
-    "{rate:rate} {unit:words} ({low:rate}..{high:rate}), {speedup:times}x over the whole run",
-    "{rate:rate} {unit:words}（{low:rate} 至 {high:rate}），全程 {speedup:times} 倍"};
+    "{rate:rate} {unit:words} ({low:rate}..{high:rate}), {speedup:times}x "
+    "[whole?the rate of the whole run|the steady rate]",
+    "{rate:rate} {unit:words}（{low:rate} 至 {high:rate}），"
+    "[whole?全程速率|稳定速率]的 {speedup:times} 倍"};
 inline constexpr Message kConfidence{
     "confidence",
     "confidence {confidence:percent}[; the simulation repeats the run with an error of "
@@ -78,8 +80,13 @@ inline constexpr Message kNotClosed{
     "report.not-closed", "the recording was not closed by a collector", "录制不是由收集进程结束的"};
 
 // Lines of a terminal.
-inline constexpr Message kAllData{"report.all-data", "; all data {headroom:times}x",
-                                  "；全部数据 {headroom:times} 倍"};
+inline constexpr Message kAllData{
+    "report.all-data", "; all data {headroom:times}x[ ({rate:rate} -> {free:rate} {unit:words})]",
+    "；全部数据 {headroom:times} 倍[（{rate:rate} → {free:rate} {unit:words}）]"};
+inline constexpr Message kStartupOfWhole{"report.startup-of-whole",
+                                         "startup {gain:times}x of the "
+                                         "whole run",
+                                         "启动（全程）{gain:times} 倍"};
 inline constexpr Message kLoopWaited{"report.loop-waited", "{wait:percent} of the loop",
                                      "循环时间的 {wait:percent}"};
 inline constexpr Message kNoChange{"report.no-change", "no change suggested", "没有建议"};
@@ -105,6 +112,11 @@ inline constexpr Message kOverridesAre{"page.overrides", "Changed from outside: 
 // Lines about predicted settings and two traces.
 inline constexpr Message kNoRoom{"grid.no-room", "more memory or /dev/shm than there is room for",
                                  "内存或 /dev/shm 不足"};
+inline constexpr Message kGridBase{
+    "grid.base",
+    "rates are of the [whole?whole run, start-up included|steady part], which was recorded at "
+    "{rate:rate} {unit:words}",
+    "速率均为[whole?全程（含启动）|稳定阶段]的速率，录制值为 {rate:rate} {unit:words}"};
 inline constexpr Message kRepeats{
     "grid.repeats", "the simulation repeats the recorded run with an error of {error:%+1}",
     "模拟复现录制的运行，误差为 {error:%+1}"};
@@ -116,9 +128,9 @@ inline constexpr Message kTooFewToCompare{
 inline constexpr Message kCompared{
     "compare.ratio",
     "[significant?|No difference beyond noise: ]B runs at {ratio:.2}x of A ({low:.2}..{high:.2}), "
-    "{before:rate} -> {after:rate} {unit:words}",
+    "{before:rate} -> {after:rate} {unit:words} in the steady part",
     "[significant?|差异不超过噪声：]B 的速度为 A 的 {ratio:.2} 倍（{low:.2} 至 {high:.2}），"
-    "{before:rate} → {after:rate} {unit:words}"};
+    "稳定阶段 {before:rate} → {after:rate} {unit:words}"};
 inline constexpr Message kWaitCompared{
     "compare.wait",
     "wait {before:percent} -> {after:percent} of the loop ({points:+.0} points, {low:+.0}.."

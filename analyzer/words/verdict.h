@@ -84,9 +84,9 @@ inline constexpr Message kStartingUp{
     "verdict.starting-up",
     "Starting up holds the run back: {startup:%0} of the run passes before the first batches of "
     "its epochs; without that it would run {gain:times}x faster ({rate:rate}[ -> {free:rate}] "
-    "{unit:words})",
+    "{unit:words} of the whole run)",
     "限制在于启动：各 epoch 首批到来之前占全程的 {startup:%0}；若无启动开销，速度可达 {gain:times} "
-    "倍（{rate:rate}[ → {free:rate}] {unit:words}）"};
+    "倍（全程 {rate:rate}[ → {free:rate}] {unit:words}）"};
 inline constexpr Message kJitter{
     "verdict.jitter",
     "Jitter holds the run back: the workers are fast enough on average, but batches come unevenly "

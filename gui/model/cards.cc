@@ -106,11 +106,11 @@ class CardMaker {
     if (!analyzer::Predicts(diagnosis_)) {
       return {Say(Text::kFreeData), kNoFigure, "", Say(Text::kTooLittleToSay), Tone::kUnknown};
     }
-    const double headroom = loader().attribution.headroom;
+    const double headroom = diagnosis_.headroom();
     const double base = diagnosis_.base_rate();
     std::string line;
     if (headroom <= analyzer::kMostTimes && base > 0) {
-      line = fmt::format("{} → {} {}", ShortNumber(base), ShortNumber(base * headroom), unit_);
+      line = fmt::format("{} → {} {}", ShortNumber(base), ShortNumber(diagnosis_.ceiling), unit_);
     }
     return {Say(Text::kFreeData), GainText(headroom), "", line};
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/forecast.h"
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/words/format.h"
 
 namespace penstock::gui {

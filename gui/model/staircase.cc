@@ -140,8 +140,8 @@ Staircase StaircaseOf(const Report& report, Language language) {
     staircase.stairs.push_back(StairOf(report, i, language));
   }
   if (!plan.no_ceiling && plan.ceiling > 0) {
-    Stair ceiling{.kind = StairKind::kCeiling,
-                  .title = std::string(TextOf(Text::kPlanStepAlone, language))};
+    const Text name = plan.other_copies ? Text::kPlanStepAndCopies : Text::kPlanStepAlone;
+    Stair ceiling{.kind = StairKind::kCeiling, .title = std::string(TextOf(name, language))};
     WriteRate({plan.ceiling, 0, 0}, plan, language, ceiling);
     ceiling.times = GainText(plan.ceiling / plan.now.estimate);
     staircase.stairs.push_back(std::move(ceiling));

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/main/commands.h"
 #include "analyzer/plan/experiments.h"
 #include "analyzer/report/html_report.h"
@@ -123,7 +124,8 @@ TEST(PlanTest, TheVariablesOfMallocAreAStepWithItsFindingsGain) {
   EXPECT_EQ(malloc->cost.lines, 0);
   for (const Finding& finding : planned.findings) {
     if (finding.id != "allocator-page-faults") continue;
-    EXPECT_DOUBLE_EQ(malloc->predicted.speedup, finding.predicted->speedup);
+    EXPECT_DOUBLE_EQ(malloc->predicted.speedup,
+                     OnBase(planned.diagnosis, *finding.predicted).speedup);
   }
   ExpectAscent(planned);
   EXPECT_LE(BehindBest(planned), kBehind);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/report.h"
@@ -283,7 +284,7 @@ TEST(BaseTest, WhereStartUpCountsRatesWaitingAndSpeedupsAreOfTheWholeRun) {
   EXPECT_EQ(diagnosis.base_rate(), diagnosis.whole_rate);
   EXPECT_LT(diagnosis.whole_rate, 0.95 * diagnosis.samples_rate);
   const Prediction told = OnBase(diagnosis, diagnosis.loader->suggestion.predicted);
-  EXPECT_NEAR(told.rate.estimate / diagnosis.whole_rate, told.speedup, 0.011 * told.speedup);
+  EXPECT_NEAR(told.rate.estimate / diagnosis.whole_rate, told.speedup, 1e-9 * told.speedup);
   const std::string verdict = English(diagnosis.summary);
   EXPECT_NE(verdict.find("(" + ShortNumber(diagnosis.whole_rate) + " ->"), std::string::npos)
       << verdict;

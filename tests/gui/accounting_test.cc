@@ -11,13 +11,19 @@
 
 #include <simdjson.h>
 
+#include "analyzer/report/plan_report.h"
 #include "gui/model/cards.h"
 #include "gui/model/document.h"
 #include "gui/model/forecast.h"
 #include "gui/model/panels/selection.h"
 #include "gui/model/panels/stages.h"
+#include "gui/model/panels/whatif.h"
+#include "gui/model/staircase.h"
+#include "tests/analyzer/long_trace/long_trace.h"
+#include "tests/analyzer/synthetic.h"
 #include "tests/gui/support.h"
 #include "traces/names.h"
+#include "traces/pack.h"
 
 namespace penstock::gui {
 namespace {
@@ -118,14 +124,129 @@ TEST(AccountingTest, ASelectionOfTheWholeRunIsItsReportInEveryTraceOfTheTree) {
   EXPECT_GT(compared, 5 * Reports().size());
 }
 
-// A predicted change has the recorded rate as its base, and its speedup is the ratio of the rates.
+// Traces of the tree and made-up ones, with their reports: long and short epochs, workers that
+// start anew, a start-up that does not recur, a step as the limit, a loop without workers.
+std::vector<Read> ReportsOfAll() {
+  using analyzer::testing::Always;
+  using analyzer::testing::Synthetic;
+  std::vector<Read> all = Reports();
+  std::vector<std::pair<std::string, std::shared_ptr<const traces::Trace>>> made;
+  const auto add = [&](const char* name, const Synthetic& run) {
+    made.emplace_back(name, analyzer::testing::SyntheticTrace(run));
+  };
+  add("decode", {.costs = Always({.decode = 30, .step = 2})});
+  add("step", {.costs = Always({.read = 0.2, .decode = 1, .step = 30})});
+  add("copies", {.costs = Always({.decode = 12, .step = 3, .h2d = 4})});
+  add("no workers", {.workers = 0, .costs = Always({.decode = 12})});
+  add("slow start", {.worker_start = 900, .costs = Always({.decode = 8})});
+  add("starts anew", {.batches = 20, .epochs = 5, .worker_start = 900, .worker_stop = 300});
+  const fs::path file = fs::path(::testing::TempDir()) / "accounting_run.penstock";
+  auto out = traces::CreatePacked(file);
+  EXPECT_TRUE(out);
+  // As make_gui_traces writes it.
+  analyzer::testing::WriteLongTrace({.spans = 20'000, .workers = 2, .epoch_batches = 20}, **out);
+  EXPECT_TRUE((*out)->Finish());
+  auto opened = traces::OpenTrace(file);
+  EXPECT_TRUE(opened);
+  made.emplace_back("run", std::move(*opened));
+  for (auto& [name, trace] : made) {
+    Read read{name, trace, std::make_shared<Analysis>()};
+    read.analysis->report = analyzer::BuildReport(*trace, name);
+    all.push_back(std::move(read));
+  }
+  return all;
+}
+
+std::string OnOneLine(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    const bool space = c == ' ' || c == '\n';
+    if (!space || line.empty() || line.back() != ' ') line += space ? ' ' : c;
+  }
+  return line;
+}
+
+// The setting as it was recorded, as the grid and the sliders predict it.
+void ExpectRecordedIsPredictedAtItsRate(const Read& read) {
+  const analyzer::Diagnosis& diagnosis = read.analysis->report.diagnosis;
+  const auto answer = Ask(diagnosis, Recorded(diagnosis));
+  if (!answer) return;  // a law, or too little was seen
+  EXPECT_EQ(answer->measured, diagnosis.base_rate()) << read.file;
+  EXPECT_EQ(answer->whole_run, diagnosis.whole_run) << read.file;
+  const analyzer::Prediction& predicted = answer->chosen.predicted;
+  EXPECT_NEAR(predicted.rate.estimate / diagnosis.base_rate(), 1, 1e-9) << read.file;
+  EXPECT_NEAR(predicted.speedup, 1, 1e-9) << read.file;
+  for (const analyzer::Configuration& one : answer->curve) {
+    EXPECT_NEAR(one.predicted.rate.estimate, one.predicted.speedup * answer->measured,
+                1e-9 * one.predicted.rate.estimate)
+        << read.file << " " << one.workers;
+    if (diagnosis.whole_run) continue;
+    EXPECT_LE(one.predicted.rate.estimate, diagnosis.ceiling * (1 + 1e-9))
+        << read.file << " " << one.workers;
+  }
+}
+
+// The figures of the step alone in the text, the page, the object and the dashboard.
+void ExpectOneCeiling(const Read& read) {
+  const analyzer::Report& report = read.analysis->report;
+  const analyzer::Diagnosis& diagnosis = report.diagnosis;
+  const analyzer::Plan& plan = report.plan;
+  const std::string now = analyzer::ShortNumber(diagnosis.base_rate());
+  const std::string ceiling = analyzer::ShortNumber(diagnosis.ceiling);
+  const std::string text = OnOneLine(analyzer::ReportText(report, analyzer::Colour::kOff));
+  const std::string page = analyzer::PlanHtml(plan, Language::kEnglish);
+  if (diagnosis.headroom() <= analyzer::kMostTimes) {
+    const std::vector<Card> cards = CardsOf(report, Language::kEnglish);
+    const auto free = std::find_if(cards.begin(), cards.end(), [](const Card& card) {
+      return card.title == TextOf(Text::kFreeData, Language::kEnglish);
+    });
+    ASSERT_NE(free, cards.end()) << read.file;
+    EXPECT_EQ(free->line.rfind(now + " → " + ceiling + " ", 0), 0U) << read.file << free->line;
+    if (const auto line = text.find("; all data "); line != std::string::npos) {
+      EXPECT_NE(text.find("(" + now + " -> " + ceiling + " ", line), std::string::npos)
+          << read.file << text.substr(line, 60);
+    }
+  }
+  EXPECT_EQ(plan.now.estimate, diagnosis.base_rate()) << read.file;
+  if (plan.steps.empty() || plan.no_ceiling) return;
+  if (plan.other_copies) {
+    EXPECT_GT(plan.ceiling, diagnosis.ceiling) << read.file;
+    return;
+  }
+  EXPECT_EQ(plan.ceiling, diagnosis.ceiling) << read.file;
+  EXPECT_NE(text.find(" now " + now + " "), std::string::npos) << read.file;
+  EXPECT_NE(text.find(" = " + ceiling + " "), std::string::npos) << read.file;
+  EXPECT_NE(page.find("now: " + now), std::string::npos) << read.file;
+  EXPECT_NE(page.find("the step alone: " + ceiling), std::string::npos) << read.file;
+  const Staircase stairs = StaircaseOf(report, Language::kEnglish);
+  EXPECT_EQ(stairs.stairs.front().figure.rfind(now + " ", 0), 0U) << read.file;
+  EXPECT_EQ(stairs.stairs.back().figure.rfind(ceiling + " ", 0), 0U) << read.file;
+}
+
+TEST(AccountingTest, ThePlanTheGridAndTheGainsHaveOneBaseAndOneCeilingInEveryTrace) {
+  std::size_t planned = 0;
+  std::size_t whole = 0;
+  for (const Read& read : ReportsOfAll()) {
+    const analyzer::Report& report = read.analysis->report;
+    if (!report.diagnosis.loader || !report.diagnosis.needs.empty()) continue;
+    ExpectRecordedIsPredictedAtItsRate(read);
+    if (!report.plan.missing.empty()) continue;
+    ExpectOneCeiling(read);
+    if (!report.plan.steps.empty()) ++planned;
+    if (report.diagnosis.whole_run) ++whole;
+  }
+  EXPECT_GT(planned, 20U);
+  EXPECT_GT(whole, 1U);
+}
+
+// What is told of one change: a base, a rate and how many times as fast.
 void ExpectOneBase(const Read& read, const std::string& what,
                    const analyzer::Prediction& predicted) {
   const analyzer::Diagnosis& diagnosis = read.analysis->report.diagnosis;
   const Forecast forecast = ForecastOf(diagnosis, predicted);
   if (forecast.before <= 0) return;
   EXPECT_EQ(forecast.before, diagnosis.base_rate()) << read.file << " " << what;
-  EXPECT_NEAR(forecast.after.estimate / forecast.before / forecast.speedup, 1, 0.011)
+  EXPECT_NEAR(forecast.after.estimate / forecast.before / forecast.speedup, 1, 1e-9)
       << read.file << " " << what;
   if (forecast.effect == Effect::kGain) {
     EXPECT_GT(forecast.after.low, forecast.before) << read.file << " " << what;

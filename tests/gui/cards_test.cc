@@ -96,7 +96,7 @@ TEST(ForecastTest, OnlyWhatLiesAboveTheRunWithItsWholeIntervalIsAGain) {
   const auto effect = [&](double times, double low, double high) {
     analyzer::Prediction predicted;
     predicted.rate = {now * times, now * low, now * high};
-    predicted.speedup = times;
+    predicted.speedup = predicted.steady = times;
     return ForecastOf(diagnosis, predicted).effect;
   };
   EXPECT_EQ(effect(0.99, 0.94, 1.04), Effect::kWithinDoubt);

@@ -56,13 +56,14 @@ TEST(VerdictTest, AStepBesideManySmallPartsIsWeighedAgainstAllOfThem) {
   Report report = ReportOfVerdict({.costs = Always({.decode = 30, .step = 2})});
   analyzer::Attribution& found = report.diagnosis.loader->attribution;
   found.bottleneck = report.diagnosis.bottleneck = Factor::kCompute;
-  found.gains = {{Factor::kCompute, 1.24}, {Factor::kDecode, 1.1}};
-  found.headroom = 1.63;
+  const double base = report.diagnosis.base_rate();
+  report.diagnosis.gains = {{Factor::kCompute, 1.24}, {Factor::kDecode, 1.1}};
+  report.diagnosis.ceiling = 1.63 * base;
   const std::string english = English(analyzer::Summarise(report.diagnosis));
   ASSERT_TRUE(Has(english, "more than any one part of the data path")) << english;
   const std::string chinese = ChineseOf(report);
   EXPECT_TRUE(Has(chinese, "任一环节") && Has(chinese, "1.24") && Has(chinese, "1.63")) << chinese;
-  found.headroom = 1.1;
+  report.diagnosis.ceiling = 1.1 * base;
   EXPECT_TRUE(Has(English(analyzer::Summarise(report.diagnosis)), "not the data"));
   EXPECT_TRUE(Has(ChineseOf(report), "而非数据"));
 }

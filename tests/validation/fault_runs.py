@@ -274,7 +274,8 @@ def baseline_claims(report, knobs):
 
 
 def whatif_gains(trace, report, scenario):
-    """{arm: gain of the whole loop that `penstock whatif` predicts}, for the fixes that it has options for."""
+    """{arm: gain that `penstock whatif` predicts}, for the fixes that it has options for. It is of the steady part,
+    or of the whole loop where its start counts; what is measured is always of the whole loop."""
     whole = {**fault_cell_knobs.DEFAULTS, **scenario.knobs}
     found = {}
     for fix in scenario.fixes:

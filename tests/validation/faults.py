@@ -151,20 +151,21 @@ OF_FINDING = {
 
 
 def claims_of(report):
-    """{label: claimed speedup - 1} of what a report names: its verdict and the findings with a prediction.
+    """{label: claimed speedup of the whole run - 1} of what a report names: its verdict and the findings with a
+    prediction. What is measured is the whole loop, start-up included.
 
     Takes the largest of several claims of one label. A finding without a prediction claims 0. A finding for
     information makes no claim."""
     found = {}
     label = OF_VERDICT.get(report["verdict"]["bottleneck"])
     if label is not None:
-        speedups = {gain["factor"]: gain["speedup_if_free"] for gain in report["verdict"]["gains"]}
+        speedups = {gain["factor"]: gain["whole_run_speedup_if_free"] for gain in report["verdict"]["gains"]}
         found[label] = speedups.get(report["verdict"]["bottleneck"], 1.0) - 1
     for finding in report["findings"]:
         label = OF_FINDING.get(finding["id"])
         if label is None or finding["severity"] == "info":
             continue
-        gain = finding.get("predicted", {}).get("speedup", 1.0) - 1
+        gain = finding.get("predicted", {}).get("whole_run_speedup", 1.0) - 1
         found[label] = max(found.get(label, 0.0), gain)
     return found
 

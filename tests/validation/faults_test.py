@@ -17,8 +17,8 @@ from fault_cell_knobs import DEFAULTS
 def report(verdict="read", gains=(("read", 3.0), ("compute", 1.1)), findings=(), workers=4):
     return {
         "verdict": {"bottleneck": verdict, "wait_fraction": 0.5, "confidence": 0.8,
-                    "gains": [{"factor": name, "speedup_if_free": gain} for name, gain in gains]},
-        "findings": [{"id": name, "severity": severity, **({} if gain is None else {"predicted": {"speedup": gain}})}
+                    "gains": [{"factor": name, "whole_run_speedup_if_free": gain} for name, gain in gains]},
+        "findings": [{"id": name, "severity": severity, **({} if gain is None else {"predicted": {"whole_run_speedup": gain}})}
                      for name, severity, gain in findings],
         "replay": {"error": 0.01, "measured_samples_per_s": 100.0},
         "suggestion": {"loader": {"num_workers": workers, "prefetch_factor": 2, "persistent_workers": False}},

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/words/verdict.h"
 #include "gui/model/panels/selection.h"
 #include "traces/base/file.h"
@@ -158,8 +159,9 @@ std::string FindingsCsv(const Report& report) {
   for (const analyzer::Finding& finding : report.findings) {
     csv.Text(finding.id).Text(SeverityName(finding.severity)).Text(English(finding.seen));
     csv.Text(English(finding.action));
-    csv.Number(finding.predicted ? std::optional<double>(finding.predicted->speedup)
-                                 : std::nullopt);
+    csv.Number(finding.predicted
+                   ? std::optional(OnBase(report.diagnosis, *finding.predicted).speedup)
+                   : std::nullopt);
     csv.Number(finding.from).Number(finding.to).Text(EvidenceText(finding)).End();
   }
   return csv.Take();

@@ -97,17 +97,12 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   answer.curve = grid->configurations;
   answer.unit = grid->unit;
   answer.notes = grid->notes;
-  answer.measured = diagnosis.base_rate();
+  answer.measured = grid->recorded;
+  answer.whole_run = grid->whole_run;
   answer.budget = analyzer::BudgetOf(diagnosis.run.host).ram;
   for (const analyzer::Configuration& one : answer.curve) {
     if (one.workers == chosen.workers) answer.chosen = one;
   }
-  // The rate is that of the steady window. If the speedup is not the ratio of the rates, it is that
-  // of the whole run, and the view says so.
-  const analyzer::Prediction& predicted = answer.chosen.predicted;
-  const double ratio = answer.measured > 0 ? predicted.rate.estimate / answer.measured : 0;
-  answer.whole_run =
-      diagnosis.whole_run || (ratio > 0 && std::abs(predicted.speedup / ratio - 1) > 0.01);
   analyzer::LoaderConfig config = diagnosis.run.loader().config;
   if (config.batch_size > 0) config.batch_size = chosen.batch;
   config.pin_memory = chosen.pin;

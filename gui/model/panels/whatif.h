@@ -59,7 +59,7 @@ struct WhatIfAnswer {
   analyzer::Statement unit;                    // the unit of the rates
   analyzer::Statements notes;
   double measured = 0;     // base_rate() of the recording, the base of all predictions
-  bool whole_run = false;  // the speedup of `chosen` is that of the whole run
+  bool whole_run = false;  // all rates are of the whole run, as in Diagnosis
   double budget = 0;       // bytes, 0: not known
   std::string code;        // line to paste, "" if the loader's arguments are not known
 };

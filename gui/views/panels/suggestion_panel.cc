@@ -144,9 +144,16 @@ void DrawChanges(const Ui& ui, const Report& report, float width) {
   ImGui::Dummy({width, bottom - ImGui::GetCursorScreenPos().y});
 }
 
-// Says at the right of the heading how many gains do not fit, and names them in a tip.
-void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, ImVec2 heading,
-                   float width) {
+// The name of the part. What starting up costs is always of the whole run.
+std::string NameOfGain(const Ui& ui, const analyzer::Gain& gain, bool whole_run) {
+  const std::string name(ui.T(NameOf(gain.factor)));
+  const bool other = gain.factor == analyzer::Factor::kStartup && !whole_run;
+  return other ? ui.F(Text::kTimesWholeRun, name) : name;
+}
+
+// Says at the right of the heading how many gains have no room, and names them in a tip.
+void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, bool whole_run,
+                   ImVec2 heading, float width) {
   const ImVec2 cursor = ImGui::GetCursorScreenPos();
   const std::string text = ui.F(Text::kMoreGains, gains.size());
   const float right = heading.x + width;
@@ -157,7 +164,7 @@ void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, ImVec2 h
   ImGui::InvisibleButton("##moregains", {length, FontPixels(ui.strong)});
   std::string tip;
   for (const analyzer::Gain& gain : gains) {
-    tip += fmt::format("{}{}  {}", tip.empty() ? "" : "\n", ui.T(NameOf(gain.factor)),
+    tip += fmt::format("{}{}  {}", tip.empty() ? "" : "\n", NameOfGain(ui, gain, whole_run),
                        GainText(gain.speedup));
   }
   Tip(ui, tip);
@@ -172,6 +179,7 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   for (const analyzer::Gain& gain : report.diagnosis.gains) {
     if (gain.speedup >= 1.005 && std::isfinite(gain.speedup)) gains.push_back(gain);
   }
+  const bool whole_run = report.diagnosis.whole_run;
   const ImVec2 heading = ImGui::GetCursorScreenPos();
   Paragraph(ui, ui.strong, p.text, ui.T(Text::kIfFree), width);
   if (gains.empty()) {
@@ -180,7 +188,7 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   }
   float label = 0;
   for (const analyzer::Gain& gain : gains) {
-    label = std::max(label, TextWidth(ui.body, ui.T(NameOf(gain.factor))));
+    label = std::max(label, TextWidth(ui.body, NameOfGain(ui, gain, whole_run)));
   }
   label += ui.Px(12);
   const float pitch = ui.Px(20);
@@ -191,11 +199,12 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   // Shows as many as fit; the first ones matter most.
   const std::size_t fit = RowsThatFit(bottom - at.y, pitch, FontPixels(ui.body), gains.size());
   const std::span<const analyzer::Gain> all = gains;
-  if (fit < gains.size()) DrawMoreGains(ui, all.subspan(fit), heading, width);
+  if (fit < gains.size()) DrawMoreGains(ui, all.subspan(fit), whole_run, heading, width);
   for (const analyzer::Gain& gain : all.first(fit)) {
     const bool first = gain.factor == report.diagnosis.bottleneck;
     const float length = static_cast<float>((gain.speedup - 1) / most) * room;
-    DrawText(list, ui.body, {at.x, y}, Ink(first ? p.text : p.dim), ui.T(NameOf(gain.factor)));
+    DrawText(list, ui.body, {at.x, y}, Ink(first ? p.text : p.dim),
+             NameOfGain(ui, gain, whole_run));
     list->AddRectFilled({at.x + label, y + ui.Px(2)},
                         {at.x + label + std::max(length, ui.Px(2)), y + ui.Px(14)},
                         Ink(first ? p.accent : Mix(p.accent, p.panel, 0.55)), ui.Px(2));

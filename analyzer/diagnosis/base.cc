@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diagnosis/base.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace penstock::analyzer {
+namespace {
+
+// What free factors gain in the steady part. A part of the data path gains at most what all of it
+// does. Starting up belongs to the whole run. Empty if no steady part was simulated.
+std::vector<Gain> SteadyGains(const LoaderDiagnosis& loader, double headroom) {
+  std::vector<Gain> gains = Attribute(SteadyPart(loader.pipeline), RunPart::kSteady).gains;
+  if (gains.empty()) return gains;
+  for (Gain& gain : gains) {
+    const bool data = gain.factor != Factor::kCompute && gain.factor != Factor::kH2d;
+    if (data) gain.speedup = std::min(gain.speedup, headroom);
+  }
+  for (const Gain& gain : loader.attribution.gains) {
+    if (gain.factor == Factor::kStartup) gains.push_back(gain);
+  }
+  std::stable_sort(gains.begin(), gains.end(),
+                   [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
+  return gains;
+}
+
+Prediction ToldOn(double base, double speedup, const Prediction& predicted) {
+  const double rate = predicted.rate.estimate;
+  if (!(base > 0) || !(rate > 0)) return predicted;
+  const double scale = base * speedup / rate;
+  Prediction told = predicted;
+  told.speedup = speedup;
+  told.rate = {base * speedup, predicted.rate.low * scale, predicted.rate.high * scale};
+  return told;
+}
+
+}  // namespace
+
+double GainOf(const Diagnosis& diagnosis, Factor factor) {
+  for (const Gain& gain : diagnosis.gains) {
+    if (gain.factor == factor) return gain.speedup;
+  }
+  return 1;
+}
+
+Prediction OnSteadyPart(const Diagnosis& diagnosis, const Prediction& predicted) {
+  const double base = diagnosis.samples_rate;
+  const bool known = base > 0 && predicted.most > 0;
+  return ToldOn(base, known ? std::min(predicted.steady, predicted.most / base) : predicted.steady,
+                predicted);
+}
+
+Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted) {
+  if (!diagnosis.loader) return predicted;
+  return diagnosis.whole_run ? ToldOn(diagnosis.whole_rate, predicted.speedup, predicted)
+                             : OnSteadyPart(diagnosis, predicted);
+}
+
+double CeilingOnBase(const Diagnosis& diagnosis, const Pipeline& recorded,
+                     const Pipeline& changed) {
+  if (!diagnosis.whole_run) return CeilingRate(changed, diagnosis.loader->replay);
+  const double before = TimeOf(recorded);
+  const double after = TimeOf(WithoutData(changed));
+  const bool all_data = !(after * kMostHeadroom > before);
+  return diagnosis.base_rate() * (all_data ? kMostHeadroom : before / after);
+}
+
+void TellGains(const LoaderDiagnosis& loader, bool simulated, Diagnosis& diagnosis) {
+  diagnosis.ceiling = diagnosis.base_rate() * loader.attribution.headroom;
+  diagnosis.gains = loader.attribution.gains;
+  if (diagnosis.whole_run || !simulated) return;
+  diagnosis.ceiling = CeilingRate(loader.pipeline, loader.replay);
+  std::vector<Gain> gains = SteadyGains(loader, diagnosis.headroom());
+  if (!gains.empty()) diagnosis.gains = std::move(gains);
+}
+
+}  // namespace penstock::analyzer
