@@ -16,7 +16,7 @@ namespace penstock::analyzer {
 [[nodiscard]] Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted);
 // The same on the steady part, whatever counts.
 [[nodiscard]] Prediction OnSteadyPart(const Diagnosis& diagnosis, const Prediction& predicted);
-// The rate on the same base if the data of `changed`, a variation of `recorded`, cost nothing.
+// The rate on the same base if data cost nothing in `changed`, a variation of `recorded`.
 // Requires: diagnosis.loader.
 [[nodiscard]] double CeilingOnBase(const Diagnosis& diagnosis, const Pipeline& recorded,
                                    const Pipeline& changed);

@@ -135,8 +135,9 @@ std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
   return gains;
 }
 
-// Most batches were not seen being made, so the simulator has nothing to work with. If the loop
-// waits, its bottleneck is what the data threads do most, if they were seen, and not the step.
+// Handles a run that was not simulated, because most of its batches were not seen being made. If
+// the loop waits, the bottleneck is not the step. It is the stage in which the data threads spend
+// most time, if they were seen.
 // Returns whether that is so.
 bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note

@@ -27,7 +27,7 @@ struct Replay {
 
 struct Prediction {
   Interval rate;          // samples per second, steady, 90 %; as simulated until OnBase() tells it
-  double speedup = 1;     // over the recorded setting; start-up included if it recurs
+  double speedup = 1;     // over the recorded setting, start-up included if it recurs
   double steady = 1;      // the same of the steady part alone
   double most = 0;        // the steady rate if its data cost nothing; 0: not known
   std::uint64_t ram = 0;  // bytes of batches in flight and of the workers
