@@ -191,7 +191,18 @@ class Native:
         return texts
 
     def next(self, milliseconds):
+        if self.batch.memory:  # Ctrl-C has raised in the moment between the library's return and take()
+            return OK
         return self.lib.penstock_loader_next(self.handle, milliseconds, self._batch_pointer)
+
+    def take(self):
+        """The memory of the batch that next() has got. It belongs to the caller."""
+        memory, self.batch.memory = self.batch.memory, None
+        return memory
+
+    def drop(self):
+        """Gives back the memory of a batch that nobody has taken."""
+        self.lib.penstock_batch_release(self.take())
 
     def errors(self):
         count, text = ctypes.c_uint64(), ctypes.create_string_buffer(65536)
@@ -209,5 +220,6 @@ class Native:
             return
         self.lib.penstock_loader_interrupt(self.handle)  # so a thread that waits in next() releases the lock soon
         with self.lock:
+            self.drop()
             handle, self.handle = self.handle, None
             self.lib.penstock_loader_close(handle)

@@ -159,6 +159,7 @@ class Loader:
         native.require()
         with native.lock:
             self._give_back()
+            native.drop()
             self._iteration += 1
             epoch, position = self._plan
             if self._facts.epoch_batches > 0:
@@ -181,8 +182,9 @@ class Loader:
                 status = native.next(_PATIENCE)
                 if status == OK:
                     batch = native.batch
-                    block = self._block.from_address(batch.memory)
-                    block.memory = batch.memory
+                    memory = native.take()
+                    block = self._block.from_address(memory)
+                    block.memory = memory
                     samples = batch.samples
                     self._at = (batch.next_epoch, batch.next_position)
                     self._begun = None

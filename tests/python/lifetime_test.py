@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from support import BUILD, ROOT, WithSet, bare, delivered, descriptors, make_set, python, resident, threads  # noqa: E402
 
+from penstock._loader_library import WAITING  # noqa: E402
 from penstock.loader import Loader, LoaderError  # noqa: E402
 
 OPTIONS = {"ops": "random_resized_crop=16,flip", "output": "u8", "batch": 4, "workers": 2}
@@ -244,6 +245,39 @@ print(len(labels))
         out, error = child.communicate(timeout=60)
         self.assertEqual(("interrupted\n", "20\n", ""), (said, out, error))
         self.assertLess(took, 2)
+
+    def test_ctrl_c_right_behind_a_batch_loses_nothing(self):
+        loader = self.loader()
+        expected = delivered(loader)
+        native, lib = loader._native, loader._native.lib
+
+        class Interrupted:
+            def __getattr__(self, name):
+                return getattr(lib, name)
+
+            def penstock_loader_next(self, *arguments):
+                status = WAITING
+                while status == WAITING:
+                    status = lib.penstock_loader_next(*arguments)
+                native.lib = lib
+                raise KeyboardInterrupt
+
+        loader.set_epoch(0)
+        iterator = iter(loader)
+        got = [next(iterator)]
+        native.lib = Interrupted()
+        with self.assertRaises(KeyboardInterrupt):
+            next(iterator)
+        self.assertEqual(4, loader.state_dict()["position"])
+        got += iterator
+        self.assertEqual(expected, delivered(got))
+        loader.set_epoch(0)
+        iterator = iter(loader)
+        native.lib = Interrupted()
+        with self.assertRaises(KeyboardInterrupt):
+            next(iterator)
+        loader.set_epoch(0)
+        self.assertEqual(expected, delivered(loader))
 
     def test_an_error_of_the_loop_ends_the_threads(self):
         before = threads()
