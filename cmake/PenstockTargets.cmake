@@ -66,9 +66,11 @@ function(penstock_program name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# penstock_test(name SOURCES ... [DEPS ...] [LABELS ...] [TIMEOUT seconds])
+# penstock_test(name SOURCES ... [DEPS ...] [LABELS ...] [TIMEOUT seconds] [TOGETHER suites...])
+#
+# Each test is a process of its own; those of a suite in TOGETHER share one, and what they all need is made once.
 function(penstock_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS;TOGETHER" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE penstock_flags penstock_sanitize ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
@@ -82,7 +84,18 @@ function(penstock_test name)
   if(ARG_LABELS)  # one label: gtest_discover_tests() splits lists
     list(APPEND _properties LABELS ${ARG_LABELS})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${_properties})
+  set(_together)
+  foreach(_suite ${ARG_TOGETHER})
+    add_test(NAME ${_suite} COMMAND ${name} --gtest_filter=${_suite}.*)
+    set_tests_properties(${_suite} PROPERTIES ${_properties}
+      FAIL_REGULAR_EXPRESSION "Running 0 tests;\\[  SKIPPED \\]")
+    list(APPEND _together ${_suite}.*)
+  endforeach()
+  if(_together)
+    list(JOIN _together ":" _together)
+    set(_together TEST_FILTER -${_together})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 ${_together} PROPERTIES ${_properties})
 endfunction()
 
 # penstock_absent_test(name WHY [LABELS ...]): stands for tests that this machine cannot run, so that

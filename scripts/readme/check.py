@@ -40,6 +40,7 @@ SHORTER = (
     ("penstock sweep --ablate sets/imagenet", "penstock sweep --ablate sets/imagenet --repeats 1 --set batches=4"),
     ("penstock sweep --workers 0,2,4", "penstock sweep --workers 0,2 --repeats 1"),
     ("--prefetch 2,4 -- python", "--prefetch 2 -- python"),
+    ("penstock tune --", "penstock tune --trials 1 --pairs 3 --"),
     ("--loader train.py:88", "--loader train.py:63"),
 )
 # Files that a reader has made by then. Here these commands make a file before the first command that names it.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """record --probe: experiments inside the run measure what interventions gain, and change no result."""
 import concurrent.futures
+import functools
 import json
 import os
 import shutil
@@ -11,110 +12,147 @@ from support import PYTHON, environment, program, record, require, run, target
 from tracefile import Trace
 
 
-class Probe(unittest.TestCase):
+def at_once(function, arguments):
+    """Calls the function for each argument at the same time. The programs sleep nearly all of the time, so they hold
+    each other up less than starting one after the other would take."""
+    with concurrent.futures.ThreadPoolExecutor(len(arguments)) as pool:
+        return list(pool.map(function, arguments))
+
+
+def command(**options):
+    words = [PYTHON, target("probe.py")]
+    for name, value in options.items():
+        words += ["--" + name, str(value)]
+    return words
+
+
+def windows(trace):
+    told = [event["value"] & 255 for event in Trace(trace).events_of("probe")]
+    return [factor for factor in told if factor != 255]  # 255: no more windows follow
+
+
+class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         require("penstock-record", "penstock-export", "penstock")
+        cls.work = tempfile.mkdtemp(prefix="penstock-it-")
+        cls.addClassCleanup(shutil.rmtree, cls.work, True)
 
-    def setUp(self):
-        self.work = tempfile.mkdtemp(prefix="penstock-it-")
-        self.addCleanup(shutil.rmtree, self.work, True)
-        self.output = os.path.join(self.work, "t.penstock")
+    @classmethod
+    def probed(cls, trace, window, **options):
+        """The outcome of a run whose experiments have windows of this length."""
+        return run(record(trace, command(**options), "--probe-window", window), environment(), timeout=120)
 
-    def command(self, **options):
-        words = [PYTHON, target("probe.py")]
-        for name, value in options.items():
-            words += ["--" + name, str(value)]
-        return words
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.work, name + ".penstock")
 
-    def probed(self, window, **options):
-        outcome = run(record(self.output, self.command(**options), "--probe-window", window), environment(),
-                      timeout=120)  # fmt: skip
-        self.assertNotIn("Error", outcome.stderr)
-        return outcome
-
-    def report(self):
-        outcome = run([program("penstock"), "report", "--json", self.output])
+    def report(self, trace):
+        outcome = run([program("penstock"), "report", "--json", trace])
         self.assertEqual(outcome.status, 0, repr(outcome))
         return json.loads(outcome.stdout)
 
-    def windows(self):
-        told = [event["value"] & 255 for event in Trace(self.output).events_of("probe")]
-        return [factor for factor in told if factor != 255]  # 255: no more windows follow
 
-    def test_results_order_random_numbers_and_status_stay(self):
-        for workers in (0, 2):
-            with self.subTest(workers=workers):
-                options = dict(workers=workers, samples=400, batches=800, sample=0.5, step=2, status=3)
-                alone = run(self.command(**options))
-                traced = self.probed("100ms", **options)
-                self.assertEqual((alone.status, alone.stdout), (traced.status, traced.stdout))
-                self.assertEqual(traced.status, 3)
-                windows = self.windows()
-                self.assertGreater(len(windows), 8)
-                self.assertIn(0, windows, "plain ones come between")
-                self.assertGreater(len(set(windows)), 3, windows)
-                self.assertLess(max(windows), 7)
+class Gains(Case):
+    """What halving a cost gains in runs of its own lies in the interval that one run measured."""
 
-    def rate(self, options):
-        outcome = run(self.command(seconds=4, **options), environment())
+    WORKER = dict(workers=1, sample=3, collate=12, step=6)
+    STEP = dict(workers=2, sample=3, collate=6, step=20)
+    INLINE = dict(workers=0, sample=2, collate=6, step=8)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        recorded = (cls.WORKER, cls.STEP, cls.INLINE)
+        cls.traces = [cls.path("gains%d" % costs["workers"]) for costs in recorded]
+        cls.outcomes = at_once(lambda one: cls.probed(one[0], "800ms", seconds=35, **one[1]),
+                               list(zip(cls.traces, recorded)))  # fmt: skip
+
+    def rate(self, costs):
+        outcome = run(command(seconds=4, **costs), environment())
         return float(outcome.stderr.split("rate ")[1].split()[0])
 
-    def gain_of(self, costs, option):
-        """The gain of halving a cost. Both runs take place at the same time, so other programs slow them down alike."""
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            now, halved = pool.map(self.rate, (costs, {**costs, option: costs[option] / 2}))
-        return halved / now
-
-    def check_gains(self, **costs):
-        """Checks that the gain of halving each cost, measured by separate runs, lies in the interval that one run
-        measured, give or take eight points. Returns the gains that were measured: on a noisy machine some are not
-        known, with the reason."""
-        self.probed("800ms", seconds=35, **costs)
-        probe = self.report()["probe"]
+    def check_gains(self, costs):
+        """Checks the intervals, give or take eight points. Returns the gains that were measured: on a noisy machine
+        some are not known, with the reason."""
+        for outcome in self.outcomes:
+            self.assertEqual(outcome.status, 0, repr(outcome))
+            self.assertNotIn("Error", outcome.stderr)
+        probe = self.report(self.path("gains%d" % costs["workers"]))["probe"]
         found = {factor["factor"]: factor for factor in probe["factors"]}
-        for factor, option in (("augment", "sample"), ("collate", "collate"), ("compute", "step")):
+        options = {"augment": "sample", "collate": "collate", "compute": "step"}
+        # At the same time: what else the machine does slows all of them down alike.
+        halves = [{**costs, option: costs[option] / 2} for option in options.values()]
+        now, *halved = at_once(self.rate, [costs, *halves])
+        for factor, rate in zip(options, halved):
             self.assertGreaterEqual(found[factor]["windows"], 3)
             if "low" not in found[factor]:
                 self.assertTrue(found[factor].get("unknown") or probe.get("missing"), probe)
                 continue
-            gain = self.gain_of(costs, option)
-            self.assertLess(found[factor]["low"] - 0.08, gain, (factor, probe))
-            self.assertGreater(found[factor]["high"] + 0.08, gain, (factor, probe))
-        return {factor: found[factor]["measured"] for factor in found if "low" in found[factor]}
+            self.assertLess(found[factor]["low"] - 0.08, rate / now, (factor, probe))
+            self.assertGreater(found[factor]["high"] + 0.08, rate / now, (factor, probe))
+        measured = {factor: found[factor]["measured"] for factor in found if "low" in found[factor]}
+        print("    measured %s" % {factor: round(gain, 3) for factor, gain in measured.items()}, flush=True)
+        return measured
 
     def test_gains_are_those_of_interventions_where_the_worker_is_the_limit(self):
-        found = self.check_gains(workers=1, sample=3, collate=12, step=6)
+        found = self.check_gains(self.WORKER)
         self.assertGreater(found.get("collate", 2), 1.2)
         self.assertGreater(found.get("augment", 2), 1.2)
         self.assertLess(found.get("compute", 1), 1.1)
 
     def test_gains_are_those_of_interventions_where_the_step_is_the_limit(self):
-        found = self.check_gains(workers=2, sample=3, collate=6, step=20)
+        found = self.check_gains(self.STEP)
         self.assertGreater(found.get("compute", 2), 1.4)
         self.assertLess(found.get("augment", 1), 1.1)
 
     def test_gains_are_those_of_interventions_without_workers(self):
-        found = self.check_gains(workers=0, sample=2, collate=6, step=8)
+        found = self.check_gains(self.INLINE)
         self.assertGreater(min(found.get(factor, 2) for factor in ("augment", "collate", "compute")), 1.08)
 
-    def test_a_loader_with_a_timeout_ends_them(self):
-        outcome = self.probed("100ms", workers=1, timeout=30, seconds=3, sample=1, step=2)
+
+class Probe(Case):
+    def test_results_order_random_numbers_and_status_stay(self):
+        kinds = [dict(workers=workers, samples=400, batches=800, sample=0.5, step=2, status=3) for workers in (0, 2)]
+        traces = [self.path("results%d" % options["workers"]) for options in kinds]
+        outcomes = at_once(lambda start: start(), [
+            *(functools.partial(run, command(**options)) for options in kinds),
+            *(functools.partial(self.probed, trace, "100ms", **options) for trace, options in zip(traces, kinds))])
+        for alone, traced, trace in zip(outcomes[:2], outcomes[2:], traces):
+            with self.subTest(trace=trace):
+                self.assertEqual((alone.status, alone.stdout), (traced.status, traced.stdout))
+                self.assertEqual(traced.status, 3)
+                self.assertNotIn("Error", traced.stderr)
+                found = windows(trace)
+                self.assertGreater(len(found), 8)
+                self.assertIn(0, found, "plain ones come between")
+                self.assertGreater(len(set(found)), 3, found)
+                self.assertLess(max(found), 7)
+
+    def ended(self, window, **options):
+        """The trace of a run that ends well."""
+        trace = self.path("ended")
+        outcome = self.probed(trace, window, **options)
         self.assertEqual(outcome.status, 0, repr(outcome))
-        self.assertEqual(self.windows(), [])
-        self.assertIn("timeout", self.report()["probe"]["missing"])
+        self.assertNotIn("Error", outcome.stderr)
+        return trace
+
+    def test_a_loader_with_a_timeout_ends_them(self):
+        trace = self.ended("100ms", workers=1, timeout=30, seconds=3, sample=1, step=2)
+        self.assertEqual(windows(trace), [])
+        self.assertIn("timeout", self.report(trace)["probe"]["missing"])
 
     def test_batches_that_take_longer_than_a_window_are_not_slowed_down(self):
-        outcome = self.probed("200ms", workers=1, seconds=6, sample=100, step=2)
-        self.assertEqual(outcome.status, 0, repr(outcome))
-        self.assertGreater(len(Trace(self.output).of("fetch")), 10)
-        self.assertIn("too little", self.report()["probe"]["missing"])
+        trace = self.ended("200ms", workers=1, seconds=6, sample=100, step=2)
+        self.assertGreater(len(Trace(trace).of("fetch")), 10)
+        self.assertIn("too little", self.report(trace)["probe"]["missing"])
 
     def test_a_run_without_the_option_has_none(self):
-        outcome = run(record(self.output, self.command(batches=200, sample=1, step=2)), environment())
+        trace = self.path("none")
+        outcome = run(record(trace, command(batches=200, sample=1, step=2)), environment())
         self.assertEqual(outcome.status, 0, repr(outcome))
-        self.assertEqual(self.windows(), [])
-        self.assertNotIn("probe", self.report())
+        self.assertEqual(windows(trace), [])
+        self.assertNotIn("probe", self.report(trace))
 
 
 if __name__ == "__main__":
