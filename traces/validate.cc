@@ -18,7 +18,7 @@
 namespace penstock::traces {
 namespace {
 
-// Says which ids of a trace have no text. Looks up each id once.
+// Says which ids of a trace have no text. Remembers the answer for ids below kMostIds.
 class Texts {
  public:
   explicit Texts(const Trace& trace) : trace_(trace) {}
@@ -35,7 +35,7 @@ class Texts {
  private:
   static constexpr std::uint32_t kMostIds = 1u << 28;  // a forged id must not cost memory
 
-  // Whether a text is the substitute for one that never came: FORMAT.md, "Texts".
+  // Whether the text of `id` is empty, or stands for one that never came: FORMAT.md, "Texts".
   [[nodiscard]] bool IsMissing(StringId id) const {
     const std::string_view text = trace_.String(id);
     if (text.empty()) return true;
@@ -47,7 +47,7 @@ class Texts {
   std::vector<std::uint8_t> known_;  // 0: not looked up yet
 };
 
-// Bytes in the reads that the agent's hooks wrote for one process.
+// Bytes in the read spans that the agent's hooks wrote for one process.
 struct Delivered {
   std::uint64_t files = 0;
   std::uint64_t sockets = 0;
@@ -134,7 +134,8 @@ void BalanceAll(const Trace& trace, const std::vector<Delivered>& delivered,
     const std::string& text = lost->second;
     std::from_chars(text.data(), text.data() + text.size(), report.lost_elsewhere.value);
   }
-  // Bytes cannot be compared in a damaged trace. The damage is reported elsewhere.
+  // Bytes can be compared only in a whole trace: undamaged, finished, and with its beginning. The
+  // losses are reported elsewhere.
   const Losses& l = report.losses;
   const bool whole = l.damaged_records == 0 && l.damaged_chunks == 0 && !l.truncated &&
                      !l.unsealed && facts.find("record.keep_ns") == facts.end();

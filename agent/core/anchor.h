@@ -10,7 +10,7 @@
 namespace penstock::agent {
 
 // The kernel's clock in nanoseconds, even if a preloaded library tells another time.
-// CLOCK_MONOTONIC is that of the recording's time namespace.
+// CLOCK_MONOTONIC is converted to the time namespace of the process that made the recording.
 uint64_t ClockNs(clockid_t clock);
 
 // Reads ticks, monotonic clock and wall clock together.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the bytes that the hooks saw with those that the kernel counted at the same moment,
-// where no collector does so from outside. Threads: any; nobody waits.
+// If there is no collector, which would do it from outside: compares the bytes that the hooks saw
+// with the bytes that the kernel counted up to the same moment. Threads: any; nobody waits.
 #pragma once
 
 #include <stdint.h>
@@ -13,13 +13,14 @@ namespace penstock::agent {
 // Returns rchar of /proc/self/io, 0 if it cannot be read.
 uint64_t KernelReadBytes();
 
-// Moves what was counted without a slot (before there was one, and by threads that did not see it
-// yet) into the slot.
+// Moves bytes that were counted outside the slot into it: those from before the process had a slot,
+// and those of threads that did not see it yet.
 void FoldLocals(wire::ProcessSlot* slot);
 
-// Starts from the pair (rchar_last, hooked_last) that the slot holds.
+// Makes Audit() go on from rchar_last and hooked_last, as they stand in the slot.
 void StartAudit();
-// Compares, and brings that pair up to date.
+// Adds to rchar_last what the kernel counted since the last call, and to hooked_last what the hooks
+// counted. Leaves out an interval in which a child was reaped; joins a short one to the next.
 void Audit();
 
 }  // namespace penstock::agent

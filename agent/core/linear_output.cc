@@ -16,7 +16,7 @@ constexpr uint32_t kGrowChunks = 64;
 
 char g_beside[4200] = {};   // name to which the run moves if its file is lost
 long g_user = -1;           // the user who owns the file
-uint32_t g_relocating = 0;  // a thread is moving the run there
+uint32_t g_relocating = 0;  // 1: a thread is moving the run to g_beside
 
 }  // namespace
 

@@ -17,7 +17,8 @@
 namespace penstock::agent {
 namespace {
 
-// Self(), for a caller that has one record to write: counts it as dropped where there is no state.
+// Self(), for a caller with one record to write. Counts the record as dropped if this process has
+// no slot.
 inline ThreadState* SelfOrCount() {
   ThreadState* s = Self();
   if (s == nullptr && g_without_slot) {
@@ -26,7 +27,7 @@ inline ThreadState* SelfOrCount() {
   return s;
 }
 
-// Put(), unless the recording has ended meanwhile: then counts the record as dropped.
+// Calls Put(), or counts the record as dropped if the recording has ended meanwhile.
 __attribute__((always_inline)) inline void PutOrCount(const BusyScope& busy, const Context& context,
                                                       const RecordFields& fields) {
   if (__builtin_expect(!busy, 0)) {
@@ -67,7 +68,7 @@ uint64_t Now() {
   }
 #endif
   if (__builtin_expect(sys::IsShut(), 0)) {
-    return 0;  // either clock may end the program now; nobody uses this time
+    return 0;  // a clock's system call may end the program now; nobody uses this time
   }
   struct timespec t;
   g_clock_gettime(CLOCK_MONOTONIC, &t);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kHostDigits = 8;  // of the boot id
 
-// Completes "PID-SECONDS.NANOSECONDS@BOOT". The boot id is needed since srun passes the environment
-// of one host to others, whose processes are no part of this recording even if they see its file.
+// Appends "@BOOT" to "PID-SECONDS.NANOSECONDS". srun passes one host's environment to other hosts.
+// Their processes are no part of this recording, even if they see its file; the boot id tells.
 void AddBoot(Text& run) {
   char boot[64];
   const size_t n = sys::ReadFile("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
@@ -48,8 +48,8 @@ void NameAfterProgram(Text& name) {
       .Add(".penstock");
 }
 
-// Writes the folder that `name` is relative to, with a slash; nothing for an absolute path. False
-// if there is none, or it does not fit.
+// Writes the working folder and a slash if `name` is relative, else nothing. False if the folder
+// cannot be found or does not fit.
 bool AddFolder(const char* name, Text& path) {
   path.Add("");
   if (name[0] == '/') {
@@ -63,8 +63,8 @@ bool AddFolder(const char* name, Text& path) {
   return !path.cut;
 }
 
-// Appends the first `size` bytes of `folder`, escaped so that ExpandOutput() gives them back as
-// they are, except for {rank} and {host}, which it would still fill in.
+// Appends the first `size` bytes of `folder` with each % doubled, so that ExpandOutput() restores
+// them. {rank} and {host} cannot be escaped: ExpandOutput() fills them in.
 void AddEscaped(const char* folder, size_t size, Text& to) {
   to.Add("");
   for (size_t i = 0; i < size; ++i) {
@@ -152,7 +152,7 @@ void NameRun(const Environment& environment) {
     return;
   }
   if (env.rank < 0 && names_rank) {
-    static char left[sizeof g_config.out];  // the constructor runs once
+    static char left[sizeof g_config.out];  // static: the agent's constructor calls this once
     Text name{left, sizeof left};
     AddEscaped(path.data, folder, name);
     name.Add(out);

@@ -14,12 +14,13 @@
 namespace penstock::agent {
 namespace {
 
-// How long the segment of a killed run is kept, in seconds, as long as the collector's rings.
+// For how many seconds the segment of a killed run is kept; the same as for the collector's rings.
 constexpr int64_t kRecoverable = 6 * 3600;
-// If there are many segments, they are kept for so many seconds: a new one may not be attached yet.
+// While more than kMostLeft are left, each is kept for only this many seconds: a new one may not be
+// attached yet.
 constexpr int64_t kYoung = 10;
-constexpr uint32_t kMostLeft = 64;  // more than these are many
-constexpr int kAtOnce = 16;         // removed by one start
+constexpr uint32_t kMostLeft = 64;
+constexpr int kAtOnce = 16;  // looked at by one call of RemoveStaleSegments()
 
 uint32_t EffectiveUser() {
   return static_cast<uint32_t>(sys::Call(SYS_geteuid));
@@ -35,13 +36,14 @@ bool IsOurs(const struct shmid_ds& info) {
   return info.shm_perm.uid == user && info.shm_perm.cuid == user && (info.shm_perm.mode & 077) == 0;
 }
 
-// A segment that nobody has attached any longer.
+// A segment that nobody has attached now.
 struct Left {
   int64_t since;  // seconds
   int id;         // -1: there is none
 };
 
-// The oldest of those that were left after `last`. Adds their number to `*count`.
+// Returns the oldest segment that was left later than `last`. Adds the number of all segments left
+// later than `last` to `*count`.
 Left OldestLeft(Left last, uint32_t* count) {
   struct shmid_ds info = {};
   long highest = 0;
@@ -127,7 +129,7 @@ uint64_t Attachments(int id) {
 void RemoveStaleSegments() {
   struct timespec now = {};
   sys::Call(SYS_clock_gettime, CLOCK_REALTIME, sys::Pointer(&now));
-  // Starts with the oldest. A host has 4,096 segments for everybody.
+  // Starts with the oldest. All users of a host share a limit of segments (4,096 by default).
   Left last = {0, -1};
   for (int round = 0; round < kAtOnce; ++round) {
     uint32_t count = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a descriptor comes to lead to the copy of a data file that the collector has made in a folder
-// of its own (record --stage). The program's open still opens the original, so names, permissions
-// and errors are those of the original. Its device, inode, size and times are the name of the copy,
-// so a stale copy is never found.
-// Threads: any.
+// Makes a descriptor that the program opened lead to a copy of the file. The collector has made the
+// copy in the run's stage folder (record --stage). The program's open still opens the original, so
+// the path, the permission check and errors are those of the original. Its device, inode, size and
+// times are the name of the copy, so a stale copy is never found. Threads: any.
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +12,8 @@
 
 namespace penstock::agent {
 
-// Whether `flags` open a file only for reading, in a way for which a copy is as good.
+// Whether a copy serves as well as the original if the file is opened with `flags`: for reading
+// only, and with no flag that needs the original.
 bool MayUseCopy(int flags);
 bool MayUseCopy(const char* stdio_mode);
 

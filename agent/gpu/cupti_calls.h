@@ -16,20 +16,20 @@ inline constexpr uint32_t kRecordedKinds[] = {kMemcpy,     kMemset,          kCo
                                               kRuntime,    kDriver};
 
 inline constexpr uint16_t kRuntimeCalls[] = {
-    25,  27,  26,  152, 153,            // cudaMallocHost, HostAlloc, FreeHost, HostRegister, Un-
+    25,  27,  26,  152, 153,  // cudaMallocHost, HostAlloc, FreeHost, HostRegister, HostUnregister
     20,  22,  373, 374, 375, 376,       // cudaMalloc, cudaFree, ...Async
     31,  32,  39,  41,  44,  144, 145,  // cudaMemcpy, 2D, ToSymbol, Async, 2DAsync, 3D, 3DAsync
-    225, 228, 246, 160, 161,            // ..._ptsz, cudaMemcpyPeer, ...Async
+    225, 228, 246, 160, 161,            // cudaMemcpyAsync_ptsz, 2D, 3D, cudaMemcpyPeer, PeerAsync
     215, 216, 223, 245, 233,            // cudaMemcpy_ptds, 2D, ToSymbol, 3D, cudaMemset_ptds
     482, 483, 509, 510,                 // cudaMemcpyBatchAsync
     49,  51,  235, 252, 253, 449, 450,  // cudaMemset, cudaMemPrefetchAsync
     131, 239, 137, 165,                 // cudaStreamSynchronize, Event-, Device-
-    211, 214, 430, 431, 269, 270, 505, 506,  // cudaLaunchKernel, ExC, Cooperative, CUDA 13's own
+    211, 214, 430, 431, 269, 270, 505, 506,  // cudaLaunchKernel, ExC, Cooperative, of CUDA 13
     311, 312,                                // cudaGraphLaunch
 };
 
-// For programs that use the driver directly (Triton, JAX). Driver calls that the runtime makes
-// inside a call of its own have that call's correlation and are dropped.
+// For programs that use the driver directly (Triton, JAX). If a call of the runtime makes a driver
+// call, both have the same correlation, and AddCall() keeps only the runtime's call.
 inline constexpr uint16_t kDriverCalls[] = {
     39,  294, 379,                           // cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister
     276, 277, 278, 279, 305, 306,            // cuMemcpyHtoD, Async, DtoH, Async, cuMemcpy, Async

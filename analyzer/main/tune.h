@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a program as it is and with other settings, in turns, until it is known which settings gain.
+// Runs a program as it is and with other settings, in turns, until it is known which settings gain
+// or a limit is reached.
 // The caller supplies the function that runs the program. Not thread-safe.
 #pragma once
 
@@ -25,16 +26,17 @@ struct TuneRun {
 };
 
 // Runs the program under `setting` and returns its trace and losses.
-// Errors: those of the run. If the program as it is fails, tuning ends, unless something was
-//         measured before. A setting that fails is not tried again.
+// Errors: those of the run. A failure of the program as it is ends tuning: with the error if it
+//         is the first run, else with a result from the runs so far. A setting that fails is not
+//         tried again.
 using TuneRunner = std::function<Result<TuneRun>(const TuneSetting& setting)>;
 
 enum class LossParity {
   kNotPrinted,
-  kSame,    // the first losses of both are the same
+  kSame,    // the first losses of the arm taken and of the program as it is are the same
   kDiffer,  // they differ, while runs of the program as it is agree
   kVary,    // runs of the program as it is differ too, so nothing follows
-  kAlone,   // they differ, and the program as it is ran only once
+  kAlone,   // they differ, and only one run of the program as it is printed losses
 };
 
 struct TuneTrial {
@@ -54,8 +56,9 @@ struct TuneArm {
 };
 
 struct TuneResult {
-  TuneVerdict verdict = TuneVerdict::kNotEnough;  // on the arm taken, or on all if none is
-  std::string why;                                // kNotEnough: what is lacking
+  // On the arm taken; if none is taken, on all arms together.
+  TuneVerdict verdict = TuneVerdict::kNotEnough;
+  std::string why;  // kNotEnough: what is lacking
   std::string unit = "samples/s";
   bool whole_run = false;  // rates are of whole runs, because the start of epochs counts
   std::vector<TuneArm> arms;
@@ -72,9 +75,11 @@ struct TuneResult {
 struct TuneOptions {
   std::size_t candidates = 3;  // settings to try, at most
   RaceOptions race;
-  std::string loader;      // to change; "": all, by the one that the loop waits for most
-  double budget_ram = 0;   // bytes; 0: that of the machine
-  double budget_time = 0;  // seconds of wall time; 0: no limit
+  // The line that makes the loader to change, "train.py:88"; "": all loaders are changed, as suits
+  // the one that the training loop waits for most.
+  std::string loader;
+  double budget_ram = 0;                                     // bytes; 0: that of the machine
+  double budget_time = 0;                                    // seconds of wall time; 0: no limit
   std::function<double()> now = [] { return 0.0; };          // seconds, monotonic
   std::function<bool()> interrupted = [] { return false; };  // the user wants to stop
   std::function<void(const TuneTrial&, const TuneSetting&, const std::string& unit)> on_trial =

@@ -21,13 +21,15 @@ enum class PlanDetail { kSteps, kAll };  // kSteps: without notes of steps and w
 [[nodiscard]] std::string PlanJson(const Plan& plan);
 void WritePlan(const Plan& plan, JsonWriter& json);
 
-// The limit of the run after a step, and the cost of the step.
+// What limits the run after a step; what the run needs after it (RAM, workers), and what the step
+// alone takes (disk, lines of code).
 [[nodiscard]] Statement LimitAfter(const PlanStep& step);
 [[nodiscard]] Statement CostOf(const PlanStep& step);
-// "the step alone"
+// What to call Plan::ceiling: "the step alone", where "step" is the training step.
 [[nodiscard]] Statement CeilingName(const Plan& plan);
 
-// The staircase, the steps and the experiments on a page.
+// A part of an HTML page: a chart with one bar for each step on top of those before, the list of
+// steps, and the experiments.
 [[nodiscard]] std::string PlanHtml(const Plan& plan, Language language);
 
 }  // namespace penstock::analyzer

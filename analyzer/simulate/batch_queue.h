@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queues of batches in one array. A batch is in at most one of them at a time. Values.
+// First-in, first-out queues of batches. All share one array of links, so a batch is in at most one
+// of them at a time. Plain data.
 #pragma once
 
 #include <cstddef>

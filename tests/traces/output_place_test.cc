@@ -46,7 +46,7 @@ TEST(OutputPlaceTest, WhatCannotBeReadIsKept) {
   bool replaced = true;
   Result<OutputPlace> place = Fail(ErrorKind::kOutput, "");
   {
-    const NoDescriptors none;  // no EXPECT here: the checks of a sanitizer need a descriptor
+    const NoDescriptors none;  // no EXPECT here: under a sanitizer it needs a descriptor
     there = LookAtName(path);
     replaced = MayBeReplaced(path, true);
     place = PlaceFor(path, true, true);

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores: who named the fix that gained most, what was claimed for that fix, and what the suggestion gives
-away. Pure functions.
+"""Scores: which methods named the fix that gains most, how far the claim for the label that we named is off, and how
+much slower the suggestion is than the best setting.
 
-A scenario's truth is measured: a label gains what its best fix gains, and the label that gains most is the
-true one.
+A label is the part that a fix changes ("read", "workers"). Its gain is the measured gain of its best fix. The true
+label of a scenario is the one with the largest gain, "none" if that is less than 5 %.
 """
 import collections
 
@@ -12,8 +12,9 @@ import figures
 
 OURS = "penstock"
 
-# The judgement of one scenario: the true label, the named labels in order, whether the first of them is
-# right, whether one of the first two is right, and the gains.
+# The judgement of one scenario. truth: the true label; gains: {label: gain}; ranked: the labels that we named, in
+# order; right, among: whether the first, one of the first two, is right; claimed, real: gain of the first as claimed
+# and as measured; wait, confidence, replay: from the report.
 Judged = collections.namedtuple("Judged", "scenario truth gains ranked right among claimed real wait confidence replay")
 
 
@@ -50,10 +51,10 @@ class Scores:
 
     def __init__(self):
         self.judged = []
-        self.named = collections.defaultdict(list)  # method -> [(severity, healthy, right, alarm, claimed, real)]
+        self.named = collections.defaultdict(list)  # method -> [(severity, healthy, right, alarm, gain, best gain)]
         self.confusion = collections.Counter()  # (truth, what we named)
         self.gain_errors = []  # (1 + claimed) / (1 + measured) - 1 of the label that we named
-        self.whatif = collections.defaultdict(list)  # label of a fix -> the same error of each prediction by whatif
+        self.whatif = collections.defaultdict(list)  # what a fix does -> the same error of each prediction by whatif
         self.signs = []  # for each such prediction: whether it and the measurement agree about a gain of 5 %
         self.regrets = collections.defaultdict(list)  # method -> (regret, honest regret or None)
         self.repeats = []
@@ -110,8 +111,8 @@ class Scores:
                                        is_alarm(label, gains), max(0.0, gains.get(label, 0.0)), best))  # fmt: skip
 
     def add_regrets(self, scenario, repeats):
-        """Regrets among what a user can set: the scenario as it is, its fixes of workers, depth and start, and the
-        suggestion."""
+        """Adds the regret of the suggestion and of changing nothing. They are compared with each other and with the
+        fixes that change only workers, prefetch and persistent."""
         settings = {"base", "suggested", *(fix.what for fix in scenario.fixes
                                            if set(fix.knobs) <= {"workers", "prefetch", "persistent"})}  # fmt: skip
         known = {arm: rates for arm, rates in repeats.items() if arm in settings}
@@ -128,7 +129,7 @@ class Scores:
         return figures.mean(naive), figures.mean(honest) if honest else None
 
     def judged_regret(self, method):
-        """The regret that the goal is about: the honest regret, or the plain one if there is none."""
+        """The regret that is compared with REGRET_GOAL: the honest regret, or the plain one if there is none."""
         naive, honest = self.regret(method)
         return naive if honest is None else honest
 
@@ -152,8 +153,8 @@ class Scores:
 
 
 def macro_f1(judged):
-    """Macro F1: the mean over the true labels of 2 right / (cases with that truth + cases named so). A tie that counts
-    as right counts as named by its truth."""
+    """Macro F1: the mean over the true labels L of 2 * (right cases of L) / (cases whose truth is L + cases named L).
+    If another label was named but counts as right (a tie), the case counts as if the truth had been named."""
     truths = collections.Counter(one.truth for one in judged)
     named = collections.Counter(one.truth if one.right else one.ranked[0] for one in judged)
     right = collections.Counter(one.truth for one in judged if one.right)

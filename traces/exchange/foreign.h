@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collects what an importer finds in another tool's file and makes a trace of it: processes,
-// threads and streams by their names in that file, and the batches' way from the ranges that
-// PyTorch's profiler writes. Not thread-safe.
+// Collects what an importer finds in another tool's file, and makes a trace of it. Processes,
+// threads and streams are known by their names in that file. Waits and deliveries come from the
+// ranges that PyTorch's profiler writes. Not thread-safe.
 #pragma once
 
 #include <compare>
@@ -34,21 +34,22 @@ class Foreign {
 
   // The thread that the file calls (pid, tid). These may be numbers or names.
   [[nodiscard]] ThreadId Thread(std::string_view pid, std::string_view tid);
-  // The stream of a device. It belongs to process `pid`. "": to the process that called the device
-  // most (Calls), or to the first process if none did.
+  // The stream of a device, as a thread of process `pid`. If `pid` is "", Finish() gives it to the
+  // process of the thread with the most Calls(), or to the first process if there were no calls.
   [[nodiscard]] ThreadId Lane(std::uint32_t device, std::uint32_t stream,
                               std::string_view pid = "");
   void NameProcess(std::string_view pid, std::string_view name);
   void NameThread(std::string_view pid, std::string_view tid, std::string_view name);
   // The info of a process, which the caller may complete.
   [[nodiscard]] ProcessInfo& Process(std::string_view pid);
-  // Adds the spans of thread (pid, tid) to thread (pid, of). In the file, `tid` is a second track
+  // Lets Thread(pid, tid) return thread (pid, of) from now on: in the file, `tid` is a second track
   // of thread `of`.
   void Alias(std::string_view pid, std::string_view tid, std::string_view of);
   void Calls(ThreadId thread);
 
   void Add(ThreadId thread, Span span);
-  // Adds a range of PyTorch. Waits for a DataLoader become `wait` spans and deliveries.
+  // Adds a range that the program or a library named. If it is PyTorch's range of a wait for a
+  // DataLoader, AddWait() adds it instead.
   // Source: torch/utils/data/dataloader.py, _BaseDataLoaderIter._profile_name.
   void AddRange(ThreadId thread, Span span, std::string_view name, std::string_view domain);
   // Adds a wait of the program for its next batch, and the delivery at its end.
@@ -96,9 +97,9 @@ class Foreign {
   std::vector<ThreadInfo> threads_;               // index = ThreadId
   std::map<std::uint32_t, std::uint64_t> calls_;  // thread -> calls of a device
   std::map<std::uint32_t, std::uint32_t> waits_;  // thread -> batches delivered to it
-  std::set<std::uint32_t> no_workers_;            // threads whose loader has none
+  std::set<std::uint32_t> no_workers_;            // threads that wait for a loader without workers
   std::set<std::uint32_t> backward_;              // threads that run backward passes
-  std::uint32_t words_ = 0;                       // number of names used instead of numbers so far
+  std::uint32_t words_ = 0;                       // pids and tids that are no numbers
 };
 
 }  // namespace penstock::traces

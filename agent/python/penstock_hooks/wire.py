@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of stages, events and roles, as traces/wire_records.h defines them."""
+"""Numbers of stages and events as in traces/wire_records.h, and of roles as in traces/wire.h."""
 READ, DECODE, AUGMENT, SAMPLE, COLLATE, FETCH, PUT, GET, PIN = range(1, 10)
 WAIT, IDLE, H2D, KERNEL, STEP, STARTUP, MARK, SYNC = range(10, 18)
 TOKENIZE = 21

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The keys of PENSTOCK_OVERRIDE that are no arguments of the DataLoader, and the facts if a value did not hold."""
+"""What PENSTOCK_OVERRIDE sets for workers, loaders and threads, and the facts that tell if a value was lost."""
 import importlib.util
 import json
 import os
@@ -155,7 +155,7 @@ if __name__ == "__main__":
     cv2.setNumThreads(3)
     show(cv2.getNumThreads(), len(list(DataLoader(Map(4), 2))))
 """
-        result = override("cv2_threads=1", code)  # TBB may warn that it had one thread before
+        result = override("cv2_threads=1", code)  # not ended(): TBB may warn on stderr about one thread
         self.assertEqual((result.status, lines(result)), (0, [[3, 2]]))
         self.assertEqual(self.lost(result), {"cv2_threads": "3"})
 
