@@ -33,8 +33,8 @@ struct StageRow {
   double p50 = 0;
   double p99 = 0;
   std::uint64_t bytes = 0;
-  // Share of the workers' busy time, or of the loop's time: see `of_workers`. Above 1: several
-  // threads are in the stage at once.
+  // Share of the workers' busy time, or of the loop's time: see `of_workers`; of the workers' life
+  // for `idle`, of the run for `startup`. Above 1: several threads are in the stage at once.
   double share = 0;
   bool of_workers = false;
   bool mixed = false;  // IsMixed(): its percentiles fit none of its kinds of calls

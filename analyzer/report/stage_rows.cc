@@ -136,7 +136,9 @@ std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel&
     const bool of_workers = OfWorkers(stage);
     const double whole = of_workers                ? busy
                          : stage == StageId::kIdle ? std::max(worker_time, 1e-9)
-                                                   : loop;
+                         : stage == StageId::kStartup
+                             ? run.duration()  // before the loop's first wait
+                             : loop;
     StageRow row = RowOf(std::string(traces::StageName(stage)), *totals, whole);
     row.of_workers = of_workers;
     row.mixed = IsMixed(*totals);
