@@ -23,7 +23,9 @@ def lines(name, report):
     shares = ", ".join(f"{stage['name']} {stage['wall_s'] / total:.0%}" for stage in stages[:3])
     coverage = report["coverage"]["fraction"]
     dropped = report["losses"]["dropped_events"]
-    yield (f"{name}: bottleneck {verdict['bottleneck']}, {throughput['samples_per_s']:.0f} samples/s, "
+    whole = throughput["base"] == "whole_run"  # the base of the verdict's rates
+    rate = throughput["whole_run_samples_per_s" if whole else "samples_per_s"]
+    yield (f"{name}: bottleneck {verdict['bottleneck']}, {rate:.0f} samples/s{' of the whole run' if whole else ''}, "
            f"the step waits for data {verdict['wait_fraction']:.0%} of the time")
     yield f"  the work on the data: {shares}; read bytes seen {coverage:.1%}, events lost {dropped}"
     if verdict.get("summary"):
