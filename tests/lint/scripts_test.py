@@ -164,7 +164,7 @@ class ImagesTest(InFolder):
 class VerdictTest(InFolder):
     REPORT = {
         "verdict": {"bottleneck": "decode", "wait_fraction": 0.91, "summary": "Decode holds it back."},
-        "throughput": {"samples_per_s": 612.3},
+        "throughput": {"samples_per_s": 612.3, "whole_run_samples_per_s": 401.6, "base": "steady"},
         "stages": [{"name": "decode", "wall_s": 6.0, "count": 10}, {"name": "wait", "wall_s": 9, "count": 5},
                    {"name": "augment", "wall_s": 2.0, "count": 10}],
         "coverage": {"fraction": 0.998}, "losses": {"dropped_events": 0},
@@ -182,9 +182,14 @@ class VerdictTest(InFolder):
         for part in ("bottleneck decode", "612 samples/s", "91%", "decode 75%, augment 25%", "99.8%"):
             self.assertIn(part, text)
 
+    def test_the_rate_has_the_base_of_the_verdict(self):
+        status, text = self.run_on({**self.REPORT, "throughput": {**self.REPORT["throughput"], "base": "whole_run"}})
+        self.assertEqual(0, status)
+        self.assertIn("402 samples/s of the whole run", text)
+
     def test_refuses_an_empty_or_broken_report(self):
         for report in ("", "[]", "{}", {**self.REPORT, "stages": []},
-                       {**self.REPORT, "throughput": {"samples_per_s": 0}}):
+                       {**self.REPORT, "throughput": {**self.REPORT["throughput"], "samples_per_s": 0}}):
             with self.subTest(report=report):
                 self.assertEqual((4, ""), self.run_on(report))
 
