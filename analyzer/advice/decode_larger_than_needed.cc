@@ -5,6 +5,7 @@
 // Threshold: the decoded bytes are at least four times those of the sample as it leaves the worker,
 // whatever its type. With float32 samples that is sixteen times the pixels (ours, cautious).
 // Decoding takes 40 % of the fetches (docs/diagnosis.md R15).
+// Not for files that are seen not to be JPEG, since other decoders have no smaller sizes.
 // Prediction: decoding in half the time. Libjpeg decodes at 1/2, 1/4 and 1/8 size at a fraction of
 // the cost.
 #include "analyzer/advice/rules.h"
@@ -14,7 +15,7 @@
 namespace penstock::analyzer {
 
 void DecodeLargerThanNeeded(const RuleInput& input, Advice& out) {
-  if (!input.diagnosis.loader) return;
+  if (!input.diagnosis.loader || !input.loader().material.may_be_jpeg()) return;
   const StageTotals& decode = input.diagnosis.run.stages[traces::StageId::kDecode];
   const StageTotals& samples = input.diagnosis.run.stages[traces::StageId::kSample];
   const LoaderRun& run = input.run();
@@ -22,8 +23,7 @@ void DecodeLargerThanNeeded(const RuleInput& input, Advice& out) {
   const double batch = BatchBytes(run);
   const double sample = run.samples_known ? batch / static_cast<double>(run.samples_per_batch) : 0;
   if (decode.bytes.value == 0 || samples.count == 0 || sample <= 0 || share < 0.4) return;
-  const double decoded =
-      static_cast<double>(decode.bytes.value) / static_cast<double>(samples.count);
+  const double decoded = input.loader().material.decoded_bytes;
   const double ratio = decoded / sample;
   if (ratio < 4) return;
   Finding finding;

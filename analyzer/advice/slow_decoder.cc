@@ -2,6 +2,7 @@
 //
 // Pillow decodes most of the images, and decoding takes most of the workers' time.
 //
+// Not for files that are seen not to be JPEG: no figures are known for them.
 // Threshold: decoding takes 40 % of the fetches (docs/diagnosis.md R15, ours), and 80 % of it is
 // Pillow's.
 // Prediction: decoding 1.2 times as fast. Source: ternaus/imread_benchmark (MIT), five CPUs, one
@@ -40,7 +41,7 @@ std::vector<std::string> UnusedDecoders(const RuleInput& input) {
 
 void SlowDecoder(const RuleInput& input, Advice& out) {
   constexpr double kFaster = 1.2;
-  if (!input.diagnosis.loader) return;
+  if (!input.diagnosis.loader || !input.loader().material.may_be_jpeg()) return;
   const double share = input.ShareOfFetch(traces::StageId::kDecode);
   const double of_decode = PillowShareOfDecode(input);
   if (share < 0.4 || of_decode < 0.8) return;

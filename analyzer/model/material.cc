@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -16,17 +17,105 @@ namespace {
 constexpr std::array<std::string_view, 6> kConversions = {
     "Normalize", "normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "ToFloat"};
 
-// How names of decode spans begin, and the decoder that each beginning means.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDecoders = {{
-    {"PIL", "pillow"},
-    {"cv2", "opencv"},
-    {"torchvision", "torchvision"},
+// How names of decode spans begin that give pictures, and the decoder that each beginning means; ""
+// if FindDecoder() knows none.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kPictureDecoders = {{
+    {"PIL.", "pillow"},
+    {"datasets.Image", "pillow"},
+    {"cv2.im", "opencv"},
+    {"cv::im", "opencv"},
+    {"torchvision.decode_", "torchvision"},
+    {"torchvision.read_image", "torchvision"},
     {"turbojpeg", "turbojpeg"},
     {"simplejpeg", "simplejpeg"},
-    {"imageio", "imageio"},
-    {"skimage", "skimage"},
+    {"imageio.", "imageio"},
+    {"skimage.io.", "skimage"},
     {"libjpeg", "turbojpeg"},
+    {"kornia_rs.", "kornia"},
+    {"imagecodecs.jpeg", "imagecodecs"},
+    {"jpeg", ""},
+    {"png", ""},
+    {"webp", ""},
+    {"pyvips.", ""},
+    {"tensorflow::", ""},
+    {"torchcodec.decode_", ""},
 }};
+// The same for spans that give video, sound, arrays or tables.
+constexpr std::array<std::string_view, 18> kOtherDecoders = {"ffmpeg",           "av.",
+                                                             "cv2.VideoCapture", "decord.",
+                                                             "torchcodec.",      "imageio_ffmpeg.",
+                                                             "soundfile.",       "torchaudio.",
+                                                             "librosa.",         "nibabel.",
+                                                             "pydicom.",         "zarr.",
+                                                             "blosc.",           "numcodecs.",
+                                                             "parquet.",         "numpy.",
+                                                             "datasets.Audio",   "datasets.Video"};
+
+template <class Table>
+bool StartsLikeOne(std::string_view name, const Table& table) {
+  return std::any_of(table.begin(), table.end(),
+                     [&](std::string_view start) { return name.starts_with(start); });
+}
+
+// The decoder that a decode span's name means: "" if FindDecoder() knows none; nullopt if it is not
+// known to give pictures.
+std::optional<std::string_view> PictureDecoder(std::string_view name) {
+  for (const auto& [start, decoder] : kPictureDecoders) {
+    if (name.starts_with(start)) return decoder;
+  }
+  return std::nullopt;
+}
+
+// The format that a decoder's name tells: "png" for "torchvision.decode_png"; else "".
+std::string_view NamedFormat(std::string_view name) {
+  for (const std::string_view format : {"jpeg", "png", "webp", "tiff", "avif", "heic", "gif"}) {
+    if (name.find(format) != std::string_view::npos) return format;
+  }
+  return "";
+}
+
+// Sets what the decode spans of `samples` samples tell about the data.
+void ReadDecoders(const traces::Trace& trace, const StageTotals& decode, double samples,
+                  Material& material) {
+  double pictures = 0;
+  double other = 0;
+  double longest_picture = 0;
+  double longest = 0;
+  std::uint64_t most_bytes = 0;
+  std::string_view format;
+  for (const auto& [id, part] : decode.children) {
+    const std::string_view name = trace.String(id);
+    const double wall = Seconds(part.wall);
+    if (wall > longest) {
+      longest = wall;
+      material.decode_call = name;
+    }
+    const auto decoder = PictureDecoder(name);
+    if (!decoder) {
+      if (StartsLikeOne(name, kOtherDecoders)) other += wall;
+      continue;
+    }
+    pictures += wall;
+    most_bytes = std::max(most_bytes, part.bytes.value);
+    if (!(wall > longest_picture)) continue;
+    longest_picture = wall;
+    material.decoder = *decoder;
+    format = NamedFormat(name);
+  }
+  const double half = Seconds(decode.wall) / 2;
+  if (other > half) {
+    material.media = Media::kOther;
+    material.decoder.clear();
+    return;
+  }
+  if (!format.empty()) material.format = format;
+  if (!(pictures > half)) return;
+  material.media = Media::kPictures;
+  // A picture passes several calls, such as opening, decoding and converting it; each call has the
+  // bytes of its pixels.
+  if (most_bytes > 0 && samples > 0)
+    material.decoded_bytes = static_cast<double>(most_bytes) / samples;
+}
 
 // Reads "uint8:150528 int64:401408": the bytes of one batch by type.
 void ReadTypes(const std::string& fact, Material& material) {
@@ -86,15 +175,8 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
   if (size > 0 && !(material.sample_bytes > 0)) {  // no worker has put a batch
     material.sample_bytes = material.batch_bytes() / size;
   }
-  double decoded = 0;
-  for (const auto& [name, part] : decode.children) {
-    const std::string_view text = trace.String(name);
-    for (const auto& [prefix, decoder] : kDecoders) {
-      if (text.substr(0, prefix.size()) != prefix || !(Seconds(part.wall) > decoded)) continue;
-      decoded = Seconds(part.wall);
-      material.decoder = decoder;
-    }
-  }
+  material.format = model.picture_format;
+  ReadDecoders(trace, decode, samples, material);
   double conversion = 0;
   for (const auto& [name, part] : augment.children) {
     const std::string_view text = trace.String(name);

@@ -12,7 +12,16 @@
 
 namespace penstock::analyzer {
 
+enum class Media {
+  kUnknown,
+  kPictures,
+  kOther,  // video, sound, arrays or tables
+};
+
 struct Material {
+  Media media = Media::kUnknown;                        // what most of the decoding gives
+  std::string decode_call;                              // the decode span that takes longest
+  std::string format;                                   // of the pictures: Main() of FileFormats
   double file_bytes = 0;                                // read for one sample
   double decoded_bytes = 0;                             // of its decoded picture, three per pixel
   double sample_bytes = 0;                              // of one sample in a collated batch
@@ -26,6 +35,10 @@ struct Material {
 
   [[nodiscard]] double batch_bytes() const { return f32 + f16 + u8 + i64 + other; }
   [[nodiscard]] double megapixels() const { return decoded_bytes / 3e6; }
+  // Whether figures for JPEG files may apply: nothing shows that the files are others.
+  [[nodiscard]] bool may_be_jpeg() const {
+    return media != Media::kOther && (format.empty() || format == "jpeg");
+  }
 };
 
 [[nodiscard]] Material MaterialOf(const traces::Trace& trace, const RunModel& model,

@@ -55,7 +55,8 @@ RunBuilder::RunBuilder(const traces::Trace& trace, RunModel& model)
       consumers_(trace.processes()),
       kinds_(trace),
       threads_(trace.threads().size()),
-      samples_(trace.span_count()) {}
+      samples_(trace.span_count()),
+      formats_(trace) {}
 
 void RunBuilder::WalkSpans() {
   const auto threads = trace_.threads();
@@ -104,6 +105,7 @@ void RunBuilder::OnCounted(const Counted& counted) {
   switch (counted.stage) {
     case StageId::kRead:
       reads_.Add(span, at_.thread, at_.consumer);
+      formats_.Add(span);
       return;
     case StageId::kIdle:
       threads_[at_.thread].idle += static_cast<double>(counted.wall) * 1e-9;

@@ -12,6 +12,7 @@
 #include "analyzer/model/consumers.h"
 #include "analyzer/model/copy_kind.h"
 #include "analyzer/model/epoch_log.h"
+#include "analyzer/model/file_formats.h"
 #include "analyzer/model/nesting.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/sample_log.h"
@@ -58,6 +59,7 @@ class RunBuilder final : public NestingSink {
   // See SampleLog and ReadLog.
   [[nodiscard]] std::vector<SampleCost> TakeSamples() { return samples_.Take(batches()); }
   [[nodiscard]] std::vector<ReadSpan> TakeReads() { return reads_.Take(); }
+  [[nodiscard]] const FileFormats& formats() const { return formats_; }
 
  private:
   // The thread whose spans are being read.
@@ -92,6 +94,7 @@ class RunBuilder final : public NestingSink {
   std::vector<ThreadWork> threads_;
   SampleLog samples_;
   ReadLog reads_;
+  FileFormats formats_;
   EpochLog epochs_;
   Unmatched unmatched_;
 };

@@ -362,6 +362,7 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   builder.WalkSpans();
   const std::vector<ReadSpan> reads = builder.TakeReads();
   model.reads = FitReads(reads);
+  model.picture_format = builder.formats().Main();
   builder.WalkEvents();
   builder.MatchWaits();
   builder.AttributeCopies();

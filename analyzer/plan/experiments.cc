@@ -85,6 +85,12 @@ bool HasLever(const Levers& levers, std::string_view finding) {
   return false;
 }
 
+// Whether the workers are processes that import and unpickle everything when they start.
+bool StartsAnew(const LoaderConfig& config) {
+  return config.num_workers > 0 && !config.sample_tasks &&
+         (config.start_method == "spawn" || config.start_method == "forkserver");
+}
+
 // The side of a square sample; 0: not known.
 int SideOf(const LoaderDiagnosis& loader) {
   const Material& material = loader.material;
@@ -150,6 +156,14 @@ std::vector<PlanExperiment> FindExperiments(const traces::Trace& trace, const Di
     all.push_back({one.id,
                    Say<words::kTryUnpredicted>(Give<"change">(one.change), Give<"why">(one.why)),
                    WhatIfOf(one.id, name)});
+  }
+  if (const double gain = GainOf(diagnosis, Factor::kStartup);
+      gain >= kWorthTrying && StartsAnew(diagnosis.run.loader().config)) {
+    all.push_back(
+        {"start_method",
+         Say<words::kTryFork>(Give<"method">(diagnosis.run.loader().config.start_method),
+                              Give<"gain">(gain)),
+         "penstock record --override start_method=fork -o fork.penstock -- " + CommandOf(request)});
   }
   const std::string root = TextFact(trace.facts(), "dataset.root");
   const std::string operations = OperationsOf(trace, diagnosis);

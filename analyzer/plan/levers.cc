@@ -149,9 +149,11 @@ void Finder::FindStorage() {
 
 void Finder::FindPictures() {
   const Material& material = loader_.material;
+  if (material.media == Media::kOther) return;
   const auto recorded = FindDecoder(material.decoder);
   const auto wanted = FindDecoder(kWantedDecoder);
-  if (wanted && recorded && wanted->ratio >= kFasterDecoder * recorded->ratio) {
+  if (wanted && recorded && material.may_be_jpeg() &&
+      wanted->ratio >= kFasterDecoder * recorded->ratio) {
     Lever decoder{.id = "decoder", .risk = Say<words::kRiskDecoder>(), .effort = 4, .lines = 5};
     const double ratio = wanted->ratio / recorded->ratio;
     const double low = wanted->low / recorded->high;

@@ -6,7 +6,7 @@
 // Ids of steps: num_workers, prefetch_factor, persistent_workers, malloc, pin_memory, draft,
 // ram_cache, transfer_u8, decoder, transforms_in_workers, reads_apart, pack, store_once,
 // stored_size, gpu_augment, gpu_decode. Ids of experiments: the same, worker_threads,
-// reference_loader, and the ids of findings.
+// start_method, reference_loader, and the ids of findings.
 #pragma once
 
 #include <cstdint>

@@ -27,6 +27,9 @@ class Changer {
   Predicted<void> Transfer(const std::string& type);
   void Cache();
   Predicted<void> Pack();
+  // Refused where it is known that the decoded data are not pictures, or not of JPEG files.
+  [[nodiscard]] Predicted<void> NeedPictures() const;
+  [[nodiscard]] Predicted<void> NeedJpeg() const;
   Predicted<void> Resize(double longest);
   Predicted<void> Decode(const std::string& decoder);
   Predicted<void> Disk(double bytes_per_s);
@@ -163,8 +166,21 @@ Predicted<void> Changer::Pack() {
   return {};
 }
 
+Predicted<void> Changer::NeedPictures() const {
+  if (material_.media != Media::kOther) return {};
+  return Refuse(Say<words::kNeedsPictures>(Give<"call">(material_.decode_call)));
+}
+
+Predicted<void> Changer::NeedJpeg() const {
+  PENSTOCK_TRY(NeedPictures());
+  if (material_.may_be_jpeg()) return {};
+  return Refuse(Say<words::kNeedsJpeg>(Give<"mixed">(material_.format == "mixed"),
+                                       Give<"format">(material_.format)));
+}
+
 Predicted<void> Changer::Resize(double longest) {
   if (!(longest >= 1)) return Refuse(Say<words::kNoPixel>(), ErrorKind::kUsage);
+  PENSTOCK_TRY(NeedPictures());
   if (!(material_.decoded_bytes > 0)) {
     return Refuse(Say<words::kNeedsSizes>());
   }
@@ -190,6 +206,7 @@ Predicted<void> Changer::Decode(const std::string& decoder) {
     return Refuse(Say<words::kUnknownDecoder>(Give<"given">(decoder), Give<"known">(names)),
                   ErrorKind::kUsage);
   }
+  PENSTOCK_TRY(NeedJpeg());
   const auto recorded = FindDecoder(material_.decoder);
   if (!recorded) {
     const std::string& name = material_.decoder;
@@ -200,7 +217,7 @@ Predicted<void> Changer::Decode(const std::string& decoder) {
   Note(Say<words::kOtherDecoder>(
       Give<"wanted">(wanted->name), Give<"ratio">(wanted->ratio / recorded->ratio),
       Give<"recorded">(recorded->name), Give<"low">(wanted->low / recorded->high),
-      Give<"high">(wanted->high / recorded->low)));
+      Give<"high">(wanted->high / recorded->low), Give<"jpeg">(material_.format == "jpeg")));
   return {};
 }
 
@@ -249,6 +266,7 @@ Predicted<void> Changer::ToGpu(bool decode, bool augment, double overlap) {
   if (decode && !augment && augmenting > 0) {
     return Refuse(Say<words::kDecodeAlone>(), ErrorKind::kUsage);
   }
+  PENSTOCK_TRY(decode ? NeedJpeg() : NeedPictures());
   const double megapixels = material_.megapixels() * pixels_;
   if (!(megapixels > 0)) {
     return Refuse(Say<words::kNeedsSizes>());

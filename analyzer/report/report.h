@@ -77,9 +77,8 @@ struct Report {
 // Whether the time of a stage passes in workers and data threads.
 [[nodiscard]] bool OfWorkers(traces::StageId stage);
 
-// "61 %"; for the workers' time also "2.3 thr" if that many threads are in the stage at once.
-[[nodiscard]] std::string ShareText(double share, bool of_workers,
-                                    Language language = Language::kEnglish);
+// "61 %", or "2.3 thr" if that many threads are in the stage at once.
+[[nodiscard]] std::string ShareText(double share, Language language = Language::kEnglish);
 
 // The share of a row: "61 %". If several GPUs do the stage, the mean of one GPU.
 [[nodiscard]] std::string ShareText(const StageRow& row, Language language = Language::kEnglish);

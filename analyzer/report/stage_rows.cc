@@ -100,14 +100,14 @@ bool OfWorkers(StageId stage) {
   }
 }
 
-std::string ShareText(double share, bool of_workers, Language language) {
+std::string ShareText(double share, Language language) {
   constexpr double kSeveral = 1.05;
-  if (!of_workers || share < kSeveral) return PercentText(share);
+  if (share < kSeveral) return PercentText(share);
   return Render(Say<words::kShareOfThreads>(Give<"threads">(share)), language);
 }
 
 std::string ShareText(const StageRow& row, Language language) {
-  return ShareText(row.share / static_cast<double>(row.devices), row.of_workers, language);
+  return ShareText(row.share / static_cast<double>(row.devices), language);
 }
 
 std::string StageText(const StageRow& row, Language language) {

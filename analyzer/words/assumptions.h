@@ -114,9 +114,11 @@ inline constexpr Message kSmallerPictures{
 inline constexpr Message kOtherDecoder{
     "assumed.decoder",
     "{wanted:text} decodes {ratio:.2} times as fast as {recorded:text} ({low:.2} to {high:.2} on "
-    "five CPUs; imread_benchmark); some pixels may differ by a level or two",
+    "five CPUs; imread_benchmark)[jpeg?|, if the files are JPEG, which the trace does not tell]; "
+    "some pixels may differ by a level or two",
     "{wanted:text} 的解码速度为 {recorded:text} 的 {ratio:.2} 倍（五种 CPU 上为 {low:.2} 至 "
-    "{high:.2}；imread_benchmark）；部分像素可能相差一两级"};
+    "{high:.2}；imread_benchmark）[jpeg?|，前提是文件为 "
+    "JPEG（跟踪中没有记录）]；部分像素可能相差一两级"};
 inline constexpr Message kAlone{
     "assumed.alone",
     "without the {threads:.1} threads of other programs that competed for the cores",

@@ -66,6 +66,15 @@ inline constexpr Message kNeedsExplained{
 inline constexpr Message kNeedsSizes{
     "needs.sizes", "not enough: needs the sizes of decoded pictures, and none was seen",
     "数据不足：需要解码后图像的尺寸，而此次没有看到"};
+inline constexpr Message kNeedsPictures{
+    "needs.pictures",
+    "not enough: needs a run that decodes pictures, and {call:text}() decodes something else",
+    "数据不足：需要解码图像的运行，而 {call:text}() 解码的不是图像"};
+inline constexpr Message kNeedsJpeg{
+    "needs.jpeg",
+    "not enough: the speeds of decoders are known for JPEG files only, and these files are "
+    "[mixed?of several formats|{format:text}]",
+    "数据不足：解码器的速度只对 JPEG 文件已知，而这些文件[mixed?为多种格式|是 {format:text}]"};
 inline constexpr Message kNeedsTypes{
     "needs.types",
     "not enough: needs the data types of a batch, which the trace does not hold; give them, as in "

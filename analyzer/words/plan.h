@@ -148,6 +148,14 @@ inline constexpr Message kTryThreads{
     "plan.try-threads",
     "One thread in each worker: their pools fight for the cores; the gain is not predicted",
     "每个工作进程只用一个线程：线程池争用核心，收益无法预测"};
+inline constexpr Message kTryFork{
+    "plan.try-fork",
+    "Start the workers by fork instead of {method:text}: nothing is imported or pickled anew; at "
+    "most {gain:times} times as fast for the whole recorded run, if their start cost nothing. A "
+    "forked worker must not use CUDA, nor a lock that a thread of the training process holds",
+    "改用 fork（而非 "
+    "{method:text}）启动工作进程：无需重新导入和序列化；启动代价完全消失时，整个录制至多快 "
+    "{gain:times} 倍。fork 出的工作进程不可使用 CUDA，也不可使用训练进程其他线程持有的锁"};
 inline constexpr Message kTryFinding{
     "plan.try-finding",
     "Finding {finding:text}: [bound?at most ]{gain:times} times as fast by itself[bound?, if its "

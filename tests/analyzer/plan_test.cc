@@ -204,6 +204,26 @@ TEST(PlanTest, WhatTheTraceCannotTellIsAnExperiment) {
   EXPECT_TRUE(found);
 }
 
+TEST(PlanTest, ForkIsAnExperimentWhereWorkersStartAnew) {
+  const auto command = [](const char* method, double start_ms) {
+    Synthetic run = Decoding(4);
+    run.worker_start = start_ms;
+    traces::TraceData data = MakeSynthetic(run);
+    data.processes[0].facts["loader.0.start_method"] = method;
+    const Planned planned(traces::MakeTrace(std::move(data)));
+    for (const PlanExperiment& one : planned.plan.experiments) {
+      if (one.id == "start_method") return one.command;
+    }
+    return std::string();
+  };
+  const std::string expected =
+      "penstock record --override start_method=fork -o fork.penstock -- COMMAND";
+  EXPECT_EQ(command("forkserver", 2000), expected);
+  EXPECT_EQ(command("spawn", 2000), expected);
+  EXPECT_EQ(command("spawn", 2), "");
+  EXPECT_EQ(command("fork", 2000), "");
+}
+
 TEST(PlanTest, TheReferenceLoaderIsAnExperimentWhereItHasTheOperations) {
   const auto operations = [](const char* transform, const char* types) {
     Synthetic run = Decoding(4);

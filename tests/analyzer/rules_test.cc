@@ -130,6 +130,15 @@ TEST(SlowDecoderTest, NamesNoDecoderThatTheProgramUses) {
   EXPECT_EQ(Render(rest->action, Language::kChinese).find("OpenCV"), std::string::npos);
 }
 
+TEST(SlowDecoderTest, IsSilentAboutFilesThatAreNotJpeg) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.decoder = "PIL.load";
+  run.file = "/data/train/a.png";
+  EXPECT_FALSE(Finds("slow-decoder", run));
+  run.file = "/data/train/a.JPG";
+  EXPECT_TRUE(Finds("slow-decoder", run));
+}
+
 TEST(SlowDecoderTest, IsSilentOfLibjpegTurbo) {
   Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
   run.decoder = "cv2.imdecode";

@@ -33,6 +33,7 @@ class Generator {
       data_.facts["shm.size"] = "8000000000";
     }
     decoder_ = data_.Intern(run.decoder);
+    file_ = data_.Intern(run.file);
     transform_ = data_.Intern(run.transform);
     tokenizer_ = data_.Intern("tokenizers.encode");
   }
@@ -106,6 +107,7 @@ class Generator {
       sample.cpu = Cpu(all - read);
       Span& reading = Add(thread, StageId::kRead, now, read, key);
       reading.bytes = Bytes{run_.file_bytes};
+      reading.object = file_;
       Span& decoding = Add(thread, StageId::kDecode, now + read, decode, key);
       decoding.cpu = Cpu(decode);
       decoding.bytes = Bytes{run_.decoded_bytes};
@@ -201,6 +203,7 @@ class Generator {
   const Synthetic& run_;
   traces::TraceData data_;
   StringId decoder_;
+  StringId file_;
   StringId transform_;
   StringId tokenizer_;
   std::vector<ThreadId> mains_;

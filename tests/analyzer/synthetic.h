@@ -40,6 +40,7 @@ struct Synthetic {
   std::uint64_t decoded_bytes = 600'000;  // of one image
   std::uint64_t sample_bytes = 150'528;
   std::string decoder = "jpeg";
+  std::string file{};  // path of the file that all samples are read from
   std::string transform = "RandomResizedCrop";
   bool loader_facts = true;
   bool host_facts = true;

@@ -315,12 +315,11 @@ TEST(TimesTest, BeyondTwentyTimesThereIsNoFigureAndNoRate) {
   EXPECT_EQ(verdict.find("->"), std::string::npos) << verdict;
 }
 
-TEST(ShareTest, MoreThanAllOfAWorkersTimeIsThreads) {
-  EXPECT_EQ(ShareText(0.61, true), "61 %");
-  EXPECT_EQ(ShareText(2.34, true), "2.3 thr");
-  EXPECT_EQ(ShareText(2.34, true, Language::kChinese), "2.3 线程");
-  // Only shares of the workers' time are given in threads.
-  EXPECT_EQ(ShareText(1.16, false), "116 %");
+TEST(ShareTest, MoreThanAllOfTheTimeIsThreads) {
+  EXPECT_EQ(ShareText(0.61), "61 %");
+  EXPECT_EQ(ShareText(1.02), "102 %");
+  EXPECT_EQ(ShareText(2.34), "2.3 thr");
+  EXPECT_EQ(ShareText(2.34, Language::kChinese), "2.3 线程");
 }
 
 TEST(UnsureTest, ARunThatTheSimulationDoesNotRepeatHasNoGainInItsHeadline) {

@@ -118,6 +118,7 @@ TEST(AccountingTest, ASelectionOfTheWholeRunIsItsReportInEveryTraceOfTheTree) {
       ASSERT_NE(line, table.end()) << file << " " << row.name;
       EXPECT_EQ(line->count, row.count) << file << " " << row.name;
       EXPECT_DOUBLE_EQ(line->wall, row.wall) << file << " " << row.name;
+      EXPECT_NEAR(line->share, row.share, 1e-6 * row.share) << file << " " << row.name;
       ++compared;
     }
   }

@@ -76,10 +76,11 @@ void ForEachDerivedStep(const Extent& extent, const Analysis& analysis, const Vi
 }
 
 struct Wholes {
-  double workers = 0, loop = 0, lives = 0;  // seconds
+  double workers = 0, loop = 0, lives = 0, run = 0;  // seconds
 
   [[nodiscard]] double Of(StageId stage) const {
     if (analyzer::OfWorkers(stage)) return workers;
+    if (stage == StageId::kStartup) return run;
     return stage == StageId::kIdle ? lives : loop;
   }
 };
@@ -88,6 +89,7 @@ struct Wholes {
 Wholes WholesOf(const Extent& extent, const Analysis& analysis, const StageTable& table) {
   Wholes wholes;
   wholes.workers = table.DataTime();
+  wholes.run = extent.to() - extent.from();
   const analyzer::RunModel& run = analysis.report.diagnosis.run;
   for (const analyzer::LoaderRun& loader : run.loaders) {
     for (const Batch& batch : loader.batches) {

@@ -34,7 +34,7 @@ constexpr std::array kStageColumns = {
 std::string CellText(const Ui& ui, const StageLine& line, int column) {
   switch (static_cast<StageColumn>(column)) {
     case StageColumn::kShare:
-      return analyzer::ShareText(line.share, line.of_workers, ui.language);
+      return analyzer::ShareText(line.share, ui.language);
     case StageColumn::kWall:
       return DurationText(line.wall);
     case StageColumn::kCpu:
@@ -56,13 +56,14 @@ std::string CellText(const Ui& ui, const StageLine& line, int column) {
 // Says to which total a row's share refers; see analyzer/report/stage_rows.cc.
 Text ShareNote(const StageLine& line) {
   if (line.of_workers) return Text::kInMaking;
+  if (line.id.stage == traces::StageId::kStartup) return Text::kInRun;
   return line.id.stage == traces::StageId::kIdle ? Text::kInLife : Text::kInLoop;
 }
 
 // The same for all stages of the table.
 std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
   std::string tip;
-  for (const Text note : {Text::kInMaking, Text::kInLoop, Text::kInLife}) {
+  for (const Text note : {Text::kInMaking, Text::kInLoop, Text::kInLife, Text::kInRun}) {
     std::string words;
     for (const StageLine& line : lines) {
       if (line.is_part() || ShareNote(line) != note) continue;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/file_formats.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::array<std::string_view, 8> kNames = {"jpeg", "png",  "webp", "tiff",
+                                                    "avif", "heic", "gif",  "bmp"};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherExtensions = {{
+    {"jpg", "jpeg"},
+    {"jpe", "jpeg"},
+    {"jfif", "jpeg"},
+    {"tif", "tiff"},
+    {"heif", "heic"},
+    {"dib", "bmp"},
+}};
+constexpr std::uint8_t kOtherFile = 0xff;
+
+std::uint8_t NumberOf(std::string_view format) {
+  const auto* const found = std::find(kNames.begin(), kNames.end(), format);
+  if (found == kNames.end()) return kOtherFile;
+  return static_cast<std::uint8_t>(found - kNames.begin());
+}
+
+}  // namespace
+
+std::string_view PictureFormat(std::string_view path) {
+  constexpr std::size_t kLongest = 4;
+  const std::size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos || path.size() - dot - 1 > kLongest) return "";
+  std::string extension(path.substr(dot + 1));
+  for (char& letter : extension) {
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  for (const auto& [other, format] : kOtherExtensions) {
+    if (extension == other) return format;
+  }
+  for (const std::string_view name : kNames) {
+    if (extension == name) return name;
+  }
+  return "";
+}
+
+void FileFormats::Add(const traces::Span& read) {
+  if (read.bytes.value == 0) return;
+  const auto [found, is_new] = of_path_.try_emplace(read.object.value, kOtherFile);
+  if (is_new) found->second = NumberOf(PictureFormat(trace_.String(read.object)));
+  if (found->second != kOtherFile) bytes_[found->second] += read.bytes.value;
+}
+
+std::string_view FileFormats::Main() const {
+  constexpr double kMost = 0.8;
+  const std::uint64_t all = std::accumulate(bytes_.begin(), bytes_.end(), std::uint64_t{0});
+  if (all == 0) return "";
+  const auto* const most = std::max_element(bytes_.begin(), bytes_.end());
+  if (static_cast<double>(*most) < kMost * static_cast<double>(all)) return "mixed";
+  return kNames[static_cast<std::size_t>(most - bytes_.begin())];
+}
+
+}  // namespace penstock::analyzer

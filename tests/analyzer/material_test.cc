@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a trace tells about the data: whether they are pictures, of which format, of how many
+// pixels; and that figures for pictures or JPEG files are not used for other data.
+#include "analyzer/model/material.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/model/file_formats.h"
+#include "analyzer/plan/levers.h"
+#include "analyzer/predict/changes.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Always;
+using testing::MakeSynthetic;
+using testing::Synthetic;
+using traces::StageId;
+
+// Decoding holds the run back: four samples a batch, a read and a decode span each.
+Synthetic MaterialRun(std::string decoder, std::string file) {
+  Synthetic run;
+  run.decoder = std::move(decoder);
+  run.file = std::move(file);
+  run.costs = Always({.read = 1, .decode = 30, .augment = 2, .collate = 0.5, .step = 2});
+  return run;
+}
+
+Diagnosis DiagnosisOf(traces::TraceData data) {
+  return Diagnose(*traces::MakeTrace(std::move(data)));
+}
+
+Diagnosis DiagnosisOf(const std::string& decoder, const std::string& file) {
+  return DiagnosisOf(MakeSynthetic(MaterialRun(decoder, file)));
+}
+
+Predicted<Changed> ApplyTo(const Diagnosis& diagnosis, const Changes& changes) {
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  return ApplyChanges(loader.pipeline, loader.facts, loader.material, changes,
+                      BuiltInDeviceCosts("NVIDIA A100-SXM4-40GB"));
+}
+
+bool Offers(const Diagnosis& diagnosis, std::string_view lever) {
+  for (const Lever& each : FindLevers(diagnosis, {}, false).all) {
+    if (each.id == lever) return true;
+  }
+  return false;
+}
+
+TEST(PictureFormatTest, IsThatOfTheExtension) {
+  EXPECT_EQ(PictureFormat("/data/a.b/c.JPG"), "jpeg");
+  EXPECT_EQ(PictureFormat("c.jpeg"), "jpeg");
+  EXPECT_EQ(PictureFormat("n01440764_10026.JPEG"), "jpeg");
+  EXPECT_EQ(PictureFormat("x.tif"), "tiff");
+  EXPECT_EQ(PictureFormat("x.PNG"), "png");
+  for (const char* other :
+       {"", "jpeg", "/data.jpg/00012.tar", "a.npy", "a.mp4", "a.jpg.part", "a."}) {
+    EXPECT_EQ(PictureFormat(other), "") << other;
+  }
+}
+
+TEST(FileFormatsTest, TheFormatOfMostBytesCounts) {
+  traces::TraceData data = MakeSynthetic(MaterialRun("PIL.load", "a.jpg"));
+  const StringId mask = data.Intern("a.png");
+  const auto with = [&](std::size_t every) {
+    traces::TraceData changed = data;
+    for (auto& spans : changed.spans) {
+      std::size_t reads = 0;
+      for (traces::Span& span : spans) {
+        if (span.stage == StageId::kRead && reads++ % every == 0) span.object = mask;
+      }
+    }
+    return DiagnosisOf(std::move(changed)).loader->material.format;
+  };
+  EXPECT_EQ(with(10), "jpeg");
+  EXPECT_EQ(with(2), "mixed");
+  EXPECT_EQ(with(1), "png");
+}
+
+TEST(MaterialTest, TheNameOfADecoderTellsWhatItGives) {
+  for (const char* name : {"PIL.load", "cv2.imdecode", "cv::imread", "torchvision.decode_jpeg",
+                           "datasets.Image", "simplejpeg.decode_jpeg", "jpeg", "png",
+                           "tensorflow::png", "kornia_rs.read_image", "torchcodec.decode_image"}) {
+    EXPECT_EQ(DiagnosisOf(name, "").loader->material.media, Media::kPictures) << name;
+  }
+  for (const char* name : {"av.to_ndarray", "ffmpeg", "cv2.VideoCapture.read", "decord.get_batch",
+                           "torchcodec.get_frames_at", "soundfile.read", "nibabel.get_unscaled",
+                           "numpy.load", "parquet.read_row_group", "imageio_ffmpeg.read_frames"}) {
+    const Material material = DiagnosisOf(name, "").loader->material;
+    EXPECT_EQ(material.media, Media::kOther) << name;
+    EXPECT_EQ(material.decoder, "") << name;
+    EXPECT_EQ(material.decode_call, name);
+  }
+  EXPECT_EQ(DiagnosisOf("Decoder", "").loader->material.media, Media::kUnknown);
+}
+
+TEST(MaterialTest, ADecoderMayNameTheFormat) {
+  EXPECT_EQ(DiagnosisOf("torchvision.decode_png", "a.tar").loader->material.format, "png");
+  EXPECT_EQ(DiagnosisOf("simplejpeg.decode_jpeg", "a.tar").loader->material.format, "jpeg");
+  EXPECT_EQ(DiagnosisOf("PIL.load", "a.tar").loader->material.format, "");
+}
+
+// datasets.Image decodes a picture, PIL.convert converts it: both calls have the bytes of its
+// pixels.
+TEST(MaterialTest, APictureThatPassesTwoCallsIsOnePicture) {
+  const Synthetic run = MaterialRun("PIL.convert", "a.jpg");
+  traces::TraceData data = MakeSynthetic(run);
+  const StringId load = data.Intern("datasets.Image");
+  for (auto& spans : data.spans) {
+    std::vector<traces::Span> more;
+    for (traces::Span span : spans) {
+      if (span.stage != StageId::kDecode) {
+        more.push_back(span);
+        continue;
+      }
+      const TimeNs half{span.duration.value / 2};
+      span.duration = half;
+      span.cpu = half;
+      more.push_back(span);
+      more.back().name = load;
+      span.start = TimeNs{span.start.value + half.value};
+      more.push_back(span);
+    }
+    spans = std::move(more);
+  }
+  const Material material = DiagnosisOf(std::move(data)).loader->material;
+  EXPECT_EQ(material.media, Media::kPictures);
+  EXPECT_EQ(material.decoded_bytes, static_cast<double>(run.decoded_bytes));
+}
+
+TEST(MaterialTest, FiguresForPicturesAreNotUsedForVideo) {
+  const Diagnosis video = DiagnosisOf("av.to_ndarray", "/clips/a.mp4");
+  Changes smaller;
+  smaller.resize = 128;
+  Changes decoder;
+  decoder.decoder = "simplejpeg";
+  Changes device;
+  device.gpu_augment = true;
+  for (const Changes& changes : {smaller, decoder, device}) {
+    const auto changed = ApplyTo(video, changes);
+    ASSERT_FALSE(changed);
+    EXPECT_NE(English(changed.error().why).find("av.to_ndarray() decodes something else"),
+              std::string::npos);
+  }
+  EXPECT_FALSE(Offers(video, "stored_size"));
+  EXPECT_FALSE(Offers(DiagnosisOf("cv2.VideoCapture.read", "/clips/a.mp4"), "decoder"));
+}
+
+TEST(MaterialTest, FiguresForJpegAreNotUsedForOtherFormats) {
+  Changes decoder;
+  decoder.decoder = "simplejpeg";
+  Changes device;
+  device.gpu_decode = device.gpu_augment = true;
+  const Diagnosis png = DiagnosisOf("PIL.load", "/data/a.png");
+  for (const Changes& changes : {decoder, device}) {
+    const auto changed = ApplyTo(png, changes);
+    ASSERT_FALSE(changed);
+    EXPECT_NE(English(changed.error().why).find("these files are png"), std::string::npos);
+  }
+  EXPECT_FALSE(Offers(png, "decoder"));
+  const Diagnosis jpeg = DiagnosisOf("PIL.load", "/data/a.jpg");
+  EXPECT_TRUE(Offers(jpeg, "decoder"));
+  const auto known = ApplyTo(jpeg, decoder);
+  ASSERT_TRUE(known);
+  EXPECT_EQ(English(known->notes.at(0)).find("if the files are JPEG"), std::string::npos);
+  const Diagnosis shards = DiagnosisOf("PIL.load", "/data/a.tar");
+  const auto changed = ApplyTo(shards, decoder);
+  ASSERT_TRUE(changed);
+  EXPECT_NE(English(changed->notes.at(0)).find("if the files are JPEG"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
