@@ -132,7 +132,7 @@ struct OutsideFetch {
 // Requires: KnowsWorkers().
 OutsideFetch MeasureOutsideFetch(const CorrectionInput& input, const Pipeline& pipeline) {
   const CpuAccount& account = input.account;
-  const double most_of_queue = account.further_threads ? 0.1 : 0.5;  // ours
+  const double most_of_queue = account.further_threads ? kLeastOfThreads : 0.5;  // ours
   const double all = *account.workers * input.recorded.steady.time;
   const double outside = std::max(0.0, (all - account.fetch) / account.batches);
   const double handing = account.put / account.batches + pipeline.overhead;

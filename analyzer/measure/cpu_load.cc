@@ -17,6 +17,7 @@ struct Totals {
   bool timed = false;
   Work decode;
   double fetch = 0;   // CPU seconds
+  double put = 0;     // CPU seconds
   double making = 0;  // wall seconds of the same batches
 };
 
@@ -31,6 +32,7 @@ Totals AddUp(const LoaderRun& run, const SteadyState& steady) {
     totals.decode.wall += batch.decode.wall;
     totals.decode.cpu += batch.decode.cpu;
     totals.fetch += batch.fetch.cpu;
+    totals.put += batch.put.cpu;
     totals.making += batch.fetch.wall;
   }
   return totals;
@@ -197,6 +199,18 @@ bool HaveFurtherThreads(const RunModel& model, const LoaderRun& run, const Stead
   return looks > 0 && more >= kOften * looks;
 }
 
+namespace {
+
+// Whether threads of the workers beside the one that fetches compute for the batches.
+bool ComputeInThreads(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
+                      const Totals& totals) {
+  if (run.config.num_workers == 0 || !HaveFurtherThreads(model, run, steady)) return false;
+  const auto cpu = WorkersCpuInWindows(model, run, steady);
+  return cpu && *cpu * steady.time - totals.fetch - totals.put > kLeastOfThreads * totals.fetch;
+}
+
+}  // namespace
+
 CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   // Decoding that takes 1.3 times its CPU time was kept from a core; page faults and a busy memory
   // bus cost up to 1.1 (docs/diagnosis.md R5).
@@ -240,7 +254,9 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   const double sign = std::max(load.squeeze, counts);
   // A process that starts a program and waits for it seems to wait for a core. That program has it.
   load.helped = load.helpers >= kHelped * load.used;
-  load.crowded = load.known && !load.helped && sign >= kSqueezed && load.used < 0.8 * load.cores;
+  load.threaded = ComputeInThreads(model, run, steady, totals);
+  load.crowded = load.known && !load.helped && !load.threaded && sign >= kSqueezed &&
+                 load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
   // Each thread runs at 1 / squeeze of full speed, so cores * squeeze threads compete. The recorded
   // ones among them are this thread and `beside` others, which at that speed use the CPU time that

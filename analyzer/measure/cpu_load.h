@@ -11,17 +11,22 @@
 
 namespace penstock::analyzer {
 
+// Further threads of workers compute for the batches if their CPU time exceeds this share of the
+// fetches' CPU time. Source: ours.
+inline constexpr double kLeastOfThreads = 0.1;
+
 // How busy the cores were while the loader ran steadily.
 struct CpuLoad {
   double cores = 1;      // usable by all recorded ranks of the host: by affinity and quota
   double own_cores = 1;  // usable by one rank: its equal part, or more if it used more
   // Slowdown of decoding: its wall over its CPU time, as far as it waited for a core; 0: not known.
   double squeeze = 0;
-  bool crowded = false;  // slowed down although the recorded processes left cores free
-  double others = 0;     // threads of other programs that would explain the slowdown
-  double helpers = 0;    // part of `used`: processes that help the main loader
-  bool helped = false;   // `helpers` is a fifth of `used` or more
-  double used = 0;       // CPU seconds per second, all traced processes of our host
+  bool crowded = false;   // slowed down although the recorded processes left cores free
+  double others = 0;      // threads of other programs that would explain the slowdown
+  double helpers = 0;     // part of `used`: processes that help the main loader
+  bool helped = false;    // `helpers` is a fifth of `used` or more
+  bool threaded = false;  // threads of the workers' own compute for the batches
+  double used = 0;        // CPU seconds per second, all traced processes of our host
   // The kernel's account of waiting for cores, if it was recorded. It is given as shares: of the
   // workers' waiting (wall minus CPU time) in reads, of their waiting in the other parts of
   // batches, and of the whole time of batches.

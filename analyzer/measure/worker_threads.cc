@@ -63,6 +63,25 @@ void Add(const Added& added, double scale, Pipeline& pipeline) {
   }
 }
 
+// The share of the batches' time in which a worker waits for longer than other threads compute for
+// the batch. Requires: the parts have the CPU time of their own threads only.
+double UnexplainedWaiting(double seconds, const Pipeline& pipeline) {
+  double waiting = 0;
+  double service = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      double waits = 0;
+      for (const Part& part : kComputed) {
+        const Work& work = demand.*part.demand;
+        waits += std::max(0.0, work.wall - work.cpu);
+      }
+      waiting += std::max(0.0, waits - seconds);
+      service += demand.service();
+    }
+  }
+  return service > 0 ? waiting / service : 0;
+}
+
 // Removes up to `most` seconds of the waiting in `work`, and the CPU time of other threads in this
 // waiting. `own`: CPU seconds of the thread itself, which stay. Returns the removed time.
 Work TakeWait(Work& work, double own, double most) {
@@ -81,6 +100,7 @@ void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double se
                       std::span<const double> making, Pipeline& pipeline) {
   constexpr double kMostLost = 3;
   constexpr double kNear = 0.99;
+  pipeline.threads_doubt = UnexplainedWaiting(seconds, pipeline);
   const Added added = Distribute(run, steady, seconds, pipeline);
   const MakingReplay replay(pipeline, making);
   const auto is_slow = [&](double scale) {

@@ -19,7 +19,8 @@ namespace penstock::analyzer {
 //
 // If there are more threads than cores, a part ends only when the last thread has had its turn. So
 // if the replay makes the batches faster than the recording did, more CPU time is added, up to
-// three times `seconds`.
+// three times `seconds`. Sets threads_doubt to the share of the batches' time that is waiting
+// beyond `seconds`.
 //
 // Shapes:   making: [batches of the pipeline], seconds that each took to be made.
 // Cost:     at most eight simulations of up to 1024 batches.

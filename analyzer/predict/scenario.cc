@@ -254,6 +254,9 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
   for (const auto& [factor, scale] : setting.scale)
     ScaleFactor(changed, factor, scale, FirstBatches::kScaled);
   ScaleLoopTransforms(changed, setting.loop_transforms);
+  if (changed.workers != pipeline.workers || !setting.scale.empty()) {
+    changed.doubt = std::hypot(changed.doubt, changed.threads_doubt);
+  }
   return changed;
 }
 

@@ -90,8 +90,11 @@ struct PipelineSetup : LoaderSetup {
   bool step_load_known = false;   // the step was long enough to tell
   double preempted = kPreempted;  // the measured value, if there is one
   double doubt = 0;               // fraction by which assumptions may make the rate wrong
-  double step_transforms = 0;     // share of Demand::step: transforms of whole batches in the loop
-  double others = 0;              // number of threads of other programs that compute all the time
+  // The same under other numbers of workers and other costs: how long a worker waits for threads of
+  // its own depends on the cores that these get.
+  double threads_doubt = 0;
+  double step_transforms = 0;  // share of Demand::step: transforms of whole batches in the loop
+  double others = 0;           // number of threads of other programs that compute all the time
   double device_per_sample =
       0;                    // part of a read: seconds of storage that serves one read at a time
   bool turns = false;       // reads take turns: a worker reads and computes sample by sample

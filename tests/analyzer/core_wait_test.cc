@@ -21,9 +21,10 @@ using testing::Synthetic;
 
 // Four workers on two cores. A batch takes 40 ms to decode, 10 ms of these in CPU time, and 8 ms to
 // read. `delays`: how many of the 38 ms that a batch waits are for a core, as the kernel counts.
-// `spared`: decoding computes all the time.
+// `spared`: decoding computes all the time. `process`: if given, milliseconds of CPU time that each
+// batch costs its worker, which then has eight threads.
 Diagnosis Crowd(double delays, bool counted = true, Costs costs = {8, 40, 0, 0, 0.1, 0.3, 1, 0},
-                bool spared = false) {
+                bool spared = false, double process = 0) {
   Synthetic run;
   run.workers = 4;
   run.cores = 2;
@@ -40,6 +41,10 @@ Diagnosis Crowd(double delays, bool counted = true, Costs costs = {8, 40, 0, 0, 
     if (data.processes[p].worker_id < 0) continue;
     for (int i = 0; i <= 50; ++i) {  // a value for each batch
       testing::AddCounter(data, "run_delay_ns", p, 1000 + 48.0 * i, delays * 1e6 * i);
+      if (process > 0) {
+        testing::AddCounter(data, "cpu_ns", p, 1000 + 48.0 * i, process * 1e6 * i);
+        testing::AddCounter(data, "threads", p, 1000 + 48.0 * i, 8);
+      }
     }
   }
   return Diagnose(*traces::MakeTrace(std::move(data)));
@@ -100,6 +105,16 @@ TEST(CoreWaitTest, ADecoderThatWaitsForItsOwnThreadsIsNotKeptFromACore) {
   EXPECT_LT(Crowd(2).loader->cpu.squeeze, 1.3);
   EXPECT_FALSE(Crowd(2).loader->cpu.crowded);
   EXPECT_NEAR(Crowd(30).loader->cpu.squeeze, 4, 0.2);
+}
+
+// Threads of the workers' own, not other programs, take the cores.
+TEST(CoreWaitTest, WorkersThatComputeWithThreadsCrowdThemselves) {
+  const Costs decoding{8, 40, 0, 0, 0.1, 0.3, 1, 0};
+  EXPECT_TRUE(Crowd(30, true, decoding, false, 10.5).loader->cpu.crowded);
+  const Diagnosis threaded = Crowd(30, true, decoding, false, 14);
+  EXPECT_TRUE(threaded.loader->cpu.threaded);
+  EXPECT_FALSE(threaded.loader->cpu.crowded);
+  EXPECT_GT(threaded.loader->cpu.core_wait, 0.5);
 }
 
 TEST(CoreWaitTest, WakingUpOnAFreeCoreStays) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/predict/scenario.h"
 #include "analyzer/report/report.h"
 #include "analyzer/simulate/simulate.h"
 #include "tests/analyzer/synthetic.h"
@@ -76,6 +77,23 @@ TEST(WorkerThreadsTest, AStageOfSeveralThreadsTakesTheCoresThatThereAre) {
   pipeline.workers = 0;
   pipeline.cores = 2;
   EXPECT_NEAR(Simulate(pipeline).time, 50 * 20e-3, 1e-3);
+}
+
+// A batch of 42 ms waits 30 ms for threads that compute 20: 10 ms depend on the cores they get.
+TEST(WorkerThreadsTest, WaitingThatTheyDoNotExplainIsADoubt) {
+  const Diagnosis diagnosis = Threaded(30, 8);
+  const Pipeline& pipeline = diagnosis.loader->pipeline;
+  EXPECT_NEAR(pipeline.threads_doubt, 10.0 / 42, 0.03);
+  EXPECT_EQ(Threaded(10, 8).loader->pipeline.threads_doubt, 0);
+  Setting setting;
+  setting.workers = pipeline.workers;
+  setting.prefetch = pipeline.prefetch;
+  EXPECT_EQ(Apply(pipeline, setting, diagnosis.loader->facts).doubt, pipeline.doubt);
+  setting.workers = 1;
+  EXPECT_GE(Apply(pipeline, setting, diagnosis.loader->facts).doubt, pipeline.threads_doubt);
+  setting.workers = pipeline.workers;
+  setting.scale = {{Factor::kAugment, 0.0}};
+  EXPECT_GE(Apply(pipeline, setting, diagnosis.loader->facts).doubt, pipeline.threads_doubt);
 }
 
 // If the stage is free, the other threads' work is free too.
