@@ -101,8 +101,10 @@ Object* EmitSpan(Object* /*self*/, Arguments a, Count n) {
 
 Object* EmitOrder(Object* /*self*/, Arguments a, Count n) {
   if (Recording()) {
-    EmitEvent(static_cast<uint8_t>(Number(a, n, 0, 0)),
-              ContextOf(wire::kNoSample, Number(a, n, 1), Number(a, n, 2, 0)), Number(a, n, 3, 0));
+    const auto type = static_cast<uint8_t>(Number(a, n, 0, 0));
+    const int64_t value =
+        type == wire::kNextEntered ? static_cast<int64_t>(ProcessCpu()) : Number(a, n, 3, 0);
+    EmitEvent(type, ContextOf(wire::kNoSample, Number(a, n, 1), Number(a, n, 2, 0)), value);
   }
   return None();
 }
@@ -148,7 +150,8 @@ Object* SetProcessRole(Object* /*self*/, Arguments a, Count n) {
 Object* Delivered(Object* /*self*/, Arguments a, Count n) {
   if (Recording()) {
     EmitEvent(wire::kBatchDelivered,
-              ContextOf(wire::kNoSample, Number(a, n, 0), Number(a, n, 1, 0)), 0);
+              ContextOf(wire::kNoSample, Number(a, n, 0), Number(a, n, 1, 0)),
+              static_cast<int64_t>(ProcessCpu()));
     CountBatch();
     NoteFirstBatch();
   }

@@ -53,8 +53,8 @@ enum EventType : uint8_t {
   kIndexReceived = 2,   // worker got them
   kBatchPut = 3,        // worker handed the finished batch to its queue
   kBatchGot = 4,        // training process (or its pin thread) took it from the queue
-  kBatchDelivered = 5,  // next() returned it to the program
-  kNextEntered = 6,     // the program called next()
+  kBatchDelivered = 5,  // next() returned it to the program; value = CPU time of the process, ns
+  kNextEntered = 6,     // the program called next(); value = CPU time of the process, ns
   kEpochStart = 7,      // an iterator was made or reset; value = number of its workers
   kEpochEnd = 8,        // it was exhausted; value = batches delivered
   kMajorFaults = 9,     // value = major page faults inside the span that ends here

@@ -82,6 +82,12 @@ uint64_t ThreadCpu() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
+uint64_t ProcessCpu() {
+  struct timespec t;
+  sys::Call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, sys::Pointer(&t));
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
 void Emit(const FinishedSpan& span) {
   if (ThreadState* s = SelfOrCount(); s != nullptr) {
     if (s->probe.window != 0 && span.stage == wire::kDecode && s->open_stage[wire::kDecode] == 0) {

@@ -82,6 +82,8 @@ uint32_t Name(NameTag* tag);
 
 // Thread CPU time in nanoseconds (one system call).
 uint64_t ThreadCpu();
+// The same for all threads of the process together.
+uint64_t ProcessCpu();
 
 // Counts a call whose real function could not be found.
 void CountMiss();

@@ -24,10 +24,10 @@ void FitsInRam(const RuleInput& input, Advice& out) {
     return out.Needs("fits-in-ram", Say<words::kRuleNeedsEpochs>());
   const LoaderRun& run = input.run();
   const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
-  const StageTotals& samples = input.diagnosis.run.stages[traces::StageId::kSample];
+  const double samples = input.diagnosis.run.samples();
   const double dataset = input.DatasetBytes();
   const double room = BudgetOf(input.diagnosis.run.machine()).ram;
-  if (dataset <= 0 || room <= 0 || dataset > room || read.count == 0 || samples.count == 0) return;
+  if (dataset <= 0 || room <= 0 || dataset > room || read.count == 0 || !(samples > 0)) return;
   const Epoch& last = run.epochs.back();
   double reading = 0;
   double fetching = 0;
@@ -36,8 +36,8 @@ void FitsInRam(const RuleInput& input, Advice& out) {
     fetching += run.batches[i].fetch.wall;
   }
   if (last.count < 8 || reading < 0.1 * fetching) return;
-  const double bytes = static_cast<double>(read.bytes.value) / static_cast<double>(samples.count) *
-                       static_cast<double>(run.samples_per_batch);
+  const double bytes =
+      static_cast<double>(read.bytes.value) / samples * static_cast<double>(run.samples_per_batch);
   const double speed = bytes * static_cast<double>(last.count) / reading;
   if (bytes <= 0 || speed >= kDisk) return;
   Finding finding;

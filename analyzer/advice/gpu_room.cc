@@ -67,8 +67,7 @@ std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage, 
   move.share = input.ShareOfFetch(stage);
   move.cpu = loader.cpu.saturation();
   const StageTotals& totals = input.diagnosis.run.stages[stage];
-  const auto samples =
-      static_cast<double>(input.diagnosis.run.stages[traces::StageId::kSample].count);
+  const double samples = input.diagnosis.run.samples();
   if (totals.cpu_known() && samples > 0) move.seconds_per_core = Seconds(totals.cpu) / samples;
   // The step and the stage take turns on the device; together they must beat the present interval.
   const double interval = 1 / rate;

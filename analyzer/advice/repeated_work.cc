@@ -49,8 +49,7 @@ double ReadScale(const RuleInput& input) {
   if (batch <= 0) batch = input.loader().material.batch_bytes();  // without workers
   const double sample = run.samples_known ? batch / static_cast<double>(run.samples_per_batch) : 0;
   const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
-  const auto samples =
-      static_cast<double>(input.diagnosis.run.stages[traces::StageId::kSample].count);
+  const double samples = input.diagnosis.run.samples();
   const double file = samples > 0 ? static_cast<double>(read.bytes.value) / samples : 0;
   return sample > 0 && file > 0 ? sample / file : 0;
 }

@@ -82,11 +82,11 @@ double RuleInput::ShareOfFetch(traces::StageId stage) const {
 double RuleInput::DatasetBytes() const {
   if (const auto fact = NumberFact(trace.facts(), "dataset.bytes"); fact && *fact > 0) return *fact;
   const StageTotals& read = diagnosis.run.stages[traces::StageId::kRead];
-  const StageTotals& samples = diagnosis.run.stages[traces::StageId::kSample];
+  const double samples = diagnosis.run.samples();
   const auto bytes = static_cast<double>(read.bytes.value);
   const std::int64_t length = run().config.dataset_length;
-  if (length > 0 && samples.count > 0) {
-    return bytes / static_cast<double>(samples.count) * static_cast<double>(length);
+  if (length > 0 && samples > 0) {
+    return bytes / samples * static_cast<double>(length);
   }
   for (const Epoch& epoch : run().epochs) {
     if (!epoch.ended) return 0;

@@ -14,10 +14,9 @@ namespace penstock::analyzer {
 void SmallFiles(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
   const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
-  const StageTotals& samples = input.diagnosis.run.stages[traces::StageId::kSample];
   const double share = input.ShareOfFetch(traces::StageId::kRead);
   if (share < 0.25 || read.count == 0 || read.bytes.value == 0 || read.wall.value == 0) return;
-  if (static_cast<double>(read.count) < 0.9 * static_cast<double>(samples.count)) return;
+  if (static_cast<double>(read.count) < 0.9 * input.diagnosis.run.samples()) return;
   const double bytes = static_cast<double>(read.bytes.value) / static_cast<double>(read.count);
   const double time = read.durations.Quantile(0.5);
   const double speed = static_cast<double>(read.bytes.value) / Seconds(read.wall);

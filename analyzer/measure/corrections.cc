@@ -64,15 +64,18 @@ bool KnowsConsumer(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return input.account.consumer && input.account.step > 0;
 }
 
-// CPU seconds of the training process that neither the loader nor the dataset's threads used.
-// Requires: KnowsConsumer().
+// CPU seconds of the training process that neither the loader nor the dataset's threads used. In
+// steps alone, if that was recorded: threads of a library's pool spin for a while after they have
+// helped with a sample. Requires: KnowsConsumer().
 double OutsideOfLoader(const CorrectionInput& input, const Pipeline& pipeline) {
   const CpuAccount& account = input.account;
   const LoaderRun& run = input.recorded.run;
   // Threads that make samples in the training process also compute between two samples.
   double between = pipeline.sample_tasks ? pipeline.overhead * account.samples : 0;
   between += run.threads_cpu * account.batches / static_cast<double>(run.batches.size());
-  return std::max(0.0, *account.consumer * input.recorded.steady.time - account.transfer - between);
+  const double outside =
+      std::max(0.0, *account.consumer * input.recorded.steady.time - account.transfer - between);
+  return account.in_steps ? std::min(outside, *account.in_steps) : outside;
 }
 
 void SetLoadOfSteps(const CorrectionInput& input, Pipeline& pipeline) {
@@ -85,14 +88,35 @@ double CoresOfStep(const Pipeline& pipeline) {
   return pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
 }
 
+// Whether the loop makes its batches itself, and its thread waits for others for a tenth of that
+// time. If it does not wait, the other threads are those of a library's pool (OpenMP), which share
+// its work and spin. Source: ours.
+bool WaitsForThreads(const CorrectionInput& input) {
+  constexpr double kLeastWaiting = 0.1;
+  return ConfigOf(input).num_workers == 0 &&
+         input.account.waited >= kLeastWaiting * input.account.fetched;
+}
+
+// CPU seconds for each batch that a pool beside the fetching thread uses while batches are made.
+double PoolOf(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
+  const CpuAccount& account = input.account;
+  if (!account.in_next || !(account.batches > 0)) return 0;
+  const double beside = *account.in_next - account.here;
+  return beside > kLeastOfThreads * account.here ? beside / account.batches : 0;
+}
+
+bool HasPool(const CorrectionInput& input, const Pipeline& pipeline) {
+  return ConfigOf(input).num_workers == 0 && !WaitsForThreads(input) && PoolOf(input, pipeline) > 0;
+}
+
 // CPU seconds for each batch that threads of the dataset must have computed, though none was seen
 // to decode: the CPU time of the training process beyond the most that its steps can use.
 double ThreadsUnseen(const CorrectionInput& input, const Pipeline& pipeline) {
   constexpr double kLeast = 0.2;  // share of all that the process computes (ours)
-  const bool here = ConfigOf(input).num_workers == 0;
-  if (!here || !Tells(input) || !KnowsConsumer(input, pipeline)) return 0;
-  const double beyond =
-      OutsideOfLoader(input, pipeline) - CoresOfStep(pipeline) * input.account.step;
+  if (!WaitsForThreads(input) || !Tells(input) || !KnowsConsumer(input, pipeline)) return 0;
+  const CpuAccount& account = input.account;
+  double beyond = OutsideOfLoader(input, pipeline) - CoresOfStep(pipeline) * account.step;
+  if (account.in_next) beyond = std::max(beyond, *account.in_next - account.transfer);
   const double whole = *input.account.consumer * input.recorded.steady.time;
   return beyond < kLeast * whole ? 0 : beyond / input.account.batches;
 }
@@ -191,6 +215,10 @@ constexpr std::array kCorrections = {
                      TransformsInSteps(input.recorded.run, input.recorded.steady);
                }},
     Correction{"step-load", KnowsConsumer, SetLoadOfSteps},
+    Correction{"pool", HasPool,
+               [](const CorrectionInput& input, Pipeline& pipeline) {
+                 pipeline.pool_cpu = PoolOf(input, pipeline);
+               }},
     Correction{"helpers", HasHelpers, AddHelpers},
     Correction{"worker-queues", KnowsWorkers, MeasureQueues},
     Correction{"worker-threads", HasWorkerThreads, AddThreadsOfWorkers},
@@ -226,7 +254,11 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
   const LoaderRun& run = recorded.run;
   const SteadyState& steady = recorded.steady;
   CpuAccount account;
-  std::size_t i = 0;  // index into run.batches
+  double in_steps = 0;
+  double in_next = 0;
+  double timed_steps = 0;  // seconds
+  double timed = 0;        // batches
+  std::size_t i = 0;       // index into run.batches
   for (const EpochDemand& epoch : pipeline.epochs) {
     for (const Demand& demand : epoch.batches) {
       const Batch& batch = run.batches[i];
@@ -238,10 +270,22 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
       account.transfer += pipeline.get_share * demand.get + demand.next + batch.pin.cpu +
                           (here ? batch.fetch.cpu : 0);
       account.step += batch.step();
+      if (here) {
+        account.here += batch.fetch.cpu;
+        account.waited += std::max(0.0, batch.fetch.wall - batch.fetch.cpu);
+        account.fetched += batch.fetch.wall;
+      }
+      in_steps += std::max(0.0, batch.step_cpu);
+      in_next += std::max(0.0, batch.next_cpu);
+      timed_steps += batch.step_cpu >= 0 ? batch.step() : 0;
+      timed += batch.next_cpu >= 0 ? 1 : 0;
       account.samples += static_cast<double>(batch.sample_costs);
       account.batches += 1;
     }
   }
+  constexpr double kMostly = 0.9;
+  if (timed >= kMostly * account.batches) account.in_next = in_next;
+  if (timed_steps >= kMostly * account.step) account.in_steps = in_steps;
   if (account.batches > 0) {
     account.consumer = CpuInWindows(recorded.model, steady, wire::kRoleConsumer);
     // If the loop uses several loaders together, only the workers of this one count.

@@ -23,10 +23,16 @@ namespace penstock::analyzer {
 struct CpuAccount {
   double batches = 0;
   double samples = 0;
-  double fetch = 0;                // fetches in workers
-  double put = 0;                  // the part of the handover that computes
-  double transfer = 0;             // in the training process, outside of steps
-  double step = 0;                 // seconds that the steps last
+  double fetch = 0;     // fetches in workers
+  double put = 0;       // the part of the handover that computes
+  double transfer = 0;  // in the training process, outside of steps
+  double step = 0;      // seconds that the steps last
+  double here = 0;      // fetches in the training process
+  double waited = 0;    // seconds that its thread waited in these fetches
+  double fetched = 0;   // seconds that these fetches lasted
+  // Of all threads of the training process, in its steps and in next(); nullopt: not recorded.
+  std::optional<double> in_steps;
+  std::optional<double> in_next;
   std::optional<double> consumer;  // per second; nullopt: not recorded
   std::optional<double> workers;
   bool further_threads = false;  // of the workers, see HaveFurtherThreads()

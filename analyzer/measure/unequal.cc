@@ -51,7 +51,7 @@ double ComputingOfReads(const LoaderRun& run) {
 
 void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipeline) {
   const ReadCosts& reads = model.reads;
-  const auto samples = static_cast<double>(model.stages[traces::StageId::kSample].count);
+  const double samples = model.samples();
   const bool turns = reads.turns.taken() && pipeline.workers > 1 && !pipeline.sample_tasks;
   if (!(reads.shared || turns) || !(samples > 0)) return;
   const StageTotals& read = model.stages[traces::StageId::kRead];

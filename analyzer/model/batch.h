@@ -71,6 +71,9 @@ struct Batch {
   Work read, decode, augment, tokenize, collate;  // exclusive parts of fetch
   double queued = 0;                              // part of `read`: waiting before reads
   Work put, get, pin;
+  // CPU seconds of all threads of the training process in next(), and in the step; < 0: not known.
+  double next_cpu = -1;
+  double step_cpu = -1;
   double h2d = 0;   // seconds of the step in which the host was blocked in copies
   Work transforms;  // of the whole batch, after it was delivered
   std::uint32_t transforms_thread = 0;

@@ -160,7 +160,7 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
   const StageTotals& read = model.stages[traces::StageId::kRead];
   const StageTotals& decode = model.stages[traces::StageId::kDecode];
   const StageTotals& augment = model.stages[traces::StageId::kAugment];
-  const auto samples = static_cast<double>(model.stages[traces::StageId::kSample].count);
+  const double samples = model.samples();
   if (samples > 0) {
     material.file_bytes = static_cast<double>(read.bytes.value) / samples;
     material.decoded_bytes = static_cast<double>(decode.bytes.value) / samples;

@@ -236,7 +236,19 @@ void RunBuilder::OnTransfer(const Counted& counted, Batch& batch) {
 }
 
 void RunBuilder::WalkEvents() {
-  std::unordered_map<std::uint32_t, std::int64_t> entered;  // by thread: last next()
+  struct Clocks {
+    std::int64_t at = kNever;
+    std::int64_t cpu = 0;  // of the process; 0: not known
+  };
+  struct Taken {
+    Batch* batch = nullptr;
+    std::int64_t cpu = 0;
+  };
+  const auto passed = [](std::int64_t from, std::int64_t to) {
+    return from > 0 && to >= from ? static_cast<double>(to - from) * 1e-9 : -1;
+  };
+  std::unordered_map<std::uint32_t, Clocks> entered;  // by thread: last next()
+  std::unordered_map<std::uint32_t, Taken> taken;     // by thread: the batch of the current step
   for (const Event& event : trace_.events()) {
     if (event.thread.value >= trace_.threads().size()) continue;
     const ProcessId process = trace_.threads()[event.thread.value].process;
@@ -246,7 +258,12 @@ void RunBuilder::WalkEvents() {
     const std::int64_t at = event.at.value;
     if (event.type == EventType::kEpochStart) epochs_.AddStart(iterator, at);
     if (event.type == EventType::kEpochEnd) epochs_.AddEnd(iterator);
-    if (event.type == EventType::kNextEntered) entered[event.thread.value] = at;
+    if (event.type == EventType::kNextEntered) {
+      entered[event.thread.value] = {at, event.value};
+      Taken& last = taken[event.thread.value];
+      if (last.batch != nullptr) last.batch->step_cpu = passed(last.cpu, event.value);
+      last = {};
+    }
     if (!event.batch.valid()) continue;
     Batch* batch = nullptr;
     switch (event.type) {
@@ -266,7 +283,11 @@ void RunBuilder::WalkEvents() {
       batch->delivered = at;
       batch->wait_thread = event.thread.value;
       const auto next = entered.find(event.thread.value);
-      if (next != entered.end()) batch->wait_start = next->second;
+      if (next != entered.end()) {
+        batch->wait_start = next->second.at;
+        batch->next_cpu = passed(next->second.cpu, event.value);
+      }
+      taken[event.thread.value] = {batch, event.value};
     }
   }
 }

@@ -170,6 +170,7 @@ void CountSamples(LoaderRun& run) {
   // One span covers all samples of a batch: __getitems__, or a dataset that makes batches itself.
   if (median == 1 && size > 1) {
     for (Batch& batch : run.batches) batch.samples = batch.sample_costs = 0;
+    run.samples_per_span = size;
     median = 0;
   }
   if (size > 0 && median == size) RestoreSamples(run, size);

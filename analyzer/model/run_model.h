@@ -74,6 +74,7 @@ struct LoaderRun {
   std::vector<WorkerRun> workers;
   std::uint64_t samples_per_batch = 0;  // median number of sample spans, else batch_size, else 1
   bool samples_known = false;           // false: rates count batches
+  std::uint64_t samples_per_span = 1;   // more where the dataset makes a whole batch in one call
   ReadTurns turns;                      // of the reads for these batches
   std::vector<ProbeWindow> probes;      // of experiments in its training process
 };
@@ -106,8 +107,8 @@ struct RunModel {
   std::size_t consumers = 0;
   ReadCosts reads;
   std::string picture_format;  // FileFormats::Main()
-  bool mapped = false;   // dataset files were mapped, so reads are hidden in other stages
-  DeviceRecords device;  // for the main loader
+  bool mapped = false;         // dataset files were mapped, so reads are hidden in other stages
+  DeviceRecords device;        // for the main loader
   std::vector<DeviceRecords>
       devices_alone;  // without a loader: one for each process that uses devices
   std::vector<CounterSeries> counters;
@@ -140,6 +141,11 @@ struct RunModel {
   [[nodiscard]] const Host& machine() const;
   // Cores that all recorded ranks of our host together may use.
   [[nodiscard]] double host_cores() const;
+  // Samples in all sample spans, if they are like those of the main loader.
+  [[nodiscard]] double samples() const {
+    const auto spans = static_cast<double>(stages[traces::StageId::kSample].count);
+    return has_loader() ? spans * static_cast<double>(loader().samples_per_span) : spans;
+  }
   [[nodiscard]] double duration() const { return Seconds(end - begin); }
 };
 

@@ -93,6 +93,9 @@ struct PipelineSetup : LoaderSetup {
   // The same under other numbers of workers and other costs: how long a worker waits for threads of
   // its own depends on the cores that these get.
   double threads_doubt = 0;
+  // CPU seconds for each batch of a library's pool in a training process that makes its batches
+  // itself. Part of it shares the work of the fetching thread, the rest spins.
+  double pool_cpu = 0;
   double step_transforms = 0;  // share of Demand::step: transforms of whole batches in the loop
   double others = 0;           // number of threads of other programs that compute all the time
   double device_per_sample =

@@ -136,6 +136,29 @@ TEST(MaterialTest, APictureThatPassesTwoCallsIsOnePicture) {
   EXPECT_EQ(material.decoded_bytes, static_cast<double>(run.decoded_bytes));
 }
 
+// __getitems__ makes all samples of a batch in one call, so one sample span covers them.
+TEST(MaterialTest, OneCallMayMakeAWholeBatch) {
+  const Synthetic run = MaterialRun("PIL.load", "a.jpg");
+  traces::TraceData data = MakeSynthetic(run);
+  for (auto& spans : data.spans) {
+    traces::BatchKey last;
+    std::erase_if(spans, [&](const traces::Span& span) {
+      if (span.stage != StageId::kSample) return false;
+      const bool further = span.batch == last;
+      last = span.batch;
+      return further;
+    });
+    for (traces::Span& span : spans) {
+      if (span.stage == StageId::kSample) span.duration = TimeNs{4 * span.duration.value};
+    }
+  }
+  const Diagnosis diagnosis = DiagnosisOf(std::move(data));
+  EXPECT_EQ(diagnosis.run.loader().samples_per_batch, 4U);
+  const Material& material = diagnosis.loader->material;
+  EXPECT_EQ(material.decoded_bytes, static_cast<double>(run.decoded_bytes));
+  EXPECT_EQ(material.file_bytes, static_cast<double>(run.file_bytes));
+}
+
 TEST(MaterialTest, FiguresForPicturesAreNotUsedForVideo) {
   const Diagnosis video = DiagnosisOf("av.to_ndarray", "/clips/a.mp4");
   Changes smaller;
