@@ -64,18 +64,23 @@ bool KnowsConsumer(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return input.account.consumer && input.account.step > 0;
 }
 
-// CPU seconds of the training process that neither the loader nor the dataset's threads used. In
-// steps alone, if that was recorded: threads of a library's pool spin for a while after they have
-// helped with a sample. Requires: KnowsConsumer().
+// CPU seconds of the dataset's own threads in the training process, as far as they were seen.
+double SeenThreads(const CorrectionInput& input) {
+  const LoaderRun& run = input.recorded.run;
+  return run.threads_cpu * input.account.batches / static_cast<double>(run.batches.size());
+}
+
+// CPU seconds of the training process that neither the loader nor the dataset's threads used. In a
+// process that makes its batches itself, those of steps alone, if they were recorded: threads of a
+// library's pool spin for a while after they have helped with a sample. Requires: KnowsConsumer().
 double OutsideOfLoader(const CorrectionInput& input, const Pipeline& pipeline) {
   const CpuAccount& account = input.account;
-  const LoaderRun& run = input.recorded.run;
   // Threads that make samples in the training process also compute between two samples.
-  double between = pipeline.sample_tasks ? pipeline.overhead * account.samples : 0;
-  between += run.threads_cpu * account.batches / static_cast<double>(run.batches.size());
-  const double outside =
-      std::max(0.0, *account.consumer * input.recorded.steady.time - account.transfer - between);
-  return account.in_steps ? std::min(outside, *account.in_steps) : outside;
+  const double between = pipeline.sample_tasks ? pipeline.overhead * account.samples : 0;
+  const double outside = std::max(0.0, *account.consumer * input.recorded.steady.time -
+                                           account.transfer - between - SeenThreads(input));
+  const bool here = ConfigOf(input).num_workers == 0;
+  return here && account.in_steps ? std::min(outside, *account.in_steps) : outside;
 }
 
 void SetLoadOfSteps(const CorrectionInput& input, Pipeline& pipeline) {
@@ -89,19 +94,20 @@ double CoresOfStep(const Pipeline& pipeline) {
 }
 
 // Whether the loop makes its batches itself, and its thread waits for others for a tenth of that
-// time. If it does not wait, the other threads are those of a library's pool (OpenMP), which share
+// time. If it does not wait, the other threads are those of a library's pool (OpenMP): they share
 // its work and spin. Source: ours.
 bool WaitsForThreads(const CorrectionInput& input) {
   constexpr double kLeastWaiting = 0.1;
-  return ConfigOf(input).num_workers == 0 &&
-         input.account.waited >= kLeastWaiting * input.account.fetched;
+  const CpuAccount& account = input.account;
+  return ConfigOf(input).num_workers == 0 && account.fetched > 0 &&
+         account.waited >= kLeastWaiting * account.fetched;
 }
 
 // CPU seconds for each batch that a pool beside the fetching thread uses while batches are made.
 double PoolOf(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   const CpuAccount& account = input.account;
   if (!account.in_next || !(account.batches > 0)) return 0;
-  const double beside = *account.in_next - account.here;
+  const double beside = *account.in_next - account.here - SeenThreads(input);
   return beside > kLeastOfThreads * account.here ? beside / account.batches : 0;
 }
 
@@ -116,7 +122,9 @@ double ThreadsUnseen(const CorrectionInput& input, const Pipeline& pipeline) {
   if (!WaitsForThreads(input) || !Tells(input) || !KnowsConsumer(input, pipeline)) return 0;
   const CpuAccount& account = input.account;
   double beyond = OutsideOfLoader(input, pipeline) - CoresOfStep(pipeline) * account.step;
-  if (account.in_next) beyond = std::max(beyond, *account.in_next - account.transfer);
+  if (account.in_next) {
+    beyond = std::max(beyond, *account.in_next - account.transfer - SeenThreads(input));
+  }
   const double whole = *input.account.consumer * input.recorded.steady.time;
   return beyond < kLeast * whole ? 0 : beyond / input.account.batches;
 }
@@ -272,7 +280,9 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
       account.step += batch.step();
       if (here) {
         account.here += batch.fetch.cpu;
-        account.waited += std::max(0.0, batch.fetch.wall - batch.fetch.cpu);
+        const double waiting = std::max(0.0, batch.fetch.wall - batch.fetch.cpu);
+        account.waited +=
+            waiting - std::min(waiting, std::max(0.0, batch.read.wall - batch.read.cpu));
         account.fetched += batch.fetch.wall;
       }
       in_steps += std::max(0.0, batch.step_cpu);
@@ -284,8 +294,12 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
     }
   }
   constexpr double kMostly = 0.9;
-  if (timed >= kMostly * account.batches) account.in_next = in_next;
-  if (timed_steps >= kMostly * account.step) account.in_steps = in_steps;
+  if (timed > 0 && timed >= kMostly * account.batches) {
+    account.in_next = in_next * account.batches / timed;
+  }
+  if (timed_steps > 0 && timed_steps >= kMostly * account.step) {
+    account.in_steps = in_steps * account.step / timed_steps;
+  }
   if (account.batches > 0) {
     account.consumer = CpuInWindows(recorded.model, steady, wire::kRoleConsumer);
     // If the loop uses several loaders together, only the workers of this one count.

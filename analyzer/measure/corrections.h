@@ -28,9 +28,10 @@ struct CpuAccount {
   double transfer = 0;  // in the training process, outside of steps
   double step = 0;      // seconds that the steps last
   double here = 0;      // fetches in the training process
-  double waited = 0;    // seconds that its thread waited in these fetches
+  double waited = 0;    // seconds that its thread waited in these fetches, besides reads
   double fetched = 0;   // seconds that these fetches lasted
-  // Of all threads of the training process, in its steps and in next(); nullopt: not recorded.
+  // CPU seconds of all threads of the training process in its steps, and in next(); nullopt: not
+  // recorded.
   std::optional<double> in_steps;
   std::optional<double> in_next;
   std::optional<double> consumer;  // per second; nullopt: not recorded

@@ -51,15 +51,16 @@ void FileFormats::Add(const traces::Span& read) {
   if (read.bytes.value == 0) return;
   const auto [found, is_new] = of_path_.try_emplace(read.object.value, kOtherFile);
   if (is_new) found->second = NumberOf(PictureFormat(trace_.String(read.object)));
+  all_ += read.bytes.value;
   if (found->second != kOtherFile) bytes_[found->second] += read.bytes.value;
 }
 
 std::string_view FileFormats::Main() const {
   constexpr double kMost = 0.8;
-  const std::uint64_t all = std::accumulate(bytes_.begin(), bytes_.end(), std::uint64_t{0});
-  if (all == 0) return "";
+  const std::uint64_t pictures = std::accumulate(bytes_.begin(), bytes_.end(), std::uint64_t{0});
+  if (pictures == 0 || 2 * pictures < all_) return "";
   const auto* const most = std::max_element(bytes_.begin(), bytes_.end());
-  if (static_cast<double>(*most) < kMost * static_cast<double>(all)) return "mixed";
+  if (static_cast<double>(*most) < kMost * static_cast<double>(pictures)) return "mixed";
   return kNames[static_cast<std::size_t>(most - bytes_.begin())];
 }
 

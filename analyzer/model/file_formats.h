@@ -23,8 +23,8 @@ class FileFormats {
   explicit FileFormats(const traces::Trace& trace) : trace_(trace) {}
 
   void Add(const traces::Span& read);
-  // The format that has 80 % of the bytes in picture files. "mixed" if none has; "" if no picture
-  // file was read.
+  // The format that has 80 % of the bytes in picture files. "mixed" if none has; "" if picture files
+  // have less than half of all bytes that were read.
   [[nodiscard]] std::string_view Main() const;
 
  private:
@@ -33,6 +33,7 @@ class FileFormats {
   const traces::Trace& trace_;
   std::unordered_map<std::uint32_t, std::uint8_t> of_path_;  // the number of the format, by path
   std::array<std::uint64_t, kFormats> bytes_{};
+  std::uint64_t all_ = 0;  // bytes of all files
 };
 
 }  // namespace penstock::analyzer

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -19,7 +20,7 @@ constexpr std::array<std::string_view, 6> kConversions = {
 
 // How names of decode spans begin that give pictures, and the decoder that each beginning means; ""
 // if FindDecoder() knows none.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kPictureDecoders = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPictureDecoders = {{
     {"PIL.", "pillow"},
     {"datasets.Image", "pillow"},
     {"cv2.im", "opencv"},
@@ -32,7 +33,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kPicture
     {"skimage.io.", "skimage"},
     {"libjpeg", "turbojpeg"},
     {"kornia_rs.", "kornia"},
-    {"imagecodecs.jpeg", "imagecodecs"},
+    {"imagecodecs.jpeg8", "imagecodecs"},
+    {"imagecodecs.mozjpeg", "imagecodecs"},
+    {"imagecodecs.", ""},
     {"jpeg", ""},
     {"png", ""},
     {"webp", ""},
@@ -41,15 +44,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kPicture
     {"torchcodec.decode_", ""},
 }};
 // The same for spans that give video, sound, arrays or tables.
-constexpr std::array<std::string_view, 18> kOtherDecoders = {"ffmpeg",           "av.",
-                                                             "cv2.VideoCapture", "decord.",
-                                                             "torchcodec.",      "imageio_ffmpeg.",
-                                                             "soundfile.",       "torchaudio.",
-                                                             "librosa.",         "nibabel.",
-                                                             "pydicom.",         "zarr.",
-                                                             "blosc.",           "numcodecs.",
-                                                             "parquet.",         "numpy.",
-                                                             "datasets.Audio",   "datasets.Video"};
+constexpr std::array<std::string_view, 21> kOtherDecoders = {
+    "ffmpeg",          "av.",        "cv2.VideoCapture", "decord.",        "torchcodec.",
+    "imageio_ffmpeg.", "soundfile.", "torchaudio.",      "librosa.",       "nibabel.",
+    "pydicom.",        "zarr.",      "blosc.",           "numcodecs.",     "parquet.",
+    "numpy.",          "h5py.",      "datasets.Audio",   "datasets.Video", "datasets.Nifti",
+    "datasets.Pdf"};
 
 template <class Table>
 bool StartsLikeOne(std::string_view name, const Table& table) {
@@ -68,53 +68,84 @@ std::optional<std::string_view> PictureDecoder(std::string_view name) {
 
 // The format that a decoder's name tells: "png" for "torchvision.decode_png"; else "".
 std::string_view NamedFormat(std::string_view name) {
-  for (const std::string_view format : {"jpeg", "png", "webp", "tiff", "avif", "heic", "gif"}) {
+  for (const std::string_view format : {"jpeg2k", "jpegls", "jpegxl", "jpegxr", "jpeg", "png",
+                                        "webp", "tiff", "avif", "heic", "gif"}) {
     if (name.find(format) != std::string_view::npos) return format;
   }
   return "";
 }
 
+// The calls that decode, by what they give.
+struct DecodeCalls {
+  double pictures = 0;  // seconds
+  double other = 0;
+  double longest_picture = 0;
+  double longest_other = 0;
+  std::uint64_t bytes = 0;                     // of all pictures
+  std::uint64_t most_bytes = 0;                // of the call with most of them
+  std::uint64_t with_bytes = 0;                // calls
+  std::map<std::string_view, double> formats;  // seconds by named format
+
+  void AddPicture(std::string_view name, std::string_view decoder, const PartTotals& part,
+                  Material& material) {
+    const double wall = Seconds(part.wall);
+    pictures += wall;
+    bytes += part.bytes.value;
+    most_bytes = std::max(most_bytes, part.bytes.value);
+    with_bytes += part.with_bytes;
+    formats[NamedFormat(name)] += wall;
+    if (wall > longest_picture) {
+      longest_picture = wall;
+      material.decoder = decoder;
+    }
+  }
+  void AddOther(std::string_view name, double wall, Material& material) {
+    other += wall;
+    if (wall > longest_other) {
+      longest_other = wall;
+      material.decode_call = name;
+    }
+  }
+  // The format that has 80 % of the time, "mixed" if none has; "" if that time has no named format.
+  [[nodiscard]] std::string_view Format() const {
+    constexpr double kMost = 0.8;
+    double most = 0;
+    std::string_view found;
+    for (const auto& [format, wall] : formats) {
+      if (wall > most) found = format;
+      most = std::max(most, wall);
+    }
+    return found.empty() || most >= kMost * pictures ? found : "mixed";
+  }
+};
+
 // Sets what the decode spans of `samples` samples tell about the data.
 void ReadDecoders(const traces::Trace& trace, const StageTotals& decode, double samples,
                   Material& material) {
-  double pictures = 0;
-  double other = 0;
-  double longest_picture = 0;
-  double longest = 0;
-  std::uint64_t most_bytes = 0;
-  std::string_view format;
+  constexpr double kOnce = 1.1;  // calls for each sample
+  DecodeCalls calls;
   for (const auto& [id, part] : decode.children) {
     const std::string_view name = trace.String(id);
-    const double wall = Seconds(part.wall);
-    if (wall > longest) {
-      longest = wall;
-      material.decode_call = name;
+    if (const auto decoder = PictureDecoder(name)) {
+      calls.AddPicture(name, *decoder, part, material);
+    } else if (StartsLikeOne(name, kOtherDecoders)) {
+      calls.AddOther(name, Seconds(part.wall), material);
     }
-    const auto decoder = PictureDecoder(name);
-    if (!decoder) {
-      if (StartsLikeOne(name, kOtherDecoders)) other += wall;
-      continue;
-    }
-    pictures += wall;
-    most_bytes = std::max(most_bytes, part.bytes.value);
-    if (!(wall > longest_picture)) continue;
-    longest_picture = wall;
-    material.decoder = *decoder;
-    format = NamedFormat(name);
   }
   const double half = Seconds(decode.wall) / 2;
-  if (other > half) {
+  if (calls.other > half) {
     material.media = Media::kOther;
     material.decoder.clear();
     return;
   }
-  if (!format.empty()) material.format = format;
-  if (!(pictures > half)) return;
+  if (const std::string_view format = calls.Format(); !format.empty()) material.format = format;
+  if (!(calls.pictures > half)) return;
   material.media = Media::kPictures;
-  // A picture passes several calls, such as opening, decoding and converting it; each call has the
+  // A picture may pass several calls, such as decoding and converting it, and each call has the
   // bytes of its pixels.
-  if (most_bytes > 0 && samples > 0)
-    material.decoded_bytes = static_cast<double>(most_bytes) / samples;
+  const bool once = static_cast<double>(calls.with_bytes) <= kOnce * samples;
+  const std::uint64_t bytes = once ? calls.bytes : calls.most_bytes;
+  if (bytes > 0 && samples > 0) material.decoded_bytes = static_cast<double>(bytes) / samples;
 }
 
 // Reads "uint8:150528 int64:401408": the bytes of one batch by type.

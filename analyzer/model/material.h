@@ -19,12 +19,12 @@ enum class Media {
 };
 
 struct Material {
-  Media media = Media::kUnknown;                        // what most of the decoding gives
-  std::string decode_call;                              // the decode span that takes longest
-  std::string format;                                   // of the pictures: Main() of FileFormats
-  double file_bytes = 0;                                // read for one sample
-  double decoded_bytes = 0;                             // of its decoded picture, three per pixel
-  double sample_bytes = 0;                              // of one sample in a collated batch
+  Media media = Media::kUnknown;  // what most of the decoding gives
+  std::string decode_call;        // the one that takes longest and gives no pictures
+  std::string format;             // of the pictures: Main() of FileFormats
+  double file_bytes = 0;          // read for one sample
+  double decoded_bytes = 0;       // of its decoded picture, three per pixel
+  double sample_bytes = 0;        // of one sample in a collated batch
   double f32 = 0, f16 = 0, u8 = 0, i64 = 0, other = 0;  // bytes of one batch, by data type
   std::string decoder;                                  // a name for FindDecoder(); "": not known
   double conversion = 0;     // share of augmenting: to floating point, normalising

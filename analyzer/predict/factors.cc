@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace penstock::analyzer {
 namespace {
@@ -98,12 +99,19 @@ std::string_view FactorName(Factor factor) {
 
 void ScaleFactor(Pipeline& pipeline, Factor factor, double scale, FirstBatches first) {
   for (const StageCost& cost : kStageCosts) {
-    if (cost.factor == factor) ScaleStage(pipeline, cost, scale, first);
+    if (cost.factor != factor) continue;
+    ScaleStage(pipeline, cost, scale, first);
+    if (factor != Factor::kRead) DoubtThreads(pipeline);
   }
   if (factor == Factor::kTransfer) ScaleTransfer(pipeline, scale);
   if (factor == Factor::kH2d)
     OnEveryBatch(pipeline, [scale](Demand& demand) { demand.h2d *= scale; });
   if (factor == Factor::kCompute) ScaleStep(pipeline, 1, scale);
+}
+
+void DoubtThreads(Pipeline& pipeline) {
+  pipeline.doubt = std::hypot(pipeline.doubt, pipeline.threads_doubt);
+  pipeline.threads_doubt = 0;
 }
 
 void ScaleLoopTransforms(Pipeline& pipeline, double scale) {

@@ -36,6 +36,10 @@ void ScaleFactor(Pipeline& pipeline, Factor factor, double scale, FirstBatches f
 // augmenting of the dataset.
 void ScaleLoopTransforms(Pipeline& pipeline, double scale);
 
+// Adds Pipeline::threads_doubt to the doubt, once. ScaleFactor() does so for the parts that workers
+// compute.
+void DoubtThreads(Pipeline& pipeline);
+
 // Makes all computing take `scale` times as long, as on faster or slower cores. Start-up counts as
 // computing; waiting stays.
 void ScaleComputing(Pipeline& pipeline, double scale);

@@ -79,11 +79,11 @@ void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double ba
   });
 }
 
-// Moves the batches to workers, whose libraries have one thread each, so that what a pool of the
-// training process computed becomes work of the worker. How much of the pool's CPU time that was
-// is not known: between nothing and a quarter. Source: ours, samples of PyTorch operations on two
-// cores, where the pool used as much CPU time as the thread itself and workers took 1.0 to 1.2
-// times as long for a sample.
+// Moves the batches to workers, in which PyTorch has one thread: what its pool computed in the
+// training process becomes work of the worker. That is between nothing and a quarter of the pool's
+// CPU time, for the rest of it the pool spins. OpenCV's pool stays in workers; it is not told
+// apart. Source: ours, samples of PyTorch operations on two cores: the pool used as much CPU time
+// as the thread itself, and workers took 1.0 to 1.2 times as long for a sample.
 void LeavePool(Pipeline& changed, const Pipeline& from) {
   constexpr double kShared = 0.125;
   if (from.workers != 0 || changed.workers == 0 || !(from.pool_cpu > 0)) return;
@@ -91,6 +91,7 @@ void LeavePool(Pipeline& changed, const Pipeline& from) {
   double service = 0;
   double batches = 0;
   ForEach(changed, [&](Demand& demand) {
+    if (demand.loader != 0) return;
     service += demand.service();
     batches += 1;
     Add(demand.other, shared);
@@ -300,9 +301,7 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
   for (const auto& [factor, scale] : setting.scale)
     ScaleFactor(changed, factor, scale, FirstBatches::kScaled);
   ScaleLoopTransforms(changed, setting.loop_transforms);
-  if (changed.workers != pipeline.workers || !setting.scale.empty()) {
-    changed.doubt = std::hypot(changed.doubt, changed.threads_doubt);
-  }
+  if (changed.workers != pipeline.workers) DoubtThreads(changed);
   return changed;
 }
 

@@ -37,6 +37,7 @@ struct StageRow {
   // for `idle`, of the run for `startup`. Above 1: several threads are in the stage at once.
   double share = 0;
   bool of_workers = false;
+  traces::StageId stage = traces::StageId::kNone;
   bool mixed = false;  // IsMixed(): its percentiles fit none of its kinds of calls
   // Number of GPUs that do the stage in parallel; its times are sums over them.
   std::size_t devices = 1;
@@ -77,8 +78,9 @@ struct Report {
 // Whether the time of a stage passes in workers and data threads.
 [[nodiscard]] bool OfWorkers(traces::StageId stage);
 
-// "61 %", or "2.3 thr" if that many threads are in the stage at once.
-[[nodiscard]] std::string ShareText(double share, Language language = Language::kEnglish);
+// "61 %"; for stages of the host also "2.3 thr" if that many threads are in the stage at once.
+[[nodiscard]] std::string ShareText(double share, traces::StageId stage,
+                                    Language language = Language::kEnglish);
 
 // The share of a row: "61 %". If several GPUs do the stage, the mean of one GPU.
 [[nodiscard]] std::string ShareText(const StageRow& row, Language language = Language::kEnglish);

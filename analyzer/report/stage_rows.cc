@@ -100,14 +100,17 @@ bool OfWorkers(StageId stage) {
   }
 }
 
-std::string ShareText(double share, Language language) {
+std::string ShareText(double share, StageId stage, Language language) {
   constexpr double kSeveral = 1.05;
-  if (share < kSeveral) return PercentText(share);
+  // Streams of a device are no threads.
+  const bool device =
+      stage == StageId::kKernel || stage == StageId::kH2d || stage == StageId::kCopy;
+  if (device || share < kSeveral) return PercentText(share);
   return Render(Say<words::kShareOfThreads>(Give<"threads">(share)), language);
 }
 
 std::string ShareText(const StageRow& row, Language language) {
-  return ShareText(row.share / static_cast<double>(row.devices), language);
+  return ShareText(row.share / static_cast<double>(row.devices), row.stage, language);
 }
 
 std::string StageText(const StageRow& row, Language language) {
@@ -141,11 +144,13 @@ std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel&
                              : loop;
     StageRow row = RowOf(std::string(traces::StageName(stage)), *totals, whole);
     row.of_workers = of_workers;
+    row.stage = stage;
     row.mixed = IsMixed(*totals);
     row.devices = DevicesOf(stage, run);
     for (const auto& [name, part] : totals->children) {
       row.children.push_back(RowOf(std::string(trace.String(name)), part, whole));
       row.children.back().of_workers = of_workers;
+      row.children.back().stage = stage;
     }
     std::stable_sort(row.children.begin(), row.children.end(),
                      [](const StageRow& a, const StageRow& b) { return a.wall > b.wall; });

@@ -68,8 +68,8 @@ inline constexpr Message kNeedsSizes{
     "数据不足：需要解码后图像的尺寸，而此次没有看到"};
 inline constexpr Message kNeedsPictures{
     "needs.pictures",
-    "not enough: needs a run that decodes pictures, and {call:text}() decodes something else",
-    "数据不足：需要解码图像的运行，而 {call:text}() 解码的不是图像"};
+    "not enough: needs a run that decodes pictures, and {call:text} decodes something else",
+    "数据不足：需要解码图像的运行，而 {call:text} 解码的不是图像"};
 inline constexpr Message kNeedsJpeg{
     "needs.jpeg",
     "not enough: the speeds of decoders are known for JPEG files only, and these files are "

@@ -85,15 +85,30 @@ TEST(FileFormatsTest, TheFormatOfMostBytesCounts) {
   EXPECT_EQ(with(1), "png");
 }
 
+TEST(FileFormatsTest, AFewPicturesBesideArchivesTellNothing) {
+  Synthetic run = MaterialRun("PIL.load", "shard-000.tar");
+  traces::TraceData data = MakeSynthetic(run);
+  const StringId logo = data.Intern("logo.png");
+  for (auto& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.stage != StageId::kRead) continue;
+      span.object = logo;
+      break;
+    }
+  }
+  EXPECT_EQ(DiagnosisOf(std::move(data)).loader->material.format, "");
+}
+
 TEST(MaterialTest, TheNameOfADecoderTellsWhatItGives) {
   for (const char* name : {"PIL.load", "cv2.imdecode", "cv::imread", "torchvision.decode_jpeg",
                            "datasets.Image", "simplejpeg.decode_jpeg", "jpeg", "png",
                            "tensorflow::png", "kornia_rs.read_image", "torchcodec.decode_image"}) {
     EXPECT_EQ(DiagnosisOf(name, "").loader->material.media, Media::kPictures) << name;
   }
-  for (const char* name : {"av.to_ndarray", "ffmpeg", "cv2.VideoCapture.read", "decord.get_batch",
-                           "torchcodec.get_frames_at", "soundfile.read", "nibabel.get_unscaled",
-                           "numpy.load", "parquet.read_row_group", "imageio_ffmpeg.read_frames"}) {
+  for (const char* name :
+       {"av.to_ndarray", "ffmpeg", "cv2.VideoCapture.read", "decord.get_batch",
+        "torchcodec.get_frames_at", "soundfile.read", "nibabel.get_unscaled", "numpy.load",
+        "h5py.Dataset", "parquet.read_row_group", "imageio_ffmpeg.read_frames"}) {
     const Material material = DiagnosisOf(name, "").loader->material;
     EXPECT_EQ(material.media, Media::kOther) << name;
     EXPECT_EQ(material.decoder, "") << name;
@@ -106,6 +121,12 @@ TEST(MaterialTest, ADecoderMayNameTheFormat) {
   EXPECT_EQ(DiagnosisOf("torchvision.decode_png", "a.tar").loader->material.format, "png");
   EXPECT_EQ(DiagnosisOf("simplejpeg.decode_jpeg", "a.tar").loader->material.format, "jpeg");
   EXPECT_EQ(DiagnosisOf("PIL.load", "a.tar").loader->material.format, "");
+  for (const char* name : {"imagecodecs.jpeg2k_decode", "imagecodecs.jpegxl_decode"}) {
+    const Material material = DiagnosisOf(name, "a.tar").loader->material;
+    EXPECT_EQ(material.media, Media::kPictures) << name;
+    EXPECT_FALSE(material.may_be_jpeg()) << name;
+    EXPECT_EQ(material.decoder, "") << name;
+  }
 }
 
 // datasets.Image decodes a picture, PIL.convert converts it: both calls have the bytes of its
@@ -159,6 +180,22 @@ TEST(MaterialTest, OneCallMayMakeAWholeBatch) {
   EXPECT_EQ(material.file_bytes, static_cast<double>(run.file_bytes));
 }
 
+// Half of the pictures are decoded by one call, half by another.
+TEST(MaterialTest, CallsForDifferentPicturesAddUp) {
+  const Synthetic run = MaterialRun("torchvision.decode_jpeg", "a.tar");
+  traces::TraceData data = MakeSynthetic(run);
+  const StringId png = data.Intern("torchvision.decode_png");
+  for (auto& spans : data.spans) {
+    std::size_t decoded = 0;
+    for (traces::Span& span : spans) {
+      if (span.stage == StageId::kDecode && decoded++ % 2 == 0) span.name = png;
+    }
+  }
+  const Material material = DiagnosisOf(std::move(data)).loader->material;
+  EXPECT_EQ(material.decoded_bytes, static_cast<double>(run.decoded_bytes));
+  EXPECT_EQ(material.format, "mixed");
+}
+
 TEST(MaterialTest, FiguresForPicturesAreNotUsedForVideo) {
   const Diagnosis video = DiagnosisOf("av.to_ndarray", "/clips/a.mp4");
   Changes smaller;
@@ -170,7 +207,7 @@ TEST(MaterialTest, FiguresForPicturesAreNotUsedForVideo) {
   for (const Changes& changes : {smaller, decoder, device}) {
     const auto changed = ApplyTo(video, changes);
     ASSERT_FALSE(changed);
-    EXPECT_NE(English(changed.error().why).find("av.to_ndarray() decodes something else"),
+    EXPECT_NE(English(changed.error().why).find("av.to_ndarray decodes something else"),
               std::string::npos);
   }
   EXPECT_FALSE(Offers(video, "stored_size"));

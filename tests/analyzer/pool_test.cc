@@ -26,13 +26,13 @@ struct Cpu {
   bool told = true;  // the events have the CPU time of the process
 };
 
-// Batches of 20 ms, steps of 10 ms.
-Diagnosis Alone(const Cpu& cpu, int cores = 2, double cpu_share = 1) {
+// Batches of 20 ms, steps of 10 ms. `read`: how long each batch reads in addition.
+Diagnosis Alone(const Cpu& cpu, int cores = 2, double cpu_share = 1, double read = 0) {
   Synthetic run;
   run.workers = 0;
   run.cores = cores;
   run.cpu_share = cpu_share;
-  run.costs = testing::Always({0, 12, 7, 1, 0, 0, 10, 0});
+  run.costs = testing::Always({read, 12, 7, 1, 0, 0, 10, 0});
   traces::TraceData data = testing::MakeSynthetic(run);
   std::vector<traces::Event> events;
   std::int64_t spent = 1'000'000;
@@ -95,7 +95,14 @@ TEST(PoolTest, WorkersDoNotSpin) {
 
 // The thread that makes the batches waits for others: these are the dataset's own.
 TEST(PoolTest, ThreadsThatAreWaitedForAreNoPool) {
-  EXPECT_EQ(Alone({40, 10}, 2, 0.3).loader->pipeline.pool_cpu, 0);
+  const Diagnosis diagnosis = Alone({40, 10}, 2, 0.3);
+  EXPECT_EQ(diagnosis.loader->pipeline.pool_cpu, 0);
+  // They compute 34 of the 40 ms.
+  EXPECT_NEAR(diagnosis.loader->pipeline.epochs.front().batches[50].cpu(), 40e-3, 4e-3);
+}
+
+TEST(PoolTest, WaitingForStorageIsNotWaitingForThreads) {
+  EXPECT_NEAR(Alone({40, 10}, 16, 1, 6).loader->pipeline.pool_cpu, 20e-3, 1e-3);
 }
 
 TEST(PoolTest, AStepOfSeveralThreadsIsInDoubtBesideWorkersOnTheSameCores) {
@@ -104,6 +111,11 @@ TEST(PoolTest, AStepOfSeveralThreadsIsInDoubtBesideWorkersOnTheSameCores) {
   EXPECT_GE(WithWorkers(several, 2).doubt, 0.25);
   EXPECT_LT(WithWorkers(Alone({20, 10}), 2).doubt, 0.1);
   EXPECT_LT(WithWorkers(Alone({20, 20}, 16), 2).doubt, 0.1);
+  Pipeline recorded = WithWorkers(several, 2);  // the same from workers to none
+  recorded.doubt = recorded.pool_cpu = 0;
+  Setting none;
+  none.workers = 0;
+  EXPECT_GE(Apply(recorded, none, several.loader->facts).doubt, 0.25);
 }
 
 }  // namespace

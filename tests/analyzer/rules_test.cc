@@ -248,6 +248,16 @@ TEST(DecodeLargerThanNeededTest, SpeaksOfFourTimesTheBytes) {
   EXPECT_TRUE(Finds("decode-larger-than-needed", run));
 }
 
+TEST(DecodeLargerThanNeededTest, IsSilentAboutFilesThatAreNotJpeg) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.decoded_bytes = 5 * run.sample_bytes;
+  run.decoder = "PIL.load";
+  run.file = "a.png";
+  EXPECT_FALSE(Finds("decode-larger-than-needed", run));
+  run.file = "a.jpg";
+  EXPECT_TRUE(Finds("decode-larger-than-needed", run));
+}
+
 TEST(DecodeLargerThanNeededTest, IsSilentOfThree) {
   Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
   run.decoded_bytes = 3 * run.sample_bytes;

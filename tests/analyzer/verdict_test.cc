@@ -316,10 +316,13 @@ TEST(TimesTest, BeyondTwentyTimesThereIsNoFigureAndNoRate) {
 }
 
 TEST(ShareTest, MoreThanAllOfTheTimeIsThreads) {
-  EXPECT_EQ(ShareText(0.61), "61 %");
-  EXPECT_EQ(ShareText(1.02), "102 %");
-  EXPECT_EQ(ShareText(2.34), "2.3 thr");
-  EXPECT_EQ(ShareText(2.34, Language::kChinese), "2.3 线程");
+  using traces::StageId;
+  EXPECT_EQ(ShareText(0.61, StageId::kDecode), "61 %");
+  EXPECT_EQ(ShareText(1.02, StageId::kDecode), "102 %");
+  EXPECT_EQ(ShareText(2.34, StageId::kDecode), "2.3 thr");
+  EXPECT_EQ(ShareText(1.3, StageId::kStartup), "1.3 thr");
+  EXPECT_EQ(ShareText(2.34, StageId::kDecode, Language::kChinese), "2.3 线程");
+  EXPECT_EQ(ShareText(1.3, StageId::kKernel), "130 %");  // streams of a GPU are no threads
 }
 
 TEST(UnsureTest, ARunThatTheSimulationDoesNotRepeatHasNoGainInItsHeadline) {

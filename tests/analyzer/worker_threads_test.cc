@@ -94,6 +94,8 @@ TEST(WorkerThreadsTest, WaitingThatTheyDoNotExplainIsADoubt) {
   setting.workers = pipeline.workers;
   setting.scale = {{Factor::kAugment, 0.0}};
   EXPECT_GE(Apply(pipeline, setting, diagnosis.loader->facts).doubt, pipeline.threads_doubt);
+  setting.scale = {{Factor::kTransfer, 0.5}};  // no work of the threads
+  EXPECT_EQ(Apply(pipeline, setting, diagnosis.loader->facts).doubt, pipeline.doubt);
 }
 
 // If the stage is free, the other threads' work is free too.

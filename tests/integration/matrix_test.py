@@ -37,6 +37,7 @@ class Matrix(Case):
         self.assertEnded(outcome)
         self.trace = Trace(output)
         self.check_batches(outcome.stdout)
+        self.check_cpu()
         self.check_samples(said.get("--decoder", "pil"), "--threads" in command)
         self.check_bytes(said.get("--decoder", "pil"))
         self.check_kernel(mode)
@@ -99,6 +100,16 @@ class Matrix(Case):
             for before, after in zip(steps, steps[1:]):
                 self.assertLessEqual(before, after + slack, (span, steps))
         self.assertEqual(set(times["batch_put"]), set(batches))
+
+    def check_cpu(self):
+        """Checks that next() and the steps carry a CPU time of the process that grows, and is less than its cores'."""
+        events = sorted(self.trace.events_of("next_entered") + self.trace.events_of("batch_delivered"),
+                        key=lambda event: event["at_ns"])
+        values = [event["value"] for event in events]
+        self.assertGreater(values[0], 0)
+        self.assertEqual(values, sorted(values))
+        passed = events[-1]["at_ns"] - events[0]["at_ns"]
+        self.assertLess(values[-1] - values[0], (os.cpu_count() + 0.5) * passed)
 
     def check_samples(self, decoder, threads):
         trace = self.trace

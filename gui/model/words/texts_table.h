@@ -188,7 +188,7 @@
   X(kInMaking, "{}: share of the time spent making batches", "{}：占制作批次的时间")               \
   X(kInLoop, "{}: share of the training loop's time", "{}：占训练循环时间")                        \
   X(kInLife, "{}: share of the life of the workers", "{}：占工作进程存活时间")                     \
-  X(kInRun, "{}: share of the whole run", "{}：占整个运行时间")                                    \
+  X(kInRun, "{}: share of the run, or of the selected time", "{}：占整个运行或所选时间")           \
   X(kBusy, "busy", "忙碌")                                                                         \
   X(kBusyComputing, "busy, computing", "忙碌：计算")                                               \
   X(kBusyWaiting, "busy, waiting (storage, locks, a core)", "忙碌：等待（存储、锁、核心）")        \

@@ -34,7 +34,7 @@ constexpr std::array kStageColumns = {
 std::string CellText(const Ui& ui, const StageLine& line, int column) {
   switch (static_cast<StageColumn>(column)) {
     case StageColumn::kShare:
-      return analyzer::ShareText(line.share, ui.language);
+      return analyzer::ShareText(line.share, line.id.stage, ui.language);
     case StageColumn::kWall:
       return DurationText(line.wall);
     case StageColumn::kCpu:
