@@ -21,6 +21,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherExt
     {"dib", "bmp"},
 }};
 constexpr std::uint8_t kOtherFile = 0xff;
+constexpr std::size_t kMostPaths = 1 << 14;  // these tell; memory stays bounded
 
 std::uint8_t NumberOf(std::string_view format) {
   const auto* const found = std::find(kNames.begin(), kNames.end(), format);
@@ -49,8 +50,12 @@ std::string_view PictureFormat(std::string_view path) {
 
 void FileFormats::Add(const traces::Span& read) {
   if (read.bytes.value == 0) return;
-  const auto [found, is_new] = of_path_.try_emplace(read.object.value, kOtherFile);
-  if (is_new) found->second = NumberOf(PictureFormat(trace_.String(read.object)));
+  auto found = of_path_.find(read.object.value);
+  if (found == of_path_.end()) {
+    if (of_path_.size() == kMostPaths) return;
+    const std::uint8_t number = NumberOf(PictureFormat(trace_.String(read.object)));
+    found = of_path_.emplace(read.object.value, number).first;
+  }
   all_ += read.bytes.value;
   if (found->second != kOtherFile) bytes_[found->second] += read.bytes.value;
 }

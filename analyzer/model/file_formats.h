@@ -22,9 +22,10 @@ class FileFormats {
  public:
   explicit FileFormats(const traces::Trace& trace) : trace_(trace) {}
 
+  // Only the first 16,384 files count.
   void Add(const traces::Span& read);
-  // The format that has 80 % of the bytes in picture files. "mixed" if none has; "" if picture files
-  // have less than half of all bytes that were read.
+  // The format that has 80 % of the bytes in picture files. "mixed" if none has; "" if picture
+  // files have less than half of all bytes that were read.
   [[nodiscard]] std::string_view Main() const;
 
  private:
