@@ -101,8 +101,9 @@ void LeavePool(Pipeline& changed, const Pipeline& from) {
 
 // A step of several threads, each of which waits for all others again and again, takes far longer
 // where workers want the same cores: the others wait for the thread that has lost its core. From
-// no workers to some, or back, that makes the step up to kStall times as long while workers
-// compute. Source: ours, a step of many short operations on two cores: 1.7 to 2.5 times.
+// no workers to some, or back, the part of the step in which workers compute takes up to
+// 1 + kStall times as long. Source: ours, a step of many short operations on two cores: 1.7 to 2.5
+// times.
 void DoubtSteps(Pipeline& changed, const Pipeline& from) {
   constexpr double kSeveral = 1.3;  // threads
   constexpr double kStall = 1.5;
