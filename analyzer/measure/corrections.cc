@@ -104,15 +104,15 @@ bool WaitsForThreads(const CorrectionInput& input) {
 }
 
 // CPU seconds for each batch that a pool beside the fetching thread uses while batches are made.
-double PoolOf(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
+double PoolOf(const CorrectionInput& input) {
   const CpuAccount& account = input.account;
   if (!account.in_next || !(account.batches > 0)) return 0;
   const double beside = *account.in_next - account.here - SeenThreads(input);
   return beside > kLeastOfThreads * account.here ? beside / account.batches : 0;
 }
 
-bool HasPool(const CorrectionInput& input, const Pipeline& pipeline) {
-  return ConfigOf(input).num_workers == 0 && !WaitsForThreads(input) && PoolOf(input, pipeline) > 0;
+bool HasPool(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
+  return ConfigOf(input).num_workers == 0 && !WaitsForThreads(input) && PoolOf(input) > 0;
 }
 
 // CPU seconds for each batch that threads of the dataset must have computed, though none was seen
@@ -225,7 +225,7 @@ constexpr std::array kCorrections = {
     Correction{"step-load", KnowsConsumer, SetLoadOfSteps},
     Correction{"pool", HasPool,
                [](const CorrectionInput& input, Pipeline& pipeline) {
-                 pipeline.pool_cpu = PoolOf(input, pipeline);
+                 pipeline.pool_cpu = PoolOf(input);
                }},
     Correction{"helpers", HasHelpers, AddHelpers},
     Correction{"worker-queues", KnowsWorkers, MeasureQueues},

@@ -51,9 +51,8 @@ constexpr std::array<std::string_view, 21> kOtherDecoders = {
     "numpy.",          "h5py.",      "datasets.Audio",   "datasets.Video", "datasets.Nifti",
     "datasets.Pdf"};
 
-template <class Table>
-bool StartsLikeOne(std::string_view name, const Table& table) {
-  return std::any_of(table.begin(), table.end(),
+bool GivesNoPicture(std::string_view name) {
+  return std::any_of(kOtherDecoders.begin(), kOtherDecoders.end(),
                      [&](std::string_view start) { return name.starts_with(start); });
 }
 
@@ -128,7 +127,7 @@ void ReadDecoders(const traces::Trace& trace, const StageTotals& decode, double 
     const std::string_view name = trace.String(id);
     if (const auto decoder = PictureDecoder(name)) {
       calls.AddPicture(name, *decoder, part, material);
-    } else if (StartsLikeOne(name, kOtherDecoders)) {
+    } else if (GivesNoPicture(name)) {
       calls.AddOther(name, Seconds(part.wall), material);
     }
   }
