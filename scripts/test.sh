@@ -47,12 +47,13 @@ fi
 say() { printf '\n== %s\n' "$*"; }
 
 summary=()
+failures=()
 failed=false
 
 # $1: the name of the failed part. Notes the failure and goes on.
 failure() {
   failed=true
-  summary+=("$1")
+  failures+=("$1")
   echo "test: $1" >&2
 }
 
@@ -95,6 +96,8 @@ run_preset() {
   closing=$(grep -E 'tests passed, .* out of' "$kLogs/$preset-tests.log" || echo "no closing line of ctest")
   if [[ $status -ne 0 ]]; then
     failure "$preset: $closing"
+    # ctest names them behind its closing line, as in "  12 - integration.faults (Failed)".
+    mapfile -t -O "${#failures[@]}" failures < <(sed -nE 's/^\t *[0-9]+ - /  /p' "$kLogs/$preset-tests.log")
   else
     summary+=("$preset: $closing ($((SECONDS - started)) s)")
   fi
@@ -151,6 +154,6 @@ fi
 say "$((SECONDS / 60)) min $((SECONDS % 60)) s"
 printf '%s\n' "${summary[@]}"
 if "$failed"; then
-  echo "FAILED"
+  printf '%s\n' "FAILED" "${failures[@]}"
   exit 1
 fi
