@@ -100,6 +100,7 @@ void NestingSweep::AddRead(const Span& span) {
 
 void NestingSweep::Finish() {
   while (!stack_.empty()) Close();
+  EmitOpening(false);
   reads_.clear();
 }
 
@@ -130,8 +131,8 @@ void NestingSweep::Close() {
   }
 }
 
-void NestingSweep::Emit(const Open& open, std::int64_t wall, std::int64_t cpu,
-                        const Inside& inside) {
+Counted NestingSweep::CountedOf(const Open& open, std::int64_t wall, std::int64_t cpu,
+                                const Inside& inside) const {
   Counted counted;
   counted.span = &open.span;
   counted.stage = open.span.stage;
@@ -140,7 +141,36 @@ void NestingSweep::Emit(const Open& open, std::int64_t wall, std::int64_t cpu,
   counted.outermost = open.outermost;
   counted.apart = !IsOpen(StageId::kSample) && !IsOpen(StageId::kFetch);
   counted.inside = inside;
-  sink_.OnCounted(counted);
+  return counted;
+}
+
+void NestingSweep::Emit(const Open& open, std::int64_t wall, std::int64_t cpu,
+                        const Inside& inside) {
+  sink_.OnCounted(CountedOf(open, wall, cpu, inside));
+}
+
+// Emits the decode that was kept back. `is_part`: the next one decodes the same image.
+void NestingSweep::EmitOpening(bool is_part) {
+  if (!opening_) return;
+  opening_->span = &opening_span_;
+  opening_->opening = is_part;
+  sink_.OnCounted(*opening_);
+  opening_.reset();
+}
+
+// A call that delivers no pixels and the call of another kind that then does are one decode. Pillow
+// opens an image and reads its header in a call of its own.
+void NestingSweep::EmitDecode(Counted decode) {
+  const bool delivers = decode.span->bytes.value > 0;
+  const bool follows = opening_ && delivers && opening_span_.name != decode.span->name;
+  if (follows) decode.opened = opening_->wall;
+  EmitOpening(follows);
+  if (delivers || (decode.span->flags & wire::kFlagError) != 0) {
+    sink_.OnCounted(decode);
+    return;
+  }
+  opening_span_ = *decode.span;
+  opening_ = decode;
 }
 
 // Closes a decode or tokenize span.
@@ -157,7 +187,11 @@ void NestingSweep::CloseTold(const Open& open) {
     (decodes ? around.inside.decode : around.inside.tokenize) += wall;
     (decodes ? around.inside.decode_cpu : around.inside.tokenize_cpu) += AtLeastZero(cpu);
   }
-  Emit(open, wall, cpu, inside);
+  if (decodes) {
+    EmitDecode(CountedOf(open, wall, cpu, inside));
+  } else {
+    Emit(open, wall, cpu, inside);
+  }
 }
 
 // A named transform owns its time without the transforms, reads, decodes and tokenizers inside it.
@@ -203,6 +237,7 @@ void NestingSweep::CloseAugment(const Open& open) {
 // far away.
 void NestingSweep::CloseSample(const Open& open) {
   if (!open.outermost) return;  // the sample of a dataset that another one wraps
+  EmitOpening(false);
   Inside inside = open.inside;
   const std::int64_t wall = open.end - open.span.start.value;
   inside.augment = AtLeastZero(wall - inside.read - inside.told());
@@ -243,6 +278,7 @@ void NestingSweep::CloseSample(const Open& open) {
 
 void NestingSweep::CloseFetch(const Open& open) {
   if (!open.outermost) return;
+  EmitOpening(false);
   Inside inside = open.inside;
   const std::int64_t wall = open.end - open.span.start.value;
   if (inside.samples == 0 &&

@@ -5,11 +5,12 @@
 //
 // Feed the spans of one thread in the order of Trace::ForEachBlock, then call Finish(). One sweep
 // per thread; not thread-safe. Spans are copied. The sink is called with each counted span when it
-// closes.
+// closes, and with a decode that delivered no pixels when the next decode or the sample closes.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "traces/event.h"
@@ -43,12 +44,17 @@ struct Inside {
 struct Counted {
   const traces::Span* span = nullptr;
   traces::StageId stage = traces::StageId::kNone;
-  std::int64_t wall = 0;   // without inner spans, where docs/design.md 4 says so
-  std::int64_t cpu = -1;   // of the same part; -1: not recorded
-  bool outermost = true;   // false: listed below its stage, but not added to it
-  bool apart = false;      // no sample or fetch is around it
-  bool synthetic = false;  // derived from a sample: its augmenting, or its waiting before reads
-  Inside inside;           // of a sample, fetch, wait or step
+  std::int64_t wall = 0;    // without inner spans, where docs/design.md 4 says so
+  std::int64_t cpu = -1;    // of the same part; -1: not recorded
+  bool outermost = true;    // false: listed below its stage, but not added to it
+  bool apart = false;       // no sample or fetch is around it
+  bool synthetic = false;   // derived from a sample: its augmenting, or its waiting before reads
+  bool opening = false;     // opens the image that the next call decodes: both are one decode
+  std::int64_t opened = 0;  // time in which the image was opened, in a call of its own
+  Inside inside;            // of a sample, fetch, wait or step
+
+  // Time of the whole decode: opening the image and decoding it.
+  [[nodiscard]] std::int64_t whole() const { return opened + wall; }
 };
 
 class NestingSink {
@@ -85,6 +91,8 @@ class NestingSweep {
   void AddRead(const traces::Span& span);
   void Close();
   void CloseTold(const Open& open);
+  void EmitDecode(Counted decode);
+  void EmitOpening(bool is_part);
   void CloseAugment(const Open& open);
   void CloseSample(const Open& open);
   void CloseFetch(const Open& open);
@@ -92,11 +100,16 @@ class NestingSweep {
   void CloseOther(const Open& open);
   void Emit(const Open& open, std::int64_t wall, std::int64_t cpu, const Inside& inside);
   [[nodiscard]] bool IsOpen(traces::StageId stage) const;
+  [[nodiscard]] Counted CountedOf(const Open& open, std::int64_t wall, std::int64_t cpu,
+                                  const Inside& inside) const;
 
   NestingSink& sink_;
   std::vector<Open> stack_;
   std::vector<ActiveRead> reads_;
   std::array<std::uint32_t, wire::kStageCount> open_{};
+  // The last decode, if it delivered no pixels: it may open the image that the next one decodes.
+  std::optional<Counted> opening_;
+  traces::Span opening_span_;
 };
 
 }  // namespace penstock::analyzer

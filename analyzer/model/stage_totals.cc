@@ -6,15 +6,24 @@
 namespace penstock::analyzer {
 
 void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t span_bytes) {
-  wall.value += wall_ns;
-  if (cpu_ns >= 0) {
-    cpu.value += cpu_ns;
-    ++timed;
+  Counted counted;
+  counted.wall = wall_ns;
+  counted.cpu = cpu_ns;
+  Add(counted, span_bytes);
+}
+
+// An image that was opened in a call of its own is one decode of the time of both calls.
+void PartTotals::Add(const Counted& counted, std::uint64_t span_bytes) {
+  wall.value += counted.wall;
+  if (counted.cpu >= 0) {
+    cpu.value += counted.cpu;
+    timed += counted.opening ? 0 : 1;
   }
+  if (counted.opening) return;
   ++count;
   with_bytes += span_bytes > 0 ? 1 : 0;
   bytes.value += span_bytes;
-  durations.Add(wall_ns);
+  durations.Add(counted.whole());
 }
 
 bool IsMixed(const StageTotals& totals) {
@@ -48,7 +57,7 @@ void StageTable::Add(const Counted& counted) {
   // The augmenting of a sample comes with the sample's span. The bytes and the name of that span
   // are not those of augmenting.
   const std::uint64_t bytes = counted.synthetic ? 0 : counted.span->bytes.value;
-  if (counted.outermost) stage.Add(counted.wall, counted.cpu, bytes);
+  if (counted.outermost) stage.Add(counted, bytes);
   const bool listed = counted.stage == traces::StageId::kDecode ||
                       counted.stage == traces::StageId::kAugment ||
                       counted.stage == traces::StageId::kTokenize;

@@ -23,6 +23,7 @@ struct PartTotals {
   DurationSketch durations;
 
   void Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t span_bytes);
+  void Add(const Counted& counted, std::uint64_t span_bytes);
   [[nodiscard]] bool cpu_known() const { return timed > 0; }
 };
 

@@ -70,7 +70,7 @@ class ThreadSlices final : public NestingSink {
     if (counted.stage == StageId::kRead) Spread(thread_.read, *counted.span, counted.wall);
     if (counted.stage == StageId::kDecode) {
       Spread(thread_.decode, *counted.span, counted.wall);
-      if (own) Count(use_.decodes, *counted.span);
+      if (own && !counted.opening) Count(use_.decodes, *counted.span);
       if (own && counted.span->bytes.value > 0) Count(use_.pictures, *counted.span);
     }
     if (counted.stage == StageId::kAugment) Spread(thread_.augment, *counted.span, counted.wall);

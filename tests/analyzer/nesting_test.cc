@@ -25,6 +25,12 @@ Span Make(StageId stage, std::int64_t start, std::int64_t length, std::int64_t c
   return span;
 }
 
+Span Decode(std::int64_t start, std::int64_t length, std::uint32_t name, std::uint64_t bytes) {
+  Span span = Make(StageId::kDecode, start, length, length, name);
+  span.bytes = Bytes{bytes};
+  return span;
+}
+
 class Table : public NestingSink {
  public:
   explicit Table(std::vector<Span> spans) {
@@ -56,6 +62,46 @@ TEST(NestingTest, OnlyTheOutermostDecodeCounts) {
   const Table table({Make(StageId::kDecode, 0, 100, 90), Make(StageId::kDecode, 10, 50, 50)});
   EXPECT_EQ(table.Wall(StageId::kDecode), 100);
   EXPECT_EQ(table.stages[StageId::kDecode].count, 1u);
+}
+
+// Pillow opens an image in one call, and decodes it in another.
+TEST(NestingTest, AnImageThatIsOpenedAndDecodedIsOneDecode) {
+  const Table table({Make(StageId::kSample, 0, 100, 100), Decode(5, 10, 1, 0),
+                     Decode(20, 60, 2, 4000), Make(StageId::kSample, 200, 100, 100),
+                     Decode(205, 20, 1, 0), Decode(230, 40, 2, 4000)});
+  const StageTotals& decode = table.stages[StageId::kDecode];
+  EXPECT_EQ(decode.count, 2u);
+  EXPECT_EQ(decode.wall.value, 130);
+  EXPECT_EQ(decode.cpu.value, 130);
+  EXPECT_EQ(decode.timed, 2u);
+  EXPECT_EQ(decode.bytes.value, 8000u);
+  EXPECT_DOUBLE_EQ(decode.durations.Quantile(0), 60e-9);
+  EXPECT_DOUBLE_EQ(decode.durations.Quantile(1), 70e-9);
+  EXPECT_EQ(decode.children.at(StringId{1}).count, 2u);
+  EXPECT_EQ(decode.children.at(StringId{2}).count, 2u);
+  EXPECT_FALSE(IsMixed(decode));
+}
+
+TEST(NestingTest, AnImageThatIsOpenedOnlyIsADecodeOfItsOwn) {
+  const Table table({Make(StageId::kSample, 0, 100, 100), Decode(5, 10, 1, 0),
+                     Make(StageId::kSample, 200, 100, 100), Decode(230, 40, 2, 4000),
+                     Decode(290, 5, 1, 0)});
+  const StageTotals& decode = table.stages[StageId::kDecode];
+  EXPECT_EQ(decode.count, 3u);
+  EXPECT_DOUBLE_EQ(decode.durations.Quantile(1), 40e-9);
+}
+
+// Not every decoder tells how much it delivers.
+TEST(NestingTest, DecodesWithoutBytesAreOneEach) {
+  const Table table({Decode(0, 10, 1, 0), Decode(20, 10, 2, 0), Decode(40, 10, 1, 0)});
+  EXPECT_EQ(table.stages[StageId::kDecode].count, 3u);
+}
+
+TEST(NestingTest, AFailedOpeningIsNoPartOfTheNextDecode) {
+  Span failed = Decode(0, 10, 1, 0);
+  failed.flags |= wire::kFlagError;
+  const Table table({failed, Decode(20, 30, 2, 4000)});
+  EXPECT_EQ(table.stages[StageId::kDecode].count, 2u);
 }
 
 TEST(NestingTest, AugmentIsTheSampleWithoutReadAndDecode) {

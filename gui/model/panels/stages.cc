@@ -318,11 +318,15 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
   const bool part = question.id.part.value != 0;
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
     if (counted.stage != question.id.stage) return;
-    const bool wanted =
-        part ? !counted.synthetic && counted.span->name == question.id.part : counted.outermost;
-    if (wanted) {
-      keeper.Offer(counted.wall, [&] { return CallOf(*extent.trace, thread, counted); });
-    }
+    const bool wanted = part ? !counted.synthetic && counted.span->name == question.id.part
+                             : counted.outermost && !counted.opening;
+    if (!wanted) return;
+    const std::int64_t wall = part ? counted.wall : counted.whole();
+    keeper.Offer(wall, [&] {
+      Call call = CallOf(*extent.trace, thread, counted);
+      call.wall = wall;
+      return call;
+    });
   });
   const bool marked = analysis.report.diagnosis.run.stages[StageId::kStep].count > 0;
   if (question.id.stage == StageId::kStep && !marked) {
