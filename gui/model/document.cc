@@ -38,6 +38,7 @@ std::shared_ptr<Analysis> Made(const traces::Trace& trace, const std::string& pa
   analysis->plots = analyzer::BuildPlots(trace, analysis->report);
   analysis->counters = BuildCounters(trace, *analysis);
   analysis->ribbon = BuildRibbon(analysis->report);
+  analysis->loop_rate = BuildLoopRate(analysis->report);
   analysis->functions = BuildFunctions(trace, analysis->report, source);
   if (writing) {
     // A trace that is being written has no end yet; that is not a loss.
@@ -52,6 +53,7 @@ std::shared_ptr<Analysis> Made(const traces::Trace& trace, const std::string& pa
 void Shift(std::int64_t from, Analysis* analysis) {
   analysis->from = static_cast<double>(from) * 1e-9;
   const double by = analysis->from;
+  analysis->loop_rate.Shift(by);
   for (CounterTrack& track : analysis->counters) {
     for (CounterPoint& point : track.points) point.at += from;
   }

@@ -24,6 +24,7 @@
 #include "gui/model/counters.h"
 #include "gui/model/overview.h"
 #include "gui/model/panels/functions.h"
+#include "gui/model/panels/loop_rate.h"
 #include "gui/model/timeline/timeline.h"
 #include "traces/base/result.h"
 #include "traces/live_file.h"
@@ -37,6 +38,7 @@ struct Analysis {
   analyzer::ReportPlots plots;
   std::vector<CounterTrack> counters;
   Ribbon ribbon;
+  LoopRate loop_rate;
   FunctionsModel functions;
   // Seconds: where the analysed part begins; all times count from the trace's begin.
   double from = 0;

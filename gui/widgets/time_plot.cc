@@ -86,6 +86,22 @@ void DrawPath(const Ui& ui, const PlotFrame& frame, const TimeLine& line) {
   }
 }
 
+void DrawMark(const Ui& ui, const PlotFrame& frame, const TimeMark& mark) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Rgb ink = ui.palette().text;
+  const float x = std::round(frame.X(mark.at));
+  list->AddLine({x, frame.area.min.y}, {x, frame.area.max.y}, Ink(ink, 0.8), ui.Px(1.5F));
+  if (mark.text.empty()) return;
+  // On a ground of its own, since the line of the plot may run behind it.
+  const float pad = ui.Px(4);
+  const float width = TextWidth(ui.small, mark.text) + 2 * pad;
+  const float height = FontPixels(ui.small) + pad;
+  const bool fits = x + width <= frame.area.max.x;
+  const ImVec2 at{fits ? x : x - width, frame.area.min.y};
+  list->AddRectFilled(at, {at.x + width, at.y + height}, Ink(ui.palette().panel, 0.9));
+  DrawText(list, ui.small, {at.x + pad, at.y + pad / 2}, Ink(ink), mark.text);
+}
+
 void DrawCard(const Ui& ui, const TimePlot& plot, double at) {
   const Palette& p = ui.palette();
   struct Entry {
@@ -147,6 +163,7 @@ std::optional<double> DrawTimePlot(const Ui& ui, const char* id, Area area, cons
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect(frame.area.min, {frame.area.max.x, frame.area.max.y + 1}, true);
   for (const TimeLine& line : plot.lines) DrawPath(ui, frame, line);
+  for (const TimeMark& mark : plot.marks) DrawMark(ui, frame, mark);
   list->PopClipRect();
   ImGui::SetCursorScreenPos(frame.area.min);
   const bool clicked = ImGui::InvisibleButton(

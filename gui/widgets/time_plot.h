@@ -25,12 +25,19 @@ struct TimeLine {
   bool filled = false;
 };
 
+// A time at which something changed.
+struct TimeMark {
+  double at = 0;
+  std::string text;  // beside the line; "" for none
+};
+
 struct TimePlot {
   double from = 0;
   double to = 1;
   double most = 1;  // upper end of the axis
   std::function<std::string(double)> text;
   std::vector<TimeLine> lines;
+  std::vector<TimeMark> marks;
   std::string hint;  // below the values under the pointer
 };
 

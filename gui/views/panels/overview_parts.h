@@ -15,6 +15,9 @@ void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area);
 // after it, and the line to paste.
 void DrawPlan(const Ui& ui, Workspace& workspace, const Staircase& staircase, Area area);
 [[nodiscard]] float PlanHeight(const Ui& ui, const Staircase& staircase, float width);
+// Draws how fast the training loop ran over time, and how much of its time it waited. Requires: the
+// analysis has a rate over time.
+void DrawLoopRate(const Ui& ui, Workspace& workspace, Area area);
 // Says what to change, what that gains and which line to paste; then what the run would gain if
 // each part cost nothing. `planned`: the plan already says what to change.
 void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area);

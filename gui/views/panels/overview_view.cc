@@ -127,7 +127,11 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 
 namespace {
 
-void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, Area area) {
+constexpr float kLoopRateHeight = 150;
+
+// `over_time`: there is room for the loop's rate over time.
+void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool over_time,
+                Area area) {
   const Analysis& analysis = *workspace.Shown().analysis;
   const Report& report = analysis.report;
   const float gap = ui.Px(10);
@@ -152,6 +156,11 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, Area 
   DrawRibbon(ui, analysis.ribbon, {{area.min.x, y}, {area.max.x, y + ribbon_height}});
   y += ribbon_height + gap;
 
+  if (over_time) {
+    DrawLoopRate(ui, workspace, {{area.min.x, y}, {area.max.x, y + ui.Px(kLoopRateHeight)}});
+    y += ui.Px(kLoopRateHeight) + gap;
+  }
+
   const float footer = FontPixels(ui.small) + ui.Px(4);
   const float bottom = area.max.y - footer - ui.Px(4);
   const float left = std::floor((area.width() - gap) * 0.46F);
@@ -163,16 +172,26 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, Area 
 }  // namespace
 
 void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
-  const Staircase plan = StaircaseOf(workspace.Shown().analysis->report, ui.language);
-  // In a lower area the view scrolls.
+  const Analysis& analysis = *workspace.Shown().analysis;
+  const Staircase plan = StaircaseOf(analysis.report, ui.language);
+  const float gap = ui.Px(10);
+  const float with_rate = analysis.loop_rate.empty() ? 0 : ui.Px(kLoopRateHeight) + gap;
   const float least = ui.Px(584) + PlanHeight(ui, plan, area.width() - ui.Px(24));
-  if (area.height() >= least) return DrawPanels(ui, workspace, plan, area);
+  if (area.height() >= least) {
+    const bool over_time = with_rate > 0 && area.height() >= least + with_rate;
+    return DrawPanels(ui, workspace, plan, over_time, area);
+  }
+  // In a lower area the view scrolls, and the rate comes last.
   BeginArea("overview", area, true);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = area.width() - ImGui::GetStyle().ScrollbarSize - ui.Px(4);
-  DrawPanels(ui, workspace, plan, {at, {at.x + width, at.y + least}});
+  const ImVec2 end{at.x + width, at.y + least};
+  DrawPanels(ui, workspace, plan, false, {at, end});
+  if (with_rate > 0) {
+    DrawLoopRate(ui, workspace, {{at.x, end.y + gap}, {end.x, end.y + with_rate}});
+  }
   ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy({width, least});
+  ImGui::Dummy({width, least + with_rate});
   EndArea();
 }
 

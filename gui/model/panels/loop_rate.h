@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How fast the training loop ran over time, and how much of its time it waited for data. Values;
+// pure.
+#pragma once
+
+#include <optional>
+
+#include "analyzer/report/report.h"
+#include "gui/model/panels/series.h"
+
+namespace penstock::gui {
+
+// Of the loader that the verdict is about. Units: seconds since the trace began.
+struct LoopRate {
+  // The rate changed for good.
+  struct Change {
+    double at = 0;
+    double before = 0;
+    double after = 0;
+  };
+
+  Series rate;  // samples per second, or batches where samples are not known
+  Series wait;  // fraction of the time in next()
+  std::optional<Change> change;
+  [[nodiscard]] bool empty() const { return rate.empty(); }
+  void Shift(double seconds);
+};
+
+// Empty if fewer than eight batches were delivered. A batch counts evenly from the call of next()
+// that brought it to the next one.
+[[nodiscard]] LoopRate BuildLoopRate(const analyzer::Report& report);
+
+}  // namespace penstock::gui
