@@ -62,9 +62,10 @@ folder() {
 
 # $1: library, rest: options of CMake
 build() {
-  local name=$1 source=${2%/}
+  local name=$1 source=${2%/} as
   shift 2
-  [[ ! -e $prefix/.$name ]] || return 0
+  as="$source $* $({ cat "$here/$name"/* 2>/dev/null || true; } | cksum)"
+  [[ $(cat "$prefix/.$name" 2>/dev/null) != "$as" ]] || return 0
   echo "wheel: $name"
   if ! { cmake -S "$source" -B "$made/build/$name" -G Ninja --toolchain "$toolchain" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR:STRING=lib -DCMAKE_PREFIX_PATH="$prefix" \
@@ -75,7 +76,8 @@ build() {
     echo "wheel: $name does not build (log: $made/$name.log)" >&2
     exit 1
   fi
-  touch "$prefix/.$name"
+  rm -f "$made/penstock/CMakeCache.txt"  # it knows which libraries there were
+  echo "$as" >"$prefix/.$name"
 }
 
 # Libraries whose speed does not matter are compiled for size, since the wheel has a limit.
