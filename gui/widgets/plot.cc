@@ -58,8 +58,12 @@ PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
                     const std::vector<PlotLine>& lines) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  auto y_values = RoundValues(axes.y_low, axes.y_high,
-                              std::max(2, static_cast<int>(area.height() / ui.Px(38))));
+  const int most = std::max(2, static_cast<int>(area.height() / ui.Px(38)));
+  auto y_values = RoundValues(axes.y_low, axes.y_high, most);
+  // An axis with one tick has no scale.
+  for (int more = 1; y_values.size() < 2 && more < 4; ++more) {
+    y_values = RoundValues(axes.y_low, axes.y_high, most + more);
+  }
   if (axes.whole_y) std::erase_if(y_values, [](double y) { return y != std::floor(y); });
   float side = ui.Px(10);
   for (const double y : y_values) side = std::max(side, TextWidth(ui.small, axes.y_text(y)));

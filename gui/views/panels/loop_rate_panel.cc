@@ -36,7 +36,7 @@ void DrawLoopRate(const Ui& ui, Workspace& workspace, Area area) {
                                       analyzer::ShortNumber(loop.change->after), unit)}};
   }
   plot.most = loop.rate.most();
-  plot.text = [](double rate) { return analyzer::ShortNumber(rate); };
+  plot.text = [](double rate) { return rate > 0 ? analyzer::ShortNumber(rate) : "0"; };
   draw("##rate", unit, StageId::kStep, loop.rate, inside.min.x, middle - ui.Px(10));
   for (TimeMark& mark : plot.marks) mark.text.clear();
   plot.most = 1;

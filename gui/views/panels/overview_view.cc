@@ -127,7 +127,7 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 
 namespace {
 
-constexpr float kLoopRateHeight = 150;
+constexpr float kLoopRateHeight = 160;
 
 // `over_time`: there is room for the loop's rate over time.
 void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool over_time,
