@@ -52,4 +52,11 @@ const traces::Span& NamedRanges::AsNamed(const traces::Span& span) {
   return named_;
 }
 
+bool NamedRanges::Opens(const traces::Span& span) {
+  if (span.stage != traces::StageId::kDecode) return false;
+  const auto [found, added] = opens_.try_emplace(span.name.value, false);
+  if (added) found->second = trace_.String(span.name) == "PIL.open";
+  return found->second;
+}
+
 }  // namespace penstock::analyzer

@@ -3,7 +3,8 @@
 // Some libraries decode and transform in C++ threads of their own, where no symbol can be hooked.
 // But they name their work by NVTX ranges: NVIDIA DALI names its operators, nvImageCodec the
 // decoding of each picture. Such a `mark` counts as the stage that its name means, wherever stages
-// are counted or drawn. Refers to the trace; not thread-safe.
+// are counted or drawn. A decode that only opens an image is known by its name, too. Refers to the
+// trace; not thread-safe.
 #pragma once
 
 #include <string_view>
@@ -26,6 +27,9 @@ class NamedRanges {
   [[nodiscard]] traces::StageId StageOf(const traces::Span& span) {
     return span.stage == traces::StageId::kMark ? StageOfMark(span.name) : span.stage;
   }
+  // Whether the span only opens an image: Pillow reads the header of a file in one call, and
+  // decodes it in another.
+  [[nodiscard]] bool Opens(const traces::Span& span);
   // `span` with the stage that its name means. Valid until the next call.
   [[nodiscard]] const traces::Span& AsNamed(const traces::Span& span);
 
@@ -34,6 +38,7 @@ class NamedRanges {
 
   const traces::Trace& trace_;
   std::unordered_map<std::uint32_t, traces::StageId> known_;  // by StringId
+  std::unordered_map<std::uint32_t, bool> opens_;             // by StringId, names of decodes
   traces::Span named_;
 };
 

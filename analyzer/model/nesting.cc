@@ -2,6 +2,7 @@
 #include "analyzer/model/nesting.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace penstock::analyzer {
 namespace {
@@ -40,7 +41,7 @@ bool NestingSweep::IsOpen(StageId stage) const {
   return index < open_.size() && open_[index] > 0;
 }
 
-void NestingSweep::Add(const Span& span) {
+void NestingSweep::Add(const Span& span, bool opens) {
   while (!stack_.empty() && stack_.back().end <= span.start.value) Close();
   std::erase_if(reads_, [&](const ActiveRead& read) { return read.end <= span.start.value; });
   if (IndexOf(span.stage) >= open_.size()) return;  // a stage of a later version
@@ -62,6 +63,9 @@ void NestingSweep::Add(const Span& span) {
   open.end = std::max(span.start.value, span.end().value);
   if (!stack_.empty()) open.end = std::min(open.end, stack_.back().end);
   open.outermost = !IsOpen(span.stage);
+  open.opens = opens && (span.flags & wire::kFlagError) == 0;
+  const bool begins = span.stage == StageId::kSample || span.stage == StageId::kFetch;
+  if (begins && open.outermost) EmitOpenings();
   open.last = span.start.value;
   for (Open& around : stack_) around.last = std::max(around.last, open.end);
   for (const ActiveRead& read : reads_) {
@@ -100,7 +104,7 @@ void NestingSweep::AddRead(const Span& span) {
 
 void NestingSweep::Finish() {
   while (!stack_.empty()) Close();
-  EmitOpening(false);
+  EmitOpenings();
   reads_.clear();
 }
 
@@ -149,28 +153,32 @@ void NestingSweep::Emit(const Open& open, std::int64_t wall, std::int64_t cpu,
   sink_.OnCounted(CountedOf(open, wall, cpu, inside));
 }
 
-// Emits the decode that was kept back. `is_part`: the next one decodes the same image.
+// Emits the oldest opening. `is_part`: the next decode is that of its image.
 void NestingSweep::EmitOpening(bool is_part) {
-  if (!opening_) return;
-  opening_->span = &opening_span_;
-  opening_->opening = is_part;
-  sink_.OnCounted(*opening_);
-  opening_.reset();
+  Opening opening = std::move(openings_.front());
+  openings_.pop_front();
+  opening.counted.span = &opening.span;
+  opening.counted.opening = is_part;
+  sink_.OnCounted(opening.counted);
 }
 
-// A call that delivers no pixels and the call of another kind that then does are one decode. Pillow
-// opens an image and reads its header in a call of its own.
-void NestingSweep::EmitDecode(Counted decode) {
-  const bool delivers = decode.span->bytes.value > 0;
-  const bool follows = opening_ && delivers && opening_span_.name != decode.span->name;
-  if (follows) decode.opened = opening_->wall;
-  EmitOpening(follows);
-  if (delivers || (decode.span->flags & wire::kFlagError) != 0) {
-    sink_.OnCounted(decode);
+void NestingSweep::EmitOpenings() {
+  while (!openings_.empty()) EmitOpening(false);
+}
+
+// Images are taken to be decoded in the order in which they were opened.
+void NestingSweep::EmitDecode(Counted decode, bool opens) {
+  constexpr std::size_t kMost = 64;  // a program may open images and never decode them
+  if (opens) {
+    openings_.push_back({decode, *decode.span});
+    if (openings_.size() > kMost) EmitOpening(false);
     return;
   }
-  opening_span_ = *decode.span;
-  opening_ = decode;
+  if (!openings_.empty()) {
+    decode.opened = openings_.front().counted.wall;
+    EmitOpening(true);
+  }
+  sink_.OnCounted(decode);
 }
 
 // Closes a decode or tokenize span.
@@ -188,7 +196,7 @@ void NestingSweep::CloseTold(const Open& open) {
     (decodes ? around.inside.decode_cpu : around.inside.tokenize_cpu) += AtLeastZero(cpu);
   }
   if (decodes) {
-    EmitDecode(CountedOf(open, wall, cpu, inside));
+    EmitDecode(CountedOf(open, wall, cpu, inside), open.opens);
   } else {
     Emit(open, wall, cpu, inside);
   }
@@ -237,7 +245,7 @@ void NestingSweep::CloseAugment(const Open& open) {
 // far away.
 void NestingSweep::CloseSample(const Open& open) {
   if (!open.outermost) return;  // the sample of a dataset that another one wraps
-  EmitOpening(false);
+  EmitOpenings();
   Inside inside = open.inside;
   const std::int64_t wall = open.end - open.span.start.value;
   inside.augment = AtLeastZero(wall - inside.read - inside.told());
@@ -278,7 +286,7 @@ void NestingSweep::CloseSample(const Open& open) {
 
 void NestingSweep::CloseFetch(const Open& open) {
   if (!open.outermost) return;
-  EmitOpening(false);
+  EmitOpenings();
   Inside inside = open.inside;
   const std::int64_t wall = open.end - open.span.start.value;
   if (inside.samples == 0 &&

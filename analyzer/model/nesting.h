@@ -5,12 +5,12 @@
 //
 // Feed the spans of one thread in the order of Trace::ForEachBlock, then call Finish(). One sweep
 // per thread; not thread-safe. Spans are copied. The sink is called with each counted span when it
-// closes, and with a decode that delivered no pixels when the next decode or the sample closes.
+// closes, and with the opening of an image when the image is decoded or the sample ends.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <deque>
 #include <vector>
 
 #include "traces/event.h"
@@ -67,7 +67,8 @@ class NestingSweep {
  public:
   explicit NestingSweep(NestingSink& sink) : sink_(sink) {}
 
-  void Add(const traces::Span& span);
+  // `opens`: the span only opens an image, which a later one decodes (NamedRanges::Opens()).
+  void Add(const traces::Span& span, bool opens = false);
   void Finish();
 
  private:
@@ -75,6 +76,7 @@ class NestingSweep {
     traces::Span span;
     std::int64_t end = 0;
     bool outermost = true;
+    bool opens = false;
     std::int64_t child = 0;  // of an augment span: time of named transforms inside it
     std::int64_t child_cpu = 0;
     std::int64_t last = 0;    // of a sample: end of the last span inside it
@@ -91,8 +93,9 @@ class NestingSweep {
   void AddRead(const traces::Span& span);
   void Close();
   void CloseTold(const Open& open);
-  void EmitDecode(Counted decode);
+  void EmitDecode(Counted decode, bool opens);
   void EmitOpening(bool is_part);
+  void EmitOpenings();
   void CloseAugment(const Open& open);
   void CloseSample(const Open& open);
   void CloseFetch(const Open& open);
@@ -107,9 +110,11 @@ class NestingSweep {
   std::vector<Open> stack_;
   std::vector<ActiveRead> reads_;
   std::array<std::uint32_t, wire::kStageCount> open_{};
-  // The last decode, if it delivered no pixels: it may open the image that the next one decodes.
-  std::optional<Counted> opening_;
-  traces::Span opening_span_;
+  struct Opening {
+    Counted counted;
+    traces::Span span;
+  };
+  std::deque<Opening> openings_;  // images that are open and not decoded, the oldest first
 };
 
 }  // namespace penstock::analyzer

@@ -70,7 +70,7 @@ void RunBuilder::WalkSpans() {
     trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
         if ((span.flags & wire::kFlagUnfinished) != 0) continue;  // its length is not known
-        sweep.Add(ranges.AsNamed(span));
+        sweep.Add(ranges.AsNamed(span), ranges.Opens(span));
         any = true;
       }
     });

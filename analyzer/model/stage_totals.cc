@@ -35,8 +35,9 @@ bool IsMixed(const StageTotals& totals) {
   double most = 0;
   int kinds = 0;
   for (const auto& [name, part] : totals.children) {
-    named += static_cast<double>(part.count);
-    if (static_cast<double>(part.count) < kOften * static_cast<double>(totals.count)) continue;
+    const auto calls = static_cast<double>(part.count - part.openings);
+    named += calls;
+    if (calls < kOften * static_cast<double>(totals.count)) continue;
     const double median = part.durations.Quantile(0.5);
     least = kinds == 0 ? median : std::min(least, median);
     most = std::max(most, median);
@@ -62,7 +63,9 @@ void StageTable::Add(const Counted& counted) {
                       counted.stage == traces::StageId::kAugment ||
                       counted.stage == traces::StageId::kTokenize;
   if (listed && !counted.synthetic && counted.span->name.value != 0) {
-    stage.children[counted.span->name].Add(counted.wall, counted.cpu, bytes);
+    PartTotals& part = stage.children[counted.span->name];
+    part.Add(counted.wall, counted.cpu, bytes);
+    part.openings += counted.opening ? 1 : 0;
     if (!counted.outermost) stage.bytes.value += bytes;
   }
 }

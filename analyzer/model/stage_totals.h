@@ -16,8 +16,9 @@ namespace penstock::analyzer {
 struct PartTotals {
   TimeNs wall;
   TimeNs cpu;               // of the spans whose CPU time is known
-  std::uint64_t timed = 0;  // spans whose CPU time is known
+  std::uint64_t timed = 0;  // counted spans whose CPU time is known
   std::uint64_t count = 0;
+  std::uint64_t openings = 0;    // part of `count`: calls that only opened what a later one decoded
   std::uint64_t with_bytes = 0;  // spans that have bytes
   Bytes bytes;
   DurationSketch durations;
@@ -32,8 +33,8 @@ struct StageTotals : PartTotals {
   TimeNs queued;  // part of `wall`: waiting before reads, outside of their spans
 };
 
-// Whether the calls are of several kinds with different durations, such as opening an image and
-// decoding it. A percentile over all of them may then lie where no call does.
+// Whether the calls are of several kinds with different durations, such as decoding an image and
+// reading an array. A percentile over all of them may then lie where no call does.
 [[nodiscard]] bool IsMixed(const StageTotals& totals);
 
 // One entry per StageId.

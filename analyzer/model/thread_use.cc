@@ -134,7 +134,7 @@ ThreadsUse MeasureThreads(const traces::Trace& trace) {
       for (const Span& span : block) {
         if ((span.flags & wire::kFlagUnfinished) != 0) continue;
         slices.See(span);
-        sweep.Add(ranges.AsNamed(span));
+        sweep.Add(ranges.AsNamed(span), ranges.Opens(span));
       }
     });
     sweep.Finish();

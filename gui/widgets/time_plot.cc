@@ -92,7 +92,7 @@ void DrawMark(const Ui& ui, const PlotFrame& frame, const TimeMark& mark) {
   const float x = std::round(frame.X(mark.at));
   list->AddLine({x, frame.area.min.y}, {x, frame.area.max.y}, Ink(ink, 0.8), ui.Px(1.5F));
   if (mark.text.empty()) return;
-  // On a ground of its own, since the line of the plot may run behind it.
+  // The text gets a ground of its own, since the line of the plot may run behind it.
   const float pad = ui.Px(4);
   const float width = TextWidth(ui.small, mark.text) + 2 * pad;
   const float height = FontPixels(ui.small) + pad;

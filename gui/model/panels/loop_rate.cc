@@ -29,9 +29,8 @@ LoopRate BuildLoopRate(const analyzer::Report& report) {
   const std::size_t bins = std::clamp(batches / kInABin, std::size_t{1}, kMostBins);
   loop.rate = loop.wait = Series(0, report.duration, bins);
   const double samples =
-      diagnosis.samples_known
-          ? static_cast<double>(std::max<std::uint64_t>(run.samples_per_batch, 1))
-          : 1;
+      run.samples_known ? static_cast<double>(std::max<std::uint64_t>(run.samples_per_batch, 1))
+                        : 1;
   const auto seconds = [&](std::int64_t at) {
     return static_cast<double>(at - diagnosis.run.begin.value) * 1e-9;
   };

@@ -11,7 +11,7 @@
 
 namespace penstock::gui {
 
-// Of the loader that the verdict is about. Units: seconds since the trace began.
+// For the loader that the verdict is about. Units: seconds since the trace began.
 struct LoopRate {
   // The rate changed for good.
   struct Change {

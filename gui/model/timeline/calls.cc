@@ -42,7 +42,8 @@ void ForEachCall(const Extent& extent, const std::stop_token& stop,
     trace.ForEachBlock(ThreadId{t}, [&](std::span<const traces::Span> block) {
       if (stop.stop_requested()) return;
       for (const traces::Span& span : block) {
-        if (extent.Holds(span.start.value - trace.begin().value)) sweep.Add(ranges.AsNamed(span));
+        if (extent.Holds(span.start.value - trace.begin().value))
+          sweep.Add(ranges.AsNamed(span), ranges.Opens(span));
       }
     });
     sweep.Finish();

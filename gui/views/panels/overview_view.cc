@@ -177,21 +177,21 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const float gap = ui.Px(10);
   const float with_rate = analysis.loop_rate.empty() ? 0 : ui.Px(kLoopRateHeight) + gap;
   const float least = ui.Px(584) + PlanHeight(ui, plan, area.width() - ui.Px(24));
-  if (area.height() >= least) {
-    const bool over_time = with_rate > 0 && area.height() >= least + with_rate;
-    return DrawPanels(ui, workspace, plan, over_time, area);
+  if (area.height() >= least + with_rate) {
+    return DrawPanels(ui, workspace, plan, with_rate > 0, area);
   }
   // In a lower area the view scrolls, and the rate comes last.
   BeginArea("overview", area, true);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = area.width() - ImGui::GetStyle().ScrollbarSize - ui.Px(4);
-  const ImVec2 end{at.x + width, at.y + least};
+  const float above = std::max(least, area.height());
+  const ImVec2 end{at.x + width, at.y + above};
   DrawPanels(ui, workspace, plan, false, {at, end});
   if (with_rate > 0) {
     DrawLoopRate(ui, workspace, {{at.x, end.y + gap}, {end.x, end.y + with_rate}});
   }
   ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy({width, least + with_rate});
+  ImGui::Dummy({width, above + with_rate});
   EndArea();
 }
 
