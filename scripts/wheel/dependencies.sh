@@ -7,8 +7,8 @@
 #   scripts/wheel/dependencies.sh SOURCES MADE TOOLCHAIN
 #
 # SOURCES is a folder for the sources, which are the same for every machine. MADE is a folder for the
-# builds for one machine, with headers, libraries and pkg-config files in MADE/prefix. Libraries that are
-# there already are not made again.
+# builds for one machine, with headers, libraries and pkg-config files in MADE/prefix. Libraries that were
+# made there in the same way are not made again.
 set -euo pipefail
 
 [[ $# -eq 3 ]] || {
@@ -64,9 +64,10 @@ folder() {
 build() {
   local name=$1 source=${2%/} as
   shift 2
-  as="$source $* $({ cat "$here/$name"/* 2>/dev/null || true; } | cksum)"
+  as="$source $PENSTOCK_ZIG_TARGET $* $({ cat "$toolchain" "$here/$name"/* 2>/dev/null || true; } | cksum)"
   [[ $(cat "$prefix/.$name" 2>/dev/null) != "$as" ]] || return 0
   echo "wheel: $name"
+  rm -rf "$made/build/$name"
   if ! { cmake -S "$source" -B "$made/build/$name" -G Ninja --toolchain "$toolchain" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR:STRING=lib -DCMAKE_PREFIX_PATH="$prefix" \
     -DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_POLICY_VERSION_MINIMUM=3.5 \
