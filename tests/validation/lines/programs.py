@@ -12,6 +12,7 @@ import copy
 import io
 import json
 import math
+import random
 import re
 import sys
 import threading
@@ -22,10 +23,10 @@ import torch
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
-SIDE = 160
+SIDE = 480
 BATCH = 8
 SAMPLES = 1_000_000
-WINDOWS = 8  # of a comparison, half of them with the line
+WINDOWS = 20  # of a comparison, half of them with the line
 
 
 def python_loop(data, index, pixels):
@@ -67,7 +68,7 @@ def opencv_call(data, index, pixels):
 
 
 def pil_round_trip(data, index, pixels):
-    for _ in range(10):
+    for _ in range(6):
         pixels = numpy.asarray(Image.fromarray(pixels).convert("RGB").resize((SIDE, SIDE)))  # the round trip
     return int(pixels[0, 0, 0])
 
@@ -78,7 +79,7 @@ def lock(data, index, pixels):
 
 
 def sleep(data, index, pixels):
-    time.sleep(0.002)  # the sleep
+    time.sleep(0.006)  # the sleep
     return index
 
 
@@ -104,7 +105,7 @@ def healthy(data, index, pixels):
 
 
 class Pictures(Dataset):
-    """A small JPEG file in memory, decoded by load() for each sample, and what the case does with it."""
+    """A JPEG file in memory, decoded by load() for each sample, and what the case does with it."""
 
     def __init__(self, case):
         self.case = globals()[case]
@@ -113,15 +114,15 @@ class Pictures(Dataset):
         file = io.BytesIO()
         Image.fromarray(noise.integers(0, 255, (SIDE, SIDE, 3), dtype=numpy.uint8)).save(file, "JPEG", quality=80)
         self.file = file.getvalue()
-        self.values = [int(value) for value in noise.integers(0, 1000, 9000)]
-        self.boxes = [{"box": [1, 2, 3, 4], "label": "cat", "area": (5, 6)} for _ in range(120)]
-        self.text = "the cat is running and the dog was sitting under a very old tree " * 100
-        self.tree = self.grow(5) * 6
+        self.values = [int(value) for value in noise.integers(0, 1000, 60000)]
+        self.boxes = [{"box": [1, 2, 3, 4], "label": "cat", "area": (5, 6)} for _ in range(700)]
+        self.text = "the cat is running and the dog was sitting under a very old tree " * 600
+        self.tree = self.grow(5) * 30
         self.mutex = None
         if case == "pandas_rows":
             import pandas
 
-            self.table = pandas.DataFrame({"width": range(60), "height": range(60), "name": ["x"] * 60})
+            self.table = pandas.DataFrame({"width": range(150), "height": range(150), "name": ["x"] * 150})
         if case == "opencv_call":
             import cv2
 
@@ -135,17 +136,18 @@ class Pictures(Dataset):
         return [self.grow(levels - 1) for _ in range(4)] if levels else []
 
     def busy(self):
-        """A lock that another thread of this process holds for 1.5 ms of 2."""
+        """A lock that another thread of this process holds most of the time."""
         if self.mutex is None:
             self.mutex = threading.Lock()
             threading.Thread(target=self.hold, args=(self.mutex,), daemon=True).start()
         return self.mutex
 
     def hold(self, mutex):
+        chance = random.Random(1)  # equal pauses would fall in step with the samples
         while True:
             with mutex:
-                time.sleep(0.0015)
-            time.sleep(0.0005)
+                time.sleep(chance.uniform(0.002, 0.010))
+            time.sleep(chance.uniform(0.001, 0.003))
 
     def __len__(self):
         return SAMPLES

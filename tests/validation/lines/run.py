@@ -34,10 +34,11 @@ def output_of(words, environment=()):
 
 
 def gained(rates):
-    """What the line took: the fraction of a sample's time that is gone without it. Median and range over pairs of
-    neighbouring windows."""
-    pairs = sorted(1 - slow / fast for slow, fast in zip(rates["with"], rates["without"]))
-    return statistics.median(pairs), pairs[0], pairs[-1]
+    """What the line took: the fraction of a sample's time that is gone without it, from the medians of all windows; then
+    the quartiles over pairs of neighbouring windows, which tell the noise."""
+    pairs = [1 - slow / fast for slow, fast in zip(rates["with"], rates["without"])]
+    low, _, high = statistics.quantiles(pairs, n=4)
+    return 1 - statistics.median(rates["with"]) / statistics.median(rates["without"]), low, high
 
 
 def measure(options, python, case):
@@ -51,14 +52,23 @@ def measure(options, python, case):
             "findings": [row["id"] for row in report["findings"]]}  # fmt: skip
 
 
+def name_of(function):
+    """The function's own name; a comprehension, which is a function before Python 3.12, has that of the function it is
+    in."""
+    name = function["name"]
+    while name.endswith(">"):
+        name = name.rpartition(".<locals>.")[0] or function["name"].strip("<>")
+    return name.split(".")[-1]
+
+
 def judged(function, line, measured):
     """The row of one program: what was said, what was measured, and whether both agree."""
     took, low, high = gained(measured["rates"])
     row = {"took": took, "low": low, "high": high, "named": "", "line": 0, "share": 0.0}
-    others = [found for found in measured["functions"] if found["name"].split(".")[-1] != "load"]
+    others = [found for found in measured["functions"] if name_of(found) != "load"]
     if others:
         top = max(others, key=lambda found: found["share"])
-        row.update(named=top["name"].split(".")[-1], share=top["share"])
+        row.update(named=name_of(top), share=top["share"])
         if top["lines"]:
             row["line"] = max(top["lines"], key=lambda found: found["share"])["line"]
     if function is None:
