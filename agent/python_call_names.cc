@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/python_call_tree.h"
+#include "traces/library_paths.h"
 
 namespace penstock::agent {
 namespace {
@@ -121,23 +122,29 @@ bool IsStopMethod(const PyHandle* callable) {
          FieldOf<const void*>(callable, 16) == g_unit.api.stop_method;
 }
 
-// Whether this is code of our own hooks: modules of the package, and wrappers that forwarding.py
-// compiles. These also run in units that are not followed, so their time counts as their caller's.
-bool IsOwnCode(PyHandle* code) {
+// Our hooks are modules of the package, and wrappers that forwarding.py compiles.
+CodeOwner OwnerOf(PyHandle* code) {
   PyHandle* file = g_unit.api.attribute(code, "co_filename");
   if (file == nullptr) {
     g_unit.api.clear_error();
-    return false;
+    return CodeOwner::kProgram;
   }
   intptr_t size = 0;
   const char* text = g_unit.api.as_text(file, &size);
-  const bool own = text != nullptr && (strstr(text, "/penstock_hooks/") != nullptr ||
-                                       strcmp(text, "<penstock_hooks>") == 0);
+  auto owner = CodeOwner::kProgram;
   if (text == nullptr) {
     g_unit.api.clear_error();
+  } else if (strstr(text, "/penstock_hooks/") != nullptr || strcmp(text, "<penstock_hooks>") == 0) {
+    owner = CodeOwner::kHooks;
+  } else {
+    for (const char* part : traces::kLibraryPaths) {
+      if (strstr(text, part) != nullptr) {
+        owner = CodeOwner::kLibrary;
+      }
+    }
   }
   g_unit.api.release(file);
-  return own;
+  return owner;
 }
 
 }  // namespace penstock::agent

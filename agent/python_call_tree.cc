@@ -22,7 +22,7 @@ uint32_t SlotOf(uint16_t parent, const void* key, uint32_t line) {
 }
 
 bool IsOwnNode(const CallNode& n) {
-  return n.kind == wire::kCallFunction && n.name == 1;
+  return n.kind == wire::kCallFunction && n.owner == CodeOwner::kHooks;
 }
 
 uint64_t Halves(const uint32_t (&halves)[3], const EventCosts& costs) {
@@ -50,7 +50,7 @@ uint64_t TakeCostsOff(const EventCosts& costs) {
     }
   }
   const uint64_t top = Halves(g_unit.top_halves, costs);
-  return all + (top < g_unit.top_own ? top : g_unit.top_own);
+  return all + (top < g_unit.top_own ? top : g_unit.top_own) + g_unit.measured;
 }
 
 struct Place {
@@ -215,14 +215,36 @@ void ClearNodes() {
   memset(g_table, 0, sizeof g_table);
 }
 
+namespace {
+
+// The function that the time of a node is charged to: the next one above that is the program's, or
+// else the next one. nullptr: only our hooks are above.
+const CallNode* ChargedTo(const CallNode& node) {
+  const CallNode* found = nullptr;
+  for (const CallNode* at = &node;; at = &g_call_nodes[at->parent]) {
+    if (at->kind == wire::kCallFunction && at->owner == CodeOwner::kProgram) {
+      return at;
+    }
+    if (found == nullptr && at->kind == wire::kCallFunction && !IsOwnNode(*at)) {
+      found = at;
+    }
+    if (at->parent == wire::kNoNode) {
+      return found;
+    }
+  }
+}
+
+}  // namespace
+
 void AddUpCodes() {
   for (uint32_t i = 0; i < g_unit.nodes; ++i) {
     const CallNode& node = g_call_nodes[i];
-    if (node.code == nullptr || IsOwnNode(node)) {
+    const CallNode* charged = IsOwnNode(node) ? nullptr : ChargedTo(node);
+    if (charged == nullptr) {
       continue;
     }
     for (uint32_t k = 0; k <= i; ++k) {
-      if (g_call_nodes[k].code == node.code && g_call_nodes[k].kind == wire::kCallFunction) {
+      if (g_call_nodes[k].code == charged->code && g_call_nodes[k].kind == wire::kCallFunction) {
         g_call_nodes[k].total += node.own;
         break;
       }

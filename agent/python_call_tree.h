@@ -18,6 +18,10 @@ inline constexpr uint32_t kMostDepth = 512;
 inline constexpr uint32_t kSlots = 2048;  // of the table of nodes, a power of two
 inline constexpr uint32_t kMostHot = 8;
 
+// Whose code a function is. Our hooks run in units that are not followed, too, so their time counts
+// as their caller's.
+enum class CodeOwner : uint8_t { kProgram, kLibrary, kHooks };
+
 struct CallNode {
   PyHandle* code;  // of a function or line, with a reference; nullptr for a builtin
   const void* key;
@@ -33,6 +37,8 @@ struct CallNode {
   uint16_t parent;
   uint16_t written;  // its number in the recording
   uint8_t kind;
+  CodeOwner owner;  // of a function
+  uint8_t events;   // those whose cost was measured
 };
 
 struct OpenCall {
@@ -55,8 +61,9 @@ struct FollowedUnit {
   uint64_t ended;
   uint64_t events[3];
   uint64_t top_own;      // outside of all nodes
-  uint64_t interpreted;  // outside of builtins
+  uint64_t interpreted;  // outside of builtins, with `measured`
   uint64_t counted;      // the part of `interpreted` that counts towards `most_ticks`
+  uint64_t measured;     // cost of events that was measured; it is in no node's own time
   uint32_t top_halves[3];
   uint32_t nodes;
   uint32_t depth;
@@ -79,7 +86,7 @@ extern CallNode g_call_nodes[kMostNodes];
 uint16_t ChildNode(uint16_t parent, uint8_t kind, const void* key, uint32_t line, bool* fresh);
 void ClearNodes();
 // For HottestCode(): until the unit is finished, sets `total` of the first node of each function to
-// the sum of `own` over all nodes of that function.
+// the time of all its calls, with the builtins and library functions that they called.
 void AddUpCodes();
 
 // Reading objects of the interpreter from memory (python_call_names.cc).
@@ -96,7 +103,6 @@ const void* KeyOfBuiltin(const PyHandle* callable);
 bool IsTool(const PyHandle* callable);
 bool IsOwnMethod(const void* key);
 bool IsStopMethod(const PyHandle* callable);
-// Whether this is code of our own hooks.
-bool IsOwnCode(PyHandle* code);
+CodeOwner OwnerOf(PyHandle* code);
 
 }  // namespace penstock::agent

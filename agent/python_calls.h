@@ -76,7 +76,8 @@ enum UnitState : uint64_t { kUnitWhole = 0, kUnitWasCut = 1, kUnitDisplaced = 2 
 bool BeginUnit(const CallApi& api, const UnitStart& start, PyHandle* const* hot, intptr_t count);
 // Ends the unit. `displaced`: a tool of the program has taken over, so the unit is useless.
 UnitEnd StopUnit(bool displaced);
-// The code object with the n-th most time of its own, borrowed; nullptr if there is none.
+// The code object of the function with the n-th most time, with the builtins and library functions
+// that it called, borrowed; nullptr if there is none.
 PyHandle* HottestCode(uint32_t n);
 // Writes the unit if `write`, then forgets it. Returns the ticks that following cost.
 uint64_t FinishUnit(bool write, const EventCosts& costs);

@@ -2,7 +2,7 @@
 #include "analyzer/model/functions.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,8 +11,10 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/model/follow_correction.h"
 #include "analyzer/model/slow_units.h"
 #include "traces/call_trees.h"
+#include "traces/library_paths.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -22,39 +24,10 @@ using traces::CallNode;
 using traces::CallTree;
 using traces::kNoCall;
 using traces::StageId;
-
-// File, first line, name.
-using FunctionKey = std::tuple<std::string_view, std::uint32_t, std::string_view>;
 using Trees = std::vector<const CallTree*>;
-
-double Nanoseconds(TimeNs time) {
-  return static_cast<double>(time.value);
-}
 
 bool FollowedLines(const CallTree& tree) {
   return (tree.unit.flags & wire::kUnitLines) != 0;
-}
-
-// Before Python 3.12, following a unit slows down its interpreted code, but not builtins. Returns
-// the factor that corrects the interpreter's time. Neighbouring units tell how long the followed
-// ones would have taken if not followed; one factor for all units evens out differences between
-// samples. The factor is kept within 0.3 and 1: slowdowns of 1.3 to 2.4 times were measured
-// (factors of 0.77 to 0.42), and neighbours may be shorter by chance.
-double InterpreterScale(const Trees& trees) {
-  constexpr double kLeast = 0.3;
-  double ordinary = 0;
-  double builtin = 0;
-  double interpreted = 0;
-  for (const CallTree* tree : trees) {
-    if ((tree->unit.flags & wire::kUnitSlowed) == 0 || tree->unit.ordinary.value <= 0) continue;
-    ordinary += Nanoseconds(tree->unit.ordinary);
-    interpreted += Nanoseconds(tree->own());
-    for (const CallNode& node : tree->nodes) {
-      (node.kind == CallKind::kBuiltin ? builtin : interpreted) += Nanoseconds(node.own);
-    }
-  }
-  if (interpreted <= 0 || ordinary <= 0) return 1;
-  return std::clamp((ordinary - builtin) / interpreted, kLeast, 1.0);
 }
 
 // A node of a tree, and the function and line that its time is charged to.
@@ -65,13 +38,14 @@ struct Placed {
   std::size_t line = kNoCall;    // node of the owner's line
 };
 
-std::vector<Placed> Place(const traces::Trace& trace, const CallTree& tree, double scale) {
-  const double factor = (tree.unit.flags & wire::kUnitSlowed) != 0 ? scale : 1;
+std::vector<Placed> Place(const traces::Trace& trace, const CallTree& tree,
+                          const FollowCorrection& correction) {
+  const std::vector<double> own = OwnTimes(trace, tree, correction);
   std::vector<Placed> placed(tree.nodes.size());
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const CallNode& node = tree.nodes[i];
     Placed& here = placed[i];
-    here.own = Nanoseconds(node.own) * (node.kind == CallKind::kBuiltin ? 1 : factor);
+    here.own = own[i];
     if (node.parent != kNoCall) {
       const Placed& above = placed[node.parent];
       here.owner = above.owner;
@@ -125,26 +99,21 @@ class Summing {
  public:
   explicit Summing(const traces::Trace& trace) : trace_(trace) {}
 
-  void Add(const CallTree& tree, double scale) {
-    const std::vector<Placed> placed = Place(trace_, tree, scale);
-    const double factor = (tree.unit.flags & wire::kUnitSlowed) != 0 ? scale : 1;
-    sums_.whole += Nanoseconds(tree.own()) * factor;
+  void Add(const CallTree& tree, const FollowCorrection& correction) {
+    const std::vector<Placed> placed = Place(trace_, tree, correction);
+    sums_.whole += Nanoseconds(tree.own()) * correction.interpreter;
     for (std::size_t i = 0; i < placed.size(); ++i) AddNode(tree, placed, i);
   }
 
   [[nodiscard]] Sums Take() && { return std::move(sums_); }
 
  private:
-  FunctionKey KeyOf(const CallNode& node) const {
-    return {trace_.String(node.file), node.line, trace_.String(node.name)};
-  }
-
   void AddNode(const CallTree& tree, const std::vector<Placed>& placed, std::size_t at) {
     const CallNode& node = tree.nodes[at];
     const Placed& here = placed[at];
     sums_.whole += here.own;
     if (here.owner == kNoCall) return;
-    FunctionSum& function = sums_.functions[KeyOf(tree.nodes[here.owner])];
+    FunctionSum& function = sums_.functions[KeyOf(trace_, tree.nodes[here.owner])];
     function.time += here.own;
     if (here.owner == at) function.count += static_cast<double>(node.count);
     const bool interpreted = here.called == kNoCall && node.kind != CallKind::kBuiltin;
@@ -169,7 +138,7 @@ class Summing {
     std::set<FunctionKey> charged;
     for (std::size_t i = at; i != kNoCall; i = tree.nodes[i].parent) {
       if (placed[i].owner != i) continue;
-      const FunctionKey key = KeyOf(tree.nodes[i]);
+      const FunctionKey key = KeyOf(trace_, tree.nodes[i]);
       if (charged.insert(key).second) sums_.functions[key].total += placed[at].own;
     }
   }
@@ -178,9 +147,9 @@ class Summing {
   Sums sums_;
 };
 
-Sums SumOf(const traces::Trace& trace, const Trees& trees, double scale) {
+Sums SumOf(const traces::Trace& trace, const Trees& trees, const FollowCorrection& correction) {
   Summing summing(trace);
-  for (const CallTree* tree : trees) summing.Add(*tree, scale);
+  for (const CallTree* tree : trees) summing.Add(*tree, correction);
   return std::move(summing).Take();
 }
 
@@ -227,7 +196,8 @@ void AddLines(const FunctionSum& sum, double units, FunctionTime& time) {
 }
 
 // The paths of all trees, merged. Paths with less than 0.5 % of the time are part of their parents.
-std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees, double scale) {
+std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees,
+                              const FollowCorrection& correction) {
   constexpr double kLeast = 0.005;
   struct Node {
     const CallNode* call = nullptr;
@@ -239,23 +209,22 @@ std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees, do
   std::map<std::pair<std::size_t, FunctionKey>, std::size_t> known;
   double whole = 0;
   for (const CallTree* tree : trees) {
-    const double factor = (tree->unit.flags & wire::kUnitSlowed) != 0 ? scale : 1;
-    whole += Nanoseconds(tree->own()) * factor;
+    const std::vector<double> times = OwnTimes(trace, *tree, correction);
+    whole += Nanoseconds(tree->own()) * correction.interpreter;
     std::vector<std::size_t> place(tree->nodes.size(), kNoCall);
     for (std::size_t i = 0; i < tree->nodes.size(); ++i) {
       const CallNode& call = tree->nodes[i];
       const std::size_t above = call.parent == kNoCall ? kNoCall : place[call.parent];
-      const double own = Nanoseconds(call.own) * (call.kind == CallKind::kBuiltin ? 1 : factor);
-      whole += own;
+      whole += times[i];
       place[i] = above;
       if (call.kind != CallKind::kLine) {
-        const FunctionKey key{trace.String(call.file), call.line, trace.String(call.name)};
+        const FunctionKey key = KeyOf(trace, call);
         const auto [found, added] = known.try_emplace({above, key}, nodes.size());
         if (added) nodes.push_back({&call, above, 0, 0});
         place[i] = found->second;
         nodes[place[i]].count += static_cast<double>(call.count);
       }
-      if (place[i] != kNoCall) nodes[place[i]].time += own;
+      if (place[i] != kNoCall) nodes[place[i]].time += times[i];
     }
   }
   for (std::size_t i = nodes.size(); i-- > 0;) {
@@ -295,19 +264,25 @@ Trees WithoutOutliers(Trees trees) {
   return trees;
 }
 
-// `given`: the scale of the interpreter's time; nullopt: computed from the units. The split among
-// lines always uses a scale computed from the units with lines.
+// `cut`: the longest unit with lines that was cut; nullptr: none. A function whose lines were never
+// followed in a whole unit gets its lines from there, if most of its time came before the cut.
+// `given`: how the units are corrected; nullopt: computed from them. The split among lines always
+// uses a correction computed from the units with lines.
 FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& taken,
-                          std::optional<double> given = std::nullopt) {
+                          const CallTree* cut,
+                          const std::optional<FollowCorrection>& given = std::nullopt) {
+  constexpr double kMostOf = 0.5;
   Trees lined;
   Trees plain;
   for (const CallTree* tree : taken) {
     (FollowedLines(*tree) ? lined : plain).push_back(tree);
   }
   const Trees& trees = plain.empty() ? lined : plain;
-  const double scale = given.value_or(InterpreterScale(trees));
-  const Sums sums = SumOf(trace, trees, scale);
-  const Sums with_lines = SumOf(trace, lined, InterpreterScale(lined));
+  const InterpretedParts parts = PartsOf(trace, lined);
+  const FollowCorrection correction = given ? *given : CorrectionOf(trace, trees, parts);
+  const Sums sums = SumOf(trace, trees, correction);
+  const Sums with_lines = SumOf(trace, lined, CorrectionOf(trace, lined, parts));
+  const Sums before_cut = SumOf(trace, cut == nullptr ? Trees{} : Trees{cut}, correction);
   const auto units = static_cast<double>(trees.size());
   FunctionProfile profile;
   profile.stage = stage;
@@ -318,11 +293,17 @@ FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees
   for (const auto& [key, sum] : sums.functions) {
     profile.functions.push_back(TimeOf(key, sum, sums.whole, units));
     const auto found = with_lines.functions.find(key);
-    if (found == with_lines.functions.end()) continue;
-    AddLines(found->second, static_cast<double>(lined.size()), profile.functions.back());
+    if (found != with_lines.functions.end()) {
+      AddLines(found->second, static_cast<double>(lined.size()), profile.functions.back());
+    }
+    const auto part = before_cut.functions.find(key);
+    if (!profile.functions.back().lines.empty() || part == before_cut.functions.end()) continue;
+    if (part->second.time >= kMostOf * sum.time / units) {
+      AddLines(part->second, 1, profile.functions.back());
+    }
   }
   LargestFirst(profile.functions, 0.001);
-  profile.paths = PathsOf(trace, trees, scale);
+  profile.paths = PathsOf(trace, trees, correction);
   return profile;
 }
 
@@ -331,8 +312,13 @@ SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& all) {
   constexpr std::size_t kFewest = 12;
   constexpr std::size_t kFewestSlow = 3;
   std::vector<std::pair<double, const CallTree*>> plain;
+  Trees lined;
   for (const CallTree* tree : all) {
-    if (!FollowedLines(*tree)) plain.emplace_back(Nanoseconds(tree->total()), tree);
+    if (FollowedLines(*tree)) {
+      lined.push_back(tree);
+    } else {
+      plain.emplace_back(Nanoseconds(tree->total()), tree);
+    }
   }
   if (plain.size() < kFewest) return {};
   std::sort(plain.begin(), plain.end());
@@ -342,22 +328,19 @@ SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& all) {
   for (const auto& [time, tree] : plain) (time > most ? slow : others).push_back(tree);
   if (slow.size() < kFewestSlow) return {};
   // Neighbours do not tell how long a slow unit would have taken if not followed, so the others'
-  // scale is used.
-  const double scale = InterpreterScale(others);
-  return SlowAgainstOthers(ProfileOf(trace, stage, slow, scale),
-                           ProfileOf(trace, stage, others, scale));
+  // correction is used.
+  FollowCorrection correction = CorrectionOf(trace, others, PartsOf(trace, lined));
+  correction.costs = 1;  // the others are shorter than their neighbours because they were chosen so
+  return SlowAgainstOthers(ProfileOf(trace, stage, slow, nullptr, correction),
+                           ProfileOf(trace, stage, others, nullptr, correction));
 }
 
 }  // namespace
 
 bool IsLibrary(std::string_view file) {
-  constexpr std::array<std::string_view, 4> kWithin = {"/site-packages/", "/dist-packages/",
-                                                       "/penstock_hooks/", "/lib/python3."};
-  constexpr std::array<std::string_view, 2> kBegins = {"<frozen ", "<__array_function__"};
-  return std::any_of(kWithin.begin(), kWithin.end(),
-                     [&](auto part) { return file.find(part) != std::string_view::npos; }) ||
-         std::any_of(kBegins.begin(), kBegins.end(),
-                     [&](auto part) { return file.substr(0, part.size()) == part; });
+  if (file.find("/penstock_hooks/") != std::string_view::npos) return true;
+  return std::any_of(std::begin(traces::kLibraryPaths), std::end(traces::kLibraryPaths),
+                     [&](const char* part) { return file.find(part) != std::string_view::npos; });
 }
 
 std::string PlaceOf(std::string_view file, std::uint32_t line) {
@@ -370,12 +353,17 @@ FunctionProfiles ProfileFunctions(const traces::Trace& trace) {
   FunctionProfiles profiles;
   for (const StageId stage : {StageId::kSample, StageId::kCollate, StageId::kStep}) {
     Trees trees;
+    const CallTree* cut = nullptr;
     for (const CallTree& tree : read.trees) {
-      const bool whole = tree.complete && (tree.unit.flags & wire::kUnitCut) == 0;
-      if (tree.unit.stage == stage && whole && !tree.nodes.empty()) trees.push_back(&tree);
+      if (tree.unit.stage != stage || !tree.complete || tree.nodes.empty()) continue;
+      if ((tree.unit.flags & wire::kUnitCut) == 0) {
+        trees.push_back(&tree);
+      } else if (FollowedLines(tree) && (cut == nullptr || cut->total() < tree.total())) {
+        cut = &tree;
+      }
     }
     if (trees.empty()) continue;
-    profiles.push_back(ProfileOf(trace, stage, WithoutOutliers(trees)));
+    profiles.push_back(ProfileOf(trace, stage, WithoutOutliers(trees), cut));
     profiles.back().slow = SlowOf(trace, stage, trees);
   }
   return profiles;

@@ -120,12 +120,77 @@ TEST(FunctionsTest, ScalesTheInterpreterToUnitsThatWereNotFollowed) {
   EXPECT_NEAR(function.called.at(0).share, 0.2, 1e-6);
 }
 
+// The events of `parse` were taken to cost 4 ms, but units that were not followed take 3 ms more
+// than what is left: the events cost 1 ms.
+TEST(FunctionsTest, GivesBackWhatEventsDidNotCost) {
+  for (const bool slowed : {false, true}) {
+    UnitRow row = SampleOf(1100, 11, 10);
+    row.cost = Ms(4);
+    if (slowed) row.flags = wire::kUnitSlowed;
+    FollowedUnit unit(row);
+    const auto item = unit.Function("Photos.__getitem__", kData, 20,
+                                    {.total = Ms(7), .own = Ms(1), .cost = Ms(4)});
+    unit.Function("parse", kData, 30, {.total = Ms(4), .own = Ms(4), .cost = Ms(4)}, item);
+    unit.Builtin("cv2.imdecode", {.total = Ms(2), .own = Ms(2)}, item);
+    const FunctionProfiles profiles = ProfilesOf({unit});
+    EXPECT_NEAR(profiles.at(0).unit_time, 0.010, 1e-6);
+    const FunctionTime& function = profiles[0].functions.at(0);
+    EXPECT_EQ(function.name, "parse");
+    EXPECT_NEAR(function.share, 0.7, 1e-6);
+  }
+}
+
+// A line that runs once and takes milliseconds waits for a lock or computes in C. It was not slowed
+// down, but the loop in the other function was.
+TEST(FunctionsTest, DoesNotScaleALineThatRunsOnceForLong) {
+  UnitRow row = SampleOf(1100, 14, 10);
+  row.flags = wire::kUnitSlowed;
+  FollowedUnit plain(row);
+  const auto with_lock = plain.Function("take", kData, 30, {Ms(14), Ms(6)});
+  plain.Function("loop", kData, 40, {Ms(8), Ms(8)}, with_lock);
+  row.at = Ms(1200);
+  FollowedUnit lined(row);
+  const auto take = lined.Function("take", kData, 30, {Ms(14), Ms(0)});
+  lined.Line(take, 31, {Ms(6), Ms(6), 1});
+  const auto loop = lined.Function("loop", kData, 40, {Ms(8), Ms(0)}, take);
+  lined.Line(loop, 41, {Ms(8), Ms(8), 4000});
+  const FunctionProfiles profiles = ProfilesOf({plain, lined});
+  for (const FunctionTime& function : profiles.at(0).functions) {
+    EXPECT_NEAR(function.share, function.name == "take" ? 0.6 : 0.4, 0.002) << function.name;
+    EXPECT_NEAR(function.lines.at(0).share, function.share, 1e-6) << function.name;
+  }
+}
+
 TEST(FunctionsTest, LeavesOutUnitsThatWereCut) {
   UnitRow row = SampleOf(1100, 18, 10);
   row.flags = wire::kUnitCut;
   FollowedUnit unit(row);
   unit.Function("Photos.__getitem__", kData, 20, {Ms(18), Ms(18)});
   EXPECT_TRUE(ProfilesOf({unit}).empty());
+}
+
+// A function with very many calls is cut whenever its lines are followed.
+TEST(FunctionsTest, TakesLinesFromAUnitThatWasCutIfMostOfTheFunctionCameBefore) {
+  FollowedUnit whole(SampleOf(1100, 10, 10));
+  const auto item = whole.Function("Photos.__getitem__", kData, 20, {Ms(10), Ms(4)});
+  whole.Function("deepcopy", kCopy, 128, {Ms(6), Ms(6), 60000}, item);
+  for (const double before : {0.9, 0.2}) {  // the part of the function that came before the cut
+    UnitRow row = SampleOf(1300, 12 * before, 10);
+    row.flags = wire::kUnitCut;
+    FollowedUnit cut(row);
+    const auto same = cut.Function("Photos.__getitem__", kData, 20, {Ms(10 * before), Ms(0)});
+    const auto line = cut.Line(same, 23, {Ms(9 * before), Ms(3 * before), 1});
+    cut.Line(same, 24, {Ms(1 * before), Ms(1 * before), 1});
+    cut.Function("deepcopy", kCopy, 128, {Ms(6 * before), Ms(6 * before), 50000}, line);
+    const FunctionProfiles profiles = ProfilesOf({whole, cut});
+    const FunctionTime& function = profiles.at(0).functions.at(0);
+    EXPECT_EQ(profiles[0].units, 1U);
+    EXPECT_NEAR(function.share, 1, 1e-6);
+    ASSERT_EQ(function.lines.size(), before > 0.5 ? 2U : 0U);
+    if (before < 0.5) continue;
+    EXPECT_EQ(function.lines[0].line, 23U);
+    EXPECT_NEAR(function.lines[0].share, 0.9, 1e-6);
+  }
 }
 
 TEST(FunctionsTest, LeavesOutAUnitThatWaitedForACore) {

@@ -20,7 +20,7 @@ INTERPRETERS = [PYTHON] + sorted(
     path for path in glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))
     if re.search(r"/3\.(9|1\d)\.", path)
 )  # fmt: skip
-SAME = ("loop", "recursion", "exceptions", "generators", "destruction", "threads", "closures", "randomness", "calls",
+SAME = ("loop", "waits", "recursion", "exceptions", "generators", "destruction", "threads", "closures", "randomness", "calls",
         "forks")  # fmt: skip
 TOOLS = ("profiler", "setprofile", "settrace", "monitoring")
 
@@ -92,6 +92,17 @@ class Followed(support.Case):
                                 in_lines += call["own_ns"] * (call["line"] in (first + 3, first + 4))
                 self.assertGreater(in_loop, 0.7 * total)
                 self.assertGreater(in_lines, 0)
+
+
+    def test_the_line_that_waits_is_followed(self):
+        line = line_of(VICTIM, "time.sleep(")
+        for python in INTERPRETERS:
+            with self.subTest(python=python):
+                rows = tracefile.Trace(self.both(python, "waits", 100)).units()
+                waits = [call["total_ns"] for unit in rows for call in unit["calls"]
+                         if call["kind"] == 3 and call["line"] == line]  # fmt: skip
+                self.assertGreater(len(waits), 2)
+                self.assertGreater(min(waits), 2900000)
 
 
 class Loop(support.Case):

@@ -65,7 +65,7 @@ EVENTS = ("traces/base/", *(f"traces/{name}.h" for name in (
     "call_rows", "clock", "density", "event", "order", "output_place", "pack", "preview", "trace", "wire", "wire_records")))
 
 # The headers that the agent shares with the readers of its bytes.
-WIRE = tuple(f"traces/{name}.h" for name in ("wire", "wire_records", "native_bridge", "hide_secrets"))
+WIRE = tuple(f"traces/{name}.h" for name in ("wire", "wire_records", "native_bridge", "hide_secrets", "library_paths"))
 
 # What penstock-record may include of other folders, and what its own folders may include of its top.
 RECORD = (*TRACES, "traces/recording/", "agent/core/rank_env.h", "agent/core/segment.h", "agent/core/staging.h")

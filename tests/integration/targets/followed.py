@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 import threading
+import time
 import weakref
 
 functions = None
@@ -49,6 +50,23 @@ def cheap(values):
 def loop(number):
     values = list(range(3000))
     return hot_loop(values) + cheap(values) + number
+
+
+def first_loop(values):
+    return max(value * 3 % 7 for value in values)
+
+
+def second_loop(values):
+    total = 0
+    for value in values:
+        total += value & 3
+    return total
+
+
+def waits(number):
+    time.sleep(0.003)
+    values = range(300)
+    return hot_loop(values) + first_loop(values) + second_loop(values) + number
 
 
 def recursion(number):
