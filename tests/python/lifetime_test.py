@@ -219,9 +219,10 @@ time.sleep(0.4)
 
     def test_ctrl_c_ends_a_wait_soon_and_the_loader_stays_usable(self):
         script = """
-import sys, time
+import glob, sys
 from penstock.loader import Loader
-loader = Loader(sys.argv[1], ops="resize=2000x2000", output="u8", batch=20, workers=1, prefetch=1)
+files = [(path, 0) for path in glob.glob(sys.argv[1] + "/**/*.jpg", recursive=True)]
+loader = Loader(files * 40, ops="resize=300x300", output="u8", batch=20 * len(files), workers=1, prefetch=1)
 iterator = iter(loader)
 try:
     print("waiting", flush=True)
@@ -230,7 +231,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 images, labels = next(iterator)
-print(len(labels))
+print(len(labels) // len(files))
 """
         env = dict(os.environ, PYTHONPATH=str(ROOT / "python"), PENSTOCK_BUILD=BUILD)
         child = subprocess.Popen([sys.executable, *bare(), "-B", "-c", script, str(self.set)], env=env,
@@ -243,7 +244,8 @@ print(len(labels))
         child.send_signal(signal.SIGINT)
         said = child.stdout.readline()
         took = time.monotonic() - begin
-        out, error = child.communicate(timeout=60)
+        out, error = child.stdout.read(), child.stderr.read()  # communicate() would lose what is read already
+        child.wait(timeout=60)
         self.assertEqual(("interrupted\n", "20\n", ""), (said, out, error))
         self.assertLess(took, 2)
 
