@@ -46,7 +46,7 @@ all_decoded() {
 import json
 count = {stage["name"]: stage["count"] for stage in json.load(open("report.json"))["stages"]}
 print(count)
-assert count["sample"] == 256 and count["decode"] == 512 and count["read"] >= 256'
+assert count["sample"] == 256 and count["decode"] == 256 and count["read"] >= 256'
 }
 nothing_left() { # folders
   ! find "$@" -iname '*penstock*' | grep .
