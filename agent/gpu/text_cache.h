@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maps texts of NVTX and names of kernels to string ids. Hashing a name with the recording's own
-// hash (4 cycles a byte) takes longer than pushing a range, so each thread remembers the ids of its
-// last names under a faster hash.
+// Maps texts of NVTX and names of kernels and CUDA calls to string ids. The recording's own hash
+// takes 4 cycles a byte, which is longer than pushing a range. So a cache finds recent names by a
+// faster hash.
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,8 @@
 
 namespace penstock::agent {
 
-// The last names of one thread. Zeroed memory is an empty cache.
+// The ids of recent names; names whose hashes share a slot replace each other. Zeroed memory is an
+// empty cache. Threads: one at a time.
 struct NameCache {
   static constexpr size_t kEntries = 256;  // a power of two
   struct Entry {
@@ -20,12 +21,13 @@ struct NameCache {
   Entry entries[kEntries];
 };
 
-// Returns the id of a text, and writes the text to the recording if it is new there. Leaves out the
-// running number that PyTorch's emit_nvtx adds to the names of operators ("aten::add, seq = 7,
+// Returns the id of `text`, or 0 if it is null or empty. If the cache lacks it, writes the text to
+// the recording, unless this process has done so lately. Cuts texts at 1,024 bytes. Drops the
+// sequence number and the operator's number that PyTorch's emit_nvtx appends ("aten::add, seq = 7,
 // op_id = 12").
-// Cost: about 10 ns for a name of 20 bytes that the cache has.
+// Cost: about 10 ns for a cached name of 20 bytes.
 uint64_t CachedName(NameCache* cache, const char* text);
-// The same for a wide text, which is recorded as UTF-8.
+// The same for a wide-character string, which is recorded as UTF-8.
 uint64_t CachedName(NameCache* cache, const wchar_t* text);
 
 }  // namespace penstock::agent

@@ -82,7 +82,7 @@ struct Plan {
 };
 
 bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scratch, Plan* plan) {
-  if (HasOwnFilter()) {
+  if (ProgramUsesSeccomp()) {
     plan->absent = 0;
     plan->preload = Preloads(env, &plan->count);
     plan->leave = true;
@@ -155,13 +155,13 @@ void Repair(char* const* env, const Plan& plan, char* text, size_t room, char** 
 
 // Whether the agent records, and may make system calls of its own, so that it can look at an exec.
 bool MayLook() {
-  return g_config.on && !sys::IsShut() && !ChildIsLockedIn();
+  return g_config.on && !sys::IsShut() && !VforkChildIsSandboxed();
 }
 
 // Whether the agent must leave LD_PRELOAD: the program has installed a seccomp filter, which would
 // not know the agent's system calls.
 bool MustLeave() {
-  return HasOwnFilter() && g_config.agent[0] != 0;
+  return ProgramUsesSeccomp() && g_config.agent[0] != 0;
 }
 
 // The file that execvp() would run.

@@ -80,11 +80,11 @@ PENSTOCK_SYMBOL Symbol g_syscall = {"syscall", nullptr};
 
 }  // namespace
 
-bool ChildIsLockedIn() {
+bool VforkChildIsSandboxed() {
   return t_child_locked_in != 0;
 }
 
-bool HasOwnFilter() {
+bool ProgramUsesSeccomp() {
   return g_filtered != 0;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All ranks of a host together have more workers than the host has cores, or need more memory than
-// it has. Each rank by itself would look well.
+// The ranks of a host together have more workers than usable cores, or need more than half of its
+// memory. Each rank alone would look fine.
 //
-// Threshold: any worker beyond the usable cores (docs/diagnosis.md R8, R9), or half of the memory
-// (R23). The finding is a warning if memory is exceeded, or if the cores are 90 % busy
-// (SageMaker's CPUBottleneck) while the loop waits 5 %. Otherwise it is for information.
-// Source: docs/diagnosis.md R8, R9, R23, each for a host; PyTorch's warning looks at one rank only.
+// Threshold: more workers than usable cores by over half a worker (docs/diagnosis.md R8, R9), or
+// more than half of the memory (R23), on a host with two ranks or more. The finding is a warning if
+// it is memory, or if the cores are 90 % busy (SageMaker's CPUBottleneck) or crowded while the loop
+// waits 5 % of the time. Otherwise its severity is info.
+// Source: docs/diagnosis.md R8, R9, R23, each applied to a whole host; PyTorch's warning looks at
+//         one rank only.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -17,13 +19,15 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kRounding = 1e-6;  // tolerance of a number of workers
+constexpr double kRounding = 1e-6;    // keeps floor() from losing a worker to rounding
+constexpr double kMoreWorkers = 0.5;  // beyond the cores; ranks may differ in their workers
 
 bool MemoryExceeded(const HostRow& host) {
   return host.memory_limit > 0 && host.memory > host.memory_limit;
 }
 
-// The host that is worst off, by workers for each core or by memory.
+// The host with two ranks or more that has the largest ratio of workers to cores or of memory to
+// its limit. nullptr: none.
 const HostRow* Worst(const RankSummary& ranks) {
   const HostRow* worst = nullptr;
   double most = 0;
@@ -37,8 +41,8 @@ const HostRow* Worst(const RankSummary& ranks) {
   return worst;
 }
 
-// Workers for each rank: as many as cores and memory have room for, or fewer if fewer are as fast;
-// never more than the present number.
+// The workers of each rank that cores and memory have room for, at least one. Fewer if the
+// suggestion needs fewer; at most the present number.
 int WorkersThatFit(const RuleInput& input, const HostRow& host) {
   double fit = host.workers / host.ranks;
   if (MemoryExceeded(host)) fit *= host.memory_limit / host.memory;
@@ -66,16 +70,17 @@ void RanksExceedHost(const RuleInput& input, Advice& out) {
   const RankSummary& ranks = input.diagnosis.ranks;
   const HostRow* host = Worst(ranks);
   if (host == nullptr) return;
-  const bool cores = host->cores > 0 && host->workers > host->cores + 0.5;
-  const bool memory = MemoryExceeded(*host);
-  if (!cores && !memory) return;
+  const bool many_workers = host->cores > 0 && host->workers > host->cores + kMoreWorkers;
+  const bool much_memory = MemoryExceeded(*host);
+  if (!many_workers && !much_memory) return;
   const CpuLoad& cpu = input.loader().cpu;
   const bool full = cpu.known && (cpu.saturation() >= 0.9 || cpu.crowded);
-  const bool shows = full && input.diagnosis.wait_fraction >= 0.05;
+  const bool slows_loop = full && input.diagnosis.wait_fraction >= 0.05;
   const double each = host->workers / host->ranks;
   Finding finding;
   finding.id = "ranks-exceed-host";
-  finding.severity = (cores && shows) || memory ? Severity::kWarning : Severity::kInfo;
+  finding.severity =
+      (many_workers && slows_loop) || much_memory ? Severity::kWarning : Severity::kInfo;
   finding.seen = SeenOf(ranks, *host);
   const int fit = WorkersThatFit(input, *host);
   finding.evidence = {{"ranks", static_cast<double>(host->ranks)},
@@ -89,10 +94,11 @@ void RanksExceedHost(const RuleInput& input, Advice& out) {
                       {"shm_limit_bytes", host->shared_size},
                       {"workers_that_fit", static_cast<double>(fit)}};
   if (host->cores > 0) finding.evidence.emplace_back("usable_cores", host->cores);
-  finding.action = Say<words::kCountForHost>(Give<"fit">(fit), Give<"ranks">(host->ranks),
-                                             Give<"shows">(shows), Give<"cores">(cores));
+  finding.action =
+      Say<words::kCountForHost>(Give<"fit">(fit), Give<"ranks">(host->ranks),
+                                Give<"shows">(slows_loop), Give<"cores">(many_workers));
   if (static_cast<double>(fit) < each && input.run().config.num_workers > 0) {
-    // The finding keeps its severity even if fewer workers gain nothing: then it has no prediction.
+    // If fewer workers gain nothing, the finding has no prediction but keeps its severity.
     const Prediction fewer = input.With(fit, input.run().config.prefetch_factor);
     if (fewer.SurelyGains()) finding.predicted = fewer;
   }

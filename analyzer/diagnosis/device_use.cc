@@ -15,7 +15,7 @@ struct Lane {
   std::uint32_t process = 0;
   std::uint32_t device = 0;
   const DeviceLog* log = nullptr;
-  Stretches busy;
+  IntervalSet busy;
 };
 
 DeviceUse UseOf(const Lane& lane, std::int64_t from, std::int64_t to) {
@@ -24,8 +24,8 @@ DeviceUse UseOf(const Lane& lane, std::int64_t from, std::int64_t to) {
   use.process = lane.process;
   use.device = lane.device;
   use.kernels = Length(lane.log->computing) / window;
-  use.copies = Length(Minus(lane.log->transferring, lane.log->computing)) / window;
-  use.beside = Length(Common(lane.log->transferring, lane.log->computing)) / window;
+  use.copies = Length(Difference(lane.log->transferring, lane.log->computing)) / window;
+  use.beside = Length(Intersection(lane.log->transferring, lane.log->computing)) / window;
   std::int64_t short_gaps = 0;
   for (std::size_t i = 1; i < lane.busy.size(); ++i) {
     const std::int64_t gap = lane.busy[i].first - lane.busy[i - 1].second;
@@ -86,7 +86,7 @@ DevicesUse MeasureDevicesUse(const std::vector<DeviceRecords>& records) {
     for (const DeviceLog& log : records[process].devices) {
       Lane lane{process, log.device, &log, log.computing};
       lane.busy.insert(lane.busy.end(), log.transferring.begin(), log.transferring.end());
-      Unite(lane.busy);
+      Normalise(lane.busy);
       if (lane.busy.empty()) continue;
       from = from == kNever ? lane.busy.front().first : std::min(from, lane.busy.front().first);
       to = std::max(to, lane.busy.back().second);

@@ -9,8 +9,8 @@
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/signals.h"
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/measure/build_interleaved.h"
 #include "analyzer/measure/build_pipeline.h"
-#include "analyzer/measure/build_together.h"
 #include "analyzer/memory/measure_memory.h"
 #include "analyzer/memory/page_faults.h"
 #include "analyzer/model/loop_use.h"
@@ -177,7 +177,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.cpu = MeasureCpuLoad(diagnosis.run, run, loader.steady);
   loader.signals = MeasureSignals(diagnosis.run, run, loader.steady);
   const std::optional<Pipeline> together =
-      BuildTogether(diagnosis.run, run, loader.steady, loader.cpu);
+      BuildInterleaved(diagnosis.run, run, loader.steady, loader.cpu);
   Pipeline whole =
       together ? *together : BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
   // The run goes on at its last rate, so predictions start from there.

@@ -13,8 +13,8 @@ constexpr std::size_t kSlowest = 8;
 
 // The waits and steps of the loop, from the times of its batches.
 struct LoopTimes {
-  Stretches waits;
-  Stretches steps;
+  IntervalSet waits;
+  IntervalSet steps;
 };
 
 LoopTimes TimesOf(const LoaderRun& run) {
@@ -24,21 +24,22 @@ LoopTimes TimesOf(const LoaderRun& run) {
     times.waits.emplace_back(batch.wait_start, batch.delivered);
     if (batch.step_end != kNever) times.steps.emplace_back(batch.delivered, batch.step_end);
   }
-  Unite(times.waits);
-  Unite(times.steps);
+  Normalise(times.waits);
+  Normalise(times.steps);
   return times;
 }
 
 // Removes the moments of `set` from `left`. Returns the removed seconds.
-double Take(Stretches& left, const Stretches& set) {
+double Take(IntervalSet& left, const IntervalSet& set) {
   const double before = Length(left);
-  left = Minus(left, set);
+  left = Difference(left, set);
   return before - Length(left);
 }
 
-LoopShares LoopOf(const DeviceRecords& records, const LoopTimes& times, const Stretches& windows) {
+LoopShares LoopOf(const DeviceRecords& records, const LoopTimes& times,
+                  const IntervalSet& windows) {
   LoopShares loop;
-  Stretches left = windows;
+  IntervalSet left = windows;
   loop.wait = Take(left, times.waits);
   loop.copy = Take(left, records.copy_calls);
   loop.sync = Take(left, records.syncs);
@@ -47,8 +48,8 @@ LoopShares LoopOf(const DeviceRecords& records, const LoopTimes& times, const St
 }
 
 void AddIdle(const DeviceRecords& records, const DeviceLog& log, const LoopTimes& times,
-             const Stretches& windows, IdleCauses& idle) {
-  Stretches left = Minus(windows, log.computing);
+             const IntervalSet& windows, IdleCauses& idle) {
+  IntervalSet left = Difference(windows, log.computing);
   idle.copy += Take(left, log.transferring);
   idle.loader += Take(left, times.waits);
   idle.copy += Take(left, records.copy_calls);
@@ -57,7 +58,7 @@ void AddIdle(const DeviceRecords& records, const DeviceLog& log, const LoopTimes
   idle.unknown += Length(left);
 }
 
-void AddCopy(const DeviceCopy& copy, double exposed, const StretchSums& computing,
+void AddCopy(const DeviceCopy& copy, double exposed, const IntervalSums& computing,
              CopyTotals& totals) {
   const double transfer = Seconds(TimeNs{copy.end - copy.start});
   ++totals.count;
@@ -79,25 +80,25 @@ void AddCopy(const DeviceCopy& copy, double exposed, const StretchSums& computin
 
 // The copies to one device.
 struct CopiesTo {
-  StretchSums computing;            // of the device
-  const Stretches* log = nullptr;   // the kernels; nullptr: none ran
-  std::array<Stretches, 4> copies;  // by memory
+  IntervalSums computing;             // of the device
+  const IntervalSet* log = nullptr;   // the kernels; nullptr: none ran
+  std::array<IntervalSet, 4> copies;  // by memory
 };
 
 // Sets `alone` and `exposed`. Copies of several streams can run at the same time, so for each
 // device the time that its copies cover together counts.
 void MeasureAlone(const std::map<std::uint32_t, CopiesTo>& devices, std::size_t computing,
-                  const Stretches& windows, std::array<CopyTotals, 4>& totals,
+                  const IntervalSet& windows, std::array<CopyTotals, 4>& totals,
                   DeviceActivity& activity) {
   // Copies seen from the host name no device. Their device may be one of those that compute.
   const auto count = static_cast<double>(std::max(computing, devices.size()));
-  const auto alone = [&](Stretches copies, const CopiesTo& device) {
-    Unite(copies);
-    copies = Common(copies, windows);
-    return Length(device.log != nullptr ? Minus(copies, *device.log) : copies) / count;
+  const auto alone = [&](IntervalSet copies, const CopiesTo& device) {
+    Normalise(copies);
+    copies = Intersection(copies, windows);
+    return Length(device.log != nullptr ? Difference(copies, *device.log) : copies) / count;
   };
   for (const auto& [id, device] : devices) {
-    Stretches all;
+    IntervalSet all;
     for (std::size_t i = 0; i < totals.size(); ++i) {
       totals[i].alone += alone(device.copies[i], device);
       all.insert(all.end(), device.copies[i].begin(), device.copies[i].end());
@@ -106,7 +107,7 @@ void MeasureAlone(const std::map<std::uint32_t, CopiesTo>& devices, std::size_t 
   }
 }
 
-void AddCopies(const DeviceRecords& records, const Stretches& windows, DeviceActivity& activity) {
+void AddCopies(const DeviceRecords& records, const IntervalSet& windows, DeviceActivity& activity) {
   std::array<CopyTotals, 4> totals;
   for (std::size_t i = 0; i < totals.size(); ++i) totals[i].memory = static_cast<CopyMemory>(i);
   std::vector<std::pair<double, const DeviceCopy*>> all;
@@ -117,7 +118,7 @@ void AddCopies(const DeviceRecords& records, const Stretches& windows, DeviceAct
     if (log.kernels > 0) ++computing;
     const auto device = devices.find(log.device);
     if (device == devices.end()) continue;
-    device->second.computing = StretchSums(log.computing);
+    device->second.computing = IntervalSums(log.computing);
     device->second.log = &log.computing;
   }
   for (const DeviceCopy& copy : records.copies) {
@@ -146,9 +147,9 @@ void AddCopies(const DeviceRecords& records, const Stretches& windows, DeviceAct
 }  // namespace
 
 DeviceActivity MeasureDevice(const DeviceRecords& records, const LoaderRun& run,
-                             Stretches windows) {
+                             IntervalSet windows) {
   DeviceActivity activity;
-  Unite(windows);
+  Normalise(windows);
   activity.window = Length(windows);
   activity.kernels = records.kernels();
   activity.on_device = records.on_device;
@@ -166,8 +167,8 @@ DeviceActivity MeasureDevice(const DeviceRecords& records, const LoaderRun& run,
   for (const DeviceLog& log : records.devices) {
     if (log.kernels == 0) continue;
     devices += 1;
-    const Stretches computing = Common(windows, log.computing);
-    const Stretches copying = Common(windows, log.transferring);
+    const IntervalSet computing = Intersection(windows, log.computing);
+    const IntervalSet copying = Intersection(windows, log.transferring);
     DeviceShare share;
     share.device = log.device;
     share.kernels = log.kernels;
@@ -176,7 +177,7 @@ DeviceActivity MeasureDevice(const DeviceRecords& records, const LoaderRun& run,
     activity.devices.push_back(share);
     activity.computing += share.computing;
     activity.copying += share.copying;
-    activity.hidden += Length(Common(copying, computing));
+    activity.hidden += Length(Intersection(copying, computing));
     AddIdle(records, log, times, windows, activity.idle);
   }
   if (devices > 1) {

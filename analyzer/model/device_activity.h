@@ -91,6 +91,6 @@ struct DeviceActivity {
 // Requires: `records` are those of `run`.
 // Cost: linear in kernels, copies and batches.
 [[nodiscard]] DeviceActivity MeasureDevice(const DeviceRecords& records, const LoaderRun& run,
-                                           Stretches windows);
+                                           IntervalSet windows);
 
 }  // namespace penstock::analyzer

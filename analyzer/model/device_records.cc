@@ -99,7 +99,7 @@ class Reader {
   // Copies between devices and settings of memory occupy the device as kernels do.
   void TakeOther(const Span& span, std::uint32_t device) {
     DeviceLog& log = LogOf(device);
-    Stretches& to = GoesTo(span, CopyWay::kFromDevice) ? log.transferring : log.computing;
+    IntervalSet& to = GoesTo(span, CopyWay::kFromDevice) ? log.transferring : log.computing;
     to.emplace_back(span.start.value, span.end().value);
     Belongs(span);
   }
@@ -172,8 +172,8 @@ class Reader {
   void Finish() {
     for (auto& [device, log] : logs_) {
       log.device = device;
-      Unite(log.computing);
-      Unite(log.transferring);
+      Normalise(log.computing);
+      Normalise(log.transferring);
       out_.devices.push_back(std::move(log));
     }
     for (const auto& [name, kernel] : kernels_) out_.kernel_times.push_back(kernel);
@@ -181,8 +181,8 @@ class Reader {
               [](const KernelTime& a, const KernelTime& b) {
                 return a.time != b.time ? a.time > b.time : a.name < b.name;
               });
-    Unite(out_.copy_calls);
-    Unite(out_.syncs);
+    Normalise(out_.copy_calls);
+    Normalise(out_.syncs);
     std::sort(out_.copies.begin(), out_.copies.end(),
               [](const DeviceCopy& a, const DeviceCopy& b) { return a.start < b.start; });
     if (out_.kernel_count == 0) out_.batches.clear();

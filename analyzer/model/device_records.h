@@ -10,7 +10,7 @@
 
 #include "analyzer/model/batch.h"
 #include "analyzer/model/copy_kind.h"
-#include "analyzer/model/stretches.h"
+#include "analyzer/model/interval_set.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -32,8 +32,8 @@ struct DeviceCopy {
 struct DeviceLog {
   std::uint32_t device = 0;
   std::uint64_t kernels = 0;
-  Stretches computing;     // a kernel, a memset, or a copy on or between devices runs
-  Stretches transferring;  // a copy from or to the host runs
+  IntervalSet computing;     // a kernel, a memset, or a copy on or between devices runs
+  IntervalSet transferring;  // a copy from or to the host runs
 };
 
 // What a device did for one batch.
@@ -54,8 +54,8 @@ struct DeviceRecords {
   std::vector<DeviceCopy> copies;        // by start
   std::vector<BatchOnDevice> batches;    // one for each LoaderRun::batches; empty without kernels
   std::vector<KernelTime> kernel_times;  // over the whole recording, the most expensive first
-  Stretches copy_calls;                  // the loop's thread is in a call that copies to the device
-  Stretches syncs;                       // the loop's thread is in a call that waits for the device
+  IntervalSet copy_calls;                // the loop's thread is in a call that copies to the device
+  IntervalSet syncs;                     // the loop's thread is in a call that waits for the device
   bool on_device = false;  // copies are transfers on a stream; else calls seen from the host
   bool calls = false;      // some copy on a stream was matched with the call that requested it
 

@@ -46,14 +46,14 @@ std::string Staircase(const Plan& plan, Language language) {
   const std::vector<Stair> stairs = StairsOf(plan, language);
   double most = 0;
   for (const Stair& stair : stairs) most = std::max({most, stair.rate.estimate, stair.rate.high});
-  // A ceiling far above all steps would make them all look alike.
+  // A ceiling far above the other bars would make them look alike.
   const double shown = std::min(most, 4 * std::max(plan.end(), 1e-9));
   const double bottom = 10 + kStairRow * static_cast<double>(stairs.size());
   Drawing drawing(kPictureWidth, bottom + 42, Word<words::kPlanPlot>(language));
-  const std::vector<double> steps = RoundSteps(shown, 6);
-  const Scale x{0, steps.back(), kStairLeft, kStairRight};
+  const std::vector<double> values = RoundSteps(shown, 6);
+  const Scale x{0, values.back(), kStairLeft, kStairRight};
   std::vector<Tick> ticks;
-  for (const double step : steps) ticks.push_back({step, fmt::format("{:.4g}", step)});
+  for (const double value : values) ticks.push_back({value, fmt::format("{:.4g}", value)});
   drawing.Below(x, ticks, bottom, 4, Render(plan.unit, language));
   double y = 10;
   for (const Stair& stair : stairs) {

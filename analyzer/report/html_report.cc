@@ -31,8 +31,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Okabe and Ito's colours, which people with colour blindness can tell apart; lighter ones on a
-// dark background.
+// Colours of the page, then those for a dark background. The blue of --read and the green of
+// --augment are Okabe and Ito's, which people with colour blindness can tell apart.
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d8dee4;--card:#f6f8fa;
 --wall:#a9c7e8;--cpu:#0b5cad;--gain:#0b7a5a;--band:#0b5cad33;--read:#0072b2;--decode:#b8407f;
@@ -213,7 +213,7 @@ std::string Suggested(const Diagnosis& diagnosis, Language language) {
   return text;
 }
 
-// A table of changes other than the loader's settings: to the data, or to the place of a stage.
+// A table of changes that are no settings of the loader: other data, or stages on the GPU.
 std::string ChangesTable(const Report& report, Language language) {
   if (report.changes.empty()) return "";
   std::string text = Paragraph("", Word<words::kOtherChanges>(language));

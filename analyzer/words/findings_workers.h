@@ -194,13 +194,14 @@ inline constexpr Message kRanksExceedHost{
     "ranks-exceed-host.seen",
     "{ranks:count} ranks with {workers_per_rank:3g} workers each[ on {host:text}][: "
     "{workers:count} workers for {usable_cores:3g} cores][memory?[usable_cores?,|:] "
-    "{ram_bytes:bytes} of memory, and half of it is {ram_limit_bytes:bytes}]",
+    "{ram_bytes:bytes} of memory, where half of the host's memory is {ram_limit_bytes:bytes}]",
     "{ranks:3g} 个 rank 共有 {workers:3g} 个工作进程[，而主机可用核心为 {usable_cores:3g} 个]。"};
 inline constexpr Message kCountForHost{
     "ranks-exceed-host.do",
     "Count for the host, not for the rank: set num_workers={fit:count} on each of its "
     "{ranks:count} ranks[shows?; if the loop still waits then, it needs cheaper samples, the GPU "
-    "for decoding, or more cores|[cores?; more would only take turns and memory|; more would take "
+    "for decoding, or more cores|[cores?; more would only wait for a core and use memory|; more "
+    "would take "
     "over half of its memory]].",
     "按主机而不是按 rank 计算：减少每个 rank 的 num_workers。"};
 

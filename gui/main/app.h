@@ -2,8 +2,8 @@
 //
 // The contents of one window, whatever it is shown on: a real window, an off-screen picture, a
 // test. Frame() is called between ImGui::NewFrame() and ImGui::Render(), on one thread. The App
-// owns the workspace, the loading jobs and the settings. It writes no files except exports and the
-// marks that a person leaves in a trace.
+// owns the workspace, the loading jobs and the settings. It writes only exports, and for each
+// trace a file with the person's bookmarks, notes, pins and folds.
 #pragma once
 
 #include <filesystem>
@@ -32,9 +32,10 @@ class App {
   // logical pixel.
   App(Settings settings, float screen_scale, std::function<void()> wake);
 
-  // Begins to load a trace or a sweep, whichever the file holds. The open file stays until then.
+  // Opens a sweep at once, or begins to load a trace. What is shown now stays until the first part
+  // of the trace is ready.
   void Open(const std::filesystem::path& path);
-  // Begins to load the trace to compare with.
+  // Begins to load the trace to compare with, and shows the comparison.
   void OpenOther(const std::filesystem::path& path);
   // Opens the files that were dropped on the window: a sweep, a trace, or two traces to compare.
   void Dropped(const std::vector<std::filesystem::path>& paths);
@@ -42,7 +43,8 @@ class App {
   void UseNativeDialogs(const std::string& search_path);
   // Keeps the marks of each trace in a file in `folder`.
   void UseMarks(std::filesystem::path folder) { marks_.Use(std::move(folder)); }
-  // Saves the marks if they have changed. It is called after each frame in which nothing is typed.
+  // Saves the marks if they have changed. Frame() calls it while no text is typed; the window calls
+  // it once more when it closes.
   void KeepMarks();
   // Shows a document that is loaded already.
   void Show(Document document);
@@ -52,11 +54,11 @@ class App {
   // nullopt stands for the trace's own begin or end.
   void WantRange(std::optional<double> from, std::optional<double> to);
 
-  // Pixels per logical pixel of the screen that the window is on now.
+  // Sets the physical pixels per logical pixel of the screen that the window is on now.
   void SetScreenScale(float scale);
-  // Uses fonts that were made beforehand for the first style.
+  // Makes the first RebuildStyle() take these fonts if they fit. Requires: they outlive the App.
   void UseFonts(EarlyFonts* fonts) { style_.fonts = fonts; }
-  // Whether fonts and style must be made anew before the next frame. Clears that request.
+  // Returns whether fonts and style must be made anew before the next frame, and forgets it.
   [[nodiscard]] bool TakeStyleChange();
   void RebuildStyle();  // Requires: no frame begun
 
@@ -64,12 +66,13 @@ class App {
 
   [[nodiscard]] bool loading() const { return Reading() != nullptr; }
   [[nodiscard]] bool paused() const { return paused_; }
-  // Whether something on the screen moves by itself, or a comparison is being computed.
+  // Whether a comparison is being computed, or a message is shown that disappears by itself.
   [[nodiscard]] bool waiting() const;
   // To be called after each frame that was drawn. Returns the file for a picture of this frame, if
   // one was asked for.
   [[nodiscard]] std::optional<std::filesystem::path> TakePicture() { return picture_.FrameDrawn(); }
   [[nodiscard]] bool picture_pending() const { return picture_.pending(); }
+  // Shows a message that `path` was saved, or why not.
   void Saved(const std::filesystem::path& path, const Result<void>& done);
   // Asks for a file name and writes the export there.
   void Export(ExportKind kind);
@@ -92,8 +95,8 @@ class App {
  private:
   void PollJob();
   void ShowTimeline();
-  // The job that is loading a file: jobs_.own unless it only follows a growing trace, else
-  // jobs_.other. nullptr: none.
+  // The load that a person waits for: jobs_.own, or jobs_.other if jobs_.own is empty or only
+  // follows a growing trace. nullptr: none.
   [[nodiscard]] const LoadJob* Reading() const {
     if (jobs_.own && !jobs_.own->following()) return jobs_.own.get();
     return jobs_.other.get();
@@ -131,9 +134,9 @@ class App {
   void Write(ExportKind kind, const std::filesystem::path& path);
   [[nodiscard]] std::filesystem::path Folder() const;
 
-  // The loading jobs, and how their results are to be shown.
+  // The loading jobs, the times to show first, and the last error.
   struct Jobs {
-    std::unique_ptr<LoadJob> own;                   // loads the trace to show
+    std::unique_ptr<LoadJob> own;                   // loads the shown trace, and follows it
     std::unique_ptr<LoadJob> other;                 // loads the trace to compare with
     std::vector<std::unique_ptr<LoadJob>> retired;  // cancelled, still running
     std::optional<double> from;                     // see WantRange()
@@ -141,8 +144,8 @@ class App {
     std::optional<Error> error;  // why the last file could not be opened
     std::filesystem::path failed;
   };
-  // What the fonts and the style were made for.
-  struct Style {
+  // What fonts and style depend on, and whether they must be made anew.
+  struct StyleState {
     float screen_scale = 1;
     EarlyFonts* fonts = nullptr;
     bool stale = true;  // to be made anew before the next frame
@@ -158,8 +161,8 @@ class App {
     std::unique_ptr<NativeDialog> native;
     bool choosing_other = false;          // the chosen file is the one to compare with
     std::optional<ExportKind> exporting;  // the dialog asks for the file name of this export
-    bool open_menu = false;               // the menu opens in the next frame
-    bool export_menu = false;             // the export menu opens in the next frame
+    bool open_menu = false;               // the list of recent files opens when the bar is drawn
+    bool export_menu = false;             // the export menu opens when the bar is drawn
   };
 
   Settings settings_;
@@ -167,12 +170,12 @@ class App {
   Ui ui_;
   Workspace workspace_;
   Jobs jobs_;
-  Style style_;
+  StyleState style_;
   Dialogs dialogs_;
   MarkKeeper marks_;
   PictureWish picture_;
   Notice notice_;
-  bool paused_ = false;  // a live trace is shown as it was when it was paused
+  bool paused_ = false;  // a growing trace is not updated on the screen
   bool quit_ = false;
 };
 

@@ -10,7 +10,7 @@
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/model/device_activity.h"
 #include "analyzer/model/gpu_counters.h"
-#include "analyzer/model/stretches.h"
+#include "analyzer/model/interval_set.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_device.h"
 
@@ -25,18 +25,18 @@ using testing::WithCosts;
 
 constexpr int kMoments = 60;
 
-Stretches RandomSet(std::mt19937& random) {
-  Stretches set;
+IntervalSet RandomSet(std::mt19937& random) {
+  IntervalSet set;
   std::uniform_int_distribution<int> at(0, kMoments);
   for (int i = at(random) % 6; i > 0; --i) {
     const int from = at(random);
     set.emplace_back(from, from + at(random) % 9);
   }
-  Unite(set);
+  Normalise(set);
   return set;
 }
 
-bool Holds(const Stretches& set, std::int64_t at) {
+bool Holds(const IntervalSet& set, std::int64_t at) {
   for (const auto& [from, to] : set) {
     if (from <= at && at < to) return true;
   }
@@ -46,10 +46,10 @@ bool Holds(const Stretches& set, std::int64_t at) {
 TEST(StretchesTest, DoWhatSetsOfMomentsDo) {
   std::mt19937 random(7);
   for (int round = 0; round < 500; ++round) {
-    const Stretches a = RandomSet(random);
-    const Stretches b = RandomSet(random);
-    const Stretches common = Common(a, b);
-    const Stretches minus = Minus(a, b);
+    const IntervalSet a = RandomSet(random);
+    const IntervalSet b = RandomSet(random);
+    const IntervalSet common = Intersection(a, b);
+    const IntervalSet minus = Difference(a, b);
     std::int64_t within = 0;
     for (std::int64_t at = 0; at < 2 * kMoments; ++at) {
       ASSERT_EQ(Holds(common, at), Holds(a, at) && Holds(b, at)) << round << " at " << at;
@@ -57,7 +57,7 @@ TEST(StretchesTest, DoWhatSetsOfMomentsDo) {
       if (at >= 10 && at < 40) within += Holds(a, at) ? 1 : 0;
     }
     ASSERT_EQ(Within(a, 10, 40), within) << round;
-    const StretchSums sums(a);
+    const IntervalSums sums(a);
     for (std::int64_t from = -1; from < 2 * kMoments; from += 3) {
       for (std::int64_t to = from - 1; to < 2 * kMoments; to += 7) {
         ASSERT_EQ(sums.Within(from, to), Within(a, from, to)) << round << ": " << from << " " << to;

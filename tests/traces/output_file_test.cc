@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using traces::testing::TempFolder;
 
-// The fsync() of this test calls it, so that a test sees which file or folder is synced when.
+// Called by the fsync() at the end of this file, so that a test sees when a file or a folder is
+// synced.
 std::function<void(bool is_folder)> g_on_fsync;
 
 std::span<const std::byte> AsBytes(std::string_view text) {
@@ -56,7 +57,7 @@ TEST(OutputFileTest, ASecondWriterIsRefusedAndHarmsNothing) {
   EXPECT_TRUE(OutputFile::Create(folder / "t", ".part").has_value());
 }
 
-TEST(OutputFileTest, ALeftoverIsReplaced) {
+TEST(OutputFileTest, ReplacesATemporaryFileOfAKilledWriter) {
   const TempFolder folder;
   std::ofstream(folder / "t.part") << "of a program that was killed";
   auto file = OutputFile::Create(folder / "t", ".part");
@@ -64,10 +65,10 @@ TEST(OutputFileTest, ALeftoverIsReplaced) {
   EXPECT_EQ(TextOf(folder / "t.part"), "");
 }
 
-TEST(OutputFileTest, WhatIsNoFileIsNotReplaced) {
+TEST(OutputFileTest, RefusesToReplaceAFolderFifoOrDevice) {
   const TempFolder folder;
   fs::create_directory(folder / "t");
-  ASSERT_EQ(::mkfifo((folder / "f").c_str(), 0600), 0);  // instead of a device: that needs root
+  ASSERT_EQ(::mkfifo((folder / "f").c_str(), 0600), 0);  // making a device needs root
   for (const char* name : {"t", "f"}) {
     const auto file = OutputFile::Create(folder / name, ".part");
     ASSERT_FALSE(file.has_value()) << name;
@@ -77,7 +78,7 @@ TEST(OutputFileTest, WhatIsNoFileIsNotReplaced) {
   EXPECT_FALSE(OutputFile::Create("/dev/null", ".part").has_value());
 }
 
-TEST(OutputFileTest, NobodyTakesTheFileOfTheNextWriterAway) {
+TEST(OutputFileTest, AFinishingWriterLeavesTheNextWritersFile) {
   const TempFolder folder;
   for (int round = 0; round < 300; ++round) {
     auto first = OutputFile::Create(folder / "t", ".part");
@@ -101,7 +102,7 @@ TEST(OutputFileTest, NobodyTakesTheFileOfTheNextWriterAway) {
   }
 }
 
-TEST(OutputFileTest, NothingIsOpenedThroughALinkOrIntoWhatIsNotOurs) {
+TEST(OutputFileTest, RefusesLinksAndFifosUnderTheTemporaryName) {
   const TempFolder folder;
   std::ofstream(folder / "victim") << "victim's";
   fs::create_symlink(folder / "victim", folder / "a.part");
@@ -120,7 +121,7 @@ TEST(OutputFileTest, NothingIsOpenedThroughALinkOrIntoWhatIsNotOurs) {
   }
 }
 
-TEST(OutputFileTest, ATraceIsItsOwnersAloneAndADataSetAsTheUmaskSays) {
+TEST(OutputFileTest, PrivateFilesAre0600AndOthersFollowTheUmask) {
   const TempFolder folder;
   const mode_t before = ::umask(0022);
   for (const bool alone : {false, true}) {
@@ -134,7 +135,7 @@ TEST(OutputFileTest, ATraceIsItsOwnersAloneAndADataSetAsTheUmaskSays) {
   ::umask(before);
 }
 
-TEST(OutputFileTest, WhatMayNotBeReplacedStaysAndTheNewOneIsBesideIt) {
+TEST(OutputFileTest, KeepsAFileThatMayNotBeReplacedAndTakesAnotherName) {
   const TempFolder folder;
   auto file = OutputFile::Create(folder / "t.x", ".part",
                                  {.may_replace = [](const fs::path&) { return false; }});
@@ -160,7 +161,7 @@ TEST(OutputFileTest, FreshNamesAreNotInUse) {
   EXPECT_NE(FreshName(folder / "run.penstock", 1'700'000'000), second);
 }
 
-TEST(OutputFileTest, AFileThatIsTakenAwayIsWrittenAgain) {
+TEST(OutputFileTest, KeepsTheContentsWhenTheFileIsRemovedOrMoved) {
   const TempFolder folder;
   fs::create_directory(folder / "in");
   auto file = OutputFile::Create(folder / "in/t", ".part");
@@ -179,7 +180,7 @@ TEST(OutputFileTest, AFileThatIsTakenAwayIsWrittenAgain) {
   EXPECT_EQ(TextOf(file->final_path()), "one two three");
 }
 
-TEST(OutputFileTest, AFileThatIsReplacedIsNeitherTouchedNorTakenForOurs) {
+TEST(OutputFileTest, LeavesAnotherProgramsFileUnderItsNameAlone) {
   const TempFolder folder;
   auto file = OutputFile::Create(folder / "t", ".part");
   ASSERT_TRUE(file.has_value());
@@ -197,7 +198,7 @@ TEST(OutputFileTest, AFileThatIsReplacedIsNeitherTouchedNorTakenForOurs) {
   EXPECT_EQ(TextOf(folder / "u.part"), "theirs");
 }
 
-TEST(OutputFileTest, ATraceIsOnDiskBeforeItHasItsNameAndTheNameBeforeItIsDone) {
+TEST(OutputFileTest, SyncsTheFileBeforeTheRenameAndTheFolderAfterIt) {
   const TempFolder folder;
   const fs::path final_path = folder / "t.penstock";
   std::vector<std::string> calls;
@@ -208,13 +209,13 @@ TEST(OutputFileTest, ATraceIsOnDiskBeforeItHasItsNameAndTheNameBeforeItIsDone) {
   auto packer = traces::CreatePacked(final_path);
   ASSERT_TRUE(packer.has_value());
   ASSERT_TRUE((*packer)->Flush().has_value());
-  EXPECT_TRUE(calls.empty()) << "a flush waits for no disk";
+  EXPECT_TRUE(calls.empty()) << "Flush() must not sync";
   ASSERT_TRUE((*packer)->Finish().has_value());
   g_on_fsync = nullptr;
   EXPECT_EQ(calls, (std::vector<std::string>{"file without", "folder with the name"}));
 }
 
-TEST(OutputFileTest, ARecordingThatAKilledWriterLeftIsMovedAside) {
+TEST(OutputFileTest, RenamesAnUnfinishedTraceOfAKilledWriter) {
   const TempFolder folder;
   {
     auto killed = traces::CreatePacked(folder / "t.penstock");

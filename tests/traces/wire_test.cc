@@ -12,7 +12,7 @@
 namespace penstock::traces {
 namespace {
 
-TEST(WireTest, SizesAreThoseOfVersionOne) {
+TEST(WireTest, SizesMatchVersionOne) {
   EXPECT_EQ(sizeof(wire::Record), 64u);
   EXPECT_EQ(sizeof(wire::TextRecord), 64u);
   EXPECT_EQ(sizeof(wire::ChunkHeader), 1024u);
@@ -47,7 +47,7 @@ TEST(WireTest, HeaderFieldsAreWhereVersionOnePutThem) {
   EXPECT_EQ(offsetof(wire::ChunkHeader, inflight), 104u);
 }
 
-TEST(WireTest, CheckFindsEverySingleBitFlip) {
+TEST(WireTest, CheckDetectsEveryFlipOfOneBit) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
     unsigned char record[64];
@@ -72,7 +72,7 @@ TEST(WireTest, HashIsFnv1a) {
   EXPECT_EQ(wire::HashOf("foobar", 6), 0x85944171f73967e8u);
 }
 
-TEST(WireTest, XxhIsThatOfTheSpecification) {
+TEST(WireTest, Xxh64GivesKnownValues) {
   EXPECT_EQ(Xxh64("", 0), 0xef46db3751d8e999u);
   EXPECT_EQ(Xxh64("a", 1), 0xd24ec4f1a98c6e5bu);
   EXPECT_EQ(Xxh64("abc", 3), 0x44bc2cf5ad770999u);
@@ -92,7 +92,7 @@ TEST(WireTest, EveryStageHasAName) {
   EXPECT_EQ(StageName(static_cast<StageId>(200)), "unknown");
 }
 
-TEST(WireTest, CorrelationsAreNeverSamples) {
+TEST(WireTest, CorrelationNumbersAreNeverSampleIds) {
   for (const std::uint32_t correlation : {0u, 1u, 0x7fffffffu, 0xffffffffu}) {
     const std::int64_t sample = wire::SampleOfCorrelation(correlation);
     EXPECT_LT(sample, wire::kNoSample);
@@ -103,7 +103,7 @@ TEST(WireTest, CorrelationsAreNeverSamples) {
   EXPECT_FALSE(wire::HasCorrelation(0));
 }
 
-TEST(WireTest, LanesAreNoThreadIds) {
+TEST(WireTest, DeviceLanesAreNotThreadIds) {
   const std::uint32_t lane = wire::LaneOf(7, 4711);
   EXPECT_TRUE(wire::IsDeviceLane(lane));
   EXPECT_EQ(wire::DeviceOfLane(lane), 7u);
@@ -111,20 +111,23 @@ TEST(WireTest, LanesAreNoThreadIds) {
   EXPECT_FALSE(wire::IsDeviceLane(4194304)) << "the largest pid_max of Linux";
 }
 
-TEST(WireTest, DigestsKeepBothHalves) {
+TEST(WireTest, DigestValuesKeepDigestAndName) {
   const std::int64_t value = wire::DigestValue(0xfedcba98u, 0x87654321u);
   EXPECT_EQ(wire::DigestOf(value), 0xfedcba98u);
   EXPECT_EQ(wire::NameOfDigest(value), 0x87654321u);
 }
 
-TEST(WireTest, ProbesKeepFactorPercentAndTime) {
+TEST(WireTest, ProbeValuesKeepFactorPercentAndTime) {
   const std::int64_t value = wire::ProbeValue(wire::kProbeStep, wire::kProbePercent, 123'456'789);
   EXPECT_EQ(wire::MicrosecondsOfProbe(value), 123'456'789);
   EXPECT_EQ(wire::FactorOfProbe(value), wire::kProbeStep);
-  EXPECT_EQ(wire::PercentOfProbe(value), 200u);
+  EXPECT_EQ(wire::PercentOfProbe(value), wire::kProbePercent);
 }
 
 TEST(WireTest, EveryEventHasAName) {
+  for (std::uint8_t event = 1; event <= static_cast<std::uint8_t>(EventType::kProbe); ++event) {
+    EXPECT_NE(EventName(static_cast<EventType>(event)), "unknown") << int{event};
+  }
   EXPECT_EQ(EventName(EventType::kIndexSent), "index_sent");
   EXPECT_EQ(EventName(EventType::kQueueDepth), "queue_depth");
   EXPECT_EQ(EventName(EventType::kDigest), "digest");

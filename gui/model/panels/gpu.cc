@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "analyzer/model/device_records.h"
-#include "analyzer/model/stretches.h"
+#include "analyzer/model/interval_set.h"
 #include "traces/names.h"
 
 namespace penstock::gui {
@@ -15,7 +15,7 @@ namespace {
 
 using analyzer::Batch;
 using analyzer::Counted;
-using analyzer::Stretches;
+using analyzer::IntervalSet;
 using traces::StageId;
 
 constexpr std::size_t kGpuBins = 240;
@@ -24,13 +24,13 @@ constexpr std::size_t kMostNames = 200;
 // The copies that one source reported, by kind, and when they ran.
 struct Copies {
   std::map<analyzer::CopyKind, CopyRow> rows;
-  Stretches to_device;
+  IntervalSet to_device;
   std::uint64_t count = 0;
 };
 
 // Everything that the pass over the spans finds.
 struct FoundOnGpu {
-  Stretches kernels;
+  IntervalSet kernels;
   std::uint64_t kernel_count = 0;
   // Copies on streams, in calls of the runtime, and as Python saw them; the first source that has
   // any is used, since one copy may be in all three.
@@ -152,7 +152,7 @@ analyzer::DeviceActivity Measure(const Extent& extent, const Analysis& analysis,
     return diagnosis.loader->device;
   }
   const std::int64_t begin = extent.trace->begin().value;
-  const Stretches window{{begin + loop.from, begin + loop.to}};
+  const IntervalSet window{{begin + loop.from, begin + loop.to}};
   if (diagnosis.run.has_loader()) {
     return analyzer::MeasureDevice(diagnosis.run.device, diagnosis.run.loader(), window);
   }
@@ -160,9 +160,9 @@ analyzer::DeviceActivity Measure(const Extent& extent, const Analysis& analysis,
   return analyzer::MeasureDevice(analyzer::ReadDeviceRecords(*extent.trace, alone), alone, window);
 }
 
-Series ShareOver(const GpuModel& gpu, Stretches busy) {
+Series ShareOver(const GpuModel& gpu, IntervalSet busy) {
   Series series(gpu.from, gpu.to, kGpuBins);
-  analyzer::Unite(busy);
+  analyzer::Normalise(busy);
   for (const auto& [start, end] : busy) {
     const double from = static_cast<double>(start) * 1e-9;
     const double to = static_cast<double>(end) * 1e-9;

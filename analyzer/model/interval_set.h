@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sets of moments, as intervals of time. Values; pure.
+// Sets of points in time, as sorted intervals. Pure. IntervalSums points to a set; the rest are
+// values.
 #pragma once
 
 #include <algorithm>
@@ -11,34 +12,36 @@
 
 namespace penstock::analyzer {
 
-// Units: nanoseconds. An interval includes its first moment, but not its second. A set is in
-//        ascending order, and its intervals neither touch nor overlap: Unite() makes such a set.
-using Stretches = std::vector<std::pair<std::int64_t, std::int64_t>>;
+// A set of intervals [first, second): `first` belongs to the interval, `second` does not. The
+// intervals are sorted and neither touch nor overlap; Normalise() makes any list so.
+// Units: nanoseconds.
+using IntervalSet = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-inline void Unite(Stretches& stretches) {
-  std::sort(stretches.begin(), stretches.end());
+// Sorts the intervals and merges those that touch or overlap. Drops empty ones.
+inline void Normalise(IntervalSet& intervals) {
+  std::sort(intervals.begin(), intervals.end());
   std::size_t kept = 0;
-  for (const auto& [from, to] : stretches) {
+  for (const auto& [from, to] : intervals) {
     if (to <= from) continue;
-    if (kept > 0 && from <= stretches[kept - 1].second) {
-      stretches[kept - 1].second = std::max(stretches[kept - 1].second, to);
+    if (kept > 0 && from <= intervals[kept - 1].second) {
+      intervals[kept - 1].second = std::max(intervals[kept - 1].second, to);
     } else {
-      stretches[kept++] = {from, to};
+      intervals[kept++] = {from, to};
     }
   }
-  stretches.resize(kept);
+  intervals.resize(kept);
 }
 
-// Units: seconds.
-[[nodiscard]] inline double Length(const Stretches& set) {
+// The total length of the set. Units: seconds.
+[[nodiscard]] inline double Length(const IntervalSet& set) {
   std::int64_t sum = 0;
   for (const auto& [from, to] : set) sum += to - from;
   return static_cast<double>(sum) * 1e-9;
 }
 
 // The moments that are in both sets. Cost: linear.
-[[nodiscard]] inline Stretches Common(const Stretches& a, const Stretches& b) {
-  Stretches common;
+[[nodiscard]] inline IntervalSet Intersection(const IntervalSet& a, const IntervalSet& b) {
+  IntervalSet common;
   for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
     const std::int64_t from = std::max(a[i].first, b[k].first);
     const std::int64_t to = std::min(a[i].second, b[k].second);
@@ -53,23 +56,24 @@ inline void Unite(Stretches& stretches) {
 }
 
 // The moments that are in `a` but not in `b`. Cost: linear.
-[[nodiscard]] inline Stretches Minus(const Stretches& a, const Stretches& b) {
-  Stretches left;
+[[nodiscard]] inline IntervalSet Difference(const IntervalSet& a, const IntervalSet& b) {
+  IntervalSet rest;
   std::size_t k = 0;
   for (auto [from, to] : a) {
     while (k < b.size() && b[k].second <= from) ++k;
     for (std::size_t i = k; i < b.size() && b[i].first < to && from < to; ++i) {
-      if (b[i].first > from) left.emplace_back(from, b[i].first);
+      if (b[i].first > from) rest.emplace_back(from, b[i].first);
       from = std::max(from, b[i].second);
     }
-    if (from < to) left.emplace_back(from, to);
+    if (from < to) rest.emplace_back(from, to);
   }
-  return left;
+  return rest;
 }
 
-// How much of [from, to) is in the set. Units: nanoseconds. Cost: logarithmic, plus the intervals
-// hit.
-[[nodiscard]] inline std::int64_t Within(const Stretches& set, std::int64_t from, std::int64_t to) {
+// How much of [from, to) the set covers. Units: nanoseconds. Cost: O(log n), and one step for each
+// interval that overlaps [from, to).
+[[nodiscard]] inline std::int64_t Within(const IntervalSet& set, std::int64_t from,
+                                         std::int64_t to) {
   auto at = std::upper_bound(set.begin(), set.end(), std::make_pair(from, from),
                              [](const auto& a, const auto& b) { return a.first < b.second; });
   std::int64_t sum = 0;
@@ -79,12 +83,12 @@ inline void Unite(Stretches& stretches) {
   return sum;
 }
 
-// Within() for many questions about one set. The set must outlive the object. Cost: logarithmic,
-// however many intervals are hit.
-class StretchSums {
+// Answers many Within() questions about one set. The set must outlive the object. Units:
+// nanoseconds. Cost: linear to make, then O(log n) for each question.
+class IntervalSums {
  public:
-  StretchSums() = default;
-  explicit StretchSums(const Stretches& set) : set_(&set) {
+  IntervalSums() = default;
+  explicit IntervalSums(const IntervalSet& set) : set_(&set) {
     before_.reserve(set.size());
     std::int64_t sum = 0;
     for (const auto& [from, to] : set) {
@@ -93,11 +97,11 @@ class StretchSums {
     }
   }
   [[nodiscard]] std::int64_t Within(std::int64_t from, std::int64_t to) const {
-    return to > from ? Until(to) - Until(from) : 0;
+    return to > from ? CoveredBefore(to) - CoveredBefore(from) : 0;
   }
 
  private:
-  [[nodiscard]] std::int64_t Until(std::int64_t at) const {
+  [[nodiscard]] std::int64_t CoveredBefore(std::int64_t at) const {
     if (set_ == nullptr) return 0;
     const auto next = std::upper_bound(set_->begin(), set_->end(), at,
                                        [](std::int64_t t, const auto& s) { return t < s.first; });
@@ -106,8 +110,8 @@ class StretchSums {
     return before_[i] + std::min(at, (*set_)[i].second) - (*set_)[i].first;
   }
 
-  const Stretches* set_ = nullptr;    // nullptr: the empty set
-  std::vector<std::int64_t> before_;  // by interval: the length of those before it
+  const IntervalSet* set_ = nullptr;  // nullptr: the empty set
+  std::vector<std::int64_t> before_;  // [intervals]: total length of the earlier ones
 };
 
 }  // namespace penstock::analyzer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/measure/build_together.h"
+#include "analyzer/measure/build_interleaved.h"
 
 #include <algorithm>
 #include <vector>
@@ -129,8 +129,8 @@ void MeasureStepLoad(const RunModel& model, const std::vector<const LoaderRun*>&
 
 }  // namespace
 
-std::optional<Pipeline> BuildTogether(const RunModel& model, const LoaderRun& run,
-                                      const SteadyState& steady, const CpuLoad& load) {
+std::optional<Pipeline> BuildInterleaved(const RunModel& model, const LoaderRun& run,
+                                         const SteadyState& steady, const CpuLoad& load) {
   std::vector<const LoaderRun*> runs = DrainedWith(model, run);
   runs.insert(runs.begin(), &run);
   if (runs.size() < 2 || run.batches.empty()) return std::nullopt;
