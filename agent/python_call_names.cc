@@ -27,6 +27,11 @@ const char* MethodName(const PyHandle* method) {  // PyMethodDef::ml_name
   return name != nullptr ? name : "?";
 }
 
+// Functions that Cython compiled, whose type is another one in each version of Cython.
+bool IsCythonType(const PyHandle* type) {
+  return strstr(TypeName(type), "cython_function_or_method") != nullptr;
+}
+
 void Append(char* text, size_t* size, const char* more, size_t length) {
   const size_t room = kMostName - *size;
   const size_t taken = length < room ? length : room;
@@ -34,7 +39,29 @@ void Append(char* text, size_t* size, const char* more, size_t length) {
   *size += taken;
 }
 
+// Appends an attribute whose value is a text. Requires: reading it runs no code of the program.
+bool AppendAttribute(char* text, size_t* size, const PyHandle* object, const char* name) {
+  PyHandle* value = g_unit.api.attribute(const_cast<PyHandle*>(object), name);
+  intptr_t length = 0;
+  const char* known = value != nullptr ? g_unit.api.as_text(value, &length) : nullptr;
+  if (known != nullptr) {
+    Append(text, size, known, static_cast<size_t>(length));
+  } else {
+    g_unit.api.clear_error();
+  }
+  if (value != nullptr) {
+    g_unit.api.release(value);
+  }
+  return known != nullptr;
+}
+
 }  // namespace
+
+PyHandle* FunctionOf(PyHandle* callable) {
+  const bool bound =
+      TypeOf(callable) == g_unit.api.method_type;  // PyMethodObject: im_func, im_self
+  return bound ? FieldOf<PyHandle*>(callable, 16) : callable;
+}
 
 // The name of a callable written in C: "numpy.random.mtrand.RandomState.choice", "len",
 // "torch.conv2d".
@@ -68,6 +95,9 @@ uint64_t NameOfBuiltin(const PyHandle* callable) {
     add(MethodName(FieldOf<PyHandle*>(callable, 40)));
   } else if (type == g_unit.api.type_type) {
     add(TypeName(callable));
+  } else if (IsCythonType(type)) {
+    if (AppendAttribute(text, &size, callable, "__module__")) add(".");
+    if (!AppendAttribute(text, &size, callable, "__qualname__")) add("?");
   } else if (strcmp(TypeName(type), "numpy.ufunc") == 0) {  // PyUFuncObject::name
     add("numpy.");
     const char* name = FieldOf<const char*>(callable, 56);
@@ -103,8 +133,8 @@ bool IsTool(const PyHandle* callable) {
 // A key for a callable of C that outlives one bound method: the address of its definition.
 const void* KeyOfBuiltin(const PyHandle* callable) {
   const PyHandle* type = TypeOf(callable);
-  if (type == g_unit.api.builtin_type) {
-    return FieldOf<const void*>(callable, 16);
+  if (type == g_unit.api.builtin_type || IsCythonType(type)) {
+    return FieldOf<const void*>(callable, 16);  // a Cython function begins like a builtin
   }
   if (type == g_unit.api.descriptor_type) {
     return FieldOf<const void*>(callable, 40);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <initializer_list>
+
 namespace penstock::agent {
 
 FollowedUnit g_unit;
@@ -76,6 +78,42 @@ uint64_t InternAttribute(PyHandle* code, const char* attribute) {
   return id;
 }
 
+// The name of a function before Python 3.11, which has no qualified names. That of a comprehension
+// ("<listcomp>") is made from its caller's, if that is in the same file: "f.<locals>.<listcomp>".
+uint64_t NameWithCaller(const CallNode& n, uint64_t file) {
+  constexpr size_t kMost = 256;
+  const uint64_t own = InternAttribute(n.code, "co_name");
+  PyHandle* name = g_unit.api.attribute(n.code, "co_name");
+  PyHandle* above = nullptr;
+  for (uint16_t at = n.parent; at != wire::kNoNode && above == nullptr;) {
+    const CallNode& caller = g_call_nodes[at];
+    if (caller.kind == wire::kCallFunction && caller.code != n.code) {
+      if (InternAttribute(caller.code, "co_filename") != file) break;
+      above = g_unit.api.attribute(caller.code, "co_name");
+    }
+    at = caller.parent;
+  }
+  intptr_t size = 0;
+  intptr_t above_size = 0;
+  const char* text = name != nullptr ? g_unit.api.as_text(name, &size) : nullptr;
+  const char* in = above != nullptr ? g_unit.api.as_text(above, &above_size) : nullptr;
+  uint64_t id = own;
+  static constexpr char kLocals[] = ".<locals>.";
+  const size_t all = static_cast<size_t>(size + above_size) + sizeof kLocals;
+  if (text != nullptr && in != nullptr && text[0] == '<' && all < kMost) {
+    char whole[kMost];
+    char* end = static_cast<char*>(mempcpy(whole, in, static_cast<size_t>(above_size)));
+    end = static_cast<char*>(mempcpy(end, kLocals, sizeof kLocals - 1));
+    end = static_cast<char*>(mempcpy(end, text, static_cast<size_t>(size)));
+    id = Intern(whole, static_cast<size_t>(end - whole));
+  }
+  for (PyHandle* object : {name, above}) {
+    if (object != nullptr) g_unit.api.release(object);
+  }
+  g_unit.api.clear_error();
+  return id;
+}
+
 Place PlaceOf(const CallNode& n) {
   Place place{0, static_cast<uint32_t>(n.name), n.line};
   if (n.code == nullptr) {
@@ -84,7 +122,7 @@ Place PlaceOf(const CallNode& n) {
   place.file = InternAttribute(n.code, "co_filename");
   uint64_t name = InternAttribute(n.code, "co_qualname");  // Python 3.11 and later
   if (name == 0) {
-    name = InternAttribute(n.code, "co_name");
+    name = NameWithCaller(n, place.file);
   }
   place.name = static_cast<uint32_t>(name);
   if (n.kind == wire::kCallFunction) {

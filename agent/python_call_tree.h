@@ -95,6 +95,8 @@ inline PyHandle* TypeOf(const PyHandle* object) {
   __builtin_memcpy(&type, static_cast<const char*>(object) + 8, sizeof type);
   return type;
 }
+// The function that a bound method calls; any other callable itself.
+PyHandle* FunctionOf(PyHandle* callable);
 // Id of a name such as "numpy.random.mtrand.RandomState.choice", "len" or "torch.conv2d".
 uint64_t NameOfBuiltin(const PyHandle* callable);
 // A key for a callable of C that outlives one bound method: the address of its definition.

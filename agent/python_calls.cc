@@ -358,8 +358,8 @@ void OnBuiltin(PyHandle* callable) {
   if (!IsOwner()) {
     return;
   }
-  const PyHandle* type = TypeOf(callable);
-  if (type == g_unit.api.function_type || type == g_unit.api.method_type) {
+  callable = FunctionOf(callable);
+  if (TypeOf(callable) == g_unit.api.function_type) {
     return;  // it has an event of its own
   }
   EnterBuiltin(callable);
@@ -369,7 +369,10 @@ void OnBuiltinReturn(PyHandle* callable) {
   if (!IsOwner()) {
     return;
   }
-  Leave(KeyOfBuiltin(callable), wire::kCallBuiltin, kBuiltinEvent);
+  callable = FunctionOf(callable);
+  if (TypeOf(callable) != g_unit.api.function_type) {
+    Leave(KeyOfBuiltin(callable), wire::kCallBuiltin, kBuiltinEvent);
+  }
 }
 
 void OnLine(PyHandle* code, uint32_t line) {
