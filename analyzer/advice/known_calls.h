@@ -20,10 +20,11 @@ struct KnownCall {
   const Message* instead;
 };
 
-// The values of `gone` are assumed (ours); each prediction says so.
+// The values of `gone` are assumed (ours); each prediction says so. Before Python 3.11, names lack
+// the class: rows with `__init__` and `__call__` name the one file that defines a single one.
 inline constexpr std::array kKnownCalls = {
     KnownCall{"copy.deepcopy", "deepcopy", "copy.py", 0.8, 0, &words::kInsteadOfDeepcopy},
-    KnownCall{"numpy.random.choice", "choice", "numpy", 0.8, 0, &words::kInsteadOfChoice},
+    KnownCall{"numpy.random.choice", "choice", "RandomState", 0.8, 0, &words::kInsteadOfChoice},
     KnownCall{"re.compile", "compile", "/re/__init__.py", 0.95, 0, &words::kInsteadOfCompile},
     KnownCall{"re.compile", "_compile", "/re/__init__.py", 0.95, 0, &words::kInsteadOfCompile},
     KnownCall{"re.compile", "compile", "/re.py", 0.95, 0, &words::kInsteadOfCompile},
@@ -33,10 +34,10 @@ inline constexpr std::array kKnownCalls = {
     KnownCall{"pickle.load", "load", "pickle", 0.95, 0, &words::kInsteadOfParsing},
     KnownCall{"pickle.loads", "loads", "pickle", 0.95, 0, &words::kInsteadOfParsing},
     KnownCall{"h5py.File", "File.__init__", "h5py/", 0.95, 0, &words::kInsteadOfOpening},
+    KnownCall{"h5py.File", "__init__", "h5py/_hl/files.py", 0.95, 0, &words::kInsteadOfOpening},
     KnownCall{"zipfile.ZipFile", "ZipFile.__init__", "zipfile", 0.95, 0, &words::kInsteadOfOpening},
     KnownCall{"tarfile.open", "open", "tarfile.py", 0.95, 0, &words::kInsteadOfOpening},
     KnownCall{"sqlite3.connect", "connect", "sqlite3", 0.95, 0, &words::kInsteadOfOpening},
-    KnownCall{"lmdb.open", "Environment", "lmdb", 0.95, 0, &words::kInsteadOfOpening},
     KnownCall{"DataFrame.iloc", "__getitem__", "pandas/core/indexing.py", 0.9, 0,
               &words::kInsteadOfRows},
     KnownCall{"DataFrame.iterrows", "iterrows", "pandas/core/frame.py", 0.9, 0,
@@ -48,6 +49,8 @@ inline constexpr std::array kKnownCalls = {
     KnownCall{"numpy.loadtxt", "loadtxt", "numpy/", 0.95, 0, &words::kInsteadOfText},
     KnownCall{"numpy.genfromtxt", "genfromtxt", "numpy/", 0.95, 0, &words::kInsteadOfText},
     KnownCall{"numpy.vectorize", "vectorize.__call__", "numpy/", 0.9, 0,
+              &words::kInsteadOfVectorize},
+    KnownCall{"numpy.vectorize", "__call__", "numpy/lib/function_base.py", 0.9, 0,
               &words::kInsteadOfVectorize},
     KnownCall{"numpy.apply_along_axis", "apply_along_axis", "numpy/", 0.9, 0,
               &words::kInsteadOfVectorize},

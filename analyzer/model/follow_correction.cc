@@ -73,6 +73,7 @@ InterpretedParts PartsOf(const traces::Trace& trace, std::span<const CallTree* c
 FollowCorrection CorrectionOf(const traces::Trace& trace, std::span<const CallTree* const> trees,
                               InterpretedParts parts) {
   constexpr double kLeast = 0.3;
+  constexpr double kMostCost = 2.5;
   FollowCorrection correction;
   correction.parts = std::move(parts);
   double ordinary = 0;
@@ -95,10 +96,10 @@ FollowCorrection CorrectionOf(const traces::Trace& trace, std::span<const CallTr
   }
   if (ordinary <= 0 || interpreted <= 0) return correction;
   const double missing = ordinary - rest - interpreted;
-  if (missing > 0 && costs > 0) {
-    correction.costs = std::max(0.0, 1 - missing / costs);
-  } else if (slowed) {
+  if (slowed && missing <= 0) {
     correction.interpreter = std::clamp((ordinary - rest) / interpreted, kLeast, 1.0);
+  } else if (costs > 0) {
+    correction.costs = std::clamp(1 - missing / costs, 0.0, kMostCost);
   }
   return correction;
 }
@@ -110,6 +111,7 @@ std::vector<double> OwnTimes(const traces::Trace& trace, const CallTree& tree,
     const double part = InterpretedPart(trace, tree, i, correction.parts);
     times[i] = (1 - correction.costs) * times[i] +
                Nanoseconds(tree.nodes[i].own) * (1 - part + part * correction.interpreter);
+    times[i] = std::max(0.0, times[i]);
   }
   return times;
 }

@@ -353,6 +353,8 @@ TEST(KnownCallTest, TakesBuiltinsByTheirPackage) {
   const KnownCall* known = FindKnownCall("numpy.random.mtrand.RandomState.choice", "");
   ASSERT_NE(known, nullptr);
   EXPECT_EQ(known->shown, "numpy.random.choice");
+  EXPECT_EQ(FindKnownCall("numpy.random.RandomState.choice", ""), known) << "by Cython 3";
+  EXPECT_EQ(FindKnownCall("numpy.random.Generator.choice", ""), nullptr) << "is the advice";
   EXPECT_EQ(FindKnownCall("random.Random.choice", "/usr/lib/python3.11/random.py"), nullptr);
 }
 
