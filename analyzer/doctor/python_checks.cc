@@ -22,6 +22,8 @@ struct Package {
   Health health;
   std::string_view says;
 };
+constexpr std::string_view kDecodes = "its decoding is hooked from Python";
+constexpr std::string_view kTokenizes = "its calls are hooked from Python, as `tokenize`";
 constexpr std::array kPackages = {
     Package{"torch", Health::kOk, "DataLoader is hooked from Python"},
     Package{
@@ -52,16 +54,29 @@ constexpr std::array kPackages = {
     Package{
         "spdl_core", Health::kOk,
         "the loop and the pipeline steps that run in threads are hooked; its own decoders are not"},
-    Package{"simplejpeg", Health::kWarn,
-            "libjpeg-turbo is linked statically: its decoding counts as `augment`"},
-    Package{"imagecodecs", Health::kWarn,
-            "its codecs are its own: its decoding counts as `augment`"},
+    Package{"simplejpeg", Health::kOk, kDecodes},
+    Package{"pyturbojpeg", Health::kOk, kDecodes},
+    Package{"pyvips", Health::kOk, kDecodes},
+    Package{"imagecodecs", Health::kOk, kDecodes},
+    Package{"kornia_rs", Health::kOk, kDecodes},
+    Package{"soundfile", Health::kOk, kDecodes},
+    Package{"torchaudio", Health::kOk, kDecodes},
+    Package{"librosa", Health::kOk, kDecodes},
+    Package{"nibabel", Health::kOk, kDecodes},
+    Package{"pydicom", Health::kOk, kDecodes},
+    Package{"zarr", Health::kOk, kDecodes},
+    Package{"numcodecs", Health::kOk, kDecodes},
+    Package{"pyarrow", Health::kOk, "reading of Parquet row groups counts as `decode`"},
+    Package{"safetensors", Health::kOk, "taking a tensor counts as `read`"},
+    Package{"tokenizers", Health::kOk, kTokenizes},
+    Package{"sentencepiece", Health::kOk, kTokenizes},
+    Package{"tiktoken", Health::kOk, kTokenizes},
     Package{"nvidia_dali", Health::kWarn,
             "its reads are seen, and its operators by their NVTX ranges, but not what is in these"},
     Package{"nvidia_nvimgcodec", Health::kWarn, "decodes on the GPU: not seen as `decode`"},
-    Package{"decord", Health::kWarn, "carries FFmpeg: video decoding is not seen"},
-    Package{"torchcodec", Health::kWarn, "uses FFmpeg: video decoding is not seen"},
-    Package{"av", Health::kWarn, "carries FFmpeg: video decoding is not seen"},
+    Package{"decord", Health::kOk, kDecodes},
+    Package{"torchcodec", Health::kOk, kDecodes},
+    Package{"av", Health::kOk, kDecodes},
     Package{"pillow_heif", Health::kWarn, "HEIF and AVIF decoding counts as `augment`"},
     Package{"tensorflow", Health::kWarn,
             "loops in Python, reads, JPEG and PNG decoding are seen; tf.data's transforms are not"},

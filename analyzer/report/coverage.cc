@@ -34,14 +34,14 @@ constexpr std::array kLibraries = {
     Entry{"nvjpeg", Sight::kBlind, Library<words::kGpuJpeg, "nvJPEG">, true},
     Entry{"nvimgcodec", Sight::kBlind, Library<words::kGpuImages, "nvImageCodec">},
     Entry{"libdali", Sight::kBlind, Just<words::kDali>},
-    Entry{"simplejpeg", Sight::kBlind, Just<words::kSimpleJpeg>},
     Entry{"tensorflow", Sight::kBlind, Just<words::kTensorFlow>},
-    Entry{"decord", Sight::kBlind, Library<words::kVideo, "decord">},
-    Entry{"torchcodec", Sight::kBlind, Library<words::kVideo, "TorchCodec">},
     Entry{"libnvcuvid", Sight::kBlind, Library<words::kGpuVideo, "NVDEC">, true},
     Entry{"libcufile", Sight::kBlind, Library<words::kGpuReads, "GPUDirect Storage, cuFile">, true},
     Entry{"libaio", Sight::kBlind, Library<words::kAioReads, "libaio">},
-    // These are not hooked by symbol. Their use by Pillow and OpenCV is seen from Python.
+    // These are not hooked by symbol. Their use in Python is seen: of codecs, by Pillow and OpenCV.
+    Entry{"simplejpeg", Sight::kPython, Library<words::kNamedLibrary, "simplejpeg">},
+    Entry{"decord", Sight::kPython, Library<words::kVideo, "decord">},
+    Entry{"torchcodec", Sight::kPython, Library<words::kVideo, "TorchCodec">},
     Entry{"libheif", Sight::kPython, Library<words::kHeif, "libheif">},
     Entry{"libavif", Sight::kPython, Library<words::kAvif, "libavif">},
     Entry{"libdav1d", Sight::kPython, Library<words::kAvif, "dav1d">},

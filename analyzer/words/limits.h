@@ -104,9 +104,6 @@ inline constexpr Message kNamedLibrary{"library.named", "{name:text}", "{name:te
 inline constexpr Message kDali{"library.dali",
                                "NVIDIA DALI: its operators are known by its NVTX ranges only",
                                "NVIDIA DALI（只能通过 NVTX 区间了解其算子）"};
-inline constexpr Message kSimpleJpeg{"library.simplejpeg",
-                                     "simplejpeg: it contains its own libjpeg-turbo",
-                                     "simplejpeg（内置 libjpeg-turbo）"};
 inline constexpr Message kTensorFlow{
     "library.tensorflow",
     "TensorFlow: only the reads and the JPEG and PNG decoding of its threads are seen",

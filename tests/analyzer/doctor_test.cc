@@ -130,7 +130,7 @@ TEST_F(DoctorTest, SeesThatTheEnvironmentIsCleaned) {
 
 TEST_F(DoctorTest, KnowsWheelsByTheirMetadata) {
   CopyProgram("bin/python3");
-  fs::create_directories(root_ / "lib/python3.11/site-packages/simplejpeg-1.7.2.dist-info");
+  fs::create_directories(root_ / "lib/python3.11/site-packages/ffcv-1.0.2.dist-info");
   fs::create_directories(root_ / "lib/python3.11/site-packages/Pillow-10.2.0.dist-info");
   Checks checks;
   CheckPython(root_ / "bin/python3", checks);
