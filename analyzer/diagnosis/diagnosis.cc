@@ -169,6 +169,14 @@ void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
   kept.next_bottleneck = loader.attribution.bottleneck;
 }
 
+// Whether the loop reads the batches: it computes, or copies to a device. A loop that sleeps
+// instead of training does neither.
+bool ReadsBatches(const RunModel& model, const Pipeline& pipeline) {
+  constexpr double kComputes = 0.3;  // cores
+  const bool computes = pipeline.step_load_known && pipeline.step_load >= kComputes;
+  return computes || model.stages[StageId::kH2d].count > 0;
+}
+
 void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   const LoaderRun& run = diagnosis.run.loader();
   LoaderDiagnosis loader;
@@ -196,6 +204,9 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   if (!(loader.facts.batch_bytes > 0)) loader.facts.batch_bytes = loader.material.batch_bytes();
   loader.facts.fresh =
       MeasureFreshMemory(trace, diagnosis.run, run, loader.material, loader.memory);
+  loader.facts.fresh.touch =
+      FirstTouch(trace, diagnosis.run, run, loader.steady, loader.facts.batch_bytes,
+                 loader.facts.shares, ReadsBatches(diagnosis.run, loader.pipeline));
   loader.attribution = Attribute(loader.pipeline);
   std::size_t fetched = 0;
   for (const Batch& batch : run.batches) fetched += batch.was_fetched() ? 1u : 0u;

@@ -75,6 +75,7 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   if (run.use != LoopUse::kInterleaved && !FeedsDevice(model)) {
     const double delay = (1 - WakingUp(load)) * DelayOfSteps(model, run, steady);
     TakeDelayOffSteps(delay, steady.rate.estimate, pipeline);
+    if (load.crowded || run.config.num_workers == 0) pipeline.step_delay = 0;  // of other programs
   }
   return pipeline;
 }

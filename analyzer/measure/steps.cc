@@ -86,14 +86,14 @@ void TakeDelayOffSteps(double delay, double rate, Pipeline& pipeline) {
     return Simulate(shorter).rate() > rate;
   };
   double low = 0;
-  double high = 1;
-  if (too_fast(low)) return;
+  double high = too_fast(low) ? 0 : 1;
   if (!too_fast(high)) low = high;
   for (int step = 0; step < 6 && low < high; ++step) {
     const double middle = 0.5 * (low + high);
     (too_fast(middle) ? high : low) = middle;
   }
   Shorten(low * delay, pipeline);
+  pipeline.step_delay = (1 - low) * delay / (1 - low * delay);
 }
 
 }  // namespace penstock::analyzer

@@ -24,7 +24,9 @@ namespace penstock::analyzer {
 
 // Shortens the steps of `pipeline` by a part of `delay` (a fraction of the steps). The part is so
 // large that the simulation is as fast as the run was: `rate` samples per second. The rest of the
-// delay came from other programs and stays. Cost: some eight simulations.
+// delay stays: other programs caused it, or the kernel's scheduler, which gives a core back less
+// evenly than the simulator. Sets Pipeline::step_delay to the rest, so that it goes where no
+// workers are left. Cost: some eight simulations.
 void TakeDelayOffSteps(double delay, double rate, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

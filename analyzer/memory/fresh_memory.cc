@@ -33,14 +33,33 @@ struct Pages {
 // `kept`: pages that a sample keeps until its batch is complete; `picture`: pages of its decoded
 // picture.
 Pages EstimatedPages(double kept, double picture, bool picture_fits) {
-  const double passing = picture_fits ? picture : 0;
-  return {kept + passing / 2, (kept + passing) / 2};
+  constexpr double kDoubt = 0.85;
+  const double pages = kept + (picture_fits ? picture : 0) / 2;
+  return {pages, kDoubt * pages};
 }
 
 Pages MeasuredPages(const PageFaults& faults, double kept, bool picture_fits) {
   constexpr double kDoubt = 0.3;  // ours
   const double most = picture_fits ? faults.avoidable() : std::min(faults.avoidable(), kept);
   return {most, kDoubt * most};
+}
+
+// Minor faults of a process for each batch that was delivered in the steady windows.
+double FaultsPerBatch(const CounterSeries& series, const RunModel& model,
+                      const SteadyState& steady) {
+  constexpr double kFewest = 8;  // batches
+  double faults = 0;
+  double time = 0;
+  if (series.at.size() < 2) return 0;
+  for (const auto& [from, to] : steady.windows) {
+    const double start = std::max(Seconds(TimeNs{from} - model.begin), series.at.front());
+    const double end = std::min(Seconds(TimeNs{to} - model.begin), series.at.back());
+    if (!(end > start)) continue;
+    faults += std::max(0.0, series.ValueAt(end) - series.ValueAt(start));
+    time += end - start;
+  }
+  const double batches = steady.batch_rate() * time;
+  return batches >= kFewest ? faults / batches : 0;
 }
 
 }  // namespace
@@ -67,6 +86,22 @@ FreshMemory MeasureFreshMemory(const traces::Trace& trace, const RunModel& model
   fresh.sample = anew.sample * fault;
   fresh.doubt = anew.doubt * fault;
   return fresh;
+}
+
+double FirstTouch(const traces::Trace& trace, const RunModel& model, const LoaderRun& run,
+                  const SteadyState& steady, double batch_bytes, bool shares, bool reads_batches) {
+  const std::optional<FaultCost> cost = FaultCostOf(trace);
+  const bool copied = run.config.pin_memory || run.config.sample_tasks || !shares;
+  if (!cost || copied || !(batch_bytes > 0)) return 0;
+  const double pages = batch_bytes / cost->page;
+  const double fault = kWholeFault * cost->seconds;
+  if (run.config.num_workers == 0) return reads_batches ? pages * fault : 0;
+  for (const CounterSeries& series : model.counters) {
+    if (series.name != "minor_faults" || series.process != run.config.consumer) continue;
+    const double faults = FaultsPerBatch(series, model, steady);
+    return std::min(faults, pages) * fault;
+  }
+  return 0;
 }
 
 }  // namespace penstock::analyzer

@@ -2,13 +2,15 @@
 //
 // How much more CPU time it takes to make batches in a worker process than in the training process.
 // In a worker the shared memory of each batch is new, and the allocator gives the samples' memory
-// back to the kernel after each batch. In the training process the allocator keeps that memory.
+// back to the kernel after each batch. In the training process the allocator keeps that memory. But
+// a batch from a worker is new memory there: the first step or copy that reads it maps each page.
 // Pure. Units: seconds of CPU.
 #pragma once
 
 #include "analyzer/memory/memory_growth.h"
 #include "analyzer/model/material.h"
 #include "analyzer/model/run_model.h"
+#include "analyzer/model/steady.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -17,6 +19,7 @@ struct FreshMemory {
   double batch = 0;   // for each batch: its shared memory
   double sample = 0;  // for each sample: memory that the allocator maps anew
   double doubt = 0;   // how far `sample` may be off
+  double touch = 0;   // for each batch: its first use in the training process
 };
 
 // Zeros if the trace lacks the fact host.fault_ns, or the sizes.
@@ -29,9 +32,20 @@ struct FreshMemory {
 // Source:    mallopt(3); ours: eight kinds of samples, with no worker and with one. With one,
 //            collating took 0.43 ns per byte longer (at 880 ns for a first touch), and a sample
 //            took 519, 360, 126, 149, 170, 219, 32 and 4 faults more. The estimates from the runs
-//            without workers were 513, 363, 363, 118, 143, 118, 74 and 4.
+//            without workers were 513, 363, 363, 118, 143, 118, 74 and 4; for a ninth kind, 214
+//            where 30 to 70 were made: it depends on what lies above the freed memory. A step that
+//            convolves a batch of 9.6 MB took 10.7 ms of CPU without workers, 17.8 with one (2060
+//            faults of 1.7 us), 15.2 with two (1310 faults of 1.2 us).
 [[nodiscard]] FreshMemory MeasureFreshMemory(const traces::Trace& trace, const RunModel& model,
                                              const LoaderRun& run, const Material& material,
                                              const MemoryModel& memory);
+
+// FreshMemory::touch. With workers it comes from the minor faults of the training process in the
+// steady windows, at most one for each page of a batch. Without workers it is that of all pages of
+// a batch, if `reads_batches`. 0 for pinned batches, whose copy in the pin thread is recorded, and
+// for batches that do not pass through shared memory (`shares`).
+[[nodiscard]] double FirstTouch(const traces::Trace& trace, const RunModel& model,
+                                const LoaderRun& run, const SteadyState& steady, double batch_bytes,
+                                bool shares, bool reads_batches);
 
 }  // namespace penstock::analyzer

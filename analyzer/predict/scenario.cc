@@ -16,6 +16,7 @@ constexpr double kWorkerOverhead = 0.8e-3;
 constexpr double kConsumerOverhead = 0.8e-3;
 // For batches through a pipe: cedar uses no worker processes near 1e8 B/s; 1e9 B/s is seen.
 constexpr double kSecondsPerByte = 1e-9;
+constexpr double kMostOfTouching = 0.9;        // of a step or a copy
 constexpr double kPinSecondsPerByte = 0.2e-9;  // a copy in memory at 5 GB/s
 
 template <class Change>
@@ -50,9 +51,12 @@ void ChangeMemory(Pipeline& changed, bool first, const FreshMemory& fresh) {
     if (first) {
       Add(demand.collate, fresh.batch);
       Add(demand.other, samples);
+      (demand.h2d > 0 ? demand.h2d : demand.step) += fresh.touch;
     } else {
       TakeOff(demand, {&Demand::collate}, fresh.batch);
       TakeOff(demand, {&Demand::decode, &Demand::augment, &Demand::other}, samples);
+      double& touching = demand.h2d > 0 ? demand.h2d : demand.step;
+      touching -= std::min(fresh.touch, kMostOfTouching * touching);
     }
     doubt += demand.samples * fresh.doubt;
     service += demand.service();
@@ -125,6 +129,14 @@ void DoubtSteps(Pipeline& changed, const Pipeline& from) {
   changed.doubt = std::hypot(changed.doubt, longer / (1 + longer));
 }
 
+// Makes steps as short as they are if no worker takes the loop's core. Their CPU time stays.
+void LeaveCoresToSteps(Pipeline& changed) {
+  const double left = 1 - changed.step_delay;
+  ForEach(changed, [&](Demand& demand) { demand.step *= left; });
+  changed.step_load = std::min(changed.step_load / left, changed.cores);
+  changed.step_delay = 0;
+}
+
 void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& facts) {
   if (changed.sample_tasks) return;
   LeavePool(changed, from);
@@ -138,6 +150,7 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
     for (EpochDemand& epoch : changed.epochs) epoch.warm_up = changed.epochs.front().warm_up;
   }
   if (from.workers > 0 && changed.workers == 0) {
+    LeaveCoresToSteps(changed);
     for (EpochDemand& epoch : changed.epochs) {
       epoch.worker_start.clear();
       if (&epoch != &changed.epochs.front())

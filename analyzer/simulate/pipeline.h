@@ -27,6 +27,7 @@ struct Demand {
   double samples = 1;
   std::uint32_t loader = 0;      // 0: the pipeline's own, else Pipeline::beside[loader - 1]
   bool counted = true;           // its interval lies in the steady window
+  std::size_t source = 0;        // index of the recorded batch, of the pipeline's own loader
   std::size_t first_sample = 0;  // index into EpochDemand::samples, if Pipeline::sample_tasks
   std::size_t tasks = 0;
 
@@ -86,8 +87,10 @@ struct LoaderSetup {
 struct PipelineSetup : LoaderSetup {
   bool sample_tasks = false;  // threads fill a batch together, sample by sample
   double cores = 1;
-  double step_load = 0;           // CPU seconds per second of step; above 1: several threads
-  bool step_load_known = false;   // the step was long enough to tell
+  double step_load = 0;          // CPU seconds per second of step; above 1: several threads
+  bool step_load_known = false;  // the step was long enough to tell
+  // Share of Demand::step in which workers had the loop's core, beyond what the simulator adds.
+  double step_delay = 0;
   double preempted = kPreempted;  // the measured value, if there is one
   double doubt = 0;               // fraction by which assumptions may make the rate wrong
   // The same under other numbers of workers and other costs: how long a worker waits for threads of

@@ -84,6 +84,20 @@ TEST(StepDelayTest, WhatOtherProgramsTookStays) {
   EXPECT_NEAR(recorded.epochs.front().batches.front().step, 40e-3, 1e-3);
 }
 
+// The loop waited for its core for longer than the simulator says: half of its steps.
+TEST(StepDelayTest, TheRestGoesWithTheLastWorker) {
+  Pipeline recorded = OnOneCore(40e-3);
+  TakeDelayOffSteps(0.5, Simulate(recorded).rate(), recorded);
+  EXPECT_NEAR(recorded.step_delay, 0.5, 0.02);
+  Setting setting;
+  setting.workers = 1;
+  EXPECT_NEAR(Apply(recorded, setting, {}).epochs.front().batches.front().step, 40e-3, 1e-3);
+  setting.workers = 0;
+  const Pipeline none = Apply(recorded, setting, {});
+  EXPECT_NEAR(none.epochs.front().batches.front().step, 20e-3, 1e-3);
+  EXPECT_NEAR(none.step_load, 0.5, 0.02);
+}
+
 TEST(StepDelayTest, IsTheLoopsOwnAccount) {
   Synthetic run;
   run.batches = 400;
