@@ -36,6 +36,7 @@
   X(slow_call, SlowCall) \
   X(slow_decoder, SlowDecoder) \
   X(slow_first_batch, SlowFirstBatch) \
+  X(slow_samples, SlowSamples) \
   X(slow_storage, SlowStorage) \
   X(slow_worker_start, SlowWorkerStart) \
   X(small_files, SmallFiles) \

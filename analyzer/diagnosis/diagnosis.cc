@@ -169,6 +169,14 @@ void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
   kept.next_bottleneck = loader.attribution.bottleneck;
 }
 
+// The share of the workers' waiting outside of reads that was for a core. Where the kernel's
+// account was not recorded, full cores are taken to cause all of it.
+double WaitsForCores(const CpuLoad& load) {
+  constexpr double kFullCores = 0.9;
+  if (load.delays_known) return std::clamp(load.delayed_rest, 0.0, 1.0);
+  return load.known && load.saturation() >= kFullCores ? 1 : 0;
+}
+
 // Whether the loop reads the batches: it computes, or copies to a device. A loop that sleeps
 // instead of training does neither.
 bool ReadsBatches(const RunModel& model, const Pipeline& pipeline) {
@@ -183,6 +191,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.steady = FindSteadyState(run);
   loader.device = MeasureDevice(diagnosis.run.device, run, loader.steady.windows);
   loader.cpu = MeasureCpuLoad(diagnosis.run, run, loader.steady);
+  loader.sample_tail = FindSampleTail(trace, run.sample_times, WaitsForCores(loader.cpu));
   loader.signals = MeasureSignals(diagnosis.run, run, loader.steady);
   const std::optional<Pipeline> together =
       BuildInterleaved(diagnosis.run, run, loader.steady, loader.cpu);

@@ -19,6 +19,7 @@
 #include "analyzer/model/material.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/sameness.h"
+#include "analyzer/model/sample_tail.h"
 #include "analyzer/model/steady.h"
 #include "analyzer/predict/attribution.h"
 #include "analyzer/predict/suggest.h"
@@ -44,6 +45,7 @@ struct LoaderDiagnosis {
   DeviceActivity device;  // in the steady windows
   CpuLoad cpu;
   Signals signals;
+  SampleTail sample_tail;
   Pipeline pipeline;  // predictions start from it; of a long run only the beginning
   LoaderFacts facts;
   MemoryModel memory;

@@ -3,6 +3,7 @@
 // How busy the cores were, and which programs shared them. Pure.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -37,7 +38,8 @@ struct CpuLoad {
   bool known = false;
   bool from_counters = false;  // `used` is from counters; else from spans, a lower bound
 
-  [[nodiscard]] double saturation() const { return cores > 0 ? used / cores : 0; }
+  // The part of the cores that was used. `used` and `cores` have errors of some percent.
+  [[nodiscard]] double saturation() const { return cores > 0 ? std::min(1.0, used / cores) : 0; }
 };
 
 // The slowdown of decoding is the slope of the samples' decode times over their CPU times, because

@@ -18,6 +18,7 @@ struct ReadSpan {
   std::uint32_t reader = kNobody;  // the thread, if it reads for a batch during all of the span
   std::uint32_t consumer = 0;      // the training process of that batch
   std::uint16_t epoch = 0;         // the generation of its iterator
+  bool for_batch = false;          // a thread that makes a batch reads it
 };
 
 // Whether the reads of several threads are ever made at the same time.

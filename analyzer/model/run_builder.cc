@@ -56,6 +56,7 @@ RunBuilder::RunBuilder(const traces::Trace& trace, RunModel& model)
       kinds_(trace),
       threads_(trace.threads().size()),
       samples_(trace.span_count()),
+      times_(trace.threads().size()),
       formats_(trace) {}
 
 void RunBuilder::WalkSpans() {
@@ -65,6 +66,7 @@ void RunBuilder::WalkSpans() {
     if (threads[i].process.value >= consumers_.size()) continue;
     at_ = {i, threads[i].process, ConsumerOf(i), std::nullopt, 0};
     reads_.BeginThread();
+    times_.BeginThread();
     NestingSweep sweep(*this);
     bool any = false;
     trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
@@ -105,6 +107,7 @@ void RunBuilder::OnCounted(const Counted& counted) {
   switch (counted.stage) {
     case StageId::kRead:
       reads_.Add(span, at_.thread, at_.consumer);
+      times_.AddRead(span);
       formats_.Add(span);
       return;
     case StageId::kIdle:
@@ -175,6 +178,7 @@ void RunBuilder::OnSample(const Counted& counted) {
                          static_cast<float>(augment.wall), static_cast<float>(augment.cpu),
                          static_cast<float>(tokenize.wall), static_cast<float>(tokenize.cpu)});
   }
+  times_.Add(counted, at_.consumer.value);
   const std::int64_t start = counted.span->start.value;
   const std::int64_t end = counted.span->end().value;
   ThreadWork& work = threads_[at_.thread];

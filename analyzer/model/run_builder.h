@@ -16,6 +16,7 @@
 #include "analyzer/model/nesting.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/sample_log.h"
+#include "analyzer/model/sample_tail.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -59,6 +60,7 @@ class RunBuilder final : public NestingSink {
   // See SampleLog and ReadLog.
   [[nodiscard]] std::vector<SampleCost> TakeSamples() { return samples_.Take(batches()); }
   [[nodiscard]] std::vector<ReadSpan> TakeReads() { return reads_.Take(); }
+  [[nodiscard]] std::vector<SampleTime> TakeTimes() { return times_.Take(); }
   [[nodiscard]] const FileFormats& formats() const { return formats_; }
 
  private:
@@ -94,6 +96,7 @@ class RunBuilder final : public NestingSink {
   std::vector<ThreadWork> threads_;
   SampleLog samples_;
   ReadLog reads_;
+  SampleTimes times_;
   FileFormats formats_;
   EpochLog epochs_;
   Unmatched unmatched_;

@@ -20,6 +20,7 @@
 #include "analyzer/model/probe_windows.h"
 #include "analyzer/model/rank_layout.h"
 #include "analyzer/model/reads.h"
+#include "analyzer/model/sample_tail.h"
 #include "analyzer/model/stage_totals.h"
 #include "traces/trace.h"
 
@@ -72,11 +73,12 @@ struct LoaderRun {
   std::vector<SampleCost> samples;  // of the batches, in the same order
   std::vector<Epoch> epochs;
   std::vector<WorkerRun> workers;
-  std::uint64_t samples_per_batch = 0;  // median number of sample spans, else batch_size, else 1
-  bool samples_known = false;           // false: rates count batches
-  std::uint64_t samples_per_span = 1;   // more where the dataset makes a whole batch in one call
-  ReadTurns turns;                      // of the reads for these batches
-  std::vector<ProbeWindow> probes;      // of experiments in its training process
+  std::uint64_t samples_per_batch = 0;   // median number of sample spans, else batch_size, else 1
+  bool samples_known = false;            // false: rates count batches
+  std::uint64_t samples_per_span = 1;    // more where the dataset makes a whole batch in one call
+  ReadTurns turns;                       // of the reads for these batches
+  std::vector<SampleTime> sample_times;  // without each worker's first batch; of long runs, a part
+  std::vector<ProbeWindow> probes;       // of experiments in its training process
 };
 
 // One counter of one process over time.

@@ -49,7 +49,7 @@ void ReadLog::Add(const traces::Span& span, std::uint32_t thread, ProcessId cons
   const bool whole = span.busy.value < 0 || span.busy.value * 10 > span.duration.value * 9;
   const std::uint32_t reader = span.batch.valid() && whole ? thread : ReadSpan::kNobody;
   reads_.push_back({span.start.value, span.end().value, span.bytes.value, reader, consumer.value,
-                    span.batch.generation});
+                    span.batch.generation, span.batch.valid()});
   if (++reads_of_thread_ == kMost) until_ = span.start.value;
 }
 

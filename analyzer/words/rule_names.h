@@ -20,6 +20,7 @@ inline constexpr std::array kRuleNames = {
     Message{"cpu-quota-or-affinity", "cpu-quota-or-affinity", "CPU 配额或亲和性受限"},
     Message{"prefetch-too-shallow", "prefetch-too-shallow", "预取深度不足"},
     Message{"stragglers", "stragglers", "个别批次特别慢"},
+    Message{"slow-samples", "slow-samples", "个别样本特别慢"},
     Message{"workers-restart-each-epoch", "workers-restart-each-epoch",
             "每个 epoch 都重启工作进程"},
     Message{"slow-first-batch", "slow-first-batch", "首个批次来得很慢"},

@@ -12,6 +12,7 @@
 
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/simulate/simulate.h"
+#include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_threads.h"
 
 namespace penstock::analyzer {
@@ -168,6 +169,35 @@ TEST(ReadsTest, FewReadsTellTheMeanAlone) {
   const ReadCosts costs = FitReads(few);
   EXPECT_FALSE(costs.split);
   EXPECT_GT(costs.mean, kLatency);
+}
+
+// A server that the program started reads beside the workers, and slowly.
+TEST(ReadsTest, ReadsOfOtherProcessesDoNotCount) {
+  testing::Synthetic run;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  const ReadCosts alone = BuildRunModel(*traces::MakeTrace(data)).reads;
+  traces::ProcessInfo server = data.processes[1];
+  server.pid += 1000;
+  server.role = wire::kRoleOther;
+  data.processes.push_back(server);
+  traces::ThreadInfo thread;
+  thread.process = ProcessId{static_cast<std::uint32_t>(data.processes.size() - 1)};
+  thread.tid = 4711;
+  data.threads.push_back(thread);
+  std::vector<traces::Span> reads;
+  const TimeNs begin = data.spans[0].front().start;
+  for (int i = 0; i < 500; ++i) {
+    traces::Span read;
+    read.stage = traces::StageId::kRead;
+    read.start = begin + testing::Ms(30.0 * i);
+    read.duration = testing::Ms(29);
+    read.bytes = Bytes{100};
+    reads.push_back(read);
+  }
+  data.spans.push_back(std::move(reads));
+  const ReadCosts beside = BuildRunModel(*traces::MakeTrace(data)).reads;
+  EXPECT_EQ(beside.reads, alone.reads);
+  EXPECT_EQ(beside.mean, alone.mean);
 }
 
 // ---- other programs on the cores

@@ -139,7 +139,7 @@ OF_VERDICT = {"read": "read", "decode": "decode", "augment": "augment", "collate
               "startup": "startup", "prefetch": "prefetch", "compute": "step", "h2d": "step"}  # fmt: skip
 OF_FINDING = {
     "no-worker-processes": "workers", "too-few-workers": "workers", "too-many-workers": "workers",
-    "prefetch-too-shallow": "prefetch", "stragglers": "prefetch",
+    "prefetch-too-shallow": "prefetch", "stragglers": "prefetch", "slow-samples": "prefetch",
     "workers-restart-each-epoch": "startup", "slow-first-batch": "startup",
     "cpu-oversubscribed": "threads", "cpu-quota-or-affinity": "cores",
     "slow-storage": "read", "small-files": "read", "fits-in-ram": "read", "cold-cache": "read",

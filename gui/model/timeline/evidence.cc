@@ -33,6 +33,7 @@ constexpr std::array kKinds = {
     Kind{"transfer-ceiling", {"get", "put"}},
     Kind{"pin-thread-behind", {"pin"}},
     Kind{"stragglers", {"fetch"}},
+    Kind{"slow-samples", {"sample"}},
     Kind{"pageable-copies", {"h2d", "copy"}},
     Kind{"copies-not-overlapped", {"h2d", "copy"}},
     Kind{"no-worker-processes", {"wait"}},

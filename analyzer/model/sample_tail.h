@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Samples that take much longer than the others: which, how often, and what they have in common.
+// Values; pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/model/nesting.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+// One sample as it was recorded.
+struct SampleTime {
+  std::int64_t id = 0;     // index in the dataset
+  std::int64_t start = 0;  // nanoseconds
+  float time = 0;          // seconds
+  float waiting = 0;       // part of it without CPU time, outside of reads; 0: not known
+  float read = 0, decode = 0, augment = 0, tokenize = 0;
+  float bytes = 0;  // of its reads, without repeated ones; 0: none were seen
+  StringId file{};  // its first file
+  std::uint32_t consumer = 0;
+  traces::BatchKey batch;
+};
+
+// The first samples of each thread, up to a bound. Filled while a trace is read; not thread-safe.
+class SampleTimes {
+ public:
+  explicit SampleTimes(std::size_t threads);
+  void BeginThread();
+  void AddRead(const traces::Span& read);
+  void Add(const Counted& sample, std::uint32_t consumer);
+  [[nodiscard]] std::vector<SampleTime> Take() { return std::move(times_); }
+
+ private:
+  struct Reads {
+    std::int64_t start = 0;  // of the first one since the last sample
+    StringId file{};
+    double bytes = 0;
+    std::size_t count = 0;
+  };
+  std::size_t most_of_thread_;
+  std::vector<SampleTime> times_;
+  std::size_t of_thread_ = 0;
+  Reads reads_;  // of the thread, since its last sample
+};
+
+enum class SamplePart { kRead, kDecode, kAugment, kTokenize };
+
+struct SampleTail {
+  // A slow sample takes more than this many times the median. Where noise makes many samples a
+  // little slow, it also takes at least half as long as each of those that make kMostExcess of the
+  // time beyond the median.
+  static constexpr double kSlow = 3;
+  static constexpr double kMostExcess = 0.8;
+
+  std::size_t samples = 0;  // that were examined
+  std::size_t slow = 0;     // 0: fewer than three, more than a tenth, or too few samples
+  double for_cores = 0;     // share of their waiting that does not count
+  double median = 0;        // seconds of a sample
+  double least = 0;         // seconds: slow samples take longer
+  double slow_time = 0;     // mean seconds of a slow sample
+  double extra_share = 0;   // time of the slow samples beyond the median, over all samples' time
+  SamplePart part = SamplePart::kAugment;  // where most of that time is spent
+  std::vector<std::int64_t> ids;           // of the slow samples, ascending, each one once
+  std::int64_t every = 0;  // the slow samples are ids.front() and every so many from there; 0: not
+  bool repeats = false;    // samples that were slow are slow again in other epochs
+  bool changes = false;    // in other epochs, other samples are slow
+  double bytes_times = 0;  // their bytes, over those of the others; 0: not known, or alike
+  std::string place;  // a file or folder of nearly all of them, and of at most half of the others
+  std::int64_t longest_start = 0;  // of the longest sample; nanoseconds
+  std::int64_t longest_time = 0;
+};
+
+// The samples of one loader; the first batch of each worker must not be among them, since workers
+// load modules and tables in it.
+//
+// `for_cores`: the share of waiting outside of reads that was for a core. It does not count, since
+// other programs and workers cause it, not the samples.
+// Cost:   O(n log n).
+[[nodiscard]] SampleTail FindSampleTail(const traces::Trace& trace, std::vector<SampleTime> times,
+                                        double for_cores);
+
+}  // namespace penstock::analyzer
