@@ -5,7 +5,7 @@
 //                   STAGE=TIMES,...]
 //                   [--transfer u8] [--ram-cache] [--pack] [--offline-resize PIXELS]
 //                   [--decoder NAME] [--disk RATE] [--gpu decode,augment] [--alone]
-//                   [--cores N] [--core-speed X]
+//                   [--cores N|1..64] [--core-speed X]
 //                   [--fixed-batch T2] [--json]
 #include <cstdlib>
 #include <fstream>
@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view kWhatIfName = "whatif";
 
 struct Words {
-  std::string trace, loader, workers, prefetch, budget, disk, costs, fixed;
+  std::string trace, loader, workers, prefetch, budget, disk, cores, costs, fixed;
   Changes changes;
   std::vector<std::string> gpu, without, speedup;
   int batch = 0;
@@ -68,6 +68,23 @@ Result<void> ReadScales(const Words& words, GridRequest& request) {
   return {};
 }
 
+Result<void> ReadCores(const std::string& text, GridRequest& request) {
+  if (text.empty()) return {};
+  if (text.find("..") != std::string::npos || text.find(',') != std::string::npos) {
+    const auto counts = ParseCounts(text, 1);
+    PENSTOCK_TRY(counts);
+    request.cores.assign(counts->begin(), counts->end());
+    return {};
+  }
+  char* end = nullptr;
+  request.changes.cores = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || !(request.changes.cores >= 0.1 && request.changes.cores <= 4096)) {
+    return Fail(ErrorKind::kUsage,
+                "--cores " + text + ": from 0.1 to 4096, or like 1..64 or 2,4,8");
+  }
+  return {};
+}
+
 Result<void> ReadChanges(const Words& words, GridRequest& request) {
   request.changes = words.changes;
   for (const std::string& stage : words.gpu) {
@@ -76,6 +93,7 @@ Result<void> ReadChanges(const Words& words, GridRequest& request) {
     }
     (stage == "decode" ? request.changes.gpu_decode : request.changes.gpu_augment) = true;
   }
+  PENSTOCK_TRY(ReadCores(words.cores, request));
   if (!words.disk.empty()) {
     const auto rate = ParseSize(words.disk);
     PENSTOCK_TRY(rate);
@@ -147,8 +165,8 @@ void AddChanges(traces::CommandLine& line, Words& words) {
   line.Add("--decoder", changes.decoder, "Another JPEG decoder: opencv, libjpeg-turbo, ...");
   line.Add("--disk", words.disk, "Bytes a second that all reads share: 500M");
   line.AddFlag("--alone", changes.alone, "Without other programs that took cores while recording");
-  line.Add("--cores", changes.cores, "Cores of another machine, with nothing else on it")
-      .Check(traces::NumberBetween(0.1, 4096));
+  line.Add("--cores", words.cores,
+           "Cores of another machine, with nothing else on it: 16 or 1..64 or 2,4,8");
   line.Add("--core-speed", changes.core_speed,
            "Speed of its cores, times that of the recorded ones")
       .Check(traces::NumberBetween(0.01, 100));

@@ -16,10 +16,16 @@ namespace penstock::analyzer {
 
 std::string GridText(const Grid& grid, Colour colour) {
   const Paint paint(colour == Colour::kOn);
-  std::string text = paint.Dim(fmt::format("  {:>7} {:>8} {:>6} {:>10} {:>17} {:>8}  {:<10} {:>9}",
-                                           "workers", "prefetch", "batch", English(grid.unit),
-                                           "90 % interval", "speedup", "bottleneck", "RAM")) +
-                     "\n";
+  const bool machines = std::any_of(grid.configurations.begin(), grid.configurations.end(),
+                                    [](const Configuration& one) { return one.cores > 0; });
+  const auto cores_of = [&](const std::string& cores) {
+    return machines ? fmt::format("{:>6} ", cores) : std::string();
+  };
+  std::string text =
+      paint.Dim(fmt::format("  {}{:>7} {:>8} {:>6} {:>10} {:>17} {:>8}  {:<10} {:>9}",
+                            cores_of("cores"), "workers", "prefetch", "batch", English(grid.unit),
+                            "90 % interval", "speedup", "bottleneck", "RAM")) +
+      "\n";
   double best = 0;
   for (const Configuration& one : grid.configurations) {
     if (one.fits) best = std::max(best, one.predicted.rate.estimate);
@@ -31,9 +37,9 @@ std::string GridText(const Grid& grid, Colour colour) {
     const std::string interval =
         fmt::format("{}..{}", ShortNumber(rate.low), ShortNumber(rate.high));
     const std::string line = fmt::format(
-        "{} {:>7} {:>8} {:>6} {:>10} {:>17} {:>7.2f}x  {:<10} {:>9}{}", one.recorded ? '*' : ' ',
-        one.workers, one.prefetch, one.batch, ShortNumber(rate.estimate), interval,
-        one.predicted.speedup, FactorName(one.bottleneck),
+        "{} {}{:>7} {:>8} {:>6} {:>10} {:>17} {:>7.2f}x  {:<10} {:>9}{}", one.recorded ? '*' : ' ',
+        cores_of(fmt::format("{:g}", one.cores)), one.workers, one.prefetch, one.batch,
+        ShortNumber(rate.estimate), interval, one.predicted.speedup, FactorName(one.bottleneck),
         one.predicted.ram > 0 ? BytesText(one.predicted.ram) : "-", one.fits ? "" : " !");
     recorded = recorded || one.recorded;
     unfit = unfit || !one.fits;
@@ -62,6 +68,7 @@ std::string GridJson(const Grid& grid) {
   json.BeginObject().Key("configurations").BeginArray();
   for (const Configuration& one : grid.configurations) {
     json.BeginObject();
+    if (one.cores > 0) json.Field("cores", one.cores);
     json.Field("num_workers", one.workers).Field("prefetch_factor", one.prefetch);
     json.Field("batch_size", one.batch);
     json.Key("move_to_gpu").BeginArray();
@@ -78,6 +85,7 @@ std::string GridJson(const Grid& grid) {
   json.Key("left_out").BeginArray();
   for (const LeftOut& one : grid.left_out) {
     json.BeginObject();
+    if (one.cores > 0) json.Field("cores", one.cores);
     json.Field("num_workers", one.workers).Field("prefetch_factor", one.prefetch);
     json.Field("batch_size", one.batch);
     json.Field("why", English(one.why)).Key("why_statement");

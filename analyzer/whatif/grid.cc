@@ -225,8 +225,9 @@ std::optional<Factor> FactorOf(std::string_view name) {
   return std::nullopt;
 }
 
-Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
-  if (Statement missing = NotEnough(diagnosis); !missing.empty()) return Refuse(std::move(missing));
+namespace {
+
+Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridRequest& asked) {
   const LoaderDiagnosis& loader = *diagnosis.loader;
   const LoaderRun& run = diagnosis.run.loader();
   GridRequest request = asked;
@@ -289,12 +290,14 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
         allowed = Refuse(Say<words::kBeyondShards>(Give<"most">(most)));
       }
       if (!allowed) {
-        grid.left_out.push_back({workers, prefetch, batch, std::move(allowed.error().why)});
+        grid.left_out.push_back(
+            {workers, prefetch, batch, request.changes.cores, std::move(allowed.error().why)});
         continue;
       }
       Configuration& one = *allowed;
       one.prefetch = prefetch;
       one.batch = batch;
+      one.cores = request.changes.cores;
       one.predicted.most = step_allows;
       play.SetSpeedup(setting, one);
       one.recorded = same && workers == recorded.workers &&
@@ -305,10 +308,44 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
       grid.configurations.push_back(std::move(one));
     }
   }
-  if (grid.configurations.empty() && !grid.left_out.empty()) {
-    return Refuse(Say<words::kNothingLeft>(Give<"why">(grid.left_out.front().why)));
-  }
   return grid;
+}
+
+// Appends the rows of `more`, and the notes that are not there yet.
+void Append(Grid more, Grid& grid) {
+  for (Configuration& one : more.configurations) grid.configurations.push_back(std::move(one));
+  for (LeftOut& one : more.left_out) grid.left_out.push_back(std::move(one));
+  for (Statement& note : more.notes) {
+    if (std::find(grid.notes.begin(), grid.notes.end(), note) == grid.notes.end()) {
+      grid.notes.push_back(std::move(note));
+    }
+  }
+}
+
+}  // namespace
+
+Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
+  if (Statement missing = NotEnough(diagnosis); !missing.empty()) return Refuse(std::move(missing));
+  GridRequest request = asked;
+  std::optional<Grid> grid;
+  std::optional<Refusal> refused;
+  for (const double cores :
+       asked.cores.empty() ? std::vector<double>{asked.changes.cores} : asked.cores) {
+    request.changes.cores = cores;
+    Predicted<Grid> one = PredictOnOneMachine(diagnosis, request);
+    if (!one) {
+      refused = std::move(one.error());
+    } else if (grid) {
+      Append(*std::move(one), *grid);
+    } else {
+      grid = *std::move(one);
+    }
+  }
+  if (!grid) return tl::make_unexpected(*std::move(refused));
+  if (grid->configurations.empty() && !grid->left_out.empty()) {
+    return Refuse(Say<words::kNothingLeft>(Give<"why">(grid->left_out.front().why)));
+  }
+  return *std::move(grid);
 }
 
 }  // namespace penstock::analyzer

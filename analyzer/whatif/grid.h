@@ -25,15 +25,17 @@ struct GridRequest {
   std::optional<double> step_cores;  // cores that the step keeps busy
   std::vector<std::pair<Factor, double>> scale;
   Changes changes;
-  DeviceCosts device_costs;  // for stages that changes move to the GPU
-  double fixed_rate = 0;     // samples per second with --fixed-batch; 0: not known
-  double budget_ram = 0;     // bytes; 0: that of the machine
+  std::vector<double> cores;  // of other machines, each in the place of changes.cores
+  DeviceCosts device_costs;   // for stages that changes move to the GPU
+  double fixed_rate = 0;      // samples per second with --fixed-batch; 0: not known
+  double budget_ram = 0;      // bytes; 0: that of the machine
 };
 
 struct Configuration {
   int workers = 0;
   int prefetch = 0;
   int batch = 0;
+  double cores = 0;  // of another machine; 0: as recorded
   Prediction predicted;
   Factor bottleneck = Factor::kNone;
   bool recorded = false;  // the recorded setting, with nothing else changed
@@ -46,11 +48,12 @@ struct LeftOut {
   int workers = 0;
   int prefetch = 0;
   int batch = 0;
+  double cores = 0;
   Statement why;
 };
 
 struct Grid {
-  std::vector<Configuration> configurations;  // one per combination, workers outermost
+  std::vector<Configuration> configurations;  // one per combination, cores outermost, then workers
   std::vector<LeftOut> left_out;              // combinations missing in `configurations`
   Replay replay;
   Statement unit;          // of the rates
@@ -67,6 +70,7 @@ struct Grid {
 // Errors: kInput ("not enough: needs ...") if there is no loader, if most of its batches were not
 //         seen being made, if fewer than 16 steady batches are left, or if the simulation does not
 //         explain the run. kInput if no configuration is left. Also the errors of ApplyChanges().
+//         If several numbers of cores are asked for, those that fail are left out, unless all do.
 // Cost:   about 1 ms for each configuration.
 [[nodiscard]] Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 

@@ -210,6 +210,28 @@ TEST(ChangesTest, TheJsonTellsWhatWasAsked) {
   EXPECT_EQ(std::string_view(json["ceiling"]["source"]), "simulated");
 }
 
+TEST(ChangesTest, SeveralMachinesAreRowsOfOneGrid) {
+  const Costs computing{0.1, 16, 6, 4, 0.1, 0.1, 1, 0};
+  GridRequest request;
+  request.workers = {2, 4};
+  request.cores = {1, 2, 8};
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(Bound(computing)));
+  const Predicted<Grid> grid = PredictGrid(diagnosis, request);
+  ASSERT_TRUE(grid);
+  ASSERT_EQ(grid->configurations.size(), 6u);
+  EXPECT_EQ(grid->configurations[0].cores, 1);
+  EXPECT_EQ(grid->configurations[5].cores, 8);
+  request.changes.cores = 8;
+  request.cores = {};
+  const Predicted<Grid> one = PredictGrid(diagnosis, request);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(grid->configurations[5].predicted.rate.estimate,
+            one->configurations[1].predicted.rate.estimate);
+  const std::string text = GridText(*grid, Colour::kOff);
+  EXPECT_NE(text.find("   cores  workers"), std::string::npos) << text;
+  EXPECT_NE(GridJson(*grid).find("\"cores\": 2"), std::string::npos);
+}
+
 TEST(ChangesTest, AMeasuredCeilingIsNotExceeded) {
   GridRequest request;
   request.workers = {1, 2, 8, 16};
