@@ -2,9 +2,10 @@
 """Loaders that ask the DataLoader for batch n + 1 before they give batch n to the training loop.
 
 accelerate's DataLoaderShard does this to know which batch is the last, and so does Lightning with a
-loader that has no length. The DataLoader's hooks record when it is asked, and for which batch. The
-hooks here give each step to the batch that the loop has in hand, and record the last step, which
-begins after the DataLoader has ended.
+loader that has no length. timm's PrefetchLoader copies a batch to the device before it gives the one
+before it to the loop. The DataLoader's hooks record when it is asked, and for which batch. The hooks
+here give each step to the batch that the loop has in hand, and record the last step, which begins
+after the DataLoader has ended.
 """
 import inspect
 
@@ -116,8 +117,8 @@ def _make_fetcher_next(original):
 
 
 def patch(module):
-    """`module`: accelerate.data_loader, or Lightning's loops.fetchers."""
-    for name in ("DataLoaderShard", "DataLoaderDispatcher"):
+    """`module`: accelerate.data_loader, timm.data.loader, or Lightning's loops.fetchers."""
+    for name in ("DataLoaderShard", "DataLoaderDispatcher", "PrefetchLoader"):
         kind = getattr(module, name, None)
         if kind is not None and inspect.isgeneratorfunction(kind.__dict__.get("__iter__")):
             replace(kind, "__iter__", _make_iter)

@@ -57,6 +57,36 @@ DOUBLES = {
                 finally:
                     self.closed += 1
         """,
+    "timm/__init__.py": "",
+    "timm/data/__init__.py": "",
+    "timm/data/loader.py": """
+        class PrefetchLoader:
+            def __init__(self, loader):
+                self.loader = loader
+            def __iter__(self):
+                first = True
+                for following in self.loader:
+                    following = following.float()
+                    if not first:
+                        yield batch
+                    first = False
+                    batch = following
+                yield batch
+        """,
+    "ultralytics/__init__.py": "",
+    "ultralytics/data/__init__.py": "",
+    "ultralytics/data/augment.py": """
+        class Compose:
+            def __init__(self, transforms):
+                self.transforms = transforms
+            def __call__(self, data):
+                for transform in self.transforms:
+                    data = transform(data)
+                return data
+        class RandomFlip:
+            def __call__(self, labels):
+                return labels[::-1]
+        """,
     "fastai/__init__.py": "",
     "fastai/data/__init__.py": "",
     "fastai/data/load.py": """
@@ -207,6 +237,20 @@ for batch in DataLoaderShard(DataLoader(Numbers(range(6)), batch_size=2)):
             self.assertLessEqual(waits[before]["start"], step["start"])
             self.assertLessEqual(step["start"] + step["duration"], waits[after]["start"])
 
+    def test_timms_prefetcher_gives_a_step_the_batch_in_hand(self):
+        result = run("""
+import time
+from torch.utils.data import DataLoader
+from timm.data.loader import PrefetchLoader
+for batch in PrefetchLoader(DataLoader([0, 1, 2, 3, 4, 5], batch_size=2)):
+    print(batch.tolist())
+    time.sleep(0.02)
+""")
+        self.assertEqual((result.status, result.out), (0, "[0.0, 1.0]\n[2.0, 3.0]\n[4.0, 5.0]\n"), result.err)
+        steps = result.spans("step")
+        self.assertEqual([span["batch"] for span in steps], [0, 1, 2])
+        self.assertGreaterEqual(min(span["duration"] for span in steps), 20_000_000)
+
     def test_leaving_early_closes_what_is_inside(self):
         result = run(SHARD + """
 shard = DataLoaderShard(DataLoader(Numbers(range(6)), batch_size=2))
@@ -252,6 +296,17 @@ for batch in DataLoader([1, 2, 3, 4], batch_size=2):
         found = [(span["name"], span["batch"]) for span in result.spans("augment")]
         self.assertEqual(found, [(name, batch) for batch in (0, 1)
                                  for name in ("fastai.Pipeline", "RandomAffine", "RandomAffine")])  # fmt: skip
+
+    def test_ultralytics_transforms_have_their_own_names(self):
+        result = run("""
+from ultralytics.data.augment import Compose, RandomFlip
+class Mine:
+    def __call__(self, labels):
+        return labels + "!"
+print(Compose([Compose([RandomFlip()]), Mine()])("ab"))
+""")
+        self.assertEqual((result.status, result.out, result.err), (0, "ba!\n", ""))
+        self.assertEqual([span["name"] for span in result.spans("augment")], ["RandomFlip", "Mine"])
 
     def test_webdatasets_decoding_has_the_bytes_of_what_it_decoded(self):
         result = run("""
