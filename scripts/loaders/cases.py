@@ -22,7 +22,7 @@ class Case:
     row: str
     file: str = "torch_programs.py"
     program: str = ""
-    python: str = "wheels"  # wheels | tensorflow | debian
+    python: str = "wheels"  # wheels | frameworks | streaming | ffcv | tensorflow | debian
     packages: tuple = ()
     cells: dict = dataclasses.field(default_factory=lambda: YES)
     decoder: str = "PIL.load"
@@ -45,6 +45,7 @@ def _case(name, row, packages, **other):
 
 
 TORCH = "torch torchvision"
+UNMADE = r"not seen how most batches were made"
 UNSEEN = r"out of sight|takes most of the data threads' time"
 NO_LOADER = r"no loader was seen"
 ALONE = r"the loop makes its data itself"
@@ -62,6 +63,12 @@ ROWS = (
     Row("Hugging Face datasets", "a batch of rows is one call, so one `sample`; rows are read from a mapped file"),
     Row("Hugging Face datasets, streaming"),
     Row("webdataset"),
+    Row("timm's loader"),
+    Row("Ultralytics' loader"),
+    Row("MosaicML streaming"),
+    Row("litData"),
+    Row("Grain"),
+    Row("Ray Data"),
     Row("h5py", "`decode` is a selection of a dataset: chunks, filters, conversion"),
     Row("lmdb", "`read` is the copy of a value; cursors that are iterated over are not seen"),
     Row("imageio"),
@@ -78,6 +85,7 @@ ROWS = (
 _DEBIAN_TORCH = {"python": "debian", "packages": "torch torchvision", "row": "PyTorch `DataLoader`, Debian's"}
 _ARRAYS = {"file": "array_programs.py"}
 _NO_AUGMENT = {"augment": "-"}
+_FRAMEWORKS = {"file": "framework_programs.py", "python": "frameworks"}
 
 CASES = (
     *(_case("debian-" + name, program=name, **_DEBIAN_TORCH)
@@ -98,6 +106,18 @@ CASES = (
           transform="PIL.resize"),
     *(_case(name, "torchdata `nodes`, threads or processes", TORCH + " torchdata", file="pipeline_programs.py",
             cells={"batches": "no"}, transform="PIL.resize", verdict=UNSEEN) for name in ("nodes", "nodes-process")),
+    *(_case(name, "timm's loader", TORCH + " timm", transform="RandomResizedCropAndInterpolation", **_FRAMEWORKS)
+      for name in ("timm", "timm-prefetcher")),
+    _case("ultralytics", "Ultralytics' loader", TORCH + " ultralytics", decoder="cv2.imdecode",
+          transform="RandomPerspective", ahead=4 * 2 * 4, **_FRAMEWORKS),
+    *(_case(name, "MosaicML streaming", TORCH + " mosaicml-streaming", file="framework_programs.py", python="streaming")
+      for name in ("mosaicml", "mosaicml-inline")),
+    *(_case(name, "litData", TORCH + " litdata", **_FRAMEWORKS) for name in ("litdata", "litdata-inline")),
+    *(_case(name, "Grain", "grain", cells={"batches": "no"}, transform=transform, verdict=UNSEEN, **_FRAMEWORKS)
+      for name, transform in (("grain", "Resized"), ("grain-inline", "Resized"), ("grain-dataset", "resized"))),
+    _case("ray", "Ray Data", "ray", cells={"batches": "no"}, transform="PIL.resize", verdict=UNMADE, **_FRAMEWORKS),
+    _case("ffcv", "FFCV", "torch ffcv", file="framework_programs.py", python="ffcv", decoder="turbojpeg",
+          transform="cv::resize", cells={"batches": "no", "samples": "no", "read": "part"}, verdict=UNMADE),
     *(_case(kind + name, row, packages, python=python, program=name, decoder=decoder, transform=transform,
             cells=cells, **_ARRAYS)
       for kind, python in (("", "wheels"), ("debian-", "debian"))

@@ -115,11 +115,11 @@ def litdata(task, workers=2):
     class Pictures(StreamingDataset):
         def __init__(self, *arguments, **named):
             super().__init__(*arguments, **named)
-            self.transform = torch_transform()
+            self.augment = torch_transform()
 
         def __getitem__(self, index):
             row = super().__getitem__(index)
-            return self.transform(opened(row["image"])), row["label"]
+            return self.augment(opened(row["image"])), row["label"]
 
     data = Pictures(str(task.work / "chunks"), shuffle=True)
     task.loop(StreamingDataLoader(data, batch_size=BATCH, num_workers=workers), first_length)

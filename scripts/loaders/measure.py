@@ -77,7 +77,7 @@ def _bytes(recording, folders, wanted):
         name = span.get("object", "")
         if name.startswith(folders):
             read += span.get("bytes", 0)
-        elif not name:
+        elif not name and span.get("name") != "socket":
             copied += span.get("bytes", 0)
     share = (copied or read) / wanted
     return "no" if share == 0 else "yes" if 0.98 <= share < 1.5 else "part"
@@ -99,10 +99,10 @@ def measure(recording, said, folders, decoder="", transform="", ahead=0):
     return {
         "loop": _share(len(events), said["batches"]) if once else "part",
         "batches": _covered(delivered, recording),
-        "samples": _share(len(recording.outermost("sample")), said["samples"]),
+        "samples": _share(len(recording.outermost("sample")), said["samples"], ahead),
         "read": _bytes(recording, folders, said["bytes"]),
         "decode": _share(named["decode", decoder], said["samples"], ahead) if decoder else "-",
-        "augment": _share(named["augment", transform], said["samples"]) if transform else "-",
+        "augment": _share(named["augment", transform], said["samples"], ahead) if transform else "-",
     }
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loaders that work in threads of their own, in C++: NVIDIA DALI, TensorFlow's tf.data, SPDL.
+"""Loaders that work in threads of their own, in C++ or compiled: NVIDIA DALI, TensorFlow's tf.data, SPDL, FFCV.
 
 The hooks here see the training loop. The agent sees reads in any thread, DALI names its operators by
-NVTX ranges, and SPDL's steps are Python functions in a thread pool.
+NVTX ranges, SPDL's steps are Python functions in a thread pool, and FFCV calls libturbojpeg and OpenCV.
 """
 import sys
 
@@ -81,6 +81,14 @@ def _eager():
     return context is None or context.executing_eagerly()
 
 
+def _ffcv_facts(loader):
+    yield "batch_size", loader.batch_size
+    yield "drop_last", loader.drop_last
+    yield "num_workers", loader.num_workers  # threads that share a batch
+    yield "prefetch_factor", loader.batches_ahead
+    yield "start_method", "thread"
+
+
 def _make_to_async(original):
     def _to_async(func, executor, *args, **kwargs):
         try:
@@ -99,6 +107,8 @@ def patch(module):
         _patch_dali(module)
     elif name.startswith("tensorflow"):
         replace(module.OwnedIterator, "__next__", next_hook("tensorflow", _tensorflow_dataset, applies=_eager))
+    elif name == "ffcv.loader.epoch_iterator":
+        replace(module.EpochIterator, "__next__", next_hook("ffcv", lambda iterator: iterator.loader, _ffcv_facts))
     elif name == "spdl.pipeline._pipeline":
         replace(module.PipelineIterator, "__next__", next_hook("spdl", lambda iterator: iterator._pipeline))
     else:
