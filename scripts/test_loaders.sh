@@ -11,9 +11,9 @@
 #   --codecs  only decoders and tokenizers: libraries of media, arrays and text, each called 40 times
 #   --only    only this case of scripts/loaders/cases.py, without bringing the environments up to date
 #
-# The environments are build/loaders/wheels, tensorflow and codecs, or below PENSTOCK_LOADERS_DIR.
-# They take about 9 GB of disk, since PyTorch's wheel needs CUDA's libraries. They are kept, and the
-# next run brings them up to date. Needs the network, so this is not part of scripts/test.sh;
+# The environments are build/loaders/wheels, frameworks, streaming, ffcv, tensorflow, codecs and simd,
+# or below PENSTOCK_LOADERS_DIR. They take about 32 GB of disk, since PyTorch's wheel, which four of
+# them have, needs CUDA's libraries. They are kept, and the next run brings them up to date. Needs the network, so this is not part of scripts/test.sh;
 # tests/integration/loaders_test.py has the cases for which Debian's packages are enough. A package
 # that cannot be installed is left out, and its loader reported as not tested. Exit status: 0 all
 # recordings are as expected, 1 one is not, 2 usage, 3 the environments could not be made.
@@ -22,7 +22,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly kBin=$PWD/build/release/bin
 readonly kSystemPython=/usr/bin/python3
-readonly kGigabytes=9
+readonly kGigabytes=32
 more=()
 table=()
 update=true
@@ -76,9 +76,13 @@ if "$update"; then
   scripts/deps.sh build run test
   install codecs numpy pillow simplejpeg "PyTurboJPEG<2" "pyvips[binary]" imagecodecs kornia_rs soundfile librosa av \
     decord opencv-python-headless imageio-ffmpeg nibabel pydicom zarr numcodecs blosc pyarrow safetensors \
-    tokenizers transformers sentencepiece tiktoken
+    tokenizers transformers sentencepiece tiktoken nvidia-nvimgcodec-cu12
+  install simd numpy pillow-simd
   "$codecs_only" || install wheels torch torchvision torchaudio torchcodec soundfile av numpy pillow opencv-python-headless torchdata accelerate lightning webdataset \
     datasets h5py lmdb imageio scikit-image spdl-core nvidia-dali-cuda130
+  "$codecs_only" || install frameworks torch torchvision timm ultralytics litdata grain "ray[data]"
+  "$codecs_only" || install streaming torch torchvision mosaicml-streaming  # which needs older versions of some packages
+  "$codecs_only" || install ffcv torch torchvision ffcv
   "$codecs_only" || install tensorflow tensorflow-cpu pillow
 fi
 [[ -x $kBin/penstock ]] || {
@@ -91,10 +95,11 @@ fi
 
 # The decoders and tokenizers, in $base/codecs.
 codecs() {
-  local torch=()
-  [[ ! -x $base/wheels/bin/python ]] || torch=(--torch-python "$base/wheels/bin/python")
+  local more=()
+  [[ ! -x $base/wheels/bin/python ]] || more+=(--torch-python "$base/wheels/bin/python")
+  [[ ! -x $base/simd/bin/python ]] || more+=(--simd-python "$base/simd/bin/python")
   "$kSystemPython" -B scripts/loaders/media_codecs.py --bin "$kBin" --out "$base/out" \
-    --python "$base/codecs/bin/python" "${torch[@]}" "${table[@]}"
+    --python "$base/codecs/bin/python" "${more[@]}" "${table[@]}"
 }
 if "$codecs_only"; then
   codecs
@@ -102,7 +107,7 @@ if "$codecs_only"; then
 fi
 
 pythons=(--python debian="$kSystemPython")
-for kind in wheels tensorflow; do
+for kind in wheels frameworks streaming ffcv tensorflow; do
   [[ ! -x $base/$kind/bin/python ]] || pythons+=(--python "$kind=$base/$kind/bin/python")
 done
 [[ ! -x build/release/tests/targets/opencv_threads ]] || pythons+=(--python native=build/release/tests/targets/opencv_threads)

@@ -63,12 +63,12 @@ ROWS = (
     Row("Hugging Face datasets", "a batch of rows is one call, so one `sample`; rows are read from a mapped file"),
     Row("Hugging Face datasets, streaming"),
     Row("webdataset"),
-    Row("timm's loader"),
-    Row("Ultralytics' loader"),
+    Row("timm's loader", "with its prefetcher and without"),
+    Row("Ultralytics' loader", "it never ends, so its workers load ahead for the next epoch; without mosaics, which reuse pictures"),
     Row("MosaicML streaming"),
     Row("litData"),
-    Row("Grain"),
-    Row("Ray Data"),
+    Row("Grain", "`DataLoader` with and without worker processes, and a data set; a worker does not say which batch it makes"),
+    Row("Ray Data", "also in the workers, which raylet starts; they do not know which batch a row will be in"),
     Row("h5py", "`decode` is a selection of a dataset: chunks, filters, conversion"),
     Row("lmdb", "`read` is the copy of a value; cursors that are iterated over are not seen"),
     Row("imageio"),
@@ -79,7 +79,8 @@ ROWS = (
     Row("TensorFlow `tf.data`", "loops in Python; the one inside `model.fit` is compiled, and not seen"),
     Row("TensorFlow `tf.data` with `py_function`"),
     Row("C++ with OpenCV", "`penstock/traces/markers.h` tells the rest: samples, batches, the loop"),
-    Row("FFCV", "its build needs OpenCV's and libturbojpeg's headers and a compiler"),
+    Row("FFCV", "its file is mapped, so only reads of its index are seen; its build needs a compiler and the headers of "
+                "OpenCV and libturbojpeg"),
 )
 
 _DEBIAN_TORCH = {"python": "debian", "packages": "torch torchvision", "row": "PyTorch `DataLoader`, Debian's"}

@@ -2,9 +2,11 @@
 """Runs the programs of media_programs.py under `penstock record` and counts the spans in their
 traces.
 
-  media_codecs.py --bin DIR --out DIR --python PROGRAM [--torch-python PROGRAM] [--only NAME]... [--table README]
+  media_codecs.py --bin DIR --out DIR --python PROGRAM [--torch-python PROGRAM] [--simd-python PROGRAM]
+                  [--only NAME]... [--table README]
 
-PyTorch's libraries are tried with the second Python, if there is one.
+PyTorch's libraries are tried with the second Python, and Pillow-SIMD, which takes Pillow's place, with the third, if
+there are such.
 
 Exit status: 0 every call was recorded exactly once; 1 one was not; 2 usage.
 """
@@ -29,6 +31,8 @@ ROWS = {
     "pyvips": ("pyvips", "pyvips", "computes when pixels are asked for: resizing is then part of `decode`"),
     "imagecodecs": ("imagecodecs", "imagecodecs", "16 picture formats are hooked"),
     "kornia_rs": ("kornia-rs", "kornia_rs", ""),
+    "nvimgcodec": ("nvImageCodec, on the CPU", "nvidia-nvimgcodec-cu12", "a batch is one call"),
+    "pillow_simd": ("Pillow-SIMD", "pillow-simd", "built from source, which takes a compiler and libjpeg's headers"),
     "soundfile": ("soundfile", "soundfile", ""),
     "librosa": ("librosa", "librosa", "reads through soundfile; resampling is `augment`"),
     "torchaudio": ("torchaudio", "torchaudio torchcodec", ""),
@@ -101,6 +105,8 @@ def measure(name, options):
     """{"rows", "wrong", "versions"} of a program; {"missing"} if it cannot run."""
     packages = ROWS[name][1].split()
     python = options.torch_python or options.python if name in TORCH else options.python
+    if name == "pillow_simd":
+        python = options.simd_python or options.python
     versions = run.versions(python, packages)
     if versions is None:
         return {"missing": "not installed: " + ", ".join(packages)}
@@ -140,6 +146,7 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--python", required=True)
     parser.add_argument("--torch-python")
+    parser.add_argument("--simd-python")
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--table")
     options = parser.parse_args()

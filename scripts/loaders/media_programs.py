@@ -108,6 +108,32 @@ def kornia_rs():
     return decodes("kornia_rs.read_image_jpeg")
 
 
+def nvimgcodec():
+    from nvidia import nvimgcodec
+
+    data = jpeg()
+    decoder = nvimgcodec.Decoder(device_id=nvimgcodec.NVIMGCODEC_DEVICE_CPU_ONLY,
+                                 backends=[nvimgcodec.Backend(nvimgcodec.CPU_ONLY)])
+    path = jpeg_file()
+    times(lambda: decoder.decode(data))
+    times(lambda: decoder.decode([data, data]))
+    times(lambda: decoder.read(path))
+    return {"spans": {"decode": {"nvimgcodec.decode": 2 * CALLS, "nvimgcodec.read": CALLS}}}
+
+
+def pillow_simd():
+    from PIL import Image
+
+    path = jpeg_file()
+
+    def shrunk():
+        with Image.open(path) as image:
+            image.resize((32, 32))
+
+    times(shrunk)
+    return {"spans": {"decode": {"PIL.load": CALLS}, "augment": {"PIL.resize": CALLS}}}
+
+
 def sound_file():
     import soundfile
 
@@ -340,7 +366,7 @@ def tiktoken():
 
 
 PROGRAMS = {program.__name__: program for program in (
-    simplejpeg, pyturbojpeg, pyvips, imagecodecs, kornia_rs, soundfile, librosa, torchaudio, pyav, decord, torchcodec,
+    simplejpeg, pyturbojpeg, pyvips, imagecodecs, kornia_rs, nvimgcodec, pillow_simd, soundfile, librosa, torchaudio, pyav, decord, torchcodec,
     opencv, imageio_ffmpeg, nibabel, pydicom, zarr, numcodecs, blosc, parquet, safetensors, tokenizers, transformers,
     sentencepiece, tiktoken)}
 

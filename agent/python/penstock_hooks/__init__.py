@@ -111,6 +111,8 @@ WATCHED = {
     "imagecodecs": ("facts",),
     "kornia_rs": ("facts",),
     "kornia_rs.kornia_rs": ("decoders",),
+    "nvidia.nvimgcodec": ("facts",),
+    "nvidia.nvimgcodec.nvimgcodec_impl": ("decoders",),
     "soundfile": ("facts", "decoders"),
     "torchaudio": ("facts", "decoders"),
     "librosa": ("facts",),

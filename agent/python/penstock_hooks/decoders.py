@@ -32,6 +32,7 @@ _DECODERS = {
         ("io", "kornia_rs.", _KORNIA),
         ("io.ImageDecoder", "kornia_rs.ImageDecoder.", ("decode",)),
     ),
+    "nvidia.nvimgcodec.nvimgcodec_impl": (("Decoder", "nvimgcodec.", ("decode", "read")),),
     "soundfile": (("SoundFile", "soundfile.", ("read", "buffer_read", "buffer_read_into")),),
     "torchaudio": (("", "torchaudio.", ("load",)),),
     "torchcodec.decoders._image_decoders": (("", "torchcodec.", _TORCHCODEC),),
@@ -55,6 +56,10 @@ _NUMCODECS = ("Blosc", "Zstd", "LZ4", "Zlib", "GZip", "BZ2", "LZMA")
 def _bytes_of(result):
     if type(result).__module__ == "pyvips.vimage":  # its images seem to have any attribute
         return 0
+    if type(result).__module__ == "nvidia.nvimgcodec.nvimgcodec_impl":
+        return int(result.size)
+    if type(result) is list and result and hasattr(result[0], "to_dlpack"):
+        return sum(map(_bytes_of, result))
     if type(result) is bytes or type(result) is bytearray:
         return len(result)
     if type(result) is tuple:  # (samples, their rate)

@@ -65,6 +65,32 @@ class DecoderTest(Checked):
         self.assertEqual(result.out, "(4, 5, 1) True\n")
         self.assertEqual(result.of("span")[0]["bytes"], 20)
 
+    def test_nvimgcodecs_pictures_say_their_bytes_and_a_batch_is_one_call(self):
+        result = run(
+            {
+                "nvidia/nvimgcodec/nvimgcodec_impl.py": """
+class Image:
+    def __init__(self, size):
+        self.size = size
+    def to_dlpack(self):
+        raise RuntimeError
+class Decoder:
+    def decode(self, data, params=None):
+        return [Image(len(one)) for one in data] if isinstance(data, list) else Image(len(data))
+    def read(self, path):
+        return None
+""",
+            },
+            """
+            from nvidia.nvimgcodec.nvimgcodec_impl import Decoder
+            decoder = Decoder()
+            print(decoder.decode(b"123").size, len(decoder.decode([b"12", b"3456"], params=None)), decoder.read("no"))
+            """,
+        )
+        self.assertEqual(self.check(result), {("decode", "nvimgcodec.decode"): 2, ("decode", "nvimgcodec.read"): 1})
+        self.assertEqual(result.out, "3 2 None\n")
+        self.assertEqual([span["bytes"] for span in result.of("span")], [3, 6, 0])
+
     def test_a_result_that_cannot_be_measured_is_handed_on(self):
         result = run(
             {
