@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/anonymous.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "traces/library_paths.h"
+#include "traces/wire.h"
+#include "traces/wire_records.h"
+
+namespace penstock::traces {
+namespace {
+
+using Facts = std::map<std::string, std::string>;
+
+// What a string of the trace is used for; of several uses the last one here counts.
+enum class Use : std::uint8_t { kNone, kName, kObject, kCounter };
+
+bool EndsWithAny(std::string_view text, std::span<const std::string_view> ends) {
+  return std::any_of(ends.begin(), ends.end(),
+                     [text](std::string_view end) { return text.ends_with(end); });
+}
+
+bool StartsWithAny(std::string_view text, std::span<const std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [text](std::string_view beginning) { return text.starts_with(beginning); });
+}
+
+// "host" of "part.3.host": a merged trace has the facts of its parts.
+std::string_view WithoutPart(std::string_view key) {
+  constexpr std::string_view kPart = "part.";
+  if (!key.starts_with(kPart)) return key;
+  const std::size_t dot = key.find('.', kPart.size());
+  return dot == std::string_view::npos ? key : key.substr(dot + 1);
+}
+
+// Facts that lead to a file of the recorder, which is gone, or come from another tool as they are.
+bool IsDropped(std::string_view key) {
+  if (key == "import.format" || key == "import.schema") return false;
+  return key == "record.ring" || key == "record.run" || key.starts_with("import.");
+}
+
+std::string AnonymousFact(std::string_view key, const std::string& value, StandIns& names) {
+  constexpr std::array<std::string_view, 5> kPublic = {"cpu.", "version.", "functions.", "epoch.",
+                                                       "clock."};
+  constexpr std::array<std::string_view, 13> kPublicEnds = {
+      "kernel",           ".version",         ".model",
+      "batch_types",      "dataset.storage",  ".pci",
+      "exit.status",      ".package",         "gpu.level",
+      "process.affinity", "sharing_strategy", "import.format",
+      "import.schema"};
+  constexpr std::array<std::string_view, 8> kSentences = {
+      "gpu.reason",    "gpu.nvml",      "gpu.cupti",      "probe.off",
+      "functions.off", "stage.trouble", "record.stopped", "record.launcher"};
+  if (key == "host") return names.Host(value);
+  if (key == "boot_id" || key.ends_with(".uuid")) return names.Id(value);
+  if (key == "dataset.root" || key == "record.stage" || key.ends_with("dataset_root"))
+    return names.Folder(value);
+  if (key.ends_with("_type")) return names.Name(value);  // a class
+  if (EndsWithAny(key, kSentences)) return names.Sentence(value);
+  if (StartsWithAny(key, kPublic) || EndsWithAny(key, kPublicEnds)) return value;
+  return names.CommandLine(value);
+}
+
+Facts AnonymousFacts(const Facts& facts, StandIns& names) {
+  Facts out;
+  for (const auto& [key, value] : facts) {
+    const std::string_view own = WithoutPart(key);
+    if (!IsDropped(own)) out[key] = AnonymousFact(own, value, names);
+  }
+  return out;
+}
+
+bool IsOfLibrary(std::string_view file) {
+  return file.find("/penstock_hooks/") != std::string_view::npos ||
+         std::any_of(std::begin(kLibraryPaths), std::end(kLibraryPaths), [file](const char* part) {
+           return file.find(part) != std::string_view::npos;
+         });
+}
+
+std::uint32_t HashOfName(std::string_view text) {
+  return static_cast<std::uint32_t>(wire::HashOf(text.data(), text.size()));
+}
+
+class Anonymous final : public Trace {
+ public:
+  Anonymous(const Trace& whole, StandIns& names) : whole_(whole), names_(names) {
+    FindUses();
+    RenameStrings();
+    RenameCalls();
+    RenameDigests();
+    facts_ = AnonymousFacts(whole.facts(), names);
+    RenameProcesses();
+  }
+
+  const Facts& facts() const override { return facts_; }
+  std::span<const ProcessInfo> processes() const override { return processes_; }
+  std::span<const ThreadInfo> threads() const override { return threads_; }
+  std::span<const Event> events() const override { return events_; }
+  std::span<const CounterSample> counters() const override { return whole_.counters(); }
+  std::span<const UnitRow> unit_rows() const override { return whole_.unit_rows(); }
+  std::span<const CallRow> call_rows() const override { return calls_; }
+  const Losses& losses() const override { return whole_.losses(); }
+  std::string_view String(StringId id) const override {
+    return id.value < strings_.size() ? std::string_view(strings_[id.value]) : std::string_view();
+  }
+  std::uint64_t span_count() const override { return whole_.span_count(); }
+  TimeNs begin() const override { return whole_.begin(); }
+  TimeNs end() const override { return whole_.end(); }
+  TimeNs realtime_offset() const override { return whole_.realtime_offset(); }
+  void ForEachBlock(ThreadId thread,
+                    const std::function<void(std::span<const Span>)>& visit) const override {
+    whole_.ForEachBlock(thread, visit);
+  }
+
+ private:
+  void Note(StringId id, Use use) {
+    if (id.value >= uses_.size()) {
+      if (whole_.String(id).empty()) return;  // a damaged id must not cost memory
+      uses_.resize(id.value + std::size_t{1});
+    }
+    uses_[id.value] = std::max(uses_[id.value], use);
+  }
+
+  void FindUses() {
+    for (std::uint32_t i = 0; i < whole_.threads().size(); ++i) {
+      whole_.ForEachBlock(ThreadId{i}, [this](std::span<const Span> spans) {
+        for (const Span& span : spans) {
+          Note(span.name, Use::kName);
+          Note(span.object, Use::kObject);
+        }
+      });
+    }
+    for (const UnitRow& unit : whole_.unit_rows()) Note(unit.name, Use::kName);
+    for (const CounterSample& sample : whole_.counters()) Note(sample.name, Use::kCounter);
+  }
+
+  void RenameStrings() {
+    strings_.resize(std::max<std::size_t>(uses_.size(), 1));  // 0 is no text
+    for (std::uint32_t i = 0; i < uses_.size(); ++i) {
+      const std::string_view text = whole_.String(StringId{i});
+      switch (uses_[i]) {
+        case Use::kNone:
+          break;
+        case Use::kName:
+          strings_[i] = names_.Name(text);
+          break;
+        case Use::kObject:
+          strings_[i] = names_.Path(text);
+          break;
+        case Use::kCounter:
+          strings_[i] = text;
+          break;
+      }
+    }
+  }
+
+  StringId Add(std::string text) {
+    strings_.push_back(std::move(text));
+    return StringId{static_cast<std::uint32_t>(strings_.size() - 1)};
+  }
+
+  // The file of a call in the new trace.
+  struct File {
+    StringId id{};
+    bool is_public = false;  // of a public library: the path's end is as it was
+  };
+
+  File Renamed(std::string_view file) {
+    if (file.empty()) return {};
+    const std::string renamed = names_.Path(file);
+    return {Add(renamed), IsOfLibrary(file) && renamed.ends_with(file.substr(file.rfind('/') + 1))};
+  }
+
+  // A function of a library keeps its name; the program's own with the same name does not.
+  void RenameCalls() {
+    std::unordered_map<std::uint32_t, File> files;
+    std::unordered_map<std::uint64_t, StringId> functions;
+    calls_.assign(whole_.call_rows().begin(), whole_.call_rows().end());
+    for (CallRow& call : calls_) {
+      const bool builtin = whole_.String(call.file).empty();
+      const auto [file, new_file] = files.try_emplace(call.file.value);
+      if (new_file) file->second = Renamed(whole_.String(call.file));
+      const bool is_public = file->second.is_public;
+      call.file = file->second.id;
+      const std::uint64_t kind = builtin ? 0 : is_public ? 1 : 2;
+      const auto [name, new_name] = functions.try_emplace(kind << 32 | call.name.value);
+      if (new_name) {
+        const std::string_view text = whole_.String(call.name);
+        name->second = Add(builtin     ? names_.Builtin(text)
+                           : is_public ? std::string(text)
+                                       : names_.Function(text));
+      }
+      call.name = name->second;
+    }
+  }
+
+  // A digest names its transform by a hash.
+  void RenameDigests() {
+    std::unordered_map<std::uint32_t, std::uint32_t> hashes;
+    for (std::uint32_t i = 0; i < uses_.size(); ++i) {
+      if (uses_[i] != Use::kName) continue;
+      hashes[HashOfName(whole_.String(StringId{i}))] = HashOfName(strings_[i]);
+    }
+    events_.assign(whole_.events().begin(), whole_.events().end());
+    for (Event& event : events_) {
+      if (event.type != EventType::kDigest) continue;
+      const std::uint32_t name = wire::NameOfDigest(event.value);
+      if (name == 0) continue;
+      // A hash of a name that no span has: any number that is as constant.
+      const auto [at, fresh] =
+          hashes.try_emplace(name, static_cast<std::uint32_t>(hashes.size() + 1));
+      event.value = wire::DigestValue(wire::DigestOf(event.value), at->second);
+    }
+  }
+
+  void RenameProcesses() {
+    processes_.assign(whole_.processes().begin(), whole_.processes().end());
+    for (ProcessInfo& process : processes_) {
+      process.comm = names_.Word(process.comm);
+      for (std::string& word : process.command) word = names_.Word(word);
+      for (std::string& library : process.libraries) library = names_.Path(library);
+      process.facts = AnonymousFacts(process.facts, names_);
+    }
+    threads_.assign(whole_.threads().begin(), whole_.threads().end());
+    for (ThreadInfo& thread : threads_) thread.name = names_.Name(thread.name);
+  }
+
+  const Trace& whole_;
+  StandIns& names_;
+  std::vector<Use> uses_;             // by id
+  std::vector<std::string> strings_;  // by id; those of calls follow
+  Facts facts_;
+  std::vector<ProcessInfo> processes_;
+  std::vector<ThreadInfo> threads_;
+  std::vector<Event> events_;
+  std::vector<CallRow> calls_;
+};
+
+}  // namespace
+
+std::unique_ptr<Trace> WithoutNames(const Trace& trace, StandIns& names) {
+  return std::make_unique<Anonymous>(trace, names);
+}
+
+}  // namespace penstock::traces

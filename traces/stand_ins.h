@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replaces what names a person, a machine or a project by stand-ins: /home/ann/cats/17.jpg becomes
+// /d1/d2/d3/f1.jpg. Equal names get equal stand-ins, paths keep their depth and extension, and what
+// public_names.h knows stays. What is not known to be public is replaced. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace penstock::traces {
+
+class StandIns {
+ public:
+  // Of paths below an installed library, the part from "site-packages" or "lib/python3.10" on
+  // stays, except that of packages which are not public. "<frozen os>", "pipe:[17]" and what lies
+  // in /usr/lib or /proc stay. A line number at the end stays: "/home/ann/train.py:88".
+  [[nodiscard]] std::string Path(std::string_view path);
+  // The same for a folder.
+  [[nodiscard]] std::string Folder(std::string_view path);
+  // The name of a span, a kernel or a thread: identifiers that are not public are replaced, where
+  // "torch.nn.Linear" is public as a whole.
+  [[nodiscard]] std::string Name(std::string_view text);
+  // A function written in C: as Name(), with Python's own modules: "json.loads", "list.append".
+  [[nodiscard]] std::string Builtin(std::string_view text);
+  // A function of the program: keeps only "__init__" and "<lambda>".
+  [[nodiscard]] std::string Function(std::string_view name);
+  // A word of a command line. Numbers, options and public words stay.
+  [[nodiscard]] std::string Word(std::string_view word);
+  // A line of words, quoted as QuoteCommand() does.
+  [[nodiscard]] std::string CommandLine(std::string_view text);
+  // A sentence of ours: only paths in it are replaced.
+  [[nodiscard]] std::string Sentence(std::string_view text);
+  [[nodiscard]] std::string Host(std::string_view host);
+  // An identifier of a boot or a device.
+  [[nodiscard]] std::string Id(std::string_view id);
+
+  // How many different names have stand-ins.
+  struct Counts {
+    std::size_t files = 0;
+    std::size_t folders = 0;
+    std::size_t names = 0;  // of functions, classes and ranges
+    std::size_t hosts = 0;
+    std::size_t words = 0;  // of command lines
+    std::size_t ids = 0;
+    std::size_t uses = 0;  // how often a stand-in was put in
+  };
+  [[nodiscard]] Counts counts() const;
+
+ private:
+  using Numbers = std::unordered_map<std::string, std::size_t>;
+
+  std::string Of(Numbers& numbers, std::string_view prefix, std::string_view name);
+  std::string WholePath(std::string_view path, bool folder);
+  std::string Component(std::string_view name, bool folder);
+  std::string Identifiers(std::string_view text, bool (*library)(std::string_view name));
+
+  Numbers files_, folders_, names_, hosts_, words_, ids_;
+  std::size_t uses_ = 0;
+};
+
+}  // namespace penstock::traces
