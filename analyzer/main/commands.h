@@ -14,6 +14,7 @@ namespace penstock::analyzer {
 [[nodiscard]] int PlanCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int MergeCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int CompareCommand(const std::vector<std::string>& arguments);
+[[nodiscard]] int ShareCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int TuneCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int DoctorCommand(const std::vector<std::string>& arguments);
 

@@ -44,6 +44,7 @@ int Help() {
       "  plan         say which changes lead from a recorded run to the limit of its step\n"
       "  compare      say what changed between two recorded runs\n"
       "  merge        join the traces of a run's ranks or hosts into one\n"
+      "  share        make one file of a run, for a report of a bug; on request without names\n"
       "  tune         try other settings on a command and say whether they gain what was "
       "predicted\n"
       "  doctor       say beforehand what can be seen in this environment, and what not\n"
@@ -77,6 +78,7 @@ int Main(const std::vector<std::string>& words) {
   if (command == "plan") return PlanCommand(arguments);
   if (command == "compare") return CompareCommand(arguments);
   if (command == "merge") return MergeCommand(arguments);
+  if (command == "share") return ShareCommand(arguments);
   if (command == "tune") return TuneCommand(arguments);
   if (command == "doctor") return DoctorCommand(arguments);
   if (command.empty() || command.front() == '-') {

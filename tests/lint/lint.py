@@ -36,8 +36,9 @@ ANALYZER_ROOMS = {
     "plan": ("words", "advice", "diagnosis", "predict", "simulate", "model", "stats"),
     "report": ("words", "advice", "plan", "whatif", "diagnosis", "ranks", "model", "stats"),
     "doctor": ("words", "report",),
+    "share": ("words", "report"),
     "tune": ("words", "report", "advice", "plan", "diagnosis", "predict", "stats"),
-    "main": ("words", "doctor", "report", "tune", "plan", "advice", "whatif", "diagnosis", "ranks"),
+    "main": ("words", "doctor", "report", "share", "tune", "plan", "advice", "whatif", "diagnosis", "ranks"),
 }
 
 # What other folders may include of traces/: its interface, but neither recordings nor packed traces.

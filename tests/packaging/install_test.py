@@ -77,7 +77,7 @@ class Installed(Case):
         for program in self.programs():
             self.assertIn("sage:", self.run_([program, "--help"]))
             self.assertRegex(self.run_([program, "--version"]), r"^%s [0-9.]+\n$" % os.path.basename(program))
-        for command in ("report", "whatif", "plan", "compare", "tune", "doctor", "record", "export", "validate"):
+        for command in ("report", "whatif", "plan", "compare", "share", "tune", "doctor", "record", "export", "validate"):
             self.assertIn("sage:", self.run_([self.program("penstock"), command, "--help"]))
             self.assertRegex(self.run_([self.program("penstock"), command, "--version"]), r"^penstock[ -]\w+ [0-9.]+\n$")
 

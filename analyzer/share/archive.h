@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes files into one archive, .zip or .tar.gz, which appears under its name only when it is
+// complete. Times are now, owners are left out. Not thread-safe.
+// Source: PKWARE's APPNOTE 6.3; POSIX.1-1988 (ustar); zlib's manual.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "traces/base/file.h"
+#include "traces/base/result.h"
+
+namespace penstock::analyzer {
+
+enum class ArchiveKind { kZip, kTarGz };
+
+// By the end of the name: .zip, .tar.gz or .tgz. Errors: kUsage.
+[[nodiscard]] Result<ArchiveKind> ArchiveKindOf(const std::filesystem::path& path);
+
+class Archive {
+ public:
+  virtual ~Archive() = default;  // without Finish() the temporary file stays unless Discard()
+
+  // Errors: kUsage, kOutput.
+  [[nodiscard]] static Result<std::unique_ptr<Archive>> Create(const std::filesystem::path& path,
+                                                               bool replace);
+
+  // `name` is a relative path of at most 100 characters. Errors: kOutput; also for more than 4 GB
+  // in a .zip, or 8 GB in a .tar.gz.
+  virtual Result<void> Add(const std::string& name, std::span<const std::byte> bytes) = 0;
+  // Gives the file its name. Errors: kOutput.
+  [[nodiscard]] Result<void> Finish();
+  void Discard() { file_.Discard(); }
+  // The file that Finish() has made, and its size.
+  [[nodiscard]] const std::filesystem::path& path() const { return file_.final_path(); }
+  [[nodiscard]] std::uint64_t size() const { return file_.size(); }
+
+ protected:
+  Archive(OutputFile file, std::time_t now) : file_(std::move(file)), now_(now) {}
+  virtual Result<void> End() = 0;
+  Result<void> Write(std::string_view bytes);
+
+  OutputFile file_;
+  std::time_t now_;
+};
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""penstock share: what is in a bundle reads as the run itself; an anonymous one has its numbers and none of its
+names."""
+import json
+import os
+import socket
+import subprocess
+import tarfile
+import zipfile
+
+import support
+from support import PYTHON, environment, program, record, require, run, target
+
+FILES = {"trace.penstock", "report.html", "report.json", "report.txt", "environment.json"}
+# Names that only this run has. The program below is written into folders of these names. It is long enough for
+# samples to be followed call by call.
+PERSON, PROJECT, DATASET, FUNCTION = "annabel", "acmeproject", "AcmeTabbies", "load_tabby"
+SOURCE = '''
+import sys
+from torch.utils.data import DataLoader, Dataset
+from PIL import Image
+import glob, os
+import numpy, torch
+
+class AcmeTabbies(Dataset):
+    def __init__(self, folder):
+        self.paths = sorted(glob.glob(os.path.join(folder, "*.jpg")))
+    def __len__(self):
+        return len(self.paths)
+    def load_tabby(self, index):
+        secretsum = 0
+        for pawprint in range(300):
+            secretsum += pawprint * index
+        return Image.open(self.paths[index]).convert("RGB").resize((64, 64)), secretsum
+    def __getitem__(self, index):
+        picture, secretsum = self.load_tabby(index)
+        return torch.from_numpy(numpy.array(picture)), secretsum
+
+if __name__ == "__main__":
+    loader = DataLoader(AcmeTabbies(sys.argv[2]), batch_size=8, num_workers=2, persistent_workers=True)
+    for epoch in range(60):
+        for batch, sums in loader:
+            batch.float().mean()
+'''
+
+
+def numbers(value, path=""):
+    """Every number of a JSON value, with its place."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from numbers(inner, path + "." + key)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from numbers(inner, path + "[%d]" % index)
+    elif isinstance(value, (int, float)):
+        yield path, value
+
+
+class Share(support.Case):
+    pictures = (48, support.SMALL_SIZES)
+
+    @classmethod
+    def setUpClass(cls):
+        require("penstock-record", "penstock-export", "penstock")
+        super().setUpClass()
+        cls.home = os.path.join(cls.base, "home", PERSON, PROJECT)
+        os.makedirs(cls.home)
+        cls.folder = os.path.join(cls.home, "tabbies")
+        os.rename(cls.data, cls.folder)
+        cls.script = os.path.join(cls.home, "train_tabbies.py")
+        with open(cls.script, "w") as file:
+            file.write(SOURCE)
+        cls.trace = os.path.join(cls.home, "tabby run.penstock")
+        done = run(record(cls.trace, [PYTHON, cls.script, "--data", cls.folder, "--user", PERSON]), environment())
+        assert done.status == 0, repr(done)
+        cls.words = [PERSON, PROJECT, DATASET, FUNCTION, "tabb", "pawprint", "secretsum", "picture0"]
+        cls.words += [part for part in cls.base.split("/") if len(part) > 4]
+        if len(socket.gethostname()) > 4:
+            cls.words.append(socket.gethostname())
+
+    def penstock(self, *words):
+        return subprocess.run([program("penstock"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              encoding="utf-8", env=environment(), check=False)  # fmt: skip
+
+    def share(self, name, *options):
+        output = self.path(name)
+        done = self.penstock("share", self.trace, "-o", output, *options)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.assertEqual([name], os.listdir(self.work))
+        return output, done.stdout
+
+    def report(self, trace):
+        done = self.penstock("report", trace, "--json")
+        self.assertEqual(0, done.returncode, done.stderr)
+        return json.loads(done.stdout)
+
+    def unpack(self, output):
+        opener = zipfile.ZipFile if output.endswith(".zip") else tarfile.open
+        with opener(output) as archive:
+            archive.extractall(self.work)
+        (folder,) = [name for name in os.listdir(self.work) if os.path.isdir(self.path(name))]
+        self.assertEqual(FILES, set(os.listdir(self.path(folder))))
+        return self.path(folder)
+
+    def test_a_bundle_has_the_run_itself(self):
+        output, said = self.share("b.tar.gz")
+        for name in FILES:
+            self.assertIn(name, said)
+        self.assertIn("--anonymous", said)
+        self.assertEqual(0o600, os.stat(output).st_mode & 0o777)
+        folder = self.unpack(output)
+        again, first = self.report(os.path.join(folder, "trace.penstock")), self.report(self.trace)
+        again["trace"] = first["trace"]
+        again = json.loads(json.dumps(again).replace("trace.penstock", "x"))
+        self.assertEqual(list(numbers(first)), list(numbers(again)))
+        self.assertEqual(first["verdict"]["summary"], again["verdict"]["summary"])
+        self.assertEqual(first["command"], again["command"])
+        with open(os.path.join(folder, "environment.json")) as file:
+            facts = json.load(file)
+        self.assertEqual("penstock.environment/1", facts["schema"])
+        self.assertEqual(os.uname().release, facts["recorded"]["kernel"])
+        for key in ("version.python", "version.torch", "cpu.cores"):
+            self.assertIn(key, facts["recorded"])
+        self.assertIn("distribution", facts["this_machine"])
+        self.assertNotIn(socket.gethostname(), [*facts["recorded"].values(), *facts["this_machine"].values()])
+
+    def test_an_anonymous_bundle_has_the_numbers_and_none_of_the_names(self):
+        output, said = self.share("b.zip", "--anonymous")
+        self.assertRegex(said, r"replaced by stand-ins, in \d+ places: \d+ files, \d+ folders")
+        folder = self.unpack(output)
+        trace = os.path.join(folder, "trace.penstock")
+        first, again = self.report(self.trace), self.report(trace)
+        self.assertEqual(list(numbers(first)), list(numbers(again)))
+        self.assertEqual(first["verdict"]["bottleneck"], again["verdict"]["bottleneck"])
+        self.assertEqual([one["id"] for one in first["findings"]], [one["id"] for one in again["findings"]])
+        with open(os.path.join(folder, "report.json")) as file:
+            self.assertEqual(list(numbers(first)), list(numbers(json.load(file))))
+        lines = subprocess.run([program("penstock-export"), trace, "--to", "jsonl"], stdout=subprocess.PIPE, check=True)
+        for kept in (b".jpg", b"PIL.convert", b"__getitem__", b"numpy"):
+            self.assertTrue(kept in lines.stdout, kept)
+        for name in sorted(FILES):
+            with open(os.path.join(folder, name), "rb") as file:
+                self.clean(name, file.read())
+        self.clean("trace.penstock as JSON lines", lines.stdout)
+        with open(output, "rb") as file:
+            self.assertNotIn(PERSON.encode(), file.read())
+
+    def clean(self, name, text):
+        for word in self.words:
+            at = text.lower().find(word.lower().encode())
+            self.assertEqual(-1, at, "%s names %s: ...%s..." % (name, word, text[max(0, at - 80):at + 80]))
+
+    def test_what_cannot_be_written_is_said_and_leaves_nothing(self):
+        output, _ = self.share("b.zip")
+        with open(output, "rb") as file:
+            before = file.read()
+        for words, status, says in (
+            ((self.trace, "-o", output), 2, "--force"),
+            ((self.trace, "-o", self.path("b.rar")), 2, ".zip or .tar.gz"),
+            ((self.trace, "-o", self.path("none/b.zip")), 3, "cannot be written"),
+            ((self.path("none.penstock"), "-o", self.path("c.zip")), 4, "none.penstock"),
+            ((target("train.py"), "-o", self.path("c.zip")), 4, "train.py"),
+            ((), 2, "trace"),
+        ):
+            done = self.penstock("share", *words)
+            self.assertEqual(status, done.returncode, (words, done))
+            self.assertEqual(1, done.stderr.count("\n"), done.stderr)
+            self.assertIn(says, done.stderr)
+            self.assertEqual(["b.zip"], os.listdir(self.work))
+        with open(output, "rb") as file:
+            self.assertEqual(before, file.read())
+        self.share("b.zip", "--force")
+
+
+if __name__ == "__main__":
+    support.main()
