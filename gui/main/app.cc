@@ -82,26 +82,54 @@ void App::Show(Document document) {
   style_.stale = style_.stale || LacksGlyphs();
 }
 
-void App::WantRange(std::optional<double> from, std::optional<double> to) {
-  jobs_.from = from;
-  jobs_.to = to;
-}
-
 // Called when the timeline of the document has become ready.
 void App::ShowTimeline() {
-  const std::int64_t length = workspace_.document.timeline->length;
   workspace_.TimelineCame();
-  const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };
-  if (jobs_.from || jobs_.to) {
-    const TimeRange range{jobs_.from ? ns(*jobs_.from) : 0, jobs_.to ? ns(*jobs_.to) : length};
-    if (!range.empty()) {
-      workspace_.timeline.view.Show(range);
-      // A view without a time axis shows the interval as the selection.
-      if (ObeysRange(workspace_.view)) workspace_.timeline.selection = range;
-    }
+  if (!jobs_.place) return;
+  TimelineState& state = workspace_.timeline;
+  const std::int64_t length = workspace_.document.timeline->length;
+  const TimeRange at = jobs_.place->at.Within(length);
+  if (jobs_.place->at.given() && !at.empty()) {
+    state.view.Show(at);
+    // A view without a time axis shows the interval as the selection.
+    if (ObeysRange(workspace_.view)) state.selection = at;
   }
-  jobs_.from.reset();
-  jobs_.to.reset();
+  const TimeRange range = jobs_.place->range.Within(length);
+  if (jobs_.place->range.given() && !range.empty()) state.selection = range;
+  ShowPlace();
+}
+
+// Chooses the span that the wanted place names, as soon as there are spans.
+void App::ShowPlace() {
+  const Timeline& timeline = *workspace_.document.timeline;
+  if (!jobs_.place || timeline.preview) return;
+  const Place place = *std::exchange(jobs_.place, std::nullopt);
+  TimelineState& state = workspace_.timeline;
+  const auto missing = [this, &place] {
+    std::string words;
+    for (const std::string& word : SelectedWords(place)) {
+      words += (words.empty() ? "" : ", ") + word;
+    }
+    notice_.Say(ui_.F(Text::kNothingOfPlace, words), true);
+  };
+  if (place.range.given() && place.range.Within(timeline.length).empty()) return missing();
+  if (!place.NamesSpan()) return;
+  const TimeRange whole{0, timeline.length + 1};
+  const TimeRange near = place.range.given() ? *state.selection
+                         : place.at.given()  ? state.view.range()
+                                             : whole;
+  const auto span = FindSelected(timeline, place, near);
+  if (!span) return missing();
+  if (place.stage && !place.batch && !place.sample) {
+    workspace_.search.Forget();
+    workspace_.search.text = traces::StageName(*place.stage);  // marks all of them
+  }
+  if (place.at.given() || place.range.given()) {
+    state.span = span;
+    workspace_.reveal = true;
+  } else {
+    workspace_.ShowSpan(*span);
+  }
 }
 
 // Takes a newer state of the document: more of it is loaded, or the trace has grown.
@@ -122,6 +150,7 @@ void App::Replace(Document document) {
   // Everything that names spans by their place must be computed again.
   workspace_.search.Forget();
   workspace_.ForgetUnseen();
+  ShowPlace();
 }
 
 // Making fonts takes a while, so they are made anew only if they lack characters.

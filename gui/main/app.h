@@ -18,6 +18,7 @@
 #include "gui/main/native_dialog.h"
 #include "gui/model/document.h"
 #include "gui/model/settings.h"
+#include "gui/model/timeline/place.h"
 #include "gui/views/dialogs/command_list.h"
 #include "gui/views/dialogs/file_chooser.h"
 #include "gui/views/dialogs/save_dialog.h"
@@ -50,9 +51,10 @@ class App {
   void Show(Document document);
   void ShowOther(Document document);
   void ShowSweep(Sweep sweep);
-  // Zooms the timeline of the next trace to these times. Units: seconds since the trace began;
-  // nullopt stands for the trace's own begin or end.
-  void WantRange(std::optional<double> from, std::optional<double> to);
+  // Opens the timeline of the next trace at these times, with this selection.
+  void WantPlace(const Place& place) { jobs_.place = place; }
+  // Copies the command line that opens the window where it is now.
+  void CopyCommand();
 
   // Sets the physical pixels per logical pixel of the screen that the window is on now.
   void SetScreenScale(float scale);
@@ -95,6 +97,7 @@ class App {
  private:
   void PollJob();
   void ShowTimeline();
+  void ShowPlace();
   // The load that a person waits for: jobs_.own, or jobs_.other if jobs_.own is empty or only
   // follows a growing trace. nullptr: none.
   [[nodiscard]] const LoadJob* Reading() const {
@@ -139,9 +142,8 @@ class App {
     std::unique_ptr<LoadJob> own;                   // loads the shown trace, and follows it
     std::unique_ptr<LoadJob> other;                 // loads the trace to compare with
     std::vector<std::unique_ptr<LoadJob>> retired;  // cancelled, still running
-    std::optional<double> from;                     // see WantRange()
-    std::optional<double> to;
-    std::optional<Error> error;  // why the last file could not be opened
+    std::optional<Place> place;                     // see WantPlace()
+    std::optional<Error> error;                     // why the last file could not be opened
     std::filesystem::path failed;
   };
   // What fonts and style depend on, and whether they must be made anew.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gui/main/app.h"
+#include "gui/main/view_command.h"
 #include "gui/model/words/stage_words.h"
 
 namespace penstock::gui {
@@ -59,6 +60,9 @@ std::vector<Command> App::FileCommands() {
     const char* keys = ExportKeys(info.kind);
     commands.push_back({std::string(ui_.T(Text::kExport)) + ui_.T(Text::kColon) + ui_.T(info.title),
                         keys == nullptr ? "" : keys, [this, kind = info.kind] { Export(kind); }});
+  }
+  if (!ViewCommand(workspace_).empty()) {
+    commands.push_back({ui_.T(Text::kCopyCommand), kCopyCommandKeys, [this] { CopyCommand(); }});
   }
   return commands;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gui/main/app.h"
+#include "gui/main/view_command.h"
 #include "gui/widgets/keys.h"
 #include "traces/base/file.h"
 
@@ -170,6 +171,13 @@ void App::Write(ExportKind kind, const fs::path& path) {
   Saved(path, WriteWhole(path, std::as_bytes(std::span(*text))));
 }
 
+void App::CopyCommand() {
+  const std::string command = ViewCommand(workspace_);
+  if (command.empty()) return;
+  workspace_.CopyText(command);
+  notice_.Say(ui_.F(Text::kCommandCopied, command), false);
+}
+
 void App::Saved(const fs::path& path, const Result<void>& done) {
   notice_.Say(
       done ? ui_.F(Text::kSaved, path.string()) : ui_.F(Text::kNotSaved, done.error().message),
@@ -186,6 +194,7 @@ void App::FileKeys() {
   if (!io.KeyShift && Pressed(Key::kP)) dialogs_.commands.Open();
   if (io.KeyShift && Pressed(Key::kP)) Export(ExportKind::kPicture);
   if (io.KeyShift && Pressed(Key::kH)) Export(ExportKind::kReport);
+  if (io.KeyShift && Pressed(Key::kC)) CopyCommand();
 }
 
 // Draws the buttons of the bar and their lists.
@@ -238,6 +247,11 @@ void App::DrawFileMenus() {
                           CanExport(workspace_, info.kind))) {
         Export(info.kind);
       }
+    }
+    ImGui::Separator();
+    if (ImGui::MenuItem(ui_.T(Text::kCopyCommand), kCopyCommandKeys, false,
+                        !ViewCommand(workspace_).empty())) {
+      CopyCommand();
     }
     ImGui::EndPopup();
   }

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 
 namespace penstock::gui {
@@ -51,6 +50,33 @@ Result<double> ReadScale(const std::string& text) {
   return value;
 }
 
+Result<void> ReadPlace(const OptionWords& words, Place* place) {
+  const bool ends = !words.from.empty() || !words.to.empty();
+  if (!words.at.empty() && ends) {
+    return Fail(ErrorKind::kUsage, "--at already says what --from and --to say: give one of them");
+  }
+  if (!words.at.empty()) {
+    const Result<Times> times = ReadTimes("--at", words.at);
+    PENSTOCK_TRY(times);
+    place->at = *times;
+  }
+  const auto time = [](const char* option, const std::string& text,
+                       std::optional<double>* to) -> Result<void> {
+    if (text.empty()) return {};
+    const Result<double> read = ReadTime(option, text);
+    PENSTOCK_TRY(read);
+    *to = *read;
+    return {};
+  };
+  PENSTOCK_TRY(time("--from", words.from, &place->at.from));
+  PENSTOCK_TRY(time("--to", words.to, &place->at.to));
+  if (place->at.from && place->at.to && *place->at.to <= *place->at.from) {
+    return Fail(ErrorKind::kUsage, "--to must be later than --from");
+  }
+  for (const std::string& word : words.select) PENSTOCK_TRY(ReadSelected(word, place));
+  return {};
+}
+
 }  // namespace
 
 void Declare(traces::CommandLine& line, OptionWords* words) {
@@ -60,6 +86,13 @@ void Declare(traces::CommandLine& line, OptionWords* words) {
   line.Add("--view", words->view, "What to show first: " + ViewNames());
   line.Add("--from", words->from, "Timeline: from this time on, like 1.2s or 350ms");
   line.Add("--to", words->to, "Timeline: up to this time");
+  line.Add("--at", words->at, "Timeline: show these times, like 2.1s..2.4s")
+      .ShowValueAs("FROM..TO");
+  line.Add("--select", words->select,
+           "Select in the timeline: batch:12, sample:345, stage:decode, an interval like "
+           "2.1s..2.4s (repeatable: what has all of these)")
+      .ShowValueAs("SPEC")
+      .OneValueEach();
   line.Add("--screenshot", words->screenshot,
            "Draw one picture into this PNG file and exit; needs no display")
       .ShowValueAs("PNG");
@@ -68,21 +101,6 @@ void Declare(traces::CommandLine& line, OptionWords* words) {
   line.Add("--lang", words->language, "en or zh");
   line.Add("--scale", words->scale, "Size of everything: 0.75 to 3");
   line.Add("--state", words->state).Hide();  // for tests
-}
-
-Result<double> ReadTime(const std::string& option, const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  const std::string_view unit = end;
-  const double scale = unit.empty() || unit == "s" ? 1
-                       : unit == "ms"              ? 1e-3
-                       : unit == "us"              ? 1e-6
-                                                   : -1;
-  if (end == text.c_str() || scale < 0 || !std::isfinite(value) || std::abs(value) > 1e9) {
-    return Fail(ErrorKind::kUsage,
-                fmt::format("{} {}: not a time; say 1.2s, 350ms or 20us", option, text));
-  }
-  return value * scale;
 }
 
 Result<Options> ReadOptions(const OptionWords& words) {
@@ -126,17 +144,10 @@ Result<Options> ReadOptions(const OptionWords& words) {
   if (!words.language.empty()) {
     options.language = words.language == "zh" ? Language::kChinese : Language::kEnglish;
   }
-  const auto time = [](const char* option, const std::string& text, std::optional<double>* to) {
-    if (text.empty()) return Result<void>();
-    const Result<double> read = ReadTime(option, text);
-    if (!read) return Result<void>(tl::unexpected<Error>(read.error()));
-    *to = *read;
-    return Result<void>();
-  };
-  PENSTOCK_TRY(time("--from", words.from, &options.from));
-  PENSTOCK_TRY(time("--to", words.to, &options.to));
-  if (options.from && options.to && *options.to <= *options.from) {
-    return Fail(ErrorKind::kUsage, "--to must be later than --from");
+  PENSTOCK_TRY(ReadPlace(words, &options.place));
+  // A place is one in the timeline, unless a view is named.
+  if (!words.at.empty() || options.place.range.given() || options.place.NamesSpan()) {
+    if (!options.view) options.view = ViewId::kTimeline;
   }
   if (!words.screenshot.empty() && words.files.empty()) {
     return Fail(ErrorKind::kUsage, "--screenshot needs a trace or a sweep");

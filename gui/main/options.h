@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gui/model/palette.h"
+#include "gui/model/timeline/place.h"
 #include "gui/model/words/texts.h"
 #include "gui/views/workspace.h"
 #include "traces/base/command_line.h"
@@ -21,8 +22,7 @@ struct Options {
   std::filesystem::path screenshot;          // empty: a window
   std::optional<ViewId> view;                // none: the opened files decide
   bool functions = false;                    // the stages view shows functions
-  std::optional<double> from;                // seconds since the trace began
-  std::optional<double> to;
+  Place place;                               // the first one in the timeline
   int width = 1280;
   int height = 800;
   bool size_given = false;
@@ -38,14 +38,12 @@ struct Options {
 // The options as they were typed.
 struct OptionWords {
   std::vector<std::string> files;
-  std::string screenshot, view, from, to, size, theme, language, scale, state;
+  std::string screenshot, view, from, to, at, size, theme, language, scale, state;
+  std::vector<std::string> select;
 };
 
 void Declare(traces::CommandLine& line, OptionWords* words);
 // Errors: kUsage.
 [[nodiscard]] Result<Options> ReadOptions(const OptionWords& words);
-
-// Reads "1.2s", "350ms", "20us" or "1.5" as seconds. Errors: kUsage.
-[[nodiscard]] Result<double> ReadTime(const std::string& option, const std::string& text);
 
 }  // namespace penstock::gui

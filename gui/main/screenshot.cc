@@ -59,13 +59,14 @@ Result<void> TakeScreenshot(const Options& options) {
   App app(settings, 1, [] {});
   app.UseFonts(&fonts);
   const ViewId view = FirstView(options, *opened);
-  if (options.from || options.to) app.WantRange(options.from, options.to);
+  if (options.place.given()) app.WantPlace(options.place);
   app.workspace().at_once = true;
   app.workspace().functions = options.functions;
   if (opened->trace) {
     app.workspace().view = view;  // before Show(): the view decides what a range means
     app.Show(std::move(*opened->trace));
   }
+  if (app.notice().failed()) return Fail(ErrorKind::kInput, app.notice().text());
   if (opened->other) app.ShowOther(std::move(*opened->other));
   if (opened->sweep) app.ShowSweep(std::move(*opened->sweep));
   app.workspace().view = view;

@@ -295,7 +295,7 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
   // Files are read while the window is made.
   App app(shown, 1, [] { glfwPostEmptyEvent(); });
   app.UseFonts(&fonts);
-  if (options.from || options.to) app.WantRange(options.from, options.to);
+  if (options.place.given()) app.WantPlace(options.place);
   app.UseNativeDialogs(options.search_path);
   app.UseMarks(options.marks);
   OpenFiles(app, options);

@@ -12,6 +12,7 @@ namespace penstock::gui {
 enum class Key : int {
   kA = GLFW_KEY_A,
   kB = GLFW_KEY_B,
+  kC = GLFW_KEY_C,
   kD = GLFW_KEY_D,
   kE = GLFW_KEY_E,
   kF = GLFW_KEY_F,

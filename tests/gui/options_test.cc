@@ -64,6 +64,14 @@ TEST(OptionsTest, MistakesAreUsageErrorsThatNameTheOption) {
         words.to = "1s";
       },
       "--to");
+  refuse([](OptionWords& words) { words.at = "2.1s"; }, "--at");
+  refuse(
+      [](OptionWords& words) {
+        words.at = "1s..2s";
+        words.to = "3s";
+      },
+      "--at");
+  refuse([](OptionWords& words) { words.select = {"stage:nosuch"}; }, "--select");
   refuse([](OptionWords& words) { words.files.clear(); }, "--screenshot");
   for (const char* scale : {"nan", "inf", "0.5", "3.1", "-1", "1e0", "0x1", "1.0.0", "big", "."}) {
     refuse([&](OptionWords& words) { words.scale = scale; }, "--scale");
@@ -77,6 +85,20 @@ TEST(OptionsTest, AScaleIsTakenAsItIs) {
   ASSERT_TRUE(options);
   EXPECT_DOUBLE_EQ(options->scale, 1.25);
   EXPECT_DOUBLE_EQ(ReadOptions(Picture())->scale, 0);
+}
+
+TEST(OptionsTest, APlaceOpensTheTimelineUnlessAViewIsNamed) {
+  OptionWords words = Picture();
+  words.at = "2.1s..2.4s";
+  words.select = {"batch:12", "stage:decode"};
+  const auto options = ReadOptions(words);
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->view, ViewId::kTimeline);
+  EXPECT_DOUBLE_EQ(*options->place.at.from, 2.1);
+  EXPECT_EQ(options->place.batch, 12U);
+  EXPECT_EQ(options->place.stage, traces::StageId::kDecode);
+  words.view = "io";
+  EXPECT_EQ(ReadOptions(words)->view, ViewId::kIo);
 }
 
 TEST(OptionsTest, WithoutAViewWhatIsOpenedDecides) {

@@ -43,6 +43,7 @@ constexpr std::array kLines = {
     Line{"F   ← → ↑ ↓   Enter", Text::kKeyFunctions},
     Line{"Ctrl+O   Ctrl+Shift+O   Ctrl+R", Text::kKeyOpen},
     Line{"Ctrl+E   Ctrl+Shift+P   Ctrl+Shift+H", Text::kKeyExport},
+    Line{"Ctrl+Shift+C", Text::kCopyCommand},
     Line{"Ctrl + -   Ctrl 0", Text::kKeyScale},
     Line{"Ctrl+Q", Text::kKeyQuit},
 };

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A place in a trace as words of a command line: the times that the timeline shows, and what is
+// selected there ("--at 2.1s..2.4s --select batch:12"). Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/model/timeline/query.h"
+#include "gui/model/timeline/timeline.h"
+#include "gui/model/timeline/timeline_state.h"
+#include "traces/base/result.h"
+
+namespace penstock::gui {
+
+// Seconds since the trace began; nullopt stands for the trace's own begin or end.
+struct Times {
+  std::optional<double> from;
+  std::optional<double> to;
+  [[nodiscard]] bool given() const { return from || to; }
+  [[nodiscard]] TimeRange Within(std::int64_t length) const;
+};
+
+struct Place {
+  Times at;  // the visible times
+  // What is selected: an interval, and the longest span that has all of the other properties.
+  Times range;
+  std::optional<std::uint32_t> batch;
+  std::optional<std::uint16_t> generation;  // of the batch; none: any
+  std::optional<std::uint32_t> sample;
+  std::optional<traces::StageId> stage;
+
+  [[nodiscard]] bool NamesSpan() const { return batch || sample || stage; }
+  [[nodiscard]] bool given() const { return at.given() || range.given() || NamesSpan(); }
+};
+
+// Reads "1.2s", "350ms", "20us" or "1.5" as seconds. Errors: kUsage.
+[[nodiscard]] Result<double> ReadTime(const std::string& option, const std::string& text);
+// Reads "2.1s..2.4s", "2.1s.." or "..2.4s". Errors: kUsage.
+[[nodiscard]] Result<Times> ReadTimes(const std::string& option, const std::string& text);
+// Adds "batch:12" (of generation 3: "batch:12@3"), "sample:345", "stage:decode" or "2.1s..2.4s" to
+// `place`. Errors: kUsage.
+[[nodiscard]] Result<void> ReadSelected(const std::string& text, Place* place);
+
+// The words that ReadTimes() and ReadSelected() read: "2.1s..2.4s", "batch:12".
+[[nodiscard]] std::string TimesText(TimeRange range);
+[[nodiscard]] std::vector<std::string> SelectedWords(const Place& place);
+
+// The longest span that `place` names; one that begins within `near` comes first. nullopt: none.
+// Cost: O(spans).
+[[nodiscard]] std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place,
+                                                  TimeRange near);
+
+// What is selected in the timeline: its interval, and batch, sample and stage of the chosen span.
+[[nodiscard]] Place SelectedIn(const Timeline& timeline, const TimelineState& state);
+
+}  // namespace penstock::gui
