@@ -3,6 +3,7 @@
 // The larger panels of the overview, one file each.
 #pragma once
 
+#include "analyzer/whatif/probes.h"
 #include "gui/model/overview.h"
 #include "gui/model/staircase.h"
 #include "gui/views/workspace.h"
@@ -15,6 +16,9 @@ void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area);
 // after it, and the line to paste.
 void DrawPlan(const Ui& ui, Workspace& workspace, const Staircase& staircase, Area area);
 [[nodiscard]] float PlanHeight(const Ui& ui, const Staircase& staircase, float width);
+// Draws what experiments inside the run measured. The height is 0 if there were none.
+void DrawProbes(const Ui& ui, const analyzer::Probes& probes, Area area);
+[[nodiscard]] float ProbesHeight(const Ui& ui, const analyzer::Probes& probes, float width);
 // Draws how fast the training loop ran over time, and how much of its time it waited. Requires: the
 // analysis has a rate over time.
 void DrawLoopRate(const Ui& ui, Workspace& workspace, Area area);

@@ -142,6 +142,11 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
   DrawPlan(ui, workspace, plan, {{area.min.x, y}, {area.max.x, y + plan_height}});
   y += plan_height + gap;
 
+  if (const float height = ProbesHeight(ui, report.probes, area.width()); height > 0) {
+    DrawProbes(ui, report.probes, {{area.min.x, y}, {area.max.x, y + height}});
+    y += height + gap;
+  }
+
   const std::vector<Card> cards = CardsOf(report, ui.language);
   const float card_height = ui.Px(90);
   const auto count = static_cast<float>(cards.size());
@@ -176,7 +181,9 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const Staircase plan = StaircaseOf(analysis.report, ui.language);
   const float gap = ui.Px(10);
   const float with_rate = analysis.loop_rate.empty() ? 0 : ui.Px(kLoopRateHeight) + gap;
-  const float least = ui.Px(584) + PlanHeight(ui, plan, area.width() - ui.Px(24));
+  const float narrow = area.width() - ui.Px(24);
+  const float probes = ProbesHeight(ui, analysis.report.probes, narrow);
+  const float least = ui.Px(584) + PlanHeight(ui, plan, narrow) + (probes > 0 ? probes + gap : 0);
   if (area.height() >= least + with_rate) {
     return DrawPanels(ui, workspace, plan, with_rate > 0, area);
   }

@@ -4,6 +4,7 @@
 #include "gui/views/files/compare_parts.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/gpu_panels.h"
+#include "gui/views/panels/overview_parts.h"
 #include "gui/views/timeline/timeline_canvas.h"
 #include "tests/gui/walk/walk.h"
 
@@ -34,6 +35,25 @@ TEST_F(WalkPanels, ABoxOfCodeIsNoHigherThanItsMostLines) {
 TEST_F(WalkPanels, TheOverviewCopiesTheLineOfAStepOfThePlan) {
   for (float y = 100; y < 400 && workspace().copied.empty(); y += 8) Click(1205, y);
   EXPECT_TRUE(workspace().copied.starts_with("DataLoader(dataset, ")) << workspace().copied;
+}
+
+TEST_F(WalkPanels, TheOverviewHasRoomForWhatExperimentsMeasured) {
+  analyzer::Probes probes;
+  EXPECT_EQ(ProbesHeight(ui(), probes, 900), 0) << "none were asked for";
+  probes.any = true;
+  probes.check.gain = {1, 0.98, 1.02};
+  analyzer::ProbedFactor decode;
+  decode.name = "decode";
+  decode.speed = 2;
+  decode.windows = 8;
+  decode.gain = {1.58, 1.51, 1.66};
+  decode.predicted = {1.63, 1.55, 1.7};
+  probes.factors = {decode};
+  const float one = ProbesHeight(ui(), probes, 900);
+  EXPECT_GT(one, 2 * FontPixels(ui().body));
+  probes.factors.push_back(decode);
+  EXPECT_NEAR(ProbesHeight(ui(), probes, 900) - one, FontPixels(ui().body) + ui().Px(4), 0.01F);
+  EXPECT_GT(ProbesHeight(ui(), probes, 300), ProbesHeight(ui(), probes, 900)) << "is wrapped";
 }
 
 TEST_F(WalkPanels, WrappedTextIsCutAfterItsMostLines) {
