@@ -193,6 +193,24 @@ for epoch in range(2):
         self.assertTrue(facts["loader.0.dataset_root"].endswith("/data/set"))
         self.assertEqual(result.of("role")[0]["role"], 1)
 
+    def test_a_profiler_sees_no_call_of_ours(self):
+        script = """
+class Counted(Map):
+    calls = 0
+    def __len__(self):
+        Counted.calls += 1
+        return self.size
+%s
+for index, _ in DataLoader(Counted(5), batch_size=2):
+    pass
+show(Counted.calls)
+"""
+        watched = run(script % "sys.setprofile(lambda *event: None)")
+        free = run(script % "")
+        self.assertNotIn("loader.0.dataset_len", watched.facts())
+        self.assertEqual(free.facts()["loader.0.dataset_len"], "5")
+        self.assertEqual(json.loads(watched.out)[0] + 1, json.loads(free.out)[0])
+
     def test_kinds_of_fetching(self):
         result = run(
             """
