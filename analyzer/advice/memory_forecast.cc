@@ -91,6 +91,10 @@ Statement HorizonOf(const WorkerGrowth& growth) {
   return Say<words::kHorizon>(Give<"of_epoch">(growth.of_epoch()), Give<"batches">(growth.horizon));
 }
 
+Statement LimitOf(const MemoryModel& memory) {
+  return Say<words::kLimitOf>(Give<"group">(memory.limit_of != "machine"));
+}
+
 Statement RunsOut(const Interval& out) {
   return Say<words::kRunsOut>(
       Give<"time">(out.estimate > 0 ? std::optional(out.estimate) : std::nullopt),
@@ -114,7 +118,7 @@ std::optional<Statement> Forecast(const RuleInput& input) {
       Give<"private_bytes">(grown(&Interval::estimate)), Give<"low_bytes">(grown(&Interval::low)),
       Give<"high_bytes">(grown(&Interval::high)),
       Give<"horizon">(each ? std::optional(HorizonOf(memory.growth)) : std::nullopt),
-      Give<"limit_of">(out ? std::optional(memory.limit_of) : std::nullopt),
+      Give<"limit_of">(out ? std::optional(LimitOf(memory)) : std::nullopt),
       Give<"room_bytes">(if_out(memory.room)), Give<"limit_bytes">(if_out(memory.limit)),
       Give<"ranks">(memory.ranks > 1 ? std::optional(memory.ranks) : std::nullopt),
       Give<"when">(out ? std::optional(RunsOut(*out)) : std::nullopt));

@@ -30,6 +30,8 @@ void DescribeGrowth(const RuleInput& input, const Growth& growth, Finding& findi
 // Which batches the forecast of a worker's memory is for.
 [[nodiscard]] Statement HorizonOf(const WorkerGrowth& growth);
 [[nodiscard]] Statement RunsOut(const Interval& out);
+// What has MemoryModel::limit bytes: the machine or the control group.
+[[nodiscard]] Statement LimitOf(const MemoryModel& memory);
 // How much memory each worker will have, and when memory runs out; nullopt: neither is known.
 [[nodiscard]] std::optional<Statement> Forecast(const RuleInput& input);
 

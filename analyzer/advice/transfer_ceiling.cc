@@ -40,9 +40,9 @@ void TransferCeiling(const RuleInput& input, Advice& out) {
   finding.severity = Severity::kWarning;
   const double each = (handed + pinned) / count;
   const double ceiling = static_cast<double>(run.samples_per_batch) / each;
-  finding.seen = Say<words::kTransferCeiling>(
-      Give<"thread">(thread), Give<"each_s">(each), Give<"ceiling_per_s">(ceiling),
-      Give<"samples">(run.samples_known), Give<"receive_s">(handed / count));
+  finding.seen = Say<words::kTransferCeiling>(Give<"thread">(thread), Give<"each_s">(each),
+                                              Give<"ceiling_per_s">(ceiling),
+                                              Give<"samples">(run.samples_known));
   finding.evidence = {{"share", share},
                       {"threshold", limit},
                       {"receive_s", handed / count},

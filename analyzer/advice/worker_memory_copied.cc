@@ -60,7 +60,7 @@ void WorkerMemoryCopied(const RuleInput& input, Advice& out) {
     }
   }
   finding.action =
-      Say<words::kCopyLess>(Give<"fit">(fit), GiveIf<"limit_of">(fit.has_value(), memory.limit_of),
+      Say<words::kCopyLess>(Give<"fit">(fit), GiveIf<"limit_of">(fit.has_value(), LimitOf(memory)),
                             Give<"whole_bytes">(copied.parent + copied.fresh),
                             Give<"exceeds">(fit && *fit < static_cast<double>(workers)));
   const auto& processes = input.trace.processes();

@@ -38,10 +38,9 @@ void WorkerMemoryGrowth(const RuleInput& input, Advice& out) {
   finding.id = "worker-memory-growth";
   DescribeGrowth(input, growth, finding);
   const int workers = std::max(1, memory.worker_count);
-  const double a_second = growth.per_second.estimate * workers;
   finding.seen = Say<words::kWorkerMemoryGrowth>(
       Give<"workers">(workers), Give<"bytes_per_minute">(60 * growth.per_second.estimate * workers),
-      Give<"bytes_per_s">(a_second), Give<"copied">(memory.attributed));
+      Give<"copied">(memory.attributed));
   finding.evidence.emplace_back(
       "kind", English(Say<words::kGrowthKind>(Give<"copied">(memory.attributed))));
   finding.evidence.emplace_back("new_bytes_per_s",

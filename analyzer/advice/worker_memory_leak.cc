@@ -26,10 +26,9 @@ void WorkerMemoryLeak(const RuleInput& input, Advice& out) {
   finding.id = "worker-memory-leak";
   DescribeGrowth(input, growth, finding);
   const int workers = std::max(1, memory.worker_count);
-  const double a_second = growth.per_second.estimate * workers;
   finding.seen = Say<words::kWorkerMemoryLeak>(
-      Give<"workers">(workers), Give<"bytes_per_minute">(60 * growth.per_second.estimate * workers),
-      Give<"bytes_per_s">(a_second));
+      Give<"workers">(workers),
+      Give<"bytes_per_minute">(60 * growth.per_second.estimate * workers));
   finding.evidence.emplace_back("kind", std::string("new memory"));
   finding.evidence.emplace_back("copied_bytes_per_s",
                                 memory.growth.copied.per_second.estimate * workers);

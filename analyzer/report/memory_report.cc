@@ -53,7 +53,7 @@ Statement SettingOf(const MemoryForecast& forecast, const MemoryModel& memory) {
                                                           : std::nullopt),
       Give<"shared_bytes">(shares ? std::optional(forecast.shared) : std::nullopt),
       Give<"size_bytes">(sized ? std::optional(memory.shared.size) : std::nullopt),
-      Give<"limit_of">(ends ? std::optional(memory.limit_of) : std::nullopt),
+      Give<"limit_of">(ends ? std::optional(LimitOf(memory)) : std::nullopt),
       Give<"when">(ends ? std::optional(RunsOut(*forecast.out_of_memory)) : std::nullopt));
 }
 

@@ -11,8 +11,8 @@ inline constexpr Message kCrowded{
     "assumed.crowded",
     "other programs competed for the cores during the recording; the prediction assumes that they "
     "go on to keep {threads:.1} threads busy (--alone predicts without them)",
-    "录制时有其他程序争用核心，假定它们继续占用 {threads:.1} 个线程；命令行选项 --alone "
-    "可去除其影响"};
+    "录制期间有其他程序争用核心；预测假设它们继续占用 {threads:.1} 个线程（命令行选项 --alone "
+    "可去除其影响）"};
 inline constexpr Message kReplayError{
     "assumed.replay-error",
     "the simulation reproduces the recorded run with an error of {error:%+0}",
@@ -22,53 +22,56 @@ inline constexpr Message kNoHandover{
     "this recording had no worker processes: the prediction assumes 0.8 ms a batch in the worker "
     "and in the training process, new memory for each batch in the worker, and no memory for the "
     "workers themselves",
-    "此次录制中进程间没有交接：假定双方每批 0.8 毫秒，工作进程为每批申请新内存，且自身不占内存"};
+    "此次录制没有工作进程：预测假设每个批次在工作进程和训练进程中各需 0.8 "
+    "毫秒，工作进程为每个批次申请新内存，且工作进程自身不占内存"};
 inline constexpr Message kOtherBatchAndStep{
     "assumed.batch-and-step",
     "the prediction assumes that everything but the step costs as much per sample as now",
-    "除训练步外，假定每个样本的耗时与现在相同"};
+    "预测假设除训练步外，每个样本的耗时与现在相同"};
 inline constexpr Message kOtherBatch{
     "assumed.batch",
     "the prediction assumes that everything, the step too, costs as much per sample as now; "
     "--step-ms sets another step",
-    "假定每个样本的全部耗时与现在相同，包括训练步；已知训练步耗时可在左侧设定"};
+    "预测假设每个样本的全部耗时（包括训练步）与现在相同；--step-ms 可设定其他训练步耗时"};
 inline constexpr Message kPinning{"assumed.pinning",
                                   "the prediction assumes that pinning copies at 5 GB/s and that "
                                   "the copy to the device takes as long as now",
-                                  "假定锁页拷贝的速度为 5 GB/s，到 GPU 的拷贝保持不变"};
+                                  "预测假设锁页拷贝的速度为 5 GB/s，且到 GPU 的拷贝耗时与现在相同"};
 inline constexpr Message kNotPinning{
     "assumed.not-pinning",
     "the prediction assumes that the copy to the device takes as long as now",
-    "假定到 GPU 的拷贝保持不变"};
+    "预测假设到 GPU 的拷贝耗时与现在相同"};
 inline constexpr Message kStepWaits{
     "assumed.step-waits",
     "the recorded step was too short to measure how much it computes: a longer step is assumed to "
     "wait, as for a GPU (--step-cores sets how many cores it keeps busy)",
-    "录制的训练步太短，无法判断其计算量：更长的训练步视为在等待（例如等 GPU）"};
+    "录制的训练步太短，无法判断其计算量：预测假设更长的训练步是在等待（例如等 GPU）；--step-cores "
+    "可设定它占用多少核心"};
 inline constexpr Message kTogether{
     "assumed.together",
     "the loop takes batches of {loaders:count} loaders in turn: the prediction gives each the same "
     "number of workers and the same prefetch; rates count the samples of the first loader",
-    "循环轮流从 {loaders:count} 个加载器取批次：假定每个加载器使用相同的 workers 和 "
-    "prefetch；速率只计第一个加载器的样本"};
-inline constexpr Message kReadsTakeTurns{
-    "assumed.reads-take-turns",
-    "reads of different workers never overlapped: the prediction assumes that they wait for a "
-    "lock, which each holds for {each:ms.1} ms a sample",
-    "不同工作进程的读取从未重叠：假定它们在等待同一把锁，每个样本占用 {each:ms.1} 毫秒"};
+    "循环轮流从 {loaders:count} "
+    "个加载器取批次：预测让每个加载器使用相同的工作进程数和预取深度；速率只计第一个加载器的样本"};
+inline constexpr Message kReadsTakeTurns{"assumed.reads-take-turns",
+                                         "reads of different workers hardly ever overlapped: the "
+                                         "prediction assumes that they wait for a "
+                                         "lock, which each holds for {each:ms.1} ms a sample",
+                                         "不同工作进程的读取几乎从不重叠：预测假设它们在等待同一把"
+                                         "锁，每个样本占用该锁 {each:ms.1} 毫秒"};
 inline constexpr Message kReadsShare{
     "assumed.reads-share",
     "reads slowed each other down: the prediction assumes that they share {rate:bytes}/s",
-    "读取互相拖慢：假定它们共享 {rate:bytes}/s"};
+    "读取互相拖慢：预测假设它们共享 {rate:bytes}/s"};
 inline constexpr Message kReadsApart{
     "assumed.reads-apart",
     "the prediction assumes that reads do not slow each other down: together they reached at most "
     "{rate:bytes}/s, and the limit of the storage is not known (--disk sets it)",
-    "假定读取互不拖慢：合计最多 {rate:bytes}/s，存储的上限未知"};
+    "预测假设读取互不拖慢：它们合计最多达到 {rate:bytes}/s，存储的上限未知（--disk 可设定）"};
 inline constexpr Message kNoCpuTimes{
     "assumed.no-cpu-times",
     "no CPU times were recorded: the prediction does not see that cores are shared",
-    "未录制 CPU 时间：看不到核心是否被共享"};
+    "没有录制 CPU 时间：预测不考虑核心被共享"};
 inline constexpr Message kFixedBatch{
     "assumed.fixed-batch",
     "measured with --fixed-batch: {rate:4g} a second if data cost nothing, {gain:times} times the "
@@ -85,12 +88,13 @@ inline constexpr Message kConversionMoves{
     "the conversion to floating point, {share:%0} of augmentation, moves to the device "
     "({source:words}); values stay the same if no transform on floating point comes before the "
     "batch",
-    "转换为浮点数（占增强的 {share:%0}）移到 "
-    "GPU（{source:words}）；若批次之前没有浮点变换，数值不变"};
-inline constexpr Message kConversionStays{"assumed.conversion-stays",
-                                          "the conversion to floating point was not seen as a "
-                                          "separate transform, so the workers keep its cost",
-                                          "没有看到单独的浮点转换，其耗时仍计入工作进程"};
+    "转换为浮点数（占增强的 "
+    "{share:%0}）移到设备上（{source:words}）；若批次之前没有浮点变换，数值不变"};
+inline constexpr Message kConversionStays{
+    "assumed.conversion-stays",
+    "the conversion to floating point was not seen as a "
+    "separate transform, so the workers keep its cost",
+    "没有看到作为单独变换的浮点转换，因此其耗时仍计入工作进程"};
 inline constexpr Message kDatasetInMemory{
     "assumed.dataset-in-memory",
     "the dataset takes {dataset:bytes} of memory; half of the memory is {room:bytes}",
@@ -98,19 +102,20 @@ inline constexpr Message kDatasetInMemory{
 inline constexpr Message kDatasetUnknown{
     "assumed.dataset-unknown",
     "the size of the dataset is not known, so whether it fits into memory was not checked",
-    "数据集大小未知：没有检查内存能否容纳"};
+    "数据集的大小未知，因此没有检查内存能否容纳它"};
 inline constexpr Message kOpeningGoes{
     "assumed.opening-goes",
     "{share:%0} of the reading time ({fixed:ms.2} ms of {mean:ms.2} ms a read) does not depend on "
     "the bytes and is saved",
-    "读取的 {share:%0}（每次 {mean:ms.2} 毫秒中的 {fixed:ms.2} 毫秒）与字节数无关，将被省去"};
+    "读取时间的 {share:%0}（每次读取 {mean:ms.2} 毫秒中的 {fixed:ms.2} "
+    "毫秒）与字节数无关，将被省去"};
 inline constexpr Message kSmallerPictures{
     "assumed.smaller-pictures",
     "the mean picture has {megapixels:.2} megapixels, about {side:count} pixels on its long side; "
     "{kept:%0} of its pixels stay[reads?|; what reading would save is not known and left out, "
     "since that needs files of different sizes]; the pixel values change",
-    "平均图像为 {megapixels:.2} 百万像素，长边约 {side:count}，保留 {kept:%0} "
-    "的像素[reads?|；读取能节省多少未知，未计入：需要不同大小的文件才能判断]；像素会改变"};
+    "平均图像为 {megapixels:.2} 百万像素，长边约 {side:count} 像素；保留 {kept:%0} "
+    "的像素[reads?|；读取能节省多少未知，未计入，因为这需要不同大小的文件]；像素值会改变"};
 inline constexpr Message kOtherDecoder{
     "assumed.decoder",
     "{wanted:text} decodes {ratio:.2} times as fast as {recorded:text} ({low:.2} to {high:.2} on "
@@ -135,7 +140,7 @@ inline constexpr Message kLongerStep{
     "the step takes {more:ms.3} ms a sample longer on {device:text}, {overlap:%0} of which "
     "overlaps with other work; the handover carries [files?files|decoded pictures]",
     "在 {device:text} 上，训练步每个样本增加 {more:ms.3} 毫秒，其中 {overlap:%0} "
-    "被重叠；交接的是[files?文件|解码后的图像]"};
+    "与其他工作重叠；交接的是[files?文件|解码后的图像]"};
 inline constexpr Message kDecodeSource{
     "assumed.decode-source",
     "decoding on the device: {source:words}; some pixels differ by a few levels",

@@ -14,53 +14,62 @@ inline constexpr Message kRepeatsSamples{
     "get_worker_info()[known?: this one does not call it, so each worker would give every sample "
     "again|; whether this one does is not known: if not, each worker would give every sample "
     "again]",
-    "可迭代数据集须用 get_worker_info() "
-    "为每个工作进程划分数据[known?：它现在没有这样做，每个工作进程都会重复给出全部样本|"
-    "（此数据集是否如此未知），否则每个工作进程都会重复给出全部样本]"};
+    "增加工作进程需要可迭代数据集用 get_worker_info() "
+    "为每个工作进程分配各自的部分[known?：此数据集没有调用它，因此每个工作进程都会重复给出全部样本|"
+    "；此数据集是否如此未知：若不是，每个工作进程都会重复给出全部样本]"};
 
 inline constexpr Message kNoWorkerProcesses{
     "no-worker-processes.seen",
     "batches are made in the training process, which waits {wait_fraction:%0} of the time",
-    "批次由训练进程自行制作，{wait_fraction:percent} 的时间在等待。"};
+    "批次在训练进程中制作，训练进程有 {wait_fraction:%0} 的时间在等待。"};
 inline constexpr Message kStartWorkers{
     "no-worker-processes.do",
     "Set num_workers={workers:count} and prefetch_factor={prefetch:count}[; {repeats:words}].",
-    "设置 num_workers，让加载与训练并行[；{repeats:words}]。"};
+    "设置 num_workers={workers:count} 和 prefetch_factor={prefetch:count}[；{repeats:words}]。"};
 
 inline constexpr Message kTooFewWorkers{
     "too-few-workers.seen",
     "[threads?{workers:count thread}|{workers:count worker}] [one?is|are] busy {worker_busy:%0} of "
     "the time and cores are free",
-    "工作进程 {worker_busy:percent} 的时间忙碌，而核心仍有空闲。"};
+    "[threads?{workers:count} 个线程|{workers:count} 个工作进程]有 {worker_busy:%0} "
+    "的时间忙碌，而核心仍有空闲。",
+    "one"};
 inline constexpr Message kMoreWorkers{
     "too-few-workers.do",
     "Raise [threads?--workers|num_workers] from {workers:count} to "
     "{suggested:count}[; {repeats:words}].",
-    "增加 num_workers[；{repeats:words}]。"};
+    "把 [threads?--workers|num_workers] 从 {workers:count} 增加到 "
+    "{suggested:count}[；{repeats:words}]。"};
 
 inline constexpr Message kTooManyWorkers{
     "too-many-workers.seen",
     "{num_workers:count} [threads?threads|workers] do what {enough_workers:count} could do",
-    "{num_workers:3g} 个工作进程所做的，{enough_workers:3g} 个即可完成。"};
+    "{num_workers:count} 个[threads?线程|工作进程]所做的工作，{enough_workers:count} 个即可完成。"};
 inline constexpr Message kFewerWorkers{
     "too-many-workers.do",
     "[threads?Lower --workers from {num_workers:count} to {enough_workers:count} (--prefetch "
     "{prefetch:count}).|[none?Set num_workers=0: nothing waits for the workers' share.|Set "
     "num_workers={enough_workers:count} and prefetch_factor={prefetch:count}: the same rate with "
     "less memory.]]",
-    "减少 num_workers，节省内存和 CPU。"};
+    "[threads?把 --workers 从 {num_workers:count} 减少到 {enough_workers:count}（--prefetch "
+    "{prefetch:count}）。|[none?设置 num_workers=0：没有任何环节在等待工作进程所做的部分。|设置 "
+    "num_workers={enough_workers:count} 和 "
+    "prefetch_factor={prefetch:count}：速率相同，内存更少。]]"};
 
 inline constexpr Message kIdleWorkers{
     "idle-workers.seen",
     "only {workers_with_batches:count} of {workers:count} workers ever made a batch: the iterable "
     "dataset has too few shards",
-    "{workers:3g} 个工作进程中只有 {workers_with_batches:3g} 个制作过批次：数据分片太少。"};
+    "{workers:count} 个工作进程中只有 {workers_with_batches:count} "
+    "个制作过批次：可迭代数据集的分片太少。"};
 inline constexpr Message kMoreShards{
     "idle-workers.do",
     "Split the dataset into at least {workers:count} shards (a multiple of the workers) and give "
     "each worker its own by get_worker_info(), after which samples come in another order; or set "
     "num_workers={workers_with_batches:count} and save the memory of the others.",
-    "增加数据集分片数（样本顺序随之改变），或减少 num_workers。"};
+    "把数据集分成至少 {workers:count} 个分片（工作进程数的整数倍），并用 get_worker_info() "
+    "让每个工作进程读取各自的分片，此后样本的顺序会改变；或设置 "
+    "num_workers={workers_with_batches:count}，省下其余工作进程的内存。"};
 
 inline constexpr Message kCpuSaturated{
     "cpu-saturated.seen",
@@ -72,7 +81,7 @@ inline constexpr Message kCpuSaturated{
     "[crowded?此次运行只得到 {usable_cores:3g} 个核心中的 {used:2g} 个：[squeeze?解码耗时为其 CPU "
     "时间的 {squeeze:.1} 倍，说明其他程序使其等待|工作进程制作批次时有 {core_wait:%0} "
     "的时间在等待核心，说明其他程序或某个库的线程使其等待]|循环等待时，{usable_cores:3g} "
-    "个可用核心已使用 {cpu_saturation:percent}]。"};
+    "个可用核心已使用 {cpu_saturation:%0}]。"};
 inline constexpr Message kCheaperSamples{
     "cpu-saturated.do",
     "[crowded?Record again when the machine is quiet: other programs shared it during this run. "
@@ -80,55 +89,63 @@ inline constexpr Message kCheaperSamples{
     "suggested.|More workers will not help.] Make a sample cheaper (caching what repeats; a faster "
     "decoder or decoding at reduced size, which change pixels), move stages to the GPU, or use "
     "more cores.]",
-    "减轻每个样本的 CPU 工作量，或使用更多核心。"};
+    "[crowded?"
+    "请在机器空闲时重新录制：此次运行期间有其他程序共用机器。更多的工作进程只会与它们轮流使用核心。"
+    "|[raised?再增加工作进程，收益不会超过已建议的设置。|增加工作进程没有帮助。]"
+    "降低每个样本的成本（缓存重复的内容；改用更快的解码器或以缩小的尺寸解码，这会改变像素），把部分"
+    "阶段移到 GPU，或使用更多核心。]"};
 
 inline constexpr Message kCpuOversubscribed{
     "cpu-oversubscribed.seen",
     "{workers:count worker} with {worker_threads:count} threads on {usable_cores:3g} cores: "
     "{cpu_per_fetch_wall:.1} times the CPU time of one thread each",
-    "{usable_cores:3g} 个核心上有 {worker_threads:3g} 个线程，CPU 用量为每进程单线程时的 "
-    "{cpu_per_fetch_wall:.1} 倍。"};
+    "{usable_cores:3g} 个核心上有 {workers:count} 个工作进程、{worker_threads:count} 个线程：CPU "
+    "时间为每个进程只用一个线程时的 {cpu_per_fetch_wall:.1} 倍。"};
 inline constexpr Message kPoolsFillCores{
     "cpu-oversubscribed.pools",
     "{workers:count worker} with {worker_threads:count} threads on {usable_cores:3g} cores, which "
     "are "
     "full: thread pools in the workers use {pools:.1} times the CPU time of the threads that fetch",
-    "{usable_cores:3g} 个核心已占满，其上有 {worker_threads:3g} 个线程：工作进程内线程池的 CPU "
-    "用量为取数据线程的 {pools:.1} 倍。"};
+    "{usable_cores:3g} 个核心已占满，其上有 {workers:count} 个工作进程、{worker_threads:count} "
+    "个线程：工作进程内线程池的 CPU 时间为取数据线程的 {pools:.1} 倍。"};
 inline constexpr Message kOneThreadEach{
     "cpu-oversubscribed.do",
     "Let each worker compute with one thread: OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 "
     "OPENBLAS_NUM_THREADS=1 in the environment, and cv2.setNumThreads(0) in worker_init_fn.",
-    "限制工作进程内的线程数（如 OMP_NUM_THREADS=1）。"};
+    "让每个工作进程只用一个线程计算：在环境变量中设置 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 "
+    "OPENBLAS_NUM_THREADS=1，并在 worker_init_fn 中调用 cv2.setNumThreads(0)。"};
 
 inline constexpr Message kCpuQuotaOrAffinity{
     "cpu-quota-or-affinity.seen",
     "{usable_cores:3g} of the machine's {cores:count} cores for {num_workers:count worker} "
     "([quota?cgroup quota|affinity mask])",
-    "{num_workers:3g} 个工作进程只能使用 {cores:3g} 个核心中的 {usable_cores:3g} 个。"};
+    "{num_workers:count} 个工作进程只能使用机器 {cores:count} 个核心中的 {usable_cores:3g} "
+    "个（[quota?cgroup 配额|亲和性掩码]）。"};
 inline constexpr Message kWidenLimit{
     "cpu-quota-or-affinity.do",
     "[quota?Raise the CPU limit of the container, or set num_workers to match it.|Widen the mask "
     "(taskset, srun -c, OMP/KMP affinity settings), or set num_workers to match it.]",
-    "放宽容器的 CPU 配额或进程亲和性。"};
+    "[quota?提高容器的 CPU 上限，或把 num_workers 设为与之相符。|放宽亲和性掩码（taskset、srun "
+    "-c、OMP/KMP 亲和性设置），或把 num_workers 设为与之相符。]"};
 
 inline constexpr Message kPrefetchTooShallow{
     "prefetch-too-shallow.seen",
     "the queue runs dry after slow batches, though workers are busy only {worker_busy:%0} of the "
     "time",
-    "慢批次之后队列耗尽，而工作进程只有 {worker_busy:percent} 的时间忙碌。"};
+    "慢批次之后队列耗尽，而工作进程只有 {worker_busy:%0} 的时间忙碌。"};
 inline constexpr Message kDeeper{
     "prefetch-too-shallow.do",
     "[threads?Raise --prefetch to {depth:count}.|Set prefetch_factor={depth:count}.] Batches in "
     "flight then take {ram_bytes:bytes} of memory.",
-    "增大 prefetch_factor。"};
+    "[threads?把 --prefetch 提高到 {depth:count}。|设置 "
+    "prefetch_factor={depth:count}。]在途批次将占用 {ram_bytes:bytes} 内存。"};
 
 inline constexpr Message kStragglers{
     "stragglers.seen",
     "during {head_of_line:%0} of the wait, later batches were already finished[: worker "
     "{slow_worker:count} takes {times:.1} times as long as the others]",
-    "等待时间的 {head_of_line:percent} 中，后面的批次早已完成[，工作进程 {slow_worker:3g} "
-    "明显较慢]。"};
+    "等待时间的 {head_of_line:%0} 中，后面的批次早已完成[：工作进程 {slow_worker:count} "
+    "的耗时为其他工作进程的 {times:.1} 倍]。"};
 inline constexpr Message kEvenCosts{
     "stragglers.do",
     "[slow?Find out what slows that process (its core, its affinity, its memory), or |Bring "
@@ -136,12 +153,15 @@ inline constexpr Message kEvenCosts{
     "which makes batches less random), or ][threads?raise --prefetch. The prediction assumes "
     "batches of equal cost.|pass in_order=False (PyTorch 2.6 and later): batches then come in "
     "another order in every run, which the prediction assumes.]",
-    "找出并处理耗时异常的样本。"};
+    "[slow?找出是什么拖慢了该进程（其核心、亲和性或内存），或|"
+    "让各样本的成本接近（预先缩小最大的样本，这会改变其像素；按大小排序，这会降低批次的随机性），或"
+    "][threads?提高 --prefetch。预测假设各批次的成本相同。|传入 in_order=False（PyTorch 2.6 "
+    "及以上）：批次的顺序此后每次运行都不同，预测以此为前提。]"};
 
 inline constexpr Message kWorkersRestart{
     "workers-restart-each-epoch.seen",
     "{epochs:count} epochs spend {startup_share:%0} of the run waiting for new workers",
-    "{epochs:3g} 个 epoch 共有 {startup_share:percent} 的时间在等待新的工作进程。"};
+    "{epochs:count} 个 epoch 共有 {startup_share:%0} 的运行时间在等待新的工作进程。"};
 inline constexpr Message kPersist{"workers-restart-each-epoch.do",
                                   "Set persistent_workers=True; workers then keep their copies of "
                                   "the dataset, so that changes which the program makes to it "
@@ -152,34 +172,41 @@ inline constexpr Message kPersist{"workers-restart-each-epoch.do",
 inline constexpr Message kSlowFirstBatch{
     "slow-first-batch.seen",
     "the first batch came after {first_batch_s:.1} s; an ordinary batch takes {ordinary_s:ms.0} ms",
-    "首个批次在 {first_batch_s:duration} 后才到。"};
+    "首个批次在 {first_batch_s:.1} 秒后才到；普通批次耗时 {ordinary_s:ms.0} 毫秒。"};
 inline constexpr Message kStartSooner{
     "slow-first-batch.do",
     "[start?Workers start slowly: keep the dataset object small (it is copied to each worker), "
     "import late, prefer start method fork or a preloaded forkserver.|The first sample of each "
     "worker is slow: open files and build indexes once, in advance, not on first use.]",
-    "减少启动时的工作，或保留工作进程。"};
+    "[start?"
+    "工作进程启动缓慢：保持数据集对象小巧（它会复制到每个工作进程），推迟导入，优先使用启动方式 "
+    "fork 或预加载的 "
+    "forkserver。|每个工作进程的首个样本很慢：预先打开文件并建立索引一次，不要等到首次使用。]"};
 
 inline constexpr Message kSlowWorkerStart{
     "slow-worker-start.seen",
     "{workers:count} workers started by {method:text} are all at work only after "
     "{last_worker_s:.1} s",
-    "{workers:3g} 个工作进程在 {last_worker_s:duration} 后才全部开始工作。"};
+    "以 {method:text} 方式启动的 {workers:count} 个工作进程，在 {last_worker_s:.1} "
+    "秒后才全部开始工作。"};
 inline constexpr Message kSmallerDataset{
     "slow-worker-start.do",
     "Keep the dataset object small, for it is pickled for each worker: file lists as numpy or "
     "Arrow arrays, files opened on first use; import late. Where nothing forbids it, "
     "multiprocessing_context='fork' copies nothing; with forkserver, "
     "set_forkserver_preload(\\['torch', ...\\]) imports once.",
-    "减小数据集对象，或使用 fork 启动方式。"};
+    "保持数据集对象小巧，因为它要为每个工作进程序列化（pickle）：文件列表用 numpy 或 Arrow "
+    "数组，文件在首次使用时打开；推迟导入。若没有限制，multiprocessing_context='fork' "
+    "不复制任何内容；使用 forkserver 时，set_forkserver_preload(\\['torch', ...\\]) 只导入一次。"};
 
 inline constexpr Message kRankImbalance{
     "rank-imbalance.seen",
     "[waits?rank {rank:count} waits for data {wait_fraction:%0} of the time, the median rank "
     "{median_wait_fraction:%0}|[fixed?the ranks wait for the data of rank {rank:count}|the ranks "
     "wait for each other's data in turn]][; that costs all of them {cost_share:%0} of the loop]",
-    "rank {rank:3g} 有 {wait_fraction:percent} 的时间在等待数据，中位 rank 为 "
-    "{median_wait_fraction:percent}。"};
+    "[waits?rank {rank:count} 有 {wait_fraction:%0} 的时间在等待数据，中位 rank 为 "
+    "{median_wait_fraction:%0}|[fixed?各 rank 都在等待 rank {rank:count} 的数据|各 rank "
+    "轮流等待彼此的数据]][；这使所有 rank 损失循环的 {cost_share:%0}]。"};
 inline constexpr Message kEqualRanks{
     "rank-imbalance.do",
     "[fixed?Every rank waits for the slowest. Give all the same work (equal shards, lengths in "
@@ -188,14 +215,22 @@ inline constexpr Message kEqualRanks{
     "and other load.]|In every iteration another rank is last: the cost of a batch varies. Raise "
     "prefetch_factor on all ranks, and give them the same work (lengths in buckets that the ranks "
     "share, which makes batches less random).]",
-    "为最慢的 rank 提供更多资源。"};
+    "[fixed?每个 rank 都在等待最慢的一个。让所有 rank 的工作量相同（大小相同的分片；各 rank "
+    "共用的长度分桶，这会降低批次的随机性），并给此 rank 独占的核心；使用 accelerate 时设置 "
+    "dispatch_batches=False。[它运行在 {host:text} "
+    "上：请比较该主机的存储和其他负载。]|每次迭代最后完成的 rank 都不同：批次的成本不一。在所有 "
+    "rank 上提高 prefetch_factor，并让它们的工作量相同（各 rank "
+    "共用的长度分桶，这会降低批次的随机性）。]"};
 
 inline constexpr Message kRanksExceedHost{
     "ranks-exceed-host.seen",
     "{ranks:count} ranks with {workers_per_rank:3g} workers each[ on {host:text}][: "
     "{workers:count} workers for {usable_cores:3g} cores][memory?[usable_cores?,|:] "
     "{ram_bytes:bytes} of memory, where half of the host's memory is {ram_limit_bytes:bytes}]",
-    "{ranks:3g} 个 rank 共有 {workers:3g} 个工作进程[，而主机可用核心为 {usable_cores:3g} 个]。"};
+    "[{host:text} 上]{ranks:count} 个 rank 各有 {workers_per_rank:3g} "
+    "个工作进程[：{usable_cores:3g} 个核心上有 {workers:count} "
+    "个工作进程][memory?[usable_cores?，|：]内存 {ram_bytes:bytes}，而主机内存的一半为 "
+    "{ram_limit_bytes:bytes}]。"};
 inline constexpr Message kCountForHost{
     "ranks-exceed-host.do",
     "Count for the host, not for the rank: set num_workers={fit:count} on each of its "
@@ -203,6 +238,8 @@ inline constexpr Message kCountForHost{
     "for decoding, or more cores|[cores?; more would only wait for a core and use memory|; more "
     "would take "
     "over half of its memory]].",
-    "按主机而不是按 rank 计算：减少每个 rank 的 num_workers。"};
+    "按主机而不是按 rank 计算：在其 {ranks:count} 个 rank 上各设置 "
+    "num_workers={fit:count}[shows?；若循环仍要等待，则需要成本更低的样本、在 GPU "
+    "上解码或更多核心|[cores?；再多只会等待核心并占用内存|；再多会占用超过一半的内存]]。"};
 
 }  // namespace penstock::analyzer::words

@@ -28,29 +28,29 @@ inline constexpr Message kFlameCaption{
     "page.flame-caption",
     "Calls from top to bottom; the width is the share of the time. A library's functions have the "
     "lighter colour.",
-    "调用自上而下，宽度为所占时间。库函数颜色较浅。"};
+    "调用自上而下排列，宽度为所占时间的比例。库函数的颜色较浅。"};
 
 inline constexpr Message kHotPythonLoop{
     "hot-python-loop.seen",
     "{function:text} ({place:text}) runs[ line {line:count}] {count:count} times for each "
     "[batch?batch|sample] in the Python interpreter: {loop_share:%0} of the workers' time",
     "{function:text}（{place:text}）在 Python 解释器中为每个[batch?批次|样本]执行[第 {line:count} "
-    "行] {count:count} 次，占工作进程 {loop_share:percent} 的时间。"};
+    "行] {count:count} 次，占工作进程 {loop_share:%0} 的时间。"};
 inline constexpr Message kVectorise{
     "hot-python-loop.do",
     "Replace the loop by array operations (NumPy, torch), compile it (Numba), or do it once and "
     "store the result if it does not depend on chance. The prediction assumes a tenth of the time.",
-    "用数组运算（NumPy、torch）代替循环，或编译它（Numba）；若结果与随机无关，可只算一次并保存。"
-    "预测假设耗时降为十分之一。"};
+    "用数组运算（NumPy、torch）代替循环，或编译它（Numba）；若结果与随机无关，可只计算一次并保存结"
+    "果。预测假设耗时降为十分之一。"};
 
 inline constexpr Message kSlowCall{
     "slow-call.seen",
     "{call:text}, called from {function:text} ({place:text}[, line {line:count}]), takes "
     "{call_share:%0} of the workers' time",
     "{function:text}（{place:text}[，第 {line:count} 行]）调用的 {call:text} 占工作进程 "
-    "{call_share:percent} 的时间。"};
+    "{call_share:%0} 的时间。"};
 inline constexpr Message kDoInstead{
     "slow-call.do", "{advice:words} The prediction assumes that {gone:%0} of its time goes.",
-    "{advice:words}预测假设其耗时减少 {gone:percent}。"};
+    "{advice:words}预测假设其耗时减少 {gone:%0}。"};
 
 }  // namespace penstock::analyzer::words

@@ -31,10 +31,10 @@ inline constexpr Message kSeenShare{
 inline constexpr Message kSeenMapped{
     "seen.mapped",
     "almost nothing was read by system calls ({total:bytes}): the files were mapped into memory",
-    "几乎没有经调用读取（{total:bytes}），文件是内存映射的"};
+    "几乎没有通过系统调用读取（{total:bytes}）：文件被映射到内存"};
 inline constexpr Message kSeenUnknown{
     "seen.unknown", "an unknown share of the bytes read: the kernel's counts were not recorded",
-    "未知，没有录制操作系统的字节计数"};
+    "所读字节中的比例未知：没有录制内核的字节计数"};
 
 // Ways to read, and processes, that hooks do not see.
 inline constexpr Message kIoUring{
@@ -47,7 +47,7 @@ inline constexpr Message kMappedFiles{
     "unseen.mapped",
     "mapped files: their bytes come in as page faults, inside the decode or transform that touches "
     "them",
-    "内存映射的文件：经缺页读入，计入访问它们的解码或变换"};
+    "映射到内存的文件：其字节经缺页读入，计入访问它们的解码或变换"};
 inline constexpr Message kIsolated{
     "unseen.isolated",
     "an isolated Python (-I or -E): loader, transforms and OpenCV were not traced",

@@ -8,6 +8,9 @@
 //   [text]        left out if a value in it is missing
 //   [name?a|b]    a if `name` is true, or is there at all; else b, or nothing
 //   \[            a literal bracket or brace
+//
+// Both languages have the same values and conditions, so that neither says less than the other. A
+// name that only English grammar needs ("[one?is|are]") is the message's fourth argument.
 #pragma once
 
 #include <cstdint>
@@ -165,12 +168,34 @@ constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use,
   return true;
 }
 
+// Whether `text` has a value or a condition of this name. Requires: `text` is not malformed.
+[[nodiscard]] constexpr bool HasName(std::string_view text, std::string_view name) {
+  bool found = false;
+  ForEachPlace(
+      text, false, [&](const ValuePlace& place, bool) { found = found || place.name == name; },
+      [&](std::string_view flag) { found = found || flag == name; });
+  return found;
+}
+
+// Whether `other` has all values and conditions of `text`, apart from the one named `but`.
+[[nodiscard]] constexpr bool HasAllNames(std::string_view other, std::string_view text,
+                                         std::string_view but = "") {
+  bool all = true;
+  const auto look = [&](std::string_view name) {
+    all = all && (name == but || HasName(other, name));
+  };
+  ForEachPlace(
+      text, false, [&](const ValuePlace& place, bool) { look(place.name); }, look);
+  return all;
+}
+
 struct Message {
   std::string_view id;  // stable, because reports contain it
   std::string_view english;
   std::string_view chinese;
 
-  consteval Message(std::string_view name, std::string_view in_english, std::string_view in_chinese)
+  consteval Message(std::string_view name, std::string_view in_english, std::string_view in_chinese,
+                    std::string_view only_english = "")
       : id(name), english(in_english), chinese(in_chinese) {
     if (id.empty()) throw "a message needs an id";
     if (english.empty() || chinese.empty()) throw "a message needs both languages";
@@ -179,6 +204,9 @@ struct Message {
           text, false, [](const ValuePlace&, bool) {}, [](std::string_view) {});
       if (!well) throw "a place of a message is malformed, or of no known kind";
     }
+    if (!HasAllNames(chinese, english, only_english)) throw "the Chinese leaves a value out";
+    if (!HasAllNames(english, chinese)) throw "the English leaves a value out";
+    if (!only_english.empty() && HasName(chinese, only_english)) throw "the Chinese has it, too";
   }
 };
 

@@ -75,7 +75,8 @@ inline constexpr Message kLatencyTip{
     "{stage:text} [one?call|calls]: {calls:count} of {all:count} ({share:percent}) in "
     "{from:duration}..{to:duration}",
     "{stage:text}：{all:count} 次调用中 {calls:count} 次（{share:percent}）为 {from:duration} 至 "
-    "{to:duration}"};
+    "{to:duration}",
+    "one"};
 inline constexpr Message kLatencyCalls{"plot.latency.calls", "{calls:count} calls",
                                        "{calls:count} 次调用"};
 inline constexpr Message kLatencyFigures{"plot.latency.figures",
@@ -119,7 +120,8 @@ inline constexpr Message kTimelineCaption{
     "[ {left_out:count} more workers are not shown.]"
     "[thinned? A row has more details than can be drawn: its last ones are left out.]",
     "运行中段的 {batches:count} 批。训练循环中的橙色为等待数据，工作进程中的灰色为空闲。"
-    "[另有 {left_out:count} 个工作进程未显示。][thinned?有的行细节过多，末尾部分未画出。]"};
+    "[另有 {left_out:count} 个工作进程未显示。][thinned?有的行细节过多，末尾部分未画出。]",
+    "one"};
 
 // The queue.
 inline constexpr Message kQueuePlot{"plot.queue", "Finished batches waiting for the training loop",

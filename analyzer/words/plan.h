@@ -44,7 +44,7 @@ inline constexpr Message kPlanDecoder{
     "plan.decoder",
     "decode with {wanted:text} instead of {recorded:text} ({ratio:.2} times as fast as published: "
     "{low:.2} to {high:.2})",
-    "用 {wanted:text} 代替 {recorded:text} 解码（公开测量快 {ratio:.2} 倍：{low:.2} 至 "
+    "用 {wanted:text} 代替 {recorded:text} 解码（公开测量的速度为原来的 {ratio:.2} 倍：{low:.2} 至 "
     "{high:.2}）"};
 inline constexpr Message kPlanLoop{
     "plan.transforms-in-workers",
@@ -71,7 +71,7 @@ inline constexpr Message kPlanGpuDecode{"plan.gpu-decode", "decode and augment o
 // How a change affects what the network sees.
 inline constexpr Message kRiskDecoder{
     "plan.risk.decoder", "changes what the network sees: pixels differ by a few levels",
-    "改变网络所见：像素值有几级差异"};
+    "改变网络所见：像素相差几级"};
 inline constexpr Message kRiskSmaller{
     "plan.risk.smaller", "changes what the network sees: pictures of fewer pixels, resampled twice",
     "改变网络所见：图片像素更少，经过两次重采样"};
@@ -82,11 +82,11 @@ inline constexpr Message kRiskResampling{
 inline constexpr Message kRiskRounding{
     "plan.risk.rounding",
     "changes what the network sees by rounding, where floats were augmented before",
-    "若此前对浮点数做增强，则网络所见有舍入差异"};
+    "若此前对浮点数做过增强，舍入会改变网络所见"};
 inline constexpr Message kRiskRandom{
     "plan.risk.random",
     "changes what the network sees: random numbers are drawn for each sample, not for a batch",
-    "改变网络所见：随机数按样本而非按批产生"};
+    "改变网络所见：随机数按样本抽取，而非按批次抽取"};
 
 inline constexpr Message kPlanNow{"plan.now", "now", "现在"};
 inline constexpr Message kPlanBase{"plan.base", "[whole?of the whole run|steady]",
@@ -106,38 +106,40 @@ inline constexpr Message kPlanCostIs{
     "plan.cost",
     "cost: [lines?about {lines:count line} of code|no line of code], {workers:count worker}"
     "[, RAM {ram:bytes} in all][, disk {disk:bytes}]",
-    "代价：[lines?约 {lines:count} 行代码|无需改代码]，{workers:count} 个工作进程"
-    "[，内存合计 {ram:bytes}][，磁盘 {disk:bytes}]"};
+    "代价：[lines?约 {lines:count} 行代码|无需改代码]，{workers:count} 个工作进程[，内存合计 "
+    "{ram:bytes}][，磁盘 {disk:bytes}]"};
 
 inline constexpr Message kPlanAtLimit{
     "plan.at-limit",
     "Nothing to do: the step is the limit. Data that cost nothing would gain {gain:percent}",
-    "无需改动：训练步即上限，数据零成本也只能再快 {gain:percent}"};
+    "无需改动：训练步即上限。若数据零成本，收益也只有 {gain:percent}"};
 inline constexpr Message kPlanNothing{
     "plan.nothing",
     "No change that this trace can predict gains more than its own uncertainty. Data that cost "
     "nothing would make the run {headroom:times} times as fast",
-    "此跟踪能预测的改动均未超出自身的不确定度；数据零成本时可快 {headroom:times} 倍"};
+    "此跟踪能预测的改动，收益均未超出自身的不确定度；若数据零成本，速度可达原来的 {headroom:times} "
+    "倍"};
 inline constexpr Message kPlanEnds{
     "plan.ends",
     "With all steps the run is predicted to be {gain:times} times as fast[left?; data that cost "
     "nothing would make that {left:times} times as fast again|, and the step is the limit]",
-    "做完全部步骤后预计快 {gain:times} 倍[left?；数据零成本可再快 {left:times} "
-    "倍|，此时训练步即上限]"};
+    "做完全部步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据零成本，还可达到那时的 "
+    "{left:times} 倍|，此时训练步即上限]"};
 inline constexpr Message kPlanEndsOpen{
     "plan.ends-open",
     "With all steps the run is predicted to be {gain:times} times as fast; it does hardly "
     "anything but load data, so there is no ceiling",
-    "做完全部步骤后预计快 {gain:times} 倍；除数据外几乎没有其他工作，因此没有上限"};
+    "做完全部步骤后，预计速度为原来的 {gain:times} 倍；除加载数据外几乎没有其他工作，因此没有上限"};
 inline constexpr Message kPlanNothingOpen{
     "plan.nothing-open",
     "No change that this trace can predict gains more than its own uncertainty; the run does "
     "hardly anything but load data",
-    "此跟踪能预测的改动均未超出自身的不确定度；除数据外几乎没有其他工作"};
+    "此跟踪能预测的改动，收益均未超出自身的不确定度；除加载数据外几乎没有其他工作"};
 inline constexpr Message kPlanInBrief{
     "plan.brief",
     "{change:words}: predicted {gain:times}x[; {more:count step} more of the plan: {all:times}x]",
-    "{change:words}：预计 {gain:times} 倍[；计划中其余 {more:count} 步之后：{all:times} 倍]"};
+    "{change:words}：预计速度为原来的 {gain:times} 倍[；再做计划中其余 {more:count} "
+    "步：{all:times} 倍]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan: {why:words}", "没有计划：{why:words}"};
 
 // Experiments for questions that the trace does not answer.
@@ -147,29 +149,29 @@ inline constexpr Message kTryUnpredicted{
 inline constexpr Message kTryThreads{
     "plan.try-threads",
     "One thread in each worker: their pools fight for the cores; the gain is not predicted",
-    "每个工作进程只用一个线程：线程池争用核心，收益无法预测"};
+    "每个工作进程只用一个线程：它们的线程池争用核心；收益未预测"};
 inline constexpr Message kTryFork{
     "plan.try-fork",
     "Start the workers by fork instead of {method:text}: nothing is imported or pickled anew; at "
     "most {gain:times} times as fast for the whole recorded run, if their start cost nothing. A "
     "forked worker must not use CUDA, nor a lock that a thread of the training process holds",
     "改用 fork（而非 "
-    "{method:text}）启动工作进程：无需重新导入和序列化；启动代价完全消失时，整个录制至多快 "
+    "{method:text}）启动工作进程：无需重新导入和序列化；若启动零成本，整个录制的速度至多为原来的 "
     "{gain:times} 倍。fork 出的工作进程不可使用 CUDA，也不可使用训练进程其他线程持有的锁"};
 inline constexpr Message kTryFinding{
     "plan.try-finding",
     "Finding {finding:text}: [bound?at most ]{gain:times} times as fast by itself[bound?, if its "
     "cost went away entirely]; not combined with the steps. Make the change and record again",
-    "发现 {finding:text}：单独改动[bound?至多]快 {gain:times} "
-    "倍[bound?（其代价完全消失时）]，未与上述步骤合并计算。改动后重新录制"};
+    "发现 {finding:text}：单独改动时速度[bound?至多]为原来的 {gain:times} "
+    "倍[bound?（其成本完全消失时）]；未与上述步骤合并计算。改动后请重新录制"};
 inline constexpr Message kTryLoader{
     "plan.try-loader",
     "The reference loader has these operations; its rate on your files shows how fast threads of "
     "one process decode on this machine",
-    "参考加载器具备这些操作；在你的文件上运行即知单进程多线程在本机的速率"};
+    "参考加载器具备这些操作；它在你的文件上的速率，可说明同一进程的多个线程在本机上解码有多快"};
 inline constexpr Message kTryMemory{
     "plan.try-memory", "its size is not known, so that memory may not have room for it",
-    "大小未知，内存可能放不下"};
+    "其大小未知，因此内存可能放不下"};
 
 inline constexpr Message kPlanTitle{"plan.title", "Plan", "计划"};
 inline constexpr Message kPlanLink{"plan.link", "plan", "计划"};

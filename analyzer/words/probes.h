@@ -12,11 +12,12 @@ inline constexpr Message kProbed{
     "{factor:text} {speed:3g} times as fast: [predicted {predicted:.2}x ({from:.2}..{to:.2}), ]"
     "measured in this run {gain:.2}x ({low:.2}..{high:.2})[disagrees?; the two disagree: believe "
     "the measurement]",
-    "{factor:text} 快到 {speed:3g} 倍：[预计 {predicted:.2} 倍（{from:.2} 至 {to:.2}），]"
-    "本次运行中实测 {gain:.2} 倍（{low:.2} 至 {high:.2}）[disagrees?；两者不符，以实测为准]"};
+    "{factor:text} 速度为原来的 {speed:3g} 倍时：[预计 {predicted:.2} 倍（{from:.2} 至 "
+    "{to:.2}），]本次运行中实测 {gain:.2} 倍（{low:.2} 至 "
+    "{high:.2}）[disagrees?；两者不符，以实测为准]"};
 inline constexpr Message kProbeUnknown{
     "probe.unknown", "{factor:text} {speed:3g} times as fast: not known, because {why:words}",
-    "{factor:text} 快到 {speed:3g} 倍：未知，因为{why:words}"};
+    "{factor:text} 速度为原来的 {speed:3g} 倍时：未知，因为{why:words}"};
 inline constexpr Message kProbeFewWindows{
     "probe.few-windows",
     "only {windows:count window} of it had enough batches, and {fewest:count} are needed",
@@ -27,7 +28,7 @@ inline constexpr Message kProbeNoise{"probe.noise",
 inline constexpr Message kProbeThreads{
     "probe.threads",
     "threads of the program's own do part of the work, where the experiments cannot spare it",
-    "部分工作由程序自己的线程完成，实验无法对其区别对待"};
+    "部分工作由程序自己的线程完成，实验无法让它们免于放慢"};
 inline constexpr Message kProbeDevice{
     "probe.device",
     "the GPU computes beside the loop and was not slowed down[ (it was busy {busy:percent} of the "
@@ -60,13 +61,13 @@ inline constexpr Message kProbeOtherRanks{
     "probe.other-ranks",
     "ranks take part that this recording does not slow down at the same moments (other hosts, or "
     "recordings of their own)",
-    "有些 rank 不会与本记录同时放慢（位于其他主机，或另行记录）"};
+    "有些参与的 rank 不会由此录制在同一时刻放慢（位于其他主机，或另行录制）"};
 inline constexpr Message kProbesCrowded{
     "probe.crowded",
     "other programs took cores that the loader computes on, and delays wait for cores in another "
     "way than the work does. Record again without them",
-    "其他程序占用了加载器计算所用的核心，延迟等待核心的方式与实际工作不同。请在没有其他程序时重新记"
-    "录"};
+    "其他程序占用了加载器计算所用的核心，而延迟等待核心的方式与实际工作不同。请在没有其他程序时重新"
+    "录制"};
 inline constexpr Message kTooFewProbes{
     "probe.too-few",
     "there is too little for an interval, {fewest:count} windows of each kind with some batches: "

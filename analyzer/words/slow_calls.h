@@ -48,7 +48,7 @@ inline constexpr Message kInsteadOfRoundTrip{
     "只用一种图像表示：数组与 PIL 图像之间的每次转换都会复制所有像素。"};
 inline constexpr Message kInsteadOfSleep{"instead-of.sleep",
                                          "The dataset sleeps: find out whether it has to.",
-                                         "数据集在 sleep：请确认是否必要。"};
+                                         "数据集调用了 sleep：请确认是否必要。"};
 inline constexpr Message kInsteadOfText{
     "instead-of.text", "Store the numbers as a binary array once (numpy.save) and load that.",
     "把数值保存为二进制数组（numpy.save），以后直接读取。"};

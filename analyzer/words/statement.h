@@ -130,14 +130,6 @@ template <std::size_t N>
   return covered;
 }
 
-[[nodiscard]] consteval bool Names(std::string_view text, std::string_view name) {
-  bool found = false;
-  ForEachPlace(
-      text, false, [&](const ValuePlace& place, bool) { found = found || place.name == name; },
-      [&](std::string_view flag) { found = found || flag == name; });
-  return found;
-}
-
 template <class T>
 void Add(std::string_view name, T value, Statement& statement) {
   if constexpr (kIsOptional<T>) {
@@ -167,10 +159,9 @@ template <const Message& Said, FixedName... Names, class... Ts>
                 "the English text names a value that is not given, or is of another kind");
   static_assert(internal::Covers(Said.chinese, kSupplied),
                 "the Chinese text names a value that is not given, or is of another kind");
-  static_assert(((internal::Names(Said.english, Names.view()) ||
-                  internal::Names(Said.chinese, Names.view())) &&
-                 ...),
-                "a value is given that the message does not know");
+  static_assert(
+      ((HasName(Said.english, Names.view()) || HasName(Said.chinese, Names.view())) && ...),
+      "a value is given that the message does not know");
   Statement statement{&Said, {}};
   (internal::Add(Names.view(), std::move(values.value), statement), ...);
   return statement;

@@ -115,7 +115,7 @@ inline constexpr Message kHoldsBackUnsure{
 inline constexpr Message kOutOfSight{
     "verdict.out-of-sight",
     "; it was not seen how most batches were made, so the parts of the data path are not known",
-    "；多数批次的制作过程不可见，因此各环节未知"};
+    "；没有看到多数批次是如何制作的，因此数据通路的各环节未知"};
 inline constexpr Message kRough{
     "verdict.rough",
     "; the simulation is off by {error:%+0} on this run, so take the figures as rough",
@@ -135,7 +135,8 @@ inline constexpr Message kHint{
     "{needs:sentence}[part?. As a hint: {factor:text} seems to hold the run back, and the loop "
     "waited {wait:%0} of the time|[; the loop waited {wait:%0} of the time]].",
     "{needs:sentence}[part?。线索：限制似乎在于{part:words}，训练循环有 {wait:%0} "
-    "的时间在等待|[；训练循环有 {wait:%0} 的时间在等待]]。"};
+    "的时间在等待|[；训练循环有 {wait:%0} 的时间在等待]]。",
+    "factor"};
 
 // Without a loader.
 inline constexpr Message kNoSpans{
@@ -161,39 +162,37 @@ inline constexpr Message kBoundByCopies{
     "wait "
     "for is not known.",
     "限制在于主机与设备之间的拷贝：没有 GPU 内核运行时，拷贝占设备时间的 {share:%0}，GPU 内核占 "
-    "{kernels:%0}；若无拷贝，录制的工作最多可快到 {gain:times} "
-    "倍（{devices:words}）。没有看到加载器，"
-    "无法判断拷贝在等待什么。"};
+    "{kernels:%0}；若无拷贝，录制的工作的速度最多为原来的 {gain:times} "
+    "倍（{devices:words}）。没有看到加载器，无法判断拷贝在等待什么。"};
 inline constexpr Message kBoundByKernels{
     "verdict.bound-by-kernels",
     "Kernels hold the run back: they run {share:%0} of the devices' time; if they cost nothing, "
     "the recorded work would be done up to {gain:times} times as fast ({devices:words}). No loader "
     "was "
     "seen.",
-    "限制在于 GPU 内核：占设备时间的 {share:%0}；若其零成本，录制的工作最多可快到 {gain:times} 倍（"
-    "{devices:words}）。没有看到加载器。"};
+    "限制在于 GPU 内核：占设备时间的 {share:%0}；若其零成本，录制的工作的速度最多为原来的 "
+    "{gain:times} 倍（{devices:words}）。没有看到加载器。"};
 inline constexpr Message kBoundByLaunches{
     "verdict.bound-by-launches",
     "Launching kernels holds the run back: the devices wait {share:%0} of their time in gaps under "
     "0.1 ms between kernels and copies; without the gaps the recorded work would be done up to "
     "{gain:times} times as fast ({devices:words}). No loader was seen.",
-    "限制在于 GPU 内核的启动：设备有 {share:%0} 的时间处于内核与拷贝之间不到 0.1 毫秒的间隙；若无"
-    "间隙，录制的工作最多可快到 {gain:times} 倍（{devices:words}）。没有看到加载器。"};
+    "限制在于 GPU 内核的启动：设备有 {share:%0} 的时间处于内核与拷贝之间不到 0.1 "
+    "毫秒的间隙；若无间隙，录制的工作的速度最多为原来的 {gain:times} "
+    "倍（{devices:words}）。没有看到加载器。"};
 inline constexpr Message kDevicesIdle{
     "verdict.devices-idle",
     "The host holds the run back: the devices have nothing to do {share:%0} of the time; if they "
     "always had, the recorded work would be done up to {gain:times} times as fast "
     "({devices:words}). "
     "No loader was seen, so what the host does meanwhile is not known.",
-    "限制在于主机：设备有 {share:%0} 的时间无事可做；若始终有工作，录制的工作最多可快到 "
-    "{gain:times} "
-    "倍（{devices:words}）。没有看到加载器，无法判断主机此时在做什么。"};
+    "限制在于主机：设备有 {share:%0} 的时间无事可做；若始终有工作，录制的工作的速度最多为原来的 "
+    "{gain:times} 倍（{devices:words}）。没有看到加载器，无法判断主机此时在做什么。"};
 inline constexpr Message kUnderFivePercent{
     "verdict.under-five-percent",
     "Reading, decoding and augmenting take under 5 % of the time of their threads; no loader was "
     "seen, so whether they hold the run back is not known.",
-    "读取、解码和增强占各自线程不到 5 % "
-    "的时间；没有看到加载器，无法判断它们是否限制了运行。"};
+    "读取、解码和增强占各自线程的时间不到 5 %；没有看到加载器，无法判断它们是否限制了运行。"};
 inline constexpr Message kBusiestOfThreads{
     "verdict.busiest-of-threads",
     "{part:words} takes most of what the data threads do, {share:%0} of their time[, at "

@@ -16,7 +16,7 @@ inline constexpr Message kFedFew{"fed.few",
                                  "队列填满后只看到 {made:count} 个（需要 64 个）"};
 inline constexpr Message kFedNoLoop{
     "fed.no-loop", "no thread was seen to wait for those that make the data, or to hold them up",
-    "没有看到等待或阻塞数据线程的线程"};
+    "没有看到哪个线程等待制作数据的线程，或使它们等待"};
 inline constexpr Message kFedTie{
     "fed.tie",
     "they work all the time, but the loop was not seen to wait for them (it may sleep between "

@@ -184,7 +184,7 @@ TEST(RepeatedWorkTest, StoresSamplesThatAreTheSame) {
 
 TEST(RepeatedWorkTest, StoresWhatLeavesThePrefix) {
   EXPECT_THAT(Action(Digested(Chain(true, false))),
-              AllOf(HasSubstr("as they leave Resize, without loss"), Not(HasSubstr("Crop")),
+              AllOf(HasSubstr("as Resize returns them, without loss"), Not(HasSubstr("Crop")),
                     Not(HasSubstr("finished"))));
 }
 

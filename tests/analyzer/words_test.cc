@@ -11,7 +11,7 @@ namespace {
 constexpr Message kPlain{"test.plain", "nothing to add", "没有补充"};
 constexpr Message kWaits{"test.waits",
                          "{who:text} waits {wait:%0} of {time:ms.1} ms[, {rate:rate}/s]",
-                         "{who:text} 等待 {wait:percent}[，每秒 {rate:rate}]"};
+                         "{who:text} 等待 {time:ms.1} 毫秒的 {wait:percent}[，每秒 {rate:rate}]"};
 constexpr Message kEither{"test.either", "{n:count worker}[threads? (threads)| (processes)]",
                           "{n:count} 个[threads?线程|进程]"};
 constexpr Message kAround{"test.around", "first {inner:words}[; then {rest:words}]",
@@ -21,7 +21,7 @@ TEST(WordsTest, BothLanguagesAreSaidOfTheSameValues) {
   const Statement said = Say<kWaits>(Give<"who">("it"), Give<"wait">(0.254), Give<"time">(0.0031),
                                      Give<"rate">(std::optional<double>()));
   EXPECT_EQ(Render(said, Language::kEnglish), "it waits 25 % of 3.1 ms");
-  EXPECT_EQ(Render(said, Language::kChinese), "it 等待 25 %");
+  EXPECT_EQ(Render(said, Language::kChinese), "it 等待 3.1 毫秒的 25 %");
 }
 
 TEST(WordsTest, AClauseIsSaidWhereItsValueIsThere) {
@@ -68,6 +68,18 @@ TEST(WordsTest, WhatIsMalformedIsNoText) {
        {"{a}", "{a:}", "{a:nobody}", "{a:%}", "{:text}", "{a:text", "[a", "a]"}) {
     EXPECT_FALSE(well(text)) << text;
   }
+}
+
+// The constructor of a message refuses to compile where this says no.
+TEST(WordsTest, ALanguageThatLeavesAValueOrAConditionOutIsFound) {
+  const std::string_view english = "{n:count worker}[late?, {by:ms.1} ms late][one? each]";
+  EXPECT_TRUE(HasAllNames("{by:duration}[late?{n:count}][one?|]", english));
+  EXPECT_FALSE(HasAllNames("{n:count}[late?晚][one?|]", english)) << "by";
+  EXPECT_FALSE(HasAllNames("{n:count}，晚 {by:duration}[one?|]", english)) << "late";
+  EXPECT_FALSE(HasAllNames("[late?晚 {by:duration}][one?|]", english)) << "n";
+  EXPECT_FALSE(HasAllNames("{n:count}[late?晚 {by:duration}]", english)) << "one";
+  EXPECT_TRUE(HasAllNames("{n:count}[late?晚 {by:duration}]", english, "one"));
+  EXPECT_FALSE(HasAllNames("[late?晚 {by:duration}]", english, "one")) << "n";
 }
 
 }  // namespace

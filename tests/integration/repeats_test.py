@@ -48,7 +48,7 @@ class Repeats(support.Case):
         finding, needs = self.repeated(self.report("own_flip"))
         self.assertEqual(needs, [])
         self.assertEqual(finding["evidence"]["finished_samples"], "different")
-        self.assertIn("as they leave ToTensor", finding["action"])
+        self.assertIn("as ToTensor returns them", finding["action"])
         self.assertNotIn("finished samples", finding["action"])
 
     def test_finished_samples_that_are_the_same(self):
@@ -64,7 +64,7 @@ class Repeats(support.Case):
         finding, needs = self.repeated(self.report("prefix"))
         self.assertEqual(needs, [])
         self.assertEqual(finding["evidence"]["transforms"], "Resize")
-        self.assertIn("as they leave Resize, without loss", finding["action"])
+        self.assertIn("as Resize returns them, without loss", finding["action"])
         self.assertIn("drop Resize from the transforms", finding["action"])
 
     def test_streams_are_not_compared(self):

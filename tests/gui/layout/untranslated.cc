@@ -13,11 +13,11 @@ namespace {
 
 // Words that Chinese texts keep: units, names of products, keys, and words that stand like this in
 // code or in a program's output.
-constexpr std::array<std::string_view, 31> kKept = {
-    "ms",      "us",         "ns",     "px",     "Penstock", "penstock", "Python", "python",
-    "Pillow",  "pillow",     "Kineto", "Nsight", "Perfetto", "Kornia",   "Numba",  "torch",
-    "pytorch", "simplejpeg", "Esc",    "Ctrl",   "Shift",    "Alt",      "Home",   "Enter",
-    "pid",     "epoch",      "rank",   "mmap",   "stdio",    "mean",     "std"};
+constexpr std::array<std::string_view, 32> kKept = {
+    "ms",     "us",      "ns",         "px",     "Penstock", "penstock", "Python",     "python",
+    "Pillow", "pillow",  "Kineto",     "Nsight", "Perfetto", "Kornia",   "accelerate", "Numba",
+    "torch",  "pytorch", "simplejpeg", "Esc",    "Ctrl",     "Shift",    "Alt",        "Home",
+    "Enter",  "pid",     "epoch",      "rank",   "mmap",     "stdio",    "mean",       "std"};
 
 bool IsLetter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
