@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock report T... [--json | --text | --brief | --html F [--lang en|zh]]
+// penstock report T... [--json | --text | --verbose | --brief | --html F [--lang en|zh]]
 //                      [--fail-on METRIC=LIMIT]...
 #include <unistd.h>
 
@@ -71,6 +71,7 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   bool json = false;
   bool text = false;
   bool brief = false;
+  bool verbose = false;
   std::vector<std::string> fail_on;
   line.Add("trace", paths,
            "Trace written by penstock record or by the agent alone; several are those of the "
@@ -80,6 +81,9 @@ int ReportCommand(const std::vector<std::string>& arguments) {
       .ShowValueAs("HOW");
   auto json_flag = line.AddFlag("--json", json, "One object of schema penstock.report/1");
   auto text_flag = line.AddFlag("--text", text, "Text for a terminal (the default)");
+  auto verbose_flag = line.AddFlag("--verbose", verbose,
+                                   "Text with all details: each worker, memory, other changes that "
+                                   "were tried, more functions, rules that could not be checked");
   auto brief_flag = line.AddFlag("--brief", brief, "Five lines");
   auto html_option =
       line.Add("--html", html, "Write one page with plots to F; - is standard output")
@@ -91,6 +95,7 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   html_option.Excludes(json_flag).Excludes(text_flag).Excludes(brief_flag);
   json_flag.Excludes(text_flag).Excludes(brief_flag);
   text_flag.Excludes(brief_flag);
+  verbose_flag.Excludes(html_option).Excludes(json_flag).Excludes(brief_flag);
   line.Add("--fail-on", fail_on,
            "Exit with 1 if METRIC is worse than LIMIT: wait_fraction=0.2, losses=0, "
            "coverage=0.95 (repeatable)")
@@ -117,12 +122,13 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   Report report = BuildReport(*trace, path);
   ShowSources(SourceLines(report.started), report);
   const Colour colour = WantsColour() ? Colour::kOn : Colour::kOff;
+  const Detail detail = verbose ? Detail::kAll : Detail::kUsual;
   const Language tongue = language == "zh" ? Language::kChinese : Language::kEnglish;
   const int printed = !html.empty()
                           ? WritePage(html, ReportHtml(report, BuildPlots(*trace, report), tongue))
                           : Print(json    ? ReportJson(report)
                                   : brief ? ReportBrief(report, colour)
-                                          : ReportText(report, colour));
+                                          : ReportText(report, colour, detail));
   if (printed != 0) return printed;
   for (const Threshold& threshold : thresholds) {
     if (!Exceeded(threshold, report)) continue;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -30,32 +31,36 @@ std::string ShortName(std::string name) {
   return name;
 }
 
-std::string Row(const std::string& name, double share, const std::string& rest) {
-  std::string row = fmt::format("  {:<46} {:>6}", PlainText(name, 46), PercentText(share));
-  if (!rest.empty()) row += "  " + PlainText(rest, 44);
-  return row + "\n";
+constexpr std::size_t kNameWidth = kColumns - 9;  // "  NAME  100 %"
+
+std::string Row(const std::string& name, double share) {
+  return fmt::format("  {:<{}} {:>6}\n", PlainText(name, kNameWidth), kNameWidth,
+                     PercentText(share));
 }
 
-std::string FunctionRows(const Report& report, const FunctionProfile& profile,
-                         const FunctionTime& function, const Paint& paint) {
+// A function, with its hottest lines and what it calls in libraries.
+std::vector<std::string> FunctionRows(const Report& report, const FunctionProfile& profile,
+                                      const FunctionTime& function, const Paint& paint) {
   constexpr std::size_t kLines = 3;
   constexpr std::size_t kCalled = 2;
   const std::string place =
       function.file.empty() ? "" : PlaceOf(function.file, function.line) + " ";
-  std::string text =
-      Row("  " + place + ShortName(function.name), function.share * profile.of_stage, "");
+  std::vector<std::string> rows = {
+      Row("  " + place + ShortName(function.name), function.share * profile.of_stage)};
   for (std::size_t i = 0; i < std::min(kLines, function.lines.size()); ++i) {
     const LineTime& line = function.lines[i];
     if (line.share * profile.of_stage < kLeastShown) break;
-    text += paint.Dim(Row(fmt::format("    line {}", line.line), line.share * profile.of_stage,
-                          SourceOf(report, function.file, line.line)));
+    const std::string source = SourceOf(report, function.file, line.line);
+    rows.push_back(
+        paint.Dim(Row(fmt::format("    line {}{}{}", line.line, source.empty() ? "" : ": ", source),
+                      line.share * profile.of_stage)));
   }
   for (std::size_t i = 0; i < std::min(kCalled, function.called.size()); ++i) {
     const CalledTime& called = function.called[i];
     if (called.share * profile.of_stage < kLeastShown) break;
-    text += paint.Dim(Row("    " + called.name + "()", called.share * profile.of_stage, ""));
+    rows.push_back(paint.Dim(Row("    " + called.name + "()", called.share * profile.of_stage)));
   }
-  return text;
+  return rows;
 }
 
 void WriteFunction(const Report& report, const FunctionProfile& profile,
@@ -128,7 +133,8 @@ void WriteFunctionsJson(const Report& report, JsonWriter& json) {
   json.EndArray();
 }
 
-std::string FunctionsText(const Report& report, const Paint& paint) {
+std::string FunctionsText(const Report& report, const Paint& paint, std::size_t most,
+                          bool* left_out) {
   constexpr std::size_t kFunctions = 5;
   std::string text;
   for (const FunctionProfile& profile : report.diagnosis.functions) {
@@ -136,13 +142,19 @@ std::string FunctionsText(const Report& report, const Paint& paint) {
     std::size_t shown = 0;
     for (const FunctionTime& function : profile.functions) {
       if (function.share * profile.of_stage < kLeastShown || shown++ == kFunctions) break;
-      rows += FunctionRows(report, profile, function, paint);
+      for (const std::string& row : FunctionRows(report, profile, function, paint)) {
+        if (most == 0) {
+          if (left_out != nullptr) *left_out = true;
+          break;
+        }
+        --most;
+        rows += row;
+      }
     }
     if (rows.empty()) continue;
     const Statement followed = Say<words::kFollowed>(Give<"units">(profile.units));
-    text += paint.Dim(fmt::format("  {:<46} {:>6}  {}", English(NameOf(profile)), "share",
-                                  English(followed))) +
-            "\n" + rows;
+    const std::string name = fmt::format("{} ({})", English(NameOf(profile)), English(followed));
+    text += paint.Dim(fmt::format("  {:<{}} {:>6}", name, kNameWidth, "share")) + "\n" + rows;
   }
   return text.empty() ? "" : text + "\n";
 }

@@ -3,8 +3,10 @@
 // Functions and lines of the program in a report: text, JSON, and a table with a flame graph. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -13,6 +15,8 @@
 #include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
+
+struct Picture;  // analyzer/report/html_report.h
 
 // Returns a line of a source file, counted from 1; nullopt if it cannot be read.
 using LineReader =
@@ -23,10 +27,14 @@ void ShowSources(const LineReader& read, Report& report);
 
 // Writes the report's keys "functions" and "function_sampling".
 void WriteFunctionsJson(const Report& report, JsonWriter& json);
-// Lines for a terminal, each with its end; "" if no call was followed.
-[[nodiscard]] std::string FunctionsText(const Report& report, const Paint& paint);
-// Tables and flame graphs, or a sentence that there are none.
-[[nodiscard]] std::string FunctionsHtml(const Report& report, Language language);
+inline constexpr std::size_t kFewLines = 10;
+inline constexpr std::size_t kAllLines = std::numeric_limits<std::size_t>::max();
+// Lines for a terminal, each with its end, and at most `most` besides headings; "" if no call was
+// followed. Sets `left_out` if there are more.
+[[nodiscard]] std::string FunctionsText(const Report& report, const Paint& paint,
+                                        std::size_t most = kAllLines, bool* left_out = nullptr);
+// Tables and flame graphs, or why there are none.
+[[nodiscard]] Picture FunctionsHtml(const Report& report, Language language);
 
 // "of samples", "of collating": the whole to which the shares of a profile refer.
 [[nodiscard]] Statement NameOf(const FunctionProfile& profile);

@@ -144,7 +144,7 @@ std::string GpuText(const Report& report) {
   if (!AnythingKnown(report)) return "";
   std::string text;
   const auto add = [&](std::string_view label, const std::string& line) {
-    if (!line.empty()) text += RowLabel(label) + Wrapped(line, kTextWidth, kTextIndent) + "\n";
+    text += Labelled(label, line);
   };
   if (report.diagnosis.loader) {
     const DeviceActivity& activity = report.diagnosis.loader->device;

@@ -11,11 +11,13 @@
 
 namespace penstock::analyzer {
 
+struct Picture;  // analyzer/report/html_report.h
+
 // Writes the value of the report's key "gpu".
 void WriteGpuJson(const Report& report, JsonWriter& json);
 // Lines for a terminal, each with its end; "" if the trace has no device.
 [[nodiscard]] std::string GpuText(const Report& report);
 // Tables and a figure, or a sentence on why there are none.
-[[nodiscard]] std::string GpuHtml(const Report& report, Language language);
+[[nodiscard]] Picture GpuHtml(const Report& report, Language language);
 
 }  // namespace penstock::analyzer

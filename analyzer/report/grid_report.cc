@@ -7,6 +7,7 @@
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/json_writer.h"
+#include "analyzer/report/phrases.h"
 #include "analyzer/report/statement_json.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/needs.h"
@@ -56,7 +57,10 @@ std::string GridText(const Grid& grid, Colour colour) {
         Give<"workers">(one.workers), Give<"prefetch">(one.prefetch), Give<"why">(one.why));
     text += "  " + Wrapped(English(row), 92, "    ") + "\n";
   }
-  text += "  " + English(Say<words::kRepeats>(Give<"error">(grid.replay.error()))) + "\n";
+  const double error = grid.replay.error();
+  const Statement repeats =
+      Say<words::kRepeats>(Give<"exact">(RepeatsClosely(error)), Give<"error">(error));
+  text += "  " + English(repeats) + "\n";
   for (const Statement& note : grid.notes) {
     text += "  note: " + Wrapped(English(note), 92, "        ") + "\n";
   }

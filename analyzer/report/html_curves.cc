@@ -43,8 +43,8 @@ Statement WhyNone(const WorkerCurve& curve) {
 
 }  // namespace
 
-std::string RateFigure(const WorkerCurve& curve, Language language) {
-  if (!curve.missing.empty() || curve.points.empty()) return NoFigure(WhyNone(curve), language);
+Picture RateFigure(const WorkerCurve& curve, Language language) {
+  if (!curve.missing.empty() || curve.points.empty()) return NoFigure(WhyNone(curve));
   double most = curve.measured;
   for (const CurvePoint& point : curve.points) most = std::max(most, point.rate.high);
   const std::vector<double> steps = RoundSteps(most, 7);
@@ -95,12 +95,12 @@ std::string RateFigure(const WorkerCurve& curve, Language language) {
   for (const Statement& note : curve.notes) {
     caption += Render(Say<words::kRateNote>(Give<"note">(note)), language);
   }
-  return Figure(std::move(drawing).Finish(), caption);
+  return {Figure(std::move(drawing).Finish(), caption), {}};
 }
 
-std::string MemoryFigure(const WorkerCurve& curve, Language language) {
-  if (!curve.missing.empty() || curve.points.empty()) return NoFigure(WhyNone(curve), language);
-  if (!curve.memory_missing.empty()) return NoFigure(curve.memory_missing, language);
+Picture MemoryFigure(const WorkerCurve& curve, Language language) {
+  if (!curve.missing.empty() || curve.points.empty()) return NoFigure(WhyNone(curve));
+  if (!curve.memory_missing.empty()) return NoFigure(curve.memory_missing);
   std::uint64_t most = 1;
   bool own = false;
   for (const CurvePoint& point : curve.points) {
@@ -146,7 +146,7 @@ std::string MemoryFigure(const WorkerCurve& curve, Language language) {
   drawing.Legend(kCurvesLeft, 14, legend);
   const Statement caption =
       Say<words::kMemoryCaption>(Give<"prefetch">(curve.prefetch), Give<"own">(own));
-  return Figure(std::move(drawing).Finish(), Render(caption, language));
+  return {Figure(std::move(drawing).Finish(), Render(caption, language)), {}};
 }
 
 }  // namespace penstock::analyzer

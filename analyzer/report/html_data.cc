@@ -9,6 +9,7 @@
 
 #include "analyzer/model/named_ranges.h"
 #include "analyzer/whatif/grid.h"
+#include "analyzer/words/gpu.h"
 #include "analyzer/words/needs.h"
 #include "analyzer/words/page_plots.h"
 
@@ -62,7 +63,7 @@ Statement LabelOf(const traces::Trace& trace, ThreadId id, const LoaderRun& run)
 TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagnosis) {
   TimelineExcerpt excerpt;
   if (!diagnosis.loader) {
-    excerpt.missing = Say<words::kNoLoaderDelivered>();
+    excerpt.missing = Say<words::kNoLoaderSeen>();
     return excerpt;
   }
   const LoaderRun& run = diagnosis.run.loader();
@@ -222,7 +223,7 @@ std::vector<LatencyRow> BuildLatencies(const RunModel& run) {
 QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
   QueueDepth queue;
   if (!diagnosis.loader) {
-    queue.missing = Say<words::kNoLoaderDelivered>();
+    queue.missing = Say<words::kNoLoaderSeen>();
     return queue;
   }
   const LoaderRun& run = diagnosis.run.loader();

@@ -83,10 +83,8 @@ std::string FunctionTable(const Report& report, const FunctionProfile& profile, 
 
 }  // namespace
 
-std::string FunctionsHtml(const Report& report, Language language) {
-  if (report.diagnosis.functions.empty()) {
-    return NoFigure(Say<words::kFunctionsNone>(), language);
-  }
+Picture FunctionsHtml(const Report& report, Language language) {
+  if (report.diagnosis.functions.empty()) return NoFigure(Say<words::kFunctionsNone>());
   std::string text;
   for (const FunctionProfile& profile : report.diagnosis.functions) {
     const Statement followed = Say<words::kFollowed>(Give<"units">(profile.units));
@@ -95,7 +93,7 @@ std::string FunctionsHtml(const Report& report, Language language) {
                         Escaped(Render(followed, language)));
     text += FlameFigure(profile, language) + FunctionTable(report, profile, language);
   }
-  return text;
+  return {text, {}};
 }
 
 }  // namespace penstock::analyzer

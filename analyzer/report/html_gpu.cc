@@ -100,12 +100,8 @@ std::string PartTable(const DeviceActivity& activity, Language language) {
 
 }  // namespace
 
-std::string GpuHtml(const Report& report, Language language) {
+Picture GpuHtml(const Report& report, Language language) {
   std::string text;
-  Statement missing = NoDevice(report);
-  if (!missing.empty()) {
-    text += NoFigure(Say<words::kClause>(Give<"what">(std::move(missing))), language);
-  }
   if (report.diagnosis.loader) {
     const DeviceActivity& activity = report.diagnosis.loader->device;
     if (activity.kernels && activity.batches > 0 && activity.window > 0) {
@@ -121,7 +117,7 @@ std::string GpuHtml(const Report& report, Language language) {
   if (!not_all.empty()) paragraph(Say<words::kClause>(Give<"what">(std::move(not_all))), "p");
   for (const GpuCounters& gpu : report.gpus) paragraph(CountersOf(gpu), "p");
   paragraph(NvmlReason(report), "p class=\"dim\"");
-  return text;
+  return {text, NoDevice(report)};
 }
 
 }  // namespace penstock::analyzer

@@ -13,6 +13,7 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/function_report.h"
 #include "analyzer/report/gpu_report.h"
+#include "analyzer/report/html_style.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/report/limits.h"
 #include "analyzer/report/memory_report.h"
@@ -31,73 +32,44 @@
 namespace penstock::analyzer {
 namespace {
 
-// Colours of the page, then those for a dark background. The blue of --read and the green of
-// --augment are Okabe and Ito's, which people with colour blindness can tell apart.
-constexpr std::string_view kStyle = R"(
-:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d8dee4;--card:#f6f8fa;
---wall:#a9c7e8;--cpu:#0b5cad;--gain:#0b7a5a;--band:#0b5cad33;--read:#0072b2;--decode:#b8407f;
---augment:#009e73;--sample:#c9c2a3;--collate:#8f7ae0;--put:#6b8e23;--get:#4f9fd1;--pin:#7a5c3e;
---tokenize:#d9825f;--idle:#b4bac1;--wait:#e6861a;--step:#456a80;--fetch:#8fb4dd;--bad:#b3261e;--warn:#8a5a00;
---good:#0b7a5a}
-@media(prefers-color-scheme:dark){:root{--bg:#0e1116;--fg:#e6edf3;--dim:#9aa4af;--line:#30363d;
---card:#171c23;--wall:#34506f;--cpu:#5ca9f2;--gain:#35b58f;--band:#5ca9f244;--read:#4aa3df;
---decode:#d97ab0;--augment:#2fbf93;--sample:#6d684f;--collate:#a897ee;--put:#98b84a;--get:#7cc0ea;
---pin:#b08d68;--tokenize:#ff9d76;--idle:#4a525b;--wait:#d98a2b;--step:#6f93a9;--fetch:#3f638c;--bad:#ff8a80;
---warn:#f0b64d;--good:#35b58f}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:1000px;padding:20px;background:var(--bg);color:var(--fg);
-font:15px/1.5 system-ui,sans-serif}
-h1{font-size:20px;margin:0}h2{font-size:17px;margin:34px 0 8px;padding-top:10px;
-border-top:1px solid var(--line)}h3{font-size:15px;margin:0 0 4px}
-p{margin:6px 0}.dim,figcaption,summary{color:var(--dim);font-size:13.5px}
-.verdict{font-size:19px;font-weight:600;line-height:1.4;margin:14px 0 6px}
-code,pre{font:13.5px/1.45 ui-monospace,monospace;overflow-wrap:anywhere}
-pre{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:10px 12px;
-margin:8px 0;white-space:pre-wrap}
-.loss{border-left:4px solid var(--bad);background:var(--card);padding:8px 12px;margin:12px 0}
-.loss b{color:var(--bad)}.tiles{display:flex;flex-wrap:wrap;gap:10px;margin:12px 0}
-.tile{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:8px 14px;
-flex:1 1 180px}.tile b{display:block;font-size:20px}.tile span{color:var(--dim);font-size:13px}
-.finding{border:1px solid var(--line);border-left:4px solid var(--dim);border-radius:6px;
-padding:10px 14px;margin:10px 0;overflow-wrap:anywhere}.finding.critical{border-left-color:var(--bad)}
-.finding.warning{border-left-color:var(--warn)}.critical .level{color:var(--bad)}
-.warning .level{color:var(--warn)}.level{font-weight:600}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:1px 14px;margin:6px 0;font-size:13.5px}
-dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
-nav{font-size:13.5px;margin:8px 0}nav a{margin-right:14px}a{color:var(--cpu)}
-figure{margin:8px 0}svg{width:100%;height:auto;display:block}figcaption{margin-top:2px}
-text.flame{font-size:11px}.f-program{fill:var(--wait)}.f-library{fill:var(--wall)}.none{background:var(--card);border:1px dashed var(--line);border-radius:6px;padding:12px 14px;
-color:var(--dim)}.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13.5px;
-width:100%}th,td{padding:3px 8px;text-align:right;border-bottom:1px solid var(--line);
-white-space:nowrap}th.stage,th.child,thead th:first-child{text-align:left}th.child{font-weight:400;
-padding-left:24px;color:var(--dim)}
-text{fill:var(--fg);font:13px system-ui,sans-serif}text.tick{font-size:12px;fill:var(--dim);paint-order:stroke;
-stroke:var(--bg);stroke-width:3px}
-text.title{font-size:12.5px}text.small{font-size:10px}text.heading{font-weight:600}
-.mid{text-anchor:middle}.end{text-anchor:end}.grid{stroke:var(--line)}
-.axis{stroke:var(--dim)}.lane{fill:var(--card)}.wall{fill:var(--wall)}.cpu{fill:var(--cpu)}
-.gain{fill:var(--gain)}.band{fill:var(--band)}.curve{fill:none;stroke:var(--cpu);stroke-width:1.8}
-.key-curve{fill:var(--cpu)}.limit{stroke:var(--wait);stroke-dasharray:5 4;stroke-width:1.5}
-.key-limit{fill:var(--wait)}.whisker{stroke:var(--cpu)}.dot{fill:var(--bg);stroke:var(--cpu);
-stroke-width:2}.dot.now{fill:var(--fg);stroke:var(--fg)}.dot.good{fill:var(--good);
-stroke:var(--good)}.now{fill:var(--fg)}.good{fill:var(--good)}.batches{fill:var(--cpu)}
-.processes{fill:var(--wall)}
-.s-read{fill:var(--read)}.s-decode{fill:var(--decode)}.s-augment{fill:var(--augment)}
-.s-tokenize{fill:var(--tokenize)}.s-sample{fill:var(--sample)}.s-collate{fill:var(--collate)}.s-put{fill:var(--put)}
-.s-get{fill:var(--get)}.s-pin{fill:var(--pin)}.s-h2d{fill:var(--pin)}.s-idle{fill:var(--idle)}
-.s-kernel{fill:var(--gain)}.s-sync{fill:var(--collate)}
-.s-wait{fill:var(--wait)}.s-step{fill:var(--step)}.s-fetch{fill:var(--fetch)}
-@media print{details{display:block}body{max-width:none}}
-)";
-
 std::string Paragraph(std::string_view css, std::string_view text) {
   return fmt::format("<p class=\"{}\">{}</p>\n", css, Escaped(text));
 }
 
-template <const Message& Title>
-std::string Section(std::string_view id, Language language) {
-  return fmt::format("<h2 id=\"{}\">{}</h2>\n", id, Escaped(Word<Title>(language)));
+// A part of the page. Without a link it does not stand in the row of links.
+struct Part {
+  std::string_view id;
+  Statement title;
+  Statement link;
+  std::string html;
+};
+
+std::string Section(const Part& part, Language language) {
+  return fmt::format("<h2 id=\"{}\">{}</h2>\n", part.id, Escaped(Render(part.title, language))) +
+         part.html;
 }
+
+// Plots that have no data are named together in one line, with the reason.
+class NotDrawn {
+ public:
+  void Add(const Statement& title, const Statement& why) {
+    for (auto& [reason, titles] : plots_) {
+      if (reason == why) return titles.push_back(title);
+    }
+    plots_.emplace_back(why, Statements{title});
+  }
+  [[nodiscard]] std::string Line(Language language) const {
+    std::string text;
+    for (const auto& [reason, titles] : plots_) {
+      text += (text.empty() ? "" : " ") +
+              Render(Say<words::kNoPlot>(Give<"plots">(titles), Give<"why">(reason)), language);
+    }
+    return text.empty() ? "" : fmt::format("<p class=\"none\">{}</p>\n", Escaped(text));
+  }
+
+ private:
+  std::vector<std::pair<Statement, Statements>> plots_;
+};
 
 std::string DateText(double seconds) {
   const auto whole = static_cast<std::time_t>(seconds);
@@ -107,19 +79,28 @@ std::string DateText(double seconds) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
+// What a reader calls the run: its command, or the name of its file.
+std::string RunName(const Report& report) {
+  constexpr std::size_t kMost = 100;
+  if (!report.command.empty()) return PlainText(report.command, kMost);
+  return PlainText(report.trace.substr(report.trace.rfind('/') + 1), kMost);
+}
+
 std::string Head(const Report& report, Language language) {
   const std::string date = report.started > 0 ? DateText(report.started) : "";
-  const Statement about = Say<words::kRecordedFor>(Give<"duration">(report.duration),
+  const Statement about = Say<words::kRecordedFor>(Give<"trace">(PlainText(report.trace, 200)),
+                                                   Give<"duration">(report.duration),
                                                    GiveIf<"date">(!date.empty(), date));
+  const std::string run = RunName(report);
   std::string text = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"{}\"><head>"
       "<meta charset=\"utf-8\"/><meta name=\"viewport\" content=\"width=device-width\"/>",
       language == Language::kChinese ? "zh" : "en");
-  text += fmt::format("<title>Penstock: {}</title><style>{}</style></head><body>\n",
-                      Escaped(PlainText(report.trace, 100)), kStyle);
-  text += fmt::format("<h1>{}</h1>\n", Escaped(PlainText(report.trace, 200)));
+  text += fmt::format("<title>Penstock: {}</title><style>{}</style></head><body>\n", Escaped(run),
+                      kPageStyle);
+  text += fmt::format("<h1><code>{}</code></h1>\n", Escaped(run));
   text += Paragraph("dim", Render(about, language));
-  if (!report.command.empty()) {
+  if (!report.command.empty() && PlainText(report.command, 2000) != run) {
     text += fmt::format("<p class=\"dim\"><code>{}</code></p>\n",
                         Escaped(PlainText(report.command, 2000)));
   }
@@ -147,7 +128,8 @@ std::string Verdict(const Report& report, Language language) {
   if (WaitKnown(diagnosis)) {
     text += Tile(PercentText(diagnosis.wait_fraction), Word<words::kTileWait>(language));
   }
-  text += Tile(PercentText(diagnosis.confidence), Word<words::kTileConfidence>(language));
+  text += Tile(fmt::format("{:.0f} / 100", 100 * diagnosis.confidence),
+               Word<words::kTileConfidence>(language));
   text += "</div>\n";
   const auto line = [&](const Statement& what) { text += Paragraph("", Render(what, language)); };
   line(Say<words::kThroughputIs>(Give<"what">(ThroughputOf(diagnosis))));
@@ -196,7 +178,10 @@ std::string Suggested(const Diagnosis& diagnosis, Language language) {
   const auto clause = [](Statement what) {
     return Say<words::kClause>(Give<"what">(std::move(what)));
   };
-  if (!diagnosis.loader) return NoFigure(clause(Say<words::kNoLoaderSeen>()), language);
+  if (!diagnosis.loader) {
+    return Paragraph(
+        "", Render(Say<words::kSentence>(Give<"what">(Say<words::kNoLoaderSeen>())), language));
+  }
   const Suggestion& suggestion = diagnosis.loader->suggestion;
   if (!suggestion.changes) return Paragraph("", Render(clause(Keep(diagnosis)), language));
   const std::string code = SuggestedCode(diagnosis);
@@ -320,56 +305,67 @@ std::string UncheckedList(const Report& report, Language language) {
   return text + "</ul>\n";
 }
 
-// The row of links at the top.
-std::string Links(const Report& report, bool ranks, Language language) {
-  std::string text = "<nav>";
-  const auto link = [&](std::string_view id, const std::string& name) {
-    text += fmt::format("<a href=\"#{}\">{}</a>", id, Escaped(name));
+// The parts of the page that have a heading, in their order.
+std::vector<Part> PartsOf(const Report& report, const ReportPlots& plots, Language language) {
+  const Diagnosis& diagnosis = report.diagnosis;
+  std::vector<Part> parts;
+  NotDrawn missing;
+  const auto add = [&](std::string_view id, Statement title, Statement link, std::string html) {
+    if (!html.empty()) parts.push_back({id, std::move(title), std::move(link), std::move(html)});
   };
-  link("plan", Word<words::kPlanLink>(language));
-  link("seen", Word<words::kLinkSeen>(language));
-  link("suggestion", Word<words::kLinkSuggestion>(language));
-  link("stages", Word<words::kLinkStages>(language));
-  link("functions", Word<words::kLinkFunctions>(language));
-  link("gpu", Word<words::kLinkGpu>(language));
-  if (ranks) link("ranks", Word<words::kLinkRanks>(language));
-  link("timeline", Word<words::kLinkTimeline>(language));
-  link("workers", Word<words::kLinkWorkers>(language));
-  link("latency", Word<words::kLinkLatency>(language));
-  link("queue", Word<words::kLinkQueue>(language));
-  link("findings",
-       Render(Say<words::kLinkFindings>(Give<"findings">(report.findings.size())), language));
-  link("unchecked", Word<words::kLinkUnchecked>(language));
+  const auto draw = [&](std::string_view id, const Statement& title, Statement link,
+                        const Picture& picture, const std::string& before = "",
+                        const std::string& after = "") {
+    if (!picture.missing.empty()) missing.Add(title, picture.missing);
+    add(id, title, std::move(link), before + picture.html + after);
+  };
+  add("plan", Say<words::kPlanTitle>(), Say<words::kPlanLink>(), PlanHtml(report.plan, language));
+  add("seen", Say<words::kTitleSeen>(), Say<words::kLinkSeen>(), Losses(report, language));
+  add("suggestion", Say<words::kTitleSuggestion>(), Say<words::kLinkSuggestion>(),
+      Suggested(diagnosis, language) + ChangesTable(report, language));
+  draw("stages", Say<words::kTitleStages>(), Say<words::kLinkStages>(),
+       StageFigure(report, language), "", StageTableHtml(report, language));
+  draw("functions", Say<words::kTitleFunctions>(), Say<words::kLinkFunctions>(),
+       FunctionsHtml(report, language));
+  draw("gains", Say<words::kTitleGains>(), {}, GainFigure(diagnosis, language));
+  draw("gpu", Say<words::kTitleGpu>(), Say<words::kLinkGpu>(), GpuHtml(report, language));
+  if (!RanksRecorded(diagnosis).empty()) {
+    add("ranks", Say<words::kTitleRanks>(), Say<words::kLinkRanks>(), RanksHtml(report, language));
+  }
+  draw("timeline", Say<words::kTitleTimeline>(), Say<words::kLinkTimeline>(),
+       TimelineFigure(plots.timeline, language));
+  draw("workers", Say<words::kTitleWorkers>(), Say<words::kLinkWorkers>(),
+       RateFigure(plots.workers, language));
+  draw("memory", Say<words::kTitleMemory>(), {}, MemoryFigure(plots.workers, language),
+       MemoryHtml(report, language));
+  draw("latency", Say<words::kTitleLatency>(), Say<words::kLinkLatency>(),
+       LatencyFigure(plots.latencies, language));
+  draw("queue", Say<words::kTitleQueue>(), Say<words::kLinkQueue>(),
+       QueueFigure(plots.queue, language));
+  add("findings", Say<words::kTitleFindings>(),
+      Say<words::kLinkFindings>(Give<"findings">(report.findings.size())),
+      FindingsOf(report, language));
+  add("unchecked", Say<words::kTitleUnchecked>(), Say<words::kLinkUnchecked>(),
+      missing.Line(language) + UncheckedList(report, language));
+  return parts;
+}
+
+// The row of links at the top.
+std::string Links(const std::vector<Part>& parts, Language language) {
+  std::string text = "<nav>";
+  for (const Part& part : parts) {
+    if (part.link.empty()) continue;
+    text += fmt::format("<a href=\"#{}\">{}</a>", part.id, Escaped(Render(part.link, language)));
+  }
   return text + "</nav>\n";
 }
 
 }  // namespace
 
 std::string ReportHtml(const Report& report, const ReportPlots& plots, Language language) {
-  const Diagnosis& diagnosis = report.diagnosis;
-  const bool ranks = !RanksRecorded(diagnosis).empty();
-  std::string page = Head(report, language) + Verdict(report, language);
-  page += Links(report, ranks, language);
-  page += Section<words::kPlanTitle>("plan", language) + PlanHtml(report.plan, language);
-  page += Section<words::kTitleSeen>("seen", language) + Losses(report, language);
-  page += Section<words::kTitleSuggestion>("suggestion", language) +
-          Suggested(diagnosis, language) + ChangesTable(report, language);
-  page += Section<words::kTitleStages>("stages", language) + StageFigure(report, language) +
-          StageTableHtml(report, language);
-  page += Section<words::kTitleFunctions>("functions", language) + FunctionsHtml(report, language);
-  page += Section<words::kTitleGains>("gains", language) + GainFigure(diagnosis, language);
-  page += Section<words::kTitleGpu>("gpu", language) + GpuHtml(report, language);
-  if (ranks) page += Section<words::kTitleRanks>("ranks", language) + RanksHtml(report, language);
-  page += Section<words::kTitleTimeline>("timeline", language) +
-          TimelineFigure(plots.timeline, language);
-  page += Section<words::kTitleWorkers>("workers", language) + RateFigure(plots.workers, language);
-  page += Section<words::kTitleMemory>("memory", language) + MemoryHtml(report, language) +
-          MemoryFigure(plots.workers, language);
-  page +=
-      Section<words::kTitleLatency>("latency", language) + LatencyFigure(plots.latencies, language);
-  page += Section<words::kTitleQueue>("queue", language) + QueueFigure(plots.queue, language);
-  page += Section<words::kTitleFindings>("findings", language) + FindingsOf(report, language);
-  page += Section<words::kTitleUnchecked>("unchecked", language) + UncheckedList(report, language);
+  const std::vector<Part> parts = PartsOf(report, plots, language);
+  std::string page = Head(report, language) + Verdict(report, language) + Links(parts, language);
+  for (const Part& part : parts) page += Section(part, language);
   return page + "</body></html>\n";
 }
 

@@ -15,18 +15,21 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string ReportHtml(const Report& report, const ReportPlots& plots,
                                      Language language);
 
-// The drawn parts of the page. Each is a <figure>, or a sentence that says why there is none.
-[[nodiscard]] std::string StageFigure(const Report& report, Language language);
+// A drawn part of the page: a <figure> and what goes with it; `missing` says why there is none.
+struct Picture {
+  std::string html;
+  Statement missing;
+};
+[[nodiscard]] Picture StageFigure(const Report& report, Language language);
 [[nodiscard]] std::string StageTableHtml(const Report& report, Language language);
-[[nodiscard]] std::string GainFigure(const Diagnosis& diagnosis, Language language);
-[[nodiscard]] std::string LatencyFigure(const std::vector<LatencyRow>& rows, Language language);
-[[nodiscard]] std::string TimelineFigure(const TimelineExcerpt& excerpt, Language language);
-[[nodiscard]] std::string QueueFigure(const QueueDepth& queue, Language language);
-[[nodiscard]] std::string RateFigure(const WorkerCurve& curve, Language language);
-[[nodiscard]] std::string MemoryFigure(const WorkerCurve& curve, Language language);
+[[nodiscard]] Picture GainFigure(const Diagnosis& diagnosis, Language language);
+[[nodiscard]] Picture LatencyFigure(const std::vector<LatencyRow>& rows, Language language);
+[[nodiscard]] Picture TimelineFigure(const TimelineExcerpt& excerpt, Language language);
+[[nodiscard]] Picture QueueFigure(const QueueDepth& queue, Language language);
+[[nodiscard]] Picture RateFigure(const WorkerCurve& curve, Language language);
+[[nodiscard]] Picture MemoryFigure(const WorkerCurve& curve, Language language);
 
-// The text in place of a plot that has no data.
-[[nodiscard]] std::string NoFigure(Statement reason, Language language);
+[[nodiscard]] Picture NoFigure(Statement reason);
 // `caption` is text, not markup.
 [[nodiscard]] std::string Figure(const std::string& svg, const std::string& caption);
 

@@ -63,22 +63,21 @@ double DrawStages(Drawing& drawing, const std::vector<const StageRow*>& rows, do
 
 }  // namespace
 
-std::string NoFigure(Statement reason, Language language) {
-  const Statement text = Say<words::kNoPlot>(Give<"why">(std::move(reason)));
-  return fmt::format("<p class=\"none\">{}</p>\n", Escaped(Render(text, language)));
+Picture NoFigure(Statement reason) {
+  return {"", std::move(reason)};
 }
 
 std::string Figure(const std::string& svg, const std::string& caption) {
   return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", svg, Escaped(caption));
 }
 
-std::string StageFigure(const Report& report, Language language) {
+Picture StageFigure(const Report& report, Language language) {
   std::vector<const StageRow*> workers;
   std::vector<const StageRow*> loop;
   for (const StageRow& row : report.stages) {
     if (Drawn(row)) (row.of_workers ? workers : loop).push_back(&row);
   }
-  if (workers.empty() && loop.empty()) return NoFigure(Say<words::kNoStage>(), language);
+  if (workers.empty() && loop.empty()) return NoFigure(Say<words::kNoStage>());
   const std::size_t groups = (workers.empty() ? 0U : 1U) + (loop.empty() ? 0U : 1U);
   const double bottom = 34 + kStageRow * static_cast<double>(workers.size() + loop.size()) +
                         32 * static_cast<double>(groups);
@@ -92,7 +91,7 @@ std::string StageFigure(const Report& report, Language language) {
   const double next =
       DrawStages(drawing, workers, 30, x, Word<words::kMakingBatches>(language), language);
   DrawStages(drawing, loop, next, x, Word<words::kTrainingLoop>(language), language);
-  return Figure(std::move(drawing).Finish(), Word<words::kStageCaption>(language));
+  return {Figure(std::move(drawing).Finish(), Word<words::kStageCaption>(language)), {}};
 }
 
 std::string StageTableHtml(const Report& report, Language language) {
@@ -118,17 +117,14 @@ std::string StageTableHtml(const Report& report, Language language) {
   return text + "</tbody></table></div></details>\n";
 }
 
-std::string GainFigure(const Diagnosis& diagnosis, Language language) {
-  if (!Predicts(diagnosis)) return NoFigure(diagnosis.needs, language);
+Picture GainFigure(const Diagnosis& diagnosis, Language language) {
+  if (!Predicts(diagnosis)) return NoFigure(diagnosis.needs);
   std::vector<Gain> gains;
   for (const Gain& gain : diagnosis.gains) {
     if (gain.speedup >= 1.005 && std::isfinite(gain.speedup)) gains.push_back(gain);
   }
   if (gains.empty()) {
-    return NoFigure(diagnosis.loader
-                        ? Say<words::kNoGain>()
-                        : Say<words::kClause>(Give<"what">(Say<words::kNoLoaderSeen>())),
-                    language);
+    return NoFigure(diagnosis.loader ? Say<words::kNoGain>() : Say<words::kNoLoaderSeen>());
   }
   const double bottom = 10 + kStageRow * static_cast<double>(gains.size());
   Drawing drawing(kPictureWidth, bottom + 42, Word<words::kGainPlot>(language));
@@ -149,10 +145,10 @@ std::string GainFigure(const Diagnosis& diagnosis, Language language) {
     drawing.Text(x.At(gain.speedup) + 8, y + 13, figure, "tick");
     y += kStageRow;
   }
-  return Figure(std::move(drawing).Finish(), Word<words::kGainCaption>(language));
+  return {Figure(std::move(drawing).Finish(), Word<words::kGainCaption>(language)), {}};
 }
 
-std::string LatencyFigure(const std::vector<LatencyRow>& rows, Language language) {
+Picture LatencyFigure(const std::vector<LatencyRow>& rows, Language language) {
   constexpr double kHeight = 70;
   std::size_t first = 1000;
   std::size_t last = 0;
@@ -163,7 +159,7 @@ std::string LatencyFigure(const std::vector<LatencyRow>& rows, Language language
       last = std::max(last, i);
     }
   }
-  if (rows.empty() || first > last) return NoFigure(Say<words::kNoStage>(), language);
+  if (rows.empty() || first > last) return NoFigure(Say<words::kNoStage>());
   // Whole decades.
   const std::size_t low = first / kBinsPerDecade;
   const std::size_t high = last / kBinsPerDecade + 1;
@@ -213,7 +209,7 @@ std::string LatencyFigure(const std::vector<LatencyRow>& rows, Language language
   }
   const Scale all{0, 1, bottom, 8};
   drawing.Left(all, {}, x.from, x.to, Word<words::kLatencyShares>(language));
-  return Figure(std::move(drawing).Finish(), Word<words::kLatencyCaption>(language));
+  return {Figure(std::move(drawing).Finish(), Word<words::kLatencyCaption>(language)), {}};
 }
 
 }  // namespace penstock::analyzer

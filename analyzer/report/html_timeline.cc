@@ -91,8 +91,8 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
 
 }  // namespace
 
-std::string TimelineFigure(const TimelineExcerpt& excerpt, Language language) {
-  if (!excerpt.missing.empty()) return NoFigure(excerpt.missing, language);
+Picture TimelineFigure(const TimelineExcerpt& excerpt, Language language) {
+  if (!excerpt.missing.empty()) return NoFigure(excerpt.missing);
   constexpr double kPitch = 38;
   const double bottom = 34 + kPitch * static_cast<double>(excerpt.rows.size());
   Drawing drawing(kPictureWidth, bottom + 42, Word<words::kTimelinePlot>(language));
@@ -131,12 +131,12 @@ std::string TimelineFigure(const TimelineExcerpt& excerpt, Language language) {
   const Statement caption = Say<words::kTimelineCaption>(
       Give<"one">(excerpt.batches == 1), Give<"batches">(excerpt.batches),
       GiveIf<"left_out">(excerpt.left_out > 0, excerpt.left_out), Give<"thinned">(excerpt.thinned));
-  return Figure(std::move(drawing).Finish(), Render(caption, language));
+  return {Figure(std::move(drawing).Finish(), Render(caption, language)), {}};
 }
 
-std::string QueueFigure(const QueueDepth& queue, Language language) {
+Picture QueueFigure(const QueueDepth& queue, Language language) {
   if (!queue.missing.empty() || queue.bins.empty()) {
-    return NoFigure(queue.missing.empty() ? Say<words::kNoBatchSeen>() : queue.missing, language);
+    return NoFigure(queue.missing.empty() ? Say<words::kNoBatchSeen>() : queue.missing);
   }
   double most = std::max(1, queue.most);
   for (const QueueBin& bin : queue.bins) most = std::max(most, bin.high);
@@ -176,7 +176,7 @@ std::string QueueFigure(const QueueDepth& queue, Language language) {
                             LegendEntry{"key-limit", Word<words::kMostInFlight>(language)}});
   const Statement caption =
       Say<words::kQueueCaption>(Give<"width">(queue.width), Give<"most">(queue.most));
-  return Figure(std::move(drawing).Finish(), Render(caption, language));
+  return {Figure(std::move(drawing).Finish(), Render(caption, language)), {}};
 }
 
 }  // namespace penstock::analyzer

@@ -92,9 +92,10 @@ Statement ConfidenceOf(const Diagnosis& diagnosis) {
   const bool replayed = diagnosis.loader && diagnosis.loader->fetched >= 0.5 &&
                         IsSimulated(*diagnosis.loader, diagnosis.run.loader()) &&
                         diagnosis.loader->replay.measured > 0;
-  return Say<words::kConfidence>(
-      Give<"confidence">(diagnosis.confidence),
-      GiveIf<"error">(replayed, replayed ? diagnosis.loader->replay.error() : 0));
+  const double error = replayed ? diagnosis.loader->replay.error() : 0;
+  return Say<words::kConfidence>(Give<"confidence">(100 * diagnosis.confidence),
+                                 Give<"replayed">(replayed), Give<"exact">(RepeatsClosely(error)),
+                                 Give<"error">(error));
 }
 
 Statement SuggestedSetting(const Suggestion& suggestion) {

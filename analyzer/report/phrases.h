@@ -3,6 +3,8 @@
 // Statements that are the same on a terminal and on a page. Pure.
 #pragma once
 
+#include <cmath>
+
 #include "analyzer/report/report.h"
 
 namespace penstock::analyzer {
@@ -28,7 +30,12 @@ namespace penstock::analyzer {
 [[nodiscard]] Statement LoaderOf(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 1.31x the steady rate": relative to the base of the diagnosis
 [[nodiscard]] Statement PredictionOf(const Prediction& prediction, const Diagnosis& diagnosis);
-// "confidence 27 %; the simulation repeats the run with an error of -0.4 %"
+// Whether the error of a replay rounds to nothing: no replay repeats a run exactly, so that the
+// report then says "within 0.1 %" instead of a figure.
+[[nodiscard]] inline bool RepeatsClosely(double error) {
+  return std::abs(error) < 0.001;
+}
+// "confidence 27 of 100; the simulation repeats the run with an error of -0.4 %"
 [[nodiscard]] Statement ConfidenceOf(const Diagnosis& diagnosis);
 // "8 workers, prefetch 4"
 [[nodiscard]] Statement SuggestedSetting(const Suggestion& suggestion);

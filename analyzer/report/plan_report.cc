@@ -13,20 +13,28 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kPlanWidth = 74;
 constexpr std::string_view kPlanIndent = "      ";
+constexpr std::size_t kPlanWidth = kColumns - kPlanIndent.size();
 
 std::string PlanLine(std::string_view text) {
   return std::string(kPlanIndent) + Wrapped(text, kPlanWidth, kPlanIndent) + "\n";
 }
 
+// A rate, and after it what else there is to say, which is not bold.
 std::string RateLine(std::string_view label, const Interval& rate, double speedup,
-                     const Statement& unit) {
-  std::string text = fmt::format("  {:<4}{} {}", label, ShortNumber(rate.estimate), English(unit));
+                     const Statement& unit, std::string_view rest, const Paint& paint) {
+  std::string text = fmt::format("{} {}", ShortNumber(rate.estimate), English(unit));
   if (rate.high > rate.low) {
     text += fmt::format(" ({}..{})", ShortNumber(rate.low), ShortNumber(rate.high));
   }
-  return text + ", " + TimesText(speedup) + "x";
+  text += ", " + TimesText(speedup) + "x";
+  const std::string lines = Wrapped(fmt::format("{}, {}", text, rest), kPlanWidth, kPlanIndent);
+  // The rate alone is shorter than a line.
+  return paint.Bold(fmt::format("  {:<4}{}", label, text)) + lines.substr(text.size()) + "\n";
+}
+
+std::string PlanSentence(const Statement& said) {
+  return "  " + Wrapped(English(said) + ".", kColumns - 2, "  ") + "\n";
 }
 
 void WritePlanStep(const PlanStep& step, JsonWriter& json) {
@@ -66,23 +74,21 @@ Statement CostOf(const PlanStep& step) {
 std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {
   const Paint paint(colour == Colour::kOn);
   if (!plan.missing.empty()) {
-    return "  " + Wrapped(English(Say<words::kNoPlan>(Give<"why">(plan.missing))), 78, "  ") + "\n";
+    return PlanSentence(Say<words::kNoPlan>(Give<"why">(plan.missing)));
   }
   std::string text;
   if (!plan.steps.empty()) {
-    text += RateLine(English(Say<words::kPlanNow>()), plan.now, 1, plan.unit);
-    text += ", " + English(Say<words::kPlanBase>(Give<"whole">(plan.whole_run)));
+    std::string rest = English(Say<words::kPlanBase>(Give<"whole">(plan.whole_run)));
     if (plan.limited_by != Factor::kNone) {
-      text += ", " + English(Say<words::kPlanHere>(Give<"factor">(FactorName(plan.limited_by))));
+      rest += ", " + English(Say<words::kPlanHere>(Give<"factor">(FactorName(plan.limited_by))));
     }
-    text += "\n";
+    text += RateLine(English(Say<words::kPlanNow>()), plan.now, 1, plan.unit, rest, Paint(false));
   }
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     const Prediction& predicted = step.predicted;
-    text += paint.Bold(RateLine(std::to_string(i + 1) + ".", predicted.rate, predicted.speedup,
-                                plan.unit)) +
-            ", " + English(LimitAfter(step)) + "\n";
+    text += RateLine(std::to_string(i + 1) + ".", predicted.rate, predicted.speedup, plan.unit,
+                     English(LimitAfter(step)), paint);
     std::string change = English(step.change);
     if (!step.risk.empty()) change += " (" + English(step.risk) + ")";
     if (step.with_next) change += "; " + English(Say<words::kPlanWithNext>());
@@ -93,13 +99,13 @@ std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {
     }
   }
   if (plan.steps.empty()) {
-    text += "  " + Wrapped(English(plan.verdict), 78, "  ") + ".\n";
+    text += PlanSentence(plan.verdict);
   } else {
     if (!plan.no_ceiling) {
       text += fmt::format("  =   {} {}, {}\n", ShortNumber(plan.ceiling), English(plan.unit),
                           English(CeilingName(plan)));
     }
-    text += "  " + Wrapped(English(plan.verdict), 78, "  ") + ".\n";
+    text += PlanSentence(plan.verdict);
   }
   if (detail == PlanDetail::kSteps) return text;
   for (const PlanExperiment& one : plan.experiments) {

@@ -2,6 +2,7 @@
 #include "analyzer/report/rank_report.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <fmt/core.h>
@@ -20,12 +21,26 @@ const RankPlace* OurPlace(const Diagnosis& diagnosis) {
   return run.has_loader() ? run.ranks.Find(run.loader().config.consumer) : nullptr;
 }
 
+// Columns of the table of ranks: the rank, its place, and seven others.
+std::string Line(std::string_view rank, const std::string& place,
+                 const std::array<std::string, 7>& rest) {
+  return fmt::format("  {:>4} {} {:>7} {:>9} {:>5} {:>8} {:>8} {:>10} {:>7}\n", rank, place,
+                     rest[0], rest[1], rest[2], rest[3], rest[4], rest[5], rest[6]);
+}
+
+// Ranks of several hosts have the name of their host, whose line has its cores; ranks of one host
+// have their own cores, which a launcher may have bound them to.
+std::string PlaceCell(bool hosts, const std::string& host, const std::string& cores) {
+  return hosts ? fmt::format("{:<11}", PlainText(host, 11)) : fmt::format("{:>6}", cores);
+}
+
 std::string Line(const RankRow& row, const RankSummary& ranks) {
-  return fmt::format("  {:>5} {:<16} {:>7} {:>6.3g} {:>10.4g} {:>6} {:>10} {:>10} {:>10} {:>10}\n",
-                     row.rank, PlainText(ranks.hosts[row.host].name, 16), row.workers, row.cores,
-                     row.samples_rate, PercentText(row.wait_fraction), DurationText(row.wait),
-                     DurationText(row.step), PercentText(row.data_bound),
-                     DurationText(row.held_up));
+  return Line(fmt::format("{}", row.rank),
+              PlaceCell(ranks.hosts.size() > 1, ranks.hosts[row.host].name,
+                        fmt::format("{:.3g}", row.cores)),
+              {fmt::format("{}", row.workers), ShortNumber(row.samples_rate),
+               PercentText(row.wait_fraction), DurationText(row.wait), DurationText(row.step),
+               PercentText(row.data_bound), DurationText(row.held_up)});
 }
 
 // The rows to show: all, or the slowest ones, in the order of their ranks.
@@ -131,26 +146,23 @@ std::string RanksText(const Report& report) {
   const RankSummary& ranks = report.diagnosis.ranks;
   const Statement recorded = RanksRecorded(report.diagnosis);
   if (recorded.empty()) return "";
-  std::string text = RowLabel("ranks") + English(recorded) + "\n";
+  std::string text = Labelled("ranks", English(recorded));
   if (!ranks.several()) return text;
-  text += fmt::format("  {:>5} {:<16} {:>7} {:>6} {:>10} {:>6} {:>10} {:>10} {:>10} {:>10}\n",
-                      "rank", "host", "workers", "cores", "samples/s", "wait", "wait p50",
-                      "step p50", "data-bound", "held up");
+  text += Line("rank", PlaceCell(ranks.hosts.size() > 1, "host", "cores"),
+               {"workers", "samples/s", "wait", "wait p50", "step p50", "data-bound", "held up"});
   const std::vector<const RankRow*> shown = Shown(ranks);
   for (const RankRow* row : shown) text += Line(*row, ranks);
   if (shown.size() < ranks.rows.size()) {
     const std::size_t more = ranks.rows.size() - shown.size();
     text += "  " + English(Say<words::kMoreRanks>(Give<"ranks">(more))) + "\n";
   }
-  text += RowLabel("imbalance") + English(ImbalanceOf(ranks)) + "\n";
+  text += Labelled("imbalance", English(ImbalanceOf(ranks)));
   for (const HostRow& host : ranks.hosts) {
-    if (host.ranks > 0 && host.recorded > 0) {
-      text += RowLabel("host") + English(HostOf(host)) + "\n";
-    }
+    if (host.ranks > 0 && host.recorded > 0) text += Labelled("host", English(HostOf(host)));
   }
   for (const ClockRow& clock : ranks.clocks) {
     if (clock.by != AlignName(AlignBy::kReference) && clock.by != AlignName(AlignBy::kSameClock)) {
-      text += RowLabel("clock") + English(ClockOf(clock)) + "\n";
+      text += Labelled("clock", English(ClockOf(clock)));
     }
   }
   return text;

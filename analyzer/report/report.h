@@ -94,8 +94,11 @@ struct Report {
 [[nodiscard]] std::string ReportJson(const Report& report);
 
 enum class Colour { kOff, kOn };
-// One screen: losses first, verdict, throughput, stages, workers, findings, suggestion, coverage.
-[[nodiscard]] std::string ReportText(const Report& report, Colour colour);
+enum class Detail { kUsual, kAll };  // kAll: also what few need, named in the last line of kUsual
+// Lines of at most 80 columns (kColumns): losses first, verdict, plan, findings, suggestion,
+// throughput, stages, functions, coverage.
+[[nodiscard]] std::string ReportText(const Report& report, Colour colour,
+                                     Detail detail = Detail::kUsual);
 // Five lines: verdict, rate, stages, advice, coverage.
 [[nodiscard]] std::string ReportBrief(const Report& report, Colour colour);
 

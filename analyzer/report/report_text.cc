@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -24,8 +25,19 @@
 namespace penstock::analyzer {
 namespace {
 
-std::string Labelled(std::string_view label, std::string_view text) {
-  return text.empty() ? "" : RowLabel(label) + Wrapped(text, kTextWidth, kTextIndent) + "\n";
+// Text at the left edge of a report.
+std::string Paragraph(std::string_view text) {
+  return "  " + Wrapped(text, kColumns - 2, "  ");
+}
+
+// Trace, duration and command: on one line if they fit.
+std::string Head(const Report& report) {
+  const std::string trace =
+      PathText(report.trace, kColumns - 12) + "  " + DurationText(report.duration);
+  const std::string command = PlainText(report.command, kColumns - 2);
+  if (command.empty()) return trace + "\n";
+  const bool fits = trace.size() + 2 + command.size() <= kColumns;
+  return trace + (fits ? "  " : "\n  ") + command + "\n";
 }
 
 // Losses come before everything that was found.
@@ -34,10 +46,10 @@ std::string Losses(const Report& report, const Paint& paint) {
   Statement losses = Lost(report.losses);
   if (!losses.empty()) {
     const Statement rest = Say<words::kIncomplete>(Give<"losses">(std::move(losses)));
-    text += paint.Red("  INCOMPLETE    " + English(rest)) + "\n";
+    text += paint.Red(Paragraph("INCOMPLETE: " + English(rest))) + "\n";
   }
   const std::string blind = English(PartlyBlind(report.coverage));
-  if (!blind.empty()) text += paint.Red("  PARTLY BLIND  " + blind) + "\n";
+  if (!blind.empty()) text += paint.Red(Paragraph("PARTLY BLIND: " + blind)) + "\n";
   if (report.losses.unsealed) {
     text += paint.Dim("  (" + English(Say<words::kNotClosed>()) + ")") + "\n";
   }
@@ -60,7 +72,7 @@ std::string GainsLine(const Diagnosis& diagnosis) {
       Give<"headroom">(diagnosis.headroom()),
       GiveIf<"rate">(diagnosis.headroom() <= kMostTimes, diagnosis.base_rate()),
       Give<"free">(diagnosis.ceiling), Give<"unit">(RateUnit(diagnosis))));
-  return RowLabel("if free") + Wrapped(text, kTextWidth, kTextIndent) + "\n";
+  return Labelled("if free", text);
 }
 
 std::string ProbesText(const Probes& probes) {
@@ -71,21 +83,41 @@ std::string ProbesText(const Probes& probes) {
   return text;
 }
 
+// Columns of the stage table: name, share, two sums of time, and four others; 80 in all.
+std::string StageLine(const std::array<std::string, 8>& cells) {
+  return fmt::format("  {:<19} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>7}", cells[0], cells[1],
+                     cells[2], cells[3], cells[4], cells[5], cells[6], cells[7]);
+}
+constexpr std::size_t kStageName = 19;
+
+// A time summed over threads, in 8 columns.
+std::string SumText(double seconds) {
+  return seconds < 1e5 ? DurationText(seconds) : fmt::format("{:.0f} h", seconds / 3600);
+}
+
+// A number of calls in 7 columns.
+std::string CallsText(std::uint64_t count) {
+  constexpr double kMillion = 1e6;
+  const auto calls = static_cast<double>(count);
+  return calls < 10 * kMillion ? fmt::format("{}", count)
+                               : fmt::format("{:.4g} M", calls / kMillion);
+}
+
 std::string RowLine(const StageRow& row, std::size_t depth) {
-  const std::string name = std::string(2 * depth, ' ') + PlainText(StageText(row), 23 - 2 * depth);
-  return fmt::format("  {:<23} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name, ShareText(row),
-                     DurationText(row.wall), row.cpu_known ? DurationText(row.cpu) : "-", row.count,
-                     row.mixed ? "-" : DurationText(row.p50),
-                     row.mixed ? "-" : DurationText(row.p99),
-                     row.bytes > 0 ? BytesText(row.bytes) : "-");
+  const std::string name =
+      std::string(2 * depth, ' ') + PlainText(StageText(row), kStageName - 2 * depth);
+  return StageLine({name, ShareText(row), SumText(row.wall), row.cpu_known ? SumText(row.cpu) : "-",
+                    CallsText(row.count), row.mixed ? "-" : DurationText(row.p50),
+                    row.mixed ? "-" : DurationText(row.p99),
+                    row.bytes > 0 ? BytesText(row.bytes) : "-"}) +
+         "\n";
 }
 
 std::string StageTableText(const Report& report, const Paint& paint) {
   if (report.stages.empty()) return "";
   constexpr std::size_t kChildren = 5;
   std::string text =
-      paint.Dim(fmt::format("  {:<23} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}", "stage", "share",
-                            "wall", "CPU", "count", "p50", "p99", "bytes")) +
+      paint.Dim(StageLine({"stage", "share", "wall", "CPU", "count", "p50", "p99", "bytes"})) +
       "\n";
   for (const StageRow& row : report.stages) {
     text += RowLine(row, 0);
@@ -111,9 +143,11 @@ std::string WorkerLines(const Diagnosis& diagnosis) {
   return text;
 }
 
-std::string MemoryLines(const Diagnosis& diagnosis) {
+// `all`: also those that warn of nothing.
+std::string MemoryLines(const Diagnosis& diagnosis, bool all) {
   std::string text;
   for (const MemoryNote& note : MemoryNotes(diagnosis)) {
+    if (!all && note.severity == Severity::kInfo) continue;
     text += Labelled(text.empty() ? "memory" : "", English(note.statement));
   }
   return text;
@@ -125,14 +159,15 @@ std::string FindingsText(const Report& report, const Paint& paint) {
     const bool bad = finding.severity == Severity::kCritical;
     const bool warn = finding.severity == Severity::kWarning;
     const std::string mark = bad ? paint.Red("!!") : (warn ? paint.Yellow("! ") : paint.Dim("- "));
-    text += fmt::format("  {} {}: {}\n", mark, paint.Bold(finding.id),
-                        Wrapped(English(finding.seen), kTextWidth + 8, "     "));
+    const std::string seen =
+        Wrapped(finding.id + ": " + English(finding.seen), kColumns - 5, "     ");
+    text += "  " + mark + " " + paint.Bold(finding.id) + seen.substr(finding.id.size()) + "\n";
     std::string action = English(finding.action);
     if (finding.predicted) {
       action += " " + English(Say<words::kPredictedIs>(
                           Give<"prediction">(PredictionOf(*finding.predicted, report.diagnosis))));
     }
-    text += "     " + Wrapped(action, kTextWidth + 8, "     ") + "\n";
+    text += "     " + Wrapped(action, kColumns - 5, "     ") + "\n";
   }
   return text;
 }
@@ -144,23 +179,23 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
     return Labelled("suggestion", English(Keep(diagnosis)));
   }
   const std::string code = SuggestedCode(diagnosis);
-  return RowLabel(diagnosis.ranks.several() ? "each rank" : "suggestion") +
-         (code.empty() ? English(SuggestedSetting(suggestion)) : code) + "\n" +
-         std::string(kTextIndent) + "predicted " +
-         English(PredictionOf(suggestion.predicted, diagnosis)) +
-         fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck)) +
-         (suggestion.note.empty() ? "" : Labelled("", English(suggestion.note)));
+  return Labelled(diagnosis.ranks.several() ? "each rank" : "suggestion",
+                  code.empty() ? English(SuggestedSetting(suggestion)) : code) +
+         Labelled("", fmt::format("predicted {}; next bottleneck: {}",
+                                  English(PredictionOf(suggestion.predicted, diagnosis)),
+                                  FactorName(suggestion.next_bottleneck))) +
+         Labelled("", English(suggestion.note));
 }
 
 // Changes other than the loader's settings, with their assumptions.
 std::string ChangesText(const Report& report, const Paint& paint) {
   std::string text;
   for (const TriedChange& one : report.changes) {
-    text += RowLabel(text.empty() ? "also" : "") + one.option + ": " +
-            English(PredictionOf(one.predicted, report.diagnosis)) + "\n";
+    text += Labelled(text.empty() ? "also" : "",
+                     one.option + ": " + English(PredictionOf(one.predicted, report.diagnosis)));
     for (const Statement& note : one.notes) {
       text += paint.Dim(std::string(kTextIndent) + "- " +
-                        Wrapped(English(note), kTextWidth, std::string(kTextIndent) + "  ")) +
+                        Wrapped(English(note), kTextWidth - 2, std::string(kTextIndent) + "  ")) +
               "\n";
     }
   }
@@ -168,10 +203,8 @@ std::string ChangesText(const Report& report, const Paint& paint) {
 }
 
 std::string CoverageText(const Coverage& coverage) {
-  std::string text = RowLabel("seen") + English(Seen(coverage)) + "\n";
-  for (const Statement& blind : coverage.blind) {
-    text += RowLabel("not seen") + Wrapped(English(blind), kTextWidth, kTextIndent) + "\n";
-  }
+  std::string text = Labelled("seen", English(Seen(coverage)));
+  for (const Statement& blind : coverage.blind) text += Labelled("not seen", English(blind));
   return text;
 }
 
@@ -181,27 +214,44 @@ std::string NotCheckedLine(const Report& report) {
   for (const NotChecked& missing : report.not_checked) {
     text += (text.empty() ? "" : "; ") + English(Unchecked(missing));
   }
-  return text.empty() ? ""
-                      : RowLabel("not checked") + Wrapped(text, kTextWidth, kTextIndent) + "\n";
+  return Labelled("not checked", text);
+}
+
+// What --verbose would add; "" if nothing.
+std::string VerboseLine(const Report& report, bool more_functions) {
+  const Diagnosis& diagnosis = report.diagnosis;
+  Statements more;
+  if (more_functions) more.push_back(Say<words::kMoreFunctions>());
+  if (!WorkerLines(diagnosis).empty()) more.push_back(Say<words::kEachWorker>());
+  if (MemoryLines(diagnosis, true) != MemoryLines(diagnosis, false)) {
+    more.push_back(Say<words::kTheirMemory>());
+  }
+  if (!report.changes.empty()) more.push_back(Say<words::kChangesTried>());
+  if (!report.not_checked.empty()) more.push_back(Say<words::kRulesUnchecked>());
+  if (more.empty()) return "";
+  return Labelled("--verbose", English(Say<words::kVerboseAdds>(Give<"more">(std::move(more)))));
 }
 
 }  // namespace
 
-std::string ReportText(const Report& report, Colour colour) {
+std::string ReportText(const Report& report, Colour colour, Detail detail) {
   const Paint paint(colour == Colour::kOn);
   const Diagnosis& diagnosis = report.diagnosis;
-  std::string text = fmt::format("{}  {}  {}\n", PlainText(report.trace, 60),
-                                 DurationText(report.duration), PlainText(report.command, 60));
-  text += Losses(report, paint);
-  text += "\n  " + paint.Bold(Wrapped(English(diagnosis.summary), kTextWidth + 12, "  ")) + "\n";
-  text += paint.Dim("  " + English(ConfidenceOf(diagnosis))) + "\n\n";
+  const bool all = detail == Detail::kAll;
+  std::string text = Head(report) + Losses(report, paint);
+  text += "\n" + paint.Bold(Paragraph(English(diagnosis.summary))) + "\n";
+  text += paint.Dim(Paragraph(English(ConfidenceOf(diagnosis)))) + "\n\n";
   text += paint.Bold(English(Say<words::kPlanTitle>())) + "\n" +
           PlanText(report.plan, colour, PlanDetail::kSteps) + "\n";
+  const std::string findings = FindingsText(report, paint);
+  if (!findings.empty()) text += findings + "\n";
+  text += SuggestionText(diagnosis);
+  if (all) text += ChangesText(report, paint);
   text += Labelled("throughput", English(ThroughputOf(diagnosis)));
   text += Labelled("change", English(RateChangeOf(diagnosis)));
   if (WaitKnown(diagnosis)) {
     const Statement wait = Say<words::kLoopWaited>(Give<"wait">(diagnosis.wait_fraction));
-    text += RowLabel("wait") + English(wait) + "\n";
+    text += Labelled("wait", English(wait));
   }
   text += Labelled("loader", English(LoaderOf(diagnosis)));
   for (const Statement& other : OtherLoaders(diagnosis)) {
@@ -210,17 +260,14 @@ std::string ReportText(const Report& report, Colour colour) {
   text += Labelled("overrides", English(OverridesSaid(report.overrides)));
   text += GainsLine(diagnosis) + ProbesText(report.probes) + "\n";
   text += StageTableText(report, paint) + "\n";
-  text += FunctionsText(report, paint);
-  text += WorkerLines(diagnosis) + MemoryLines(diagnosis);
-  text += GpuText(report);
+  bool more_functions = false;
+  text += FunctionsText(report, paint, all ? kAllLines : kFewLines, &more_functions);
+  if (all) text += WorkerLines(diagnosis);
+  text += MemoryLines(diagnosis, all) + GpuText(report);
   const std::string ranks = RanksText(report);
-  if (!ranks.empty()) text += "\n" + ranks;
-  const std::string findings = FindingsText(report, paint);
-  if (!findings.empty()) text += "\n" + findings + "\n";
-  text += SuggestionText(diagnosis) + ChangesText(report, paint);
+  if (!ranks.empty()) text += "\n" + ranks + "\n";
   text += CoverageText(report.coverage);
-  text += paint.Dim(NotCheckedLine(report));
-  return text;
+  return text + paint.Dim(all ? NotCheckedLine(report) : VerboseLine(report, more_functions));
 }
 
 std::string ReportBrief(const Report& report, Colour colour) {
@@ -256,11 +303,11 @@ std::string ReportBrief(const Report& report, Colour colour) {
       Give<"unit">(RateUnit(diagnosis)),
       GiveIf<"wait">(WaitKnown(diagnosis), diagnosis.wait_fraction),
       GiveIf<"ranks">(diagnosis.ranks.several(), diagnosis.ranks.rows.size()));
-  return fmt::format("{}{}\n{}{}, confidence {}\n{}{}\n{}{}\n{}{}\n", RowLabel("verdict"),
-                     paint.Bold(English(diagnosis.summary)), RowLabel("throughput"), English(rate),
-                     PercentText(diagnosis.confidence), RowLabel("stages"),
-                     stages.empty() ? "none seen" : stages, RowLabel("advice"), advice,
-                     RowLabel("seen"), seen);
+  return fmt::format("{}{}\n{}{}, confidence {:.0f} of 100\n{}{}\n{}{}\n{}{}\n",
+                     RowLabel("verdict"), paint.Bold(English(diagnosis.summary)),
+                     RowLabel("throughput"), English(rate), 100 * diagnosis.confidence,
+                     RowLabel("stages"), stages.empty() ? "none seen" : stages, RowLabel("advice"),
+                     advice, RowLabel("seen"), seen);
 }
 
 }  // namespace penstock::analyzer

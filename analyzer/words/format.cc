@@ -87,6 +87,15 @@ std::string PlainText(std::string_view text, std::size_t most) {
   return plain.substr(0, cut) + "...";
 }
 
+std::string PathText(std::string_view path, std::size_t most) {
+  const std::string plain = PlainText(path, std::string_view::npos);
+  if (plain.size() <= most) return plain;
+  std::size_t cut = plain.size() - (most > 3 ? most - 3 : 0);
+  // Does not begin in the middle of a UTF-8 character.
+  while (cut < plain.size() && (static_cast<unsigned char>(plain[cut]) & 0xc0u) == 0x80u) ++cut;
+  return "..." + plain.substr(cut);
+}
+
 std::string Typeset(std::string text) {
   const std::string_view first = std::string_view(text).substr(0, text.find(' '));
   const bool name = first.find_first_of("_./=()0123456789") != std::string_view::npos;
@@ -103,11 +112,18 @@ std::string RowLabel(std::string_view label) {
   return fmt::format("  {:<13}", label);
 }
 
+std::string Labelled(std::string_view label, std::string_view text) {
+  return text.empty() ? "" : RowLabel(label) + Wrapped(text, kTextWidth, kTextIndent) + "\n";
+}
+
 std::string Wrapped(std::string_view text, std::size_t width, std::string_view indent) {
   std::string lines;
   std::size_t column = 0;
   while (!text.empty()) {
-    const std::size_t space = text.find(' ');
+    std::size_t space = text.find(' ');
+    if (space != std::string_view::npos && text.substr(space + 1, 1) == "%") {
+      space = text.find(' ', space + 1);
+    }
     const std::string_view word = text.substr(0, space);
     text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
     if (column > 0 && column + 1 + word.size() > width) {

@@ -23,8 +23,10 @@ inline constexpr double kMostTimes = 20;
 [[nodiscard]] std::string ShortNumber(double value);
 // `text` with harmless control characters (from file names and commands), cut to `most` columns.
 [[nodiscard]] std::string PlainText(std::string_view text, std::size_t most);
+// The same for a path: its beginning is cut, since its end tells files apart.
+[[nodiscard]] std::string PathText(std::string_view path, std::size_t most);
 // `text` broken at spaces into lines of `width` columns; every line after the first begins with
-// `indent`.
+// `indent`. A longer word, such as a path to paste, stays whole, and "%" stays with its number.
 [[nodiscard]] std::string Wrapped(std::string_view text, std::size_t width,
                                   std::string_view indent);
 
@@ -32,10 +34,14 @@ inline constexpr double kMostTimes = 20;
 // arrows.
 [[nodiscard]] std::string Typeset(std::string text);
 
-// A report on a terminal: a column of labels, and next to it text in lines of kTextWidth.
-inline constexpr std::size_t kTextWidth = 84;
+// A report on a terminal: kColumns wide, because that is how wide a terminal is unless somebody
+// widens it. It has a column of labels, and next to it text in lines of kTextWidth.
+inline constexpr std::size_t kColumns = 80;
 inline constexpr std::string_view kTextIndent = "               ";  // as wide as a RowLabel()
+inline constexpr std::size_t kTextWidth = kColumns - kTextIndent.size();
 [[nodiscard]] std::string RowLabel(std::string_view label);
+// A label with its text next to it, and the line's end; "" if there is no text.
+[[nodiscard]] std::string Labelled(std::string_view label, std::string_view text);
 
 // Terminal colours, or nothing.
 class Paint {

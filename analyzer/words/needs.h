@@ -11,7 +11,8 @@ inline constexpr Message kNeedsLoader{
     "needs.loader",
     "not enough: needs the batches of a loader (torch.utils.data, penstock load or another that "
     "README.md lists), and none was seen",
-    "数据不足：需要加载器的批次，而此次没有看到"};
+    "数据不足：需要加载器的批次（torch.utils.data、penstock load 或 README.md "
+    "列出的其他加载器），而此次没有看到"};
 inline constexpr Message kNeedsLoaderIn{
     "needs.loader-in", "{trace:text}: not enough: needs the batches of a loader, and none was seen",
     "{trace:text}：数据不足，需要加载器的批次，而其中没有看到"};
@@ -20,7 +21,8 @@ inline constexpr Message kNeedsRunningLoader{
     "not enough: needs a run of the loader, and this one was recorded with --fixed-batch, which "
     "delivers one batch for ever; give it to penstock whatif with --fixed-batch, together with a "
     "recording made without it",
-    "数据不足：需要加载器正常工作的录制，而此次使用了 --fixed-batch，始终重复同一批次"};
+    "数据不足：需要加载器正常工作的录制，而此次使用了 --fixed-batch，始终交付同一批次；请用 "
+    "penstock whatif 的 --fixed-batch 指定它，并同时给出一份不带该选项的录制"};
 inline constexpr Message kNeedsOneLoader{
     "needs.one-loader",
     "not enough: this loop takes batches of several loaders in turn, and one of them starts anew "
@@ -61,7 +63,7 @@ inline constexpr Message kNeedsExplained{
     "needs.explained",
     "not enough: needs a run that the simulation explains, and it is off by {error:%+0} on this "
     "one: spans are missing, or the loop does something that the simulation does not model",
-    "数据不足：需要模拟能够解释的运行，而此次相差 "
+    "数据不足：需要模拟能够解释的运行，而对此次运行相差 "
     "{error:%+0}：有记录缺失，或循环中有模拟未考虑的行为"};
 inline constexpr Message kNeedsSizes{
     "needs.sizes", "not enough: needs the sizes of decoded pictures, and none was seen",
@@ -144,21 +146,18 @@ inline constexpr Message kDecodeAlone{
     "--gpu decode：图像还要回到 CPU 做增强；请使用 decode,augment"};
 
 // Why there is no plot.
-inline constexpr Message kNoLoaderDelivered{"plot.no-loader",
-                                            "No loader delivered batches while this was recorded.",
-                                            "录制期间没有加载器交付批次。"};
 inline constexpr Message kNoBatchHanded{"plot.no-batch",
-                                        "No batch was seen being delivered to the training loop.",
-                                        "没有看到批次被交付给训练循环。"};
+                                        "no batch was seen being delivered to the training loop",
+                                        "没有看到批次被交付给训练循环"};
 inline constexpr Message kNoTimeOfExcerpt{
-    "plot.no-time-of-excerpt", "The batches of the excerpt took no time.", "这些批次没有耗时。"};
+    "plot.no-time-of-excerpt", "the batches of the excerpt took no time", "这些批次没有耗时"};
 inline constexpr Message kNoQueue{
     "plot.no-queue",
-    "There are no workers: a batch is made when the loop asks for it, and nothing queues.",
-    "没有工作进程：批次在循环请求时才制作，没有排队。"};
+    "there are no workers: a batch is made when the loop asks for it, and nothing queues",
+    "没有工作进程：批次在循环请求时才制作，没有排队"};
 inline constexpr Message kFinishUnseen{"plot.finish-unseen",
-                                       "It was not seen when most batches were finished.",
-                                       "多数批次的完成时刻不可见。"};
-inline constexpr Message kNoTime{"plot.no-time", "The batches took no time.", "这些批次没有耗时。"};
+                                       "it was not seen when most batches were finished",
+                                       "多数批次的完成时刻不可见"};
+inline constexpr Message kNoTime{"plot.no-time", "the batches took no time", "这些批次没有耗时"};
 
 }  // namespace penstock::analyzer::words

@@ -8,9 +8,9 @@
 
 namespace penstock::analyzer::words {
 
-inline constexpr Message kRecordedFor{"page.recorded-for",
-                                      "recorded for {duration:duration}[, from {date:text}]",
-                                      "录制时长 {duration:duration}[，开始于 {date:text}]"};
+inline constexpr Message kRecordedFor{
+    "page.recorded-for", "{trace:text}, recorded for {duration:duration}[, from {date:text}]",
+    "{trace:text}，录制时长 {duration:duration}[，开始于 {date:text}]"};
 
 // Tiles and lines below the verdict.
 inline constexpr Message kTileThroughput{"page.throughput",

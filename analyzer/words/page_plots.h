@@ -7,18 +7,18 @@
 
 namespace penstock::analyzer::words {
 
-inline constexpr Message kNoPlot{"plot.none", "No plot: {why:words}", "没有图：{why:words}"};
-inline constexpr Message kNothingPredicted{"plot.nothing-predicted", "nothing was predicted.",
-                                           "没有预测。"};
-inline constexpr Message kNoStage{"plot.no-stage", "no stage was recorded.",
-                                  "没有录制到任何阶段。"};
+inline constexpr Message kNoPlot{"plot.none", "{plots:words}: no plot. {why:sentence}.",
+                                 "{plots:words}：没有图。{why:words}。"};
+inline constexpr Message kNothingPredicted{"plot.nothing-predicted", "nothing was predicted",
+                                           "没有预测"};
+inline constexpr Message kNoStage{"plot.no-stage", "no stage was recorded", "没有录制到任何阶段"};
 inline constexpr Message kNoGain{"plot.no-gain",
-                                 "no part of the run would gain half a percent if it cost nothing.",
-                                 "任一环节零成本的收益都不足 0.5 %。"};
-inline constexpr Message kNoBatchSeen{"plot.no-batch-seen", "no batch was seen.", "没有看到批次。"};
+                                 "no part of the run would gain half a percent if it cost nothing",
+                                 "任一环节零成本的收益都不足 0.5 %"};
+inline constexpr Message kNoBatchSeen{"plot.no-batch-seen", "no batch was seen", "没有看到批次"};
 inline constexpr Message kNoSizes{
-    "plot.no-sizes", "Neither the size of a batch nor the memory of a worker was recorded.",
-    "没有录制批次的大小和工作进程的内存。"};
+    "plot.no-sizes", "neither the size of a batch nor the memory of a worker was recorded",
+    "没有录制批次的大小，也没有录制工作进程的内存"};
 
 // Stages.
 inline constexpr Message kStagePlot{"plot.stages",
@@ -44,8 +44,8 @@ inline constexpr Message kStageCaption{
     "Making batches: of the time spent in samples and batches, over all workers. Training loop: of "
     "the loop's time. A bar that is much longer than its CPU part waits: for storage, a lock, or a "
     "core.",
-    "制作批次：占所有工作进程制作样本和批次的时间。训练循环：占循环时间。耗时远长于 CPU 时间表示在"
-    "等待存储、锁或核心。"};
+    "制作批次：占所有工作进程用于样本和批次的时间。训练循环：占循环的时间。条形远长于其 CPU "
+    "部分，表示在等待存储、锁或核心。"};
 
 // Gains.
 inline constexpr Message kGainPlot{"plot.gains", "Speedup of the run if one part cost nothing",
@@ -89,8 +89,8 @@ inline constexpr Message kLatencyCaption{
     "Each stage has its own row and scale: the number at the left is the percentage of its calls "
     "in its highest bar. Two humps mean two kinds of calls, such as cached and uncached "
     "files.",
-    "每个阶段一行，各有坐标：左侧标出最高柱占调用的百分比。双峰表示有两类调用，例如已缓存和未缓存的"
-    "文件。"};
+    "每个阶段一行，各有自己的刻度：左侧的数字为最高柱占该阶段调用的百分比。双峰表示有两类调用，例如"
+    "已缓存和未缓存的文件。"};
 
 // Batches in time.
 inline constexpr Message kTimelinePlot{
@@ -206,8 +206,8 @@ inline constexpr Message kStepCaption{
     "The same time twice. Above: what the training loop's thread did. Below: what the device did, "
     "and what the loop was doing while the device was idle. A wait for data costs nothing while "
     "kernels run below it.",
-    "同一段时间的两面。上：训练循环的线程；下：设备，空闲时标出循环当时在做什么。内核运行时等待数据"
-    "没有代价。"};
+    "同一段时间看两次。上：训练循环的线程做了什么。下：设备做了什么，以及设备空闲时循环在做什么。只"
+    "要下方有内核运行，等待数据就没有代价。"};
 inline constexpr Message kRankPlot{"plot.ranks", "An iteration of each rank", "各 rank 的一次迭代"};
 inline constexpr Message kRankAxis{"plot.ranks.axis", "milliseconds of an iteration, medians",
                                    "一次迭代（毫秒，中位数）"};

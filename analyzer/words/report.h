@@ -65,9 +65,10 @@ inline constexpr Message kPrediction{
     "[whole?全程速率|稳定速率]的 {speedup:times} 倍"};
 inline constexpr Message kConfidence{
     "confidence",
-    "confidence {confidence:percent}[; the simulation repeats the run with an error of "
-    "{error:%+1}]",
-    "置信度 {confidence:percent}[；模拟复现此次运行的误差为 {error:%+1}]"};
+    "confidence {confidence:.0} of 100[replayed?; the simulation repeats the run [exact?within 0.1 "
+    "%|with an error of {error:%+1}]]",
+    "置信度 {confidence:.0} / 100[replayed?；模拟复现此次运行的误差[exact?在 0.1 % 以内|为 "
+    "{error:%+1}]]"};
 inline constexpr Message kSetting{"setting", "{workers:count worker}, prefetch {prefetch:count}",
                                   "{workers:count} 个工作进程，预取 {prefetch:count}"};
 inline constexpr Message kNotKnown{"not-known", "not known", "未知"};
@@ -89,6 +90,16 @@ inline constexpr Message kStartupOfWhole{"report.startup-of-whole",
                                          "启动（全程）{gain:times} 倍"};
 inline constexpr Message kLoopWaited{"report.loop-waited", "{wait:percent} of the loop",
                                      "循环时间的 {wait:percent}"};
+inline constexpr Message kVerboseAdds{"report.verbose", "adds {more:words}",
+                                      "另外显示{more:words}"};
+inline constexpr Message kMoreFunctions{"verbose.functions", "more functions and lines",
+                                        "更多函数与代码行"};
+inline constexpr Message kEachWorker{"verbose.workers", "each worker", "各工作进程"};
+inline constexpr Message kTheirMemory{"verbose.memory", "memory", "内存"};
+inline constexpr Message kChangesTried{"verbose.changes", "other changes that were tried",
+                                       "试过的其他改动"};
+inline constexpr Message kRulesUnchecked{"verbose.unchecked", "rules that could not be checked",
+                                         "无法检查的规则"};
 inline constexpr Message kNoChange{"report.no-change", "no change suggested", "没有建议"};
 inline constexpr Message kRateInBrief{
     "report.brief-rate",
@@ -118,8 +129,9 @@ inline constexpr Message kGridBase{
     "{rate:rate} {unit:words}",
     "速率均为[whole?全程（含启动）|稳定阶段]的速率，录制值为 {rate:rate} {unit:words}"};
 inline constexpr Message kRepeats{
-    "grid.repeats", "the simulation repeats the recorded run with an error of {error:%+1}",
-    "模拟复现录制的运行，误差为 {error:%+1}"};
+    "grid.repeats",
+    "the simulation repeats the recorded run [exact?within 0.1 %|with an error of {error:%+1}]",
+    "模拟复现录制的运行，误差[exact?在 0.1 % 以内|为 {error:%+1}]"};
 inline constexpr Message kTooFewToCompare{
     "compare.too-few",
     "Too few batches to tell: {before:rate} -> {after:rate} {unit:words}; 16 in the steady part of "

@@ -178,7 +178,8 @@ bool SaysNotChecked(const std::string& id, const Synthetic& run, const Change& c
   const std::size_t list = json.find("\"not_checked\"");
   const std::size_t end = json.find("\"suggestion\"", list);
   const std::size_t at = json.find(id, list);
-  return at < end && ReportText(report, Colour::kOff).find("not checked") != std::string::npos;
+  return at < end &&
+         ReportText(report, Colour::kOff, Detail::kAll).find("not checked") != std::string::npos;
 }
 
 TEST(NotCheckedTest, NamesRulesOfGpusWithoutOne) {

@@ -46,7 +46,7 @@ class GpuReportTest : public ::testing::Test {
     trace_ = traces::MakeTrace(std::move(data));
     report_ = BuildReport(*trace_, "t");
     json_ = ReportJson(report_);
-    text_ = ReportText(report_, Colour::kOff);
+    text_ = ReportText(report_, Colour::kOff, Detail::kAll);
     html_ = ReportHtml(report_, BuildPlots(*trace_, report_), Language::kEnglish);
     ASSERT_EQ(parser_.parse(json_).get(parsed_), simdjson::SUCCESS) << json_;
   }

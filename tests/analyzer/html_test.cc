@@ -129,8 +129,8 @@ TEST(HtmlReportTest, IsWellFormedAndNeedsNothingFromElsewhere) {
 // The text of `page` that a person reads: no tags, style, code, or lines to paste.
 std::string Prose(std::string page) {
   for (const auto& [open, close] :
-       {std::pair{"<style>", "</style>"}, std::pair{"<code>", "</code>"},
-        std::pair{"<pre>", "</pre>"}, std::pair{"<", ">"}}) {
+       {std::pair{"<title>", "</title>"}, std::pair{"<style>", "</style>"},
+        std::pair{"<code>", "</code>"}, std::pair{"<pre>", "</pre>"}, std::pair{"<", ">"}}) {
     for (std::size_t at = page.find(open); at != std::string::npos; at = page.find(open, at)) {
       const std::size_t end = page.find(close, at);
       page.replace(at, end - at + std::string_view(close).size(), "\n");
@@ -218,8 +218,43 @@ TEST(HtmlReportTest, SaysOfAnEmptyTraceThatNothingCanBePlotted) {
   const Page page = PageOf(*traces::MakeTrace({}));
   EXPECT_EQ(Malformed(page.html), "");
   EXPECT_FALSE(Has(page.html, "<svg"));
-  EXPECT_TRUE(Has(page.html, "No plot: no stage was recorded."));
-  EXPECT_TRUE(Has(page.html, "not enough: needs the batches of a loader"));
+  EXPECT_TRUE(Has(page.html, "Stages, Latency of each stage: no plot. No stage was recorded."));
+  EXPECT_TRUE(Has(page.html, "Not enough: needs the batches of a loader"));
+}
+
+// A box for each of nine plots hid the two or three sections that had something to say.
+TEST(HtmlReportTest, NamesPlotsWithoutDataInOneLineAndHasNoSectionForThem) {
+  const Page page = PageOf(*traces::MakeTrace({}));
+  const std::size_t line = page.html.find("<p class=\"none\">");
+  ASSERT_NE(line, std::string::npos);
+  EXPECT_EQ(page.html.find("<p class=\"none\">", line + 1), std::string::npos);
+  const std::string said = page.html.substr(line, page.html.find('\n', line) - line);
+  for (const char* title :
+       {"Stages", "Functions and lines", "If one part cost nothing", "The GPU",
+        "A few batches in time", "Throughput against workers", "Memory against workers",
+        "Latency of each stage", "Queue depth over time"}) {
+    EXPECT_TRUE(Has(said, title)) << said;
+    EXPECT_FALSE(Has(page.html, fmt::format(">{}</h2>", title))) << title;
+  }
+  for (const char* id : {"stages", "functions", "gpu", "timeline", "workers", "latency", "queue"}) {
+    EXPECT_FALSE(Has(page.html, fmt::format("href=\"#{}\"", id))) << id;
+  }
+}
+
+TEST(HtmlReportTest, IsTitledByTheRunAndNotByAPath) {
+  traces::TraceData data = testing::MakeSynthetic({});
+  for (traces::ProcessInfo& process : data.processes)
+    process.command = {"python", "train.py", "--lr", "1"};
+  const Page page = PageOf(*traces::MakeTrace(std::move(data)), "/data/runs/7/a.penstock");
+  const std::string command = page.report.command;
+  ASSERT_NE(command, "");
+  EXPECT_TRUE(Has(page.html, "<title>Penstock: " + Escaped(command) + "</title>"));
+  EXPECT_TRUE(Has(page.html, "<h1><code>" + Escaped(command) + "</code></h1>"));
+  EXPECT_TRUE(Has(page.html, "/data/runs/7/a.penstock, recorded for "));
+  Report unnamed = page.report;
+  unnamed.command.clear();
+  const std::string bare = ReportHtml(unnamed, page.plots, Language::kEnglish);
+  EXPECT_TRUE(Has(bare, "<h1><code>a.penstock</code></h1>"));
 }
 
 TEST(HtmlReportTest, SaysOfAShortTraceWhyNothingIsPredicted) {
@@ -228,9 +263,11 @@ TEST(HtmlReportTest, SaysOfAShortTraceWhyNothingIsPredicted) {
     run.batches = batches;
     const Page page = PageOf(run);
     EXPECT_EQ(Malformed(page.html), "");
-    EXPECT_TRUE(Has(RateFigure(page.plots.workers, Language::kEnglish),
-                    "No plot: not enough: needs 16 batches"));
-    EXPECT_TRUE(Has(TimelineFigure(page.plots.timeline, Language::kEnglish), "<svg"));
+    const Picture rates = RateFigure(page.plots.workers, Language::kEnglish);
+    EXPECT_EQ(rates.html, "");
+    EXPECT_EQ(English(rates.missing).rfind("not enough: needs 16 batches", 0), 0u);
+    EXPECT_TRUE(Has(page.html, "no plot. Not enough: needs 16 batches"));
+    EXPECT_TRUE(Has(TimelineFigure(page.plots.timeline, Language::kEnglish).html, "<svg"));
   }
 }
 
@@ -266,7 +303,7 @@ TEST(HtmlReportTest, KnowsTheReferenceLoader) {
 
 TEST(HtmlFigureTest, DrawsStagesAsWideAsTheirShares) {
   const Report report = PageOf(Synthetic{}).report;
-  const std::string svg = StageFigure(report, Language::kEnglish);
+  const std::string svg = StageFigure(report, Language::kEnglish).html;
   for (const StageRow& row : report.stages) {
     if (row.name != "read" && row.name != "decode" && row.name != "wait") continue;
     EXPECT_NEAR(Attribute(svg, row.name + ": ", "width"), row.share * 530, 0.01) << row.name;
@@ -277,7 +314,7 @@ TEST(HtmlFigureTest, DrawsStagesAsWideAsTheirShares) {
 
 TEST(HtmlFigureTest, DrawsGainsInProportion) {
   const Diagnosis diagnosis = PageOf(Synthetic{}).report.diagnosis;
-  const std::string svg = GainFigure(diagnosis, Language::kEnglish);
+  const std::string svg = GainFigure(diagnosis, Language::kEnglish).html;
   double scale = 0;
   for (const Gain& gain : diagnosis.gains) {
     if (gain.speedup < 1.05) continue;
@@ -297,8 +334,8 @@ TEST(HtmlFigureTest, ShowsThePredictionsOfWhatif) {
   const Predicted<Grid> grid = PredictGrid(page.report.diagnosis, request);
   ASSERT_TRUE(grid);
   ASSERT_EQ(grid->configurations.size(), curve.points.size());
-  const std::string rates = RateFigure(curve, Language::kEnglish);
-  const std::string memory = MemoryFigure(curve, Language::kEnglish);
+  const std::string rates = RateFigure(curve, Language::kEnglish).html;
+  const std::string memory = MemoryFigure(curve, Language::kEnglish).html;
   for (const Configuration& one : grid->configurations) {
     const Interval& rate = one.predicted.rate;
     const std::string workers = CountedText(one.workers, "worker");

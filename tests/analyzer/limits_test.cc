@@ -63,7 +63,8 @@ void Pack(const TraceData& data, const std::filesystem::path& path) {
 
 // What a report says in all its forms.
 std::string Everything(const Report& report) {
-  return ReportText(report, Colour::kOff) + ReportBrief(report, Colour::kOff) + ReportJson(report);
+  return ReportText(report, Colour::kOff, Detail::kAll) + ReportBrief(report, Colour::kOff) +
+         ReportJson(report);
 }
 
 // Checks that the report says everywhere that its trace holds too little, and predicts nothing.
@@ -75,7 +76,7 @@ void ExpectNotEnough(const Report& report) {
   if (diagnosis.loader) {
     EXPECT_FALSE(diagnosis.loader->suggestion.changes);
   }
-  const std::string text = ReportText(report, Colour::kOff);
+  const std::string text = ReportText(report, Colour::kOff, Detail::kAll);
   EXPECT_EQ(text.find("if free"), std::string::npos) << text;
   EXPECT_EQ(text.find("predicted"), std::string::npos) << text;
   EXPECT_NE(ReportJson(report).find("\"needs\": \"not enough"), std::string::npos);

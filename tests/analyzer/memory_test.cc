@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -372,7 +373,8 @@ TEST(MemoryReportTest, AmountsAndNumbersAsOneReadsThem) {
 TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {
   const auto trace = traces::MakeTrace(WithMemory(TwoWorkers(), Copying));
   const Report report = BuildReport(*trace, "t");
-  const std::string text = ReportText(report, Colour::kOff);
+  const std::string text =
+      std::regex_replace(ReportText(report, Colour::kOff), std::regex("\\s+"), " ");
   EXPECT_NE(text.find("by copy on write of memory shared"), std::string::npos) << text;
   const std::vector<MemoryNote> notes = MemoryNotes(report.diagnosis);
   ASSERT_GE(notes.size(), 2u);

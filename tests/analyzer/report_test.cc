@@ -10,6 +10,7 @@
 #include <simdjson.h>
 
 #include "analyzer/report/fail_on.h"
+#include "analyzer/report/html_report.h"
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
@@ -186,6 +187,53 @@ TEST(ReportTextTest, FitsAScreen) {
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 50);
 }
 
+// A loop that waits, with workers, memory, findings, and rules that could not be checked.
+TEST(ReportTextTest, WhatFewNeedComesWithVerbose) {
+  Synthetic run;
+  run.workers = 1;
+  run.costs = testing::Always({1, 8, 2, 0.5, 0.1, 0.3, 2, 0});
+  const Report report = ReportOf(run);
+  const std::string usual = ReportText(report, Colour::kOff);
+  const std::string all = ReportText(report, Colour::kOff, Detail::kAll);
+  for (const char* part : {"worker 0 ", "not checked", "  also  "}) {
+    EXPECT_EQ(usual.find(part), std::string::npos) << part << usual;
+    EXPECT_NE(all.find(part), std::string::npos) << part << all;
+  }
+  for (const char* part :
+       {"holds the run back", "confidence", "Plan", "suggestion", "predicted", "next bottleneck",
+        "throughput", "stage ", "decode", "seen", "if free"}) {
+    EXPECT_NE(usual.find(part), std::string::npos) << part << usual;
+    EXPECT_NE(all.find(part), std::string::npos) << part << all;
+  }
+  EXPECT_NE(usual.find("--verbose    adds each worker, "), std::string::npos) << usual;
+  EXPECT_EQ(all.find("--verbose"), std::string::npos) << all;
+  // Findings come with the plan, above the figures that they follow from.
+  ASSERT_FALSE(report.findings.empty());
+  const std::size_t finding = usual.find(" " + report.findings.front().id + ": ");
+  EXPECT_LT(usual.find("Plan\n"), finding);
+  EXPECT_LT(finding, usual.find("  throughput"));
+}
+
+TEST(ReportTextTest, AReplayThatIsNearlyExactHasNoError) {
+  Report report = ReportOf(Synthetic{});
+  Replay& replay = report.diagnosis.loader->replay;
+  replay.simulated = 0.9996 * replay.measured;
+  EXPECT_NE(ReportText(report, Colour::kOff).find("repeats the run within 0.1 %"),
+            std::string::npos);
+  replay.simulated = 0.97 * replay.measured;
+  EXPECT_NE(ReportText(report, Colour::kOff).find("with an error of -3.0 %"), std::string::npos);
+}
+
+TEST(ReportTextTest, ConfidenceIsOfAHundredAndNoShare) {
+  Report report = ReportOf(Synthetic{});
+  report.diagnosis.confidence = 0.57;
+  EXPECT_NE(ReportText(report, Colour::kOff).find("confidence 57 of 100"), std::string::npos);
+  EXPECT_NE(ReportBrief(report, Colour::kOff).find(", confidence 57 of 100\n"), std::string::npos);
+  const auto trace = testing::SyntheticTrace({});
+  const std::string page = ReportHtml(report, BuildPlots(*trace, report), Language::kEnglish);
+  EXPECT_NE(page.find("<b>57 / 100</b>"), std::string::npos);
+}
+
 TEST(ReportTextTest, BriefIsFiveLines) {
   const std::string text = ReportBrief(ReportOf(Synthetic{}), Colour::kOff);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
@@ -198,6 +246,23 @@ TEST(ReportTextTest, MakesControlCharactersHarmless) {
                       "b",
                       20),
             "a?31m?b");
+}
+
+TEST(ReportTextTest, ALongPathLosesItsBeginningAndALongCommandGetsItsOwnLine) {
+  EXPECT_EQ(PathText("/a/b/c.penstock", 20), "/a/b/c.penstock");
+  EXPECT_EQ(PathText("/data/\xc3\xa9t\xc3\xa9/c.penstock", 15), ".../c.penstock");
+  Report report = ReportOf(Synthetic{});
+  report.trace = "/" + std::string(100, 'd') + "/last.penstock";
+  report.command = "python train.py " + std::string(100, 'x');
+  const std::string text = ReportText(report, Colour::kOff);
+  const std::string first = text.substr(0, text.find('\n'));
+  EXPECT_NE(first.find("/last.penstock  "), std::string::npos) << first;
+  EXPECT_EQ(text.find("\n  python train.py x"), first.size()) << text.substr(0, 200);
+}
+
+TEST(ReportTextTest, ALineBreaksBeforeANumberAndNotBeforeItsPercent) {
+  EXPECT_EQ(Wrapped("it waits 59 % of it", 11, "  "), "it waits\n  59 % of it");
+  EXPECT_EQ(Wrapped("a 5 %", 80, ""), "a 5 %");
 }
 
 TEST(SuggestedCodeTest, LeavesOutWhatPyTorchRefusesWithoutWorkers) {

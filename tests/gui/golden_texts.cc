@@ -137,7 +137,8 @@ int main(int count, char** arguments) {
   if (trace == nullptr) return 4;
   const auto report = penstock::analyzer::BuildReport(*trace, name.substr(name.rfind('/') + 1));
   fmt::print("== terminal\n{}\n== JSON\n{}\n",
-             penstock::analyzer::ReportText(report, penstock::analyzer::Colour::kOff),
+             penstock::analyzer::ReportText(report, penstock::analyzer::Colour::kOff,
+                                            penstock::analyzer::Detail::kAll),
              penstock::analyzer::ReportJson(report));
   fmt::print("== dashboard, English\n");
   penstock::gui::PrintDashboard(*trace, report, penstock::gui::Language::kEnglish);

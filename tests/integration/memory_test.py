@@ -35,7 +35,7 @@ class Watched(Case):
         told = run([program("penstock"), "report", output, "--json"])
         self.assertEnded(told)
         self.report = json.loads(told.stdout)
-        self.text = " ".join(run([program("penstock"), "report", output]).stdout.split())
+        self.text = " ".join(run([program("penstock"), "report", output, "--verbose"]).stdout.split())
         self.found = {finding["id"]: finding for finding in self.report["findings"]}
 
     def rate(self, column, batches=False):

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/words/format.h"
+#include "analyzer/words/page.h"
 #include "gui/model/timeline/ticks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/workers_panels.h"
@@ -24,7 +25,11 @@ void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
   if (!queue.missing.empty() || queue.bins.empty()) {
     ImGui::SetCursorScreenPos(area.min);
     ImGui::PushID("ready");
-    Paragraph(ui, ui.body, ui.palette().dim, Render(queue.missing, ui.language), area.width());
+    const analyzer::Statement why =
+        queue.missing.empty()
+            ? queue.missing
+            : analyzer::Say<analyzer::words::kSentence>(analyzer::Give<"what">(queue.missing));
+    Paragraph(ui, ui.body, ui.palette().dim, Render(why, ui.language), area.width());
     ImGui::PopID();
     return;
   }
