@@ -72,6 +72,20 @@ std::string LoaderCode(const LoaderConfig& config, const Suggestion& suggestion)
   return code + ")";
 }
 
+namespace {
+
+std::optional<double> FollowingCostOf(const traces::Trace& trace) {
+  double spent = 0;
+  double of = 0;
+  for (const traces::ProcessInfo& process : trace.processes()) {
+    spent += NumberFact(process.facts, "functions.spent_ns").value_or(0);
+    of += NumberFact(process.facts, "functions.of_ns").value_or(0);
+  }
+  return of > 0 && spent > 0 ? std::optional(spent / of) : std::nullopt;
+}
+
+}  // namespace
+
 Report BuildReport(const traces::Trace& trace, std::string path) {
   Report report;
   report.trace = std::move(path);
@@ -94,6 +108,7 @@ Report BuildReport(const traces::Trace& trace, std::string path) {
   report.coverage = MeasureCoverage(trace, RuleInput{trace, report.diagnosis}.HasGpu());
   report.losses = trace.losses();
   report.overrides = Overrides(trace);
+  report.following_cost = FollowingCostOf(trace);
   if (trace.realtime_offset().value != 0) {
     report.started = Seconds(trace.begin() + trace.realtime_offset());
   }

@@ -131,6 +131,7 @@ void WriteFunctionsJson(const Report& report, JsonWriter& json) {
     json.Field("share_of_stage", profile.of_stage).EndObject();
   }
   json.EndArray();
+  if (report.following_cost) json.Field("function_sampling_cost", *report.following_cost);
 }
 
 std::string FunctionsText(const Report& report, const Paint& paint, std::size_t most,
@@ -156,7 +157,12 @@ std::string FunctionsText(const Report& report, const Paint& paint, std::size_t 
     const std::string name = fmt::format("{} ({})", English(NameOf(profile)), English(followed));
     text += paint.Dim(fmt::format("  {:<{}} {:>6}", name, kNameWidth, "share")) + "\n" + rows;
   }
-  return text.empty() ? "" : text + "\n";
+  if (text.empty()) return "";
+  if (report.following_cost) {
+    const Statement cost = Say<words::kFollowingCost>(Give<"cost">(*report.following_cost));
+    text += paint.Dim("  " + English(cost)) + "\n";
+  }
+  return text + "\n";
 }
 
 }  // namespace penstock::analyzer

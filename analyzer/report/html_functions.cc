@@ -93,6 +93,10 @@ Picture FunctionsHtml(const Report& report, Language language) {
                         Escaped(Render(followed, language)));
     text += FlameFigure(profile, language) + FunctionTable(report, profile, language);
   }
+  if (report.following_cost) {
+    const Statement cost = Say<words::kFollowingCost>(Give<"cost">(*report.following_cost));
+    text += fmt::format("<p class=\"dim\">{}</p>\n", Escaped(Render(cost, language)));
+  }
   return {text, {}};
 }
 

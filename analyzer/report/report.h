@@ -61,6 +61,8 @@ struct Report {
   std::string gpu_level;   // how much of the GPU was recorded: traces/FORMAT.md; "": not known
   std::string gpu_reason;  // why not more was recorded
   std::string gpu_nvml;    // how sampling NVML went
+  // The part of their time that processes spent on following calls; nullopt: none was followed.
+  std::optional<double> following_cost;
   // The source lines that the report names, by file and line number, if they could be read
   // (ShowSources()).
   std::map<std::pair<std::string, std::uint32_t>, std::string> sources;

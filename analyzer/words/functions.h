@@ -13,6 +13,10 @@ inline constexpr Message kInStep{"functions.step", "in a step, on the CPU", "训
 inline constexpr Message kFollowed{"functions.followed", "{units:count} followed call by call",
                                    "逐个调用跟踪了 {units:count} 次"};
 
+inline constexpr Message kFollowingCost{"functions.cost",
+                                        "following them took {cost:%2} of the processes' time",
+                                        "跟踪占用了进程 {cost:%2} 的时间"};
+
 inline constexpr Message kTitleFunctions{"page.functions", "Functions and lines", "函数与代码行"};
 inline constexpr Message kLinkFunctions{"page.link-functions", "functions", "函数"};
 inline constexpr Message kFunctionsNone{"page.functions-none",

@@ -370,12 +370,17 @@ TEST(KnownCallTest, TakesTheModuleReForNoFolderThatBeginsLikeIt) {
 
 TEST(FunctionReportTest, ShowsSourceBesideTheLine) {
   traces::TraceData data = WithUnits(Looping(4096));
+  for (auto& process : data.processes) {
+    process.facts["functions.spent_ns"] = "2000000";
+    process.facts["functions.of_ns"] = "1600000000";
+  }
   const auto trace = traces::MakeTrace(std::move(data));
   Report report = BuildReport(*trace, "t.penstock");
   ShowSources([](const std::string&, std::uint32_t) { return "    total += row[x]"; }, report);
   const std::string text = FunctionsText(report, Paint(false));
   EXPECT_NE(text.find("dataset.py:47 make_edges"), std::string::npos) << text;
   EXPECT_NE(text.find("total += row[x]"), std::string::npos) << text;
+  EXPECT_NE(text.find("following them took 0.12 %"), std::string::npos) << text;
 }
 
 TEST(SourceLinesTest, ReadsAFileThatIsOlderThanTheRunOnly) {
