@@ -185,6 +185,10 @@ double DatasetBytes(const traces::Trace& trace, const LoaderRun& run, double fil
 
 }  // namespace
 
+bool DecodesPicture(std::string_view name) {
+  return PictureDecoder(name).has_value();
+}
+
 Material MaterialOf(const traces::Trace& trace, const RunModel& model, const LoaderRun& run) {
   Material material;
   const StageTotals& read = model.stages[traces::StageId::kRead];

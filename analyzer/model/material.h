@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "analyzer/model/reads.h"
 #include "analyzer/model/run_model.h"
@@ -40,6 +41,9 @@ struct Material {
     return media != Media::kOther && (format.empty() || format == "jpeg");
   }
 };
+
+// Whether a decode span of this name gives a picture, whose bytes are three per pixel.
+[[nodiscard]] bool DecodesPicture(std::string_view name);
 
 [[nodiscard]] Material MaterialOf(const traces::Trace& trace, const RunModel& model,
                                   const LoaderRun& run);

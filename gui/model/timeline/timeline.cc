@@ -256,6 +256,8 @@ SpanDetail DetailOf(const Span& span) {
   detail.bytes = static_cast<float>(span.bytes.value);
   detail.cpu = span.cpu.value < 0 ? -1.0F : static_cast<float>(Seconds(span.cpu));
   detail.flags = span.flags;
+  // The flag of the record is missing in a trace of another tool.
+  if (span.busy.value >= 0) detail.flags = static_cast<std::uint8_t>(span.flags | wire::kFlagBusy);
   return detail;
 }
 

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline/own_times.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "analyzer/model/named_ranges.h"
+#include "traces/order.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Counted;
+using traces::Span;
+using traces::StageId;
+
+constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+
+// Ranges of the program and spans of devices do not nest with the others, and are simply added up.
+bool Nests(StageId stage) {
+  return stage != StageId::kMark && stage != StageId::kKernel && stage != StageId::kCopy &&
+         stage != StageId::kCall;
+}
+
+// A span, or its part in `range`, as SliceTrace cuts it.
+Span Cut(Span span, TimeRange range) {
+  const std::int64_t from = std::max(span.start.value, range.from);
+  const std::int64_t to = std::min(span.end().value, range.to);
+  if (from == span.start.value && to == span.end().value) return span;
+  const double share = static_cast<double>(to - from) /
+                       static_cast<double>(std::max<std::int64_t>(span.duration.value, 1));
+  const auto part = [share](TimeNs& value) {
+    if (value.value < 0) return;
+    value.value = static_cast<std::int64_t>(share * static_cast<double>(value.value));
+  };
+  part(span.cpu);
+  part(span.busy);
+  span.start.value = from;
+  span.duration.value = to - from;
+  return span;
+}
+
+}  // namespace
+
+// Adds counted spans up as analyzer::StageTable does.
+class OwnTimes::Totalled : public analyzer::NestingSink {
+ public:
+  void OnCounted(const Counted& counted) override {
+    const auto stage = static_cast<std::size_t>(counted.stage);
+    const bool queued = counted.synthetic && counted.stage == StageId::kRead;
+    if (!queued && !counted.outermost) return;
+    totals.time[stage] += counted.wall;
+    if (!queued && !counted.opening) ++totals.count[stage];
+  }
+  Totals totals;
+};
+
+// Takes the parts of one span, and the named transforms inside it.
+class OwnTimes::PartsFound : public analyzer::NestingSink {
+ public:
+  PartsFound(StageId stage, std::int64_t start, std::int64_t end)
+      : stage_(stage), start_(start), end_(end) {}
+
+  void OnCounted(const Counted& counted) override {
+    if (counted.synthetic || counted.span->start.value < start_ ||
+        counted.span->end().value > end_) {
+      return;
+    }
+    if (counted.stage == StageId::kAugment) named_ += counted.wall;
+    const bool this_one = counted.stage == stage_ && counted.span->start.value == start_ &&
+                          counted.span->end().value == end_;
+    if (!this_one || !counted.outermost) return;
+    const analyzer::Inside& inside = counted.inside;
+    TimeParts parts;
+    parts.whole = counted.wall;
+    parts.read = inside.read;
+    parts.decode = inside.decode;
+    parts.tokenize = inside.tokenize;
+    parts.named = std::min(named_, inside.augment);
+    parts.rest = inside.augment - parts.named;
+    parts.collate = inside.collate;
+    found = parts;
+  }
+  std::optional<TimeParts> found;
+
+ private:
+  StageId stage_;
+  std::int64_t start_;
+  std::int64_t end_;
+  std::int64_t named_ = 0;
+};
+
+std::shared_ptr<const OwnTimes> OwnTimes::Build(const traces::Trace& trace,
+                                                std::shared_ptr<const Timeline> timeline,
+                                                const analyzer::RunModel& run,
+                                                const std::stop_token& stop) {
+  auto made = std::make_shared<OwnTimes>();
+  made->timeline_ = std::move(timeline);
+  made->threads_.resize(made->timeline_->lanes.size());
+  for (std::size_t lane = 0; lane < made->threads_.size(); ++lane) {
+    made->BuildThread(trace, lane, stop);
+    if (stop.stop_requested()) return nullptr;
+  }
+  if (run.stages[StageId::kStep].count == 0) made->BuildSteps(run);
+  return made;
+}
+
+void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
+                           const std::stop_token& stop) {
+  Thread& thread = threads_[lane];
+  analyzer::NamedRanges ranges(trace);
+  Totalled sink;
+  analyzer::NestingSweep sweep(sink);
+  const std::int64_t begin = trace.begin().value;
+  std::int64_t ends = kFirst;    // when the last span before has ended
+  std::int64_t before = kFirst;  // when it began
+  std::size_t since = 0;
+  bool decodes = false;
+  thread.moments.push_back({kFirst, {}});
+  const auto add = [&](const Span& span) {
+    const StageId stage = ranges.StageOf(span);
+    const bool unfinished = (span.flags & wire::kFlagUnfinished) != 0;
+    if (!Nests(stage)) {
+      const std::int64_t from = span.start.value - begin;
+      if (unfinished) unfinished_.push_back({stage, {from, from + DrawnLength(span)}});
+      return;
+    }
+    if (unfinished) return;  // its length is not known, and the report leaves it out
+    const std::int64_t start = span.start.value - begin;
+    const std::int64_t length = std::max<std::int64_t>(span.duration.value, 0);
+    // An image may be opened before the moment and decoded after it, except at the begin of a
+    // sample or fetch: there the sweep forgets open images, too.
+    const bool begins = stage == StageId::kFetch || stage == StageId::kSample;
+    const bool apart = start >= ends && start > before;
+    if (since >= kStride && apart && (begins || !decodes)) {
+      sweep.Finish();
+      thread.moments.push_back({start, sink.totals});
+      since = 0;
+      decodes = false;
+    }
+    const bool opens = ranges.Opens(span);
+    if (opens && std::find(opens_.begin(), opens_.end(), span.name) == opens_.end()) {
+      opens_.push_back(span.name);
+    }
+    sweep.Add(ranges.AsNamed(span), opens);
+    ++since;
+    decodes = decodes || stage == StageId::kDecode;
+    ends = std::max(ends, start + length);
+    before = start;
+    const std::int64_t drawn = DrawnLength(span);
+    if (drawn < length) thread.reads.push_back({start, drawn, length});
+  };
+  trace.ForEachBlock(timeline_->lanes[lane].thread, [&](std::span<const Span> block) {
+    if (stop.stop_requested()) return;
+    for (const Span& span : block) add(span);
+  });
+  sweep.Finish();
+  thread.moments.push_back({kLast, sink.totals});
+  std::sort(thread.reads.begin(), thread.reads.end());
+}
+
+void OwnTimes::BuildSteps(const analyzer::RunModel& run) {
+  for (const analyzer::LoaderRun& loader : run.loaders) {
+    for (const analyzer::Batch& batch : loader.batches) {
+      if (batch.step_end == analyzer::kNever) continue;
+      const bool lasts = batch.delivered != analyzer::kNever && batch.delivered < batch.step_end;
+      steps_.starts.push_back((lasts ? batch.delivered : batch.step_end) - timeline_->begin);
+      steps_.ends.push_back(batch.step_end - timeline_->begin);
+    }
+  }
+  const auto prepare = [](std::vector<std::int64_t>& times, std::vector<std::int64_t>& before) {
+    std::sort(times.begin(), times.end());
+    before.assign(times.size() + 1, 0);
+    std::partial_sum(times.begin(), times.end(), before.begin() + 1);
+  };
+  prepare(steps_.starts, steps_.starts_before);
+  prepare(steps_.ends, steps_.ends_before);
+}
+
+StageSum OwnTimes::Steps::Of(TimeRange range) const {
+  StageSum sum{StageId::kStep, 0, 0};
+  if (starts.empty()) return sum;
+  const auto count = [](const std::vector<std::int64_t>& times, std::int64_t at) {
+    return std::lower_bound(times.begin(), times.end(), at) - times.begin();
+  };
+  // The time of all steps before `at`.
+  const auto before = [&](std::int64_t at) {
+    const auto begun = count(starts, at);
+    const auto ended = count(ends, at);
+    return (begun * at - starts_before[static_cast<std::size_t>(begun)]) -
+           (ended * at - ends_before[static_cast<std::size_t>(ended)]);
+  };
+  const auto ended = std::upper_bound(ends.begin(), ends.end(), range.from) - ends.begin();
+  sum.count = static_cast<std::uint64_t>(
+      std::max<std::int64_t>(count(starts, range.to) - static_cast<std::int64_t>(ended), 0));
+  sum.time = before(range.to) - before(range.from);
+  return sum;
+}
+
+// The nesting spans of a thread that begin in `range`, as they were recorded.
+std::vector<Span> OwnTimes::SpansOf(std::size_t lane, TimeRange range) const {
+  std::vector<Span> spans;
+  for (const Level& level : timeline_->lanes[lane].levels) {
+    const std::size_t last = range.to == kLast ? level.size() : level.FirstStartingAt(range.to);
+    for (std::size_t i = level.FirstStartingAt(range.from); i < last; ++i) {
+      const SpanDetail& detail = level.detail[i];
+      const StageId stage = level.stage(i);
+      constexpr int kLeftOut = SpanDetail::kDerived | wire::kFlagUnfinished;
+      if (!Nests(stage) || (detail.flags & kLeftOut) != 0) continue;
+      Span span;
+      span.start = TimeNs{level.start[i]};
+      span.duration = TimeNs{level.length(i)};
+      span.stage = stage;
+      span.name = detail.name;
+      span.flags = detail.flags;
+      if (detail.cpu >= 0) {
+        span.cpu = TimeNs{static_cast<std::int64_t>(static_cast<double>(detail.cpu) * 1e9)};
+      }
+      if (stage == StageId::kRead && (detail.flags & wire::kFlagBusy) != 0) {
+        span.busy = span.duration;
+        const auto& reads = threads_[lane].reads;
+        const auto found = std::lower_bound(reads.begin(), reads.end(),
+                                            LongRead{level.start[i], level.length(i), 0});
+        const bool longer = found != reads.end() && found->start == level.start[i] &&
+                            found->drawn == level.length(i);
+        if (longer) span.duration = TimeNs{found->length};
+      }
+      spans.push_back(span);
+    }
+  }
+  return spans;
+}
+
+void OwnTimes::Sweep(const std::vector<Span>& spans, analyzer::NestingSink& sink) const {
+  analyzer::NestingSweep sweep(sink);
+  for (const Span& span : spans) {
+    const bool opens = span.stage == StageId::kDecode &&
+                       std::find(opens_.begin(), opens_.end(), span.name) != opens_.end();
+    sweep.Add(span, opens);
+  }
+  sweep.Finish();
+}
+
+void OwnTimes::AddThread(std::size_t lane, TimeRange range, Sums& sums) const {
+  const std::vector<Moment>& moments = threads_[lane].moments;
+  const auto add = [&](const Totals& totals, bool plus) {
+    for (std::size_t s = 0; s < wire::kStageCount; ++s) {
+      sums[s].count += plus ? totals.count[s] : 0ULL - totals.count[s];
+      sums[s].time += plus ? totals.time[s] : -totals.time[s];
+    }
+  };
+  // Counts from one moment, or from the begin of the range, to the next moment or the end.
+  const auto count = [&](std::int64_t since, TimeRange part) {
+    std::vector<Span> spans = SpansOf(lane, {since, part.to});
+    std::erase_if(spans, [&](const Span& span) {
+      return span.start.value < part.from && span.end().value <= part.from;
+    });
+    for (Span& span : spans) span = Cut(span, part);
+    std::stable_sort(spans.begin(), spans.end(), traces::StartsBefore);
+    Totalled sink;
+    Sweep(spans, sink);
+    add(sink.totals, true);
+  };
+  const auto at_or_after = [](const Moment& moment, std::int64_t at) { return moment.at < at; };
+  const auto first = std::lower_bound(moments.begin(), moments.end(), range.from, at_or_after);
+  const auto after = [](std::int64_t at, const Moment& moment) { return at < moment.at; };
+  const auto last = std::upper_bound(moments.begin(), moments.end(), range.to, after) - 1;
+  if (first > last) return count(last->at, range);
+  if (first->at > range.from) count((first - 1)->at, {range.from, first->at});
+  add(last->before, true);
+  add(first->before, false);
+  if (last->at < range.to) count(last->at, {last->at, range.to});
+}
+
+std::vector<StageSum> OwnTimes::Of(TimeRange range) const {
+  std::vector<StageSum> found;
+  if (range.empty()) return found;
+  Sums sums;
+  for (std::size_t s = 0; s < sums.size(); ++s) sums[s].stage = static_cast<StageId>(s);
+  // An interval that lasts until the end of the run includes what happens at that very moment.
+  const TimeRange open{range.from <= 0 ? kFirst : range.from,
+                       range.to >= timeline_->length ? kLast : range.to};
+  for (std::size_t lane = 0; lane < threads_.size(); ++lane) AddThread(lane, open, sums);
+  const std::int64_t past = range.to >= timeline_->length ? timeline_->length + 1 : range.to;
+  for (const StageSum& sum : Aggregate(*timeline_, {range.from, past})) {
+    if (!Nests(sum.stage)) sums[static_cast<std::size_t>(sum.stage)] = sum;
+  }
+  for (const Unfinished& one : unfinished_) {
+    StageSum& sum = sums[static_cast<std::size_t>(one.stage)];
+    if (one.range.from >= past || one.range.to <= range.from) continue;
+    --sum.count;
+    sum.time -= std::min(one.range.to, past) - std::max(one.range.from, range.from);
+  }
+  const StageSum steps = steps_.Of(range);
+  if (steps.count > 0) sums[static_cast<std::size_t>(StageId::kStep)] = steps;
+  for (const StageSum& sum : sums) {
+    if (sum.count > 0) found.push_back(sum);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const StageSum& a, const StageSum& b) { return a.time > b.time; });
+  return found;
+}
+
+std::optional<TimeParts> OwnTimes::PartsOf(SpanRef span) const {
+  const StageId stage = timeline_->stage(span);
+  if (stage != StageId::kSample && stage != StageId::kFetch) return std::nullopt;
+  const std::int64_t start = timeline_->start(span);
+  const std::int64_t end = timeline_->end(span);
+  const std::vector<Moment>& moments = threads_[span.lane].moments;
+  const auto after = [](std::int64_t at, const Moment& moment) { return at < moment.at; };
+  const auto moment = std::upper_bound(moments.begin(), moments.end(), start, after) - 1;
+  std::vector<Span> spans = SpansOf(span.lane, {moment->at, std::max(end, start + 1)});
+  std::stable_sort(spans.begin(), spans.end(), traces::StartsBefore);
+  PartsFound sink(stage, start, end);
+  Sweep(spans, sink);
+  return sink.found;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline/own_times.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gui/model/panels/selection.h"
+#include "tests/analyzer/synthetic.h"
+#include "tests/gui/support.h"
+#include "traces/names.h"
+
+namespace penstock::gui {
+namespace {
+
+namespace fs = std::filesystem;
+using traces::StageId;
+
+struct Indexed {
+  std::shared_ptr<const traces::Trace> trace;
+  std::shared_ptr<const Timeline> timeline;
+  analyzer::RunModel run;
+  std::shared_ptr<const OwnTimes> times;
+};
+
+Indexed IndexOf(std::shared_ptr<const traces::Trace> trace) {
+  Indexed made;
+  made.trace = std::move(trace);
+  made.timeline = std::make_shared<const Timeline>(*BuildTimeline(*made.trace));
+  made.run = analyzer::BuildRunModel(*made.trace);
+  made.times = OwnTimes::Build(*made.trace, made.timeline, made.run);
+  return made;
+}
+
+StageSum Of(const std::vector<StageSum>& sums, StageId stage) {
+  const auto found = std::find_if(sums.begin(), sums.end(),
+                                  [stage](const StageSum& sum) { return sum.stage == stage; });
+  return found == sums.end() ? StageSum{stage, 0, 0} : *found;
+}
+
+// Compares with the sums that are made from the spans of the interval alone. Returns how many
+// stages there are.
+std::size_t ExpectSums(const Indexed& made, TimeRange range, const std::string& name) {
+  const std::vector<StageSum> found = made.times->Of(range);
+  const std::vector<StageSum> wanted = SumsOf(made.trace, range);
+  const bool whole = range.from <= 0 && range.to >= made.timeline->length;
+  for (std::uint8_t s = 0; s < wire::kStageCount; ++s) {
+    const auto stage = static_cast<StageId>(s);
+    // A step that was not marked is known from the deliveries before and after it. A part of a
+    // trace may have only one of the two.
+    if (stage == StageId::kStep && !whole && made.run.stages[stage].count == 0) continue;
+    const StageSum a = Of(found, stage);
+    const StageSum b = Of(wanted, stage);
+    EXPECT_EQ(a.count, b.count) << name << " " << traces::StageName(stage) << " " << range.from
+                                << " " << range.to;
+    // The timeline keeps CPU times in single precision.
+    const double slack = 1e-6 * static_cast<double>(b.time) + 100 * static_cast<double>(b.count);
+    EXPECT_NEAR(static_cast<double>(a.time), static_cast<double>(b.time), slack + 2)
+        << name << " " << traces::StageName(stage) << " " << range.from << " " << range.to;
+  }
+  return wanted.size();
+}
+
+TEST(OwnTimesTest, AnyWindowHasTheSumsOfASelectionInEveryTraceOfTheTree) {
+  const fs::path root = fs::path(PENSTOCK_SOURCE_FOLDER);
+  std::size_t traces = 0;
+  std::size_t compared = 0;
+  std::mt19937 random(5);
+  for (const char* folder : {"traces/samples", "tests/validation/measured/traces"}) {
+    for (const auto& entry : fs::directory_iterator(root / folder)) {
+      const fs::path& file = entry.path();
+      if (file.extension() != ".penstock" && file.extension() != ".recording") continue;
+      auto opened = traces::OpenTrace(file);
+      if (!opened) continue;
+      const Indexed made = IndexOf(std::move(*opened));
+      const std::int64_t length = made.timeline->length;
+      ++traces;
+      compared += ExpectSums(made, {0, length}, file.filename());
+      for (int round = 0; round < 3; ++round) {
+        const auto from = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(length));
+        const std::int64_t most = round == 0 ? length : std::max<std::int64_t>(length / 50, 2);
+        const auto lasts = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
+        const TimeRange range{from, std::min(from + lasts + 1, length)};
+        if (!range.empty()) compared += ExpectSums(made, range, file.filename());
+      }
+    }
+  }
+  EXPECT_GT(traces, 50U);
+  EXPECT_GT(compared, 10 * traces);
+}
+
+TEST(OwnTimesTest, ManyStretchesSayWhatOnePassSays) {
+  // Thousands of spans on a thread, so that windows begin and end inside and between stretches.
+  analyzer::testing::Synthetic run;
+  run.batches = 1500;
+  run.costs = analyzer::testing::Always({.read = 2, .decode = 9, .augment = 4, .step = 3});
+  const Indexed made = IndexOf(analyzer::testing::SyntheticTrace(run));
+  ASSERT_GT(made.timeline->lanes[1].spans, 2000U);
+  std::mt19937 random(9);
+  const auto length = static_cast<std::uint64_t>(made.timeline->length);
+  for (int round = 0; round < 30; ++round) {
+    const auto a = static_cast<std::int64_t>(random() % length);
+    const auto b = static_cast<std::int64_t>(random() % length);
+    ExpectSums(made, {std::min(a, b), std::max(a, b) + 1}, "synthetic");
+  }
+}
+
+TEST(OwnTimesTest, AWindowWithoutTimeHasNoStages) {
+  const Indexed made = IndexOf(analyzer::testing::SyntheticTrace({.batches = 20}));
+  EXPECT_TRUE(made.times->Of({5, 5}).empty());
+}
+
+TEST(OwnTimesTest, AStepThatWasNotMarkedCountsWithItsPart) {
+  traces::TraceData data = analyzer::testing::MakeSynthetic(
+      {.costs = analyzer::testing::Always({.decode = 1, .step = 20})});
+  for (auto& spans : data.spans) {
+    std::erase_if(spans, [](const auto& span) { return span.stage == StageId::kStep; });
+  }
+  const Indexed made = IndexOf(traces::MakeTrace(std::move(data)));
+  ASSERT_EQ(made.run.stages[StageId::kStep].count, 0U);
+  const auto step = Longest(*made.timeline, StageId::kStep, {0, made.timeline->length});
+  ASSERT_TRUE(step.has_value());
+  const std::int64_t start = made.timeline->start(*step);
+  const std::int64_t length = made.timeline->end(*step) - start;
+  const StageSum part =
+      Of(made.times->Of({start + length / 4, start + length / 2}), StageId::kStep);
+  EXPECT_EQ(part.count, 1U);
+  EXPECT_NEAR(static_cast<double>(part.time), static_cast<double>(length) / 4, 1e3);
+}
+
+TEST(OwnTimesTest, SamplesAddUpToTheStagesOfTheReport) {
+  for (const bool named : {true, false}) {
+    analyzer::testing::Synthetic run;
+    run.batches = 60;
+    run.costs = analyzer::testing::Always({.read = 2, .decode = 9, .augment = 4, .step = 3});
+    traces::TraceData data = analyzer::testing::MakeSynthetic(run);
+    if (!named) {
+      for (auto& spans : data.spans) {
+        std::erase_if(spans, [](const auto& span) { return span.stage == StageId::kAugment; });
+      }
+    }
+    const Indexed made = IndexOf(traces::MakeTrace(std::move(data)));
+    TimeParts all;
+    for (std::uint32_t l = 0; l < made.timeline->lanes.size(); ++l) {
+      for (std::uint32_t v = 0; v < made.timeline->lanes[l].levels.size(); ++v) {
+        const Level& level = made.timeline->lanes[l].levels[v];
+        for (std::uint32_t i = 0; i < level.size(); ++i) {
+          if (level.stage(i) != StageId::kSample) continue;
+          const auto parts = made.times->PartsOf({l, v, i});
+          ASSERT_TRUE(parts.has_value());
+          EXPECT_EQ(parts->whole, level.length(i));
+          EXPECT_NEAR(static_cast<double>(parts->read + parts->decode + parts->augment()),
+                      static_cast<double>(parts->whole), 10);
+          all.read += parts->read;
+          all.decode += parts->decode;
+          all.named += parts->named;
+          all.rest += parts->rest;
+        }
+      }
+    }
+    EXPECT_EQ(all.read, made.run.stages[StageId::kRead].wall.value);
+    EXPECT_EQ(all.decode, made.run.stages[StageId::kDecode].wall.value);
+    EXPECT_EQ(all.augment(), made.run.stages[StageId::kAugment].wall.value);
+    EXPECT_EQ(all.named > 0, named);
+    EXPECT_GT(all.augment(), 0);
+  }
+}
+
+TEST(OwnTimesTest, AFetchHasThePartsOfItsSamplesAndItsCollating) {
+  const Indexed made = IndexOf(analyzer::testing::SyntheticTrace({.batches = 20}));
+  const auto fetch = Longest(*made.timeline, StageId::kFetch, {0, made.timeline->length});
+  ASSERT_TRUE(fetch.has_value());
+  const auto parts = made.times->PartsOf(*fetch);
+  ASSERT_TRUE(parts.has_value());
+  EXPECT_NEAR(static_cast<double>(parts->decode), 4e6, 1e4);
+  EXPECT_NEAR(static_cast<double>(parts->collate), 0.5e6, 1e4);
+  const auto wait = Longest(*made.timeline, StageId::kWait, {0, made.timeline->length});
+  EXPECT_FALSE(made.times->PartsOf(*wait).has_value());
+}
+
+}  // namespace
+}  // namespace penstock::gui
