@@ -239,7 +239,9 @@ void App::GlobalKeys() {
   FileKeys();
   const bool question = io.KeyShift && Pressed(Key::kSlash) && !Typing();
   if (Pressed(Key::kF1) || question) workspace_.help = !workspace_.help;
-  for (std::size_t v = 0; v < kViews.size(); ++v) {
+  // A menu belongs to its view, and would take the keys of another one.
+  const bool menu = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
+  for (std::size_t v = 0; v < kViews.size() && !menu; ++v) {
     if (io.KeyAlt && Pressed(Digit(static_cast<int>(v) + 1))) workspace_.view = kViews[v].id;
   }
 }

@@ -32,6 +32,11 @@ std::vector<Command> App::TimelineCommands() {
   };
   add(ui_.T(Text::kFitTip), "0", [&state] { state.JumpToAll(); });
   add(ui_.T(Text::kMarks), "B", [&state] { state.marks_open = true; });
+  add(ui_.T(Text::kTableCommand), "Q", [&state] {
+    state.selection.reset();
+    state.span.reset();
+    state.table = true;
+  });
   add(ui_.T(Text::kFoldAll), "", [&state, timeline] { state.FoldAll(*timeline, true); });
   add(ui_.T(Text::kUnfoldAll), "", [&state, timeline] { state.FoldAll(*timeline, false); });
   for (const traces::StageId stage : timeline->stages) {

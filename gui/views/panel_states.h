@@ -17,6 +17,7 @@
 #include "gui/model/panels/selection.h"
 #include "gui/model/panels/stages.h"
 #include "gui/model/panels/workers.h"
+#include "gui/model/timeline/own_times.h"
 
 namespace penstock::gui {
 
@@ -42,6 +43,26 @@ struct SumsKey {
   bool operator==(const SumsKey&) const = default;
   // While the selection is being drawn, the previous table is shown, marked as old.
   [[nodiscard]] bool Follows(const SumsKey& before) const { return trace == before.trace; }
+};
+
+// The key of the index of own times.
+struct OwnTimesKey {
+  std::shared_ptr<const Timeline> timeline;
+  std::shared_ptr<const Analysis> analysis;
+  std::uint64_t serial = 0;  // as in Document
+  bool operator==(const OwnTimesKey&) const = default;
+  // The spans of an index are those of its own timeline, so it stays right when the trace grows.
+  [[nodiscard]] bool Follows(const OwnTimesKey& before) const {
+    return serial != 0 && serial == before.serial;
+  }
+};
+
+// The key of the table of the visible window.
+struct WindowKey {
+  std::shared_ptr<const OwnTimes> times;
+  TimeRange range;
+  bool operator==(const WindowKey&) const = default;
+  [[nodiscard]] bool Follows(const WindowKey& before) const { return before.times != nullptr; }
 };
 
 struct TailKey {

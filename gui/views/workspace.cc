@@ -12,7 +12,11 @@ void Workspace::Reset() {
   timeline = TimelineState();
   drag = DragState{};
   search = SearchState{};
+  menu = {};
   sums = {};
+  own_times = {};
+  window_sums = {};
+  parts = {};
   stages = StagesState{};
   workers = WorkersState{};
   reading = IoState{};
@@ -45,6 +49,23 @@ std::optional<TimeRange> Workspace::Range() const {
                         std::min(timeline.selection->to, document.timeline->length)};
   if (range.empty()) return std::nullopt;
   return range;
+}
+
+std::shared_ptr<const OwnTimes> Workspace::Times() {
+  if (!document.complete() || document.trace == nullptr) return nullptr;
+  const OwnTimesKey key{document.timeline, document.analysis, document.serial};
+  const auto* found =
+      own_times.Get(key, at_once, [trace = document.trace, key](const std::stop_token& stop) {
+        return OwnTimes::Build(*trace, key.timeline, key.analysis->report.diagnosis.run, stop);
+      });
+  return found != nullptr ? *found : nullptr;
+}
+
+std::optional<TimeParts> Workspace::PartsOf(SpanRef span) {
+  const std::shared_ptr<const OwnTimes> times = Times();
+  if (times == nullptr || own_times.key().timeline != document.timeline) return std::nullopt;
+  if (parts.times != times || parts.span != span) parts = {times, span, times->PartsOf(span)};
+  return parts.parts;
 }
 
 bool Workspace::Prepare(ViewId of) {
@@ -140,11 +161,11 @@ bool Workspace::TakesKeys() const {
 
 bool Workspace::animating() const {
   // Only the view that asked for a value takes it, so only that view is waited for.
-  const bool making = (view == ViewId::kTimeline && sums.busy()) ||
-                      (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
-                      (view == ViewId::kWorkers && workers.model.busy()) ||
-                      (view == ViewId::kIo && reading.model.busy()) ||
-                      (view == ViewId::kGpu && gpu.model.busy());
+  const bool making =
+      (view == ViewId::kTimeline && (sums.busy() || own_times.busy() || window_sums.busy())) ||
+      (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
+      (view == ViewId::kWorkers && workers.model.busy()) ||
+      (view == ViewId::kIo && reading.model.busy()) || (view == ViewId::kGpu && gpu.model.busy());
   return making || ImGui::GetTime() - copied_at < 2.2;
 }
 

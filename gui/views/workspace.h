@@ -105,6 +105,16 @@ struct DragState {
   float last_y = 0;
   bool moved = false;
   bool snapped = false;  // its end has caught the edge of a span
+  bool menu = false;     // if nothing moves until the button is let go, the menu opens
+};
+
+// What the menu of the timeline's right button is about.
+struct TimelineMenu {
+  bool asked = false;                        // it must open
+  std::shared_ptr<const Timeline> timeline;  // that of the other members
+  std::optional<SpanRef> span;
+  std::optional<Row> row;
+  bool selection = false;  // the click was inside the selection
 };
 
 struct Workspace {
@@ -114,7 +124,17 @@ struct Workspace {
   TimelineState timeline;
   DragState drag;
   SearchState search;
+  TimelineMenu menu;
   Derived<SumsKey, std::vector<StageSum>> sums;  // the table of the selection
+  Derived<OwnTimesKey, std::shared_ptr<const OwnTimes>> own_times;
+  Derived<WindowKey, std::vector<StageSum>> window_sums;  // the table of the visible window
+  struct KeptParts {
+    std::shared_ptr<const OwnTimes> times;
+    SpanRef span;
+    std::optional<TimeParts> parts;
+  };
+  KeptParts parts;
+  bool panel_shown = false;  // the last frame of the timeline had a panel below its rows
   StagesState stages;
   WorkersState workers;
   IoState reading;
@@ -156,6 +176,10 @@ struct Workspace {
   // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
   void ShowCall(const Call& call);
   void ShowMoment(double at);
+  // The index of own times; nullptr while it is being made, and for a document without spans.
+  [[nodiscard]] std::shared_ptr<const OwnTimes> Times();
+  // The parts of a sample or fetch, kept for the last one; nullopt also while the index is made.
+  [[nodiscard]] std::optional<TimeParts> PartsOf(SpanRef span);
   // To be called when the timeline has become ready.
   void TimelineCame();
   // The interval selected in the timeline; nullopt: views show the whole trace.

@@ -177,6 +177,19 @@ void TimelineState::FoldAll(const Timeline& timeline, bool fold) {
   for (std::uint32_t g = 0; g < timeline.groups.size(); ++g) folded.insert(g);
 }
 
+void TimelineState::FoldOthers(const Timeline& timeline, std::uint32_t group) {
+  FoldAll(timeline, true);
+  folded.erase(group);
+}
+
+void TimelineState::TogglePanel(bool shown) {
+  if (selection || span) {
+    panel_hidden = !panel_hidden;
+  } else {
+    table = !shown;
+  }
+}
+
 void TimelineState::Solo(traces::StageId stage) {
   const std::uint32_t others = ~(1u << static_cast<unsigned>(stage));
   hidden_stages = hidden_stages == others ? 0 : others;

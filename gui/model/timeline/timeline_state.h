@@ -89,7 +89,9 @@ struct TimelineState {
   std::array<std::optional<TimeRange>, 9> bookmarks;
   std::vector<Note> notes;
   std::vector<Pin> pins;
-  bool panel_hidden = false;     // the panel below the rows
+  bool panel_hidden = false;  // the panel of the selection or span, below the rows
+  // The table of the visible window, in the same place; nullopt: where all rows fit beside it.
+  std::optional<bool> table;
   bool marks_open = false;       // the list of bookmarks and notes
   std::vector<TimeRange> back;   // the views before each jump, latest last
   std::vector<TimeRange> ahead;  // the views before each Back()
@@ -113,6 +115,9 @@ struct TimelineState {
   void FoldAll(const Timeline& timeline, bool fold);
   // Shows this stage alone; if it is alone already, shows all.
   void Solo(traces::StageId stage);
+  void FoldOthers(const Timeline& timeline, std::uint32_t group);
+  // Hides or shows what is below the rows. `shown`: there is something now.
+  void TogglePanel(bool shown);
   // Selects the interval of the chosen span.
   void MarkSpan(const Timeline& timeline);
   // Makes a note of the selection, else of the chosen span, else of the visible interval.

@@ -15,6 +15,7 @@
 #include "gui/model/words/texts_panels.h"
 #include "gui/model/words/texts_plan.h"
 #include "gui/model/words/texts_table.h"
+#include "gui/model/words/texts_timeline.h"
 
 namespace penstock::gui {
 
@@ -24,7 +25,7 @@ enum class Text : std::uint16_t {
 #define PENSTOCK_TEXT_NAME(name, english, chinese) name,
   PENSTOCK_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_NAME)
       PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PLAN_TEXTS(PENSTOCK_TEXT_NAME)
-          PENSTOCK_FUNCTION_TEXTS(PENSTOCK_TEXT_NAME)
+          PENSTOCK_FUNCTION_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_TIMELINE_TEXTS(PENSTOCK_TEXT_NAME)
 #undef PENSTOCK_TEXT_NAME
               kTextCount
 };

@@ -175,8 +175,6 @@
   X(kSpanUnfinished, "not finished: the process ended in it", "未完成：进程在此期间结束")          \
   X(kSpanError, "failed", "失败")                                                                  \
   X(kSpanDerived, "between two waits of the loop", "循环两次等待之间")                             \
-  X(kDragHint, "Drag to select, Ctrl+wheel to zoom, W A S D to move, F1 for all keys",             \
-    "拖动选择，Ctrl+滚轮缩放，W A S D 移动，F1 查看全部按键")                                      \
   X(kShare, "share", "占比")                                                                       \
   X(kWall, "wall", "墙钟")                                                                         \
   X(kCpu, "CPU", "CPU")                                                                            \

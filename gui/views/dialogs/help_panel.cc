@@ -31,6 +31,7 @@ constexpr std::array kLines = {
     Line{"{drag}", Text::kKeySelect},
     Line{"Ctrl+1 … 9,  1 … 9", Text::kKeyBookmark},
     Line{"{click}", Text::kKeyFold},
+    Line{"{right_click}", Text::kKeyMenu},
     Line{"M,  Shift+M", Text::kKeyMark},
     Line{"B", Text::kKeyMarks},
     Line{"L", Text::kKeyLongest},
@@ -57,7 +58,39 @@ std::string KeysOf(const Ui& ui, const Line& line, Wheel wheel) {
       fmt::runtime(line.keys), fmt::arg("wheel", alone),
       fmt::arg("zooms", zooms ? alone : with_ctrl), fmt::arg("scrolls", zooms ? with_ctrl : alone),
       fmt::arg("drag", ui.T(Text::kMouseDrag)), fmt::arg("click", ui.T(Text::kMouseClick)),
+      fmt::arg("right_click", ui.T(Text::kMouseRightClick)),
       fmt::arg("double_click", ui.T(Text::kMouseDoubleClick)));
+}
+
+// Draws the lines from the cursor on, in a column of `width`.
+void DrawKeyLines(const Ui& ui, Wheel wheel, float pitch, float width) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  float keys = 0;
+  for (const Line& line : kLines) {
+    keys = std::max(keys, TextWidth(ui.strong, KeysOf(ui, line, wheel)));
+  }
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float does = keys + ui.Px(20);
+  float y = at.y;
+  for (const Line& line : kLines) {
+    DrawText(list, ui.strong, {at.x, y}, Ink(p.accent), KeysOf(ui, line, wheel));
+    DrawShortened(ui, ui.body, {at.x + does, y}, Ink(p.text), ui.T(line.does), width - does);
+    y += pitch;
+  }
+  ImGui::Dummy({1, y - at.y});
+}
+
+// Scrolls the lines by keys; the wheel does it by itself.
+void ScrollByKeys(const Ui& ui, float room) {
+  float by = 0;
+  if (Pressed(Key::kDown, true)) by += ui.Px(40);
+  if (Pressed(Key::kUp, true)) by -= ui.Px(40);
+  if (Pressed(Key::kPageDown, true)) by += 0.9F * room;
+  if (Pressed(Key::kPageUp, true)) by -= 0.9F * room;
+  if (by != 0) {
+    ImGui::SetScrollY(std::clamp(ImGui::GetScrollY() + by, 0.0F, ImGui::GetScrollMaxY()));
+  }
 }
 
 }  // namespace
@@ -65,12 +98,15 @@ std::string KeysOf(const Ui& ui, const Line& line, Wheel wheel) {
 void DrawHelp(const Ui& ui, bool* open, Wheel* wheel) {
   const Palette& p = ui.palette();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  // In a low window the lines stand closer.
-  const float room = (screen.y - ui.Px(118)) / static_cast<float>(kLines.size());
+  const float head = ui.Px(50);
+  const float foot = ui.Px(48);
+  // In a low window the lines stand closer, and if that is not enough, they scroll.
+  const auto count = static_cast<float>(kLines.size());
+  const float most = screen.y - ui.Px(20) - head - foot;
   const float pitch =
-      std::clamp(room, FontPixels(ui.body) + ui.Px(1), FontPixels(ui.body) + ui.Px(8));
-  const ImVec2 size{std::min(ui.Px(640), screen.x - ui.Px(30)),
-                    ui.Px(98) + pitch * static_cast<float>(kLines.size())};
+      std::clamp(most / count, FontPixels(ui.body) + ui.Px(1), FontPixels(ui.body) + ui.Px(8));
+  const float lines = std::min(pitch * count, std::max(most, ui.Px(40)));
+  const ImVec2 size{std::min(ui.Px(640), screen.x - ui.Px(30)), head + lines + foot};
   ImGui::SetNextWindowPos({(screen.x - size.x) / 2, std::max(0.0F, (screen.y - size.y) / 2)});
   ImGui::SetNextWindowSize(size);
   ImGui::SetNextWindowFocus();
@@ -80,27 +116,22 @@ void DrawHelp(const Ui& ui, bool* open, Wheel* wheel) {
   ImGui::Begin(
       "##help", nullptr,
       ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
-  ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetWindowPos();
-  DrawText(list, ui.title, {at.x + ui.Px(20), at.y + ui.Px(14)}, Ink(p.text), ui.T(Text::kKeys));
-  float keys = 0;
-  for (const Line& line : kLines) {
-    keys = std::max(keys, TextWidth(ui.strong, KeysOf(ui, line, *wheel)));
-  }
-  const float does = keys + ui.Px(40);
-  float y = at.y + ui.Px(50);
-  for (const Line& line : kLines) {
-    DrawText(list, ui.strong, {at.x + ui.Px(20), y}, Ink(p.accent), KeysOf(ui, line, *wheel));
-    DrawShortened(ui, ui.body, {at.x + does, y}, Ink(p.text), ui.T(line.does),
-                  size.x - does - ui.Px(15));
-    y += pitch;
-  }
-  ImGui::SetCursorScreenPos({at.x + ui.Px(20), y + ui.Px(6)});
+  DrawText(ImGui::GetWindowDrawList(), ui.title, {at.x + ui.Px(20), at.y + ui.Px(14)}, Ink(p.text),
+           ui.T(Text::kKeys));
+  const Area list{{at.x + ui.Px(20), at.y + head},
+                  {at.x + size.x - ui.Px(10), at.y + head + lines}};
+  BeginArea("lines", list, lines < pitch * count);
+  DrawKeyLines(ui, *wheel, pitch, ImGui::GetContentRegionAvail().x - ui.Px(5));
+  ScrollByKeys(ui, lines);
+  EndArea();
+  ImGui::SetCursorScreenPos({at.x + ui.Px(20), list.max.y + ui.Px(6)});
   bool zooms = *wheel == Wheel::kZoom;
   if (ImGui::Checkbox(ui.T(Text::kWheelZooms), &zooms)) {
     *wheel = zooms ? Wheel::kZoom : Wheel::kScroll;
   }
-  const bool outside = ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered();
+  const bool outside =
+      ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows);
   if (Pressed(Key::kEscape) || outside) *open = false;
   ImGui::End();
   ImGui::PopStyleVar(2);

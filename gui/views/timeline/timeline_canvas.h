@@ -4,6 +4,7 @@
 // draw it. The parts of the view (rows, overlays, input, panels) share a canvas.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -76,8 +77,8 @@ void DrawAxis(const TimelineCanvas& canvas, Area area);
 // Draws the whole trace small: the training loop and the busiest other threads, with the visible
 // part marked. Clicks and drags move that part, and the wheel zooms it.
 void DrawMiniMap(const TimelineCanvas& canvas, Area area);
-// Draws the selection, the arrows between the spans of a batch, the search hits, frames around the
-// hovered and the chosen span, and a line at the pointer.
+// Draws the selection, the arrows between the spans of the chosen span's batch, the search hits,
+// frames around the hovered and the chosen span, and a line at the pointer.
 void DrawOverlays(const TimelineCanvas& canvas, std::optional<SpanRef> hovered);
 // Draw a card beside the pointer.
 void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span);
@@ -89,10 +90,33 @@ void DrawCounterCard(const TimelineCanvas& canvas, const Row& row);
 void DrawMarks(const TimelineCanvas& canvas, Area area);
 // Draws a flag for each bookmark, and a band for each note, on the axis.
 void DrawMarkFlags(const TimelineCanvas& canvas, Area axis);
-// Draws the time of each stage in the selection, below the rows.
+// Draws the menu of the right button while it is open.
+void DrawMenu(const TimelineCanvas& canvas);
+// One line of that menu.
+struct MenuLine {
+  std::string label;
+  std::string keys;  // that do the same; "" none
+  std::function<void()> run;
+  bool enabled = true;
+};
+// A part of the menu, with its heading.
+struct MenuPart {
+  std::string heading;
+  std::vector<MenuLine> lines;
+};
+// The parts of workspace.menu: its span, the selection, its row. The lines refer to the canvas.
+[[nodiscard]] std::vector<MenuPart> MenuOf(const TimelineCanvas& canvas);
+// Below the rows: draws the time of each stage in the selection, or in the visible window.
 void DrawSelectionPanel(const TimelineCanvas& canvas, Area area);
-// Draws the facts about the chosen span, below the rows.
+void DrawWindowPanel(const TimelineCanvas& canvas, Area area);
+// Draws the chosen span below the rows: its facts, what is around and inside it, where the time of
+// its sample and of its batch goes.
 void DrawSpanPanel(const TimelineCanvas& canvas, Area area);
+void DrawSwatch(const Ui& ui, ImVec2 at, traces::StageId stage);
+// The word for the stage, and the name of the span if it has one.
+[[nodiscard]] std::string SpanTitle(const Ui& ui, const Workspace& workspace, SpanRef span);
+// What is unusual about a span; "" nothing.
+[[nodiscard]] std::string SpanNote(const Ui& ui, const SpanDetail& detail);
 
 // One fact about a span: its name and its value.
 struct SpanFact {

@@ -95,7 +95,7 @@ void KeepKeys(const TimelineCanvas& canvas) {
     }
   }
   if (Pressed(Key::kB)) state.marks_open = !state.marks_open;
-  if (Pressed(Key::kQ)) state.panel_hidden = !state.panel_hidden;
+  if (Pressed(Key::kQ)) state.TogglePanel(canvas.workspace.panel_shown);
   if (Pressed(Key::kP)) {
     const Row* row = ImGui::IsMouseHoveringRect(canvas.labels.min, canvas.plot.max, false)
                          ? canvas.RowAt(ImGui::GetIO().MousePos.y)
@@ -169,15 +169,53 @@ void TurnWheel(const TimelineCanvas& canvas, bool rows) {
   }
 }
 
-void Drag(const TimelineCanvas& canvas, const Row* row) {
+// Asks for the menu of what is under the pointer. `span`: the one there.
+void AskForMenu(const TimelineCanvas& canvas, const Row* row, std::optional<SpanRef> span) {
+  TimelineMenu& menu = canvas.workspace.menu;
+  menu = {};
+  menu.asked = true;
+  menu.timeline = canvas.workspace.document.timeline;
+  menu.span = span;
+  if (row != nullptr) menu.row = *row;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const auto& selection = canvas.workspace.timeline.selection;
+  const std::int64_t at = canvas.At(mouse.x);
+  menu.selection =
+      selection && mouse.x >= canvas.plot.min.x && at >= selection->from && at < selection->to;
+  menu.asked = menu.span || menu.row || menu.selection;
+}
+
+// Moves the view along with the pointer. With the right button, only after it has moved a little:
+// otherwise the view would tremble under each click.
+void PanAlong(const TimelineCanvas& canvas) {
   const ImGuiIO& io = ImGui::GetIO();
   TimelineState& state = canvas.workspace.timeline;
   DragState& drag = canvas.workspace.drag;
-  if (drag.kind == DragKind::kNone && ImGui::IsItemHovered()) {
-    const bool pans = ImGui::IsMouseClicked(1) || ImGui::IsMouseClicked(2);
+  const float x = io.MousePos.x - drag.last_x;
+  const float y = io.MousePos.y - drag.last_y;
+  const float reach = canvas.ui.Px(kClickReach);
+  drag.moved = drag.moved || !drag.menu || std::abs(x) > reach || std::abs(y) > reach;
+  if (!drag.moved) return;
+  state.view.Pan(static_cast<double>(-x / canvas.plot.width()));
+  state.scroll -= y / canvas.ui.scale;
+  drag.last_x = io.MousePos.x;
+  drag.last_y = io.MousePos.y;
+}
+
+// `span`: the one under the pointer.
+void Drag(const TimelineCanvas& canvas, const Row* row, std::optional<SpanRef> span) {
+  const ImGuiIO& io = ImGui::GetIO();
+  TimelineState& state = canvas.workspace.timeline;
+  DragState& drag = canvas.workspace.drag;
+  // The right button may open the menu anew where it is already open.
+  const bool right =
+      ImGui::IsMouseClicked(1) && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenBlockedByPopup);
+  if (drag.kind == DragKind::kNone && (right || ImGui::IsItemHovered())) {
+    const bool pans = right || ImGui::IsMouseClicked(2);
     if (ImGui::IsMouseClicked(0) || pans) {
       drag = {pans ? DragKind::kPan : DragKind::kSelect, Snapped(canvas, row, io.MousePos.x),
               io.MousePos.x, io.MousePos.y, false};
+      drag.menu = right;
       // A drag that begins at an edge of the selection moves that edge.
       if (const auto other = OtherEdge(canvas, io.MousePos.x); other && !pans) {
         drag.anchor = *other;
@@ -186,11 +224,11 @@ void Drag(const TimelineCanvas& canvas, const Row* row) {
     }
   }
   if (drag.kind == DragKind::kPan) {
-    state.view.Pan(static_cast<double>((drag.last_x - io.MousePos.x) / canvas.plot.width()));
-    state.scroll += (drag.last_y - io.MousePos.y) / canvas.ui.scale;
-    drag.last_x = io.MousePos.x;
-    drag.last_y = io.MousePos.y;
-    if (!io.MouseDown[1] && !io.MouseDown[2]) drag.kind = DragKind::kNone;
+    PanAlong(canvas);
+    if (!io.MouseDown[1] && !io.MouseDown[2]) {
+      drag.kind = DragKind::kNone;
+      if (drag.menu && !drag.moved) AskForMenu(canvas, row, span);
+    }
   }
   if (drag.kind == DragKind::kSelect) {
     drag.moved = drag.moved || std::abs(io.MousePos.x - drag.last_x) > canvas.ui.Px(kClickReach);
@@ -229,6 +267,10 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
       if (ImGui::IsMouseHoveringRect(pin.min, pin.max)) state.TogglePin(*PinOf(*row));
     }
   }
+  const bool menu = canvas.workspace.drag.kind == DragKind::kNone && ImGui::IsMouseReleased(1);
+  if (menu && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenBlockedByPopup)) {
+    AskForMenu(canvas, canvas.RowAt(io.MousePos.y), std::nullopt);
+  }
   if (ImGui::IsItemHovered()) {
     const Row* row = canvas.RowAt(io.MousePos.y);
     const auto pin = row != nullptr ? PinOf(*row) : std::nullopt;
@@ -242,7 +284,7 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight |
                              ImGuiButtonFlags_MouseButtonMiddle);
   const bool hovered = ImGui::IsItemHovered();
-  const Row* row = hovered || canvas.workspace.drag.kind == DragKind::kSelect
+  const Row* row = hovered || canvas.workspace.drag.kind != DragKind::kNone
                        ? canvas.RowAt(io.MousePos.y)
                        : nullptr;
   if (hovered) TurnWheel(canvas, true);
@@ -250,13 +292,14 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   }
   std::optional<SpanRef> span;
-  if (hovered && row != nullptr) {
+  const bool pressed = canvas.workspace.drag.kind == DragKind::kPan;
+  if ((hovered || pressed) && row != nullptr) {
     span = SpanAt(canvas.timeline, *row, canvas.At(io.MousePos.x), Reach(canvas, 2));
     if (span && !state.Shows(canvas.timeline.stage(*span))) span.reset();
   }
   const bool selecting = canvas.workspace.drag.kind == DragKind::kSelect;
   const bool moved = canvas.workspace.drag.moved;
-  Drag(canvas, row);
+  Drag(canvas, row, span);
   if (selecting && canvas.workspace.drag.kind == DragKind::kNone && !moved && hovered) {
     state.span = span;
     state.selection.reset();

@@ -3,7 +3,6 @@
 // Draws what lies over the rows of the timeline, and the strips above them.
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,14 +19,16 @@ namespace {
 using analyzer::DurationText;
 using traces::StageId;
 
+constexpr double kArrowAlpha = 0.95;
+
 // Draws an arrow from the end of one stop to the beginning of the next.
-void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to, double alpha) {
+void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to) {
   const Row* a = canvas.RowOf(from);
   const Row* b = canvas.RowOf(to);
   if (a == nullptr || b == nullptr || a == b) return;
   const Ui& ui = canvas.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImU32 colour = Ink(ui.palette().text, alpha);
+  const ImU32 colour = Ink(ui.palette().text, kArrowAlpha);
   // A wait begins before its batch is there, so the arrow points to its end.
   const bool waits = canvas.timeline.stage(to) == StageId::kWait;
   const float x0 = canvas.X(canvas.timeline.end(from));
@@ -46,37 +47,16 @@ void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to, double al
   list->PopClipRect();
 }
 
-void DrawWay(const TimelineCanvas& canvas, traces::BatchKey key, double alpha) {
+// Draws the way of the chosen span's batch. Arrows of several batches would cross, so the others
+// have none.
+void DrawWay(const TimelineCanvas& canvas, SpanRef chosen) {
+  const traces::BatchKey key = canvas.timeline.detail(chosen).key();
+  if (!key.valid()) return;
   const std::vector<SpanRef> stops = StopsOf(canvas.timeline, key);
   // A batch has a handful of stops; a training step with thousands of copies would fill the screen
   // with arrows.
   for (std::size_t i = 1; i < std::min<std::size_t>(stops.size(), 32); ++i) {
-    DrawArrow(canvas, stops[i - 1], stops[i], alpha);
-  }
-}
-
-// If few batches are visible, all of them get arrows.
-void DrawWays(const TimelineCanvas& canvas, traces::BatchKey apart) {
-  constexpr std::size_t kFew = 14;
-  std::set<traces::BatchKey> keys;
-  for (const Group& group : canvas.timeline.groups) {
-    if (group.kind != GroupKind::kConsumer) continue;
-    for (const std::size_t lane : group.lanes) {
-      for (const Level& level : canvas.timeline.lanes[lane].levels) {
-        const std::size_t first = level.FirstEndingAfter(canvas.window.from);
-        const std::size_t last = level.FirstStartingAt(canvas.window.to);
-        if (last - std::min(first, last) > 400) continue;
-        for (std::size_t i = first; i < last; ++i) {
-          if (level.stage(i) == StageId::kWait && level.detail[i].key().valid()) {
-            keys.insert(level.detail[i].key());
-          }
-        }
-      }
-    }
-  }
-  if (keys.size() > kFew) return;
-  for (const traces::BatchKey key : keys) {
-    if (key != apart) DrawWay(canvas, key, 0.3);
+    DrawArrow(canvas, stops[i - 1], stops[i]);
   }
 }
 
@@ -211,11 +191,7 @@ void DrawOverlays(const TimelineCanvas& canvas, std::optional<SpanRef> hovered) 
   list->PushClipRect(canvas.plot.min, canvas.plot.max, true);
   DrawSelection(canvas);
   const std::optional<SpanRef> chosen = canvas.workspace.timeline.span;
-  const std::optional<SpanRef> looked_at = hovered ? hovered : chosen;
-  const traces::BatchKey key =
-      looked_at ? canvas.timeline.detail(*looked_at).key() : traces::BatchKey{};
-  DrawWays(canvas, key);
-  if (key.valid()) DrawWay(canvas, key, 0.95);
+  if (chosen) DrawWay(canvas, *chosen);
   DrawHits(canvas);
   if (hovered) DrawChosen(canvas, *hovered, 1, 0.8);
   if (chosen) DrawChosen(canvas, *chosen, 2, 1);

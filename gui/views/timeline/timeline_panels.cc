@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws what the timeline shows about one span or one selection.
+// Draws the cards beside the pointer, and collects the facts about a span.
 #include <algorithm>
 
 #include <fmt/core.h>
 
 #include "analyzer/words/format.h"
+#include "gui/model/timeline/span_context.h"
 #include "gui/model/timeline/ticks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/timeline/timeline_canvas.h"
@@ -19,21 +20,33 @@ double SecondsOf(std::int64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
+// What was read and decoded for the span's sample, if that is not the span itself.
+void AddSampleFacts(const Ui& ui, const SampleData& sample, traces::StageId stage,
+                    std::vector<SpanFact>& facts) {
+  if (sample.bytes > 0 && stage != traces::StageId::kRead) {
+    facts.push_back({Text::kSpanRead, analyzer::BytesText(sample.bytes)});
+  }
+  if (sample.decoded <= 0) return;
+  const double megapixels = sample.megapixels();
+  facts.push_back({Text::kSpanPixels, ui.F(Text::kMegapixels, fmt::format("{:.3g}", megapixels))});
+}
+
+}  // namespace
+
 void DrawSwatch(const Ui& ui, ImVec2 at, traces::StageId stage) {
   const float size = ui.Px(11);
   ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + size, at.y + size}, ui.Stage(stage),
                                             ui.Px(3));
 }
 
-std::string NoteOf(const Ui& ui, const SpanDetail& detail) {
+std::string SpanNote(const Ui& ui, const SpanDetail& detail) {
   if ((detail.flags & SpanDetail::kDerived) != 0) return ui.T(Text::kSpanDerived);
   if ((detail.flags & wire::kFlagUnfinished) != 0) return ui.T(Text::kSpanUnfinished);
   if ((detail.flags & wire::kFlagError) != 0) return ui.T(Text::kSpanError);
   return "";
 }
 
-// The word for the stage, and the name of the span if it has one.
-std::string TitleOf(const Ui& ui, const Workspace& workspace, SpanRef span) {
+std::string SpanTitle(const Ui& ui, const Workspace& workspace, SpanRef span) {
   const Timeline& timeline = *workspace.document.timeline;
   std::string title(WordOf(timeline.stage(span), ui.language));
   const std::string_view name = workspace.document.trace->String(timeline.detail(span).name);
@@ -41,8 +54,6 @@ std::string TitleOf(const Ui& ui, const Workspace& workspace, SpanRef span) {
     title += "  " + std::string(name);
   return title;
 }
-
-}  // namespace
 
 std::vector<SpanFact> FactsOf(const TimelineCanvas& canvas, SpanRef span) {
   const Timeline& timeline = canvas.timeline;
@@ -74,8 +85,19 @@ std::vector<SpanFact> FactsOf(const TimelineCanvas& canvas, SpanRef span) {
     }
     facts.push_back({Text::kSpanBytes, text});
   }
-  const std::string_view object = canvas.workspace.document.trace->String(detail.object);
-  if (!object.empty()) facts.push_back({Text::kSpanFile, analyzer::PlainText(object, 300)});
+  const traces::Trace& trace = *canvas.workspace.document.trace;
+  const SampleData sample = SampleOf(timeline, trace, span);
+  AddSampleFacts(canvas.ui, sample, timeline.stage(span), facts);
+  StringId file = detail.object;
+  std::size_t others = 0;
+  if (file.value == 0 && !sample.files.empty()) {
+    file = sample.files.front().path;
+    others = sample.files.size() - 1;
+  }
+  if (file.value == 0) return facts;
+  std::string path = analyzer::PlainText(trace.String(file), 300);
+  if (others > 0) path = canvas.ui.F(Text::kSpanMoreFiles, path, others);
+  facts.push_back({Text::kSpanFile, path});
   return facts;
 }
 
@@ -83,8 +105,8 @@ void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span) {
   const Ui& ui = canvas.ui;
   const Palette& p = ui.palette();
   const auto facts = FactsOf(canvas, span);
-  const std::string title = TitleOf(ui, canvas.workspace, span);
-  const std::string note = NoteOf(ui, canvas.timeline.detail(span));
+  const std::string title = SpanTitle(ui, canvas.workspace, span);
+  const std::string note = SpanNote(ui, canvas.timeline.detail(span));
   float label = 0;
   for (const SpanFact& fact : facts) label = std::max(label, TextWidth(ui.small, ui.T(fact.name)));
   label += ui.Px(14);
@@ -137,113 +159,6 @@ void DrawCounterCard(const TimelineCanvas& canvas, const Row& row) {
   BeginCard(ui);
   Paragraph(ui, ui.body, ui.palette().text, text, TextWidth(ui.body, text) + 1);
   EndCard();
-}
-
-void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
-  const Ui& ui = canvas.ui;
-  const Palette& p = ui.palette();
-  const SpanRef span = *canvas.workspace.timeline.span;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const Area inside = Panel(ui, area);
-  DrawSwatch(ui, {inside.min.x, inside.min.y + ui.Px(2)}, canvas.timeline.stage(span));
-  const std::string note = NoteOf(ui, canvas.timeline.detail(span));
-  DrawTextRight(list, ui.small, inside.max.x, inside.min.y, Ink(p.warn), note);
-  const float beside = note.empty() ? 0 : TextWidth(ui.small, note) + ui.Px(14);
-  DrawShortened(ui, ui.strong, {inside.min.x + ui.Px(18), inside.min.y}, Ink(p.text),
-                TitleOf(ui, canvas.workspace, span), inside.width() - ui.Px(18) - beside);
-  // Facts in columns, with the path across all of them.
-  const float pitch = FontPixels(ui.small) + FontPixels(ui.body) + ui.Px(12);
-  const float column = ui.Px(150);
-  float x = inside.min.x;
-  float y = inside.min.y + FontPixels(ui.strong) + ui.Px(12);
-  for (const SpanFact& fact : FactsOf(canvas, span)) {
-    const bool wide = fact.name == Text::kSpanFile;
-    const float width = std::max(column, TextWidth(ui.body, fact.value) + ui.Px(24));
-    if ((wide || x + width > inside.max.x) && x > inside.min.x) {
-      x = inside.min.x;
-      y += pitch;
-    }
-    DrawText(list, ui.small, {x, y}, Ink(p.dim), ui.T(fact.name));
-    const float room = inside.max.x - x;
-    const std::string value = wide ? PathElided(ui.body, fact.value, room) : fact.value;
-    DrawShortened(ui, ui.body, {x, y + FontPixels(ui.small) + ui.Px(2)}, Ink(p.text), value, room);
-    x += width;
-  }
-}
-
-void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
-  const Ui& ui = canvas.ui;
-  const Palette& p = ui.palette();
-  TimelineState& state = canvas.workspace.timeline;
-  const TimeRange range = *state.selection;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const Area inside = Panel(ui, area);
-  DrawText(list, ui.strong, inside.min, Ink(p.text),
-           ui.F(Text::kSelectedTime, DurationText(SecondsOf(range.length()))));
-  const std::int64_t resolution = range.length() / 1000 + 1;
-  DrawTextRight(
-      list, ui.small, inside.max.x, inside.min.y, Ink(p.dim),
-      fmt::format("{} – {}", TimeText(range.from, resolution), TimeText(range.to, resolution)));
-  Workspace& workspace = canvas.workspace;
-  const auto trace = workspace.document.trace;
-  const TimeRange inside_run = workspace.Range().value_or(TimeRange{});
-  const SumsKey key{trace, inside_run};
-  const std::vector<StageSum>* found =
-      workspace.sums.Get(key, workspace.at_once, [=](const std::stop_token& stop) {
-        // A preview has no spans.
-        return trace != nullptr ? SumsOf(trace, inside_run, stop) : std::vector<StageSum>();
-      });
-  const std::span<const StageSum> sums =
-      found != nullptr ? std::span<const StageSum>(*found) : std::span<const StageSum>();
-  const bool old = found != nullptr && !(workspace.sums.key() == key);
-  BeginArea("selection",
-            {{inside.min.x, inside.min.y + FontPixels(ui.strong) + ui.Px(6)}, inside.max}, false);
-  std::optional<traces::StageId> longest;
-  if (ImGui::BeginTable(
-          "sums", 6,
-          ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) {
-    ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kStage), 0, 2);
-    ImGui::TableSetupColumn(ui.T(Text::kCount), 0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kOwnTime), 0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kPerThread), 0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kMean), 0, 1);
-    ImGui::TableSetupColumn("##longest", ImGuiTableColumnFlags_WidthFixed, ui.Px(80));
-    ImGui::TableHeadersRow();
-    if (old) ImGui::PushStyleColor(ImGuiCol_Text, Tint(p.dim));
-    for (const StageSum& sum : sums) {
-      ImGui::TableNextRow();
-      ImGui::TableNextColumn();
-      const ImVec2 at = ImGui::GetCursorScreenPos();
-      DrawSwatch(ui, {at.x, at.y + ui.Px(2)}, sum.stage);
-      ImGui::Dummy({ui.Px(12), 1});
-      ImGui::SameLine();
-      ImGui::TextUnformatted(WordOf(sum.stage, ui.language).data());
-      ImGui::TableNextColumn();
-      ImGui::Text("%s", CountText(static_cast<double>(sum.count)).c_str());
-      ImGui::TableNextColumn();
-      ImGui::TextUnformatted(DurationText(SecondsOf(sum.time)).c_str());
-      ImGui::TableNextColumn();
-      // The average number of threads in this stage at a time.
-      ImGui::Text("%.2f", static_cast<double>(sum.time) / static_cast<double>(range.length()));
-      ImGui::TableNextColumn();
-      ImGui::TextUnformatted(DurationText(sum.mean()).c_str());
-      ImGui::TableNextColumn();
-      ImGui::PushID(static_cast<int>(sum.stage));
-      if (ImGui::SmallButton(ui.T(Text::kLongest))) longest = sum.stage;
-      ImGui::PopID();
-    }
-    if (old) ImGui::PopStyleColor();
-    ImGui::EndTable();
-  }
-  EndArea();
-  if (longest) {
-    if (const auto span = Longest(canvas.timeline, *longest, range)) {
-      state.selection.reset();
-      state.Go(canvas.timeline, *span);
-      state.scroll = ScrollTo(canvas.rows, *span, state.scroll, canvas.RowsRoom());
-    }
-  }
 }
 
 }  // namespace penstock::gui

@@ -205,6 +205,47 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
   }
 }
 
+// What lies below the rows.
+enum class Below : std::uint8_t { kSelection, kSpan, kWindow, kHint };
+
+// `room`: for the rows beside a panel.
+Below BelowRows(const Ui& ui, const Workspace& workspace, std::span<const CounterTrack> counters,
+                float room) {
+  const TimelineState& state = workspace.timeline;
+  if (state.selection) return state.panel_hidden ? Below::kHint : Below::kSelection;
+  if (state.span) return state.panel_hidden ? Below::kHint : Below::kSpan;
+  const Document& document = workspace.document;
+  if (document.trace == nullptr || document.timeline->preview) return Below::kHint;
+  if (state.table) return *state.table ? Below::kWindow : Below::kHint;
+  // The table comes by itself where no row must scroll for it, and not while the trace grows: each
+  // new state would be counted anew.
+  if (document.live == Live::kWriting) return Below::kHint;
+  const std::vector<Row> rows = LayOutRows(*document.timeline, counters, state);
+  float height = 0;
+  for (const Row& row : rows) {
+    if (!row.pinned) height = std::max(height, row.top + row.height);
+  }
+  return ui.Px(height + PinnedHeight(rows)) <= room ? Below::kWindow : Below::kHint;
+}
+
+// A line about the mouse, and the button that shows what is hidden.
+void DrawHint(const Ui& ui, Workspace& workspace, Area area) {
+  TimelineState& state = workspace.timeline;
+  const bool table = !state.selection && !state.span;
+  const bool offered = table ? workspace.document.trace != nullptr : state.panel_hidden;
+  float right = area.max.x;
+  ImGui::PushFont(ui.small);
+  if (offered) {
+    const char* label = ui.T(table ? Text::kTableShow : Text::kPanelShow);
+    right -= ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+    ImGui::SetCursorScreenPos({right, area.min.y - ui.Px(2)});
+    if (ImGui::SmallButton(label)) state.TogglePanel(false);
+  }
+  ImGui::PopFont();
+  DrawShortened(ui, ui.small, {area.min.x + ui.Px(4), area.min.y}, Ink(ui.palette().dim),
+                ui.T(Text::kDragHint), right - area.min.x - ui.Px(16));
+}
+
 }  // namespace
 
 void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
@@ -226,10 +267,15 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   const float top = area.min.y + ImGui::GetFrameHeight() + ui.Px(8);
   const float map = ui.Px(30);
   const float axis = ui.Px(22);
-  const bool panel =
-      (workspace.timeline.selection || workspace.timeline.span) && !workspace.timeline.panel_hidden;
-  const float panel_height = panel ? std::clamp(area.height() * 0.26F, ui.Px(158), ui.Px(260))
-                                   : FontPixels(ui.small) + ui.Px(6);
+  const auto& analysis = workspace.document.analysis;
+  const std::span<const CounterTrack> counters =
+      analysis ? std::span<const CounterTrack>(analysis->counters)
+               : std::span<const CounterTrack>();
+  const float below_rows = std::clamp(area.height() * 0.26F, ui.Px(158), ui.Px(260));
+  const float room = area.max.y - (top + map + ui.Px(6) + axis) - below_rows;
+  const Below what = BelowRows(ui, workspace, counters, room);
+  workspace.panel_shown = what != Below::kHint;
+  const float panel_height = workspace.panel_shown ? below_rows : FontPixels(ui.small) + ui.Px(6);
   const Area rows{{area.min.x, top + map + ui.Px(6) + axis},
                   {area.max.x, area.max.y - panel_height}};
   const Area card{{area.min.x, top + map + ui.Px(6)}, rows.max};
@@ -237,10 +283,6 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   list->AddRectFilled(card.min, card.max, Ink(p.panel), ui.Px(6));
   list->AddRect(card.min, card.max, Ink(p.line, 0.8), ui.Px(6));
 
-  const auto& analysis = workspace.document.analysis;
-  const std::span<const CounterTrack> counters =
-      analysis ? std::span<const CounterTrack>(analysis->counters)
-               : std::span<const CounterTrack>();
   TimelineCanvas canvas{ui,
                         workspace,
                         timeline,
@@ -260,7 +302,8 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   canvas.Place(counters);  // input has moved the view, so rows are placed again
   DrawAxis(canvas, {{canvas.plot.min.x, rows.min.y - axis}, {rows.max.x, rows.min.y}});
   DrawRows(canvas);
-  DrawOverlays(canvas, hovered);
+  const bool menu = workspace.menu.timeline == workspace.document.timeline;
+  DrawOverlays(canvas, hovered || !menu ? hovered : workspace.menu.span);
   if (workspace.timeline.marks_open) DrawMarks(canvas, canvas.plot);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (hovered) {
@@ -270,14 +313,21 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
     if (row != nullptr && row->kind == RowKind::kCounter) DrawCounterCard(canvas, *row);
   }
   const Area below{{area.min.x, rows.max.y + ui.Px(6)}, area.max};
-  if (panel && workspace.timeline.selection) {
-    DrawSelectionPanel(canvas, below);
-  } else if (panel) {
-    DrawSpanPanel(canvas, below);
-  } else {
-    DrawShortened(ui, ui.small, {below.min.x + ui.Px(4), below.min.y}, Ink(p.dim),
-                  ui.T(Text::kDragHint), below.width());
+  switch (what) {
+    case Below::kSelection:
+      DrawSelectionPanel(canvas, below);
+      break;
+    case Below::kSpan:
+      DrawSpanPanel(canvas, below);
+      break;
+    case Below::kWindow:
+      DrawWindowPanel(canvas, below);
+      break;
+    case Below::kHint:
+      DrawHint(ui, workspace, below);
+      break;
   }
+  DrawMenu(canvas);
   workspace.build_ms = ThreadTime() - began;
 }
 

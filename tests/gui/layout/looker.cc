@@ -99,12 +99,45 @@ void Looker::VisitView(const Subject& subject, const ViewInfo& view) {
     const bool spans = !lane.levels.empty() && lane.levels[0].size() > 1;
     if (spans) workspace.timeline.span = SpanRef{0, 0, 1};
     SettleAndCheck({subject.name + ", near", view.name, subject.names});
+    workspace.timeline.selection.reset();
+    VisitPanels(subject, view);
     workspace.timeline.span.reset();
   } else if (ObeysRange(view.id)) {
     SettleAndCheck({subject.name + ", a part", view.name, subject.names});
   }
   workspace.timeline.selection.reset();
   workspace.timeline.view.Show(whole);
+}
+
+// Checks what the timeline shows below its rows about a span and about the window, and the menu of
+// a span.
+void Looker::VisitPanels(const Subject& subject, const ViewInfo& view) {
+  Workspace& workspace = window_->app().workspace();
+  const Timeline& timeline = *subject.document.timeline;
+  TimelineState& state = workspace.timeline;
+  const TimeRange visible = state.view.range();
+  for (const traces::StageId stage : {traces::StageId::kSample, traces::StageId::kDecode,
+                                      traces::StageId::kFetch, traces::StageId::kKernel}) {
+    const auto span = Longest(timeline, stage, {0, timeline.length});
+    if (!span) continue;
+    state.Go(timeline, *span);
+    SettleAndCheck(
+        {subject.name + ", " + std::string(traces::StageName(stage)), view.name, subject.names});
+  }
+  if (state.span) {
+    workspace.menu = {true, subject.document.timeline, state.span, std::nullopt, false};
+    for (const Row& row : LayOutRows(timeline, {}, state)) {
+      if (row.lane == state.span->lane && row.kind == RowKind::kLevel) workspace.menu.row = row;
+    }
+    SettleAndCheck({subject.name + ", menu", view.name, subject.names});
+    Press(GLFW_KEY_ESCAPE, 0);
+    Frames(2);
+  }
+  state.span.reset();
+  state.table = true;
+  SettleAndCheck({subject.name + ", window", view.name, subject.names});
+  state.table.reset();
+  state.view.Show(visible);
 }
 
 // Checks the dialogs, which lie over the view, once for each look.

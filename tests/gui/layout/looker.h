@@ -55,6 +55,7 @@ class Looker {
   };
   void Visit(Subject& subject);
   void VisitView(const Subject& subject, const ViewInfo& view);
+  void VisitPanels(const Subject& subject, const ViewInfo& view);
   void VisitDialogs(const Subject& subject);
   void SettleAndCheck(const Place& place);
   void Scroll(const Place& place);

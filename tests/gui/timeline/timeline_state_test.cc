@@ -52,6 +52,28 @@ TEST(TimelineStateTest, FoldingLeavesTheHeadOfTheGroup) {
   EXPECT_EQ(LayOutRows(timeline, {}, state).size(), all);
 }
 
+TEST(TimelineStateTest, TheOthersAreFoldedAndNotTheGroupItself) {
+  const Timeline timeline = testing::TimelineOf(
+      {{{0, 1, StageId::kWait, 0}}, {{0, 9, StageId::kFetch, 0}}, {{0, 9, StageId::kFetch, 1}}});
+  TimelineState state;
+  state.folded.insert(1);
+  state.FoldOthers(timeline, 1);
+  EXPECT_EQ(state.folded, (std::set<std::uint32_t>{0, 2, Row::kAllGroups}));
+}
+
+TEST(TimelineStateTest, HidingTheTableOfTheWindowLeavesThePanelOfASpan) {
+  TimelineState state;
+  state.TogglePanel(true);
+  EXPECT_EQ(state.table, false);
+  EXPECT_FALSE(state.panel_hidden);
+  state.TogglePanel(false);
+  EXPECT_EQ(state.table, true);
+  state.span = SpanRef{};
+  state.TogglePanel(true);
+  EXPECT_TRUE(state.panel_hidden);
+  EXPECT_EQ(state.table, true);
+}
+
 TEST(TimelineStateTest, RowsDoNotOverlap) {
   const Timeline timeline = testing::TimelineOf(
       {{{0, 1, StageId::kWait, 0}}, {{0, 9, StageId::kFetch, 0}, {1, 2, StageId::kSample}}});

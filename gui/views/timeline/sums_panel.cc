@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Draws the time of each stage below the rows: in the selection, or in the visible window.
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "analyzer/words/format.h"
+#include "gui/model/timeline/ticks.h"
+#include "gui/views/timeline/timeline_canvas.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::DurationText;
+
+// Draws the table. `old`: it is about an earlier interval, while that of `range` is being made.
+// Returns the stage whose longest span is asked for.
+std::optional<traces::StageId> DrawSums(const Ui& ui, std::span<const StageSum> sums,
+                                        TimeRange range, bool old) {
+  std::optional<traces::StageId> longest;
+  constexpr ImGuiTableFlags kFlags =
+      ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp;
+  if (!ImGui::BeginTable("sums", 6, kFlags)) return longest;
+  ImGui::TableSetupScrollFreeze(0, 1);
+  ImGui::TableSetupColumn(ui.T(Text::kStage), 0, 2);
+  ImGui::TableSetupColumn(ui.T(Text::kCount), 0, 1);
+  ImGui::TableSetupColumn(ui.T(Text::kOwnTime), 0, 1);
+  ImGui::TableSetupColumn(ui.T(Text::kPerThread), 0, 1);
+  ImGui::TableSetupColumn(ui.T(Text::kMean), 0, 1);
+  ImGui::TableSetupColumn("##longest", ImGuiTableColumnFlags_WidthFixed, ui.Px(80));
+  ImGui::TableHeadersRow();
+  if (old) ImGui::PushStyleColor(ImGuiCol_Text, Tint(ui.palette().dim));
+  for (const StageSum& sum : sums) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    DrawSwatch(ui, {at.x, at.y + ui.Px(2)}, sum.stage);
+    ImGui::Dummy({ui.Px(12), 1});
+    ImGui::SameLine();
+    ImGui::TextUnformatted(WordOf(sum.stage, ui.language).data());
+    ImGui::TableNextColumn();
+    ImGui::Text("%s", CountText(static_cast<double>(sum.count)).c_str());
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(DurationText(Seconds(TimeNs{sum.time})).c_str());
+    ImGui::TableNextColumn();
+    // The average number of threads in this stage at a time.
+    ImGui::Text("%.2f", static_cast<double>(sum.time) / static_cast<double>(range.length()));
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(DurationText(sum.mean()).c_str());
+    ImGui::TableNextColumn();
+    ImGui::PushID(static_cast<int>(sum.stage));
+    if (ImGui::SmallButton(ui.T(Text::kLongest))) longest = sum.stage;
+    ImGui::PopID();
+  }
+  if (old) ImGui::PopStyleColor();
+  ImGui::EndTable();
+  return longest;
+}
+
+void GoToLongest(const TimelineCanvas& canvas, traces::StageId stage, TimeRange range) {
+  TimelineState& state = canvas.workspace.timeline;
+  const auto span = Longest(canvas.timeline, stage, range);
+  if (!span) return;
+  state.selection.reset();
+  state.Go(canvas.timeline, *span);
+  state.scroll = ScrollTo(canvas.rows, *span, state.scroll, canvas.RowsRoom());
+}
+
+std::string RangeTimes(TimeRange range) {
+  const std::int64_t resolution = range.length() / 1000 + 1;
+  return fmt::format("{} – {}", TimeText(range.from, resolution), TimeText(range.to, resolution));
+}
+
+}  // namespace
+
+void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
+  const Ui& ui = canvas.ui;
+  const Palette& p = ui.palette();
+  Workspace& workspace = canvas.workspace;
+  const TimeRange range = *workspace.timeline.selection;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Area inside = Panel(ui, area);
+  DrawText(list, ui.strong, inside.min, Ink(p.text),
+           ui.F(Text::kSelectedTime, DurationText(Seconds(TimeNs{range.length()}))));
+  DrawTextRight(list, ui.small, inside.max.x, inside.min.y, Ink(p.dim), RangeTimes(range));
+  const auto trace = workspace.document.trace;
+  const TimeRange inside_run = workspace.Range().value_or(TimeRange{});
+  const SumsKey key{trace, inside_run};
+  const std::vector<StageSum>* found =
+      workspace.sums.Get(key, workspace.at_once, [=](const std::stop_token& stop) {
+        // A preview has no spans.
+        return trace != nullptr ? SumsOf(trace, inside_run, stop) : std::vector<StageSum>();
+      });
+  const std::span<const StageSum> sums =
+      found != nullptr ? std::span<const StageSum>(*found) : std::span<const StageSum>();
+  const bool old = found != nullptr && !(workspace.sums.key() == key);
+  BeginArea("selection",
+            {{inside.min.x, inside.min.y + FontPixels(ui.strong) + ui.Px(6)}, inside.max}, false);
+  const auto longest = DrawSums(ui, sums, range, old);
+  EndArea();
+  if (longest) GoToLongest(canvas, *longest, range);
+}
+
+void DrawWindowPanel(const TimelineCanvas& canvas, Area area) {
+  const Ui& ui = canvas.ui;
+  const Palette& p = ui.palette();
+  Workspace& workspace = canvas.workspace;
+  TimelineState& state = workspace.timeline;
+  TimeRange range = state.view.range();
+  range = {std::max<std::int64_t>(range.from, 0), std::min(range.to, canvas.timeline.length)};
+  if (range.empty()) range = {0, canvas.timeline.length};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Area inside = Panel(ui, area);
+  DrawText(list, ui.strong, inside.min, Ink(p.text),
+           ui.F(Text::kInView, DurationText(Seconds(TimeNs{range.length()}))));
+  ImGui::PushFont(ui.small);
+  const char* hide = ui.T(Text::kTableHide);
+  const float button = ImGui::CalcTextSize(hide).x + 2 * ImGui::GetStyle().FramePadding.x;
+  ImGui::SetCursorScreenPos({inside.max.x - button, inside.min.y - ui.Px(2)});
+  if (ImGui::SmallButton(hide)) state.table = false;
+  ImGui::PopFont();
+  DrawTextRight(list, ui.small, inside.max.x - button - ui.Px(12), inside.min.y, Ink(p.dim),
+                RangeTimes(range));
+  const Area below{{inside.min.x, inside.min.y + FontPixels(ui.strong) + ui.Px(6)}, inside.max};
+  const std::shared_ptr<const OwnTimes> times = workspace.Times();
+  const std::vector<StageSum>* found = nullptr;
+  bool old = false;
+  if (times != nullptr) {
+    const WindowKey key{times, range};
+    found = workspace.window_sums.Get(
+        key, workspace.at_once, [key](const std::stop_token&) { return key.times->Of(key.range); });
+    old = found != nullptr && !(workspace.window_sums.key() == key);
+  }
+  if (found == nullptr) {
+    DrawTextCentred(list, ui.body, below, Ink(p.dim), ui.T(Text::kAnalysing));
+    return;
+  }
+  BeginArea("window", below, false);
+  const auto longest = DrawSums(ui, *found, range, old);
+  EndArea();
+  if (longest) GoToLongest(canvas, *longest, range);
+}
+
+}  // namespace penstock::gui

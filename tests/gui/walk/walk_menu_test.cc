@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The menu of the timeline's right button, the panel below its rows, and its arrows.
+#include <imgui_internal.h>
+
+#include <string>
+#include <vector>
+
+#include "gui/views/timeline/timeline_canvas.h"
+#include "tests/gui/walk/walk.h"
+
+namespace penstock::gui {
+namespace {
+
+using testing::Walk;
+using traces::StageId;
+
+class WalkMenu : public Walk {
+ protected:
+  void SetUp() override {
+    Walk::SetUp();
+    ShowRun();
+    workspace().view = ViewId::kTimeline;
+    Frames(2);
+  }
+
+  TimelineState& state() { return workspace().timeline; }
+  const Timeline& timeline() { return *workspace().document.timeline; }
+  SpanRef SpanOf(StageId stage) { return *Longest(timeline(), stage, {0, timeline().length + 1}); }
+
+  // Shows a span in the middle of the window, and returns its place on the screen.
+  ImVec2 PlaceOf(SpanRef span) {
+    const std::int64_t length = timeline().end(span) - timeline().start(span);
+    state().view.Show({timeline().start(span) - length, timeline().end(span) + length});
+    Frames(1);
+    const Window window{visible().from, visible().to, 1280 - 28 - 190, 1};
+    const auto middle = (timeline().start(span) + timeline().end(span)) / 2;
+    const float x = 14 + 190 + static_cast<float>(window.X(middle));
+    for (const Row& row :
+         LayOutRows(timeline(), workspace().document.analysis->counters, state())) {
+      if (row.kind == RowKind::kLevel && row.lane == span.lane && row.level == span.level) {
+        return {x, 148 + row.top - state().scroll + row.height / 2};
+      }
+    }
+    ADD_FAILURE() << "the span has no row";
+    return {};
+  }
+
+  void RightClick(float x, float y) {
+    MoveTo(x, y);
+    ImGui::GetIO().MouseDown[1] = true;
+    Frames(1);
+    ImGui::GetIO().MouseDown[1] = false;
+    Frames(2);
+  }
+
+  static bool MenuIsOpen() { return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId); }
+
+  // The parts of the open menu, as the timeline draws them.
+  std::vector<MenuPart> Parts() {
+    const std::vector<CounterTrack>& counters = workspace().document.analysis->counters;
+    canvas_ =
+        std::make_unique<TimelineCanvas>(TimelineCanvas{app_->ui(),
+                                                        workspace(),
+                                                        timeline(),
+                                                        {},
+                                                        {{14, 148}, {204, 700}},
+                                                        {{204, 148}, {1266, 700}},
+                                                        {visible().from, visible().to, 1062, 1}});
+    canvas_->Place(counters);
+    return MenuOf(*canvas_);
+  }
+  // Runs the line of the menu with this label.
+  void Run(const std::string& label) {
+    for (const MenuPart& part : Parts()) {
+      for (const MenuLine& line : part.lines) {
+        if (line.label != label) continue;
+        EXPECT_TRUE(line.enabled) << label;
+        return line.run();
+      }
+    }
+    ADD_FAILURE() << "no such line: " << label;
+  }
+  ImGuiWindow* Popup() {
+    for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+      if (window->WasActive && (window->Flags & ImGuiWindowFlags_Popup) != 0) return window;
+    }
+    return nullptr;
+  }
+
+  // The number of corners in the colour of the arrows.
+  int ArrowCorners() {
+    Frames(1);
+    const ImU32 colour = Ink(app_->ui().palette().text, 0.95);
+    int corners = 0;
+    const ImDrawData& data = *ImGui::GetDrawData();
+    for (int l = 0; l < data.CmdListsCount; ++l) {
+      for (const ImDrawVert& corner : data.CmdLists[l]->VtxBuffer) {
+        corners += corner.col == colour ? 1 : 0;
+      }
+    }
+    return corners;
+  }
+
+  std::unique_ptr<TimelineCanvas> canvas_;
+};
+
+TEST_F(WalkMenu, ArrowsAreThoseOfTheChosenBatchAlone) {
+  const SpanRef fetch = SpanOf(StageId::kFetch);
+  const ImVec2 at = PlaceOf(fetch);
+  EXPECT_EQ(ArrowCorners(), 0);
+  MoveTo(at.x, at.y);  // a span under the pointer is not chosen
+  EXPECT_EQ(ArrowCorners(), 0);
+  Click(at.x, at.y);
+  ASSERT_EQ(state().span, fetch);
+  const int one = ArrowCorners();
+  EXPECT_GT(one, 0);
+  // However many batches there are in the window, it is the way of one.
+  const TimeRange near = visible();
+  state().view.Show({near.from - near.length(), near.to + near.length()});
+  MoveTo(-1000, -1000);
+  EXPECT_LT(ArrowCorners(), 3 * one);
+  Press(GLFW_KEY_ESCAPE);
+  EXPECT_EQ(ArrowCorners(), 0);
+}
+
+TEST_F(WalkMenu, ARightClickOnASpanOpensItsMenuAndChangesNothing) {
+  const SpanRef span = SpanOf(StageId::kFetch);
+  const ImVec2 at = PlaceOf(span);
+  const TimeRange before = visible();
+  RightClick(at.x, at.y);
+  EXPECT_TRUE(MenuIsOpen());
+  EXPECT_EQ(workspace().menu.span, span);
+  ASSERT_TRUE(workspace().menu.row.has_value());
+  EXPECT_EQ(workspace().menu.row->lane, span.lane);
+  EXPECT_FALSE(workspace().menu.selection);
+  EXPECT_EQ(visible(), before);
+  EXPECT_FALSE(state().span.has_value());
+  // Keys go to the menu: Escape closes it and keeps the chosen span.
+  state().span = span;
+  Press(GLFW_KEY_ESCAPE);
+  Frames(1);
+  EXPECT_FALSE(MenuIsOpen());
+  EXPECT_TRUE(state().span.has_value());
+}
+
+TEST_F(WalkMenu, ARightDragPansAndOpensNoMenu) {
+  const ImVec2 at = PlaceOf(SpanOf(StageId::kFetch));
+  const TimeRange before = visible();
+  MoveTo(at.x, at.y);
+  ImGui::GetIO().MouseDown[1] = true;
+  Frames(1);
+  MoveTo(at.x - 120, at.y);
+  ImGui::GetIO().MouseDown[1] = false;
+  Frames(2);
+  EXPECT_GT(visible().from, before.from);
+  EXPECT_FALSE(MenuIsOpen());
+}
+
+TEST_F(WalkMenu, AClickOnItsFirstLineZoomsToTheSpan) {
+  const SpanRef span = SpanOf(StageId::kFetch);
+  const ImVec2 at = PlaceOf(span);
+  RightClick(at.x, at.y);
+  const ImGuiWindow* popup = Popup();
+  ASSERT_NE(popup, nullptr);
+  // The heading comes first, in the small font.
+  const float line = ImGui::GetTextLineHeightWithSpacing();
+  Click(popup->Pos.x + 30, popup->Pos.y + 1.6F * line + popup->WindowPadding.y);
+  Frames(1);
+  EXPECT_FALSE(MenuIsOpen());
+  EXPECT_EQ(state().span, span);
+  EXPECT_LT(visible().length(), 2 * (timeline().end(span) - timeline().start(span)));
+}
+
+TEST_F(WalkMenu, TheLinesOfASpanSelectFindCopyAndHide) {
+  const SpanRef span = SpanOf(StageId::kDecode);
+  const ImVec2 at = PlaceOf(span);
+  RightClick(at.x, at.y);
+  ASSERT_EQ(workspace().menu.span, span);
+  const SpanDetail& detail = timeline().detail(span);
+  Run("Select its time");
+  EXPECT_EQ(state().selection, (TimeRange{timeline().start(span), timeline().end(span)}));
+  Run("Select the time of batch " + std::to_string(detail.batch));
+  const auto stops = StopsOf(timeline(), detail.key());
+  EXPECT_EQ(state().selection->from, timeline().start(stops.front()));
+  EXPECT_GE(state().selection->to, timeline().end(stops.back()));
+  Run("Find all spans of batch " + std::to_string(detail.batch));
+  Frames(1);
+  ASSERT_NE(workspace().search.found, nullptr);
+  for (const SpanRef hit : workspace().search.found->hits()) {
+    EXPECT_EQ(timeline().detail(hit).batch, detail.batch);
+  }
+  Run("Find spans of this name");
+  Frames(1);
+  EXPECT_FALSE(workspace().search.found->hits().empty());
+  EXPECT_EQ(workspace().search.text, "jpeg");
+  Run("Copy its name");
+  EXPECT_EQ(workspace().copied, "jpeg");
+  Run("Hide decode");
+  EXPECT_FALSE(state().Shows(StageId::kDecode));
+  Run("Show all stages");
+  EXPECT_EQ(state().hidden_stages, 0U);
+  Run("Show only decode");
+  EXPECT_FALSE(state().Shows(StageId::kRead));
+}
+
+TEST_F(WalkMenu, TheLinesOfARowPinAndFold) {
+  // The name of a row; no span lies there.
+  const SpanRef span = SpanOf(StageId::kFetch);
+  const float y = PlaceOf(span).y;
+  RightClick(60, y);
+  EXPECT_TRUE(MenuIsOpen());
+  EXPECT_FALSE(workspace().menu.span.has_value());
+  ASSERT_TRUE(workspace().menu.row.has_value());
+  const std::uint32_t group = workspace().menu.row->group;
+  Run("Pin this row at the top");
+  EXPECT_EQ(state().pins.size(), 1U);
+  Run("Unpin this row");
+  EXPECT_TRUE(state().pins.empty());
+  Run("Fold this process");
+  EXPECT_TRUE(state().folded.contains(group));
+  Run("Unfold this process");
+  Run("Fold the other processes");
+  EXPECT_FALSE(state().folded.contains(group));
+  EXPECT_EQ(state().folded.size(), timeline().groups.size());  // with the counters of the run
+  Run("Unfold all processes");
+  EXPECT_TRUE(state().folded.empty());
+}
+
+TEST_F(WalkMenu, TheLinesOfASelectionZoomShowSumsAndCopyItsTimes) {
+  const SpanRef span = SpanOf(StageId::kFetch);
+  const ImVec2 at = PlaceOf(span);
+  state().selection = TimeRange{250'000'000, 500'000'000};
+  state().view.Show({200'000'000, 600'000'000});
+  state().panel_hidden = true;
+  Frames(1);
+  RightClick(700, at.y);
+  EXPECT_TRUE(workspace().menu.selection);
+  Run("Show its sums");
+  EXPECT_FALSE(state().panel_hidden);
+  Run("Copy its times");
+  EXPECT_EQ(workspace().copied, "--from 0.25s --to 0.5s");
+  Run("Zoom to the selection");
+  EXPECT_LT(visible().length(), 310'000'000);
+  Run("Show its stages in detail");
+  EXPECT_EQ(workspace().view, ViewId::kStages);
+  Run("Clear the selection");
+  EXPECT_FALSE(state().selection.has_value());
+}
+
+TEST_F(WalkMenu, TheTableOfTheWindowComesWhereAllRowsFitAndFollowsTheWindow) {
+  state().table.reset();
+  ImGui::GetIO().DisplaySize = {1280, 1600};
+  Frames(2);
+  EXPECT_TRUE(workspace().panel_shown);
+  ASSERT_TRUE(
+      Until([&] { return !workspace().own_times.busy() && !workspace().window_sums.busy(); }));
+  const TimeRange all = workspace().window_sums.key().range;
+  EXPECT_EQ(all, (TimeRange{0, timeline().length}));
+  state().view.Show({1'000'000'000, 1'200'000'000});
+  ASSERT_TRUE(Until([&] {
+    return !workspace().window_sums.busy() && workspace().window_sums.key().range != all;
+  }));
+  EXPECT_EQ(workspace().window_sums.key().range, visible());
+  // In a low window the rows come first.
+  ImGui::GetIO().DisplaySize = {1280, 420};
+  Frames(2);
+  EXPECT_FALSE(workspace().panel_shown);
+  Press(GLFW_KEY_Q);
+  EXPECT_TRUE(workspace().panel_shown);
+  Press(GLFW_KEY_Q);
+  EXPECT_FALSE(workspace().panel_shown);
+  // Hiding the table hides no panel of a span.
+  state().span = SpanOf(StageId::kDecode);
+  Frames(2);
+  EXPECT_TRUE(workspace().panel_shown);
+}
+
+TEST_F(WalkMenu, ALinkInThePanelGoesToTheSpanAround) {
+  const SpanRef decode = SpanOf(StageId::kDecode);
+  state().span = decode;
+  Frames(3);
+  const ImGuiWindow* panel = nullptr;
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+    if (window->WasActive && std::string_view(window->Name).find("/span_") != std::string::npos) {
+      panel = window;
+    }
+  }
+  ASSERT_NE(panel, nullptr);
+  // The first line of the right column: "inside", then the outermost span around.
+  const float facts = std::min(panel->InnerRect.GetWidth() * 0.4F, 520.0F);
+  Click(panel->Pos.x + facts + 16 + 90, panel->Pos.y + 9);
+  ASSERT_TRUE(state().span.has_value());
+  EXPECT_EQ(timeline().stage(*state().span), StageId::kFetch);
+  EXPECT_LE(timeline().start(*state().span), timeline().start(decode));
+  EXPECT_GE(timeline().end(*state().span), timeline().end(decode));
+}
+
+TEST_F(WalkMenu, HelpScrollsWhereItDoesNotFit) {
+  for (int i = 0; i < 4; ++i) Press(GLFW_KEY_EQUAL, true);
+  ASSERT_NEAR(app_->ui().scale, 1.5F, 0.01F);
+  Press(GLFW_KEY_F1);
+  Frames(2);
+  const ImGuiWindow* help = ImGui::FindWindowByName("##help");
+  ASSERT_NE(help, nullptr);
+  EXPECT_GE(help->Pos.y, 0);
+  EXPECT_LE(help->Pos.y + help->Size.y, 720);
+  const ImGuiWindow* lines = nullptr;
+  for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+    if (window->ParentWindow == help) lines = window;
+  }
+  ASSERT_NE(lines, nullptr);
+  EXPECT_GT(lines->ScrollMax.y, 0);
+  MoveTo(640, 360);
+  ImGui::GetIO().MouseWheel = -3;
+  Frames(1);
+  ImGui::GetIO().MouseWheel = 0;
+  Frames(1);
+  const float wheeled = lines->Scroll.y;
+  EXPECT_GT(wheeled, 0);
+  for (int i = 0; i < 6; ++i) Press(GLFW_KEY_PAGE_DOWN);
+  EXPECT_FLOAT_EQ(lines->Scroll.y, lines->ScrollMax.y);
+  EXPECT_TRUE(workspace().help);
+  // A click on a line does not close it, one beside it does.
+  Click(640, 360);
+  EXPECT_TRUE(workspace().help);
+  Click(5, 700);
+  EXPECT_FALSE(workspace().help);
+}
+
+}  // namespace
+}  // namespace penstock::gui
