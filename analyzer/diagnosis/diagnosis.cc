@@ -11,6 +11,8 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/measure/build_interleaved.h"
 #include "analyzer/measure/build_pipeline.h"
+#include "analyzer/measure/core_waits.h"
+#include "analyzer/measure/steps.h"
 #include "analyzer/memory/measure_memory.h"
 #include "analyzer/memory/page_faults.h"
 #include "analyzer/model/loop_use.h"
@@ -167,22 +169,6 @@ void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
   setting.prefetch = loader.pipeline.prefetch;
   kept.predicted.ram = RamOf(loader.pipeline, setting, loader.facts);
   kept.next_bottleneck = loader.attribution.bottleneck;
-}
-
-// The share of the workers' waiting outside of reads that was for a core. Where the kernel's
-// account was not recorded, full cores are taken to cause all of it.
-double WaitsForCores(const CpuLoad& load) {
-  constexpr double kFullCores = 0.9;
-  if (load.delays_known) return std::clamp(load.delayed_rest, 0.0, 1.0);
-  return load.known && load.saturation() >= kFullCores ? 1 : 0;
-}
-
-// Whether the loop reads the batches: it computes, or copies to a device. A loop that sleeps
-// instead of training does neither.
-bool ReadsBatches(const RunModel& model, const Pipeline& pipeline) {
-  constexpr double kComputes = 0.3;  // cores
-  const bool computes = pipeline.step_load_known && pipeline.step_load >= kComputes;
-  return computes || model.stages[StageId::kH2d].count > 0;
 }
 
 void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {

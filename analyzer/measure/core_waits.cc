@@ -73,4 +73,10 @@ double StayingWait(const CpuLoad& load, double missed, double taken) {
   return taken > 0 ? WakingUp(load) * std::clamp(missed / taken, 0.0, 1.0) : 0;
 }
 
+double WaitsForCores(const CpuLoad& load) {
+  constexpr double kAllFrom = 0.9;
+  if (load.delays_known) return std::clamp(load.delayed_rest, 0.0, 1.0);
+  return load.known && load.saturation() >= kAllFrom ? 1 : 0;
+}
+
 }  // namespace penstock::analyzer

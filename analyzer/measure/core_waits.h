@@ -44,6 +44,10 @@ namespace penstock::analyzer {
 // quarters are busy, or if other programs crowd the machine. Between, it falls in proportion.
 [[nodiscard]] double WakingUp(const CpuLoad& load);
 
+// The share of the workers' waiting outside of reads that was for a core. Where the kernel's
+// account was not recorded, full cores (90 %) are taken to cause all of it.
+[[nodiscard]] double WaitsForCores(const CpuLoad& load);
+
 // The part of the waiting that must stay, because it may be waking up. `taken` is the share of the
 // batches' time that was removed as waiting for cores; `missed` is the share by which the replay
 // without this waiting is too fast.

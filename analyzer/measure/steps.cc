@@ -42,6 +42,12 @@ bool FeedsDevice(const RunModel& model) {
   return model.device.kernels() || model.stages[traces::StageId::kH2d].count > 0;
 }
 
+bool ReadsBatches(const RunModel& model, const Pipeline& pipeline) {
+  constexpr double kComputes = 0.3;  // cores
+  const bool computes = pipeline.step_load_known && pipeline.step_load >= kComputes;
+  return computes || model.stages[traces::StageId::kH2d].count > 0;
+}
+
 double TransformsInSteps(const LoaderRun& run, const SteadyState& steady) {
   double transforms = 0;
   double steps = 0;

@@ -13,6 +13,10 @@ namespace penstock::analyzer {
 // Whether copies to a device or kernels were seen. If so, the CPU does not do all of a step.
 [[nodiscard]] bool FeedsDevice(const RunModel& model);
 
+// Whether the loop reads the batches: it computes, or copies to a device. A loop that sleeps
+// instead of training does neither.
+[[nodiscard]] bool ReadsBatches(const RunModel& model, const Pipeline& pipeline);
+
 // The share of the steady steps that the loop's thread spends on transforms of whole batches.
 [[nodiscard]] double TransformsInSteps(const LoaderRun& run, const SteadyState& steady);
 

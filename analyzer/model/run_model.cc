@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/model/loader_records.h"
 #include "analyzer/model/loop_use.h"
 #include "analyzer/model/main_rank.h"
 #include "analyzer/model/run_builder.h"
@@ -269,45 +270,6 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
   FindHelpers(model, builder, trace);
 }
 
-// The reads that workers made for the batches of `run`.
-std::vector<ReadSpan> ReadsFor(const LoaderRun& run, const std::vector<ReadSpan>& all) {
-  std::set<std::uint16_t> generations;
-  for (const Epoch& epoch : run.epochs) generations.insert(epoch.generation);
-  std::vector<ReadSpan> reads;
-  for (const ReadSpan& read : all) {
-    const bool own = read.reader != ReadSpan::kNobody &&
-                     read.consumer == run.config.consumer.value &&
-                     generations.count(read.epoch) > 0;
-    if (own) reads.push_back(read);
-  }
-  return reads;
-}
-
-// The samples of `run`, without those of the first batch of each worker.
-std::vector<SampleTime> TimesFor(const LoaderRun& run, const std::vector<SampleTime>& all) {
-  std::set<std::uint16_t> generations;
-  for (const Epoch& epoch : run.epochs) generations.insert(epoch.generation);
-  const auto first = static_cast<std::uint32_t>(std::max(1, run.config.num_workers));
-  std::vector<SampleTime> times;
-  for (const SampleTime& sample : all) {
-    const bool own = sample.consumer == run.config.consumer.value &&
-                     generations.count(sample.batch.generation) > 0;
-    if (own && sample.batch.index >= first) times.push_back(sample);
-  }
-  return times;
-}
-
-// The reads that were made for batches of any loader. Where hardly any were, as with threads of the
-// dataset's own, which read for no single batch: all reads.
-std::vector<ReadSpan> ReadsForBatches(const std::vector<ReadSpan>& all) {
-  constexpr std::size_t kFew = 64;  // FitReads() learns nothing from fewer
-  std::vector<ReadSpan> reads;
-  for (const ReadSpan& read : all) {
-    if (read.for_batch) reads.push_back(read);
-  }
-  return reads.size() < kFew ? all : reads;
-}
-
 void ReadCounters(RunModel& model, const traces::Trace& trace) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, CounterSeries> series;
   for (const traces::CounterSample& sample : trace.counters()) {
@@ -396,7 +358,7 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   const std::vector<SampleTime> times = builder.TakeTimes();
   for (LoaderRun& run : model.loaders) {
     run.turns = MeasureTurns(ReadsFor(run, reads));
-    run.sample_times = TimesFor(run, times);
+    run.sample_times = SamplesFor(run, times);
   }
   if (model.has_loader()) model.reads.turns = model.loader().turns;
   if (model.has_loader()) {

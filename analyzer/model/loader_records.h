@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The recorded reads and samples that belong to one loader. Values; pure functions.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/model/reads.h"
+#include "analyzer/model/run_model.h"
+#include "analyzer/model/sample_tail.h"
+
+namespace penstock::analyzer {
+
+// The reads that workers made for the batches of `run`.
+[[nodiscard]] std::vector<ReadSpan> ReadsFor(const LoaderRun& run,
+                                             const std::vector<ReadSpan>& all);
+
+// The reads that were made for batches of any loader. If there are fewer than FitReads() learns
+// from, all reads: threads of the dataset's own read for no single batch.
+[[nodiscard]] std::vector<ReadSpan> ReadsForBatches(const std::vector<ReadSpan>& all);
+
+// The samples of `run`, without those of the first batch of each worker.
+[[nodiscard]] std::vector<SampleTime> SamplesFor(const LoaderRun& run,
+                                                 const std::vector<SampleTime>& all);
+
+}  // namespace penstock::analyzer
