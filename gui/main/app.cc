@@ -106,19 +106,13 @@ void App::ShowPlace() {
   const Place place = *std::exchange(jobs_.place, std::nullopt);
   TimelineState& state = workspace_.timeline;
   const auto missing = [this, &place] {
-    std::string words;
-    for (const std::string& word : SelectedWords(place)) {
-      words += (words.empty() ? "" : ", ") + word;
-    }
-    notice_.Say(ui_.F(Text::kNothingOfPlace, words), true);
+    notice_.Say(ui_.F(Text::kNotInTrace, PlaceText(place)), true);
   };
-  if (place.range.given() && place.range.Within(timeline.length).empty()) return missing();
+  for (const Times& times : {place.at, place.range}) {
+    if (times.given() && times.Within(timeline.length).empty()) return missing();
+  }
   if (!place.NamesSpan()) return;
-  const TimeRange whole{0, timeline.length + 1};
-  const TimeRange near = place.range.given() ? *state.selection
-                         : place.at.given()  ? state.view.range()
-                                             : whole;
-  const auto span = FindSelected(timeline, place, near);
+  const auto span = FindSelected(timeline, place);
   if (!span) return missing();
   if (place.stage && !place.batch && !place.sample) {
     workspace_.search.Forget();

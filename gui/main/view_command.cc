@@ -36,6 +36,12 @@ void AddPlace(const Workspace& workspace, std::vector<std::string>* words) {
     words->insert(words->end(), {"--at", TimesText(inside)});
   }
   Place selected = SelectedIn(timeline, state);
+  if (state.span && (timeline.start(*state.span) > inside.to ||
+                     timeline.end(*state.span) < inside.from)) {  // it has scrolled out of sight
+    const Times range = selected.range;
+    selected = Place();
+    selected.range = range;
+  }
   if (!selected.NamesSpan()) selected.stage = StageOfWord(Lowered(workspace.search.text));
   for (const std::string& word : SelectedWords(selected)) {
     words->insert(words->end(), {"--select", word});

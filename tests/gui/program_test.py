@@ -94,12 +94,22 @@ class Pictures(unittest.TestCase):
             self.assertEqual(1, done.stderr.count("\n"), done.stderr)
             self.assertFalse(self.out.exists())
 
+    def test_what_the_trace_lacks_cannot_be_selected(self):
+        done = run(SAMPLES / "v1.penstock", "--screenshot", self.out, "--select", "batch:1", "--at", "10ms..60ms")
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.out.unlink()
+        done = run(SAMPLES / "v1.penstock", "--screenshot", self.out, "--select", "batch:99")
+        self.assertEqual(4, done.returncode, done.stderr)
+        self.assertIn("batch:99", done.stderr)
+        self.assertFalse(self.out.exists())
+
     def test_an_output_that_cannot_be_written_is_status_3(self):
         done = run(SAMPLES / "v1.penstock", "--screenshot", self.out / "no" / "o.png")
         self.assertEqual(3, done.returncode, done.stderr)
 
     def test_wrong_usage_is_status_2(self):
-        for words in (("--view", "nosuch"), ("--nosuch",), ("--size", "0x0")):
+        for words in (("--view", "nosuch"), ("--nosuch",), ("--size", "0x0"), ("--at", "2s"),
+                      ("--select", "batch:x")):
             self.assertEqual(2, run(SAMPLES / "v1.penstock", *words).returncode)
 
     def test_without_a_display_a_window_is_status_3(self):

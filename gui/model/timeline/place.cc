@@ -37,6 +37,13 @@ std::int64_t Ns(double seconds) {
   return std::llround(seconds * kSecond);
 }
 
+std::string OpenTimesText(const Times& times) {
+  const auto text = [](const std::optional<double>& time) {
+    return time ? SecondsText(Ns(*time)) : std::string();
+  };
+  return text(times.from) + ".." + text(times.to);
+}
+
 }  // namespace
 
 TimeRange Times::Within(std::int64_t length) const {
@@ -127,10 +134,7 @@ std::string TimesText(TimeRange range) {
 
 std::vector<std::string> SelectedWords(const Place& place) {
   std::vector<std::string> words;
-  const auto text = [](const std::optional<double>& time) {
-    return time ? SecondsText(Ns(*time)) : std::string();
-  };
-  if (place.range.given()) words.push_back(text(place.range.from) + ".." + text(place.range.to));
+  if (place.range.given()) words.push_back(OpenTimesText(place.range));
   if (place.batch) {
     words.push_back(fmt::format("batch:{}", *place.batch));
     if (place.generation) words.back() += fmt::format("@{}", *place.generation);
@@ -140,10 +144,18 @@ std::vector<std::string> SelectedWords(const Place& place) {
   return words;
 }
 
-std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place, TimeRange near) {
+std::string PlaceText(const Place& place) {
+  std::string text = place.at.given() ? OpenTimesText(place.at) : "";
+  for (const std::string& word : SelectedWords(place)) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place) {
+  const TimeRange visible = place.at.Within(timeline.length);
+  const TimeRange range = place.range.Within(timeline.length);
   std::optional<SpanRef> found;
   std::int64_t longest = -1;
-  bool is_near = false;
+  bool is_inside = false;
   for (std::uint32_t lane = 0; lane < timeline.lanes.size(); ++lane) {
     const std::vector<Level>& levels = timeline.lanes[lane].levels;
     for (std::uint32_t at = 0; at < levels.size(); ++at) {
@@ -154,12 +166,13 @@ std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place
         if (place.sample && detail.sample != *place.sample) continue;
         if (place.batch && detail.batch != *place.batch) continue;
         if (place.generation && detail.generation != *place.generation) continue;
-        const bool inside = level.start[i] >= near.from && level.start[i] < near.to;
-        const bool better = inside != is_near ? inside : level.length(i) > longest;
+        if (level.start[i] > visible.to || level.end(i) < visible.from) continue;
+        const bool inside = level.start[i] >= range.from && level.start[i] <= range.to;
+        const bool better = inside != is_inside ? inside : level.length(i) > longest;
         if (found && !better) continue;
         found = SpanRef{lane, at, i};
         longest = level.length(i);
-        is_near = inside;
+        is_inside = inside;
       }
     }
   }

@@ -48,11 +48,12 @@ struct Place {
 // The words that ReadTimes() and ReadSelected() read: "2.1s..2.4s", "batch:12".
 [[nodiscard]] std::string TimesText(TimeRange range);
 [[nodiscard]] std::vector<std::string> SelectedWords(const Place& place);
+// All that `place` says, for a message: "2.1s..2.4s, batch:12".
+[[nodiscard]] std::string PlaceText(const Place& place);
 
-// The longest span that `place` names; one that begins within `near` comes first. nullopt: none.
-// Cost: O(spans).
-[[nodiscard]] std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place,
-                                                  TimeRange near);
+// The longest span that `place` names and that overlaps its visible times; one that begins in its
+// selected interval comes first. nullopt: none. Cost: O(spans).
+[[nodiscard]] std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place);
 
 // What is selected in the timeline: its interval, and batch, sample and stage of the chosen span.
 [[nodiscard]] Place SelectedIn(const Timeline& timeline, const TimelineState& state);

@@ -211,7 +211,7 @@
   X(kNotSaved, "Not saved: {}", "未保存：{}")                                                      \
   X(kCopyCommand, "Copy the command that opens this view", "复制打开当前视图的命令")               \
   X(kCommandCopied, "Copied: {}", "已复制：{}")                                                    \
-  X(kNothingOfPlace, "Nothing in this trace is {}", "此跟踪文件中没有 {}")                         \
+  X(kNotInTrace, "Not in this trace: {}", "此跟踪文件中没有：{}")                                  \
   X(kChoosing, "Choose a file in the other window ...", "请在另一窗口中选择文件……")                \
   X(kKeyExport, "export: menu, picture, report", "导出：菜单、图片、报告")                         \
   X(kKeyOpen, "open; open to compare; recent files", "打开；打开并比较；最近文件")

@@ -69,18 +69,21 @@ TEST(PlaceTest, TheLongestSpanWithAllPropertiesIsSelected) {
                                                   {30, 40, StageId::kDecode, 0, "", "", 8},
                                                   {95, 90, StageId::kFetch, 1},
                                                   {100, 30, StageId::kDecode, 1, "", "", 7}}});
-  const TimeRange whole{0, timeline.length + 1};
-  const auto start = [&](const std::vector<std::string>& words, TimeRange near) {
-    const auto span = FindSelected(timeline, Selected(words), near);
+  const auto start = [&](const std::vector<std::string>& words, const Times& at = {}) {
+    Place place = Selected(words);
+    place.at = at;
+    const auto span = FindSelected(timeline, place);
     return span ? timeline.start(*span) : -1;
   };
-  EXPECT_EQ(start({"stage:decode"}, whole), 30);
-  EXPECT_EQ(start({"stage:decode"}, {0, 25}), 5);
-  EXPECT_EQ(start({"sample:7"}, whole), 100);
-  EXPECT_EQ(start({"sample:7", "batch:0"}, whole), 5);
-  EXPECT_EQ(start({"batch:1"}, whole), 95);
-  EXPECT_EQ(start({"batch:1@4"}, whole), -1);
-  EXPECT_EQ(start({"sample:9"}, whole), -1);
+  EXPECT_EQ(start({"stage:decode"}), 30);
+  EXPECT_EQ(start({"stage:decode", "..0.000000025s"}), 5) << "the interval comes first";
+  EXPECT_EQ(start({"stage:decode"}, {80e-9, {}}), 100);
+  EXPECT_EQ(start({"stage:decode"}, {72e-9, 80e-9}), -1) << "not in sight";
+  EXPECT_EQ(start({"sample:7"}), 100);
+  EXPECT_EQ(start({"sample:7", "batch:0"}), 5);
+  EXPECT_EQ(start({"batch:1"}), 95);
+  EXPECT_EQ(start({"batch:1@4"}), -1);
+  EXPECT_EQ(start({"sample:9"}), -1);
 }
 
 TEST(PlaceTest, TheChosenSpanIsFoundAgainByItsWords) {
@@ -89,11 +92,11 @@ TEST(PlaceTest, TheChosenSpanIsFoundAgainByItsWords) {
                            {{0, 80, StageId::kFetch, 0}, {5, 20, StageId::kDecode, 0, "", "", 7}}});
   TimelineState state;
   state.selection = TimeRange{1, 90};
-  state.span = FindSelected(timeline, Selected({"sample:7"}), {0, 100});
+  state.span = FindSelected(timeline, Selected({"sample:7"}));
   const std::vector<std::string> words = SelectedWords(SelectedIn(timeline, state));
   EXPECT_THAT(words,
               ElementsAre("0.000000001s..0.00000009s", "batch:0@0", "sample:7", "stage:decode"));
-  EXPECT_EQ(FindSelected(timeline, Selected(words), {0, 100}), state.span);
+  EXPECT_EQ(FindSelected(timeline, Selected(words)), state.span);
 }
 
 }  // namespace

@@ -268,7 +268,7 @@ TEST_F(WalkFiles, AWantedPlaceIsShownWhenTheTraceIsThere) {
   Place place;
   ASSERT_TRUE(ReadSelected("batch:3", &place));
   ASSERT_TRUE(ReadSelected("stage:decode", &place));
-  place.at = {0.05, 0.4};
+  place.at = {0.05, std::nullopt};
   app_->WantPlace(place);
   workspace().view = ViewId::kTimeline;
   app_->Show(Decoding(12, folder_ / "run.penstock"));
