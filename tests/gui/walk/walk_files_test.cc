@@ -268,12 +268,12 @@ TEST_F(WalkFiles, AWantedPlaceIsShownWhenTheTraceIsThere) {
   Place place;
   ASSERT_TRUE(ReadSelected("batch:3", &place));
   ASSERT_TRUE(ReadSelected("stage:decode", &place));
-  place.at = {0.05, std::nullopt};
+  place.at = {0.001, std::nullopt};
   app_->WantPlace(place);
   workspace().view = ViewId::kTimeline;
   app_->Show(Decoding(12, folder_ / "run.penstock"));
   Frames(2);
-  EXPECT_EQ(visible().from, 50'000'000);
+  EXPECT_EQ(visible().from, 1'000'000);
   const Timeline& timeline = *workspace().document.timeline;
   ASSERT_TRUE(workspace().timeline.span);
   EXPECT_EQ(timeline.stage(*workspace().timeline.span), traces::StageId::kDecode);
