@@ -29,7 +29,9 @@ const char* MethodName(const PyHandle* method) {  // PyMethodDef::ml_name
 
 // Functions that Cython compiled, whose type is another one in each version of Cython.
 bool IsCythonType(const PyHandle* type) {
-  return strstr(TypeName(type), "cython_function_or_method") != nullptr;
+  const char* name = TypeName(type);
+  const char* dot = strrchr(name, '.');
+  return strcmp(dot != nullptr ? dot + 1 : name, "cython_function_or_method") == 0;
 }
 
 void Append(char* text, size_t* size, const char* more, size_t length) {

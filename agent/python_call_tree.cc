@@ -100,7 +100,8 @@ uint64_t NameWithCaller(const CallNode& n, uint64_t file) {
   uint64_t id = own;
   static constexpr char kLocals[] = ".<locals>.";
   const size_t all = static_cast<size_t>(size + above_size) + sizeof kLocals;
-  if (text != nullptr && in != nullptr && text[0] == '<' && all < kMost) {
+  const bool comprehension = text != nullptr && strstr(text, "comp>") != nullptr;
+  if (comprehension && in != nullptr && all < kMost) {
     char whole[kMost];
     char* end = static_cast<char*>(mempcpy(whole, in, static_cast<size_t>(above_size)));
     end = static_cast<char*>(mempcpy(end, kLocals, sizeof kLocals - 1));

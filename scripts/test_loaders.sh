@@ -13,10 +13,11 @@
 #
 # The environments are build/loaders/wheels, frameworks, streaming, ffcv, tensorflow, codecs and simd,
 # or below PENSTOCK_LOADERS_DIR. They take about 32 GB of disk, since PyTorch's wheel, which four of
-# them have, needs CUDA's libraries. They are kept, and the next run brings them up to date. Needs the network, so this is not part of scripts/test.sh;
-# tests/integration/loaders_test.py has the cases for which Debian's packages are enough. A package
-# that cannot be installed is left out, and its loader reported as not tested. Exit status: 0 all
-# recordings are as expected, 1 one is not, 2 usage, 3 the environments could not be made.
+# them have, needs CUDA's libraries. They are kept, and the next run brings them up to date. Needs the
+# network, so this is not part of scripts/test.sh; tests/integration/loaders_test.py has the cases
+# for which Debian's packages are enough. A package that cannot be installed is left out, and its
+# loader reported as not tested. Exit status: 0 all recordings are as expected, 1 one is not, 2 usage,
+# 3 the environments could not be made.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

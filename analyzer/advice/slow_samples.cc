@@ -25,40 +25,36 @@ constexpr std::array kSampleParts = {&Demand::read, &Demand::decode, &Demand::au
 
 // Seconds of a sample as SampleTail counts them.
 double TotalOf(const SampleCost& cost, const SampleTail& found) {
+  const double all = cost.read + cost.decode + cost.augment + cost.tokenize;
+  const double cpu = cost.read_cpu + cost.decode_cpu + cost.augment_cpu + cost.tokenize_cpu;
+  if (!(cpu > 0)) return all;  // not recorded
   const double waiting = std::max(0.0F, cost.decode - cost.decode_cpu) +
                          std::max(0.0F, cost.augment - cost.augment_cpu) +
                          std::max(0.0F, cost.tokenize - cost.tokenize_cpu);
-  return cost.read + cost.decode + cost.augment + cost.tokenize - found.for_cores * waiting;
+  return all - found.for_cores * waiting;
 }
 
-// Seconds by which the slow samples of a batch exceed the median.
-double ExcessOf(const LoaderRun& run, const SampleTail& found, const Batch& batch) {
-  double excess = 0;
-  for (std::size_t k = 0; k < batch.sample_costs; ++k) {
-    const double total = TotalOf(run.samples[batch.first_sample + k], found);
-    if (total > found.least) excess += total - found.median;
+void Scale(SampleCost& cost, float scale) {
+  for (float* value : {&cost.read, &cost.read_cpu, &cost.decode, &cost.decode_cpu, &cost.augment,
+                       &cost.augment_cpu, &cost.tokenize, &cost.tokenize_cpu}) {
+    *value *= scale;
   }
-  return excess;
 }
 
-// The loader model in which slow samples take as long as the median. A batch whose samples are not
-// known gets the mean.
+// The loader model in which slow samples take as long as the median. A batch whose samples were not
+// examined gets the mean of the others.
 Pipeline WithoutSlowSamples(const LoaderRun& run, const SampleTail& found, Pipeline pipeline) {
-  double excess = 0;
-  double known = 0;
-  for (const Batch& batch : run.batches) {
-    if (batch.sample_costs == 0) continue;
-    excess += ExcessOf(run, found, batch);
-    known += 1;
-  }
+  double mean = 0;
+  for (const auto& [batch, excess] : found.excess) mean += excess;
+  mean /= static_cast<double>(std::max<std::size_t>(1, found.excess.size()));
   for (EpochDemand& epoch : pipeline.epochs) {
     for (Demand& demand : epoch.batches) {
-      if (demand.loader != 0) continue;
-      const Batch& batch = run.batches[demand.source];
-      const double less = batch.sample_costs > 0 ? ExcessOf(run, found, batch) : excess / known;
+      if (demand.loader != 0 || demand.source >= run.batches.size()) continue;
+      const auto own = found.excess.find(SampleTail::KeyOf(run.batches[demand.source].key));
+      const double less = own != found.excess.end() ? own->second : mean;
       double all = 0;
       for (const auto part : kSampleParts) all += (demand.*part).wall;
-      const double scale = all > 0 ? std::max(0.0, 1 - less / all) : 1;
+      const double scale = all > 0 ? std::clamp(1 - less / all, 0.0, 1.0) : 1;
       for (const auto part : kSampleParts) {
         (demand.*part).wall *= scale;
         (demand.*part).cpu *= scale;
@@ -66,12 +62,7 @@ Pipeline WithoutSlowSamples(const LoaderRun& run, const SampleTail& found, Pipel
     }
     for (SampleCost& cost : epoch.samples) {
       const double total = TotalOf(cost, found);
-      if (!(total > found.least)) continue;
-      const auto scale = static_cast<float>(found.median / total);
-      for (float* value : {&cost.read, &cost.read_cpu, &cost.decode, &cost.decode_cpu,
-                           &cost.augment, &cost.augment_cpu, &cost.tokenize, &cost.tokenize_cpu}) {
-        *value *= scale;
-      }
+      if (total > found.least) Scale(cost, static_cast<float>(found.median / total));
     }
   }
   return pipeline;
@@ -104,7 +95,9 @@ void SlowSamples(const RuleInput& input, Advice& out) {
       Predict(loader.pipeline, WithoutSlowSamples(run, found, loader.pipeline), loader.replay);
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   const double times = found.slow_time / found.median;
-  const auto every = found.every > 0 ? std::optional<double>(found.every) : std::nullopt;
+  // Samples of an iterable dataset have no index: they are numbered as they come.
+  const bool indexed = run.config.dataset_kind != "iterable" && !found.changes;
+  const auto every = indexed && found.every > 0 ? std::optional<double>(found.every) : std::nullopt;
   const auto larger =
       found.bytes_times > 0 ? std::optional<double>(found.bytes_times) : std::nullopt;
   finding.seen = Say<words::kSlowSamples>(
@@ -112,22 +105,22 @@ void SlowSamples(const RuleInput& input, Advice& out) {
       Give<"read">(found.part == SamplePart::kRead),
       Give<"decode">(found.part == SamplePart::kDecode),
       Give<"tokenize">(found.part == SamplePart::kTokenize), Give<"extra_share">(found.extra_share),
-      GiveIf<"ids">(!found.changes, FirstIds(found)), Give<"every">(every),
-      Give<"bytes_times">(larger), GiveIf<"place">(!found.place.empty(), found.place),
-      Give<"repeats">(found.repeats), Give<"changes">(found.changes));
+      GiveIf<"ids">(indexed, FirstIds(found)), Give<"every">(every), Give<"bytes_times">(larger),
+      GiveIf<"place">(!found.place.empty(), found.place), Give<"repeats">(found.repeats),
+      Give<"changes">(found.changes));
   finding.evidence = {{"slow_samples", static_cast<double>(found.slow)},
                       {"samples", static_cast<double>(found.samples)},
                       {"sample_p50_s", found.median},
                       {"slow_sample_s", found.slow_time},
                       {"extra_share", found.extra_share},
                       {"threshold", kExcess}};
-  if (!found.changes) finding.evidence.emplace_back("indices", FirstIds(found));
+  if (indexed) finding.evidence.emplace_back("indices", FirstIds(found));
   if (every) finding.evidence.emplace_back("every", *every);
   if (larger) finding.evidence.emplace_back("bytes_times", *larger);
   if (!found.place.empty()) finding.evidence.emplace_back("place", found.place);
-  finding.action =
-      Say<words::kLookAtSlowSamples>(Give<"changes">(found.changes),
-                                     Give<"first">(found.ids.front()), Give<"bytes_times">(larger));
+  finding.action = Say<words::kLookAtSlowSamples>(Give<"changes">(found.changes),
+                                                  GiveIf<"first">(indexed, found.ids.front()),
+                                                  Give<"bytes_times">(larger));
   finding.from = static_cast<double>(found.longest_start - input.trace.begin().value) * 1e-9;
   finding.to = finding.from + static_cast<double>(found.longest_time) * 1e-9;
   out.findings.push_back(std::move(finding));

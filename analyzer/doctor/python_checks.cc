@@ -73,7 +73,7 @@ constexpr std::array kPackages = {
     Package{"tiktoken", Health::kOk, kTokenizes},
     Package{"nvidia_dali", Health::kWarn,
             "its reads are seen, and its operators by their NVTX ranges, but not what is in these"},
-    Package{"nvidia_nvimgcodec", Health::kWarn, "decodes on the GPU: not seen as `decode`"},
+    Package{"nvidia_nvimgcodec", Health::kOk, kDecodes},
     Package{"decord", Health::kOk, kDecodes},
     Package{"torchcodec", Health::kOk, kDecodes},
     Package{"av", Health::kOk, kDecodes},
@@ -83,7 +83,8 @@ constexpr std::array kPackages = {
     Package{"tensorflow_cpu", Health::kWarn,
             "loops in Python, reads, JPEG and PNG decoding are seen; tf.data's transforms are not"},
     Package{"kvikio", Health::kWarn, "reads straight into GPU memory: not seen as `read`"},
-    Package{"ffcv", Health::kWarn, "its readers and decoders are its own"},
+    Package{"ffcv", Health::kWarn,
+            "its loop and JPEG decoding are seen; its reads from a mapped file are not"},
 };
 
 std::string Lower(std::string text) {

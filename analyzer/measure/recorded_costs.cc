@@ -204,7 +204,7 @@ RecordedCosts RecordedCostsOf(const RecordedRun& recorded, const CpuLoad& load, 
         TakeService(DemandOf(run, source, recorded.handover, load, contended),
                     demand.batches.back());
       }
-      demand.batches.back().source = i;
+      demand.batches.back().source = source;
       demand.batches.back().counted = recorded.steady.in_window[i];
       if (sample_tasks) AddSamples(run, run.batches[i], average, load, contended, placed, demand);
     }

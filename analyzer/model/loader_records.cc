@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <unordered_map>
 
 namespace penstock::analyzer {
 namespace {
@@ -38,16 +39,24 @@ std::vector<ReadSpan> ReadsForBatches(const std::vector<ReadSpan>& all) {
   return reads.size() < kFew ? all : reads;
 }
 
-std::vector<SampleTime> SamplesFor(const LoaderRun& run, const std::vector<SampleTime>& all) {
-  const std::set<std::uint16_t> generations = GenerationsOf(run);
-  const auto first = static_cast<std::uint32_t>(std::max(1, run.config.num_workers));
-  std::vector<SampleTime> samples;
-  for (const SampleTime& sample : all) {
-    const bool own = sample.consumer == run.config.consumer.value &&
-                     generations.count(sample.batch.generation) > 0;
-    if (own && sample.batch.index >= first) samples.push_back(sample);
+void ShareSampleTimes(const std::vector<SampleTime>& all, std::vector<LoaderRun>& loaders) {
+  std::unordered_map<std::uint64_t, LoaderRun*> owners;  // by training process and iterator
+  const auto key = [](std::uint32_t consumer, std::uint16_t generation) {
+    return std::uint64_t{consumer} << 16 | generation;
+  };
+  for (LoaderRun& run : loaders) {
+    if (run.samples_per_span > 1) continue;
+    for (const std::uint16_t generation : GenerationsOf(run)) {
+      owners[key(run.config.consumer.value, generation)] = &run;
+    }
   }
-  return samples;
+  for (const SampleTime& sample : all) {
+    const auto owner = owners.find(key(sample.consumer, sample.batch.generation));
+    if (owner == owners.end()) continue;
+    LoaderRun& run = *owner->second;
+    const auto first = static_cast<std::uint32_t>(std::max(1, run.config.num_workers));
+    if (sample.batch.index >= first) run.sample_times.push_back(sample);
+  }
 }
 
 }  // namespace penstock::analyzer

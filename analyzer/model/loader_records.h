@@ -19,8 +19,8 @@ namespace penstock::analyzer {
 // from, all reads: threads of the dataset's own read for no single batch.
 [[nodiscard]] std::vector<ReadSpan> ReadsForBatches(const std::vector<ReadSpan>& all);
 
-// The samples of `run`, without those of the first batch of each worker.
-[[nodiscard]] std::vector<SampleTime> SamplesFor(const LoaderRun& run,
-                                                 const std::vector<SampleTime>& all);
+// Sets LoaderRun::sample_times of each loader, without the first batch of each worker. A loader
+// whose dataset makes a whole batch in one call gets none: what is timed is a batch.
+void ShareSampleTimes(const std::vector<SampleTime>& all, std::vector<LoaderRun>& loaders);
 
 }  // namespace penstock::analyzer

@@ -355,11 +355,8 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   builder.MatchWaits();
   builder.AttributeCopies();
   FindLoaders(model, builder, trace, loader);
-  const std::vector<SampleTime> times = builder.TakeTimes();
-  for (LoaderRun& run : model.loaders) {
-    run.turns = MeasureTurns(ReadsFor(run, reads));
-    run.sample_times = SamplesFor(run, times);
-  }
+  for (LoaderRun& run : model.loaders) run.turns = MeasureTurns(ReadsFor(run, reads));
+  ShareSampleTimes(builder.TakeTimes(), model.loaders);
   if (model.has_loader()) model.reads.turns = model.loader().turns;
   if (model.has_loader()) {
     const RankPlace* place = model.ranks.Find(model.loader().config.consumer);

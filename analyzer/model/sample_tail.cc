@@ -76,11 +76,12 @@ std::int64_t DistanceOf(const std::vector<std::int64_t>& slow, const Samples& ot
   std::int64_t distance = 0;
   for (const std::int64_t id : slow) distance = std::gcd(distance, id - slow.front());
   if (distance < 2) return 0;
-  std::size_t fast = 0;
+  std::set<std::int64_t> fast;
   for (const SampleTime* sample : others) {
-    if ((sample->id - slow.front()) % distance == 0) ++fast;
+    if ((sample->id - slow.front()) % distance == 0) fast.insert(sample->id);
   }
-  const auto all = static_cast<double>(fast + slow.size());
+  for (const std::int64_t id : slow) fast.erase(id);
+  const auto all = static_cast<double>(fast.size() + slow.size());
   return static_cast<double>(slow.size()) >= kNearlyAll * all ? distance : 0;
 }
 
@@ -102,6 +103,20 @@ std::optional<double> SlowAgain(const Samples& slow, const Samples& others) {
   }
   if (all < static_cast<double>(kFewestSlow)) return std::nullopt;
   return again / all;
+}
+
+// The mean bytes of samples that read something; 0: fewer than nine tenths of them did. Samples
+// that a program keeps in memory read nothing.
+double BytesOf(const Samples& samples) {
+  double bytes = 0;
+  double reading = 0;
+  for (const SampleTime* sample : samples) {
+    bytes += sample->bytes;
+    reading += sample->bytes > 0 ? 1 : 0;
+  }
+  return reading >= kNearlyAll * static_cast<double>(samples.size()) && reading > 0
+             ? bytes / reading
+             : 0;
 }
 
 std::string_view FolderOf(std::string_view path) {
@@ -135,7 +150,8 @@ std::string CommonPlace(const traces::Trace& trace, const Samples& slow, const S
 }  // namespace
 
 SampleTimes::SampleTimes(std::size_t threads)
-    : most_of_thread_(std::max<std::size_t>(1000, 200000 / std::max<std::size_t>(threads, 1))) {}
+    : most_of_thread_(std::max<std::size_t>(1000, kMostTimes / std::max<std::size_t>(threads, 1))) {
+}
 
 void SampleTimes::BeginThread() {
   of_thread_ = 0;
@@ -153,7 +169,9 @@ void SampleTimes::AddRead(const traces::Span& read) {
 void SampleTimes::Add(const Counted& sample, std::uint32_t consumer) {
   const Reads reads = std::exchange(reads_, {});
   const traces::Span& span = *sample.span;
-  if (span.sample < 0 || of_thread_ == most_of_thread_) return;
+  constexpr std::int64_t kMostNs = std::int64_t{1} << 50;  // 13 days; beyond: a damaged trace
+  if (span.sample < 0 || of_thread_ == most_of_thread_ || times_.size() >= kMostTimes) return;
+  if (span.duration.value <= 0 || span.duration.value > kMostNs) return;
   ++of_thread_;
   const auto seconds = [](std::int64_t ns) { return static_cast<float>(ns) * 1e-9F; };
   const Inside& inside = sample.inside;
@@ -198,6 +216,8 @@ SampleTail FindSampleTail(const traces::Trace& trace, std::vector<SampleTime> ti
   for (const SampleTime& sample : times) {
     const bool is_slow = sample.time > found.least;
     (is_slow ? slow : others).push_back(&sample);
+    double& excess = found.excess[SampleTail::KeyOf(sample.batch)];
+    if (is_slow) excess += sample.time - found.median;
     if (is_slow) extra += sample.time - found.median;
   }
   const bool many =
@@ -213,14 +233,15 @@ SampleTail FindSampleTail(const traces::Trace& trace, std::vector<SampleTime> ti
     found.repeats = *again >= kNearlyAll;
     found.changes = *again <= kFew;
   }
-  const double bytes = Mean(others, &SampleTime::bytes);
-  const double times_as_large = bytes > 0 ? Mean(slow, &SampleTime::bytes) / bytes : 0;
-  if (times_as_large >= kLarger) found.bytes_times = times_as_large;
+  const double bytes = BytesOf(others);
+  const double times_as_large = bytes > 0 ? BytesOf(slow) / bytes : 0;
+  if (times_as_large >= kLarger && !found.changes) found.bytes_times = times_as_large;
   found.place = CommonPlace(trace, slow, others);
   const SampleTime& longest = **std::max_element(
       slow.begin(), slow.end(), [](const auto* a, const auto* b) { return a->time < b->time; });
   found.longest_start = longest.start;
-  found.longest_time = std::llround(static_cast<double>(longest.time) * 1e9);
+  const double wall = longest.time + for_cores * static_cast<double>(longest.waiting);
+  found.longest_time = std::llround(wall * 1e9);
   return found;
 }
 

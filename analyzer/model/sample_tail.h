@@ -6,8 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,9 +29,12 @@ struct SampleTime {
   traces::BatchKey batch;
 };
 
-// The first samples of each thread, up to a bound. Filled while a trace is read; not thread-safe.
+// The first samples of each thread, at most kMostTimes in all. Filled while a trace is read; not
+// thread-safe.
 class SampleTimes {
  public:
+  static constexpr std::size_t kMostTimes = 400000;
+
   explicit SampleTimes(std::size_t threads);
   void BeginThread();
   void AddRead(const traces::Span& read);
@@ -55,8 +58,8 @@ enum class SamplePart { kRead, kDecode, kAugment, kTokenize };
 
 struct SampleTail {
   // A slow sample takes more than this many times the median. Where noise makes many samples a
-  // little slow, it also takes at least half as long as each of those that make kMostExcess of the
-  // time beyond the median.
+  // little slow, it also takes at least half as long as the shortest of those that together make
+  // kMostExcess of the time beyond the median.
   static constexpr double kSlow = 3;
   static constexpr double kMostExcess = 0.8;
 
@@ -74,8 +77,15 @@ struct SampleTail {
   bool changes = false;    // in other epochs, other samples are slow
   double bytes_times = 0;  // their bytes, over those of the others; 0: not known, or alike
   std::string place;  // a file or folder of nearly all of them, and of at most half of the others
+  // By KeyOf() of a batch: seconds of its slow samples beyond the median. Only batches whose
+  // samples were examined.
+  std::unordered_map<std::uint64_t, double> excess;
   std::int64_t longest_start = 0;  // of the longest sample; nanoseconds
-  std::int64_t longest_time = 0;
+  std::int64_t longest_time = 0;   // with its waiting
+
+  [[nodiscard]] static std::uint64_t KeyOf(traces::BatchKey batch) {
+    return std::uint64_t{batch.generation} << 32 | batch.index;
+  }
 };
 
 // The samples of one loader; the first batch of each worker must not be among them, since workers

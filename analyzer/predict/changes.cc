@@ -34,7 +34,7 @@ class Changer {
   Predicted<void> Decode(const std::string& decoder);
   Predicted<void> Disk(double bytes_per_s);
   void Alone();
-  void OnCores(double cores, double speed);
+  void OnCores(const Changes& changes);
   Predicted<void> ToGpu(bool decode, bool augment, double overlap);
 
   Changed Take() { return std::move(out_); }
@@ -249,15 +249,17 @@ void Changer::Alone() {
 
 // Puts the program's own computing on other cores. Waiting for storage, a device or a lock takes as
 // long as before.
-void Changer::OnCores(double cores, double speed) {
+void Changer::OnCores(const Changes& changes) {
   Pipeline& pipeline = out_.pipeline;
   pipeline.others = 0;
   pipeline.crowded = false;
   const double before = pipeline.cores;
-  if (cores > 0) pipeline.cores = cores;
+  if (changes.cores > 0) pipeline.cores = changes.cores;
+  const double speed = changes.core_speed;
   ScaleComputing(pipeline, 1 / speed);
-  Note(Say<words::kOtherCores>(Give<"cores">(pipeline.cores), Give<"recorded">(before),
-                               Give<"faster">(speed != 1), Give<"speed">(speed)));
+  Note(Say<words::kOtherCores>(
+      Give<"several">(changes.several), GiveIf<"cores">(!changes.several, pipeline.cores),
+      Give<"recorded">(before), Give<"faster">(speed != 1), Give<"speed">(speed)));
 }
 
 Predicted<void> Changer::ToGpu(bool decode, bool augment, double overlap) {
@@ -316,7 +318,7 @@ Predicted<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& fac
   }
   PENSTOCK_TRY(done);
   if (changes.cores > 0 || changes.core_speed != 1) {
-    changer.OnCores(changes.cores, changes.core_speed);
+    changer.OnCores(changes);
   } else if (changes.alone) {
     changer.Alone();
   }

@@ -32,6 +32,7 @@ struct Changes {
   double disk = 0;        // bytes per second that all reads share; 0: as recorded
   bool alone = false;     // without the other programs of the recording
   double cores = 0;       // number of cores, without other programs; 0: as recorded
+  bool several = false;   // `cores` is one of several numbers in a table
   double core_speed = 1;  // speed of these cores, over that of the recorded ones
   bool gpu_decode = false;
   bool gpu_augment = false;

@@ -141,6 +141,7 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
   if (changed.sample_tasks) return;
   LeavePool(changed, from);
   DoubtSteps(changed, from);
+  if (from.workers > 0 && changed.workers == 0) LeaveCoresToSteps(changed);
   ChangeHandover(changed, 0, from.workers, facts.batch_bytes, facts.pinned, facts);
   for (std::size_t i = 0; i < changed.beside.size(); ++i) {
     const LoaderSetup& before = from.beside[i];
@@ -150,7 +151,6 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
     for (EpochDemand& epoch : changed.epochs) epoch.warm_up = changed.epochs.front().warm_up;
   }
   if (from.workers > 0 && changed.workers == 0) {
-    LeaveCoresToSteps(changed);
     for (EpochDemand& epoch : changed.epochs) {
       epoch.worker_start.clear();
       if (&epoch != &changed.epochs.front())

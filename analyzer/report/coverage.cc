@@ -32,13 +32,13 @@ struct Entry {
 constexpr std::array kLibraries = {
     Entry{"nvjpeg2k", Sight::kBlind, Library<words::kGpuJpeg2000, "nvJPEG2000">, true},
     Entry{"nvjpeg", Sight::kBlind, Library<words::kGpuJpeg, "nvJPEG">, true},
-    Entry{"nvimgcodec", Sight::kBlind, Library<words::kGpuImages, "nvImageCodec">},
     Entry{"libdali", Sight::kBlind, Just<words::kDali>},
     Entry{"tensorflow", Sight::kBlind, Just<words::kTensorFlow>},
     Entry{"libnvcuvid", Sight::kBlind, Library<words::kGpuVideo, "NVDEC">, true},
     Entry{"libcufile", Sight::kBlind, Library<words::kGpuReads, "GPUDirect Storage, cuFile">, true},
     Entry{"libaio", Sight::kBlind, Library<words::kAioReads, "libaio">},
     // These are not hooked by symbol. Their use in Python is seen: of codecs, by Pillow and OpenCV.
+    Entry{"nvimgcodec", Sight::kPython, Library<words::kGpuImages, "nvImageCodec">},
     Entry{"simplejpeg", Sight::kPython, Library<words::kNamedLibrary, "simplejpeg">},
     Entry{"decord", Sight::kPython, Library<words::kVideo, "decord">},
     Entry{"torchcodec", Sight::kPython, Library<words::kVideo, "TorchCodec">},

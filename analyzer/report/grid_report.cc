@@ -20,10 +20,10 @@ std::string GridText(const Grid& grid, Colour colour) {
   const bool machines = std::any_of(grid.configurations.begin(), grid.configurations.end(),
                                     [](const Configuration& one) { return one.cores > 0; });
   const auto cores_of = [&](const std::string& cores) {
-    return machines ? fmt::format("{:>6} ", cores) : std::string();
+    return machines ? fmt::format("{:>5} ", cores) : std::string();
   };
   std::string text =
-      paint.Dim(fmt::format("  {}{:>7} {:>8} {:>6} {:>10} {:>17} {:>8}  {:<10} {:>9}",
+      paint.Dim(fmt::format("  {}{:>7} {:>8} {:>5} {:>9} {:>14} {:>8} {:<10} {:>8}",
                             cores_of("cores"), "workers", "prefetch", "batch", English(grid.unit),
                             "90 % interval", "speedup", "bottleneck", "RAM")) +
       "\n";
@@ -38,7 +38,7 @@ std::string GridText(const Grid& grid, Colour colour) {
     const std::string interval =
         fmt::format("{}..{}", ShortNumber(rate.low), ShortNumber(rate.high));
     const std::string line = fmt::format(
-        "{} {}{:>7} {:>8} {:>6} {:>10} {:>17} {:>7.2f}x  {:<10} {:>9}{}", one.recorded ? '*' : ' ',
+        "{} {}{:>7} {:>8} {:>5} {:>9} {:>14} {:>7.2f}x {:<10} {:>8}{}", one.recorded ? '*' : ' ',
         cores_of(fmt::format("{:g}", one.cores)), one.workers, one.prefetch, one.batch,
         ShortNumber(rate.estimate), interval, one.predicted.speedup, FactorName(one.bottleneck),
         one.predicted.ram > 0 ? BytesText(one.predicted.ram) : "-", one.fits ? "" : " !");
@@ -54,15 +54,16 @@ std::string GridText(const Grid& grid, Colour colour) {
   if (unfit) text += "  ! " + English(Say<words::kNoRoom>()) + "\n";
   for (const LeftOut& one : grid.left_out) {
     const Statement row = Say<words::kRowLeftOut>(
-        Give<"workers">(one.workers), Give<"prefetch">(one.prefetch), Give<"why">(one.why));
-    text += "  " + Wrapped(English(row), 92, "    ") + "\n";
+        GiveIf<"cores">(one.cores > 0, one.cores), Give<"workers">(one.workers),
+        Give<"prefetch">(one.prefetch), Give<"why">(one.why));
+    text += "  " + Wrapped(English(row), kColumns - 4, "    ") + "\n";
   }
   const double error = grid.replay.error();
   const Statement repeats =
       Say<words::kRepeats>(Give<"exact">(RepeatsClosely(error)), Give<"error">(error));
   text += "  " + English(repeats) + "\n";
   for (const Statement& note : grid.notes) {
-    text += "  note: " + Wrapped(English(note), 92, "        ") + "\n";
+    text += "  note: " + Wrapped(English(note), kColumns - 8, "        ") + "\n";
   }
   return text;
 }
@@ -104,9 +105,11 @@ std::string GridJson(const Grid& grid) {
   json.Field("offline_resize", changes.resize).Field("disk_bytes_per_s", changes.disk);
   json.Field("cores", changes.cores).Field("core_speed", changes.core_speed);
   json.Field("alone", changes.alone).Field("gpu_overlap", changes.gpu_overlap).EndObject();
-  json.Key("ceiling").BeginObject();
-  json.Field("samples_per_s", grid.ceiling);
-  json.Field("source", grid.ceiling_measured ? "fixed-batch" : "simulated").EndObject();
+  if (!grid.several_machines) {
+    json.Key("ceiling").BeginObject();
+    json.Field("samples_per_s", grid.ceiling);
+    json.Field("source", grid.ceiling_measured ? "fixed-batch" : "simulated").EndObject();
+  }
   json.Field("base", BaseName(grid.whole_run));
   json.Field("recorded_samples_per_s", grid.recorded);
   WriteStatements("notes", grid.notes, json);

@@ -328,20 +328,26 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   if (Statement missing = NotEnough(diagnosis); !missing.empty()) return Refuse(std::move(missing));
   GridRequest request = asked;
   std::optional<Grid> grid;
-  std::optional<Refusal> refused;
+  std::vector<LeftOut> refused;
+  ErrorKind kind = ErrorKind::kInput;
   for (const double cores :
        asked.cores.empty() ? std::vector<double>{asked.changes.cores} : asked.cores) {
     request.changes.cores = cores;
+    request.changes.several = asked.cores.size() > 1;
     Predicted<Grid> one = PredictOnOneMachine(diagnosis, request);
     if (!one) {
-      refused = std::move(one.error());
+      kind = one.error().kind;
+      const Pipeline& recorded = diagnosis.loader->pipeline;
+      refused.push_back({recorded.workers, recorded.prefetch, 0, cores, one.error().why});
     } else if (grid) {
       Append(*std::move(one), *grid);
     } else {
       grid = *std::move(one);
     }
   }
-  if (!grid) return tl::make_unexpected(*std::move(refused));
+  if (!grid) return Refuse(std::move(refused.front().why), kind);
+  grid->several_machines = asked.cores.size() > 1;
+  for (LeftOut& one : refused) grid->left_out.push_back(std::move(one));
   if (grid->configurations.empty() && !grid->left_out.empty()) {
     return Refuse(Say<words::kNothingLeft>(Give<"why">(grid->left_out.front().why)));
   }

@@ -64,7 +64,8 @@ struct Grid {
   // --fixed-batch if that was given, otherwise simulated.
   double ceiling = 0;
   bool ceiling_measured = false;
-  Changes changes;  // in effect in all configurations
+  bool several_machines = false;  // `ceiling` and `changes` are those of the first one
+  Changes changes;                // in effect in all configurations
 };
 
 // Errors: kInput ("not enough: needs ...") if there is no loader, if most of its batches were not

@@ -130,10 +130,12 @@ inline constexpr Message kAlone{
     "不计其他程序争用核心的 {threads:.1} 个线程"};
 inline constexpr Message kOtherCores{
     "assumed.other-cores",
-    "on {cores:.1} cores instead of {recorded:.1}[faster?, each {speed:.2} times as fast|], "
+    "on [several?the cores of the table|{cores:3g} cores] instead of {recorded:3g}[faster?, each "
+    "{speed:.2} times as fast|], "
     "without "
     "other programs: what computes scales with them; storage, devices and memory are as recorded",
-    "改用 {cores:.1} 个核心（录制时为 {recorded:.1} 个）[faster?，单核速度为 {speed:.2} 倍|]，"
+    "改用[several?表中的核心数|{cores:3g} 个核心]（录制时为 {recorded:3g} 个）[faster?，单核速度为 "
+    "{speed:.2} 倍|]，"
     "没有其他程序：计算随之变化，存储、设备和内存与录制时相同"};
 inline constexpr Message kLongerStep{
     "assumed.longer-step",

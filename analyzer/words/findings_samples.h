@@ -24,12 +24,12 @@ inline constexpr Message kSlowSamples{
 inline constexpr Message kLookAtSlowSamples{
     "slow-samples.do",
     "[changes?It is not the samples: look for what stops a worker now and then, such as storage, "
-    "a lock, a server or garbage collection.|Run one of them alone, for example "
-    "dataset\\[{first:count}\\], and see what it does more than others.][bytes_times? Store large "
-    "files smaller once, which changes their pixels.] The prediction assumes that slow samples "
+    "a lock, a server or garbage collection.|Run one of them alone[first?, for example "
+    "dataset\\[{first:count}\\]], and see what it does more than others.][bytes_times? Store large "
+    "files smaller once, which changes pictures.] The prediction assumes that slow samples "
     "take as long as the median.",
     "[changes?问题不在样本本身：请查找偶尔使工作进程停顿的原因，例如存储、锁、服务器或垃圾回收。|"
-    "单独运行其中一个样本，例如 dataset\\[{first:count}\\]，看它比其他样本多做了什么。]"
-    "[bytes_times?把大文件一次性存成较小的尺寸，这会改变像素。]预测假设慢样本的耗时等于中位数。"};
+    "单独运行其中一个样本[first?，例如 dataset\\[{first:count}\\]]，看它比其他样本多做了什么。]"
+    "[bytes_times?把大文件一次性存成较小的尺寸，这会改变图像。]预测假设慢样本的耗时等于中位数。"};
 
 }  // namespace penstock::analyzer::words

@@ -116,8 +116,11 @@ inline constexpr Message kBeyondShards{
     "数据集只够 {most:count} 个 worker 工作，更多的没有分片"};
 // Rows that penstock whatif leaves out.
 inline constexpr Message kRowLeftOut{
-    "law.row", "{workers:count worker}, prefetch {prefetch:count}: not predicted: {why:words}",
-    "{workers:count} 个 worker、prefetch {prefetch:count}：不作预测：{why:words}"};
+    "law.row",
+    "[{cores:3g} cores, ]{workers:count worker}, prefetch {prefetch:count}: not predicted: "
+    "{why:words}",
+    "[{cores:3g} 个核心、]{workers:count} 个 worker、prefetch "
+    "{prefetch:count}：不作预测：{why:words}"};
 inline constexpr Message kNothingLeft{
     "law.nothing-left",
     "nothing can be predicted: {why:words}; measure other settings with penstock sweep",

@@ -228,7 +228,10 @@ TEST(ChangesTest, SeveralMachinesAreRowsOfOneGrid) {
   EXPECT_EQ(grid->configurations[5].predicted.rate.estimate,
             one->configurations[1].predicted.rate.estimate);
   const std::string text = GridText(*grid, Colour::kOff);
-  EXPECT_NE(text.find("   cores  workers"), std::string::npos) << text;
+  EXPECT_NE(text.find("  cores workers"), std::string::npos) << text;
+  const auto note = text.find("on the cores of the table instead of 8");
+  ASSERT_NE(note, std::string::npos) << text;
+  EXPECT_EQ(text.find("instead of 8", note + 40), std::string::npos) << "it is said once";
   EXPECT_NE(GridJson(*grid).find("\"cores\": 2"), std::string::npos);
 }
 

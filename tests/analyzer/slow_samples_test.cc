@@ -68,6 +68,20 @@ TEST(SlowSamplesTest, PredictsTheRunWithoutThem) {
   EXPECT_NEAR(finding->predicted->rate.estimate / rate, 1, 0.05);
 }
 
+TEST(SlowSamplesTest, SamplesOfAnIterableDatasetHaveNoIndex) {
+  traces::TraceData data = testing::MakeSynthetic(OneIn(17, 120));
+  for (auto& process : data.processes) {
+    if (process.facts.count("loader.0.num_workers") > 0) {
+      process.facts["loader.0.dataset_kind"] = "iterable";
+    }
+  }
+  const auto finding = FindingOf("slow-samples", std::move(data));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(EvidenceOf(*finding, "indices"), "");
+  EXPECT_EQ(EvidenceOf(*finding, "every"), "");
+  EXPECT_EQ(English(finding->action).find("dataset["), std::string::npos);
+}
+
 TEST(SlowSamplesTest, IsSilentOfSamplesThatCostLittleMore) {
   EXPECT_FALSE(Finds("slow-samples", OneIn(17, 4)));
   EXPECT_FALSE(Finds("slow-samples", OneIn(17, 10)));
@@ -169,7 +183,17 @@ TEST_F(SampleTailTest, FindsTheFileOrElseTheFolder) {
   EXPECT_EQ(Find().place, "/data/b");
 }
 
+TEST_F(SampleTailTest, ComparesNoBytesWhereMostSamplesReadNothing) {
+  for (SampleTime& sample : times_) sample.bytes = 0;
+  ForSlow([](SampleTime& sample) { sample.bytes = 9000; });
+  EXPECT_EQ(Find().bytes_times, 0) << "the program keeps the others in memory";
+}
+
 TEST_F(SampleTailTest, NeedsSeveralSlowSamplesAmongMany) {
+  for (const std::size_t i : {7, 31, 32}) times_[i].time = 0.001F;
+  EXPECT_EQ(Find().slow, 0U) << "two slow samples";
+  times_[7].time = 0.02F;
+  EXPECT_EQ(Find().slow, 3U);
   times_.resize(60);
   EXPECT_EQ(Find().slow, 0U) << "too few samples";
   times_.resize(0);

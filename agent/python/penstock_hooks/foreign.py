@@ -24,14 +24,16 @@ class Loop:
     __slots__ = ("_package", "_generation", "_count", "_left_at", "_ended", "_shell", "_number", "_names",
                  "_sized")  # fmt: skip
 
-    def __init__(self, package, loader, facts=None):
-        """`facts(loader)` yields (key, value) for what is known of the loader: num_workers, batch_size, ..."""
+    def __init__(self, package, loader, facts=None, anew=False):
+        """`facts(loader)` yields (key, value) for what is known of the loader: num_workers, batch_size, ...
+        `anew`: the library makes another loader for each epoch; those of one line of the program are one."""
         self._package = package
         self._generation = next_generation()
         self._count = self._left_at = 0
         self._ended = self._shell = self._sized = False
         self._names = tuple(intern(package + what) for what in (".next", ".end", ".step"))
-        self._number, known = loader_index(loader)
+        made_at = next(iter(callers()), None)
+        self._number, known = loader_index(loader, (package, made_at) if anew else None)
         here = process()
         if not here.has_role:
             here.has_role = True
@@ -42,7 +44,7 @@ class Loop:
             write_affinity()
             self._tell("kind", "other")
             self._tell("package", package)
-            self._tell("made_at", next(iter(callers()), None))
+            self._tell("made_at", made_at)
             try:
                 for key, value in facts(loader) if facts else ():
                     self._tell(key, value)

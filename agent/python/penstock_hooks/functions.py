@@ -14,7 +14,7 @@ from time import perf_counter_ns, thread_time_ns
 from penstock_hooks import wire
 from penstock_hooks.bridge import fact, follow, now, recording
 from penstock_hooks.follow_costs import Costs
-from penstock_hooks.monitoring import Monitor
+from penstock_hooks.monitoring import OWN_TOOL, Monitor
 
 SHARE = 500
 _SAMPLE, _COLLATE, _STEP = wire.SAMPLE, wire.COLLATE, wire.STEP
@@ -58,6 +58,14 @@ def tool_in_use():
         if name in sys.modules:
             return name
     return None
+
+
+def profiled():
+    """Whether a profiler, debugger or the like of the program counts calls now."""
+    if sys.gettrace() is not None or sys.getprofile() is not None:
+        return True
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring is not None and any(monitoring.get_tool(i) not in (None, OWN_TOOL) for i in range(6))
 
 
 def _compiles():

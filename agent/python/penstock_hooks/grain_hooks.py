@@ -7,6 +7,8 @@ data set or a transform: methods of Grain's classes are replaced, which Grain pi
 does not pickle. A worker does not say which batch of the loop it makes, so the spans have no batch.
 """
 import functools
+import types
+import weakref
 
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, cancel, end, intern, role
@@ -18,6 +20,7 @@ from penstock_hooks.wrapping import TypeNames, payload_bytes, replace, spanned
 
 _OURS = "grain."
 _PIPELINE = "_penstock_pipeline"
+_EMPTY = {}
 _sources = TypeNames()
 
 
@@ -57,7 +60,9 @@ def _dataset_facts(data):
             yield "drop_last", one._drop_remainder
         elif kind == "InterleaveIterDataset":
             shards = one._datasets
-            if len(shards) and type(shards[0]).__name__ == "ProcessPrefetchIterDataset":
+            # Not a data set, whose elements the program's functions make.
+            known = type(shards) in (list, tuple) and len(shards) > 0
+            if known and type(shards[0]).__name__ == "ProcessPrefetchIterDataset":
                 workers = len(shards)
                 yield "prefetch_factor", shards[0]._buffer_size
                 yield "start_method", "spawn"
@@ -71,8 +76,8 @@ def _make_output_iter(original):
         iterator = original(self)
         try:
             if type(iterator).__module__.startswith(_OURS):
-                replace(type(iterator), "__next__", _make_next)
                 setattr(iterator, _PIPELINE, self._parents[0])
+                replace(type(iterator), "__next__", _make_next)
         except Exception:
             pass
         return iterator
@@ -82,7 +87,7 @@ def _make_output_iter(original):
 
 def _make_next(original):
     def __next__(self):
-        pipeline = self.__dict__.get(_PIPELINE)
+        pipeline = getattr(self, "__dict__", _EMPTY).get(_PIPELINE)
         if pipeline is None:  # inside a pipeline
             return original(self)
         loop = self.__dict__.get("_penstock")
@@ -105,7 +110,7 @@ def _make_source(original):
         except BaseException:
             end(token)
             raise
-        if type(result).__module__.startswith(_OURS):  # a part of a pipeline, which Grain keeps in a source
+        if str(type(result).__module__).startswith(_OURS):  # a part of a pipeline, which Grain keeps in a source
             cancel(token)
         else:
             end(token, payload_bytes(result))
@@ -134,7 +139,7 @@ def _label(function):
     while isinstance(function, functools.partial):
         function = function.func
     owner = getattr(function, "__self__", None)
-    if owner is not None:  # Transform.map, bound
+    if owner is not None and not isinstance(owner, (type, types.ModuleType)):  # Transform.map, bound
         return None if type(owner).__module__.startswith(_OURS) else type(owner).__name__
     if (getattr(function, "__module__", "") or "").startswith(_OURS):
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
@@ -153,17 +158,15 @@ def _name(function):
 
 def _make_element(original):
     """For `replace`: a method of a MapDataset that applies the program's function to an element."""
-    names = {}
+    names = weakref.WeakKeyDictionary()  # by data set, which Grain pickles: nothing of ours is put into it
 
     def element(self, *args):
-        function = self._map_fn
-        key = getattr(function, "__func__", function), type(getattr(function, "__self__", None))
         try:
-            if key not in names:
-                names[key] = _name(function)
-            name = names[key]
-        except TypeError:  # not hashable
-            name = _name(function)
+            name = names.get(self, 0)
+            if name == 0:
+                name = names[self] = _name(self._map_fn)
+        except Exception:
+            name = None
         if name is None:
             return original(self, *args)
         token = begin(wire.AUGMENT, name)
@@ -180,8 +183,11 @@ def _make_iterator_init(original):
 
     def __init__(self, *args, **kwargs):
         original(self, *args, **kwargs)
-        function = self._map_fn
-        name = _name(function)
+        try:
+            function = self._map_fn
+            name = _name(function)
+        except Exception:
+            return
         if name is None:
             return
 

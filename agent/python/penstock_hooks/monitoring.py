@@ -5,6 +5,7 @@ import sys
 
 from penstock_hooks.bridge import follow
 
+OWN_TOOL = "penstock"
 _IDS = (4, 3)  # not those that debuggers, coverage and profilers use
 
 
@@ -35,7 +36,7 @@ class Monitor:
         api = self.api
         self.tool = next(number for number in _IDS if api.get_tool(number) is None)
         try:
-            api.use_tool_id(self.tool, "penstock")
+            api.use_tool_id(self.tool, OWN_TOOL)
             for event, callback in self.callbacks:
                 api.register_callback(self.tool, event, callback)
             self.hot = tuple(hot)

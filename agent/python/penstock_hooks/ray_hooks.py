@@ -65,13 +65,20 @@ class _Calls:
                 _here.calls += 1
                 self._token = begin(self._stage, self._name)
             yield item
+            del item
 
     def over(self, results):
         """Hands on what the function returned."""
         try:
-            for result in results:
+            results = iter(results)
+            while True:
+                try:
+                    result = next(results)
+                except StopIteration:
+                    return
                 self._end()
                 yield result
+                del result
         finally:
             self._end()
 
@@ -116,7 +123,7 @@ def _make_iter(original):
         try:
             if not hasattr(inner, "close") or not is_program():
                 return inner
-            loop = Loop("ray.data", self, _facts)
+            loop = Loop("ray.data", self, _facts, anew=True)
         except Exception:
             return inner
         return _batches(inner, loop)

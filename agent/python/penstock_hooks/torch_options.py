@@ -9,7 +9,7 @@ import sys
 from penstock_hooks import overrides
 from penstock_hooks.bridge import fact
 from penstock_hooks.facts import write_affinity
-from penstock_hooks.functions import tool_in_use
+from penstock_hooks.functions import profiled
 from penstock_hooks.places import callers
 from penstock_hooks.torch_state import KNOWN, MADE_ANEW, first_batch, loader_index, places, process
 from penstock_hooks.wrapping import replace
@@ -180,7 +180,7 @@ def _facts(loader, iterator):
     yield "start_method", lambda: _start_method(loader, iterator)
     yield "dataset_kind", lambda: "iterable" if iterable else "map"
     yield "dataset_type", lambda: type(dataset).__name__
-    if not iterable and tool_in_use() is None:  # a profiler would see the call
+    if not iterable and not profiled():  # a profiler would see the call
         yield "dataset_len", lambda: len(dataset)
     yield "drop_last", lambda: bool(loader.drop_last or getattr(sampler, "drop_last", False))
     yield "dataset_root", lambda: _root(dataset)
