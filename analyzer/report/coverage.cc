@@ -39,7 +39,7 @@ constexpr std::array kLibraries = {
     Entry{"libaio", Sight::kBlind, Library<words::kAioReads, "libaio">},
     // These are not hooked by symbol. Their use in Python is seen: of codecs, by Pillow and OpenCV.
     Entry{"nvimgcodec", Sight::kPython, Library<words::kGpuImages, "nvImageCodec">},
-    Entry{"simplejpeg", Sight::kPython, Library<words::kNamedLibrary, "simplejpeg">},
+    Entry{"simplejpeg", Sight::kPython, Library<words::kJpeg, "simplejpeg">},
     Entry{"decord", Sight::kPython, Library<words::kVideo, "decord">},
     Entry{"torchcodec", Sight::kPython, Library<words::kVideo, "TorchCodec">},
     Entry{"libheif", Sight::kPython, Library<words::kHeif, "libheif">},

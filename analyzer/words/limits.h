@@ -77,6 +77,8 @@ inline constexpr Message kSeenFromPython{
 inline constexpr Message kGpuJpeg2000{"library.gpu-jpeg2000",
                                       "JPEG 2000 decoding on the GPU ({name:text})",
                                       "GPU 上的 JPEG 2000 解码（{name:text}）"};
+inline constexpr Message kJpeg{"library.jpeg", "JPEG decoding ({name:text})",
+                               "JPEG 解码（{name:text}）"};
 inline constexpr Message kGpuJpeg{"library.gpu-jpeg", "JPEG decoding on the GPU ({name:text})",
                                   "GPU 上的 JPEG 解码（{name:text}）"};
 inline constexpr Message kGpuImages{"library.gpu-images", "image decoding on the GPU ({name:text})",

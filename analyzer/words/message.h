@@ -13,6 +13,7 @@
 // name that only English grammar needs ("[one?is|are]") is the message's fourth argument.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -168,25 +169,45 @@ constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use,
   return true;
 }
 
+// The values and conditions of a text. A list keeps what the compiler has to do in proportion to
+// the length of the text; clang allows a constant a million steps.
+struct NameList {
+  static constexpr std::size_t kMost = 32;
+  std::array<std::string_view, kMost> names{};
+  std::size_t count = 0;
+
+  [[nodiscard]] constexpr bool Has(std::string_view name) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (names[i] == name) return true;
+    }
+    return false;
+  }
+  constexpr void Add(std::string_view name) {
+    if (!Has(name)) names.at(count++) = name;
+  }
+};
+
+// Requires: `text` is not malformed.
+[[nodiscard]] constexpr NameList NamesOf(std::string_view text) {
+  NameList list;
+  ForEachPlace(
+      text, false, [&](const ValuePlace& place, bool) { list.Add(place.name); },
+      [&](std::string_view flag) { list.Add(flag); });
+  return list;
+}
+
 // Whether `text` has a value or a condition of this name. Requires: `text` is not malformed.
 [[nodiscard]] constexpr bool HasName(std::string_view text, std::string_view name) {
-  bool found = false;
-  ForEachPlace(
-      text, false, [&](const ValuePlace& place, bool) { found = found || place.name == name; },
-      [&](std::string_view flag) { found = found || flag == name; });
-  return found;
+  return NamesOf(text).Has(name);
 }
 
 // Whether `other` has all values and conditions of `text`, apart from the one named `but`.
-[[nodiscard]] constexpr bool HasAllNames(std::string_view other, std::string_view text,
+[[nodiscard]] constexpr bool HasAllNames(const NameList& other, const NameList& text,
                                          std::string_view but = "") {
-  bool all = true;
-  const auto look = [&](std::string_view name) {
-    all = all && (name == but || HasName(other, name));
-  };
-  ForEachPlace(
-      text, false, [&](const ValuePlace& place, bool) { look(place.name); }, look);
-  return all;
+  for (std::size_t i = 0; i < text.count; ++i) {
+    if (text.names[i] != but && !other.Has(text.names[i])) return false;
+  }
+  return true;
 }
 
 struct Message {
@@ -204,9 +225,11 @@ struct Message {
           text, false, [](const ValuePlace&, bool) {}, [](std::string_view) {});
       if (!well) throw "a place of a message is malformed, or of no known kind";
     }
-    if (!HasAllNames(chinese, english, only_english)) throw "the Chinese leaves a value out";
-    if (!HasAllNames(english, chinese)) throw "the English leaves a value out";
-    if (!only_english.empty() && HasName(chinese, only_english)) throw "the Chinese has it, too";
+    const NameList in_one = NamesOf(english);
+    const NameList in_other = NamesOf(chinese);
+    if (!HasAllNames(in_other, in_one, only_english)) throw "the Chinese leaves a value out";
+    if (!HasAllNames(in_one, in_other)) throw "the English leaves a value out";
+    if (!only_english.empty() && in_other.Has(only_english)) throw "the Chinese has it, too";
   }
 };
 

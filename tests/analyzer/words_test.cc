@@ -73,13 +73,14 @@ TEST(WordsTest, WhatIsMalformedIsNoText) {
 // The constructor of a message refuses to compile where this says no.
 TEST(WordsTest, ALanguageThatLeavesAValueOrAConditionOutIsFound) {
   const std::string_view english = "{n:count worker}[late?, {by:ms.1} ms late][one? each]";
-  EXPECT_TRUE(HasAllNames("{by:duration}[late?{n:count}][one?|]", english));
-  EXPECT_FALSE(HasAllNames("{n:count}[late?晚][one?|]", english)) << "by";
-  EXPECT_FALSE(HasAllNames("{n:count}，晚 {by:duration}[one?|]", english)) << "late";
-  EXPECT_FALSE(HasAllNames("[late?晚 {by:duration}][one?|]", english)) << "n";
-  EXPECT_FALSE(HasAllNames("{n:count}[late?晚 {by:duration}]", english)) << "one";
-  EXPECT_TRUE(HasAllNames("{n:count}[late?晚 {by:duration}]", english, "one"));
-  EXPECT_FALSE(HasAllNames("[late?晚 {by:duration}]", english, "one")) << "n";
+  EXPECT_TRUE(HasAllNames(NamesOf("{by:duration}[late?{n:count}][one?|]"), NamesOf(english)));
+  EXPECT_FALSE(HasAllNames(NamesOf("{n:count}[late?晚][one?|]"), NamesOf(english))) << "by";
+  EXPECT_FALSE(HasAllNames(NamesOf("{n:count}，晚 {by:duration}[one?|]"), NamesOf(english)))
+      << "late";
+  EXPECT_FALSE(HasAllNames(NamesOf("[late?晚 {by:duration}][one?|]"), NamesOf(english))) << "n";
+  EXPECT_FALSE(HasAllNames(NamesOf("{n:count}[late?晚 {by:duration}]"), NamesOf(english))) << "one";
+  EXPECT_TRUE(HasAllNames(NamesOf("{n:count}[late?晚 {by:duration}]"), NamesOf(english), "one"));
+  EXPECT_FALSE(HasAllNames(NamesOf("[late?晚 {by:duration}]"), NamesOf(english), "one")) << "n";
 }
 
 }  // namespace
