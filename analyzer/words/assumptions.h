@@ -11,7 +11,7 @@ inline constexpr Message kCrowded{
     "assumed.crowded",
     "other programs competed for the cores during the recording; the prediction assumes that they "
     "go on to keep {threads:.1} threads busy (--alone predicts without them)",
-    "录制期间有其他程序争用核心；预测假设它们继续占用 {threads:.1} 个线程（命令行选项 --alone "
+    "录制期间有其他程序争用核心；预测假设它们仍有 {threads:.1} 个线程在忙碌（命令行选项 --alone "
     "可去除其影响）"};
 inline constexpr Message kReplayError{
     "assumed.replay-error",
@@ -77,7 +77,7 @@ inline constexpr Message kFixedBatch{
     "measured with --fixed-batch: {rate:4g} a second if data cost nothing, {gain:times} times the "
     "recorded rate; the step is assumed to take {step:%0} of its time beside the loader",
     "用 --fixed-batch 实测：若数据零成本，每秒 {rate:4g}，为录制速度的 {gain:times} "
-    "倍；假定训练步为与加载器并行时的 {step:%0}"};
+    "倍；预测假设训练步的耗时为与加载器并行时的 {step:%0}"};
 
 // Assumptions about changes other than the arguments of the loader.
 inline constexpr Message kBatchBytes{"assumed.batch-bytes",

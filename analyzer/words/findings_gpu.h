@@ -12,7 +12,8 @@ inline constexpr Message kPaysWhile{
     " It pays off while the GPU needs less than {break_even_s:ms.2} ms a sample for it; "
     "[device?the prediction assumes {device_s:ms.3} ms on {device:text}.|the prediction leaves "
     "that time out.]",
-    "只要 GPU 处理每个样本的时间少于 {break_even_s:ms.2} 毫秒就值得；[device?预测按 {device:text} "
+    "只要 GPU 为此在每个样本上花费的时间少于 {break_even_s:ms.2} 毫秒就值得；[device?预测按 "
+    "{device:text} "
     "上 {device_s:ms.3} 毫秒计。|预测未计入这部分时间。]"};
 
 inline constexpr Message kMoveDecode{
@@ -53,8 +54,8 @@ inline constexpr Message kPinMemory{
     "swapped out. [bounded?The prediction ranges from copies at 80 % of the link's speed to copies "
     "that nothing waits for.|The prediction assumes copies that the loop does not wait for.]",
     "设置 pin_memory=True，并用 .to(device, non_blocking=True) "
-    "拷贝。锁页的批次不能被换出。[bounded?预测的范围从以链路速度的 80 % "
-    "拷贝，到没有任何环节等待拷贝。|预测假设循环不等待拷贝。]"};
+    "拷贝。锁页的批次不能被换出。[bounded?预测区间的一端假设以链路速度的 80 % "
+    "拷贝，另一端假设没有任何环节等待拷贝。|预测假设循环不等待拷贝。]"};
 
 inline constexpr Message kCopiesNotOverlapped{
     "copies-not-overlapped.seen",
@@ -73,7 +74,7 @@ inline constexpr Message kComputeBound{
     "compute-bound.seen",
     "the loop waits for data only {wait_fraction:%1} of the time[, and kernels run "
     "{kernel_share:%0} of it]",
-    "循环只有 {wait_fraction:%1} 的时间在等待数据[，内核运行占 {kernel_share:%0}]。"};
+    "循环只有 {wait_fraction:%1} 的时间在等待数据[，GPU 内核有 {kernel_share:%0} 的时间在运行]。"};
 inline constexpr Message kLeaveDataPath{
     "compute-bound.do", "Leave the data path alone: faster data would not make this run faster.",
     "不必改动数据通路：数据再快，此次运行也不会更快。"};
@@ -110,7 +111,8 @@ inline constexpr Message kCoreForTrainer{
     "prediction is an upper bound: a step without idle time.",
     "[crowded?其他程序占用核心：给此次运行分配独占的核心（taskset、cgroup "
     "或单独的节点），或在机器空闲时重新录制。|[launching?"
-    "给启动内核的线程留出一个核心：减少此进程中的线程（torch.set_num_threads、OMP_NUM_THREADS）。|"
+    "给启动 GPU "
+    "内核的线程留出一个核心：减少此进程中的线程（torch.set_num_threads、OMP_NUM_THREADS）。|"
     "给训练进程留出一个核心：[fewer?num_workers={fewer:count}[nice?，或在 worker_init_fn 中调用 "
     "os.nice(10)]|[nice?在 worker_init_fn 中调用 "
     "os.nice(10)|增加核心，或减少制作样本的线程的工作]]。]]预测为上限：训练步没有空闲时间。"};

@@ -17,7 +17,7 @@ inline constexpr Message kSlowSamples{
     "other samples are slow]",
     "{samples:count} 个样本中有 {slow:count} 个的耗时为中位数的 {times:.1} "
     "倍；超出的时间主要在[read?读取|[decode?解码|[tokenize?分词|变换]]]，占所有样本耗时的 "
-    "{extra_share:%0}[：数据集下标 {ids:text}][，每 {every:count} "
+    "{extra_share:%0}[：数据集索引 {ids:text}][，每 {every:count} "
     "个样本一个][；其文件大小为其他样本的 "
     "{bytes_times:.1} 倍][；都来自 {place:text}][repeats?；每个 epoch "
     "都是同样的样本慢][changes?；每个 epoch 慢的样本都不同]。"};

@@ -76,7 +76,7 @@ inline constexpr Message kNoLoaderSeen{"gpu.no-loader",
                                        "录制期间没有加载器交付批次"};
 inline constexpr Message kStepUnknown{"gpu.step-unknown",
                                       "what it did in a step is not known: {why:words}",
-                                      "它在一步中做了什么未知：{why:words}"};
+                                      "不知道它在训练步中做了什么：{why:words}"};
 inline constexpr Message kNotAllRecorded{"gpu.not-all",
                                          "not all of what it did was recorded: {reason:text}",
                                          "它的活动没有全部录制：{reason:text}"};

@@ -18,7 +18,7 @@ inline constexpr Message kDamagedBytes{"lost.damaged-bytes", "{bytes:bytes} dama
 inline constexpr Message kDamagedRecords{"lost.damaged-records", "{records:count} records damaged",
                                          "损坏 {records:count} 条记录"};
 inline constexpr Message kThreadsWithoutRoom{"lost.threads", "{threads:count} threads without room",
-                                             "{threads:count} 个线程没有空间"};
+                                             "{threads:count} 个线程没有录制缓冲"};
 inline constexpr Message kEndsEarly{"lost.end", "the file ends early", "文件提前结束"};
 
 // The share of the bytes that hooks saw.
@@ -34,7 +34,7 @@ inline constexpr Message kSeenMapped{
     "几乎没有通过系统调用读取（{total:bytes}）：文件被映射到内存"};
 inline constexpr Message kSeenUnknown{
     "seen.unknown", "an unknown share of the bytes read: the kernel's counts were not recorded",
-    "所读字节中的比例未知：没有录制内核的字节计数"};
+    "所读字节中的比例未知：没有录制操作系统的字节计数"};
 
 // Ways to read, and processes, that hooks do not see.
 inline constexpr Message kIoUring{

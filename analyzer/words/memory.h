@@ -13,7 +13,7 @@ inline constexpr Message kMemoryOfWorkers{
     "[, {shared_bytes:bytes} shared with their parent]; "
     "[grows?each grows by {grows:words}|none grows]",
     "{workers:count} 个工作进程，每个自身占用 {private_bytes:bytes}"
-    "[，与父进程共享 {shared_bytes:bytes}]；[grows?每个增长 {grows:words}|均未增长]"};
+    "[，与父进程共享 {shared_bytes:bytes}]；[grows?每个的增长速度为{grows:words}|均未增长]"};
 inline constexpr Message kMemoryGrowth{
     "memory.growth",
     "{rate_bytes:bytes} a minute ({low_bytes:bytes} to {high_bytes:bytes}) "

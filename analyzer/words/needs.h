@@ -36,7 +36,7 @@ inline constexpr Message kNeedsOneLoaderForThat{
     "one loader, and this loop takes batches of several in turn; workers, prefetch and step are "
     "predicted",
     "数据不足：其他批大小、格式、解码器或设备只能对单加载器循环预测，而此循环轮流从多个加载器取批次"
-    "；可预测 workers、prefetch 和训练步"};
+    "；可预测工作进程数、预取深度和训练步"};
 inline constexpr Message kNeedsBatches{
     "needs.batches", "not enough: needs 16 batches of one loader in a row, and has {batches:count}",
     "数据不足：需要同一加载器连续 16 个批次，现有 {batches:count} 个"};
@@ -44,8 +44,8 @@ inline constexpr Message kNeedsWholeSamples{
     "needs.whole-samples",
     "not enough: needs threads that make whole samples; stages with their own threads "
     "(--read-threads, --decode-threads, --augment-threads) are not simulated",
-    "数据不足：需要由线程制作完整样本；无法模拟各阶段使用独立线程的情形（--read-threads, "
-    "--decode-threads, --augment-threads）"};
+    "数据不足：需要由线程制作完整样本；无法模拟各阶段使用独立线程的情形（--read-threads、"
+    "--decode-threads、--augment-threads）"};
 inline constexpr Message kNeedsMaking{
     "needs.making",
     "not enough: needs to know when each batch was made and from what, and {package:text} does not "
@@ -63,7 +63,7 @@ inline constexpr Message kNeedsExplained{
     "needs.explained",
     "not enough: needs a run that the simulation explains, and it is off by {error:%+0} on this "
     "one: spans are missing, or the loop does something that the simulation does not model",
-    "数据不足：需要模拟能够解释的运行，而对此次运行相差 "
+    "数据不足：需要模拟能够解释的运行，而模拟与此次运行相差 "
     "{error:%+0}：有记录缺失，或循环中有模拟未考虑的行为"};
 inline constexpr Message kNeedsSizes{
     "needs.sizes", "not enough: needs the sizes of decoded pictures, and none was seen",
@@ -113,7 +113,7 @@ inline constexpr Message kBeyondLoop{
 inline constexpr Message kBeyondShards{
     "law.shards",
     "the dataset gives only {most:count worker} anything to do: further ones would have no shard",
-    "数据集只够 {most:count} 个 worker 工作，更多的没有分片"};
+    "数据集只够 {most:count} 个工作进程工作，更多的没有分片"};
 // Rows that penstock whatif leaves out.
 inline constexpr Message kRowLeftOut{
     "law.row",

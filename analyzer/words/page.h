@@ -78,7 +78,7 @@ inline constexpr Message kKernelsUnknown{
     "page.unchecked.kernels",
     "what the GPU did: no kernels were recorded, so a step is the time between two batches in the "
     "training loop",
-    "GPU 做了什么：没有录制 GPU 内核，因此一步是训练循环中两个批次之间的时间"};
+    "GPU 做了什么：没有录制 GPU 内核，因此训练步按训练循环中两个批次之间的时间计"};
 inline constexpr Message kMappedUnknown{"page.unchecked.mapped",
                                         "reading of mapped files: it happens inside other stages",
                                         "内存映射文件的读取：发生在其他阶段之内"};

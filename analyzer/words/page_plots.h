@@ -193,7 +193,7 @@ inline constexpr Message kMemoryCaption{
 
 // Devices and ranks.
 inline constexpr Message kStepPlot{"plot.step", "A step, as the loop and as the device spend it",
-                                   "一步的时间：循环与设备"};
+                                   "训练步的时间：循环与设备"};
 inline constexpr Message kStepAxis{"plot.step.axis", "milliseconds from batch to batch",
                                    "批次间隔（毫秒）"};
 inline constexpr Message kPartTip{"plot.step.tip", "{part:words}: {time:duration}",
@@ -206,7 +206,8 @@ inline constexpr Message kStepCaption{
     "The same time twice. Above: what the training loop's thread did. Below: what the device did, "
     "and what the loop was doing while the device was idle. A wait for data costs nothing while "
     "kernels run below it.",
-    "同一段时间看两次。上：训练循环的线程做了什么。下：设备做了什么，以及设备空闲时循环在做什么。只"
+    "同一段时间绘制了两遍。上：训练循环的线程做了什么。下：设备做了什么，以及设备空闲时循环在做什么"
+    "。只"
     "要下方有内核运行，等待数据就没有代价。"};
 inline constexpr Message kRankPlot{"plot.ranks", "An iteration of each rank", "各 rank 的一次迭代"};
 inline constexpr Message kRankAxis{"plot.ranks.axis", "milliseconds of an iteration, medians",
@@ -224,7 +225,7 @@ inline constexpr Message kRankCaption{
     "plot.ranks.caption",
     "In a collective all ranks wait for the last one. A rank that waits little for data has a long "
     "step, and the rank that waits longest for data delays the others.",
-    "集合通信中所有 rank 等待最后一个：等待数据少的 rank 训练步长，等待最久的 rank 拖慢其他 "
+    "集合通信中所有 rank 等待最后一个：等待数据少的 rank 训练步较长，等待数据最久的 rank 拖慢其他 "
     "rank。"};
 
 }  // namespace penstock::analyzer::words

@@ -93,7 +93,7 @@ inline constexpr Message kPlanBase{"plan.base", "[whole?of the whole run|steady]
                                    "[whole?全程|稳定]"};
 inline constexpr Message kPlanCeiling{"plan.ceiling",
                                       "the step alone[copies?, with the copies that are left]",
-                                      "仅训练步[copies?（按余下的拷贝）]"};
+                                      "仅训练步[copies?（含余下的拷贝）]"};
 inline constexpr Message kPlanHere{"plan.limited", "limited by {factor:text}",
                                    "受限于 {factor:text}"};
 inline constexpr Message kPlanThen{"plan.then", "then limited by {factor:text}",
@@ -123,7 +123,7 @@ inline constexpr Message kPlanEnds{
     "plan.ends",
     "With all steps the run is predicted to be {gain:times} times as fast[left?; data that cost "
     "nothing would make that {left:times} times as fast again|, and the step is the limit]",
-    "做完全部步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据零成本，还可达到那时的 "
+    "做完全部步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据零成本，还可在此基础上提高到 "
     "{left:times} 倍|，此时训练步即上限]"};
 inline constexpr Message kPlanEndsOpen{
     "plan.ends-open",
@@ -156,7 +156,7 @@ inline constexpr Message kTryFork{
     "most {gain:times} times as fast for the whole recorded run, if their start cost nothing. A "
     "forked worker must not use CUDA, nor a lock that a thread of the training process holds",
     "改用 fork（而非 "
-    "{method:text}）启动工作进程：无需重新导入和序列化；若启动零成本，整个录制的速度至多为原来的 "
+    "{method:text}）启动工作进程：无需重新导入和序列化；若启动零成本，所录制全程的速度至多为原来的 "
     "{gain:times} 倍。fork 出的工作进程不可使用 CUDA，也不可使用训练进程其他线程持有的锁"};
 inline constexpr Message kTryFinding{
     "plan.try-finding",
@@ -168,7 +168,7 @@ inline constexpr Message kTryLoader{
     "plan.try-loader",
     "The reference loader has these operations; its rate on your files shows how fast threads of "
     "one process decode on this machine",
-    "参考加载器具备这些操作；它在你的文件上的速率，可说明同一进程的多个线程在本机上解码有多快"};
+    "参考加载器具备这些操作；它处理这些文件的速率，可说明同一进程的多个线程在本机上解码有多快"};
 inline constexpr Message kTryMemory{
     "plan.try-memory", "its size is not known, so that memory may not have room for it",
     "其大小未知，因此内存可能放不下"};

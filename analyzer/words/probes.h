@@ -13,7 +13,7 @@ inline constexpr Message kProbed{
     "measured in this run {gain:.2}x ({low:.2}..{high:.2})[disagrees?; the two disagree: believe "
     "the measurement]",
     "{factor:text} 速度为原来的 {speed:3g} 倍时：[预计 {predicted:.2} 倍（{from:.2} 至 "
-    "{to:.2}），]本次运行中实测 {gain:.2} 倍（{low:.2} 至 "
+    "{to:.2}），]此次运行中实测 {gain:.2} 倍（{low:.2} 至 "
     "{high:.2}）[disagrees?；两者不符，以实测为准]"};
 inline constexpr Message kProbeUnknown{
     "probe.unknown", "{factor:text} {speed:3g} times as fast: not known, because {why:words}",

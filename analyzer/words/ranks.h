@@ -30,7 +30,7 @@ inline constexpr Message kRanksWait{
     "all of them wait {cost:duration} ({share:percent} of {iterations:count} iterations) for the "
     "one whose data comes last[of_slowest?; {of_slowest:percent} of that is rank {slowest:count}]"
     "[in_turn?; they take turns]",
-    "所有 rank 共等待 {cost:duration}（占 {iterations:count} 次迭代的 "
+    "各 rank 都要等待 {cost:duration}（占 {iterations:count} 次迭代的 "
     "{share:percent}），直到最后一个"
     "得到数据[of_slowest?；其中 {of_slowest:percent} 在等 rank {slowest:count}]"
     "[in_turn?；各 rank 轮流落后]"};

@@ -36,7 +36,7 @@ inline constexpr Message kRuleNeedsComparable{
     "rule-needs.comparable",
     "16 samples that can be compared with themselves in another epoch (of tensors, arrays, "
     "pictures and numbers)",
-    "16 个可在不同 epoch 之间比较的样本（张量、数组、图片和数字）"};
+    "可在不同 epoch 之间比较的 16 个样本（张量、数组、图片和数字）"};
 inline constexpr Message kRuleNeedsWorkerCpu{
     "rule-needs.worker-cpu", "CPU time and threads of the workers (a recording with collector)",
     "工作进程的 CPU 时间和线程数（使用 penstock record 录制）"};
@@ -65,7 +65,7 @@ inline constexpr Message kRuleNeedsFunctions{
     "rule-needs.functions",
     "samples that were followed call by call (a recording of this version, of a Python program "
     "without a profiler of its own)",
-    "逐个调用跟踪过的样本（用此版本录制，且 Python 程序自身没有使用性能分析器）"};
+    "每个调用都被跟踪的样本（用此版本录制，且 Python 程序自身没有使用性能分析器）"};
 inline constexpr Message kRuleNeedsQuiet{"rule-needs.quiet", "a quiet machine", "空闲的机器"};
 inline constexpr Message kRuleNeedsLonger{"rule-needs.longer", "a longer recording", "更长的录制"};
 

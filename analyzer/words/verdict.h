@@ -13,10 +13,11 @@ inline constexpr Message kRead{"part.read", "Reading", "读取"};
 inline constexpr Message kDecode{"part.decode", "Decode", "解码"};
 inline constexpr Message kAugment{"part.augment", "Augmentation", "增强"};
 inline constexpr Message kTokenize{"part.tokenize", "Turning text into tokens", "分词"};
-inline constexpr Message kOwnWaiting{"part.own-waiting",
-                                     "Waiting in the dataset's own code (a lock, a thread, a "
-                                     "server, a sleep: nothing that was seen)",
-                                     "数据集自身代码中的等待（锁、线程、服务器或休眠，未见其详）"};
+inline constexpr Message kOwnWaiting{
+    "part.own-waiting",
+    "Waiting in the dataset's own code (a lock, a thread, a "
+    "server, a sleep: nothing that was seen)",
+    "数据集自身代码中的等待（锁、线程、服务器或休眠，没有看到具体原因）"};
 inline constexpr Message kOwnCode{
     "part.own-code",
     "The dataset's own code (decoding, parsing or transforms that were not seen as such)",
@@ -92,7 +93,8 @@ inline constexpr Message kJitter{
     "Jitter holds the run back: the workers are fast enough on average, but batches come unevenly "
     "and the queue is too shallow to hide it; with even batches it would run {gain:times}x faster "
     "({rate:rate}[ -> {free:rate}] {unit:words}); the loop waits for data {wait:%0} of the time",
-    "限制在于抖动：工作进程平均够快，但批次到来不均匀，队列太浅；若均匀到来，速度可达 {gain:times} "
+    "限制在于抖动：工作进程平均够快，但批次到来不均匀，而队列太浅，不足以掩盖；若均匀到来，速度可达"
+    " {gain:times} "
     "倍（{rate:rate}[ → {free:rate}] {unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
 inline constexpr Message kHoldsBack{
     "verdict.holds-back",
@@ -162,7 +164,7 @@ inline constexpr Message kBoundByCopies{
     "wait "
     "for is not known.",
     "限制在于主机与设备之间的拷贝：没有 GPU 内核运行时，拷贝占设备时间的 {share:%0}，GPU 内核占 "
-    "{kernels:%0}；若无拷贝，录制的工作的速度最多为原来的 {gain:times} "
+    "{kernels:%0}；若无拷贝，完成所录制工作的速度最多为原来的 {gain:times} "
     "倍（{devices:words}）。没有看到加载器，无法判断拷贝在等待什么。"};
 inline constexpr Message kBoundByKernels{
     "verdict.bound-by-kernels",
@@ -170,7 +172,7 @@ inline constexpr Message kBoundByKernels{
     "the recorded work would be done up to {gain:times} times as fast ({devices:words}). No loader "
     "was "
     "seen.",
-    "限制在于 GPU 内核：占设备时间的 {share:%0}；若其零成本，录制的工作的速度最多为原来的 "
+    "限制在于 GPU 内核：占设备时间的 {share:%0}；若其零成本，完成所录制工作的速度最多为原来的 "
     "{gain:times} 倍（{devices:words}）。没有看到加载器。"};
 inline constexpr Message kBoundByLaunches{
     "verdict.bound-by-launches",
@@ -178,7 +180,7 @@ inline constexpr Message kBoundByLaunches{
     "0.1 ms between kernels and copies; without the gaps the recorded work would be done up to "
     "{gain:times} times as fast ({devices:words}). No loader was seen.",
     "限制在于 GPU 内核的启动：设备有 {share:%0} 的时间处于内核与拷贝之间不到 0.1 "
-    "毫秒的间隙；若无间隙，录制的工作的速度最多为原来的 {gain:times} "
+    "毫秒的间隙；若无间隙，完成所录制工作的速度最多为原来的 {gain:times} "
     "倍（{devices:words}）。没有看到加载器。"};
 inline constexpr Message kDevicesIdle{
     "verdict.devices-idle",
@@ -186,7 +188,8 @@ inline constexpr Message kDevicesIdle{
     "always had, the recorded work would be done up to {gain:times} times as fast "
     "({devices:words}). "
     "No loader was seen, so what the host does meanwhile is not known.",
-    "限制在于主机：设备有 {share:%0} 的时间无事可做；若始终有工作，录制的工作的速度最多为原来的 "
+    "限制在于主机：设备有 {share:%0} "
+    "的时间无事可做；若始终有任务，完成所录制工作的速度最多为原来的 "
     "{gain:times} 倍（{devices:words}）。没有看到加载器，无法判断主机此时在做什么。"};
 inline constexpr Message kUnderFivePercent{
     "verdict.under-five-percent",

@@ -194,7 +194,7 @@ class Readme:
     def options(self, text):
         helps = []
         for command in ("", "record", "report", "validate", "export", "import", "whatif", "plan", "tune", "compare", "merge",
-                        "recover", "sweep", "gui", "load", "load pack", "load make-set", "doctor"):  # fmt: skip
+                        "recover", "share", "sweep", "gui", "load", "load pack", "load make-set", "doctor"):  # fmt: skip
             helps.append(self.shell(f"penstock {command} --help")[1])
         known = set(re.findall(r"--[a-z][a-z0-9_-]+", "\n".join(helps))) | OTHERS
         for option in sorted(inline_options(text) - known):

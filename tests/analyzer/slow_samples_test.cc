@@ -190,7 +190,7 @@ TEST_F(SampleTailTest, ComparesNoBytesWhereMostSamplesReadNothing) {
 }
 
 TEST_F(SampleTailTest, NeedsSeveralSlowSamplesAmongMany) {
-  for (const std::size_t i : {7, 31, 32}) times_[i].time = 0.001F;
+  for (const std::size_t i : {7U, 31U, 32U}) times_[i].time = 0.001F;
   EXPECT_EQ(Find().slow, 0U) << "two slow samples";
   times_[7].time = 0.02F;
   EXPECT_EQ(Find().slow, 3U);

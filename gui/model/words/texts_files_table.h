@@ -11,7 +11,7 @@
   X(kSweepHow,                                                                                     \
     "A sweep measures a run under many settings. Open the JSON file that it wrote, or drop it on " \
     "this window.",                                                                                \
-    "参数扫描在多组设置下测量同一次运行。打开它写出的 JSON 文件，或将其拖到此窗口。")              \
+    "参数扫描在多组设置下测量同一程序的运行。打开它写出的 JSON 文件，或将其拖到此窗口。")          \
   X(kSweepMake, "No sweep yet? Make one:", "还没有扫描结果？先运行一次：")                         \
   X(kOpenSweep, "Open a sweep", "打开扫描结果")                                                    \
   X(kAxisWorkers, "workers", "工作进程")                                                           \
@@ -31,7 +31,7 @@
     "没有更省的设置与其差距在 {} 以内")                                                            \
   X(kSweepTied, "as good within noise: {} more", "在噪声范围内同样好：另有 {} 组")                 \
   X(kSweepNoBest, "The sweep names no best setting", "此扫描未给出最佳设置")                       \
-  X(kSweepNothing, "No setting was measured", "没有任何设置被测得")                                \
+  X(kSweepNothing, "No setting was measured", "没有测得任何设置的结果")                            \
   X(kSweepDearest, "The most expensive step is {}: it adds {} a sample, {} of the whole",          \
     "开销最大的步骤是 {}：每个样本增加 {}，占全部的 {}")                                           \
   X(kSweepNoStep, "No step adds time that can be told from noise",                                 \
@@ -130,7 +130,7 @@
   X(kChangeInterval, "95 % interval", "95 % 区间")                                                 \
   X(kBeyondNoise,                                                                                  \
     "Bold: more than two runs of one program differ. Times are sums of all threads.",              \
-    "加粗数值：超出同一程序两次运行的差异。为所有线程之和。")                                      \
+    "加粗数值：超出同一程序两次运行的差异。时间为所有线程之和。")                                  \
   X(kLess, "less", "减少")                                                                         \
   X(kMore, "more", "增加")                                                                         \
   X(kNotTold, "too few batches to tell", "批次太少，无法判断")                                     \
@@ -142,7 +142,7 @@
   X(kNoLonger, "No longer in B: {}", "B 中不再有：{}")                                             \
   X(kFindingNew, "new", "新出现")                                                                  \
   X(kFindingsSame, "{} in both", "{} 项双方都有")                                                  \
-  X(kNoFindingChange, "No finding came or went", "没有发现出现或消失")                             \
+  X(kNoFindingChange, "No finding came or went", "各项发现没有变化")                               \
   X(kPut, "put", "入队")                                                                           \
   X(kGet, "get", "出队")                                                                           \
   X(kPinning, "pinning", "锁页")                                                                   \
@@ -178,7 +178,7 @@
   X(kLaneStream, "GPU {} stream {}", "GPU {} 流 {}")                                               \
   /* What-if */                                                                                    \
   X(kTimesWholeRun, "{} of the whole run", "全程 {}")                                              \
-  X(kRatesOfWholeRun, "Of the whole run, start-up included.", "为全程，含启动。")                  \
+  X(kRatesOfWholeRun, "Of the whole run, start-up included.", "速率均按全程计，含启动。")          \
   X(kNoGainLess, "No setting of the loader gains. About as fast with less:",                       \
     "没有能提速的加载器设置。用更少资源速度相近：")                                                \
   X(kNoGainSure, "No setting gains more than the error of the prediction. The best one:",          \
@@ -194,8 +194,8 @@
   X(kExport, "Export", "导出")                                                                     \
   X(kMoreViews, "More views", "更多视图")                                                          \
   X(kExportTip, "Pictures, tables, the report (Ctrl+E)", "图片、表格与报告 (Ctrl+E)")              \
-  X(kExportPicture, "This view as a picture (PNG)", "当前视图为图片 (PNG)")                        \
-  X(kExportReport, "The report as a page (HTML)", "报告为网页 (HTML)")                             \
+  X(kExportPicture, "This view as a picture (PNG)", "当前视图的图片 (PNG)")                        \
+  X(kExportReport, "The report as a page (HTML)", "报告网页 (HTML)")                               \
   X(kExportStages, "Stages (CSV)", "阶段表 (CSV)")                                                 \
   X(kExportWorkers, "Workers (CSV)", "工作进程表 (CSV)")                                           \
   X(kExportFindings, "Findings (CSV)", "发现表 (CSV)")                                             \

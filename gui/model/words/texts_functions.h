@@ -10,13 +10,13 @@
   X(kTabTip, "F: the other of the two", "F：切换到另一个") \
   X(kFunctionsCommand, "Functions: where the Python time goes", "函数：Python 时间的去向") \
   X(kUnitSample, "A sample", "一个样本") \
-  X(kUnitBatch, "Collating a batch", "合并一个批次") \
+  X(kUnitBatch, "Collating a batch", "一次合批") \
   X(kUnitStep, "A step, on the CPU", "一个训练步（CPU）") \
   X(kUnitTip, "Comma and full stop: the one before, the next", "逗号、句号：上一个、下一个") \
   X(kUnitOfWorkers, "{}, {} of the time spent making batches  ·  {} followed call by call", \
-    "{}，占制作批次时间的 {}  ·  逐个调用跟踪了 {} 个") \
+    "{}，占制作批次时间的 {}  ·  跟踪了其中 {} 个的每个调用") \
   X(kUnitOfLoop, "{}, {} of the training loop's time  ·  {} followed call by call", \
-    "{}，占训练循环时间的 {}  ·  逐个调用跟踪了 {} 个") \
+    "{}，占训练循环时间的 {}  ·  跟踪了其中 {} 个的每个调用") \
   X(kUnitSpread, "Following the calls slowed them: the time may be wrong by {}.", \
     "跟踪会拖慢调用：该时间的误差可达 {}。") \
   X(kFlameLibraries, "libraries", "库") \
@@ -56,7 +56,7 @@
   X(kNoCalls, "No calls of Python functions were recorded.", "没有记录 Python 函数的调用。") \
   X(kNoCallsNotSeen, \
     "Penstock follows each call of a few samples, collated batches and steps, within 0.2 % of the run's time. This run was too short for one, it is no Python program with a DataLoader, or another tool recorded it.", \
-    "会逐个调用地跟踪少数样本、合批与训练步，开销不超过运行时间的 0.2 %。此次运行太短、不是使用 DataLoader 的 Python 程序，或由其他工具录制。") \
+    "Penstock 会跟踪少数样本、合批与训练步中的每个调用，开销不超过运行时间的 0.2 %。此次运行太短、不是使用 DataLoader 的 Python 程序，或由其他工具录制。") \
   X(kNoCallsNotSeenHow, "Record half a minute or more:", "请录制半分钟以上：") \
   X(kNoCallsOff, "Following calls was switched off for this run: PENSTOCK_FUNCTIONS=off.", \
     "此次运行关闭了调用跟踪：PENSTOCK_FUNCTIONS=off。") \

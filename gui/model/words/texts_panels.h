@@ -43,7 +43,7 @@
   X(kIoFromCache, "From the page cache", "来自页缓存") \
   X(kIoDiskGave, "storage gave {} of {}", "存储提供 {} / {}") \
   X(kIoAllInMemory, "all of it: the data lies in memory", "全部：数据位于内存") \
-  X(kIoElsewhere, "not counted for {}", "{} 不计入") \
+  X(kIoElsewhere, "not counted for {}", "{} 上没有此计数") \
   X(kIoNoCounter, "needs penstock record (a collector)", "需要用 penstock record 录制") \
   X(kIoStorage, "Storage", "存储") \
   X(kIoStorageUnknown, "known with record --data FOLDER", "录制时加 --data 文件夹") \
@@ -68,7 +68,7 @@
   X(kIoNoReadsWhy, \
     "Penstock sees read(), mmap and stdio of files that look like a dataset. Data from a " \
     "network service, or generated in memory, does not pass there.", \
-    "Penstock 可见数据集文件的 read()、mmap 和 " \
+    "Penstock 能看到数据集文件的 read()、mmap 和 " \
     "stdio。来自网络服务或在内存中生成的数据不经过这些调用。") \
   X(kIoNoReadsHere, "No reads begin in the selection.", "选区内没有读取。") \
   X(kIoNoPaths, "The names of the files were not recorded.", "未记录文件名。") \
@@ -88,7 +88,7 @@
   X(kGpuCauseLoader, "idle: the loop waits for data", "空闲：循环在等数据") \
   X(kGpuCauseCopy, "idle: a copy to the GPU", "空闲：正在拷贝到 GPU") \
   X(kGpuCauseSync, "idle: the program waits for a result", "空闲：程序在等待结果") \
-  X(kGpuCauseLaunch, "idle: the program launches nothing", "空闲：程序未提交 GPU 内核") \
+  X(kGpuCauseLaunch, "idle: the program launches nothing", "空闲：程序没有启动 GPU 内核") \
   X(kGpuCauseUnknown, "idle: not known", "空闲：原因未知") \
   X(kGpuOverTime, "Busy over time", "繁忙程度随时间变化") \
   X(kGpuLineKernels, "computing", "计算") \
@@ -219,14 +219,14 @@
   X(kRankDataTip, "waiting for data in one iteration, median", "每次迭代等待数据的时间（中位数）") \
   X(kRankStep, "step", "训练步") \
   X(kRankStepTip, "median; waiting for other ranks included", "中位数；包含等待其他 rank 的时间") \
-  X(kRankHeldUp, "others wait", "他人等待") \
-  X(kRankHeldUpTip, "share of the loop: all ranks wait because this rank's data comes last", "占循环时间：数据最后到达的是该 rank") \
+  X(kRankHeldUp, "others wait", "拖慢其他") \
+  X(kRankHeldUpTip, "share of the loop: all ranks wait because this rank's data comes last", "占循环时间的比例：该 rank 的数据最后到达，其他 rank 都在等待") \
   X(kRankShown, "The other views show this rank's loader.", "其他视图显示该 rank 的加载器。") \
   X(kRanksUnknown, "The ranks have too few iterations in common.", "各 rank 的共同迭代太少。") \
   X(kRanksApart, "Steps of the ranks do not end together: none waits for another.", "各 rank 的训练步不同时结束：互不等待。") \
   X(kRanksEven, "The ranks get their data together: {} of the loop is waiting for the last.", "各 rank 几乎同时得到数据：等待最后一个占循环的 {}。") \
   X(kRanksOneSlow, "All ranks wait {} of the loop for the data of rank {}.", "所有 rank 有 {} 的循环时间在等待 rank {} 的数据。") \
-  X(kRanksInTurn, "All ranks wait {} of the loop for the one whose data comes last; they take turns.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；轮流落后。") \
+  X(kRanksInTurn, "All ranks wait {} of the loop for the one whose data comes last; they take turns.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；各 rank 轮流落后。") \
   /* Stages */ \
   X(kShareNote, \
     "share: of the time making batches; of the loop's time for what the loop does; of their life for idle workers", \
@@ -240,7 +240,7 @@
   X(kStageGoTip, "Click: show it in the timeline", "单击：在时间线中查看") \
   X(kStageNothingHere, "Nothing begins in the selection.", "选区内没有调用。") \
   X(kLongestOf, "Longest {}", "最长的 {}")                                                         \
-  X(kLongestTip, "One of the longest calls that the finding is about", "该诊断所指的最长调用之一") \
+  X(kLongestTip, "One of the longest calls that the finding is about", "该发现所指的最长调用之一") \
   X(kAllCalls, "All calls", "所有调用") \
   X(kMouseWheel, "wheel", "滚轮") \
   X(kMouseDrag, "drag", "拖动") \

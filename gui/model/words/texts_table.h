@@ -72,7 +72,7 @@
   X(kPredictedOf, "Predicted: {} {}, {}", "预测：{} {}，{}")                                       \
   X(kWorkersBusy, "Workers busy", "工作进程忙碌")                                                  \
   X(kCpuOfCores, "CPU {} of {} cores", "CPU 使用 {} / {} 核")                                      \
-  X(kLoaderMakesItself, "made by the loop itself", "由训练循环自行加载")                           \
+  X(kLoaderMakesItself, "made by the loop itself", "由训练循环自行制作")                           \
   X(kLoader, "Loader", "加载器")                                                                   \
   X(kNotRecorded, "not recorded", "未记录")                                                        \
   X(kRibbonTitle, "One batch on its way", "一个批次的全程")                                        \
@@ -80,7 +80,7 @@
   X(kMakingSomewhere, "Made", "制作")                                                              \
   X(kMakingAlone, "Made by the loop", "循环自行制作")                                              \
   X(kLoop, "Training loop", "训练循环")                                                            \
-  X(kSideBySide, "{} ÷ {} workers = {} a batch", "{} ÷ {} 个进程 = 每批 {}")                       \
+  X(kSideBySide, "{} ÷ {} workers = {} a batch", "{} ÷ {} 个工作进程 = 每批 {}")                   \
   X(kEachBatch, "{} each batch", "每批 {}")                                                        \
   X(kBottleneck, "bottleneck", "瓶颈")                                                             \
   X(kNoBatches, "No batches were recorded.", "没有录制到批次。")                                   \
@@ -93,7 +93,7 @@
   X(kMemoryNeeded, "{} of memory", "内存 {}")                                                      \
   X(kFindings, "Findings", "发现")                                                                 \
   X(kNoFindings, "The checks that this recording allows found nothing.",                           \
-    "在此录制可检查的内容中没有发现。")                                                            \
+    "在此录制可检查的内容中没有发现问题。")                                                        \
   X(kShowMe, "Show", "查看")                                                                       \
   X(kIfFree, "If one part cost nothing", "若某一环节零成本")                                       \
   X(kNothingGains, "No part would gain half a percent if it cost nothing.",                        \
@@ -176,7 +176,7 @@
   X(kSpanError, "failed", "失败")                                                                  \
   X(kSpanDerived, "between two waits of the loop", "循环两次等待之间")                             \
   X(kShare, "share", "占比")                                                                       \
-  X(kWall, "wall", "墙钟")                                                                         \
+  X(kWall, "wall", "耗时")                                                                         \
   X(kCpu, "CPU", "CPU")                                                                            \
   X(kMedian, "p50", "p50")                                                                         \
   X(kP90, "p90", "p90")                                                                            \

@@ -168,7 +168,8 @@ void DrawCards(const Ui& ui, const analyzer::Comparison& comparison, Area area) 
   const auto times = [](double ratio) { return fmt::format("{:.2f}", ratio); };
   const analyzer::Change& rate = comparison.throughput;
   DrawCard(ui, card(0),
-           fmt::format("{}, {}", ui.T(Text::kThroughput), Render(comparison.unit, ui.language)),
+           fmt::format("{}{}{}", ui.T(Text::kThroughput), ui.T(Text::kComma),
+                       Render(comparison.unit, ui.language)),
            ui.F(Text::kTimesRange, times(rate.ratio.estimate), times(rate.ratio.low),
                 times(rate.ratio.high)) +
                noise(rate),
@@ -176,12 +177,14 @@ void DrawCards(const Ui& ui, const analyzer::Comparison& comparison, Area area) 
            std::max(rate.before, rate.after), ShortNumber(rate.before), ShortNumber(rate.after));
   const analyzer::Change& wait = comparison.wait;
   const auto points = [](double fraction) { return fmt::format("{:+.0f}", 100 * fraction); };
-  DrawCard(ui, card(1), fmt::format("{}, {}", ui.T(Text::kWaitsForData), ui.T(Text::kOfTheLoop)),
-           ui.F(Text::kPointsRange, points(wait.ratio.estimate), points(wait.ratio.low),
-                points(wait.ratio.high)) +
-               noise(wait),
-           colour(wait, wait.after < wait.before), wait.before, wait.after, 1.0,
-           PercentText(wait.before), PercentText(wait.after));
+  DrawCard(
+      ui, card(1),
+      fmt::format("{}{}{}", ui.T(Text::kWaitsForData), ui.T(Text::kComma), ui.T(Text::kOfTheLoop)),
+      ui.F(Text::kPointsRange, points(wait.ratio.estimate), points(wait.ratio.low),
+           points(wait.ratio.high)) +
+          noise(wait),
+      colour(wait, wait.after < wait.before), wait.before, wait.after, 1.0,
+      PercentText(wait.before), PercentText(wait.after));
   const Area in = Headed(ui, Panel(ui, card(2)), ui.T(Text::kBottleneckTitle));
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float pitch = (in.height() - FontPixels(ui.small) - ui.Px(4)) / 2;

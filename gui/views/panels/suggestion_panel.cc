@@ -88,7 +88,7 @@ void DrawOtherChanges(const Ui& ui, const Report& report, float width) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const std::string gain = GainText(forecast.speedup);
     const std::string rate = fmt::format(
-        "{} {}, {}", ShortNumber(forecast.after.estimate), unit,
+        "{} {}{}{}", ShortNumber(forecast.after.estimate), unit, ui.T(Text::kComma),
         ui.F(Text::kInterval, ShortNumber(forecast.after.low), ShortNumber(forecast.after.high)));
     const float right = at.x + width;
     DrawTextRight(list, ui.strong, right, at.y, Ink(ColourOf(p, forecast.effect)), gain);

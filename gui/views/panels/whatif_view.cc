@@ -173,7 +173,9 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
                                                              : p.text;
   const std::string times = GainText(predicted.speedup);
   const std::string gain = answer.whole_run ? ui.F(Text::kTimesWholeRun, times) : times;
-  figure(0, fmt::format("{}, {}", ui.T(Text::kPredicted), Render(answer.unit, ui.language)),
+  figure(0,
+         fmt::format("{}{}{}", ui.T(Text::kPredicted), ui.T(Text::kComma),
+                     Render(answer.unit, ui.language)),
          ShortNumber(predicted.rate.estimate),
          fmt::format("{}  ·  {}", gain,
                      ui.F(Text::kInterval, ShortNumber(predicted.rate.low),
