@@ -119,16 +119,23 @@ std::optional<CounterTrack> GpuOf(const traces::Trace& trace, const Analysis& an
   return track;
 }
 
-// Adds step functions.
+// Adds step functions. A track that ends before the others is that of a process that ended: its
+// last value holds for as long as the one before it did. Requires: two points or more in each
+// track.
 CounterTrack SumOf(CounterKind kind, std::span<const CounterTrack> tracks) {
   CounterTrack sum{kind, CounterTrack::kAll, {}, 0};
   std::map<std::int64_t, double> changes;
+  std::int64_t end = 0;
+  for (const CounterTrack& track : tracks) end = std::max(end, track.points.back().at);
   for (const CounterTrack& track : tracks) {
     double last = 0;
     for (const CounterPoint& point : track.points) {
       changes[point.at] += point.value - last;
       last = point.value;
     }
+    const std::int64_t final = track.points.back().at;
+    const std::int64_t gone = 2 * final - track.points[track.points.size() - 2].at;
+    if (gone < end) changes[gone] -= last;
   }
   double value = 0;
   for (const auto& [at, change] : changes) {

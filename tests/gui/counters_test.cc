@@ -147,5 +147,24 @@ TEST(CountersTest, AMemoryTrackCoversTheRunAndSaysWhatItCounts) {
   EXPECT_EQ(whole.front().most, 400'000'000);
 }
 
+// Workers of the first epoch end after 2 s; those of the second begin then.
+TEST(CountersTest, AProcessThatEndedTakesNoMemory) {
+  analyzer::testing::Synthetic run;
+  run.workers = 2;
+  traces::TraceData data = analyzer::testing::MakeSynthetic(run);
+  for (int i = 0; i <= 40; ++i) {
+    analyzer::testing::AddCounter(data, "rss_bytes", i < 20 ? 1 : 2, 1000 + 100.0 * i, 150e6);
+  }
+  const auto trace = traces::MakeTrace(std::move(data));
+  const auto analysis = Analyse(*trace, "t");
+  const auto sum = std::find_if(
+      analysis->counters.begin(), analysis->counters.end(), [](const CounterTrack& track) {
+        return track.kind == CounterKind::kMapped && track.process == CounterTrack::kAll;
+      });
+  ASSERT_NE(sum, analysis->counters.end());
+  EXPECT_LE(sum->most, 150e6);
+  EXPECT_EQ(sum->points.back().value, 150e6);
+}
+
 }  // namespace
 }  // namespace penstock::gui
