@@ -214,6 +214,7 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
     step.setting = space_.SettingOf(at);
     step.cost.ram = step.predicted.ram;
     step.cost.workers = step.setting.workers;
+    step.cost.batches_alone = step.cost.workers > 0 && !(loader_.facts.worker_bytes > 0);
     if (const auto pipeline = Changed(at)) {
       step.limited_by = Attribute(Shortened(*pipeline, kNamedBatches, kNamedTasks)).bottleneck;
     }

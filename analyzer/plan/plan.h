@@ -25,10 +25,11 @@ namespace penstock::analyzer {
 
 // The needs of the run once a step is done. `lines` and `disk` are for the step alone.
 struct PlanCost {
-  std::uint64_t ram = 0;  // bytes of batches, workers and caches
-  int workers = 0;        // processes, or threads, that make batches
-  double disk = 0;        // bytes
-  int lines = 0;          // lines of code, roughly
+  std::uint64_t ram = 0;       // bytes of batches, workers and caches
+  bool batches_alone = false;  // the workers' own memory is not known, so `ram` lacks it
+  int workers = 0;             // processes, or threads, that make batches
+  double disk = 0;             // bytes
+  int lines = 0;               // lines of code, roughly
 };
 
 struct PlanStep {

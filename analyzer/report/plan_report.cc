@@ -65,10 +65,10 @@ Statement LimitAfter(const PlanStep& step) {
 }
 
 Statement CostOf(const PlanStep& step) {
-  return Say<words::kPlanCostIs>(GiveIf<"lines">(step.cost.lines > 0, step.cost.lines),
-                                 Give<"workers">(step.cost.workers),
-                                 GiveIf<"ram">(step.cost.ram > 0, step.cost.ram),
-                                 GiveIf<"disk">(step.cost.disk > 0, step.cost.disk));
+  return Say<words::kPlanCostIs>(
+      GiveIf<"lines">(step.cost.lines > 0, step.cost.lines), Give<"workers">(step.cost.workers),
+      GiveIf<"ram">(step.cost.ram > 0, step.cost.ram), Give<"batches">(step.cost.batches_alone),
+      GiveIf<"disk">(step.cost.disk > 0, step.cost.disk));
 }
 
 std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {

@@ -105,8 +105,9 @@ inline constexpr Message kPlanWithNext{"plan.with-next", "gains only together wi
 inline constexpr Message kPlanCostIs{
     "plan.cost",
     "cost: [lines?about {lines:count line} of code|no line of code], {workers:count worker}"
-    "[, RAM {ram:bytes} in all][, disk {disk:bytes}]",
-    "代价：[lines?约 {lines:count} 行代码|无需改代码]，{workers:count} 个工作进程[，内存合计 "
+    "[, RAM {ram:bytes} [batches?for batches alone|in all]][, disk {disk:bytes}]",
+    "代价：[lines?约 {lines:count} 行代码|无需改代码]，{workers:count} "
+    "个工作进程[，[batches?仅批次的内存|内存合计] "
     "{ram:bytes}][，磁盘 {disk:bytes}]"};
 
 inline constexpr Message kPlanAtLimit{
