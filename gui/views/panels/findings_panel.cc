@@ -62,7 +62,10 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   ImGui::SetCursorScreenPos({at.x + indent, at.y});
   Paragraph(ui, ui.body, p.text, text.title, width - indent - right);
   if (!text.detail.empty()) {
-    ImGui::SetCursorScreenPos({at.x + indent, ImGui::GetCursorScreenPos().y - ui.Px(4)});
+    // The button is higher than a title of one line.
+    const float below = at.y - ui.Px(3) + ImGui::GetFrameHeight() + ui.Px(2);
+    const float y = std::max(ImGui::GetCursorScreenPos().y - ui.Px(4), below);
+    ImGui::SetCursorScreenPos({at.x + indent, y});
     Paragraph(ui, ui.small, p.dim, text.detail, width - indent);
   }
   ImGui::SetCursorScreenPos({at.x + indent, ImGui::GetCursorScreenPos().y - ui.Px(4)});
