@@ -68,6 +68,13 @@ Pipeline WithoutSlowSamples(const LoaderRun& run, const SampleTail& found, Pipel
   return pipeline;
 }
 
+// Whether functions and lines were found, but in ordinary samples only.
+bool FollowsOrdinary(const FunctionProfiles& profiles) {
+  return std::any_of(profiles.begin(), profiles.end(), [](const FunctionProfile& profile) {
+    return profile.stage == traces::StageId::kSample && profile.slow.units == 0;
+  });
+}
+
 // "5, 102, 199, ...".
 std::string FirstIds(const SampleTail& found) {
   constexpr std::size_t kMost = 3;
@@ -118,9 +125,9 @@ void SlowSamples(const RuleInput& input, Advice& out) {
   if (every) finding.evidence.emplace_back("every", *every);
   if (larger) finding.evidence.emplace_back("bytes_times", *larger);
   if (!found.place.empty()) finding.evidence.emplace_back("place", found.place);
-  finding.action = Say<words::kLookAtSlowSamples>(Give<"changes">(found.changes),
-                                                  GiveIf<"first">(indexed, found.ids.front()),
-                                                  Give<"bytes_times">(larger));
+  finding.action = Say<words::kLookAtSlowSamples>(
+      Give<"changes">(found.changes), GiveIf<"first">(indexed, found.ids.front()),
+      Give<"bytes_times">(larger), Give<"ordinary">(FollowsOrdinary(input.diagnosis.functions)));
   finding.from = static_cast<double>(found.longest_start - input.trace.begin().value) * 1e-9;
   finding.to = finding.from + static_cast<double>(found.longest_time) * 1e-9;
   out.findings.push_back(std::move(finding));
