@@ -242,6 +242,7 @@ void App::GlobalKeys() {
 
 void App::Frame() {
   PollJob();
+  workspace_.TakeFinished();
   const ImGuiIO& io = ImGui::GetIO();
   workspace_.covered = workspace_.help || commands_open();
   workspace_.wheel = settings_.wheel;

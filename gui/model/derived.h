@@ -26,11 +26,7 @@ class Derived {
   // nullptr. `now`: makes the value before returning. An earlier question is stopped and forgotten,
   // unless `key` follows it.
   const Value* Get(const Key& key, bool now, const Make& make) {
-    if (job_ && job_->done.load(std::memory_order_acquire)) {
-      key_ = job_->key;
-      value_ = std::move(job_->value);
-      job_.reset();
-    }
+    TakeFinished();
     if (value_ && key_ == key) return &*value_;
     if (now) {
       job_.reset();
@@ -46,10 +42,19 @@ class Derived {
     return value_ && Follows(key, key_) ? &*value_ : nullptr;
   }
 
+  // Takes the value if it has been made. To be called in each frame: a view that stops asking would
+  // otherwise leave this busy for good.
+  void TakeFinished() {
+    if (!job_ || !job_->done.load(std::memory_order_acquire)) return;
+    key_ = job_->key;
+    value_ = std::move(job_->value);
+    job_.reset();
+  }
+
   // The key that the value answers.
   [[nodiscard]] const Key& key() const { return key_; }
 
-  // Whether a value is being made, so that the caller has to ask again soon.
+  // Whether a value is being made, so that another frame must be drawn soon.
   [[nodiscard]] bool busy() const { return job_ != nullptr; }
 
  private:
@@ -68,7 +73,7 @@ class Derived {
           }) {}
     Key key;
     std::optional<Value> value;  // written by the thread; read after `done`
-    // Release by the thread pairs with acquire in Get().
+    // Release by the thread pairs with acquire in TakeFinished().
     std::atomic<bool> done{false};
     std::jthread thread;  // last: stopped and joined before the rest goes
   };

@@ -26,6 +26,17 @@ void Workspace::Reset() {
   evidence.reset();
 }
 
+void Workspace::TakeFinished() {
+  sums.TakeFinished();
+  own_times.TakeFinished();
+  window_sums.TakeFinished();
+  stages.lines.TakeFinished();
+  stages.tail.TakeFinished();
+  workers.model.TakeFinished();
+  reading.model.TakeFinished();
+  gpu.model.TakeFinished();
+}
+
 void Workspace::ForgetUnseen() {
   if (view != ViewId::kStages) {
     stages.lines = {};
@@ -160,7 +171,7 @@ bool Workspace::TakesKeys() const {
 }
 
 bool Workspace::animating() const {
-  // Only the view that asked for a value takes it, so only that view is waited for.
+  // Only the view that asked for a value shows it, so only that view is waited for.
   const bool making =
       (view == ViewId::kTimeline && (sums.busy() || own_times.busy() || window_sums.busy())) ||
       (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||

@@ -163,6 +163,8 @@ struct Workspace {
 
   // Resets everything that belongs to one document.
   void Reset();
+  // Takes the values that have been made since the last frame, whichever view asked for them.
+  void TakeFinished();
   // Forgets what was made from an earlier state of a growing trace for views that are not shown.
   void ForgetUnseen();
   // Opens the timeline at the longest span of a finding's evidence; the search finds the others. If
