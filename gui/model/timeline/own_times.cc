@@ -48,7 +48,11 @@ Span Cut(Span span, TimeRange range) {
 // Adds counted spans up as analyzer::StageTable does.
 class OwnTimes::Totalled : public analyzer::NestingSink {
  public:
+  explicit Totalled(const OwnTimes& times) : times_(times) {}
+
   void OnCounted(const Counted& counted) override {
+    // A sweep that ends counts the images that are still open by themselves.
+    undecoded = undecoded || (!counted.opening && times_.Opens(*counted.span));
     const auto stage = static_cast<std::size_t>(counted.stage);
     const bool queued = counted.synthetic && counted.stage == StageId::kRead;
     if (!queued && !counted.outermost) return;
@@ -56,6 +60,10 @@ class OwnTimes::Totalled : public analyzer::NestingSink {
     if (!queued && !counted.opening) ++totals.count[stage];
   }
   Totals totals;
+  bool undecoded = false;  // an image was opened, and not decoded
+
+ private:
+  const OwnTimes& times_;
 };
 
 // Takes the parts of one span, and the named transforms inside it.
@@ -112,13 +120,27 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
                            const std::stop_token& stop) {
   Thread& thread = threads_[lane];
   analyzer::NamedRanges ranges(trace);
-  Totalled sink;
-  analyzer::NestingSweep sweep(sink);
+  Totalled sink(*this);
+  std::optional<analyzer::NestingSweep> sweep(sink);
   const std::int64_t begin = trace.begin().value;
   std::int64_t ends = kFirst;    // when the last span before has ended
   std::int64_t before = kFirst;  // when it began
   std::size_t since = 0;
-  bool decodes = false;
+  // Makes a moment at `start`, where no span is open, unless an image is: it may be opened before
+  // the moment and decoded after it. `forgets`: the sweep forgets open images there.
+  const auto try_moment = [&](std::int64_t start, bool forgets) {
+    const Totals kept = sink.totals;
+    analyzer::NestingSweep ended = *sweep;
+    sink.undecoded = false;
+    ended.Finish();
+    if (sink.undecoded && !forgets) {
+      sink.totals = kept;
+      return;
+    }
+    sweep.emplace(sink);
+    thread.moments.push_back({start, sink.totals});
+    since = 0;
+  };
   thread.moments.push_back({kFirst, {}});
   const auto add = [&](const Span& span) {
     const StageId stage = ranges.StageOf(span);
@@ -131,23 +153,17 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
     if (unfinished) return;  // its length is not known, and the report leaves it out
     const std::int64_t start = span.start.value - begin;
     const std::int64_t length = std::max<std::int64_t>(span.duration.value, 0);
-    // An image may be opened before the moment and decoded after it, except at the begin of a
-    // sample or fetch: there the sweep forgets open images, too.
     const bool begins = stage == StageId::kFetch || stage == StageId::kSample;
     const bool apart = start >= ends && start > before;
-    if (since >= kStride && apart && (begins || !decodes)) {
-      sweep.Finish();
-      thread.moments.push_back({start, sink.totals});
-      since = 0;
-      decodes = false;
-    }
+    // A few times in each stride: images may be open for the rest of the run.
+    const bool due = since >= kStride && (begins || since % kStride < kTries);
+    if (due && apart) try_moment(start, begins);
     const bool opens = ranges.Opens(span);
     if (opens && std::find(opens_.begin(), opens_.end(), span.name) == opens_.end()) {
       opens_.push_back(span.name);
     }
-    sweep.Add(ranges.AsNamed(span), opens);
+    sweep->Add(ranges.AsNamed(span), opens);
     ++since;
-    decodes = decodes || stage == StageId::kDecode;
     ends = std::max(ends, start + length);
     before = start;
     const std::int64_t drawn = DrawnLength(span);
@@ -157,7 +173,7 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
     if (stop.stop_requested()) return;
     for (const Span& span : block) add(span);
   });
-  sweep.Finish();
+  sweep->Finish();
   thread.moments.push_back({kLast, sink.totals});
   std::sort(thread.reads.begin(), thread.reads.end());
 }
@@ -236,12 +252,13 @@ std::vector<Span> OwnTimes::SpansOf(std::size_t lane, TimeRange range) const {
 
 void OwnTimes::Sweep(const std::vector<Span>& spans, analyzer::NestingSink& sink) const {
   analyzer::NestingSweep sweep(sink);
-  for (const Span& span : spans) {
-    const bool opens = span.stage == StageId::kDecode &&
-                       std::find(opens_.begin(), opens_.end(), span.name) != opens_.end();
-    sweep.Add(span, opens);
-  }
+  for (const Span& span : spans) sweep.Add(span, Opens(span));
   sweep.Finish();
+}
+
+bool OwnTimes::Opens(const Span& span) const {
+  return span.stage == StageId::kDecode &&
+         std::find(opens_.begin(), opens_.end(), span.name) != opens_.end();
 }
 
 void OwnTimes::AddThread(std::size_t lane, TimeRange range, Sums& sums) const {
@@ -260,7 +277,7 @@ void OwnTimes::AddThread(std::size_t lane, TimeRange range, Sums& sums) const {
     });
     for (Span& span : spans) span = Cut(span, part);
     std::stable_sort(spans.begin(), spans.end(), traces::StartsBefore);
-    Totalled sink;
+    Totalled sink(*this);
     Sweep(spans, sink);
     add(sink.totals, true);
   };
@@ -275,7 +292,7 @@ void OwnTimes::AddThread(std::size_t lane, TimeRange range, Sums& sums) const {
   if (last->at < range.to) count(last->at, {last->at, range.to});
 }
 
-std::vector<StageSum> OwnTimes::Of(TimeRange range) const {
+std::vector<StageSum> OwnTimes::Of(TimeRange range, const std::stop_token& stop) const {
   std::vector<StageSum> found;
   if (range.empty()) return found;
   Sums sums;
@@ -283,7 +300,10 @@ std::vector<StageSum> OwnTimes::Of(TimeRange range) const {
   // An interval that lasts until the end of the run includes what happens at that very moment.
   const TimeRange open{range.from <= 0 ? kFirst : range.from,
                        range.to >= timeline_->length ? kLast : range.to};
-  for (std::size_t lane = 0; lane < threads_.size(); ++lane) AddThread(lane, open, sums);
+  for (std::size_t lane = 0; lane < threads_.size(); ++lane) {
+    if (stop.stop_requested()) return found;
+    AddThread(lane, open, sums);
+  }
   const std::int64_t past = range.to >= timeline_->length ? timeline_->length + 1 : range.to;
   for (const StageSum& sum : Aggregate(*timeline_, {range.from, past})) {
     if (!Nests(sum.stage)) sums[static_cast<std::size_t>(sum.stage)] = sum;

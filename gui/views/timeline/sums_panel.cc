@@ -131,8 +131,9 @@ void DrawWindowPanel(const TimelineCanvas& canvas, Area area) {
   bool old = false;
   if (times != nullptr) {
     const WindowKey key{times, range};
-    found = workspace.window_sums.Get(
-        key, workspace.at_once, [key](const std::stop_token&) { return key.times->Of(key.range); });
+    found = workspace.window_sums.Get(key, workspace.at_once, [key](const std::stop_token& stop) {
+      return key.times->Of(key.range, stop);
+    });
     old = found != nullptr && !(workspace.window_sums.key() == key);
   }
   if (found == nullptr) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -108,6 +109,71 @@ TEST(OwnTimesTest, ManyStretchesSayWhatOnePassSays) {
     const auto b = static_cast<std::int64_t>(random() % length);
     ExpectSums(made, {std::min(a, b), std::max(a, b) + 1}, "synthetic");
   }
+}
+
+// The CPU time of `work` on this thread, in seconds.
+template <class Work>
+double CpuOf(Work work) {
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  const double began = now();
+  work();
+  return now() - began;
+}
+
+TEST(OwnTimesTest, AWindowOfAMillionDecodesWithoutSamplesCostsLittle) {
+  traces::TraceData data;
+  data.processes.push_back({});
+  data.threads.push_back({});
+  const StringId open = data.Intern("PIL.open");
+  const StringId load = data.Intern("PIL.load");
+  std::vector<traces::Span> spans(1'000'000);
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    spans[i].start = TimeNs{static_cast<std::int64_t>(1000 * i)};
+    spans[i].duration = TimeNs{i % 2 == 0 ? 100 : 900};
+    spans[i].stage = StageId::kDecode;
+    spans[i].name = i % 2 == 0 ? open : load;
+  }
+  data.spans.push_back(std::move(spans));
+  Indexed made = IndexOf(traces::MakeTrace(std::move(data)));
+  const double build =
+      CpuOf([&] { made.times = OwnTimes::Build(*made.trace, made.timeline, made.run); });
+  for (const std::int64_t from : {1'200'100, 499'998'300, 700'000'050}) {
+    const TimeRange range{from, from + 250'000'000};
+    EXPECT_LT(20 * CpuOf([&] { (void)made.times->Of(range); }), build) << from;
+    ExpectSums(made, range, "decodes");
+  }
+}
+
+TEST(OwnTimesTest, ImagesThatStayOpenAcrossStretchesAreCountedOnce) {
+  // Images are opened in groups, and decoded later or never, so that most moments lie between the
+  // opening of an image and its decode.
+  std::mt19937 random(3);
+  traces::TraceData data;
+  data.processes.push_back({});
+  data.threads.push_back({});
+  const StringId open = data.Intern("PIL.open");
+  const StringId load = data.Intern("PIL.load");
+  std::vector<traces::Span> spans(20'000);
+  std::size_t waiting = 0;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const bool opens = waiting == 0 || (waiting < 5 && random() % 2 == 0);
+    waiting += opens ? 1U : ~std::size_t{0};
+    spans[i].start = TimeNs{static_cast<std::int64_t>(1000 * i)};
+    spans[i].duration = TimeNs{static_cast<std::int64_t>(100 + random() % 800)};
+    spans[i].stage = StageId::kDecode;
+    spans[i].name = opens ? open : load;
+  }
+  data.spans.push_back(std::move(spans));
+  const Indexed made = IndexOf(traces::MakeTrace(std::move(data)));
+  for (int round = 0; round < 20; ++round) {
+    const auto from = static_cast<std::int64_t>(random() % 19'000'000);
+    ExpectSums(made, {from, from + static_cast<std::int64_t>(random() % 1'000'000) + 1}, "images");
+  }
+  ExpectSums(made, {0, made.timeline->length}, "images");
 }
 
 TEST(OwnTimesTest, AWindowWithoutTimeHasNoStages) {
