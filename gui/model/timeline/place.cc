@@ -25,14 +25,6 @@ bool ReadNumber(std::string_view text, std::optional<T>* to) {
   return true;
 }
 
-// "2.1s": all digits of the nanoseconds, without zeros at the end.
-std::string SecondsText(std::int64_t ns) {
-  std::string text = fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
-  text.resize(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text + "s";
-}
-
 std::int64_t Ns(double seconds) {
   return std::llround(seconds * kSecond);
 }
@@ -128,6 +120,15 @@ Result<void> ReadSelected(const std::string& text, Place* place) {
   return refuse("not known");
 }
 
+std::string SecondsText(std::int64_t ns) {
+  const std::int64_t size = ns < 0 ? -ns : ns;
+  std::string text =
+      fmt::format("{}{}.{:09}", ns < 0 ? "-" : "", size / 1'000'000'000, size % 1'000'000'000);
+  text.resize(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + "s";
+}
+
 std::string TimesText(TimeRange range) {
   return SecondsText(std::max<std::int64_t>(range.from, 0)) + ".." + SecondsText(range.to);
 }
@@ -181,9 +182,10 @@ std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place
 
 Place SelectedIn(const Timeline& timeline, const TimelineState& state) {
   Place place;
-  if (state.selection && !state.selection->empty()) {
-    place.range.from = static_cast<double>(state.selection->from) / kSecond;
-    place.range.to = static_cast<double>(state.selection->to) / kSecond;
+  const TimeRange range = state.selection ? Inside(timeline, *state.selection) : TimeRange{};
+  if (!range.empty()) {
+    place.range.from = static_cast<double>(range.from) / kSecond;
+    place.range.to = static_cast<double>(range.to) / kSecond;
   }
   if (!state.span || timeline.preview) return place;
   const SpanDetail& detail = timeline.detail(*state.span);

@@ -45,6 +45,8 @@ struct Place {
 // `place`. Errors: kUsage.
 [[nodiscard]] Result<void> ReadSelected(const std::string& text, Place* place);
 
+// "2.1s": a time as ReadTime() reads it, to the nanosecond, without zeros at the end.
+[[nodiscard]] std::string SecondsText(std::int64_t ns);
 // The words that ReadTimes() and ReadSelected() read: "2.1s..2.4s", "batch:12".
 [[nodiscard]] std::string TimesText(TimeRange range);
 [[nodiscard]] std::vector<std::string> SelectedWords(const Place& place);
@@ -55,7 +57,8 @@ struct Place {
 // selected interval comes first. nullopt: none. Cost: O(spans).
 [[nodiscard]] std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place);
 
-// What is selected in the timeline: its interval, and batch, sample and stage of the chosen span.
+// What is selected in the timeline: its interval within the trace, and batch, sample and stage of
+// the chosen span.
 [[nodiscard]] Place SelectedIn(const Timeline& timeline, const TimelineState& state);
 
 }  // namespace penstock::gui

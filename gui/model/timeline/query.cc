@@ -172,6 +172,11 @@ std::string Lowered(std::string_view text) {
   return lower;
 }
 
+TimeRange Inside(const Timeline& timeline, TimeRange range) {
+  return {std::clamp<std::int64_t>(range.from, 0, timeline.length),
+          std::clamp<std::int64_t>(range.to, 0, timeline.length)};
+}
+
 std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
                                 const std::vector<std::size_t>& lanes) {
   Sums sums;

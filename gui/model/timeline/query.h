@@ -27,6 +27,9 @@ struct TimeRange {
   return {range.from + by, range.to + by};
 }
 
+// The part of `range` that lies within the trace.
+[[nodiscard]] TimeRange Inside(const Timeline& timeline, TimeRange range);
+
 // The time of one stage inside a selection, over all threads. Parts of spans outside it do not
 // count.
 struct StageSum {

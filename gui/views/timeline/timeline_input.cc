@@ -132,12 +132,16 @@ std::int64_t Reach(const TimelineCanvas& canvas, float pixels) {
   return static_cast<std::int64_t>(canvas.ui.Px(pixels) / canvas.window.pixels_per_ns());
 }
 
-// The time under the pointer, moved to the edge of a span if one is near.
+// The time under the pointer, moved to the edge of a span if one is near, and into the trace: the
+// view reaches a little beyond it.
 std::int64_t Snapped(const TimelineCanvas& canvas, const Row* row, float x) {
+  const auto within = [&canvas](std::int64_t at) {
+    return std::clamp<std::int64_t>(at, 0, canvas.timeline.length);
+  };
   const std::int64_t at = canvas.At(x);
-  if (ImGui::GetIO().KeyAlt || row == nullptr || row->kind != RowKind::kLevel) return at;
+  if (ImGui::GetIO().KeyAlt || row == nullptr || row->kind != RowKind::kLevel) return within(at);
   const Level& level = canvas.timeline.lanes[row->lane].levels[row->level];
-  return SnapToEdge(level, at, Reach(canvas, 7));
+  return within(SnapToEdge(level, at, Reach(canvas, 7)));
 }
 
 // If the pointer is at an edge of the selection, the other edge.
@@ -234,11 +238,10 @@ void Drag(const TimelineCanvas& canvas, const Row* row, std::optional<SpanRef> s
     drag.moved = drag.moved || std::abs(io.MousePos.x - drag.last_x) > canvas.ui.Px(kClickReach);
     if (drag.moved) {
       const float x = std::clamp(io.MousePos.x, canvas.plot.min.x, canvas.plot.max.x);
-      const std::int64_t at =
-          std::clamp(Snapped(canvas, row, x), std::int64_t{0}, canvas.timeline.length);
+      const std::int64_t at = Snapped(canvas, row, x);
       const TimeRange range{std::min(drag.anchor, at), std::max(drag.anchor, at)};
       if (!range.empty()) state.selection = range;
-      drag.snapped = at != canvas.At(x);
+      drag.snapped = at != std::clamp<std::int64_t>(canvas.At(x), 0, canvas.timeline.length);
     }
     if (!io.MouseDown[0]) drag.kind = DragKind::kNone;
   }

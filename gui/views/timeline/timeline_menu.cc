@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "gui/model/timeline/place.h"
 #include "gui/views/timeline/timeline_canvas.h"
 #include "gui/widgets/keys.h"
 
@@ -20,14 +21,6 @@ void FindSpans(Workspace& workspace, std::string text) {
   search.Forget();
   search.longest.clear();
   search.text = std::move(text);
-}
-
-// A time as --from and --to take it, to the nanosecond.
-std::string TimeOption(std::int64_t ns) {
-  std::string text = fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text + "s";
 }
 
 // From the first to the last stop of a batch, and no further than the trace.
@@ -131,10 +124,13 @@ MenuPart PartOfSelection(const TimelineCanvas& canvas, TimeRange range) {
       Text::kMenuSelectionSums, "Q", [&state] { state.panel_hidden = false; }, state.panel_hidden);
   add(
       Text::kMenuSelectionStages, "", [&workspace] { workspace.view = ViewId::kStages; }, true);
+  // A selection that comes from a note may begin before the trace.
+  const TimeRange inside = Inside(canvas.timeline, range);
   const std::string times =
-      fmt::format("--from {} --to {}", TimeOption(range.from), TimeOption(range.to));
+      fmt::format("--from {} --to {}", SecondsText(inside.from), SecondsText(inside.to));
   add(
-      Text::kMenuCopyTimes, "", [&workspace, times] { workspace.CopyText(times); }, true);
+      Text::kMenuCopyTimes, "", [&workspace, times] { workspace.CopyText(times); },
+      !inside.empty());
   add(
       Text::kMenuNote, "Shift+M", [&state, &canvas] { state.KeepNote(canvas.timeline); }, true);
   add(

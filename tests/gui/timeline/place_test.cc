@@ -86,6 +86,16 @@ TEST(PlaceTest, TheLongestSpanWithAllPropertiesIsSelected) {
   EXPECT_EQ(start({"sample:9"}), -1);
 }
 
+TEST(PlaceTest, ASelectionFromBeforeTheTraceIsWrittenFromItsBegin) {
+  const Timeline timeline = testing::TimelineOf({{{0, 100, StageId::kWait, 0}}});
+  TimelineState state;
+  state.selection = TimeRange{-12, 90};
+  EXPECT_THAT(SelectedWords(SelectedIn(timeline, state)), ElementsAre("0s..0.00000009s"));
+  state.selection = TimeRange{-12, 0};
+  EXPECT_THAT(SelectedWords(SelectedIn(timeline, state)), ElementsAre());
+  EXPECT_EQ(SecondsText(-12'000'000), "-0.012s") << "a person may write such a time";
+}
+
 TEST(PlaceTest, TheChosenSpanIsFoundAgainByItsWords) {
   const Timeline timeline =
       testing::TimelineOf({{{0, 100, StageId::kWait, 0}},
