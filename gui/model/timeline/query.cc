@@ -136,18 +136,48 @@ std::optional<std::uint32_t> NumberOf(std::string_view word) {
   return value;
 }
 
-std::vector<Term> Parse(std::string_view text) {
-  std::vector<std::string> words;
+struct SearchWord {
+  std::string text;
+  bool quoted = false;
+};
+
+// Takes the words of a search. A quotation mark at the begin of a word quotes all up to the next
+// one, or to the end while the person still types; two of them stand for one in the phrase.
+std::vector<SearchWord> SearchWordsOf(std::string_view text) {
+  std::vector<SearchWord> words;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.push_back(Lowered(text.substr(at, end - at)));
-    at = end + 1;
+    SearchWord word;
+    word.quoted = text[at] == '"';
+    if (word.quoted) {
+      for (++at; at < text.size(); ++at) {
+        const bool mark = text[at] == '"';
+        if (mark && (at + 1 == text.size() || text[at + 1] != '"')) break;
+        if (mark) ++at;
+        word.text += text[at];
+      }
+      ++at;
+    } else {
+      const std::size_t end = std::min(text.find(' ', at), text.size());
+      word.text = text.substr(at, end - at);
+      at = end + 1;
+    }
+    word.text = Lowered(word.text);
+    if (!word.text.empty()) words.push_back(std::move(word));
   }
+  return words;
+}
+
+std::vector<Term> Parse(std::string_view text) {
+  const std::vector<SearchWord> words = SearchWordsOf(text);
   std::vector<Term> terms;
   for (std::size_t w = 0; w < words.size(); ++w) {
     Term term;
-    term.word = words[w];
-    const auto number = w + 1 < words.size() ? NumberOf(words[w + 1]) : std::nullopt;
+    term.word = words[w].text;
+    if (words[w].quoted) {
+      terms.push_back(std::move(term));
+      continue;
+    }
+    const auto number = w + 1 < words.size() ? NumberOf(words[w + 1].text) : std::nullopt;
     const bool batch = term.word == "batch" || term.word == "批次";
     const bool sample = term.word == "sample" || term.word == "样本";
     if (number && (batch || sample)) {
@@ -170,6 +200,12 @@ std::string Lowered(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
   return lower;
+}
+
+std::string QuotedPhrase(std::string_view phrase) {
+  std::string text = "\"";
+  for (const char c : phrase) text += c == '"' ? "\"\"" : std::string(1, c);
+  return text + '"';
 }
 
 TimeRange Inside(const Timeline& timeline, TimeRange range) {

@@ -22,12 +22,16 @@
   X(kMenuFold, "Fold this process", "折叠此进程") \
   X(kMenuUnfold, "Unfold this process", "展开此进程") \
   X(kMenuFoldOthers, "Fold the other processes", "折叠其他进程") \
+  X(kMenuFoldMachine, "Fold the counters of the machine", "折叠整机计数器") \
+  X(kMenuUnfoldMachine, "Unfold the counters of the machine", "展开整机计数器") \
+  X(kMenuFoldProcesses, "Fold the processes", "折叠各进程") \
   X(kMenuZoomSelection, "Zoom to the selection", "缩放到选区") \
   X(kMenuSelectionSums, "Show its sums", "显示选区合计") \
   X(kMenuSelectionStages, "Show its stages in detail", "查看选区的各阶段") \
   X(kMenuCopyTimes, "Copy its times", "复制起止时间") \
   X(kMenuClear, "Clear the selection", "清除选区") \
   X(kMouseRightClick, "right click", "右键单击") \
+  X(kKeyQuotes, "in the search: a name as it is", "搜索时：按原文匹配名称") \
   X(kKeyMenu, "menu of a span, a row, the selection", "记录、行、选区的菜单") \
   /* The chosen span */ \
   X(kSpanInside, "inside", "位于") \

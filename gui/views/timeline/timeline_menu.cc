@@ -33,19 +33,22 @@ TimeRange RangeOfBatch(const Timeline& timeline, traces::BatchKey key) {
   return range;
 }
 
-// The lines that lead to a span: zooming, selecting, finding its like.
+// The lines that lead to a span: zooming, selecting, finding its like. A key acts on the chosen
+// span, so it is shown only where it does the same.
 void AddPlaces(const TimelineCanvas& canvas, SpanRef span, std::vector<MenuLine>& lines) {
   const Ui& ui = canvas.ui;
   Workspace& workspace = canvas.workspace;
   TimelineState& state = workspace.timeline;
   const Timeline& timeline = canvas.timeline;
   const SpanDetail& detail = timeline.detail(span);
-  lines.push_back({ui.T(Text::kMenuZoomSpan), "F", [&state, &timeline, span] {
-                     state.span = span;
-                     state.selection.reset();
-                     state.Focus(timeline);
-                   }});
-  lines.push_back({ui.T(Text::kMenuSelectSpan), "M", [&state, &timeline, span] {
+  const bool chosen = state.span == span;
+  lines.push_back(
+      {ui.T(Text::kMenuZoomSpan), chosen && !state.selection ? "F" : "", [&state, &timeline, span] {
+         state.span = span;
+         state.selection.reset();
+         state.Focus(timeline);
+       }});
+  lines.push_back({ui.T(Text::kMenuSelectSpan), chosen ? "M" : "", [&state, &timeline, span] {
                      state.span = span;
                      state.MarkSpan(timeline);
                    }});
@@ -79,14 +82,18 @@ MenuPart PartOfSpan(const TimelineCanvas& canvas, SpanRef span) {
   const traces::StageId stage = timeline.stage(span);
   const std::string word(WordOf(stage, ui.language));
   std::string name(trace.String(timeline.detail(span).name));
+  // A span without a name is found by its stage.
+  const std::string find =
+      name.empty() ? std::string(traces::StageName(stage)) : QuotedPhrase(name);
   if (name.empty()) name = word;
   MenuPart part{SpanLabel(ui, workspace, span), {}};
   AddPlaces(canvas, span, part.lines);
   const auto add = [&](std::string label, std::string keys, std::function<void()> run) {
     part.lines.push_back({std::move(label), std::move(keys), std::move(run)});
   };
-  add(ui.T(Text::kMenuFindName), "", [&workspace, name] { FindSpans(workspace, name); });
-  add(ui.F(Text::kGoToLongest, word), "L", [&canvas, &workspace, stage] {
+  add(ui.T(Text::kMenuFindName), "", [&workspace, find] { FindSpans(workspace, find); });
+  const bool same = state.span && timeline.stage(*state.span) == stage;
+  add(ui.F(Text::kGoToLongest, word), same ? "L" : "", [&canvas, &workspace, stage] {
     const TimeRange range = workspace.timeline.selection.value_or(workspace.timeline.view.range());
     if (const auto longest = Longest(canvas.timeline, stage, range)) {
       workspace.timeline.Go(canvas.timeline, *longest);
@@ -164,11 +171,13 @@ MenuPart PartOfRow(const TimelineCanvas& canvas, const Row& row) {
         [&state, pin = *pin] { state.TogglePin(pin); });
   }
   const bool folded = state.folded.contains(row.group);
-  add(folded ? Text::kMenuUnfold : Text::kMenuFold, "",
-      [&state, group = row.group] { state.ToggleFold(group); });
+  const bool machine = row.group == Row::kAllGroups;
+  const Text fold = machine ? Text::kMenuFoldMachine : Text::kMenuFold;
+  const Text unfold = machine ? Text::kMenuUnfoldMachine : Text::kMenuUnfold;
+  add(folded ? unfold : fold, "", [&state, group = row.group] { state.ToggleFold(group); });
   const Timeline& timeline = canvas.timeline;
-  if (timeline.groups.size() > 1) {
-    add(Text::kMenuFoldOthers, "",
+  if (machine || timeline.groups.size() > 1) {
+    add(machine ? Text::kMenuFoldProcesses : Text::kMenuFoldOthers, "",
         [&state, &timeline, group = row.group] { state.FoldOthers(timeline, group); });
   }
   add(Text::kFoldAll, "", [&state, &timeline] { state.FoldAll(timeline, true); });

@@ -140,6 +140,33 @@ TEST(SearchTest, AFileIsFoundWithAllThatWasDoneForItsSamples) {
   EXPECT_THAT(starts("pil.load"), ElementsAre(5, 35, 60));
 }
 
+TEST(SearchTest, APhraseInQuotationMarksIsAPartOfANameWhateverItSays) {
+  const auto trace = testing::MakeThreads({{{0, 5, StageId::kMark, 0, "wait for the device"},
+                                            {10, 5, StageId::kMark, 0, "device of the wait"},
+                                            {20, 5, StageId::kWait, 0},
+                                            {30, 5, StageId::kMark, 0, "train step"},
+                                            {40, 5, StageId::kStep, 0},
+                                            {50, 5, StageId::kMark, 0, ">5"},
+                                            {60, 5, StageId::kMark, 0, "batch 0"},
+                                            {70, 5, StageId::kMark, 0, "say \"go\""}}});
+  const Timeline timeline = *BuildTimeline(*trace);
+  const auto starts = [&](std::string_view text) {
+    const Search search(timeline, *trace, text);
+    std::vector<std::int64_t> found;
+    for (const SpanRef hit : search.hits()) found.push_back(timeline.start(hit));
+    return found;
+  };
+  EXPECT_THAT(starts("\"wait for the device\""), ElementsAre(0));
+  EXPECT_THAT(starts("\"Train Step\""), ElementsAre(30));
+  EXPECT_THAT(starts("\">5\""), ElementsAre(50));
+  EXPECT_THAT(starts("\"batch 0\""), ElementsAre(60));
+  EXPECT_THAT(starts("\"wait\" mark"), ElementsAre(0, 10)) << "words beside it hold as ever";
+  EXPECT_THAT(starts("\"train st"), ElementsAre(30)) << "not closed yet";
+  EXPECT_THAT(starts("\"\""), ElementsAre());
+  EXPECT_EQ(QuotedPhrase("say \"go\""), "\"say \"\"go\"\"\"");
+  EXPECT_THAT(starts(QuotedPhrase("say \"go\"")), ElementsAre(70));
+}
+
 TEST(SearchTest, HitsOfALevelAreItsShareOfAllByStart) {
   const auto trace = testing::MakeThreads(
       {{{0, 100, StageId::kSample}, {10, 20, StageId::kDecode}, {40, 20, StageId::kDecode}},
