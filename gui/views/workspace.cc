@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "gui/widgets/keys.h"
 
@@ -17,6 +18,7 @@ void Workspace::Reset() {
   own_times = {};
   window_sums = {};
   parts = {};
+  samples = {};
   stages = StagesState{};
   workers = WorkersState{};
   reading = IoState{};
@@ -38,6 +40,13 @@ void Workspace::TakeFinished() {
 }
 
 void Workspace::ForgetUnseen() {
+  if (view != ViewId::kTimeline) {
+    sums = {};
+    own_times = {};
+    window_sums = {};
+    parts = {};
+  }
+  samples = {};
   if (view != ViewId::kStages) {
     stages.lines = {};
     stages.tail = {};
@@ -65,6 +74,10 @@ std::optional<TimeRange> Workspace::Range() const {
 std::shared_ptr<const OwnTimes> Workspace::Times() {
   if (!document.complete() || document.trace == nullptr) return nullptr;
   const OwnTimesKey key{document.timeline, document.analysis, document.serial};
+  // Each state of a growing trace would need an index of its own: only for a table that a person
+  // asked for.
+  const bool asked = document.live != Live::kWriting || timeline.table.value_or(false);
+  if (!asked && !(own_times.key() == key)) return nullptr;
   const auto* found =
       own_times.Get(key, at_once, [trace = document.trace, key](const std::stop_token& stop) {
         return OwnTimes::Build(*trace, key.timeline, key.analysis->report.diagnosis.run, stop);
@@ -77,6 +90,20 @@ std::optional<TimeParts> Workspace::PartsOf(SpanRef span) {
   if (times == nullptr || own_times.key().timeline != document.timeline) return std::nullopt;
   if (parts.times != times || parts.span != span) parts = {times, span, times->PartsOf(span)};
   return parts.parts;
+}
+
+const SampleData& Workspace::SampleOf(SpanRef span) {
+  const auto kept = [&](const KeptSample& one) {
+    return one.timeline == document.timeline && one.span == span;
+  };
+  if (!kept(samples[0])) {
+    std::swap(samples[0], samples[1]);
+    if (!kept(samples[0])) {
+      samples[0] = {document.timeline, span,
+                    gui::SampleOf(*document.timeline, *document.trace, span)};
+    }
+  }
+  return samples[0].data;
 }
 
 bool Workspace::Prepare(ViewId of) {

@@ -25,6 +25,7 @@
 #include "gui/model/settings.h"
 #include "gui/model/timeline/evidence.h"
 #include "gui/model/timeline/query.h"
+#include "gui/model/timeline/span_context.h"
 #include "gui/model/timeline/timeline_state.h"
 #include "gui/views/files/file_views.h"
 #include "gui/views/panel_states.h"
@@ -134,7 +135,15 @@ struct Workspace {
     std::optional<TimeParts> parts;
   };
   KeptParts parts;
-  bool panel_shown = false;  // the last frame of the timeline had a panel below its rows
+  // What was read for the samples of the last spans, of which a frame may show two: the chosen one,
+  // and the one under the pointer.
+  struct KeptSample {
+    std::shared_ptr<const Timeline> timeline;
+    SpanRef span;
+    SampleData data;
+  };
+  std::array<KeptSample, 2> samples;  // the one shown last is first
+  bool panel_shown = false;           // the last frame of the timeline had a panel below its rows
   StagesState stages;
   WorkersState workers;
   IoState reading;
@@ -182,6 +191,9 @@ struct Workspace {
   [[nodiscard]] std::shared_ptr<const OwnTimes> Times();
   // The parts of a sample or fetch, kept for the last one; nullopt also while the index is made.
   [[nodiscard]] std::optional<TimeParts> PartsOf(SpanRef span);
+  // What was read and decoded for the sample of a span, kept for the last ones. Valid until the
+  // next call. Requires: the document has spans.
+  [[nodiscard]] const SampleData& SampleOf(SpanRef span);
   // To be called when the timeline has become ready.
   void TimelineCame();
   // The interval selected in the timeline; nullopt: views show the whole trace.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "analyzer/model/material.h"
@@ -114,7 +115,9 @@ SampleData SampleOf(const Timeline& timeline, const traces::Trace& trace, SpanRe
   for (std::size_t v = around->level + 1; v < levels.size(); ++v) {
     const Level& level = levels[v];
     const std::size_t first = level.FirstStartingAt(start);
-    const std::size_t last = std::min(level.FirstStartingAt(end), first + kMostLookedAt);
+    const std::size_t after = level.FirstStartingAt(end);
+    const std::size_t last = std::min(after, first + kMostLookedAt);
+    data.cut = data.cut || last < after;
     for (std::size_t i = first; i < last; ++i) {
       const SpanDetail& detail = level.detail[i];
       if (!whole && SampleKeyOf(detail) != SampleKeyOf(timeline.detail(span))) continue;
@@ -128,14 +131,13 @@ SampleData SampleOf(const Timeline& timeline, const traces::Trace& trace, SpanRe
   }
   const auto earlier = [](const auto& a, const auto& b) { return a.first < b.first; };
   std::stable_sort(found.begin(), found.end(), earlier);
+  std::unordered_map<std::uint32_t, std::size_t> places;  // by StringId, in data.files
   for (const auto& [at, file] : found) {
-    const auto same = std::find_if(
-        data.files.begin(), data.files.end(),
-        [&, path = file.path](const SampleData::File& one) { return one.path == path; });
-    if (same == data.files.end()) {
+    const auto [place, added] = places.try_emplace(file.path.value, data.files.size());
+    if (added) {
       data.files.push_back(file);
     } else {
-      same->bytes += file.bytes;
+      data.files[place->second].bytes += file.bytes;
     }
   }
   return data;

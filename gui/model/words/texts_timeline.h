@@ -37,8 +37,7 @@
   X(kSpanInside, "inside", "位于") \
   X(kSpanContains, "contains", "包含") \
   X(kSpanRead, "read for it", "为其读取") \
-  X(kSpanPixels, "pixels", "像素") \
-  X(kMegapixels, "{} MP", "{} 百万像素") \
+  X(kSpanDecoded, "decoded", "解码后") \
   X(kSpanMoreFiles, "{}  and {} more", "{}  等，另有 {} 个") \
   X(kGoToSpanTip, "Click: go to this span", "单击：跳到此记录") \
   X(kTimeOfSample, "Time of the sample, as in the report", "样本的时间构成（与报告一致）") \

@@ -21,14 +21,14 @@ double SecondsOf(std::int64_t ns) {
 }
 
 // What was read and decoded for the span's sample, if that is not the span itself.
-void AddSampleFacts(const Ui& ui, const SampleData& sample, traces::StageId stage,
-                    std::vector<SpanFact>& facts) {
+void AddSampleFacts(const SampleData& sample, traces::StageId stage, std::vector<SpanFact>& facts) {
+  const std::string least = sample.cut ? "≥ " : "";
   if (sample.bytes > 0 && stage != traces::StageId::kRead) {
-    facts.push_back({Text::kSpanRead, analyzer::BytesText(sample.bytes)});
+    facts.push_back({Text::kSpanRead, least + analyzer::BytesText(sample.bytes)});
   }
-  if (sample.decoded <= 0) return;
-  const double megapixels = sample.megapixels();
-  facts.push_back({Text::kSpanPixels, ui.F(Text::kMegapixels, fmt::format("{:.3g}", megapixels))});
+  if (sample.decoded > 0 && stage != traces::StageId::kDecode) {
+    facts.push_back({Text::kSpanDecoded, analyzer::BytesText(sample.decoded)});
+  }
 }
 
 }  // namespace
@@ -86,17 +86,18 @@ std::vector<SpanFact> FactsOf(const TimelineCanvas& canvas, SpanRef span) {
     facts.push_back({Text::kSpanBytes, text});
   }
   const traces::Trace& trace = *canvas.workspace.document.trace;
-  const SampleData sample = SampleOf(timeline, trace, span);
-  AddSampleFacts(canvas.ui, sample, timeline.stage(span), facts);
+  const SampleData& sample = canvas.workspace.SampleOf(span);
+  AddSampleFacts(sample, timeline.stage(span), facts);
   StringId file = detail.object;
-  std::size_t others = 0;
+  std::size_t others = 0;  // of the sample
   if (file.value == 0 && !sample.files.empty()) {
     file = sample.files.front().path;
     others = sample.files.size() - 1;
   }
   if (file.value == 0) return facts;
   std::string path = analyzer::PlainText(trace.String(file), 300);
-  if (others > 0) path = canvas.ui.F(Text::kSpanMoreFiles, path, others);
+  const std::string more = fmt::format("{}{}", others, sample.cut ? "+" : "");
+  if (others > 0) path = canvas.ui.F(Text::kSpanMoreFiles, path, more);
   facts.push_back({Text::kSpanFile, path});
   return facts;
 }

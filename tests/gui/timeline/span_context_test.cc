@@ -88,7 +88,7 @@ TEST_F(SpanContextTest, DecodesAndTransformsKnowTheFilesOfTheirSample) {
   EXPECT_TRUE(SampleOf(timeline_, *trace_, At(StageId::kFetch, 0)).files.empty());
 }
 
-TEST_F(SpanContextTest, PixelsAreAThirdOfTheBytesOfAPictureOnly) {
+TEST_F(SpanContextTest, TheBytesOfADecodedPictureAreThoseOfNothingElse) {
   analyzer::testing::Synthetic run;
   run.batches = 4;
   run.file = "/data/one.jpg";
@@ -98,10 +98,26 @@ TEST_F(SpanContextTest, PixelsAreAThirdOfTheBytesOfAPictureOnly) {
     const Timeline timeline = *BuildTimeline(*trace);
     const auto transform = Longest(timeline, StageId::kAugment, {0, timeline.length});
     const SampleData data = SampleOf(timeline, *trace, *transform);
-    EXPECT_DOUBLE_EQ(data.megapixels(), picture ? 0.2 : 0);
+    EXPECT_DOUBLE_EQ(data.decoded, picture ? 600'000 : 0);
     EXPECT_DOUBLE_EQ(data.bytes, 100'000);
     ASSERT_EQ(data.files.size(), 1U);
     EXPECT_DOUBLE_EQ(data.files[0].bytes, 100'000);
+  }
+}
+
+TEST_F(SpanContextTest, ASampleOfManyReadsSaysThatNotAllAreLookedAt) {
+  for (const std::int64_t reads : {16'384, 20'000}) {
+    std::vector<testing::TestSpan> spans = {{0, 10 * reads, StageId::kSample, 0, "", "", kSample}};
+    for (std::int64_t i = 0; i < reads; ++i) {
+      spans.push_back(
+          {10 * i, 5, StageId::kRead, 0, "", "/data/" + std::to_string(i / 2), kSample});
+    }
+    const auto trace = testing::MakeThreads({spans});
+    const Timeline timeline = *BuildTimeline(*trace);
+    const SampleData data = SampleOf(timeline, *trace, {0, 0, 0});
+    EXPECT_EQ(data.cut, reads > 16'384) << reads;
+    EXPECT_EQ(data.files.size(), 8'192U) << "two reads of each file";
+    EXPECT_EQ(trace->String(data.files[1].path), "/data/1");
   }
 }
 

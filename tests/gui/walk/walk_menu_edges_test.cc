@@ -118,5 +118,42 @@ TEST_F(WalkMenu, ATableThatIsHiddenWhileItIsMadeLeavesTheWindowAtRest) {
   }
 }
 
+TEST_F(WalkMenu, WhatTheTimelineMadeIsForgottenWhileAnotherViewIsShown) {
+  state().table = true;
+  ASSERT_TRUE(Until([this] { return workspace().window_sums.key().times != nullptr; }));
+  state().span = SpanOf(StageId::kSample);
+  Frames(1);
+  ASSERT_NE(workspace().samples[0].timeline, nullptr);
+  workspace().view = ViewId::kIo;
+  workspace().ForgetUnseen();
+  EXPECT_EQ(workspace().own_times.key().timeline, nullptr);
+  EXPECT_EQ(workspace().window_sums.key().times, nullptr);
+  EXPECT_EQ(workspace().parts.times, nullptr);
+  EXPECT_EQ(workspace().samples[0].timeline, nullptr);
+}
+
+TEST_F(WalkMenu, AGrowingTraceIsIndexedOnlyForATableThatIsAskedFor) {
+  workspace().own_times = {};
+  workspace().document.live = Live::kWriting;
+  state().span = SpanOf(StageId::kSample);
+  Frames(3);
+  EXPECT_FALSE(workspace().own_times.busy());
+  EXPECT_EQ(workspace().own_times.key().timeline, nullptr);
+  state().table = true;
+  EXPECT_TRUE(Until([this] { return workspace().parts.times != nullptr; }));
+}
+
+TEST_F(WalkMenu, ASampleIsGatheredOnceForManyFrames) {
+  const SpanRef decode = SpanOf(StageId::kDecode);
+  const SpanRef fetch = SpanOf(StageId::kFetch);
+  const SampleData* first = &workspace().SampleOf(decode);
+  const std::size_t files = first->files.size();
+  workspace().samples[0].data.files.push_back({});  // a mark on what is kept
+  (void)workspace().SampleOf(fetch);
+  EXPECT_EQ(workspace().SampleOf(decode).files.size(), files + 1);
+  workspace().Reset();
+  EXPECT_EQ(workspace().samples[0].timeline, nullptr);
+}
+
 }  // namespace
 }  // namespace penstock::gui
