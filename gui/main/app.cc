@@ -69,12 +69,21 @@ void App::Open(const std::filesystem::path& path) {
     jobs_.own->Cancel();
     jobs_.retired.push_back(std::move(jobs_.own));
   }
+  KeepPlaceFor(path);
   jobs_.error.reset();
   paused_ = false;
   jobs_.own = std::make_unique<LoadJob>(path, wake_);
 }
 
+// Forgets the wanted place if it is in another trace.
+void App::KeepPlaceFor(const std::filesystem::path& path) {
+  if (!jobs_.wanted) return;
+  if (jobs_.wanted->path.empty()) jobs_.wanted->path = path;
+  if (jobs_.wanted->path != path) jobs_.wanted.reset();
+}
+
 void App::Show(Document document) {
+  KeepPlaceFor(document.path);
   workspace_.Reset();
   workspace_.document = std::move(document);
   if (workspace_.document.timeline) ShowTimeline();
@@ -85,25 +94,26 @@ void App::Show(Document document) {
 // Called when the timeline of the document has become ready.
 void App::ShowTimeline() {
   workspace_.TimelineCame();
-  if (!jobs_.place) return;
+  if (!jobs_.wanted) return;
+  const Place& place = jobs_.wanted->place;
   TimelineState& state = workspace_.timeline;
   const std::int64_t length = workspace_.document.timeline->length;
-  const TimeRange at = jobs_.place->at.Within(length);
-  if (jobs_.place->at.given() && !at.empty()) {
+  const TimeRange at = place.at.Within(length);
+  if (place.at.given() && !at.empty()) {
     state.view.Show(at);
     // A view without a time axis shows the interval as the selection.
     if (ObeysRange(workspace_.view)) state.selection = at;
   }
-  const TimeRange range = jobs_.place->range.Within(length);
-  if (jobs_.place->range.given() && !range.empty()) state.selection = range;
+  const TimeRange range = place.range.Within(length);
+  if (place.range.given() && !range.empty()) state.selection = range;
   ShowPlace();
 }
 
 // Chooses the span that the wanted place names, as soon as there are spans.
 void App::ShowPlace() {
   const Timeline& timeline = *workspace_.document.timeline;
-  if (!jobs_.place || timeline.preview) return;
-  const Place place = *std::exchange(jobs_.place, std::nullopt);
+  if (!jobs_.wanted || timeline.preview) return;
+  const Place place = std::exchange(jobs_.wanted, std::nullopt)->place;
   TimelineState& state = workspace_.timeline;
   const auto missing = [this, &place] {
     notice_.Say(ui_.F(Text::kNotInTrace, PlaceText(place)), true);
@@ -202,6 +212,7 @@ void App::PollJob() {
   if (!finished) return;
   jobs_.error = jobs_.own->error();
   jobs_.failed = jobs_.own->path();
+  if (jobs_.error) jobs_.wanted.reset();
   jobs_.own.reset();
 }
 

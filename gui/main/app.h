@@ -51,8 +51,9 @@ class App {
   void Show(Document document);
   void ShowOther(Document document);
   void ShowSweep(Sweep sweep);
-  // Opens the timeline of the next trace at these times, with this selection.
-  void WantPlace(const Place& place) { jobs_.place = place; }
+  // Opens the timeline of the next trace at these times, with this selection. This is forgotten if
+  // that trace cannot be read, or if another one is opened before it.
+  void WantPlace(const Place& place) { jobs_.wanted = WantedPlace{place, {}}; }
   // Copies the command line that opens the window where it is now.
   void CopyCommand();
 
@@ -98,6 +99,7 @@ class App {
   void PollJob();
   void ShowTimeline();
   void ShowPlace();
+  void KeepPlaceFor(const std::filesystem::path& path);
   // The load that a person waits for: jobs_.own, or jobs_.other if jobs_.own is empty or only
   // follows a growing trace. nullptr: none.
   [[nodiscard]] const LoadJob* Reading() const {
@@ -137,12 +139,17 @@ class App {
   void Write(ExportKind kind, const std::filesystem::path& path);
   [[nodiscard]] std::filesystem::path Folder() const;
 
-  // The loading jobs, the times to show first, and the last error.
+  // The place to show first, and the trace that it is in; no path: the next trace.
+  struct WantedPlace {
+    Place place;
+    std::filesystem::path path;
+  };
+  // The loading jobs, the place to show first, and the last error.
   struct Jobs {
     std::unique_ptr<LoadJob> own;                   // loads the shown trace, and follows it
     std::unique_ptr<LoadJob> other;                 // loads the trace to compare with
     std::vector<std::unique_ptr<LoadJob>> retired;  // cancelled, still running
-    std::optional<Place> place;                     // see WantPlace()
+    std::optional<WantedPlace> wanted;              // see WantPlace()
     std::optional<Error> error;                     // why the last file could not be opened
     std::filesystem::path failed;
   };

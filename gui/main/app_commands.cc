@@ -66,7 +66,7 @@ std::vector<Command> App::FileCommands() {
     commands.push_back({std::string(ui_.T(Text::kExport)) + ui_.T(Text::kColon) + ui_.T(info.title),
                         keys == nullptr ? "" : keys, [this, kind = info.kind] { Export(kind); }});
   }
-  if (!ViewCommand(workspace_).empty()) {
+  if (HasViewCommand(workspace_)) {
     commands.push_back({ui_.T(Text::kCopyCommand), kCopyCommandKeys, [this] { CopyCommand(); }});
   }
   return commands;

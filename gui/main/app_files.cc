@@ -250,7 +250,7 @@ void App::DrawFileMenus() {
     }
     ImGui::Separator();
     if (ImGui::MenuItem(ui_.T(Text::kCopyCommand), kCopyCommandKeys, false,
-                        !ViewCommand(workspace_).empty())) {
+                        HasViewCommand(workspace_))) {
       CopyCommand();
     }
     ImGui::EndPopup();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/main/view_command.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -18,6 +17,19 @@ std::string Absolute(const std::filesystem::path& path) {
   return (error ? path : whole).string();
 }
 
+Times TimesOf(TimeRange range) {
+  return {static_cast<double>(range.from) * 1e-9, static_cast<double>(range.to) * 1e-9};
+}
+
+// Whether a window that opens at `place` has the same span chosen, and searches for nothing else.
+bool ChoosesAgain(const Workspace& workspace, const Place& place) {
+  if (!place.NamesSpan()) return false;
+  const bool alone = place.stage && !place.batch && !place.sample;
+  // A stage alone also becomes the search.
+  if (alone && StageOfWord(Lowered(workspace.search.text)) != place.stage) return false;
+  return FindSelected(*workspace.document.timeline, place) == workspace.timeline.span;
+}
+
 void AddPlace(const Workspace& workspace, std::vector<std::string>* words) {
   const Timeline& timeline = *workspace.document.timeline;
   const TimelineState& state = workspace.timeline;
@@ -29,35 +41,42 @@ void AddPlace(const Workspace& workspace, std::vector<std::string>* words) {
     }
     return;
   }
-  const TimeRange visible = state.view.range();
-  const TimeRange inside{std::max<std::int64_t>(visible.from, 0),
-                         std::min(visible.to, timeline.length)};
-  if (!inside.empty() && inside != TimeRange{0, timeline.length}) {
-    words->insert(words->end(), {"--at", TimesText(inside)});
+  const TimeRange inside = Inside(timeline, state.view.range());
+  const TimeRange all{0, timeline.length};
+  Place place = SelectedIn(timeline, state);
+  place.at = TimesOf(inside.empty() ? all : inside);
+  if (!ChoosesAgain(workspace, place)) {
+    place.batch.reset();
+    place.generation.reset();
+    place.sample.reset();
+    place.stage.reset();
   }
-  Place selected = SelectedIn(timeline, state);
-  if (state.span && (timeline.start(*state.span) > inside.to ||
-                     timeline.end(*state.span) < inside.from)) {  // it has scrolled out of sight
-    const Times range = selected.range;
-    selected = Place();
-    selected.range = range;
+  // Without times the window would open at the chosen span.
+  const bool whole = inside.empty() || inside == all;
+  if (!whole || place.NamesSpan()) {
+    words->insert(words->end(), {"--at", TimesText(inside.empty() ? all : inside)});
   }
-  if (!selected.NamesSpan()) selected.stage = StageOfWord(Lowered(workspace.search.text));
-  for (const std::string& word : SelectedWords(selected)) {
+  for (const std::string& word : SelectedWords(place)) {
     words->insert(words->end(), {"--select", word});
   }
 }
 
 }  // namespace
 
+bool HasViewCommand(const Workspace& workspace) {
+  const bool sweep = workspace.view == ViewId::kSweep && workspace.sweep.file;
+  const bool other = workspace.view == ViewId::kCompare && workspace.compare.other.open();
+  return workspace.document.open() || sweep || other;
+}
+
 std::string ViewCommand(const Workspace& workspace) {
+  if (!HasViewCommand(workspace)) return "";
   std::vector<std::string> words = {"penstock", "gui"};
   const bool sweep = workspace.view == ViewId::kSweep;
   const Document& other = workspace.compare.other;
   if (workspace.document.open()) words.push_back(Absolute(workspace.document.path));
   if (workspace.view == ViewId::kCompare && other.open()) words.push_back(Absolute(other.path));
   if (sweep && workspace.sweep.file) words.push_back(Absolute(workspace.sweep.file->path));
-  if (words.size() == 2) return "";
   for (const ViewInfo& view : kViews) {
     if (view.id != workspace.view) continue;
     const bool functions = view.id == ViewId::kStages && workspace.functions;

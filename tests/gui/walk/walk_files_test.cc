@@ -245,48 +245,6 @@ TEST_F(WalkFiles, EveryTableIsSaved) {
   EXPECT_EQ(saved, 7);
 }
 
-TEST_F(WalkFiles, TheCommandThatOpensThisViewIsCopied) {
-  const auto copied = [this] {
-    Press(GLFW_KEY_C, true, false, true);
-    return std::string(ImGui::GetClipboardText());
-  };
-  app_->Show(Decoding(12, folder_ / "my run.penstock"));
-  Frames(2);
-  const std::string start = "penstock gui '" + (folder_ / "my run.penstock").string() + "' --view ";
-  EXPECT_EQ(copied(), start + "overview");
-  EXPECT_FALSE(app_->notice().failed());
-  EXPECT_NE(app_->notice().text().find("my run.penstock"), std::string::npos);
-  workspace().view = ViewId::kIo;
-  workspace().timeline.selection = TimeRange{100'000'000, 300'000'000};
-  EXPECT_EQ(copied(), start + "io --at 0.1s..0.3s");
-  workspace().view = ViewId::kTimeline;
-  workspace().timeline.view.Show({50'000'000, 400'000'000});
-  EXPECT_EQ(copied(), start + "timeline --at 0.05s..0.4s --select 0.1s..0.3s");
-}
-
-TEST_F(WalkFiles, AWantedPlaceIsShownWhenTheTraceIsThere) {
-  Place place;
-  ASSERT_TRUE(ReadSelected("batch:3", &place));
-  ASSERT_TRUE(ReadSelected("stage:decode", &place));
-  place.at = {0.001, std::nullopt};
-  app_->WantPlace(place);
-  workspace().view = ViewId::kTimeline;
-  app_->Show(Decoding(12, folder_ / "run.penstock"));
-  Frames(2);
-  EXPECT_EQ(visible().from, 1'000'000);
-  const Timeline& timeline = *workspace().document.timeline;
-  ASSERT_TRUE(workspace().timeline.span);
-  EXPECT_EQ(timeline.stage(*workspace().timeline.span), traces::StageId::kDecode);
-  EXPECT_EQ(timeline.detail(*workspace().timeline.span).batch, 3U);
-  EXPECT_FALSE(app_->notice().shown());
-  Place missing;
-  ASSERT_TRUE(ReadSelected("batch:999999", &missing));
-  app_->WantPlace(missing);
-  app_->Show(Decoding(12, folder_ / "run.penstock"));
-  EXPECT_TRUE(app_->notice().failed());
-  EXPECT_NE(app_->notice().text().find("batch:999999"), std::string::npos);
-}
-
 TEST_F(WalkFiles, WhatIsNotThereCannotBeExported) {
   Frames(1);
   for (const ExportInfo& info : Exports()) {

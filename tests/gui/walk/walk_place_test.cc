@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The place that a command line asks for, and the command line that opens the window where it is.
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gui/main/view_command.h"
+#include "tests/gui/walk/walk.h"
+
+namespace penstock::gui {
+namespace {
+
+namespace fs = std::filesystem;
+using analyzer::testing::Always;
+using analyzer::testing::Synthetic;
+using analyzer::testing::SyntheticTrace;
+using testing::DocumentOf;
+
+class WalkPlace : public testing::Walk {
+ protected:
+  static Document Decoding(double decode, const fs::path& path) {
+    Synthetic run;
+    run.costs = Always({.read = 1, .decode = decode, .augment = 3, .step = 4});
+    Document document = DocumentOf(SyntheticTrace(run));
+    document.path = path;
+    return document;
+  }
+
+  // The words of the copied command after those of the view.
+  std::vector<std::string> Copied() {
+    std::istringstream text(ViewCommand(workspace()));
+    std::vector<std::string> words;
+    bool after = false;
+    for (std::string word; text >> word;) {
+      if (after) words.push_back(word);
+      after = after || word == "timeline";
+    }
+    return words;
+  }
+
+  fs::path folder_ = ::testing::TempDir();
+};
+
+TEST_F(WalkPlace, TheCommandThatOpensThisViewIsCopied) {
+  const auto copied = [this] {
+    Press(GLFW_KEY_C, true, false, true);
+    return std::string(ImGui::GetClipboardText());
+  };
+  app_->Show(Decoding(12, folder_ / "my run.penstock"));
+  Frames(2);
+  const std::string start = "penstock gui '" + (folder_ / "my run.penstock").string() + "' --view ";
+  EXPECT_EQ(copied(), start + "overview");
+  EXPECT_FALSE(app_->notice().failed());
+  EXPECT_NE(app_->notice().text().find("my run.penstock"), std::string::npos);
+  workspace().view = ViewId::kIo;
+  workspace().timeline.selection = TimeRange{100'000'000, 300'000'000};
+  EXPECT_EQ(copied(), start + "io --at 0.1s..0.3s");
+  workspace().view = ViewId::kTimeline;
+  workspace().timeline.view.Show({50'000'000, 400'000'000});
+  EXPECT_EQ(copied(), start + "timeline --at 0.05s..0.4s --select 0.1s..0.3s");
+}
+
+TEST_F(WalkPlace, TheCopiedCommandOpensTheSameViewAndChoosesTheSameSpanOrNone) {
+  const Document document = Decoding(12, folder_ / "run.penstock");
+  const Timeline& timeline = *document.timeline;
+  app_->Show(document);
+  workspace().view = ViewId::kTimeline;
+  Frames(2);
+  EXPECT_TRUE(Copied().empty());
+  workspace().search.text = "decode";
+  EXPECT_TRUE(Copied().empty()) << "a search chooses no span";
+  std::size_t chosen = 0;
+  for (std::uint32_t l = 0; l < timeline.lanes.size(); ++l) {
+    for (std::uint32_t v = 0; v < timeline.lanes[l].levels.size(); ++v) {
+      const auto size = static_cast<std::uint32_t>(timeline.lanes[l].levels[v].size());
+      for (std::uint32_t i = 0; i < size; i += size / 3 + 1) {
+        const SpanRef span{l, v, i};
+        app_->Show(document);
+        workspace().timeline.span = span;
+        if (i > 0) {
+          const std::int64_t margin = 3 * (timeline.end(span) - timeline.start(span)) + 1000;
+          workspace().timeline.view.Show(
+              {timeline.start(span) - margin, timeline.end(span) + margin});
+        }
+        const TimeRange before = Inside(timeline, visible());
+        const std::vector<std::string> words = Copied();
+        Place place;
+        for (std::size_t w = 0; w + 1 < words.size(); w += 2) {
+          if (words[w] == "--at") {
+            place.at = *ReadTimes("--at", words[w + 1]);
+          } else {
+            ASSERT_TRUE(ReadSelected(words[w + 1], &place)) << words[w + 1];
+          }
+        }
+        if (place.given()) app_->WantPlace(place);
+        app_->Show(document);
+        EXPECT_EQ(Inside(timeline, visible()), before);
+        EXPECT_EQ(workspace().search.text, "");
+        if (workspace().timeline.span) {
+          EXPECT_EQ(workspace().timeline.span, span);
+        } else {
+          EXPECT_FALSE(place.NamesSpan());
+        }
+        chosen += workspace().timeline.span ? 1U : 0U;
+      }
+    }
+  }
+  EXPECT_GT(chosen, 0U);
+  EXPECT_FALSE(app_->notice().shown());
+  // A mark without a batch is one of many: its stage alone would choose the longest.
+  traces::TraceData data = analyzer::testing::MakeSynthetic({.batches = 20});
+  for (auto& spans : data.spans) {
+    for (auto& one : spans) {
+      if (one.stage != traces::StageId::kAugment) continue;
+      one.stage = traces::StageId::kMark;
+      one.batch = {};
+      one.sample = traces::Span().sample;
+    }
+  }
+  app_->Show(DocumentOf(traces::MakeTrace(std::move(data))));
+  const Timeline& marked = *workspace().document.timeline;
+  const auto mark = Longest(marked, traces::StageId::kMark, {0, marked.length});
+  ASSERT_TRUE(mark.has_value());
+  ASSERT_FALSE(marked.detail(*mark).key().valid());
+  workspace().timeline.span = mark;
+  workspace().document.path = folder_ / "marks.penstock";
+  EXPECT_TRUE(Copied().empty());
+}
+
+TEST_F(WalkPlace, AWantedPlaceIsForgottenWithItsTrace) {
+  Place place;
+  ASSERT_TRUE(ReadSelected("0.1s..0.2s", &place));
+  workspace().view = ViewId::kTimeline;
+  // A trace that cannot be read.
+  app_->WantPlace(place);
+  app_->Open(folder_ / "missing.penstock");
+  ASSERT_TRUE(Until([this] { return app_->error().has_value(); }));
+  app_->Show(Decoding(12, folder_ / "missing.penstock"));
+  Frames(1);
+  EXPECT_FALSE(workspace().timeline.selection.has_value());
+  // Another trace that is opened before it is there.
+  app_->WantPlace(place);
+  app_->Open(folder_ / "first.penstock");
+  app_->Open(folder_ / "second.penstock");
+  app_->Show(Decoding(12, folder_ / "second.penstock"));
+  EXPECT_FALSE(workspace().timeline.selection.has_value());
+  app_->WantPlace(place);
+  app_->Show(Decoding(12, folder_ / "third.penstock"));
+  EXPECT_TRUE(workspace().timeline.selection.has_value());
+}
+
+TEST_F(WalkPlace, AWantedPlaceIsShownWhenTheTraceIsThere) {
+  Place place;
+  ASSERT_TRUE(ReadSelected("batch:3", &place));
+  ASSERT_TRUE(ReadSelected("stage:decode", &place));
+  place.at = {0.001, std::nullopt};
+  app_->WantPlace(place);
+  workspace().view = ViewId::kTimeline;
+  app_->Show(Decoding(12, folder_ / "run.penstock"));
+  Frames(2);
+  EXPECT_EQ(visible().from, 1'000'000);
+  const Timeline& timeline = *workspace().document.timeline;
+  ASSERT_TRUE(workspace().timeline.span);
+  EXPECT_EQ(timeline.stage(*workspace().timeline.span), traces::StageId::kDecode);
+  EXPECT_EQ(timeline.detail(*workspace().timeline.span).batch, 3U);
+  EXPECT_FALSE(app_->notice().shown());
+  Place missing;
+  ASSERT_TRUE(ReadSelected("batch:999999", &missing));
+  app_->WantPlace(missing);
+  app_->Show(Decoding(12, folder_ / "run.penstock"));
+  EXPECT_TRUE(app_->notice().failed());
+  EXPECT_NE(app_->notice().text().find("batch:999999"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::gui
