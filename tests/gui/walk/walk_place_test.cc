@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "gui/main/view_command.h"
+#include "tests/analyzer/long_trace/long_trace.h"
 #include "tests/gui/walk/walk.h"
+#include "traces/pack.h"
+#include "traces/preview.h"
 
 namespace penstock::gui {
 namespace {
@@ -172,6 +175,35 @@ TEST_F(WalkPlace, AWantedPlaceIsShownWhenTheTraceIsThere) {
   app_->Show(Decoding(12, folder_ / "run.penstock"));
   EXPECT_TRUE(app_->notice().failed());
   EXPECT_NE(app_->notice().text().find("batch:999999"), std::string::npos);
+}
+
+TEST_F(WalkPlace, ASelectionThatIsClearedWhileSpansAreReadIsNotNeeded) {
+  const fs::path path = folder_ / "penstock_walk_place.penstock";
+  auto packer = traces::CreatePacked(path);
+  ASSERT_TRUE(packer.has_value());
+  analyzer::testing::LongTrace run;
+  run.spans = traces::kPreviewSpans + 1000;
+  run.epoch_batches = 20;
+  WriteLongTrace(run, **packer);
+  ASSERT_TRUE((*packer)->Finish().has_value());
+  Place place;
+  ASSERT_TRUE(ReadSelected("1s..2s", &place));
+  ASSERT_TRUE(ReadSelected("stage:decode", &place));
+  app_->WantPlace(place);
+  workspace().view = ViewId::kTimeline;
+  app_->Open(path);
+  // The cells of the trace come first, with the selection; then its spans.
+  ASSERT_TRUE(Until([this] { return workspace().document.timeline != nullptr; }));
+  workspace().timeline.selection.reset();
+  ASSERT_TRUE(Until([this] { return !workspace().document.timeline->preview; }));
+  Frames(1);
+  ASSERT_TRUE(workspace().timeline.span.has_value());
+  const Timeline& timeline = *workspace().document.timeline;
+  const std::int64_t start = timeline.start(*workspace().timeline.span);
+  EXPECT_GE(start, 1'000'000'000);
+  EXPECT_LE(start, 2'000'000'000);
+  EXPECT_FALSE(workspace().timeline.selection.has_value());
+  fs::remove(path);
 }
 
 }  // namespace
