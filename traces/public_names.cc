@@ -7,6 +7,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "traces/text_shapes.h"
+
 namespace penstock::traces {
 namespace {
 
@@ -26,11 +28,18 @@ constexpr std::string_view kPublicLibraries =
     // Training.
     "apex composer deepspeed dali flash_attn horovod jax lightning megatron mpi4py "
     "pytorch_lightning "
-    "ray triton xformers "
+    "ray triton xformers litdata grain "
     // Queues and classes that our hooks name with a method.
     "DataLoader Tensor index_queue result_queue "
     // Namespaces of C++ in the names of kernels.
     "at c10 cub cudf cudnn cutlass cute cv ncclDevKernel std thrust";
+
+// Libraries whose names are common words, or names of other things too: what follows such a name
+// may be the program's own.
+constexpr std::string_view kCommonNames =
+    "accelerate apex at av blosc composer cub cute cv dali datasets decord fastcore grain http "
+    "lightning megatron ndimage nvidia parquet ray requests streaming tf thrust triton wids yaml "
+    "DataLoader Tensor index_queue result_queue";
 
 // The standard library, as modules of Python and of C, and types whose methods are called.
 constexpr std::string_view kStandardModules =
@@ -117,7 +126,81 @@ constexpr std::string_view kPublicWords =
     "persistent_workers "
     "pin_memory in_order start_method affinity malloc warm";
 
-// What names of kernels, of functions of C and of versions of Python begin with.
+// Methods that Python calls by itself, and attributes of modules.
+constexpr std::string_view kSpecialMethods =
+    "__init__ __new__ __del__ __call__ __repr__ __str__ __bytes__ __format__ __hash__ __bool__ "
+    "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __len__ __length_hint__ __getitem__ __getitems__ "
+    "__setitem__ __delitem__ __missing__ __contains__ __iter__ __next__ __reversed__ __aiter__ "
+    "__anext__ __await__ __enter__ __exit__ __aenter__ __aexit__ __getattr__ __getattribute__ "
+    "__setattr__ __delattr__ __dir__ __get__ __set__ __delete__ __set_name__ __init_subclass__ "
+    "__class_getitem__ __class__ __prepare__ __instancecheck__ __subclasscheck__ __subclasshook__ "
+    "__add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ __mul__ __rmul__ __imul__ __matmul__ "
+    "__rmatmul__ __truediv__ __rtruediv__ __itruediv__ __floordiv__ __rfloordiv__ __mod__ __rmod__ "
+    "__divmod__ __pow__ __rpow__ __neg__ __pos__ __abs__ __invert__ __and__ __rand__ __or__ "
+    "__ror__ __xor__ __lshift__ __rshift__ __int__ __float__ __complex__ __index__ __round__ "
+    "__trunc__ __floor__ __ceil__ __copy__ __deepcopy__ __reduce__ __reduce_ex__ __getstate__ "
+    "__setstate__ __getnewargs__ __sizeof__ __fspath__ __buffer__ __post_init__ __main__ __name__ "
+    "__file__ __import__ __build_class__ __array__ __array_wrap__ __array_function__ "
+    "__array_ufunc__ __array_interface__ __torch_function__ __torch_dispatch__ __dlpack__ "
+    "__mp_main__";
+
+// What names of CUDA's functions and of kernels are composed of, in lower case.
+constexpr std::string_view kTechnicalWords =
+    // CUDA's functions.
+    "memcpy memset async launch kernel malloc free stream event synchronize create destroy record "
+    "wait query device get set properties attribute attributes host alloc allocator register "
+    "unregister peer to from symbol array graph graphs exec instantiate managed prefetch function "
+    "func occupancy max min active blocks block per multiprocessor with flags priority range pool "
+    "error last peek at ex cooperative ipc handle mem memory info pointer access enable disable "
+    "import export push pop mark start end stop begin capture update node add child dependency "
+    "dependencies elapsed time driver runtime version count load unload module library data config "
+    "cache limit current context primary retain release default reset batch attach blocking "
+    "non profiler callback user object texture surface external semaphore signal batched strided "
+    "handle workspace math mode plan many execute destroy estimate size state decode encode "
+    "decoder encoder image jpeg header parse transfer phase region pitched "
+    // Collectives.
+    "dev all reduce gather scatter broadcast sum prod avg mean ring tree nvls coll net simple ll "
+    "send recv group comm init rank split abort pre mul generic "
+    // Kernels.
+    "native aten cuda gpu cpu cudnn cublas cutlass impl detail functor functors op ops tensor "
+    "tensors "
+    "iterator elementwise vectorized unrolled loop grid thread threads warp warps shared cta "
+    "gemm gemv gemmk sgemm dgemm hgemm cgemm igemm bgemm xmma mma hmma imma wgmma ffma gett "
+    "tensorop simt fprop dgrad wgrad implicit explicit precomp direct winograd nonfused indexed "
+    "conv convolve convolution convolutions deconv transpose transposed nhwc nchw nc hw chw tn nt "
+    "nn tt tilesize "
+    "tile tiled stage stages warpsize warpgroupsize aligna alignb alignc align epilogue prologue "
+    "interior medium large small splitk streamk sliced persistent relu relus gelu silu tanh "
+    "sigmoid "
+    "softmax log exp sqrt rsqrt pow neg abs clamp sin cos erf floor ceil round sign where fill "
+    "zero "
+    "zeros one ones full arange copy cast convert cat concat stack index select put take masked "
+    "sort topk unique search argmax argmin norm normalize normalization layer layernorm welford "
+    "var std bias dropout embedding loss nll cross entropy backward forward fwd bwd input output "
+    "weight weights grad gradient params param optimizer adam adamw sgd multi apply foreach lp "
+    "binary unary ternary scalar constant compare eq ne lt le gt ge and or not xor bitwise div sub "
+    "mm bmm addmm addmv baddbmm dot mv linear attention flash flashattention fmha sdpa efficient "
+    "causal mask upsample downsample nearest bilinear bicubic interpolate resize crop mirror flip "
+    "pad reflect replicate pooling view expand squeeze unsqueeze permute slice clone contiguous "
+    "random uniform normal bernoulli philox distribution histogram cumsum scan radix upsweep "
+    "downsweep merge policy agent single double half float bfloat bool int int char short long "
+    "unsigned signed void complex opaque type types value values offset offsets calculator trivial "
+    "simplified accumulate accumulator acc compute sm arch bf fp tf red poi pers tem fused fusion "
+    "unrolled foreach ampere volta turing hopper maxwell blackwell sparse dense csr "
+    "threshold hardtanh leaky prelu elu mish swish upcast downcast sampler sampled ctc rnn lstm "
+    "gru "
+    "cell affine rotate warp perspective blur gaussian color space hsv jitter brightness contrast "
+    "cvt "
+    "imread imdecode imwrite imencode grayscale "
+    // Calls of libraries that hooks name.
+    "next step read reader readers write table row rows groups column columns iter batches file "
+    "files image images video audio frame frames ndarray numpy reformat seek demux dataset "
+    "formatting format features query map shuffle repeat take skip zip interleave json yaml safe "
+    "dump dumps loads client open close request post connect first byte parquet pytorch loops "
+    "fetchers internal execution operators transformer decoders external source shard text nifti "
+    "pdf pin use utils worker workers queue fetch collate";
+
+// What names of kernels and of functions of C begin with. What follows may be the program's own.
 constexpr std::array<std::string_view, 35> kPublicBeginnings = {"cuda",
                                                                 "cublas",
                                                                 "cudnn",
@@ -153,6 +236,11 @@ constexpr std::array<std::string_view, 35> kPublicBeginnings = {"cuda",
                                                                 "_ZN3c10",
                                                                 "_ZN3cub",
                                                                 "_ZN7cutlass"};
+
+constexpr std::string_view kPublicSchemes =
+    "s3 s3a s3n gs gcs http https ftp ftps sftp ssh file hdfs viewfs webhdfs az abfs abfss adl "
+    "wasb wasbs oss cos cosn obs oci r2 hf dbfs swift minio tcp udp unix ipc pipe env memory zip "
+    "tar gzip simplecache filecache ws wss redis mongodb postgresql mysql sqlite ray grpc";
 
 constexpr std::string_view kPublicExtensions =
     "jpg jpeg jpe jfif png webp gif bmp dib tif tiff avif heic heif jp2 exr hdr ppm pgm svg dcm "
@@ -192,17 +280,68 @@ bool IsPublicLibrary(std::string_view name) {
   return known.count(name) != 0;
 }
 
+bool IsUniqueLibrary(std::string_view name) {
+  static const WordSet common = WordsOf(kCommonNames);
+  return IsPublicLibrary(name) && common.count(name) == 0;
+}
+
 bool IsStandardModule(std::string_view name) {
   static const WordSet known = WordsOf(kStandardModules);
   return known.count(name) != 0;
 }
 
+bool IsSpecialMethod(std::string_view word) {
+  static const WordSet known = WordsOf(kSpecialMethods);
+  return known.count(word) != 0;
+}
+
 bool IsPublicWord(std::string_view word) {
   static const WordSet known = WordsOf(kPublicWords);
-  if (word.size() <= 1 || known.count(word) != 0 || IsPublicLibrary(word)) return true;
-  if (word.size() > 4 && word.starts_with("__") && word.ends_with("__")) return true;
-  return std::any_of(kPublicBeginnings.begin(), kPublicBeginnings.end(),
-                     [word](std::string_view beginning) { return word.starts_with(beginning); });
+  return word.size() <= 1 || known.count(word) != 0 || IsPublicLibrary(word) ||
+         IsSpecialMethod(word);
+}
+
+std::size_t PublicPrefix(std::string_view word) {
+  std::size_t size = 0;
+  for (const std::string_view beginning : kPublicBeginnings) {
+    if (word.starts_with(beginning)) size = std::max(size, beginning.size());
+  }
+  return size;
+}
+
+bool IsTechnicalWord(std::string_view part) {
+  static const WordSet known = WordsOf(kTechnicalWords);
+  if (part.size() <= 1) return true;
+  std::string lower(part);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return known.count(lower) != 0;
+}
+
+std::size_t WordPartSize(std::string_view text) {
+  const auto letter = [&](std::size_t i) {
+    return i < text.size() && BeginsName(text[i]) && text[i] != '_';
+  };
+  const auto upper = [&](std::size_t i) { return i < text.size() && IsCapital(text[i]); };
+  if (!letter(0)) return 0;
+  std::size_t end = 0;
+  while (upper(end)) ++end;
+  if (end > 1) return letter(end) ? end - 1 : end;  // "GLRegister", "RING"
+  while (letter(end) && !upper(end)) ++end;
+  return end;
+}
+
+bool IsTechnical(std::string_view identifier) {
+  while (!identifier.empty()) {
+    const std::size_t size = WordPartSize(identifier);
+    if (size > 0 && !IsTechnicalWord(identifier.substr(0, size))) return false;
+    identifier.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return true;
+}
+
+bool IsPublicScheme(std::string_view scheme) {
+  static const WordSet known = WordsOf(kPublicSchemes);
+  return known.count(scheme) != 0;
 }
 
 std::string_view PublicExtension(std::string_view file) {

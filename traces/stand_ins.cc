@@ -7,59 +7,87 @@
 
 #include "traces/host_facts.h"
 #include "traces/public_names.h"
+#include "traces/text_shapes.h"
 
 namespace penstock::traces {
 namespace {
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-// Letters beyond ASCII belong to names.
-bool Begins(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
-
-bool Continues(char c) {
-  return Begins(c) || IsDigit(c);
-}
-
-bool IsNumber(std::string_view text) {
-  return text.find_first_not_of("0123456789.,+-:x") == std::string_view::npos;
-}
 
 // "python", "python3", "python3.11".
 bool IsPython(std::string_view program) {
   constexpr std::string_view kName = "python";
   return program.starts_with(kName) &&
-         (program.size() == kName.size() || IsNumber(program.substr(kName.size())));
+         (program.size() == kName.size() || IsNumberWord(program.substr(kName.size())));
 }
 
-// "17" of "train.py:17"; the size of the text if it has no line number.
-std::size_t LineNumberAt(std::string_view path) {
-  const std::size_t colon = path.rfind(':');
-  if (colon == std::string_view::npos || colon + 1 == path.size()) return path.size();
-  const std::string_view digits = path.substr(colon + 1);
-  return std::all_of(digits.begin(), digits.end(), IsDigit) ? colon : path.size();
+// A process's links to folders lead to files of people.
+std::size_t PublicBeginningOfProc(std::string_view path) {
+  const std::vector<std::string_view> parts = SplitAt(path, '/');
+  std::size_t size = 0;
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    size += parts[i].size() + 1;
+    const bool descriptor = i > 0 && parts[i - 1] == "fd";  // of a folder, as more follows
+    if (parts[i] == "cwd" || parts[i] == "root" || descriptor) return size;
+  }
+  return path.size();
+}
+
+// A device; those of volumes and the links by label have names that somebody gave them.
+std::size_t PublicBeginningOfDev(std::string_view path) {
+  constexpr std::array<std::string_view, 9> kFolders = {"char", "dri", "fd",  "infiniband", "input",
+                                                        "net",  "pts", "snd", "nvidia-caps"};
+  constexpr std::string_view kDev = "/dev/";
+  const std::string_view rest = path.substr(kDev.size());
+  const std::size_t slash = rest.find('/');
+  if (slash == std::string_view::npos) return path.size();
+  const std::string_view folder = rest.substr(0, slash);
+  if (std::find(kFolders.begin(), kFolders.end(), folder) != kFolders.end()) return path.size();
+  const bool known = folder == "shm" || folder == "mapper" || folder == "disk";
+  return known ? kDev.size() + slash + 1 : kDev.size();
 }
 
 // Where a path names no file of a person, up to this length: all of it, or its first folders.
 std::size_t PublicBeginning(std::string_view path) {
   constexpr std::array<std::string_view, 3> kWhole = {"pipe:[", "socket:[", "anon_inode:"};
-  constexpr std::array<std::string_view, 9> kFolders = {
-      "/usr/lib/", "/usr/lib64/", "/usr/local/lib/", "/lib/", "/lib64/",
-      "/usr/bin/", "/proc/",      "/sys/",           "/dev/"};
-  if (path.starts_with('<') && path.ends_with('>')) return path.size();
+  constexpr std::array<std::string_view, 6> kFolders = {"/usr/lib/", "/usr/lib64/", "/lib/",
+                                                        "/lib64/",   "/usr/bin/",   "/sys/"};
+  // Their folders have names that an administrator or a scheduler of jobs gave them.
+  constexpr std::array<std::string_view, 2> kPlaces = {"/usr/local/", "/sys/fs/cgroup/"};
+  if (IsInterpreterMark(path)) return path.size();
   for (const std::string_view whole : kWhole) {
     if (path.starts_with(whole)) return path.size();
   }
-  constexpr std::string_view kShared = "/dev/shm/";  // files of the program, unlike devices
-  if (path.starts_with(kShared)) return kShared.size();
+  if (path.starts_with("/proc/")) return PublicBeginningOfProc(path);
+  if (path.starts_with("/dev/")) return PublicBeginningOfDev(path);
+  for (const std::string_view place : kPlaces) {
+    if (path.starts_with(place)) return place.size();
+  }
   for (const std::string_view folder : kFolders) {
     if (path.starts_with(folder)) return path.size();
   }
   return 0;
+}
+
+// Whether WholePath() would keep more of a path than its extension.
+bool HasPublicPart(std::string_view path) {
+  constexpr std::array<std::string_view, 3> kParts = {"-packages/", "/python3.",
+                                                      "/penstock_hooks/"};
+  return PublicBeginning(path) > 0 ||
+         std::any_of(kParts.begin(), kParts.end(), [path](std::string_view part) {
+           return path.find(part) != std::string_view::npos;
+         });
+}
+
+// "libjpeg.so" of "libjpeg-turbo8.so.62": a report names these by what they are. Empty: unknown.
+std::string_view PublicNativeLibrary(std::string_view file) {
+  constexpr std::array<std::string_view, 14> kNames = {
+      "libjpeg", "libturbojpeg", "libpng",   "libwebp",    "libtiff",   "libopenjp2", "libjxl",
+      "libheif", "libavif",      "libdav1d", "libavcodec", "libcufile", "libnvcuvid", "libnvjpeg"};
+  if (file.find(".so") == std::string_view::npos) return "";
+  for (const std::string_view name : kNames) {
+    const std::string_view rest = file.substr(std::min(name.size(), file.size()));
+    if (file.starts_with(name) && !rest.empty() && !BeginsName(rest[0])) return name;
+  }
+  return "";
 }
 
 // "numpy.libs", "torchvision-0.15.2.dist-info" and "six.py" are of the package in front.
@@ -67,14 +95,17 @@ bool IsPublicPackage(std::string_view folder) {
   return IsPublicLibrary(folder.substr(0, folder.find_first_of(".-")));
 }
 
-std::vector<std::string_view> Split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
+// Whether a word has nothing but numbers beside addresses: "10.12.0.5:29400", "[fe80::1]".
+bool HasOnlyAddresses(std::string_view word) {
+  bool any = false;
+  std::string rest;
+  for (std::size_t i = 0; i < word.size();) {
+    const std::size_t size = AddressAt(word, i);
+    any = any || size > 0;
+    if (size == 0 && word[i] != '[' && word[i] != ']') rest += word[i];
+    i += std::max<std::size_t>(size, 1);
   }
+  return any && IsNumberWord(rest);
 }
 
 // The words of a line that QuoteCommand() has written.
@@ -115,23 +146,25 @@ std::string StandIns::Component(std::string_view name, bool folder) {
   folder = folder || (extension.empty() && folders_.count(std::string(name)) != 0);
   if (folder) return Of(folders_, "d", name);
   if (IsPython(name)) return std::string(name);
+  if (const std::string_view known = PublicNativeLibrary(name); !known.empty()) {
+    return std::string(known) + ".so";
+  }
   return Of(files_, "f", name) + std::string(extension);
 }
 
 std::string StandIns::WholePath(std::string_view path, bool folder) {
-  const std::size_t scheme = path.find("://");
-  if (scheme != std::string_view::npos) {  // "s3://bucket/key?signature"
-    const std::string_view rest = path.substr(scheme + 3);
+  if (const std::string_view scheme = SchemeOf(path); !scheme.empty()) {
+    const std::string_view rest = path.substr(scheme.size() + 3);  // "s3://bucket/key?signature"
     const std::string_view plain = rest.substr(0, rest.find_first_of("?#"));
     const std::size_t slash = std::min(plain.find('/'), plain.size());
-    return std::string(path.substr(0, scheme + 3)) + Host(plain.substr(0, slash)) +
+    return Scheme(scheme) + "://" + HostAndPort(plain.substr(0, slash)) +
            WholePath(plain.substr(slash), folder);
   }
   enum class In { kPlace, kPython, kPackages, kPublic };
   const std::size_t begin = PublicBeginning(path);
   In in = begin == path.size() ? In::kPublic : In::kPlace;
   std::string out(path.substr(0, in == In::kPublic ? 0 : begin));
-  const std::vector<std::string_view> parts = Split(path.substr(out.size()), '/');
+  const std::vector<std::string_view> parts = SplitAt(path.substr(out.size()), '/');
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string_view part = parts[i];
     const bool python = (part == "lib" || part == "lib64") && i + 1 < parts.size() &&
@@ -160,30 +193,61 @@ std::string StandIns::Folder(std::string_view path) {
   return WholePath(path, true);
 }
 
-std::string StandIns::Identifiers(std::string_view text, bool (*library)(std::string_view name)) {
+std::string StandIns::PublicParts(std::string_view word) {
+  std::size_t at = PublicPrefix(word);
+  if (at == 0) return Of(names_, "n", word);
+  std::string out(word.substr(0, at));
+  if (word.starts_with("_Z")) {  // mangled: lengths of names would have to fit
+    return at == word.size() ? out : out + Of(names_, "n", word.substr(at));
+  }
+  while (at < word.size()) {
+    const std::size_t size = WordPartSize(word.substr(at));
+    const std::string_view part = word.substr(at, std::max<std::size_t>(size, 1));
+    out += size == 0 || IsTechnicalWord(part) ? std::string(part) : Of(names_, "n", part);
+    at += part.size();
+  }
+  return out;
+}
+
+std::string StandIns::Identifiers(std::string_view text, Known known) {
   std::string out;
   const auto word_at = [text](std::size_t at) {
     std::size_t end = at;
-    while (end < text.size() && Continues(text[end])) ++end;
+    while (end < text.size() && ContinuesName(text[end])) ++end;
     return text.substr(at, end - at);
   };
   // The sign between the parts of "torch.nn" or "at::native" at this place.
   const auto sign_at = [text](std::size_t at) -> std::size_t {
     const std::string_view rest = text.substr(std::min(at, text.size()));
     const std::size_t size = rest.starts_with("::") ? 2 : rest.starts_with('.') ? 1 : 0;
-    return size > 0 && at + size < text.size() && Begins(text[at + size]) ? size : 0;
+    return size > 0 && at + size < text.size() && BeginsName(text[at + size]) ? size : 0;
   };
   for (std::size_t i = 0; i < text.size();) {
-    if (!Begins(text[i])) {
+    if (const std::size_t address = AddressAt(text, i); address > 0) {
+      out += Host(text.substr(i, address));
+      i += address;
+      continue;
+    }
+    if (!BeginsName(text[i])) {
       out += text[i++];
       continue;
     }
     std::string_view word = word_at(i);
-    const bool known = library != nullptr && library(word);
+    const std::string_view head = word;
+    // Of the names below a library all are public, or, if its name is a common word, those that
+    // consist of technical words.
+    bool all = known != Known::kNothing && IsUniqueLibrary(head);
+    all = all || (known == Known::kModules && IsStandardModule(head));
+    const bool listed = known != Known::kNothing && (all || IsPublicLibrary(head));
     for (;;) {
-      const bool dunder = word.size() > 4 && word.starts_with("__") && word.ends_with("__");
-      const bool stays = known || dunder || (library != nullptr && IsPublicWord(word));
-      out += stays ? std::string(word) : Of(names_, "n", word);
+      const bool own =
+          known != Known::kNothing && (IsPublicWord(word) || (listed && IsTechnical(word)));
+      if (all || own || IsSpecialMethod(word)) {
+        out += word;
+      } else {
+        out += known == Known::kNothing ? Of(names_, "n", word) : PublicParts(word);
+      }
+      if (head == "torch" && word == "ops") all = false;  // operators that the program registers
       i += word.size();
       const std::size_t sign = sign_at(i);
       if (sign == 0) break;
@@ -196,22 +260,22 @@ std::string StandIns::Identifiers(std::string_view text, bool (*library)(std::st
 }
 
 std::string StandIns::Name(std::string_view text) {
-  return Identifiers(text, IsPublicLibrary);
+  return Identifiers(text, Known::kLibraries);
 }
 
 std::string StandIns::Builtin(std::string_view text) {
-  return Identifiers(
-      text, [](std::string_view name) { return IsPublicLibrary(name) || IsStandardModule(name); });
+  return Identifiers(text, Known::kModules);
 }
 
 std::string StandIns::Function(std::string_view name) {
   std::string out;
   while (!name.empty()) {
     const std::size_t open = std::min(name.find('<'), name.size());
-    out += Identifiers(name.substr(0, open), nullptr);
+    out += Identifiers(name.substr(0, open), Known::kNothing);
     const std::size_t close = name.find('>', open);
     const std::size_t end = close == std::string_view::npos ? name.size() : close + 1;
-    out += name.substr(open, end - open);
+    const std::string_view mark = name.substr(open, end - open);
+    out += IsInterpreterMark(mark) ? std::string(mark) : Identifiers(mark, Known::kNothing);
     name.remove_prefix(end);
   }
   return out;
@@ -220,10 +284,11 @@ std::string StandIns::Function(std::string_view name) {
 std::string StandIns::Word(std::string_view word) {
   constexpr std::string_view kPlain = "_.:,@%+-*";
   const auto plain = [kPlain](char c) {
-    return Continues(c) || kPlain.find(c) != std::string_view::npos;
+    return ContinuesName(c) || kPlain.find(c) != std::string_view::npos;
   };
   constexpr std::string_view kHidden = "***";  // a secret, which was never recorded
-  if (IsNumber(word) || word.starts_with('<') || word == kHidden) return std::string(word);
+  if (IsNumberWord(word) || IsInterpreterMark(word) || word == kHidden) return std::string(word);
+  if (HasOnlyAddresses(word)) return Name(word);
   const std::size_t equals = word.find('=');
   if (equals != std::string_view::npos && equals > 0 &&
       std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), plain)) {
@@ -232,14 +297,15 @@ std::string StandIns::Word(std::string_view word) {
                        left.find_first_of("abcdefghijklmnopqrstuvwxyz") == std::string_view::npos;
     return (stays ? std::string(left) : Name(left)) + '=' + Word(word.substr(equals + 1));
   }
+  if (IsCode(word) || (HasBlank(word) && HasPublicPart(word))) return Of(words_, "w", word);
   if (word.find('/') != std::string_view::npos) return Path(word);
-  if (word.starts_with('-') && std::all_of(word.begin(), word.end(), plain)) {
-    return std::string(word);
-  }
-  if (!std::all_of(word.begin(), word.end(), plain)) return Of(words_, "w", word);  // code, prose
-  if (!PublicExtension(word.substr(0, LineNumberAt(word))).empty()) return Path(word);
-  const std::string_view head = word.substr(0, word.find_first_of(".:"));
-  if (IsPython(word) || IsPublicWord(word) || IsPublicLibrary(head)) return std::string(word);
+  const bool all_plain = std::all_of(word.begin(), word.end(), plain);
+  if (!all_plain) return Of(words_, "w", word);
+  if (word.starts_with('-')) return std::string(word);
+  const std::string_view front = word.substr(0, LineNumberAt(word));  // "cuda" of "cuda:0"
+  if (!PublicExtension(front).empty()) return Path(word);
+  if (IsPython(word) || IsPublicWord(front)) return std::string(word);
+  if (IsPublicLibrary(word.substr(0, word.find_first_of(".:")))) return Name(word);
   return Of(words_, "w", word);
 }
 
@@ -249,18 +315,65 @@ std::string StandIns::CommandLine(std::string_view text) {
   return QuoteCommand(words);
 }
 
+// A path in a sentence may have blanks: it ends at a sign that ends a part of a sentence, or else
+// at the last word that looks like a part of a path.
 std::string StandIns::Sentence(std::string_view text) {
+  constexpr std::string_view kOpen = "'\"`([{";
+  constexpr std::string_view kClose = ".,:;)'\"`]}";
+  const std::vector<std::string_view> words = SplitAt(text, ' ');
+  const auto begin_of = [&](std::string_view word) {
+    return std::min(word.find_first_not_of(kOpen), word.size());
+  };
+  const auto end_of = [&](std::string_view word) {
+    return std::max(word.find_last_not_of(kClose) + 1, begin_of(word));
+  };
+  const auto core_of = [&](std::string_view word) {
+    return word.substr(begin_of(word), end_of(word) - begin_of(word));
+  };
+  const auto in_path = [](std::string_view core) {
+    return !IsRate(core) &&
+           (core.find('/') != std::string_view::npos || !PublicExtension(core).empty());
+  };
   std::string out;
-  for (const std::string_view word : Split(text, ' ')) {
-    if (!out.empty()) out += ' ';
-    const std::size_t size = word.find_last_not_of(".,:;)") + 1;  // 0: nothing but these
-    const std::string_view core = word.substr(0, size);
-    const bool path = core.starts_with('/') || core.find("://") != std::string_view::npos ||
-                      !PublicExtension(core).empty();  // unlike "MB/s"
-    out += path ? Path(core) : std::string(core);
-    out += word.substr(size);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) out += ' ';
+    std::size_t last = i;
+    const bool from_root = core_of(words[i]).starts_with('/');
+    for (std::size_t j = i + 1; from_root && j < words.size(); ++j) {
+      if (end_of(words[j - 1]) < words[j - 1].size()) break;
+      const std::string_view core = core_of(words[j]);
+      if (core.starts_with('/')) break;  // the next path
+      if (in_path(core)) last = j;
+    }
+    const std::size_t begin = begin_of(words[i]);
+    const char* const from = words[i].data() + begin;
+    const char* const to = words[last].data() + end_of(words[last]);
+    const std::string_view core(from, static_cast<std::size_t>(to - from));
+    out += words[i].substr(0, begin);
+    if (in_path(core)) {
+      out += Path(core);
+    } else {
+      out += HasOnlyAddresses(core) ? Name(core) : std::string(core);
+    }
+    out += words[last].substr(end_of(words[last]));
+    i = last;
   }
   return out;
+}
+
+std::string StandIns::VersionAndPath(std::string_view text) {
+  const std::size_t blank = text.find(' ');
+  if (blank == std::string_view::npos) return Word(text);
+  return Word(text.substr(0, blank)) + ' ' + WholePath(text.substr(blank + 1), false);
+}
+
+std::string StandIns::Scheme(std::string_view scheme) {
+  return IsPublicScheme(scheme) ? std::string(scheme) : Of(words_, "w", scheme);
+}
+
+std::string StandIns::HostAndPort(std::string_view text) {
+  const std::size_t port = LineNumberAt(text);
+  return Host(text.substr(0, port)) + std::string(text.substr(port));
 }
 
 std::string StandIns::Host(std::string_view host) {

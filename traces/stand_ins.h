@@ -16,23 +16,26 @@ class StandIns {
  public:
   // Of paths below an installed library, the part from "site-packages" or "lib/python3.10" on
   // stays, except that of packages which are not public. "<frozen os>", "pipe:[17]" and what lies
-  // in /usr/lib or /proc stay. A line number at the end stays: "/home/ann/train.py:88".
+  // in /usr/lib or /proc stay, unlike what /proc leads to. A line number at the end stays:
+  // "/home/ann/train.py:88".
   [[nodiscard]] std::string Path(std::string_view path);
   // The same for a folder.
   [[nodiscard]] std::string Folder(std::string_view path);
   // The name of a span, a kernel or a thread: identifiers that are not public are replaced, where
-  // "torch.nn.Linear" is public as a whole.
+  // "torch.nn.Linear" is public as a whole, and of "cudaX" the parts that are no technical words.
   [[nodiscard]] std::string Name(std::string_view text);
   // A function written in C: as Name(), with Python's own modules: "json.loads", "list.append".
   [[nodiscard]] std::string Builtin(std::string_view text);
   // A function of the program: keeps only "__init__" and "<lambda>".
   [[nodiscard]] std::string Function(std::string_view name);
-  // A word of a command line. Numbers, options and public words stay.
+  // A word of a command line. Numbers, options and public words stay; addresses do not.
   [[nodiscard]] std::string Word(std::string_view word);
   // A line of words, quoted as QuoteCommand() does.
   [[nodiscard]] std::string CommandLine(std::string_view text);
-  // A sentence of ours: only paths in it are replaced.
+  // A sentence of ours: only paths and addresses in it are replaced.
   [[nodiscard]] std::string Sentence(std::string_view text);
+  // "18 /opt/ann/libcupti.so": what follows the first blank is one path.
+  [[nodiscard]] std::string VersionAndPath(std::string_view text);
   [[nodiscard]] std::string Host(std::string_view host);
   // An identifier of a boot or a device.
   [[nodiscard]] std::string Id(std::string_view id);
@@ -55,7 +58,12 @@ class StandIns {
   std::string Of(Numbers& numbers, std::string_view prefix, std::string_view name);
   std::string WholePath(std::string_view path, bool folder);
   std::string Component(std::string_view name, bool folder);
-  std::string Identifiers(std::string_view text, bool (*library)(std::string_view name));
+  std::string Scheme(std::string_view scheme);
+  std::string HostAndPort(std::string_view text);
+  // Which names stay: special methods only, libraries' too, or also those of Python's own modules.
+  enum class Known : std::uint8_t { kNothing, kLibraries, kModules };
+  std::string Identifiers(std::string_view text, Known known);
+  std::string PublicParts(std::string_view word);
 
   Numbers files_, folders_, names_, hosts_, words_, ids_;
   std::size_t uses_ = 0;

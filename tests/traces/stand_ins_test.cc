@@ -91,5 +91,140 @@ TEST(StandInsTest, SentencesLoseOnlyTheirPaths) {
   EXPECT_EQ(names.Sentence("12.4 /opt/ann/libcupti.so: at 3 MB/s"), "12.4 /d1/d2/f1.so: at 3 MB/s");
 }
 
+TEST(StandInsTest, OnlyASchemeOfAUrlStays) {
+  StandIns names;
+  for (const auto& [word, expected] :
+       Cases{{"import acme; acme.load('s3://bucket/x')", "w1"},
+             {R"({"user":"ann","url":"https://h/k"})", "w2"},
+             {R"(--cfg={"user":"ann","url":"https://h/k"})", "--cfg=w2"},
+             {"load(s3://bucket/x)", "w3"},
+             {"ann s3://bucket/x", "w4"},
+             {"/usr/bin/python -m acme", "w5"},
+             {"/home/ann/.cache/s3://b/k", "/d1/d2/d3/d4//d5/f1"},
+             {"ann@x/s3://b/k", "d6/d4//d5/f1"},
+             {"--out=s3://ann/k", "--out=s3://host1/f1"},
+             {"acme-store://ann:80/k", "w6://host1:80/f1"}}) {
+    EXPECT_EQ(names.Word(word), expected);
+  }
+  EXPECT_EQ(names.Path("import acme; load('s3://b/k')"), "d7//d5/f2");
+}
+
+TEST(StandInsTest, AddressesOfTheNetworkAreHosts) {
+  StandIns names;
+  for (const auto& [word, expected] : Cases{{"--master_addr=10.12.0.5", "--master_addr=host1"},
+                                            {"10.12.0.5:29400", "host1:29400"},
+                                            {"10.12.0.5,10.12.0.6:80", "host1,host2:80"},
+                                            {"MASTER_ADDR=10.12.0.6", "MASTER_ADDR=host2"},
+                                            {"tcp://127.0.0.1:29400", "tcp://host3:29400"},
+                                            {"http://127.0.0.1:80/x", "http://host3:80/f1"},
+                                            {"fe80::1%eth0", "host4"},
+                                            {"[fe80::7]:29400", "[host5]:29400"},
+                                            {"2001:db8:0:1:2:3:4:5", "host6"},
+                                            {"::ffff:10.12.0.5", "host7"},
+                                            {"12:30:05", "12:30:05"},
+                                            {"0,1-3", "0,1-3"},
+                                            {"2.1.0", "2.1.0"}}) {
+    EXPECT_EQ(names.Word(word), expected);
+  }
+  EXPECT_EQ(names.Name("wait for 10.12.0.5:80"), "wait for host1:80");
+  EXPECT_EQ(names.Name("to fe80::7"), "to host5");
+  EXPECT_EQ(names.Name("c10::Half"), "c10::Half");
+  EXPECT_EQ(names.Sentence("no answer from 10.12.0.5:80."), "no answer from host1:80.");
+}
+
+TEST(StandInsTest, APublicBeginningMakesNoNamePublic) {
+  StandIns names;
+  for (const auto& [name, expected] :
+       Cases{{"cudaAnnMemcpyAsync", "cudan1MemcpyAsync"},
+             {"nvtx_acme_load", "nvtx_n2_load"},
+             {"triton_poi_fused_add_acme_relu_0", "triton_poi_fused_add_n2_relu_0"},
+             {"triton_red_fused_native_layer_norm_3", "triton_red_fused_native_layer_norm_3"},
+             {"hopper_ann_gemm", "hopper_n3_gemm"},
+             {"ImageDecoderAcme", "ImageDecodern4"},
+             {"ImageDecoder", "ImageDecoder"},
+             {"sm80_xmma_gemm_f32f32_tn_n_tilesize64x64x8_stage3_ffma_kernel",
+              "sm80_xmma_gemm_f32f32_tn_n_tilesize64x64x8_stage3_ffma_kernel"},
+             {"_ZN2at4acmeE", "_ZN2atn5"},
+             {"cudaGraphLaunch", "cudaGraphLaunch"},
+             {"__acme__", "n6"}}) {
+    EXPECT_EQ(names.Name(name), expected);
+  }
+  for (const auto& [word, expected] : Cases{{"cuda-annbox", "w1"},
+                                            {"ncclann", "w2"},
+                                            {"hopper_ann", "w3"},
+                                            {"cudann", "w4"},
+                                            {"cuda:0", "cuda:0"},
+                                            {"nccl", "nccl"}}) {
+    EXPECT_EQ(names.Word(word), expected);
+  }
+}
+
+TEST(StandInsTest, BelowACommonNameOnlyKnownPartsStay) {
+  StandIns names;
+  for (const auto& [name, expected] : Cases{{"datasets.acme.load", "datasets.n1.load"},
+                                            {"streaming.AnnSet.next", "streaming.n2.next"},
+                                            {"DataLoader.acme", "DataLoader.n1"},
+                                            {"at::acme::Kernel", "at::n1::Kernel"},
+                                            {"cv::warpAffine", "cv::warpAffine"},
+                                            {"av.to_ndarray", "av.to_ndarray"},
+                                            {"parquet.read_row_group", "parquet.read_row_group"},
+                                            {"ray.data.next", "ray.data.next"},
+                                            {"torch.ops.acme.load_cats", "torch.ops.n1.n3"},
+                                            {"torch.ops.aten.add", "torch.ops.aten.add"},
+                                            {"torch.nn.Linear", "torch.nn.Linear"}}) {
+    EXPECT_EQ(names.Name(name), expected);
+  }
+  EXPECT_EQ(names.Word("datasets.acme"), "datasets.n1");
+  EXPECT_EQ(names.Word("yaml:ann"), "yaml:n4");
+}
+
+TEST(StandInsTest, ASentenceLosesAllOfAPathWithBlanks) {
+  StandIns names;
+  EXPECT_EQ(names.Sentence("in use by /opt/ann b/my acme/x.so, at 3 MB/s"),
+            "in use by /d1/d2/d3/f1.so, at 3 MB/s");
+  EXPECT_EQ(names.Sentence("'/opt/ann/x.so' (acme/y) [\"/opt/z\"]"),
+            "'/d1/d4/f1.so' (d5/f2) [\"/d1/f3\"]");
+  EXPECT_EQ(names.Sentence("/opt/x.so acme/cats"), "/d1/d6/f4");
+  EXPECT_EQ(names.VersionAndPath("18 /opt/ann b/my tool"), "18 /d1/d2/f5");
+  EXPECT_EQ(names.VersionAndPath("18 libcupti.so.12"), "18 f6");
+}
+
+TEST(StandInsTest, OnlyMarksOfTheInterpreterStay) {
+  StandIns names;
+  for (const std::string mark :
+       {"<string>", "<stdin>", "<lambda>", "<listcomp>", "<frozen importlib._bootstrap>"}) {
+    EXPECT_EQ(names.Path(mark), mark);
+    EXPECT_EQ(names.Word(mark), mark);
+  }
+  EXPECT_EQ(names.Path("<ann's cell>"), "f1");
+  EXPECT_EQ(names.Path("<frozen acme.load>"), "f2");
+  EXPECT_EQ(names.Word("<ann>"), "w1");
+  EXPECT_EQ(names.Function("f.<acme>"), "n1.<n2>");
+}
+
+TEST(StandInsTest, PlacesThatPeopleNameAreReplaced) {
+  StandIns names;
+  for (const auto& [path, expected] :
+       Cases{{"/usr/local/lib/acme/load.so", "/usr/local/d1/d2/f1.so"},
+             {"/usr/local/lib/libjpeg-ann.so.62", "/usr/local/d1/libjpeg.so"},
+             {"/usr/local/lib/python3.11/dist-packages/torch/x.py",
+              "/usr/local/lib/python3.11/dist-packages/torch/x.py"},
+             {"/usr/local/lib/python3.11/dist-packages/acme/x.py",
+              "/usr/local/lib/python3.11/dist-packages/d2/f2.py"},
+             {"/proc/self/cwd/ann/x.jpg", "/proc/self/cwd/d3/f3.jpg"},
+             {"/proc/7/root/home/ann", "/proc/7/root/d4/d3"},
+             {"/proc/7/fd/3/ann.txt", "/proc/7/fd/3/f4.txt"},
+             {"/proc/self/fd/3", "/proc/self/fd/3"},
+             {"/proc/self/status", "/proc/self/status"},
+             {"/dev/mapper/ann-data", "/dev/mapper/f5"},
+             {"/dev/annvg/data", "/dev/d5/f6"},
+             {"/dev/nvme0n1", "/dev/nvme0n1"},
+             {"/dev/dri/card0", "/dev/dri/card0"},
+             {"/sys/fs/cgroup/ann.slice/cpu.max", "/sys/fs/cgroup/d6/f7"},
+             {"/sys/block/sda", "/sys/block/sda"}}) {
+    EXPECT_EQ(names.Path(path), expected);
+  }
+}
+
 }  // namespace
 }  // namespace penstock::traces
