@@ -2,7 +2,6 @@
 #include "traces/anonymous.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "traces/library_paths.h"
+#include "traces/public_facts.h"
 #include "traces/wire.h"
 #include "traces/wire_records.h"
 
@@ -21,57 +21,38 @@ using Facts = std::map<std::string, std::string>;
 // What a string of the trace is used for; of several uses the last one here counts.
 enum class Use : std::uint8_t { kNone, kName, kObject, kCounter };
 
-bool EndsWithAny(std::string_view text, std::span<const std::string_view> ends) {
-  return std::any_of(ends.begin(), ends.end(),
-                     [text](std::string_view end) { return text.ends_with(end); });
+std::string AnonymousFact(FactKind kind, const std::string& value, StandIns& names) {
+  switch (kind) {
+    case FactKind::kUnknown:
+    case FactKind::kOwn:
+      break;  // left out
+    case FactKind::kPublic:
+      return value;
+    case FactKind::kHost:
+      return names.Host(value);
+    case FactKind::kId:
+      return names.Id(value);
+    case FactKind::kFolder:
+      return names.Folder(value);
+    case FactKind::kName:
+      return names.Name(value);
+    case FactKind::kSentence:
+      return names.Sentence(value);
+    case FactKind::kVersionAndPath:
+      return names.VersionAndPath(value);
+    case FactKind::kWords:
+      return names.CommandLine(value);
+  }
+  return "";
 }
 
-bool StartsWithAny(std::string_view text, std::span<const std::string_view> beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [text](std::string_view beginning) { return text.starts_with(beginning); });
-}
-
-// "host" of "part.3.host": a merged trace has the facts of its parts.
-std::string_view WithoutPart(std::string_view key) {
-  constexpr std::string_view kPart = "part.";
-  if (!key.starts_with(kPart)) return key;
-  const std::size_t dot = key.find('.', kPart.size());
-  return dot == std::string_view::npos ? key : key.substr(dot + 1);
-}
-
-// Facts that lead to a file of the recorder, which is gone, or come from another tool as they are.
-bool IsDropped(std::string_view key) {
-  if (key == "import.format" || key == "import.schema") return false;
-  return key == "record.ring" || key == "record.run" || key.starts_with("import.");
-}
-
-std::string AnonymousFact(std::string_view key, const std::string& value, StandIns& names) {
-  constexpr std::array<std::string_view, 5> kPublic = {"cpu.", "version.", "functions.", "epoch.",
-                                                       "clock."};
-  constexpr std::array<std::string_view, 13> kPublicEnds = {
-      "kernel",           ".version",         ".model",
-      "batch_types",      "dataset.storage",  ".pci",
-      "exit.status",      ".package",         "gpu.level",
-      "process.affinity", "sharing_strategy", "import.format",
-      "import.schema"};
-  constexpr std::array<std::string_view, 8> kSentences = {
-      "gpu.reason",    "gpu.nvml",      "gpu.cupti",      "probe.off",
-      "functions.off", "stage.trouble", "record.stopped", "record.launcher"};
-  if (key == "host") return names.Host(value);
-  if (key == "boot_id" || key.ends_with(".uuid")) return names.Id(value);
-  if (key == "dataset.root" || key == "record.stage" || key.ends_with("dataset_root"))
-    return names.Folder(value);
-  if (key.ends_with("_type")) return names.Name(value);  // a class
-  if (EndsWithAny(key, kSentences)) return names.Sentence(value);
-  if (StartsWithAny(key, kPublic) || EndsWithAny(key, kPublicEnds)) return value;
-  return names.CommandLine(value);
-}
-
+// Without facts that we do not write, whose keys may be names too.
 Facts AnonymousFacts(const Facts& facts, StandIns& names) {
   Facts out;
   for (const auto& [key, value] : facts) {
-    const std::string_view own = WithoutPart(key);
-    if (!IsDropped(own)) out[key] = AnonymousFact(own, value, names);
+    const FactKind kind = KindOfFact(WithoutPart(key));
+    if (kind == FactKind::kUnknown || kind == FactKind::kOwn) continue;
+    out[key] = AnonymousFact(kind, value, names);
   }
   return out;
 }

@@ -42,6 +42,16 @@ std::unique_ptr<Trace> AnnsRun() {
            {"part.0.file", "ann0.penstock"},
            {"cpu.model", "Some CPU @ 2.00GHz"},
            {"gpu.0.uuid", "GPU-ann"},
+           {"gpu.cupti", "18 /opt/ann/my acme tools/libcupti"},
+           {"acme.budget", "7"},
+           {"part.0.annscore", "3"},
+           {"part.0.kernel", "6.1.0"},
+           {"part.ann.kernel", "6.1.0"},
+           {"version.acme", "1.0"},
+           {"version.numpy", "2.1.0"},
+           {"override.ann", "1"},
+           {"override.workers", "4"},
+           {"epoch.ann", "0"},
            {"gpu.reason", "CUPTI is in use by /opt/ann/tool.so"}}) {
     out.SetFact(key, value);
   }
@@ -52,6 +62,13 @@ std::unique_ptr<Trace> AnnsRun() {
   process.libraries = {"/home/ann/.venv/lib/python3.11/site-packages/pillow.libs/libjpeg-1.so.62"};
   process.facts = {{"loader.0.dataset_type", "AcmeCats"},
                    {"loader.0.num_workers", "2"},
+                   {"loader.0.acme", "2"},
+                   {"loader.ann.num_workers", "2"},
+                   {"ann", "1"},
+                   {"epoch.1", "0"},
+                   {"epoch.1.shards", "true"},
+                   {"torch.version", "2.5"},
+                   {"limit.open_files", "1024"},
                    {"loader.0.made_at", "/home/ann/train.py:88"},
                    {"loader.0.batch_types", "uint8:150528 int64:64"}};
   ThreadInfo thread;
@@ -134,6 +151,29 @@ TEST(AnonymousTest, WhatAnAnalysisNeedsStays) {
   EXPECT_NE(flip, "AcmeFlip");
   EXPECT_EQ(wire::NameOfDigest(other->events()[0].value), Hash(flip));
   EXPECT_EQ(wire::DigestOf(other->events()[0].value), 5U);
+}
+
+TEST(AnonymousTest, FactsThatAreNotOursAreLeftOut) {
+  const auto trace = AnnsRun();
+  StandIns names;
+  const auto other = WithoutNames(*trace, names);
+  for (const char* key : {"acme.budget", "part.0.annscore", "part.ann.kernel", "version.acme",
+                          "override.ann", "epoch.ann", "import.annotation"}) {
+    EXPECT_EQ(other->facts().count(key), 0U) << key;
+  }
+  EXPECT_EQ(other->facts().at("part.0.kernel"), "6.1.0");
+  EXPECT_EQ(other->facts().at("version.numpy"), "2.1.0");
+  EXPECT_EQ(other->facts().at("override.workers"), "4");
+  EXPECT_EQ(other->facts().at("gpu.cupti").substr(0, 4), "18 /");
+  EXPECT_THAT(other->facts().at("part.0.file"), ::testing::EndsWith(".penstock"));
+  const auto& facts = other->processes()[0].facts;
+  for (const char* key : {"loader.0.acme", "loader.ann.num_workers", "ann"}) {
+    EXPECT_EQ(facts.count(key), 0U) << key;
+  }
+  for (const char* key : {"epoch.1", "epoch.1.shards", "torch.version", "limit.open_files",
+                          "loader.0.made_at", "loader.0.dataset_type"}) {
+    EXPECT_EQ(facts.count(key), 1U) << key;
+  }
 }
 
 TEST(AnonymousTest, FunctionsOfLibrariesKeepTheirNamesAndThoseOfTheProgramDoNot) {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The facts that Penstock writes (FORMAT.md, "Facts and counters"), and what their values are. A
+// program, or a trace of another tool, may add others, whose keys may say anything. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace penstock::traces {
+
+enum class FactKind : std::uint8_t {
+  kUnknown,  // not one of ours
+  kOwn,      // leads to a file of the recorder
+  kPublic,   // a number, a version, a model, a state
+  kHost,
+  kId,        // of a boot or a device
+  kFolder,    // a path
+  kName,      // a class
+  kSentence,  // of ours, with paths
+  kVersionAndPath,
+  kWords,  // a command line, a place in the program
+};
+
+// `key` without the "part.N." of a merged trace.
+[[nodiscard]] FactKind KindOfFact(std::string_view key);
+
+// "kernel" of "part.3.kernel": a merged trace has the facts of its parts.
+[[nodiscard]] std::string_view WithoutPart(std::string_view key);
+
+}  // namespace penstock::traces
