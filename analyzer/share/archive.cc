@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "traces/output_place.h"
+
 namespace penstock::analyzer {
 namespace {
 
@@ -54,6 +56,10 @@ class Deflater {
   z_stream stream_{};
   bool good_ = false;
 };
+
+std::string TemporarySuffix() {
+  return fmt::format(".{}.tmp", ::getpid());
+}
 
 void Number(std::string& out, std::uint64_t value, int bytes) {  // little endian
   for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
@@ -201,6 +207,10 @@ Result<ArchiveKind> ArchiveKindOf(const std::filesystem::path& path) {
               fmt::format("{}: give a name that ends in .zip or .tar.gz", path.string()));
 }
 
+std::filesystem::path Archive::TemporaryName(const std::filesystem::path& path) {
+  return path.string() + TemporarySuffix();
+}
+
 Result<std::unique_ptr<Archive>> Archive::Create(const std::filesystem::path& path, bool replace) {
   const Result<ArchiveKind> kind = ArchiveKindOf(path);
   PENSTOCK_TRY(kind);
@@ -208,8 +218,9 @@ Result<std::unique_ptr<Archive>> Archive::Create(const std::filesystem::path& pa
     return Fail(ErrorKind::kUsage,
                 fmt::format("{}: exists; give another name, or --force", path.string()));
   }
+  traces::RemoveAbandoned(path);
   Result<OutputFile> file = OutputFile::Create(
-      path, fmt::format(".{}.tmp", ::getpid()),
+      path, TemporarySuffix(),
       {.private_to_owner = true,
        .may_replace = [replace](const std::filesystem::path&) { return replace; }});
   PENSTOCK_TRY(file);

@@ -28,6 +28,9 @@ class Archive {
  public:
   virtual ~Archive() = default;  // without Finish() the temporary file stays unless Discard()
 
+  // What the file is called until Finish(). Create() removes such
+  // files of processes that are gone.
+  [[nodiscard]] static std::filesystem::path TemporaryName(const std::filesystem::path& path);
   // Errors: kUsage, kOutput.
   [[nodiscard]] static Result<std::unique_ptr<Archive>> Create(const std::filesystem::path& path,
                                                                bool replace);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/share/bundle.h"
 
-#include <cerrno>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <system_error>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "analyzer/report/function_report.h"
 #include "analyzer/report/html_report.h"
@@ -16,7 +11,9 @@
 #include "analyzer/report/source_lines.h"
 #include "analyzer/share/archive.h"
 #include "analyzer/share/environment.h"
+#include "analyzer/share/temporary_files.h"
 #include "traces/anonymous.h"
+#include "traces/base/file.h"
 #include "traces/pack.h"
 #include "traces/translate.h"
 
@@ -25,36 +22,8 @@ namespace {
 
 constexpr const char* kTraceName = "trace.penstock";
 
-// A folder beside the archive, which is removed with the object: a trace may be too large for /tmp.
-class WorkFolder {
- public:
-  static Result<WorkFolder> MakeBeside(const std::filesystem::path& path) {
-    WorkFolder folder;
-    std::string name = path.string() + ".XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) {
-      return Fail(ErrorKind::kOutput,
-                  fmt::format("{}: cannot be written: {}; choose another place", path.string(),
-                              std::generic_category().message(errno)));
-    }
-    folder.path_ = name;
-    return folder;
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  WorkFolder(WorkFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  WorkFolder& operator=(WorkFolder&&) = delete;
-
-  [[nodiscard]] std::filesystem::path File(const char* name) const { return path_ / name; }
-
- private:
-  WorkFolder() = default;
-  std::filesystem::path path_;
-};
-
 Result<void> Pack(const traces::Trace& trace, const std::filesystem::path& path) {
-  auto packer = traces::CreatePacked(path);
+  auto packer = traces::CreatePacked(path, {.suffix = ".tmp"});
   PENSTOCK_TRY(packer);
   traces::CopyTrace(trace, **packer);
   return (*packer)->Finish();
@@ -93,6 +62,8 @@ Result<void> AddFiles(const std::filesystem::path& packed, const BundleOptions& 
   PENSTOCK_TRY(trace);
   const auto file = MappedFile::Open(packed);
   PENSTOCK_TRY(file);
+  std::error_code stays;
+  std::filesystem::remove(packed, stays);  // no signal can leave it behind from here on
   PENSTOCK_TRY(writer.Add(kTraceName, file->bytes()));
   Report report = BuildReport(**trace, kTraceName);
   if (!options.anonymous) ShowSources(SourceLines(report.started), report);
@@ -106,13 +77,15 @@ Result<void> AddFiles(const std::filesystem::path& packed, const BundleOptions& 
 }  // namespace
 
 Result<Bundle> WriteBundle(const traces::Trace& trace, const BundleOptions& options) {
+  // Beside the archive: a trace may be too large for /tmp.
+  const std::filesystem::path packed = TemporaryTrace(options.output);
+  RemoveAbandonedTraces(options.output);
+  const TemporaryFiles temporary(
+      {packed, packed.string() + ".tmp", Archive::TemporaryName(options.output)});
   auto archive = Archive::Create(options.output, options.replace);
   PENSTOCK_TRY(archive);
   Bundle bundle;
   const auto write = [&]() -> Result<void> {
-    const Result<WorkFolder> folder = WorkFolder::MakeBeside(options.output);
-    PENSTOCK_TRY(folder);
-    const std::filesystem::path packed = folder->File(kTraceName);
     if (options.anonymous) {
       traces::StandIns names;
       PENSTOCK_TRY(Pack(*traces::WithoutNames(trace, names), packed));

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that must not outlive this process, even if it is interrupted (SIGINT, SIGTERM, SIGHUP).
+// What a process that was killed otherwise has left is removed by the next one of the same output.
+// One object at a time.
+#pragma once
+
+#include <csignal>
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace penstock::analyzer {
+
+class TemporaryFiles {
+ public:
+  // The files need not exist yet. A signal that is ignored stays ignored.
+  explicit TemporaryFiles(std::vector<std::filesystem::path> paths);
+  ~TemporaryFiles();
+  TemporaryFiles(const TemporaryFiles&) = delete;
+  TemporaryFiles& operator=(const TemporaryFiles&) = delete;
+
+ private:
+  static void RemoveAndDie(int signal);
+
+  std::vector<std::string> paths_;
+  std::vector<const char*> names_;  // of paths_, and nullptr, for the handler
+  std::array<struct sigaction, 3> before_{};
+};
+
+// "b.zip" -> "b.zip.4711.trace", where this process keeps the trace of a bundle.
+[[nodiscard]] std::filesystem::path TemporaryTrace(const std::filesystem::path& output);
+
+// Removes the traces of processes that were killed while they made `output`. Not those that are
+// locked, or whose process is alive.
+void RemoveAbandonedTraces(const std::filesystem::path& output);
+
+}  // namespace penstock::analyzer

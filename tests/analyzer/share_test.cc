@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bundles: what a killed one leaves, what their folder is called, and facts of merged traces.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/share/bundle.h"
+#include "tests/traces/support.h"
+#include "traces/trace_builder.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using ::testing::ElementsAre;
+using traces::testing::TempFolder;
+
+std::unique_ptr<traces::Trace> SmallTrace() {
+  traces::TraceBuilder out;
+  out.SetFact("kernel", "6.1.0");
+  out.SetFact("host", "annbox");
+  out.SetFact("part.1.kernel", "6.2.0");
+  out.SetFact("part.1.version.torch", "2.5");
+  out.SetFact("part.1.gpu.0.model", "H200");
+  out.SetFact("part.1.host", "annbox2");
+  out.SetFact("part.1.file", "/home/ann/1.penstock");
+  traces::ProcessInfo process;
+  process.pid = 7;
+  traces::ThreadInfo thread;
+  thread.process = out.AddProcess(process);
+  const ThreadId at = out.AddThread(thread);
+  traces::Span span;
+  span.start = TimeNs{1'000};
+  span.duration = TimeNs{500};
+  span.stage = traces::StageId::kRead;
+  out.AddSpan(at, span);
+  return out.Build();
+}
+
+// A trace that sends a signal to this process while its spans are read.
+class Deadly final : public traces::Trace {
+ public:
+  explicit Deadly(int signal) : signal_(signal) {}
+  const std::map<std::string, std::string>& facts() const override { return whole_->facts(); }
+  std::span<const traces::ProcessInfo> processes() const override { return whole_->processes(); }
+  std::span<const traces::ThreadInfo> threads() const override { return whole_->threads(); }
+  std::span<const traces::Event> events() const override { return whole_->events(); }
+  std::span<const traces::CounterSample> counters() const override { return whole_->counters(); }
+  const traces::Losses& losses() const override { return whole_->losses(); }
+  std::string_view String(StringId id) const override { return whole_->String(id); }
+  std::uint64_t span_count() const override { return whole_->span_count(); }
+  TimeNs begin() const override { return whole_->begin(); }
+  TimeNs end() const override { return whole_->end(); }
+  TimeNs realtime_offset() const override { return whole_->realtime_offset(); }
+  void ForEachBlock(
+      ThreadId thread,
+      const std::function<void(std::span<const traces::Span>)>& visit) const override {
+    ::kill(::getpid(), signal_);
+    whole_->ForEachBlock(thread, visit);
+  }
+
+ private:
+  std::unique_ptr<traces::Trace> whole_ = SmallTrace();
+  int signal_;
+};
+
+// Writes a bundle in a process that dies by `signal` meanwhile. Returns the signal it died by.
+int DieWriting(const std::filesystem::path& output, int signal) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const Deadly trace(signal);
+    static_cast<void>(WriteBundle(trace, {.output = output, .version = "1"}));
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+std::vector<std::string> FilesIn(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  return names;
+}
+
+TEST(ShareTest, AnInterruptedOneLeavesNothing) {
+  const TempFolder folder;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EQ(DieWriting(folder / "b.zip", signal), signal);
+    EXPECT_THAT(FilesIn(folder / ""), ElementsAre()) << signal;
+  }
+}
+
+TEST(ShareTest, WhatAKilledOneLeavesIsRemovedByTheNextOne) {
+  const TempFolder folder;
+  EXPECT_EQ(DieWriting(folder / "b.zip", SIGKILL), SIGKILL);
+  EXPECT_FALSE(FilesIn(folder / "").empty());
+  // Not those of another bundle, or of a process that is alive.
+  const std::string alive = "b.zip." + std::to_string(::getppid()) + ".trace";
+  traces::testing::WriteFile(folder / alive, {});
+  traces::testing::WriteFile(folder / "c.zip.1234567.trace", {});
+  const auto bundle = WriteBundle(*SmallTrace(), {.output = folder / "b.zip", .version = "1"});
+  ASSERT_TRUE(bundle) << bundle.error().message;
+  EXPECT_THAT(FilesIn(folder / ""),
+              ::testing::UnorderedElementsAre("b.zip", alive, "c.zip.1234567.trace"));
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
