@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/share/bundle.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <system_error>
@@ -29,16 +30,25 @@ Result<void> Pack(const traces::Trace& trace, const std::filesystem::path& path)
   return (*packer)->Finish();
 }
 
+// "b.tar.gz" -> "b": the files unpack into a folder of the archive's name.
+std::string FolderFor(const std::filesystem::path& output) {
+  constexpr std::size_t kMost = 64;
+  std::string name = output.filename().string();
+  name.resize(
+      std::min(name.find('.', std::min(name.find_first_not_of('.'), name.size())), name.size()));
+  if (name.size() > kMost) {
+    std::size_t end = kMost;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;  // UTF-8
+    name.resize(end);
+  }
+  // "..zip" has no name of its own.
+  return name.empty() || name.front() == '.' ? "penstock-share" : name;
+}
+
 class Writer {
  public:
   Writer(Archive& archive, Bundle& bundle, const std::filesystem::path& output)
-      : archive_(archive), bundle_(bundle) {
-    // The files unpack into a folder of the archive's name.
-    folder_ = output.filename().string();
-    folder_.resize(folder_.find('.', 1));
-    if (folder_.size() > kMostFolder) folder_.resize(kMostFolder);
-    folder_ += '/';
-  }
+      : archive_(archive), bundle_(bundle), folder_(FolderFor(output) + '/') {}
 
   Result<void> Add(const std::string& name, std::span<const std::byte> bytes) {
     bundle_.files.push_back({name, bytes.size()});
@@ -49,7 +59,6 @@ class Writer {
   }
 
  private:
-  static constexpr std::size_t kMostFolder = 64;
   Archive& archive_;
   Bundle& bundle_;
   std::string folder_;

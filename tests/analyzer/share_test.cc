@@ -98,6 +98,12 @@ std::vector<std::string> FilesIn(const std::filesystem::path& folder) {
   return names;
 }
 
+std::string Text(const std::filesystem::path& path) {
+  std::string text;
+  for (const std::byte one : traces::testing::ReadFile(path)) text += static_cast<char>(one);
+  return text;
+}
+
 TEST(ShareTest, AnInterruptedOneLeavesNothing) {
   const TempFolder folder;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
@@ -118,6 +124,28 @@ TEST(ShareTest, WhatAKilledOneLeavesIsRemovedByTheNextOne) {
   ASSERT_TRUE(bundle) << bundle.error().message;
   EXPECT_THAT(FilesIn(folder / ""),
               ::testing::UnorderedElementsAre("b.zip", alive, "c.zip.1234567.trace"));
+}
+
+TEST(ShareTest, TheFolderOfTheFilesHasAWholeName) {
+  const TempFolder folder;
+  std::string accents = "a";
+  for (int i = 0; i < 40; ++i) accents += "\u00e9";
+  for (const auto& [name, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"..zip", "penstock-share"},
+           {".hidden.zip", "penstock-share"},
+           {"run.7.zip", "run"},
+           {accents + ".zip", accents.substr(0, 63)},
+           {std::string(70, 'a') + ".zip", std::string(64, 'a')}}) {
+    const auto bundle = WriteBundle(*SmallTrace(), {.output = folder / name, .version = "1"});
+    ASSERT_TRUE(bundle) << bundle.error().message;
+    EXPECT_EQ(bundle->files.size(), 5U);
+    const std::string text = Text(folder / name);
+    const std::size_t at = text.find("/report.txt");
+    ASSERT_NE(at, std::string::npos);
+    // In a .zip the name follows the fixed fields of 30 bytes; the size of the name is before it.
+    const std::size_t entry = text.rfind("PK\x03\x04", at);
+    EXPECT_EQ(text.substr(entry + 30, at - entry - 30), expected);
+  }
 }
 
 }  // namespace
