@@ -9,6 +9,7 @@
 #include "traces/base/small_file.h"
 #include "traces/host_facts.h"
 #include "traces/names.h"
+#include "traces/public_facts.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -22,10 +23,12 @@ bool IsOfMachine(std::string_view key) {
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
+// `key` is of a run, or of a part of a merged one: "part.1.kernel".
 bool IsOfRun(std::string_view key) {
   constexpr std::array<std::string_view, 7> kKeys = {
       "penstock.version", "record.mode", "dataset.storage", "gpu.model",
       "gpu.level",        "gpu.nvml",    "allocator"};
+  key = traces::WithoutPart(key);
   if (const auto gpu = traces::SplitGpuName(key)) return gpu->rest == "model";
   return IsOfMachine(key) || key.starts_with("version.") || key.ends_with(".version") ||
          std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();

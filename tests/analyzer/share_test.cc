@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/share/bundle.h"
+#include "analyzer/share/environment.h"
 #include "tests/traces/support.h"
 #include "traces/trace_builder.h"
 
@@ -26,6 +27,7 @@ namespace penstock::analyzer {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using traces::testing::TempFolder;
 
 std::unique_ptr<traces::Trace> SmallTrace() {
@@ -146,6 +148,18 @@ TEST(ShareTest, TheFolderOfTheFilesHasAWholeName) {
     const std::size_t entry = text.rfind("PK\x03\x04", at);
     EXPECT_EQ(text.substr(entry + 30, at - entry - 30), expected);
   }
+}
+
+TEST(ShareTest, TheEnvironmentOfAMergedTraceIsThatOfItsParts) {
+  const auto facts = RecordedEnvironment(*SmallTrace());
+  for (const char* key :
+       {"kernel", "part.1.kernel", "part.1.version.torch", "part.1.gpu.0.model"}) {
+    EXPECT_EQ(facts.count(key), 1U) << key;
+  }
+  for (const char* key : {"host", "part.1.host", "part.1.file"}) {
+    EXPECT_EQ(facts.count(key), 0U) << key;
+  }
+  EXPECT_THAT(EnvironmentJson(*SmallTrace(), "1"), HasSubstr("6.2.0"));
 }
 
 }  // namespace
