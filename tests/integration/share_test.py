@@ -3,9 +3,11 @@
 names."""
 import json
 import os
+import signal
 import socket
 import subprocess
 import tarfile
+import time
 import zipfile
 
 import support
@@ -15,6 +17,21 @@ FILES = {"trace.penstock", "report.html", "report.json", "report.txt", "environm
 # Names that only this run has. The program below is written into folders of these names. It is long enough for
 # samples to be followed call by call.
 PERSON, PROJECT, DATASET, FUNCTION = "annabel", "acmeproject", "AcmeTabbies", "load_tabby"
+ADDRESS = "10.87.65.43"
+# Words of its command line that hide names among what is public: code, JSON, addresses, beginnings of known names.
+WORDS = (
+    "--cfg={\"user\":\"%s\",\"url\":\"https://%s/k\"}" % (PERSON, PROJECT),
+    "{\"user\":\"%s\",\"url\":\"https://h/k\"}" % PERSON,
+    "import %s; %s.load('s3://bucket/x')" % (PROJECT, PROJECT),
+    "/opt/%s/.cache/s3://b/k" % PERSON,
+    "/usr/local/lib/%s.so" % PROJECT,
+    "--master_addr=" + ADDRESS,
+    ADDRESS + ":29400",
+    "cuda_" + PERSON,
+    "hopper_" + PROJECT,
+    "datasets." + PROJECT,
+    "<%s>" % PERSON,
+)
 SOURCE = '''
 import sys
 from torch.utils.data import DataLoader, Dataset
@@ -71,12 +88,16 @@ class Share(support.Case):
         with open(cls.script, "w") as file:
             file.write(SOURCE)
         cls.trace = os.path.join(cls.home, "tabby run.penstock")
-        done = run(record(cls.trace, [PYTHON, cls.script, "--data", cls.folder, "--user", PERSON]), environment())
+        command = [PYTHON, cls.script, "--data", cls.folder, "--user", PERSON, *WORDS]
+        done = run(record(cls.trace, command), environment())
         assert done.status == 0, repr(done)
-        cls.words = [PERSON, PROJECT, DATASET, FUNCTION, "tabb", "pawprint", "secretsum", "picture0"]
-        cls.words += [part for part in cls.base.split("/") if len(part) > 4]
-        if len(socket.gethostname()) > 4:
-            cls.words.append(socket.gethostname())
+        cls.words = [PERSON, PROJECT, DATASET, FUNCTION, ADDRESS, "tabb", "pawprint", "secretsum", "picture0"]
+        # Only the last part of the base is ours: TMPDIR may consist of words that a report has anyway. So may the name
+        # of a host, unless it has a number.
+        cls.words.append(os.path.basename(cls.base))
+        host = socket.gethostname()
+        if len(host) > 4 and any(sign.isdigit() for sign in host):
+            cls.words.append(host)
 
     def penstock(self, *words):
         return subprocess.run([program("penstock"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -142,6 +163,9 @@ class Share(support.Case):
             with open(os.path.join(folder, name), "rb") as file:
                 self.clean(name, file.read())
         self.clean("trace.penstock as JSON lines", lines.stdout)
+        facts = [json.loads(line) for line in lines.stdout.splitlines() if b'"type":"fact"' in line]
+        (host,) = [one["value"] for one in facts if one["key"] == "host"]
+        self.assertRegex(host, r"^host\d+$")
         with open(output, "rb") as file:
             self.assertNotIn(PERSON.encode(), file.read())
 
@@ -149,6 +173,19 @@ class Share(support.Case):
         for word in self.words:
             at = text.lower().find(word.lower().encode())
             self.assertEqual(-1, at, "%s names %s: ...%s..." % (name, word, text[max(0, at - 80):at + 80]))
+
+    def test_one_that_is_terminated_leaves_nothing(self):
+        for _ in range(20):
+            share = subprocess.Popen([program("penstock"), "share", self.trace, "-o", self.path("b.zip")],
+                                     stdout=subprocess.DEVNULL, env=environment())  # fmt: skip
+            while share.poll() is None and not os.listdir(self.work):
+                time.sleep(0.001)
+            share.send_signal(signal.SIGTERM)
+            if share.wait(support.TIMEOUT) != 0:
+                break
+            os.unlink(self.path("b.zip"))  # it was faster
+        self.assertEqual(-signal.SIGTERM, share.returncode)
+        self.assertEqual([], os.listdir(self.work))
 
     def test_what_cannot_be_written_is_said_and_leaves_nothing(self):
         output, _ = self.share("b.zip")
