@@ -28,7 +28,7 @@ constexpr std::array kLines = {
     Line{".  ,", Text::kKeyNext},
     Line{"[  ]", Text::kKeyBatch},
     Line{"/   Ctrl+F", Text::kKeySearch},
-    Line{"\"train step\"", Text::kKeyQuotes},
+    Line{"\"…\"", Text::kKeyQuotes},
     Line{"{drag}", Text::kKeySelect},
     Line{"Ctrl+1 … 9,  1 … 9", Text::kKeyBookmark},
     Line{"{click}", Text::kKeyFold},
