@@ -275,7 +275,7 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   const float room = area.max.y - (top + map + ui.Px(6) + axis) - below_rows;
   const Below what = BelowRows(ui, workspace, counters, room);
   workspace.panel_shown = what != Below::kHint;
-  const float panel_height = workspace.panel_shown ? below_rows : FontPixels(ui.small) + ui.Px(6);
+  const float panel_height = workspace.panel_shown ? below_rows : FontPixels(ui.small) + ui.Px(11);
   const Area rows{{area.min.x, top + map + ui.Px(6) + axis},
                   {area.max.x, area.max.y - panel_height}};
   const Area card{{area.min.x, top + map + ui.Px(6)}, rows.max};
