@@ -32,7 +32,7 @@ namespace penstock::traces {
 // The size of the part with which an identifier begins: 4 of "FillFunctor", 0 of "_x" and "32".
 [[nodiscard]] std::size_t WordPartSize(std::string_view text);
 
-// Of a URL: "https", "s3".
+// The scheme of a URL: "https", "s3".
 [[nodiscard]] bool IsPublicScheme(std::string_view scheme);
 
 // The end of a file's name that says what kind of file it is: ".jpg", ".tar.gz"; "": unknown.

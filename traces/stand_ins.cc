@@ -234,7 +234,7 @@ std::string StandIns::Identifiers(std::string_view text, Known known) {
     }
     std::string_view word = word_at(i);
     const std::string_view head = word;
-    // Of the names below a library all are public, or, if its name is a common word, those that
+    // All names below a library are public. If its name is a common word, only those are that
     // consist of technical words.
     bool all = known != Known::kNothing && IsUniqueLibrary(head);
     all = all || (known == Known::kModules && IsStandardModule(head));

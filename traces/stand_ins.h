@@ -14,9 +14,9 @@ namespace penstock::traces {
 
 class StandIns {
  public:
-  // Of paths below an installed library, the part from "site-packages" or "lib/python3.10" on
-  // stays, except that of packages which are not public. "<frozen os>", "pipe:[17]" and what lies
-  // in /usr/lib or /proc stay, unlike what /proc leads to. A line number at the end stays:
+  // A path below an installed library keeps its part from "site-packages" or "lib/python3.10" on,
+  // except for packages that are not public. "<frozen os>", "pipe:[17]" and paths in /usr/lib or
+  // /proc stay, but not the places that /proc leads to. A line number at the end stays:
   // "/home/ann/train.py:88".
   [[nodiscard]] std::string Path(std::string_view path);
   // The same for a folder.

@@ -85,8 +85,8 @@ std::int64_t DistanceOf(const std::vector<std::int64_t>& slow, const Samples& ot
   return static_cast<double>(slow.size()) >= kNearlyAll * all ? distance : 0;
 }
 
-// Of the slow samples that were seen in several epochs, the fraction of slow ones among their other
-// times; nullopt: fewer than kFewestSlow such times.
+// How often samples that were slow once were slow in their other epochs, too: a fraction. nullopt:
+// fewer than kFewestSlow such epochs.
 std::optional<double> SlowAgain(const Samples& slow, const Samples& others) {
   std::map<std::int64_t, std::pair<std::size_t, std::size_t>> seen;  // by id: slow, other times
   for (const SampleTime* sample : slow) ++seen[sample->id].first;

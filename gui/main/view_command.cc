@@ -34,7 +34,7 @@ void AddPlace(const Workspace& workspace, std::vector<std::string>* words) {
   const Timeline& timeline = *workspace.document.timeline;
   const TimelineState& state = workspace.timeline;
   if (workspace.view != ViewId::kTimeline) {
-    // Of the place in the timeline, the other views show only the selected interval.
+    // Other views than the timeline show only the selected interval of this place.
     if (!ObeysRange(workspace.view)) return;
     if (const auto range = workspace.Range()) {
       words->insert(words->end(), {"--at", TimesText(*range)});
