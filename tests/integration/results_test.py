@@ -15,9 +15,17 @@ OURS = re.compile(r'^  File "[^"]*/penstock_python/[^"]*", line \d+, in .*$')
 KILLED = re.compile(r"^RuntimeError: DataLoader worker \(pid(\(s\))? [0-9, ]+\) "
                     r"(is killed by signal: Killed\.|exited unexpectedly)", re.M)  # fmt: skip
 FRAME = re.compile(r'^  File "')
+# With spawned workers, the thread that feeds a queue may hold the last reference to its semaphore. If
+# the interpreter ends while that thread has unlinked the semaphore and not yet told the resource tracker,
+# the tracker warns. That is Python's own race, rare, and the same without the agent.
+TRACKER = re.compile(r"^\S*/multiprocessing/resource_tracker\.py:\d+: UserWarning: resource_tracker: "
+                     r"(There appear to be \d+ leaked semaphore objects to clean up at shutdown|"
+                     r"'/mp-\S+': \[Errno 2\] No such file or directory)\n"
+                     r"  warnings\.warn\(.*\n", re.M)  # fmt: skip
 
 
 def plain(text):
+    text = TRACKER.sub("", text)
     for pattern in VARYING:
         text = pattern.sub("*", text)
     return text.splitlines()
