@@ -94,7 +94,9 @@ void DecodesMoreFramesThanUsed(const RuleInput& input, Advice& out) {
   const double share = decode.wall.value > 0 ? std::min(1.0, video / Seconds(decode.wall)) : 0;
   Finding finding;
   finding.id = "decodes-more-frames-than-used";
-  finding.predicted = input.WithScaled(Factor::kDecode, 1 - 0.5 * share * surplus / frames.decoded);
+  finding.setting = input.Recorded();
+  finding.setting->scale = {{Factor::kDecode, 1 - 0.5 * share * surplus / frames.decoded}};
+  finding.predicted = input.WithSetting(*finding.setting);
   if (finding.predicted->speedup < 1.01) return;  // nothing waits for decoding
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen =

@@ -5,12 +5,14 @@
 
 namespace penstock::analyzer {
 
-Prediction WithoutShare(const RuleInput& input, traces::StageId stage, double share) {
+Setting WithoutShare(const RuleInput& input, traces::StageId stage, double share) {
   const bool collating = stage == traces::StageId::kCollate;
   const double whole =
       input.ShareOfFetch(collating ? traces::StageId::kCollate : traces::StageId::kAugment);
   const double left = whole > 0 ? std::max(0.0, 1 - share / whole) : 1;
-  return input.WithScaled(collating ? Factor::kCollate : Factor::kAugment, left);
+  Setting setting = input.Recorded();
+  setting.scale = {{collating ? Factor::kCollate : Factor::kAugment, left}};
+  return setting;
 }
 
 bool Tells(const FunctionProfile& profile) {

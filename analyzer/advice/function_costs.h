@@ -9,9 +9,9 @@
 
 namespace penstock::analyzer {
 
-// The prediction if this share of the workers' time, spent in samples or in collating, were gone.
-// Requires: input.diagnosis.loader.
-[[nodiscard]] Prediction WithoutShare(const RuleInput& input, traces::StageId stage, double share);
+// The recorded setting with this share of the workers' time, spent in samples or in collating,
+// gone. Requires: input.diagnosis.loader.
+[[nodiscard]] Setting WithoutShare(const RuleInput& input, traces::StageId stage, double share);
 
 // Whether enough units of the workers were followed for a finding.
 [[nodiscard]] bool Tells(const FunctionProfile& profile);

@@ -9,6 +9,7 @@
 
 #include "analyzer/advice/function_costs.h"
 #include "analyzer/words/functions.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -72,7 +73,8 @@ void HotPythonLoop(const RuleInput& input, Advice& out) {
   const FunctionTime& function = *loop.function;
   Finding finding;
   finding.id = "hot-python-loop";
-  finding.predicted = WithoutShare(input, loop.profile->stage, kLoopGone * loop.share);
+  finding.setting = WithoutShare(input, loop.profile->stage, kLoopGone * loop.share);
+  finding.predicted = input.WithSetting(*finding.setting);
   finding.severity = SeverityOf(*finding.predicted);
   finding.seen = Say<words::kHotPythonLoop>(
       Give<"function">(function.name), Give<"place">(PlaceOf(function.file, function.line)),

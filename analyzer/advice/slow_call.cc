@@ -5,6 +5,7 @@
 #include "analyzer/advice/function_costs.h"
 #include "analyzer/advice/known_calls.h"
 #include "analyzer/words/functions.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -45,7 +46,8 @@ void SlowCall(const RuleInput& input, Advice& out) {
   if (worst.known == nullptr || worst.share < kCallShare) return;
   Finding finding;
   finding.id = "slow-call";
-  finding.predicted = WithoutShare(input, worst.profile->stage, worst.share * worst.known->gone);
+  finding.setting = WithoutShare(input, worst.profile->stage, worst.share * worst.known->gone);
+  finding.predicted = input.WithSetting(*finding.setting);
   finding.severity = SeverityOf(*finding.predicted);
   const FunctionTime& function = *worst.function;
   finding.seen =

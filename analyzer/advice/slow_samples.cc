@@ -7,7 +7,6 @@
 // xprof).
 // Source: docs/diagnosis.md R21; MinatoLoader; pytorch#105203.
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 
@@ -15,58 +14,11 @@
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/sample_tail.h"
+#include "analyzer/predict/even_samples.h"
 #include "analyzer/words/findings_samples.h"
 
 namespace penstock::analyzer {
 namespace {
-
-constexpr std::array kSampleParts = {&Demand::read, &Demand::decode, &Demand::augment,
-                                     &Demand::tokenize};
-
-// Seconds of a sample as SampleTail counts them.
-double TotalOf(const SampleCost& cost, const SampleTail& found) {
-  const double all = cost.read + cost.decode + cost.augment + cost.tokenize;
-  const double cpu = cost.read_cpu + cost.decode_cpu + cost.augment_cpu + cost.tokenize_cpu;
-  if (!(cpu > 0)) return all;  // not recorded
-  const double waiting = std::max(0.0F, cost.decode - cost.decode_cpu) +
-                         std::max(0.0F, cost.augment - cost.augment_cpu) +
-                         std::max(0.0F, cost.tokenize - cost.tokenize_cpu);
-  return all - found.for_cores * waiting;
-}
-
-void Scale(SampleCost& cost, float scale) {
-  for (float* value : {&cost.read, &cost.read_cpu, &cost.decode, &cost.decode_cpu, &cost.augment,
-                       &cost.augment_cpu, &cost.tokenize, &cost.tokenize_cpu}) {
-    *value *= scale;
-  }
-}
-
-// The loader model in which slow samples take as long as the median. A batch whose samples were not
-// examined gets the mean of the others.
-Pipeline WithoutSlowSamples(const LoaderRun& run, const SampleTail& found, Pipeline pipeline) {
-  double mean = 0;
-  for (const auto& [batch, excess] : found.excess) mean += excess;
-  mean /= static_cast<double>(std::max<std::size_t>(1, found.excess.size()));
-  for (EpochDemand& epoch : pipeline.epochs) {
-    for (Demand& demand : epoch.batches) {
-      if (demand.loader != 0 || demand.source >= run.batches.size()) continue;
-      const auto own = found.excess.find(SampleTail::KeyOf(run.batches[demand.source].key));
-      const double less = own != found.excess.end() ? own->second : mean;
-      double all = 0;
-      for (const auto part : kSampleParts) all += (demand.*part).wall;
-      const double scale = all > 0 ? std::clamp(1 - less / all, 0.0, 1.0) : 1;
-      for (const auto part : kSampleParts) {
-        (demand.*part).wall *= scale;
-        (demand.*part).cpu *= scale;
-      }
-    }
-    for (SampleCost& cost : epoch.samples) {
-      const double total = TotalOf(cost, found);
-      if (total > found.least) Scale(cost, static_cast<float>(found.median / total));
-    }
-  }
-  return pipeline;
-}
 
 // Whether functions and lines were found, but in ordinary samples only.
 bool FollowsOrdinary(const FunctionProfiles& profiles) {
@@ -98,8 +50,8 @@ void SlowSamples(const RuleInput& input, Advice& out) {
   const LoaderDiagnosis& loader = input.loader();
   Finding finding;
   finding.id = "slow-samples";
-  finding.predicted =
-      Predict(loader.pipeline, WithoutSlowSamples(run, found, loader.pipeline), loader.replay);
+  const Pipeline even = WithEvenSamples(loader.pipeline, EvenSamplesOf(run, found));
+  finding.predicted = Predict(loader.pipeline, even, loader.replay);
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   const double times = found.slow_time / found.median;
   // Samples of an iterable dataset have no index: they are numbered as they come.

@@ -8,7 +8,11 @@
 // (docs/diagnosis.md F19).
 // Source: pytorch#105203, #135409; MinatoLoader.
 #include <algorithm>
+#include <charconv>
 #include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "analyzer/advice/rules.h"
@@ -26,6 +30,18 @@ std::optional<SlowWorker> FindSlowest(const LoaderRun& run) {
   return *std::max_element(slow.begin(), slow.end(), [](const SlowWorker& a, const SlowWorker& b) {
     return a.times < b.times;
   });
+}
+
+// Whether the program's PyTorch has in_order=False: 2.6 and later. Not if its version is not known.
+bool HasInOrder(const traces::Trace& trace) {
+  const std::string version = TextFact(trace.facts(), "version.torch");  // "2.8.0+cpu"
+  const char* const end = version.data() + version.size();
+  int major = 0;
+  int minor = 0;
+  const auto dot = std::from_chars(version.data(), end, major);
+  if (dot.ec != std::errc{} || dot.ptr == end) return false;
+  if (std::from_chars(dot.ptr + 1, end, minor).ec != std::errc{}) return false;
+  return std::pair(major, minor) >= std::pair(2, 6);
 }
 
 std::size_t SlowestBatch(const LoaderRun& run) {
@@ -53,6 +69,7 @@ void Stragglers(const RuleInput& input, Advice& out) {
     Setting setting = input.Recorded();
     setting.in_order = false;
     finding.predicted = input.WithSetting(setting);
+    if (HasInOrder(input.trace)) finding.setting = setting;
   }
   if (finding.predicted->speedup < 1.05) return;
   std::vector<double> services;

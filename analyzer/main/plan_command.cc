@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock plan T [--json] [--loader train.py:88] [--budget-ram 8G]
+// penstock plan T [--json] [--loader train.py:88] [--budget-ram 8G] [--outside]
 #include <string>
 #include <vector>
 
@@ -22,14 +22,16 @@ int PlanCommand(const std::vector<std::string>& arguments) {
   std::string loader;
   std::string budget;
   bool json = false;
+  PlanRequest request;
   line.Add("trace", path, "Trace of the run").Required();
   line.Add("--loader", loader,
            "Which loader, by the line that makes it: train.py:88 (default: the one that the loop "
            "waits for most)");
   line.Add("--budget-ram", budget, "Memory for batches, workers and caches: 8G");
+  line.AddFlag("--outside", request.outside,
+               "Only changes that need no edit of the program, which are those that tune tries");
   line.AddFlag("--json", json, "One object: {\"steps\": [...], \"ceiling_samples_per_s\": ...}");
   if (const auto status = Parse(line, arguments)) return *status;
-  PlanRequest request;
   request.trace = path;
   if (!budget.empty()) {
     const auto bytes = ParseSize(budget);

@@ -1,261 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/plan/levers.h"
 
-#include <algorithm>
-#include <cmath>
-#include <initializer_list>
-#include <optional>
 #include <utility>
 
 #include "analyzer/advice/loop_transforms.h"
-#include "analyzer/predict/decoders.h"
-#include "analyzer/words/findings_memory.h"
-#include "analyzer/words/plan.h"
 
 namespace penstock::analyzer {
 namespace {
-
-constexpr std::string_view kWantedDecoder = "simplejpeg";  // the fastest of the table
-constexpr double kFasterDecoder = 1.1;  // smallest ratio that is worth another library
-
-const Finding* FindingOf(const std::vector<Finding>& findings, std::string_view id) {
-  for (const Finding& finding : findings) {
-    if (finding.id == id) return &finding;
-  }
-  return nullptr;
-}
-
-template <class T>
-std::optional<T> GivenOf(const Statement& statement, std::string_view name) {
-  for (const auto& [key, value] : statement.values) {
-    if (key == name && std::holds_alternative<T>(value)) return std::get<T>(value);
-  }
-  return std::nullopt;
-}
-
-class Finder {
- public:
-  Finder(const Diagnosis& diagnosis, const std::vector<Finding>& findings)
-      : diagnosis_(diagnosis), loader_(*diagnosis.loader), findings_(findings) {}
-
-  Levers Find(bool outside) {
-    FindPersistence();
-    if (loader_.pipeline.beside.empty()) {
-      FindMalloc();
-      if (!outside) {
-        FindPinning();
-        FindStorage();
-        FindPictures();
-        FindPlaces();
-      }
-    }
-    Exclude();
-    return std::move(found_);
-  }
-
- private:
-  // Adds a change that whatif knows. `parts`: the parts that it makes cheaper.
-  void AddChange(Lever lever, std::initializer_list<Factor> parts) {
-    const auto changed = ApplyChanges(loader_.pipeline, loader_.facts, loader_.material,
-                                      lever.changes, BuiltInDeviceCosts(loader_.material.gpu));
-    if (changed) {
-      lever.notes = changed->notes;
-      Take(std::move(lever));
-    } else {
-      Leave(lever, changed.error().why, parts);
-    }
-  }
-  void Leave(const Lever& lever, Statement why, std::initializer_list<Factor> parts) {
-    double most = 1;
-    for (const Factor part : parts) most = std::max(most, loader_.attribution.SpeedupOf(part));
-    found_.unpredicted.push_back({lever.id, lever.change, std::move(why), most});
-  }
-  void Take(Lever lever) {
-    if (found_.all.size() < kMostLevers) found_.all.push_back(std::move(lever));
-  }
-
-  void FindPersistence();
-  void FindMalloc();
-  void FindPinning();
-  void FindStorage();
-  void FindPictures();
-  void FindPlaces();
-  void Exclude();
-
-  const Diagnosis& diagnosis_;
-  const LoaderDiagnosis& loader_;
-  const std::vector<Finding>& findings_;
-  Levers found_;
-};
-
-void Finder::FindPersistence() {
-  const Pipeline& pipeline = loader_.pipeline;
-  if (pipeline.sample_tasks || loader_.facts.persistent || pipeline.epochs.size() < 2) return;
-  Lever lever{.id = "persistent_workers", .change = Say<words::kPlanPersistent>(), .lines = 1};
-  lever.persistent = true;
-  Take(std::move(lever));
-}
-
-void Finder::FindMalloc() {
-  if (const Finding* found = FindingOf(findings_, "allocator-page-faults");
-      found != nullptr && found->setting) {
-    Lever lever{.id = "malloc", .effort = 1};
-    lever.change = Say<words::kPlanMalloc>(
-        Give<"pillow">(GivenOf<bool>(found->action, "pillow") == true),
-        Give<"allocator">(GivenOf<std::string>(found->action, "allocator")));
-    lever.parts = *found->setting;
-    Take(std::move(lever));
-  }
-}
-
-void Finder::FindPinning() {
-  if (const Finding* found = FindingOf(findings_, "pageable-copies");
-      found != nullptr && found->setting) {
-    Lever lever{.id = "pin_memory", .change = Say<words::kPlanPin>(), .effort = 1, .lines = 2};
-    lever.parts = *found->setting;
-    Take(std::move(lever));
-  }
-}
-
-void Finder::FindStorage() {
-  const Material& material = loader_.material;
-  Lever cache{.id = "ram_cache", .effort = 3, .lines = 1};
-  cache.change =
-      Say<words::kPlanCache>(GiveIf<"bytes">(material.dataset_bytes > 0, material.dataset_bytes));
-  cache.changes.ram_cache = true;
-  if (material.dataset_bytes > 0) {
-    AddChange(std::move(cache), {Factor::kRead});
-  } else {
-    Leave(cache, Say<words::kTryMemory>(), {Factor::kRead});
-  }
-  Lever pack{.id = "pack", .change = Say<words::kPlanPack>(), .effort = 6, .lines = 20};
-  pack.disk = material.dataset_bytes;
-  pack.changes.pack = true;
-  AddChange(std::move(pack), {Factor::kRead});
-  if (loader_.pipeline.turns && FindingOf(findings_, "serialised-reads") != nullptr) {
-    Lever apart{.id = "reads_apart", .change = Say<words::kPlanApart>(), .effort = 4, .lines = 5};
-    apart.apart = true;
-    Take(std::move(apart));
-  }
-  if (const Finding* found = FindingOf(findings_, "repeated-work");
-      found != nullptr && found->setting) {
-    Lever store{.id = "store_once", .change = Say<words::kPlanStore>(), .effort = 6, .lines = 20};
-    store.parts = *found->setting;
-    const auto length = static_cast<double>(diagnosis_.run.loader().config.dataset_length);
-    store.disk = std::max(0.0, length) * material.sample_bytes;
-    Take(std::move(store));
-  }
-}
-
-void Finder::FindPictures() {
-  const Material& material = loader_.material;
-  if (material.media == Media::kOther) return;
-  const auto recorded = FindDecoder(material.decoder);
-  const auto wanted = FindDecoder(kWantedDecoder);
-  if (wanted && recorded && material.may_be_jpeg() &&
-      wanted->ratio >= kFasterDecoder * recorded->ratio) {
-    Lever decoder{.id = "decoder", .risk = Say<words::kRiskDecoder>(), .effort = 4, .lines = 5};
-    const double ratio = wanted->ratio / recorded->ratio;
-    const double low = wanted->low / recorded->high;
-    const double high = wanted->high / recorded->low;
-    decoder.change =
-        Say<words::kPlanDecoder>(Give<"wanted">(wanted->name), Give<"recorded">(recorded->name),
-                                 Give<"ratio">(ratio), Give<"low">(low), Give<"high">(high));
-    decoder.changes.decoder = wanted->name;
-    decoder.unsure = Factor::kDecode;
-    decoder.slow = ratio / low;
-    decoder.fast = ratio / high;
-    AddChange(std::move(decoder), {Factor::kDecode});
-  }
-  if (const Finding* found = FindingOf(findings_, "decode-larger-than-needed");
-      found != nullptr && found->setting) {
-    Lever draft{.id = "draft", .change = Say<words::kPlanDraft>(), .effort = 3, .lines = 1};
-    draft.risk = Say<words::kRiskSmaller>();
-    draft.parts = *found->setting;
-    draft.unsure =
-        Factor::kDecode;  // half of the time is assumed; the limits are a third and two thirds
-    draft.slow = 4.0 / 3;
-    draft.fast = 2.0 / 3;
-    Take(std::move(draft));
-  }
-  // With four times the pixels of a sample, a random crop still has places to choose from.
-  const double samples = std::max(1.0, loader_.facts.batch_size);
-  const double pixels = (material.f32 / 4 + material.f16 / 2 + material.u8) / samples / 3;
-  const double side = 32 * std::ceil(std::sqrt(4 * pixels * 4 / 3) / 32);
-  const double recorded_side = std::sqrt(material.decoded_bytes / 3 * 4 / 3);
-  if (pixels >= 32 * 32 && side <= 0.8 * recorded_side) {
-    Lever resize{.id = "stored_size", .risk = Say<words::kRiskSmaller>(), .effort = 8, .lines = 10};
-    resize.change = Say<words::kPlanResize>(Give<"side">(side));
-    resize.disk = material.dataset_bytes * (side / recorded_side) * (side / recorded_side);
-    resize.changes.resize = side;
-    AddChange(std::move(resize), {Factor::kDecode, Factor::kRead});
-  }
-}
-
-void Finder::FindPlaces() {
-  const Material& material = loader_.material;
-  Lever transfer{.id = "transfer_u8", .change = Say<words::kPlanTransfer>(), .effort = 4};
-  transfer.risk = Say<words::kRiskRounding>();
-  transfer.lines = 5;
-  transfer.changes.transfer = "u8";
-  const bool floats = material.f32 + material.f16 > material.u8;
-  if (floats || !(material.batch_bytes() > 0)) {
-    AddChange(std::move(transfer), {Factor::kTransfer, Factor::kH2d});
-  }
-  if (FindingOf(findings_, "transforms-in-the-loop") != nullptr) {
-    Lever lever{.id = "transforms_in_workers", .change = Say<words::kPlanLoop>(), .effort = 4};
-    lever.risk = Say<words::kRiskRandom>();
-    lever.lines = 5;
-    lever.out_of_loop = true;
-    Take(std::move(lever));
-  }
-  if (material.gpu.empty()) return;
-  Lever augment{.id = "gpu_augment", .change = Say<words::kPlanGpuAugment>(), .effort = 9};
-  augment.risk = Say<words::kRiskResampling>();
-  augment.lines = 30;
-  augment.changes.gpu_augment = true;
-  AddChange(augment, {Factor::kAugment});
-  Lever decode{.id = "gpu_decode", .change = Say<words::kPlanGpuDecode>(), .effort = 12};
-  decode.risk = Say<words::kRiskResampling>();
-  decode.lines = 50;
-  decode.changes.gpu_decode = decode.changes.gpu_augment = true;
-  AddChange(std::move(decode), {Factor::kDecode, Factor::kAugment});
-}
-
-// Marks levers that cannot be combined because they change the same thing.
-void Finder::Exclude() {
-  using Group = std::initializer_list<std::string_view>;
-  const Group groups[] = {
-      {"transfer_u8", "gpu_augment", "gpu_decode"},
-      {"draft", "stored_size"},
-      {"draft", "gpu_decode"},
-      {"decoder", "gpu_decode"},
-      {"transforms_in_workers", "gpu_augment"},
-      {"transforms_in_workers", "gpu_decode"},
-      {"store_once", "ram_cache"},
-      {"store_once", "pack"},
-      {"store_once", "stored_size"},
-      {"store_once", "draft"},
-      {"store_once", "gpu_augment"},
-      {"store_once", "gpu_decode"},
-      {"reads_apart", "ram_cache"},
-  };
-  const auto bit = [&](std::string_view id) -> LeverSet {
-    for (std::size_t i = 0; i < found_.all.size(); ++i) {
-      if (found_.all[i].id == id) return LeverSet{1} << i;
-    }
-    return 0;
-  };
-  found_.excludes.assign(found_.all.size(), 0);
-  for (const Group& group : groups) {
-    LeverSet all = 0;
-    for (const std::string_view id : group) all |= bit(id);
-    for (std::size_t i = 0; i < found_.all.size(); ++i) {
-      const LeverSet own = LeverSet{1} << i;
-      if ((all & own) != 0) found_.excludes[i] |= all & ~own;
-    }
-  }
-}
 
 void MergeChanges(const Changes& one, Changes& all) {
   if (!one.transfer.empty()) all.transfer = one.transfer;
@@ -283,10 +34,6 @@ bool Levers::Stays(LeverSet set) const {
   return false;
 }
 
-Levers FindLevers(const Diagnosis& diagnosis, const std::vector<Finding>& findings, bool outside) {
-  return Finder(diagnosis, findings).Find(outside);
-}
-
 Predicted<Changed> ApplyLevers(const Pipeline& pipeline, const LoaderDiagnosis& loader,
                                const Levers& levers, LeverSet set) {
   Changes changes;
@@ -295,16 +42,20 @@ Predicted<Changed> ApplyLevers(const Pipeline& pipeline, const LoaderDiagnosis& 
   parts.prefetch = pipeline.prefetch;
   bool apart = false;
   bool out_of_loop = false;
+  bool even = false;
   for (std::size_t i = 0; i < levers.all.size(); ++i) {
     if ((set >> i & 1) == 0) continue;
     const Lever& lever = levers.all[i];
     MergeChanges(lever.changes, changes);
     parts.scale.insert(parts.scale.end(), lever.parts.scale.begin(), lever.parts.scale.end());
     if (lever.parts.pin) parts.pin = lever.parts.pin;
+    if (lever.parts.in_order) parts.in_order = lever.parts.in_order;
+    even = even || lever.even_samples;
     apart = apart || lever.apart;
     out_of_loop = out_of_loop || lever.out_of_loop;
   }
-  Pipeline changed = Apply(pipeline, parts, loader.facts);
+  Pipeline changed =
+      Apply(even ? WithEvenSamples(pipeline, levers.even) : pipeline, parts, loader.facts);
   if (apart) {
     changed.turns = false;
     changed.device_per_sample = 0;

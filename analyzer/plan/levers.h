@@ -12,6 +12,7 @@
 #include "analyzer/advice/finding.h"
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/predict/changes.h"
+#include "analyzer/predict/even_samples.h"
 #include "analyzer/predict/scenario.h"
 #include "analyzer/words/refusal.h"
 
@@ -30,6 +31,7 @@ struct Lever {
   bool apart = false;             // reads no longer take turns
   bool out_of_loop = false;       // transforms of whole batches move into the workers
   bool persistent = false;        // the workers stay between epochs
+  bool even_samples = false;      // slow samples take as long as the median
   Factor unsure = Factor::kNone;  // a part whose time is known only within limits
   double slow = 1;                // its time at the limits, over the assumed time
   double fast = 1;
@@ -37,7 +39,7 @@ struct Lever {
 
 // A set of levers: bit i is levers[i].
 using LeverSet = std::uint32_t;
-inline constexpr std::size_t kMostLevers = 12;
+inline constexpr std::size_t kMostLevers = 16;
 
 // A lever whose gain the trace does not tell.
 struct Unpredicted {
@@ -51,6 +53,7 @@ struct Levers {
   std::vector<Lever> all;
   std::vector<LeverSet> excludes;  // by lever: the levers that it cannot be combined with
   std::vector<Unpredicted> unpredicted;
+  EvenSamples even;  // for levers with `even_samples`
 
   [[nodiscard]] bool Allows(LeverSet set) const;
   [[nodiscard]] bool Stays(LeverSet set) const;  // whether workers stay between epochs

@@ -5,20 +5,24 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/model/loader_memory.h"
+#include "analyzer/plan/describe_step.h"
 #include "analyzer/plan/experiments.h"
 #include "analyzer/plan/levers.h"
 #include "analyzer/plan/search.h"
+#include "analyzer/plan/step_findings.h"
 #include "analyzer/simulate/simulate.h"
 #include "analyzer/words/plan.h"
 
 namespace penstock::analyzer {
 namespace {
 
+constexpr int kDeeper = 4;               // times the depth, to tell what a deeper queue would gain
 constexpr double kOtherCeiling = 1.001;  // less does not show in the figures
 constexpr double kAtLimit = 1.05;  // with less headroom the step is the limit, as in attribution
 // A long recording is shortened to this many batches or samples to name the bottleneck of a step,
@@ -38,6 +42,7 @@ class Planner {
           const PlanRequest& request)
       : diagnosis_(diagnosis),
         loader_(*diagnosis.loader),
+        findings_(findings),
         levers_(FindLevers(diagnosis, findings, request.outside)),
         budget_(BudgetWith(diagnosis, request)),
         space_(loader_, levers_, budget_),
@@ -45,6 +50,8 @@ class Planner {
 
   [[nodiscard]] const Levers& levers() const { return levers_; }
   void Fill(Plan& plan);
+  // Predicts these steps of `plan` alone.
+  void FillWith(const std::vector<PlanStep>& steps, Plan& plan);
 
  private:
   static Budget BudgetWith(const Diagnosis& diagnosis, const PlanRequest& request) {
@@ -62,9 +69,13 @@ class Planner {
   void Widen(const Combination& one, const Pipeline& changed, Prediction& predicted) const;
   [[nodiscard]] std::vector<Move> Worthwhile(const std::vector<Move>& moves);
   [[nodiscard]] double CeilingOf(const std::vector<Move>& moves) const;
+  void Finish(const std::vector<Move>& moves, Plan& plan);
+  [[nodiscard]] std::vector<PlanRest> RestOf(const std::vector<Move>& moves,
+                                             const std::vector<PlanStep>& steps);
 
   const Diagnosis& diagnosis_;
   const LoaderDiagnosis& loader_;
+  const std::vector<Finding>& findings_;
   Levers levers_;
   Budget budget_;
   PlanSpace space_;
@@ -171,34 +182,13 @@ Prediction Planner::Predict(const Combination& one) {
 }
 
 void Planner::Describe(const Move& move, PlanStep& step) const {
-  const LoaderConfig& config = diagnosis_.run.loader().config;
-  const Combination now = space_.recorded();
-  const bool torch = config.kind == "pytorch";
-  const int extra = base_.sample_tasks ? 1 : 0;  // pipelines count the batch that the loop holds
-  if (move.kind == Move::kLever) {
-    const Lever& lever = levers_.all[move.lever];
-    step.id = lever.id;
-    step.change = lever.change;
-    step.risk = lever.risk;
-    step.notes = lever.notes;
-    step.cost.lines = lever.lines;
-    step.cost.disk = lever.disk;
-    return;
-  }
-  step.cost.lines = 1;
-  if (move.kind == Move::kWorkers) {
-    const bool deeper = now.workers == 0 && end_.prefetch != 2;  // PyTorch's default
-    step.id = "num_workers";
-    step.value = std::to_string(end_.workers);
-    step.change = Say<words::kPlanWorkers>(Give<"torch">(torch), Give<"to">(end_.workers),
-                                           Give<"from">(now.workers),
-                                           GiveIf<"prefetch">(deeper, end_.prefetch));
-    step.risk = NoteOnWorkers(loader_.sharding, now.workers, end_.workers);
-  } else {
-    step.id = "prefetch_factor";
-    step.value = std::to_string(end_.prefetch - extra);
-    step.change = Say<words::kPlanPrefetch>(Give<"torch">(torch), Give<"to">(end_.prefetch - extra),
-                                            Give<"from">(now.prefetch - extra));
+  switch (move.kind) {
+    case Move::kLever:
+      return DescribeLever(levers_.all[move.lever], step);
+    case Move::kWorkers:
+      return DescribeWorkers(diagnosis_, space_.recorded(), end_, step);
+    case Move::kPrefetch:
+      return DescribePrefetch(diagnosis_, space_.recorded(), end_, step);
   }
 }
 
@@ -212,6 +202,8 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
     Describe(move, step);
     step.predicted = Predict(at);
     step.setting = space_.SettingOf(at);
+    step.findings =
+        FindingsOfStep(step.id, step.setting.workers > space_.recorded().workers, findings_);
     step.cost.ram = step.predicted.ram;
     step.cost.workers = step.setting.workers;
     step.cost.batches_alone = step.cost.workers > 0 && !(loader_.facts.worker_bytes > 0);
@@ -275,6 +267,31 @@ double Planner::CeilingOf(const std::vector<Move>& moves) const {
   return end ? CeilingOnBase(diagnosis_, base_, *end) : diagnosis_.ceiling;
 }
 
+// What the levers that the plan leaves out would gain on top of it, for findings that no step
+// answers.
+std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
+                                      const std::vector<PlanStep>& steps) {
+  std::vector<PlanRest> rest;
+  Combination end = space_.recorded();
+  for (const Move& move : moves) end = With(move, end);
+  std::set<std::string> answered;
+  for (const PlanStep& step : steps) answered.insert(step.findings.begin(), step.findings.end());
+  const auto add = [&](std::string_view step, const Combination& more) {
+    if (more == end || !levers_.Allows(more.levers) || !space_.Fits(more)) return;
+    for (const std::string& id : FindingsOfStep(step, false, findings_)) {
+      if (answered.count(id) == 0)
+        rest.push_back({id, Predict(more).speedup / Predict(end).speedup});
+    }
+  };
+  for (std::size_t i = 0; i < levers_.all.size(); ++i) {
+    add(levers_.all[i].id, With({Move::kLever, i}, end));
+  }
+  Combination deeper = end;
+  deeper.prefetch *= kDeeper;
+  if (end.workers > 0) add("prefetch_factor", deeper);
+  return rest;
+}
+
 void Planner::Fill(Plan& plan) {
   const double whole = diagnosis_.whole_rate;
   plan.now = diagnosis_.whole_run ? Interval{whole, whole, whole} : loader_.steady.rate;
@@ -287,20 +304,41 @@ void Planner::Fill(Plan& plan) {
     plan.verdict = Say<words::kPlanAtLimit>(Give<"gain">(headroom - 1));
     return;
   }
-  const int extra = base_.sample_tasks ? 1 : 0;
   const Suggestion& suggestion = loader_.suggestion;
-  const Combination suggested{0, suggestion.workers, suggestion.prefetch + extra};
-  end_ = SearchPlan(space_, levers_, suggested);
-  std::vector<Move> moves = Worthwhile(InOrder(MovesTo(end_)));
+  const int extra = base_.sample_tasks ? 1 : 0;
+  end_ = SearchPlan(space_, levers_, {0, suggestion.workers, suggestion.prefetch + extra});
+  Finish(Worthwhile(InOrder(MovesTo(end_))), plan);
+}
+
+void Planner::FillWith(const std::vector<PlanStep>& steps, Plan& plan) {
+  std::vector<Move> moves;
+  for (const PlanStep& step : steps) {
+    if (step.id == "num_workers") {
+      moves.push_back({Move::kWorkers, 0});
+      end_.workers = step.setting.workers;
+    } else if (step.id == "prefetch_factor") {
+      moves.push_back({Move::kPrefetch, 0});
+    }
+    end_.prefetch = step.setting.prefetch;
+    for (std::size_t i = 0; i < levers_.all.size(); ++i) {
+      if (levers_.all[i].id == step.id) moves.push_back({Move::kLever, i});
+    }
+  }
+  Finish(moves, plan);
+}
+
+void Planner::Finish(const std::vector<Move>& moves, Plan& plan) {
   plan.steps = Steps(moves);
   for (std::size_t i = 0; i + 1 < plan.steps.size(); ++i) {
     plan.steps[i].with_next = !Gains(plan.steps[i].gain, plan.steps[i].predicted);
   }
+  plan.rest = RestOf(moves, plan.steps);
   plan.simulations = space_.simulations();
   if (const double end = CeilingOf(moves); end > kOtherCeiling * plan.ceiling) {
     plan.ceiling = end;
     plan.other_copies = true;
   }
+  const double headroom = diagnosis_.headroom();
   const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
   const double left = plan.ceiling / std::max(1e-9, plan.end());
   if (plan.steps.empty()) {
@@ -326,10 +364,21 @@ Plan BuildPlan(const traces::Trace& trace, const Diagnosis& diagnosis,
   Planner planner(diagnosis, findings, request);
   planner.Fill(plan);
   const bool at_limit = plan.verdict.Is(words::kPlanAtLimit);
-  if (!at_limit) {
+  if (!at_limit && !request.outside) {
     plan.experiments = FindExperiments(trace, diagnosis, findings, planner.levers(), request);
   }
   return plan;
+}
+
+Plan WithSteps(const Plan& plan, const std::vector<bool>& chosen, const Diagnosis& diagnosis,
+               const std::vector<Finding>& findings, const PlanRequest& request) {
+  Plan changed = plan;
+  std::vector<PlanStep> steps;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (chosen[i]) steps.push_back(plan.steps[i]);
+  }
+  if (!plan.steps.empty()) Planner(diagnosis, findings, request).FillWith(steps, changed);
+  return changed;
 }
 
 }  // namespace penstock::analyzer

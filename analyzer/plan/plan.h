@@ -5,7 +5,8 @@
 //
 // Ids of steps: num_workers, prefetch_factor, persistent_workers, malloc, pin_memory, draft,
 // ram_cache, transfer_u8, decoder, transforms_in_workers, reads_apart, pack, store_once,
-// stored_size, gpu_augment, gpu_decode. Ids of experiments: the same, worker_threads,
+// stored_size, gpu_augment, gpu_decode, in_order, slow_samples, python_loop, slow_call,
+// fewer_frames. Ids of experiments: the same, worker_threads,
 // start_method, reference_loader, and the ids of findings.
 #pragma once
 
@@ -43,7 +44,15 @@ struct PlanStep {
   bool with_next = false;  // it gains only together with the next step
   PlanCost cost;
   Factor limited_by = Factor::kNone;
-  Setting setting;  // the loader's setting after this step
+  Setting setting;                    // the loader's setting after this step
+  std::vector<std::string> findings;  // ids of findings to which the step is an answer
+};
+
+// A finding that no step answers, though its remedy can be predicted: what it gains on top of the
+// whole plan.
+struct PlanRest {
+  std::string finding;
+  double gain = 1;
 };
 
 // Something that the trace cannot predict, and how to find out.
@@ -61,6 +70,7 @@ struct Plan {
   bool whole_run = false;  // as in Diagnosis: all rates are of the whole run
   Factor limited_by = Factor::kNone;
   std::vector<PlanStep> steps;
+  std::vector<PlanRest> rest;
   std::vector<PlanExperiment> experiments;
   double ceiling = 0;         // samples per second if data cost nothing; 0: not known
   bool other_copies = false;  // the ceiling is with the copies that are left at the end, which are
@@ -78,7 +88,7 @@ struct PlanRequest {
   double budget_ram = 0;    // bytes; 0: that of the machine
   std::string trace = "T";  // as commands name it
   std::string command{};    // that was recorded; "" not known
-  bool outside = false;     // only changes that need no edit, as tune tries them
+  bool outside = false;     // only changes that need no edit, and no experiments
 };
 
 // The cheapest combination of changes within 2 % of the best that fits memory, /dev/shm and cores.
@@ -89,5 +99,11 @@ struct PlanRequest {
 // Requires: `findings` are those of RunRules().
 [[nodiscard]] Plan BuildPlan(const traces::Trace& trace, const Diagnosis& diagnosis,
                              const std::vector<Finding>& findings, const PlanRequest& request);
+
+// `plan` with those of its steps alone that are chosen, in the same order, predicted anew.
+// Requires: chosen.size() == plan.steps.size(); the rest is what BuildPlan() made `plan` from.
+[[nodiscard]] Plan WithSteps(const Plan& plan, const std::vector<bool>& chosen,
+                             const Diagnosis& diagnosis, const std::vector<Finding>& findings,
+                             const PlanRequest& request);
 
 }  // namespace penstock::analyzer

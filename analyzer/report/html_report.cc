@@ -26,6 +26,7 @@
 #include "analyzer/words/functions.h"
 #include "analyzer/words/gpu.h"
 #include "analyzer/words/page.h"
+#include "analyzer/words/page_plots.h"
 #include "analyzer/words/plan.h"
 #include "analyzer/words/report.h"
 
@@ -198,6 +199,15 @@ std::string Suggested(const Diagnosis& diagnosis, Language language) {
   return text;
 }
 
+// What to paste for the plan.
+std::string Pasted(const Report& report) {
+  std::string lines;
+  for (const std::string& line : LinesToPaste(report)) {
+    lines += (lines.empty() ? "" : "\n") + Escaped(line);
+  }
+  return lines.empty() ? "" : fmt::format("<pre>{}</pre>\n", lines);
+}
+
 // A table of changes that are no settings of the loader: other data, or stages on the GPU.
 std::string ChangesTable(const Report& report, Language language) {
   if (report.changes.empty()) return "";
@@ -247,6 +257,9 @@ std::string FindingText(const Report& report, const Finding& finding, Language l
     const Statement gain = Say<words::kPredictedIs>(
         Give<"prediction">(PredictionOf(*finding.predicted, report.diagnosis)));
     text += Paragraph("", Render(gain, language));
+  }
+  if (Statement place = PlaceInPlan(report.plan, finding.id); !place.empty()) {
+    text += Paragraph("", Render(Say<words::kClause>(Give<"what">(std::move(place))), language));
   }
   text += "<dl>";
   for (const auto& [key, value] : finding.evidence) {
@@ -319,10 +332,19 @@ std::vector<Part> PartsOf(const Report& report, const ReportPlots& plots, Langua
     if (!picture.missing.empty()) missing.Add(title, picture.missing);
     add(id, title, std::move(link), before + picture.html + after);
   };
-  add("plan", Say<words::kPlanTitle>(), Say<words::kPlanLink>(), PlanHtml(report.plan, language));
+  add("plan", Say<words::kPlanTitle>(), Say<words::kPlanLink>(),
+      PlanHtml(report.plan, language) + Pasted(report));
+  add("findings", Say<words::kTitleFindings>(),
+      Say<words::kLinkFindings>(Give<"findings">(report.findings.size())),
+      FindingsOf(report, language));
+  if (report.plan.missing.empty()) {
+    add("changes", Say<words::kTitleChanges>(), Say<words::kLinkChanges>(),
+        ChangesTable(report, language));
+  } else {
+    add("suggestion", Say<words::kTitleSuggestion>(), Say<words::kLinkSuggestion>(),
+        Suggested(diagnosis, language) + ChangesTable(report, language));
+  }
   add("seen", Say<words::kTitleSeen>(), Say<words::kLinkSeen>(), Losses(report, language));
-  add("suggestion", Say<words::kTitleSuggestion>(), Say<words::kLinkSuggestion>(),
-      Suggested(diagnosis, language) + ChangesTable(report, language));
   draw("stages", Say<words::kTitleStages>(), Say<words::kLinkStages>(),
        StageFigure(report, language), "", StageTableHtml(report, language));
   draw("functions", Say<words::kTitleFunctions>(), Say<words::kLinkFunctions>(),
@@ -342,9 +364,6 @@ std::vector<Part> PartsOf(const Report& report, const ReportPlots& plots, Langua
        LatencyFigure(plots.latencies, language));
   draw("queue", Say<words::kTitleQueue>(), Say<words::kLinkQueue>(),
        QueueFigure(plots.queue, language));
-  add("findings", Say<words::kTitleFindings>(),
-      Say<words::kLinkFindings>(Give<"findings">(report.findings.size())),
-      FindingsOf(report, language));
   add("unchecked", Say<words::kTitleUnchecked>(), Say<words::kLinkUnchecked>(),
       missing.Line(language) + UncheckedList(report, language));
   return parts;

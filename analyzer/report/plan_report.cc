@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/plan_report.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/core.h>
@@ -13,6 +15,7 @@
 namespace penstock::analyzer {
 namespace {
 
+constexpr double kShownGain = 0.005;  // a smaller one is none
 constexpr std::string_view kPlanIndent = "      ";
 constexpr std::size_t kPlanWidth = kColumns - kPlanIndent.size();
 
@@ -50,10 +53,83 @@ void WritePlanStep(const PlanStep& step, JsonWriter& json) {
   json.Field("changes_results", !step.risk.empty()).Field("risk", English(step.risk)).EndObject();
   json.Field("limited_by", FactorName(step.limited_by));
   WriteStatements("notes", step.notes, json);
+  json.Key("findings").BeginArray();
+  for (const std::string& id : step.findings) json.Value(id);
+  json.EndArray();
   json.Field("with_next", step.with_next).EndObject();
 }
 
+// The command with the variables that the run must be started with.
+std::string Started(const Report& report, const PlanStep& step) {
+  const auto given = [&](std::string_view name) -> const Value* {
+    for (const auto& [key, value] : step.change.values) {
+      if (key == name) return &value;
+    }
+    return nullptr;
+  };
+  const auto* flag = given("pillow");
+  const bool pillow = flag != nullptr && *flag == Value(true);
+  if (!pillow && given("allocator") != nullptr) return "";
+  const std::string_view variables =
+      pillow ? "PILLOW_BLOCKS_MAX=16"
+             : "MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=268435456";
+  return fmt::format("{} {}", variables, report.command.empty() ? "COMMAND" : report.command);
+}
+
 }  // namespace
+
+std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i) {
+  constexpr std::array<std::string_view, 4> kArguments = {"num_workers", "prefetch_factor",
+                                                          "persistent_workers", "pin_memory"};
+  const PlanStep& step = plan.steps[i];
+  if (step.id == "malloc") return Started(report, step);
+  const bool argument =
+      std::find(kArguments.begin(), kArguments.end(), step.id) != kArguments.end();
+  if (!argument || !report.diagnosis.loader) return "";
+  LoaderConfig config = report.diagnosis.run.loader().config;
+  for (std::size_t before = 0; before <= i; ++before) {
+    if (plan.steps[before].id == "pin_memory") config.pin_memory = true;
+  }
+  Suggestion suggestion;
+  suggestion.workers = step.setting.workers;
+  // If the workers are threads that share batches, the setting also counts the batch that the
+  // training loop uses.
+  suggestion.prefetch = step.setting.prefetch - (config.sample_tasks ? 1 : 0);
+  suggestion.persistent_workers = step.setting.persistent.value_or(config.persistent_workers);
+  return LoaderCode(config, suggestion);
+}
+
+std::vector<std::string> LinesToPaste(const Report& report) {
+  std::string loader;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < report.plan.steps.size(); ++i) {
+    std::string one = LineToPaste(report, report.plan, i);
+    if (one.empty()) continue;
+    if (report.plan.steps[i].id == "malloc") {
+      lines.push_back(std::move(one));
+    } else {
+      loader = std::move(one);  // it has the arguments of the steps before it
+    }
+  }
+  if (!loader.empty()) lines.push_back(std::move(loader));
+  return lines;
+}
+
+Statement PlaceInPlan(const Plan& plan, std::string_view finding) {
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const std::vector<std::string>& answered = plan.steps[i].findings;
+    if (std::find(answered.begin(), answered.end(), finding) != answered.end()) {
+      return Say<words::kPlanHasIt>(Give<"step">(i + 1));
+    }
+  }
+  for (const PlanRest& one : plan.rest) {
+    if (one.finding != finding) continue;
+    const double more = one.gain - 1;
+    return Say<words::kPlanLeavesOut>(Give<"steps">(!plan.steps.empty()),
+                                      GiveIf<"more">(more >= kShownGain, more));
+  }
+  return {};
+}
 
 Statement CeilingName(const Plan& plan) {
   return Say<words::kPlanCeiling>(Give<"copies">(plan.other_copies));
@@ -118,6 +194,10 @@ std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {
 void WritePlan(const Plan& plan, JsonWriter& json) {
   json.BeginObject().Key("steps").BeginArray();
   for (const PlanStep& step : plan.steps) WritePlanStep(step, json);
+  json.EndArray().Key("rest").BeginArray();
+  for (const PlanRest& one : plan.rest) {
+    json.BeginObject().Field("finding", one.finding).Field("gain", one.gain).EndObject();
+  }
   json.EndArray().Field("ceiling_samples_per_s", plan.no_ceiling ? 0 : plan.ceiling);
   json.Field("ceiling_with_other_copies", !plan.no_ceiling && plan.other_copies);
   json.Field("base", BaseName(plan.whole_run));

@@ -3,7 +3,10 @@
 // A plan for people and for programs. Pure.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "analyzer/plan/plan.h"
 #include "analyzer/report/json_writer.h"
@@ -27,6 +30,17 @@ void WritePlan(const Plan& plan, JsonWriter& json);
 [[nodiscard]] Statement CostOf(const PlanStep& step);
 // What to call Plan::ceiling: "the step alone", where "step" is the training step.
 [[nodiscard]] Statement CeilingName(const Plan& plan);
+
+// The line that makes the change of step `i` of `plan` together with those before it: arguments of
+// the loader, or variables in front of the command. "" where there is no such line.
+[[nodiscard]] std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i);
+// The lines that make the changes of the plan which need no other edit; none where the plan has no
+// such step.
+[[nodiscard]] std::vector<std::string> LinesToPaste(const Report& report);
+
+// Which step of the plan answers a finding, or what its remedy would gain on top of the plan; empty
+// where neither is known.
+[[nodiscard]] Statement PlaceInPlan(const Plan& plan, std::string_view finding);
 
 // A part of an HTML page: a chart with one bar for each step on top of those before, the list of
 // steps, and the experiments.

@@ -167,6 +167,9 @@ std::string FindingsText(const Report& report, const Paint& paint) {
       action += " " + English(Say<words::kPredictedIs>(
                           Give<"prediction">(PredictionOf(*finding.predicted, report.diagnosis))));
     }
+    if (Statement place = PlaceInPlan(report.plan, finding.id); !place.empty()) {
+      action += " " + English(Say<words::kClause>(Give<"what">(std::move(place))));
+    }
     text += "     " + Wrapped(action, kColumns - 5, "     ") + "\n";
   }
   return text;
@@ -185,6 +188,16 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
                                   English(PredictionOf(suggestion.predicted, diagnosis)),
                                   FactorName(suggestion.next_bottleneck))) +
          Labelled("", English(suggestion.note));
+}
+
+// What to paste for the plan.
+std::string PasteText(const Report& report) {
+  const std::string_view label = report.diagnosis.ranks.several() ? "each rank" : "to paste";
+  std::string text;
+  for (const std::string& line : LinesToPaste(report)) {
+    text += Labelled(text.empty() ? label : "", line);
+  }
+  return text;
 }
 
 // Changes other than the loader's settings, with their assumptions.
@@ -245,7 +258,7 @@ std::string ReportText(const Report& report, Colour colour, Detail detail) {
           PlanText(report.plan, colour, PlanDetail::kSteps) + "\n";
   const std::string findings = FindingsText(report, paint);
   if (!findings.empty()) text += findings + "\n";
-  text += SuggestionText(diagnosis);
+  text += report.plan.missing.empty() ? PasteText(report) : SuggestionText(diagnosis);
   if (all) text += ChangesText(report, paint);
   text += Labelled("throughput", English(ThroughputOf(diagnosis)));
   text += Labelled("change", English(RateChangeOf(diagnosis)));

@@ -122,6 +122,9 @@ inline constexpr Message kTitleUnchecked{"page.title.unchecked", "What could not
                                          "未能检查的内容"};
 inline constexpr Message kLinkSeen{"page.link.seen", "losses and coverage", "丢失与覆盖"};
 inline constexpr Message kLinkSuggestion{"page.link.suggestion", "suggestion", "建议"};
+inline constexpr Message kTitleChanges{"page.title.changes", "Other changes, each by itself",
+                                       "其他改动（逐项）"};
+inline constexpr Message kLinkChanges{"page.link.changes", "other changes", "其他改动"};
 inline constexpr Message kLinkStages{"page.link.stages", "stages", "阶段"};
 inline constexpr Message kLinkGpu{"page.link.gpu", "GPU", "GPU"};
 inline constexpr Message kLinkRanks{"page.link.ranks", "ranks", "rank"};

@@ -28,6 +28,24 @@ inline constexpr Message kPlanMalloc{
     "[pillow?启动时设置 PILLOW_BLOCKS_MAX=16|[allocator?启动时不使用分配器 "
     "{allocator:text}|启动时设置 MALLOC_MMAP_THRESHOLD_=33554432 "
     "MALLOC_TRIM_THRESHOLD_=268435456]]"};
+inline constexpr Message kPlanLoopOfPython{
+    "plan.python-loop", "replace the loop in {function:text} by array operations, or compile it",
+    "用数组运算代替 {function:text} 中的循环，或编译它"};
+inline constexpr Message kPlanCall{"plan.slow-call",
+                                   "call something faster than {call:text} in {function:text}",
+                                   "在 {function:text} 中用更快的方法代替 {call:text}"};
+inline constexpr Message kPlanFrames{"plan.fewer-frames",
+                                     "decode fewer video frames that are not used",
+                                     "减少解码后未被使用的视频帧"};
+inline constexpr Message kPlanSlowSamples{
+    "plan.slow-samples",
+    "[changes?find what stops workers during {slow:count sample}|make the {slow:count} slow "
+    "samples as fast as the median]",
+    "[changes?找出使工作进程在 {slow:count} 个样本中停顿的原因|使 {slow:count} "
+    "个慢样本达到中位数的速度]"};
+inline constexpr Message kPlanInOrder{
+    "plan.in-order", "in_order=False: take batches in the order in which they are finished",
+    "in_order=False：按完成的先后取用批次"};
 inline constexpr Message kPlanPin{"plan.pin-memory",
                                   "pin_memory=True, and copy with non_blocking=True",
                                   "pin_memory=True，并以 non_blocking=True 拷贝"};
@@ -88,6 +106,10 @@ inline constexpr Message kRiskRandom{
     "changes what the network sees: random numbers are drawn for each sample, not for a batch",
     "改变网络所见：随机数按样本抽取，而非按批次抽取"};
 
+inline constexpr Message kRiskOrder{
+    "plan.risk.order", "changes what the network sees: batches come in another order in each run",
+    "改变网络所见：每次运行的批次顺序不同"};
+
 inline constexpr Message kPlanNow{"plan.now", "now", "现在"};
 inline constexpr Message kPlanBase{"plan.base", "[whole?of the whole run|steady]",
                                    "[whole?全程|稳定]"};
@@ -141,6 +163,14 @@ inline constexpr Message kPlanInBrief{
     "{change:words}: predicted {gain:times}x[; {more:count step} more of the plan: {all:times}x]",
     "{change:words}：预计速度为原来的 {gain:times} 倍[；再做计划中其余 {more:count} "
     "步：{all:times} 倍]"};
+// Where a finding has its place.
+inline constexpr Message kPlanHasIt{"plan.has-it", "This is step {step:count} of the plan",
+                                    "这是计划的第 {step:count} 步"};
+inline constexpr Message kPlanLeavesOut{
+    "plan.leaves-out",
+    "The plan leaves it out: [steps?on top of its steps|by itself] it would gain "
+    "[more?{more:percent} more|nothing]",
+    "计划未列入此项：[steps?在其各步之上|单独执行]，[more?只能再提高 {more:percent}|不再有收益]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan: {why:words}", "没有计划：{why:words}"};
 
 // Experiments for questions that the trace does not answer.

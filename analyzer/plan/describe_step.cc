@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/plan/describe_step.h"
+
+#include <string>
+
+#include "analyzer/words/plan.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr int kUsualPrefetch = 2;  // PyTorch's default
+
+bool IsPyTorch(const Diagnosis& diagnosis) {
+  return diagnosis.run.loader().config.kind == "pytorch";
+}
+
+}  // namespace
+
+void DescribeLever(const Lever& lever, PlanStep& step) {
+  step.id = lever.id;
+  step.change = lever.change;
+  step.risk = lever.risk;
+  step.notes = lever.notes;
+  step.cost.lines = lever.lines;
+  step.cost.disk = lever.disk;
+}
+
+void DescribeWorkers(const Diagnosis& diagnosis, const Combination& now, const Combination& end,
+                     PlanStep& step) {
+  const bool deeper = now.workers == 0 && end.prefetch != kUsualPrefetch;
+  step.id = "num_workers";
+  step.value = std::to_string(end.workers);
+  step.cost.lines = 1;
+  step.change =
+      Say<words::kPlanWorkers>(Give<"torch">(IsPyTorch(diagnosis)), Give<"to">(end.workers),
+                               Give<"from">(now.workers), GiveIf<"prefetch">(deeper, end.prefetch));
+  step.risk = NoteOnWorkers(diagnosis.loader->sharding, now.workers, end.workers);
+}
+
+void DescribePrefetch(const Diagnosis& diagnosis, const Combination& now, const Combination& end,
+                      PlanStep& step) {
+  // Pipelines of threads also count the batch that the loop holds.
+  const int extra = diagnosis.loader->pipeline.sample_tasks ? 1 : 0;
+  step.id = "prefetch_factor";
+  step.value = std::to_string(end.prefetch - extra);
+  step.cost.lines = 1;
+  step.change = Say<words::kPlanPrefetch>(Give<"torch">(IsPyTorch(diagnosis)),
+                                          Give<"to">(end.prefetch - extra),
+                                          Give<"from">(now.prefetch - extra));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a step of a plan changes, in words, and what it costs by itself. Pure functions.
+#pragma once
+
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/plan/levers.h"
+#include "analyzer/plan/plan.h"
+#include "analyzer/plan/search.h"
+
+namespace penstock::analyzer {
+
+// Each fills in id, value, change, risk, notes, and the costs in disk space and lines of code.
+void DescribeLever(const Lever& lever, PlanStep& step);
+void DescribeWorkers(const Diagnosis& diagnosis, const Combination& now, const Combination& end,
+                     PlanStep& step);
+void DescribePrefetch(const Diagnosis& diagnosis, const Combination& now, const Combination& end,
+                      PlanStep& step);
+
+}  // namespace penstock::analyzer

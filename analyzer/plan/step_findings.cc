@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/plan/step_findings.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analyzer/words/rule_names.h"
+
+namespace penstock::analyzer {
+namespace {
+
+enum class Workers { kAny, kMore, kFewer };
+
+struct Answer {
+  std::string_view step;
+  std::string_view finding;
+  Workers workers = Workers::kAny;
+};
+
+constexpr std::array kAnswers = {
+    Answer{"num_workers", "no-worker-processes", Workers::kMore},
+    Answer{"num_workers", "too-few-workers", Workers::kMore},
+    Answer{"num_workers", "too-many-workers", Workers::kFewer},
+    Answer{"num_workers", "trainer-starved", Workers::kFewer},
+    Answer{"prefetch_factor", "prefetch-too-shallow"},
+    Answer{"persistent_workers", "workers-restart-each-epoch"},
+    Answer{"persistent_workers", "slow-worker-start"},
+    Answer{"malloc", "allocator-page-faults"},
+    Answer{"pin_memory", "pageable-copies"},
+    Answer{"pin_memory", "copies-not-overlapped"},
+    Answer{"in_order", "stragglers"},
+    Answer{"slow_samples", "slow-samples"},
+    Answer{"slow_samples", "stragglers"},
+    Answer{"python_loop", "hot-python-loop"},
+    Answer{"slow_call", "slow-call"},
+    Answer{"fewer_frames", "decodes-more-frames-than-used"},
+    Answer{"draft", "decode-larger-than-needed"},
+    Answer{"stored_size", "decode-larger-than-needed"},
+    Answer{"decoder", "slow-decoder"},
+    Answer{"ram_cache", "slow-storage"},
+    Answer{"ram_cache", "cold-cache"},
+    Answer{"ram_cache", "fits-in-ram"},
+    Answer{"ram_cache", "small-files"},
+    Answer{"pack", "small-files"},
+    Answer{"reads_apart", "serialised-reads"},
+    Answer{"store_once", "repeated-work"},
+    Answer{"transfer_u8", "transfer-ceiling"},
+    Answer{"transfer_u8", "normalize-on-cpu"},
+    Answer{"transforms_in_workers", "transforms-in-the-loop"},
+    Answer{"gpu_augment", "move-augment-to-gpu"},
+    Answer{"gpu_decode", "move-decode-to-gpu"},
+};
+
+static_assert(std::all_of(kAnswers.begin(), kAnswers.end(), [](const Answer& one) {
+  return std::any_of(words::kRuleNames.begin(), words::kRuleNames.end(),
+                     [&](const Message& name) { return std::string_view(name.id) == one.finding; });
+}));
+
+}  // namespace
+
+std::vector<std::string> FindingsOfStep(std::string_view step, bool more_workers,
+                                        const std::vector<Finding>& findings) {
+  std::vector<std::string> ids;
+  for (const Finding& finding : findings) {
+    const bool answered = std::any_of(kAnswers.begin(), kAnswers.end(), [&](const Answer& one) {
+      const bool way =
+          one.workers == Workers::kAny || (one.workers == Workers::kMore) == more_workers;
+      return one.step == step && one.finding == finding.id && way;
+    });
+    if (answered) ids.push_back(finding.id);
+  }
+  return ids;
+}
+
+}  // namespace penstock::analyzer
