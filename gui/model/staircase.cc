@@ -2,8 +2,6 @@
 #include "gui/model/staircase.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include <fmt/core.h>
@@ -49,11 +47,12 @@ bool GainsSurely(const Plan& plan, const PlanStep& step) {
          step.gain * rate.low > rate.estimate;
 }
 
-Stair StairOf(const Report& report, std::size_t i, Language language) {
-  const Plan& plan = report.plan;
+// Step `i` of `plan`, which is step `number` of the whole plan.
+Stair StairOf(const Report& report, const Plan& plan, std::size_t i, std::size_t number,
+              Language language) {
   const PlanStep& step = plan.steps[i];
   Stair stair;
-  stair.title = Filled(Text::kPlanStair, language, i + 1, Typeset(Render(step.change, language)));
+  stair.title = Filled(Text::kPlanStair, language, number, Typeset(Render(step.change, language)));
   stair.limit =
       step.limited_by == analyzer::Factor::kNone
           ? Render(analyzer::LimitAfter(step), language)
@@ -69,25 +68,8 @@ Stair StairOf(const Report& report, std::size_t i, Language language) {
   for (const Statement& note : step.notes) {
     stair.notes += (stair.notes.empty() ? "" : "\n") + Typeset(Render(note, language));
   }
-  stair.code = LineToPaste(report, i);
+  stair.code = LineToPaste(report, plan, i);
   return stair;
-}
-
-// The command with the variables that the run must be started with.
-std::string Started(const Report& report, const PlanStep& step) {
-  const auto given = [&](std::string_view name) -> const analyzer::Value* {
-    for (const auto& [key, value] : step.change.values) {
-      if (key == name) return &value;
-    }
-    return nullptr;
-  };
-  const auto* flag = given("pillow");
-  const bool pillow = flag != nullptr && *flag == analyzer::Value(true);
-  if (!pillow && given("allocator") != nullptr) return "";
-  const std::string_view variables =
-      pillow ? "PILLOW_BLOCKS_MAX=16"
-             : "MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=268435456";
-  return fmt::format("{} {}", variables, report.command.empty() ? "COMMAND" : report.command);
 }
 
 }  // namespace
@@ -97,29 +79,12 @@ bool Staircase::has_steps() const {
                      [](const Stair& stair) { return stair.kind == StairKind::kStep; });
 }
 
-std::string LineToPaste(const Report& report, std::size_t i) {
-  constexpr std::array<std::string_view, 4> kArguments = {"num_workers", "prefetch_factor",
-                                                          "persistent_workers", "pin_memory"};
-  const PlanStep& step = report.plan.steps[i];
-  if (step.id == "malloc") return Started(report, step);
-  const bool argument =
-      std::find(kArguments.begin(), kArguments.end(), step.id) != kArguments.end();
-  if (!argument || !report.diagnosis.loader) return "";
-  analyzer::LoaderConfig config = report.diagnosis.run.loader().config;
-  for (std::size_t before = 0; before <= i; ++before) {
-    if (report.plan.steps[before].id == "pin_memory") config.pin_memory = true;
-  }
-  analyzer::Suggestion suggestion;
-  suggestion.workers = step.setting.workers;
-  // If the workers are threads that share batches, the setting also counts the batch that the
-  // training loop uses.
-  suggestion.prefetch = step.setting.prefetch - (config.sample_tasks ? 1 : 0);
-  suggestion.persistent_workers = step.setting.persistent.value_or(config.persistent_workers);
-  return analyzer::LoaderCode(config, suggestion);
+Staircase StaircaseOf(const Report& report, Language language) {
+  return StaircaseOf(report, {{}, report.plan}, language);
 }
 
-Staircase StaircaseOf(const Report& report, Language language) {
-  const Plan& plan = report.plan;
+Staircase StaircaseOf(const Report& report, const PlanChoice& choice, Language language) {
+  const Plan& plan = choice.plan;
   Staircase staircase;
   if (!plan.missing.empty() || plan.now.estimate <= 0) {
     staircase.missing = AsSentence(
@@ -136,8 +101,16 @@ Staircase StaircaseOf(const Report& report, Language language) {
   }
   WriteRate(plan.now, plan, language, now);
   staircase.stairs.push_back(std::move(now));
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    staircase.stairs.push_back(StairOf(report, i, language));
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < report.plan.steps.size(); ++i) {
+    if (i < choice.off.size() && choice.off[i]) {
+      const std::string change = Typeset(Render(report.plan.steps[i].change, language));
+      Stair stair{.title = Filled(Text::kPlanStair, language, i + 1, change), .off = true};
+      stair.limit = TextOf(Text::kPlanLeftOut, language);
+      staircase.stairs.push_back(std::move(stair));
+    } else if (next < plan.steps.size()) {
+      staircase.stairs.push_back(StairOf(report, plan, next++, i + 1, language));
+    }
   }
   if (!plan.no_ceiling && plan.ceiling > 0) {
     const Text name = plan.other_copies ? Text::kPlanStepAndCopies : Text::kPlanStepAlone;

@@ -28,6 +28,7 @@ struct Stair {
   std::string notes{};        // what it changes for the network and what it assumes, a line each
   std::string code{};         // the line to paste; "": the change is in the program itself
   bool gains = false;         // surely faster than the step before it
+  bool off = false;           // a step that is left out: it has no rate and no line
 };
 
 struct Staircase {
@@ -41,10 +42,15 @@ struct Staircase {
   [[nodiscard]] bool has_steps() const;
 };
 
+// Without the steps whose `off` is set, `plan` being report.plan without them
+// (analyzer::WithSteps).
+struct PlanChoice {
+  std::vector<bool> off;
+  const analyzer::Plan& plan;
+};
+[[nodiscard]] Staircase StaircaseOf(const analyzer::Report& report, const PlanChoice& choice,
+                                    Language language);
+// With all steps.
 [[nodiscard]] Staircase StaircaseOf(const analyzer::Report& report, Language language);
-
-// The line that makes the change of step `i` together with those before it: arguments of the
-// loader, or variables in front of the command. "" where there is no such line.
-[[nodiscard]] std::string LineToPaste(const analyzer::Report& report, std::size_t i);
 
 }  // namespace penstock::gui

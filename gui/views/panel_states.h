@@ -65,6 +65,19 @@ struct WindowKey {
   [[nodiscard]] bool Follows(const WindowKey& before) const { return before.times != nullptr; }
 };
 
+// The key of the plan without some of its steps.
+struct PlanKey {
+  std::shared_ptr<const Analysis> analysis;
+  std::vector<bool> off;  // by step of the whole plan
+  bool operator==(const PlanKey&) const = default;
+  [[nodiscard]] bool Follows(const PlanKey& before) const { return analysis == before.analysis; }
+};
+
+struct PlanState {
+  PlanKey chosen;  // what the check boxes say
+  Derived<PlanKey, analyzer::Plan> plan;
+};
+
 struct TailKey {
   Question of;
   TailQuestion calls;

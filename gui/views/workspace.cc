@@ -32,6 +32,7 @@ void Workspace::TakeFinished() {
   sums.TakeFinished();
   own_times.TakeFinished();
   window_sums.TakeFinished();
+  plan.plan.TakeFinished();
   stages.lines.TakeFinished();
   stages.tail.TakeFinished();
   workers.model.TakeFinished();
@@ -201,6 +202,7 @@ bool Workspace::animating() const {
   // Only the view that asked for a value shows it, so only that view is waited for.
   const bool making =
       (view == ViewId::kTimeline && (sums.busy() || own_times.busy() || window_sums.busy())) ||
+      (view == ViewId::kOverview && plan.plan.busy()) ||
       (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
       (view == ViewId::kWorkers && workers.model.busy()) ||
       (view == ViewId::kIo && reading.model.busy()) || (view == ViewId::kGpu && gpu.model.busy());

@@ -144,6 +144,7 @@ struct Workspace {
   };
   std::array<KeptSample, 2> samples;  // the one shown last is first
   bool panel_shown = false;           // the last frame of the timeline had a panel below its rows
+  PlanState plan;
   StagesState stages;
   WorkersState workers;
   IoState reading;

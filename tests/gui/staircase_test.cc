@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
+#include "analyzer/report/plan_report.h"
 #include "analyzer/words/plan.h"
 #include "tests/analyzer/synthetic.h"
 
@@ -46,6 +48,31 @@ TEST(StaircaseTest, AStepSaysChangeRateUnitIntervalAndWhatLimitsThen) {
   EXPECT_TRUE(step.gains);
 }
 
+TEST(StaircaseTest, AStepThatIsLeftOutHasNoRateAndTheOthersKeepTheirNumbers) {
+  Synthetic run;
+  run.cores = 8;
+  run.decoder = "PIL.load";
+  run.costs = Always({.read = 1, .decode = 14, .augment = 2, .collate = 0.5, .step = 2});
+  const analyzer::Report report = analyzer::BuildReport(*SyntheticTrace(run), "t.penstock");
+  const std::size_t count = report.plan.steps.size();
+  ASSERT_GE(count, 2u);
+  std::vector<bool> on(count, true);
+  on[0] = false;
+  const analyzer::Plan fewer =
+      WithSteps(report.plan, on, report.diagnosis, report.findings, analyzer::PlanRequest{});
+  std::vector<bool> off(count, false);
+  off[0] = true;
+  const Staircase stairs = StaircaseOf(report, {off, fewer}, Language::kEnglish);
+  ASSERT_EQ(stairs.stairs.size(), count + 2);
+  EXPECT_TRUE(stairs.stairs[1].off);
+  EXPECT_EQ(stairs.stairs[1].limit, "left out");
+  EXPECT_EQ(stairs.stairs[1].figure, "");
+  EXPECT_EQ(stairs.stairs[1].code, "");
+  EXPECT_FALSE(stairs.stairs[2].off);
+  EXPECT_TRUE(stairs.stairs[2].title.starts_with("2. ")) << stairs.stairs[2].title;
+  EXPECT_EQ(stairs.stairs[2].rate.estimate, fewer.steps[0].predicted.rate.estimate);
+}
+
 TEST(StaircaseTest, EverythingIsSaidInChinese) {
   const Staircase stairs = StaircaseOf(Planned(), Language::kChinese);
   for (const Stair& stair : stairs.stairs) {
@@ -60,7 +87,7 @@ TEST(StaircaseTest, EverythingIsSaidInChinese) {
 TEST(StaircaseTest, AChangeOfTheLoaderHasItsLineToPaste) {
   const analyzer::Report report = Planned();
   ASSERT_EQ(report.plan.steps[0].id, "num_workers");
-  EXPECT_EQ(LineToPaste(report, 0),
+  EXPECT_EQ(LineToPaste(report, report.plan, 0),
             "DataLoader(dataset, batch_size=4, num_workers=8, prefetch_factor=2)");
 }
 
@@ -69,7 +96,7 @@ TEST(StaircaseTest, ALineHasTheChangesBeforeItToo) {
   analyzer::PlanStep pin = report.plan.steps[0];
   pin.id = "pin_memory";
   report.plan.steps.insert(report.plan.steps.begin(), pin);
-  EXPECT_EQ(LineToPaste(report, 1),
+  EXPECT_EQ(LineToPaste(report, report.plan, 1),
             "DataLoader(dataset, batch_size=4, num_workers=8, prefetch_factor=2, pin_memory=True)");
 }
 
@@ -80,13 +107,13 @@ TEST(StaircaseTest, AnAllocatorsLineIsTheCommandWithItsVariables) {
   step.id = "malloc";
   step.change = analyzer::Say<analyzer::words::kPlanMalloc>(
       analyzer::Give<"pillow">(true), analyzer::GiveIf<"allocator">(false, std::string()));
-  EXPECT_EQ(LineToPaste(report, 0), "PILLOW_BLOCKS_MAX=16 python train.py");
+  EXPECT_EQ(LineToPaste(report, report.plan, 0), "PILLOW_BLOCKS_MAX=16 python train.py");
 }
 
 TEST(StaircaseTest, AChangeOfTheProgramHasNoLineToPaste) {
   analyzer::Report report = Planned();
   report.plan.steps[0].id = "store_once";
-  EXPECT_EQ(LineToPaste(report, 0), "");
+  EXPECT_EQ(LineToPaste(report, report.plan, 0), "");
 }
 
 TEST(StaircaseTest, NoGainBelowItsOwnIntervalIsGreen) {

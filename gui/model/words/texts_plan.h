@@ -12,6 +12,8 @@
   X(kPlanLimitedBy, "limited by {}", "受限于{}") \
   X(kPlanThenLimitedBy, "then limited by {}", "之后受限于{}") \
   X(kPlanStair, "{}. {}", "{}. {}") \
+  X(kPlanLeftOut, "left out", "不做这一步") \
+  X(kPlanSwitchTip, "With or without this step: the others are predicted anew", "做或不做这一步：其余各步会重新预测") \
   X(kPlanCopyTip, "Copies the line that makes this change, with those before it:", \
     "复制做到这一步的代码行：") \
   X(kPlanBarTip, \

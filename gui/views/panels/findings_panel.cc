@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -7,7 +8,9 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/limits.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/report/plan_report.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/page.h"
 #include "gui/model/forecast.h"
 #include "gui/model/overview.h"
 #include "gui/views/panels/overview_parts.h"
@@ -70,6 +73,12 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   }
   ImGui::SetCursorScreenPos({at.x + indent, ImGui::GetCursorScreenPos().y - ui.Px(4)});
   std::string action = text.action;
+  const analyzer::Report& report = workspace.Shown().analysis->report;
+  if (analyzer::Statement place = PlaceInPlan(report.plan, finding.id); !place.empty()) {
+    namespace words = analyzer::words;
+    const auto clause = analyzer::Say<words::kClause>(analyzer::Give<"what">(std::move(place)));
+    action += " " + Typeset(Render(clause, ui.language));
+  }
   if (finding.predicted) {
     const analyzer::Interval& rate = forecast.after;
     action += " " + ui.F(Text::kPredictedOf, analyzer::ShortNumber(rate.estimate),

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -176,9 +179,37 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
 
 }  // namespace
 
+namespace {
+
+// The plan with the steps that are chosen. While these are predicted, the plan is shown as it was.
+Staircase ChosenPlan(const Ui& ui, Workspace& workspace) {
+  const std::shared_ptr<const Analysis> analysis = workspace.Shown().analysis;
+  const Report& report = analysis->report;
+  PlanState& state = workspace.plan;
+  if (state.chosen.analysis != analysis) {
+    state.chosen = {analysis, std::vector<bool>(report.plan.steps.size(), false)};
+  }
+  const std::vector<bool>& off = state.chosen.off;
+  if (std::find(off.begin(), off.end(), true) == off.end()) {
+    return StaircaseOf(report, ui.language);
+  }
+  const analyzer::Plan* plan = state.plan.Get(
+      state.chosen, workspace.at_once, [key = state.chosen](const std::stop_token& /*stop*/) {
+        const Report& of = key.analysis->report;
+        std::vector<bool> on;
+        for (const bool left_out : key.off) on.push_back(!left_out);
+        return WithSteps(of.plan, on, of.diagnosis, of.findings,
+                         {.trace = of.trace, .command = of.command});
+      });
+  if (plan == nullptr) return StaircaseOf(report, ui.language);
+  return StaircaseOf(report, {state.plan.key().off, *plan}, ui.language);
+}
+
+}  // namespace
+
 void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const Analysis& analysis = *workspace.Shown().analysis;
-  const Staircase plan = StaircaseOf(analysis.report, ui.language);
+  const Staircase plan = ChosenPlan(ui, workspace);
   const float gap = ui.Px(10);
   const float with_rate = analysis.loop_rate.empty() ? 0 : ui.Px(kLoopRateHeight) + gap;
   const float narrow = area.width() - ui.Px(24);

@@ -19,7 +19,8 @@ constexpr std::size_t kStairTitleLines = 2;
 
 // The places of a row's parts, from the left edge of the panel's inside.
 struct PlanColumns {
-  float words = 0;   // width of a step's description
+  float check = 0;   // width of the check boxes; 0: there are no steps
+  float words = 0;   // width of a step's description, check box included
   float bars = 0;    // where bars begin
   float room = 0;    // for the longest bar
   float button = 0;  // width; 0: no step has a line to paste
@@ -41,6 +42,7 @@ PlanColumns PlanColumnsOf(const Ui& ui, const Staircase& staircase, float width)
   for (const Stair& stair : staircase.stairs) {
     label = std::max(label, StairLabelWidth(ui, stair));
     if (!stair.code.empty()) columns.button = CopyButtonWidth(ui);
+    if (stair.kind == StairKind::kStep) columns.check = FontPixels(ui.body) + ui.Px(8);
   }
   columns.room = std::max(ui.Px(40), width - columns.bars - label - columns.button - ui.Px(16));
   return columns;
@@ -52,7 +54,7 @@ std::string StairSecondLine(const Stair& stair) {
 }
 
 Wrapped StairTitle(const Ui& ui, const Stair& stair, const PlanColumns& columns) {
-  return WrapText(ui.body, stair.title, columns.words, kStairTitleLines);
+  return WrapText(ui.body, stair.title, columns.words - columns.check, kStairTitleLines);
 }
 
 float StairHeight(const Ui& ui, const Stair& stair, const PlanColumns& columns) {
@@ -65,8 +67,9 @@ void DrawStairWords(const Ui& ui, const Stair& stair, const PlanColumns& columns
                     float height) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  ImGui::SetCursorScreenPos(at);
-  ImGui::InvisibleButton("##stair", {columns.words, height});
+  const float check = stair.kind == StairKind::kStep ? columns.check : 0;
+  ImGui::SetCursorScreenPos({at.x + check, at.y});
+  ImGui::InvisibleButton("##stair", {columns.words - check, height});
   std::string tip = stair.title + "\n" + StairSecondLine(stair);
   if (!stair.notes.empty()) tip += "\n" + stair.notes;
   if (stair.kind == StairKind::kStep) Tip(ui, tip);
@@ -76,13 +79,26 @@ void DrawStairWords(const Ui& ui, const Stair& stair, const PlanColumns& columns
     DrawText(list, ui.body, at, Ink(p.text), Elided(ui.body, text, columns.words));
     return;
   }
+  const float x = at.x + columns.check;
   float y = at.y;
   for (const std::string& line : StairTitle(ui, stair, columns).lines) {
-    DrawText(list, ui.body, {at.x, y}, Ink(p.text), line);
+    DrawText(list, ui.body, {x, y}, Ink(stair.off ? p.dim : p.text), line);
     y += FontPixels(ui.body) + ui.Px(2);
   }
-  DrawText(list, ui.small, {at.x, y + ui.Px(1)}, Ink(p.dim),
-           Elided(ui.small, StairSecondLine(stair), columns.words));
+  DrawText(list, ui.small, {x, y + ui.Px(1)}, Ink(p.dim),
+           Elided(ui.small, StairSecondLine(stair), columns.words - columns.check));
+}
+
+// Draws the box that says whether a step is done.
+void DrawStairCheck(const Ui& ui, Workspace& workspace, std::size_t step, ImVec2 at) {
+  std::vector<bool>& off = workspace.plan.chosen.off;
+  if (step >= off.size()) return;
+  bool on = !off[step];
+  ImGui::SetCursorScreenPos(at);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
+  if (ImGui::Checkbox("##done", &on)) off[step] = !on;
+  ImGui::PopStyleVar();
+  Tip(ui, ui.T(Text::kPlanSwitchTip));
 }
 
 // Draws a bar. Beyond `before`, the rate of the step before it, it has its own colour.
@@ -170,13 +186,17 @@ void DrawPlan(const Ui& ui, Workspace& workspace, const Staircase& staircase, Ar
   ImVec2 at = inside.min;
   const PlanColumns columns = PlanColumnsOf(ui, staircase, inside.width());
   double before = 0;
+  std::size_t step = 0;
   for (std::size_t i = 0; i < staircase.stairs.size(); ++i) {
     const Stair& stair = staircase.stairs[i];
     const float height = StairHeight(ui, stair, columns);
     ImGui::PushID(static_cast<int>(i));
+    if (stair.kind == StairKind::kStep) DrawStairCheck(ui, workspace, step++, at);
     DrawStairWords(ui, stair, columns, at, height);
     const float middle = stair.kind == StairKind::kStep ? ui.Px(4) : 0;
-    DrawStairBar(ui, staircase, stair, before, columns, {at.x, at.y + middle});
+    if (!stair.off) {
+      DrawStairBar(ui, staircase, stair, before, columns, {at.x, at.y + middle});
+    }
     if (!stair.code.empty()) DrawPlanCopy(ui, workspace, stair, {inside.max.x, at.y + middle});
     ImGui::PopID();
     before = std::max(before, stair.rate.estimate);
