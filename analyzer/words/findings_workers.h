@@ -103,11 +103,12 @@ inline constexpr Message kCpuOversubscribed{
     "时间为每个进程只用一个线程时的 {cpu_per_fetch_wall:.1} 倍。"};
 inline constexpr Message kPoolsFillCores{
     "cpu-oversubscribed.pools",
-    "{workers:count worker} with {worker_threads:count} threads on {usable_cores:3g} cores, which "
-    "are "
-    "full: thread pools in the workers use {pools:.1} times the CPU time of the threads that fetch",
-    "{usable_cores:3g} 个核心已占满，其上有 {workers:count} 个工作进程、{worker_threads:count} "
-    "个线程：工作进程内线程池的 CPU 时间为取数据线程的 {pools:.1} 倍。"};
+    "{workers:count worker} with {worker_threads:count} threads on {usable_cores:3g} cores[wait?: "
+    "threads that fetch wait for a core for {wait:%0} of their time|, which are full], and thread "
+    "pools in the workers use {pools:.1} times the CPU time of the threads that fetch",
+    "{usable_cores:3g} 个核心上有 {workers:count} 个工作进程、{worker_threads:count} "
+    "个线程：[wait?取数据线程有 {wait:%0} 的时间在等待核心|核心已占满]，工作进程内线程池的 CPU "
+    "时间为取数据线程的 {pools:.1} 倍。"};
 inline constexpr Message kOneThreadEach{
     "cpu-oversubscribed.do",
     "Let each worker compute with one thread: OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 "
