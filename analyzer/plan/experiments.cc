@@ -77,7 +77,9 @@ bool HasLever(const Levers& levers, std::string_view finding) {
   using Pair = std::pair<std::string_view, std::string_view>;
   for (const auto& [id, lever] :
        {Pair{"slow-storage", "ram_cache"}, Pair{"transfer-ceiling", "transfer_u8"},
-        Pair{"collate-slow", "transfer_u8"}, Pair{"copies-not-overlapped", "pin_memory"}}) {
+        Pair{"collate-slow", "transfer_u8"}, Pair{"copies-not-overlapped", "pin_memory"},
+        Pair{"hot-python-loop", "python_loop"}, Pair{"slow-call", "slow_call"},
+        Pair{"decodes-more-frames-than-used", "fewer_frames"}}) {
     const bool there = std::any_of(levers.all.begin(), levers.all.end(),
                                    [&lever = lever](const Lever& one) { return one.id == lever; });
     if (id == finding && there) return true;

@@ -120,10 +120,11 @@ std::vector<LeverSet> Fullest(LeverSet of, const Levers& levers) {
 
 // The levers that gain something by themselves or on top of all others; at most the eight that gain
 // most.
-LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& arguments) {
+LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& arguments,
+                   LeverSet without) {
   constexpr std::size_t kMostSearched = 8;
   constexpr double kSomething = 1.005;
-  const LeverSet all = (LeverSet{1} << levers.all.size()) - 1;
+  const LeverSet all = ((LeverSet{1} << levers.all.size()) - 1) & ~without;
   std::vector<std::pair<double, std::size_t>> gains;
   for (std::size_t i = 0; i < levers.all.size(); ++i) gains.emplace_back(0.0, i);
   const auto weigh = [&](LeverSet with, std::size_t i) {
@@ -134,7 +135,9 @@ LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& ar
     const double before = space.Time(one);
     if (after > 0) gains[i].first = std::max(gains[i].first, before / after);
   };
-  for (std::size_t i = 0; i < levers.all.size(); ++i) weigh(LeverSet{1} << i, i);
+  for (std::size_t i = 0; i < levers.all.size(); ++i) {
+    if ((all >> i & 1) != 0) weigh(LeverSet{1} << i, i);
+  }
   for (const LeverSet full : Fullest(all, levers)) {
     for (std::size_t i = 0; i < levers.all.size(); ++i) {
       if ((full >> i & 1) != 0) weigh(full, i);
@@ -258,17 +261,19 @@ bool PlanSpace::Cheaper(const Combination& a, const Combination& b) const {
          std::make_tuple(Effort(b), b.workers, b.prefetch, b.levers);
 }
 
-Combination SearchPlan(PlanSpace& space, const Levers& levers, const Combination& suggested) {
-  constexpr int kLeft = 200;  // simulations reserved for the last search of arguments
+Combination SearchPlan(PlanSpace& space, const Levers& levers, const Combination& suggested,
+                       LeverSet without, int most) {
+  const int end = space.simulations() + most;
+  const int left = most / 5;  // simulations reserved for the last search of arguments
   const std::vector<Combination> arguments = space.Arguments();
   const std::vector<Combination> ladder = Ladder(arguments);
-  Trials trials(space, kMostSimulations - kLeft);
+  Trials trials(space, end - left);
   trials.Try(0, space.recorded());
   trials.Try(0, suggested);
   for (const Combination& one : ladder) trials.Try(0, one);
   std::vector<Combination> good = {space.recorded(), suggested};
   if (const auto fastest = trials.Fastest(LeverSet{0})) AddOnce(*fastest, good);
-  const LeverSet promising = Promising(space, levers, good.back());
+  const LeverSet promising = Promising(space, levers, good.back(), without);
   for (const LeverSet full : Fullest(promising, levers)) {
     for (const Combination& one : ladder) trials.Try(full, one);
     if (auto fastest = trials.Fastest(full)) {
@@ -286,7 +291,7 @@ Combination SearchPlan(PlanSpace& space, const Levers& levers, const Combination
   }
   const auto cheapest = trials.Cheapest(trials.Best() * (1 + kPlanTolerance));
   if (!cheapest) return space.recorded();
-  trials.Extend(kMostSimulations);
+  trials.Extend(end);
   for (const LeverSet set : {cheapest->levers, trials.Fastest({})->levers}) {
     const int workers = trials.Fastest(set)->workers;
     for (const Combination& one : arguments) {

@@ -60,12 +60,14 @@ class PlanSpace {
 
 inline constexpr double kPlanTolerance = 0.02;
 inline constexpr int kMostSimulations = 1000;
+inline constexpr int kMostAgain = 300;  // of a search that leaves levers out
 
 // The cheapest combination within 2 % of the best. Tries all sets of the eight most promising
 // levers with the arguments that are best for some of them, then the best sets with all arguments
-// that have a similar number of workers. Stops at about kMostSimulations. Keeps the suggested
-// arguments if they are as good.
+// that have a similar number of workers. Stops after about `most` simulations. Keeps the suggested
+// arguments if they are as good. `without`: levers that it must not use.
 [[nodiscard]] Combination SearchPlan(PlanSpace& space, const Levers& levers,
-                                     const Combination& suggested);
+                                     const Combination& suggested, LeverSet without = 0,
+                                     int most = kMostSimulations);
 
 }  // namespace penstock::analyzer

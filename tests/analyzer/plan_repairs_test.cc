@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/plan/experiments.h"
 #include "analyzer/plan/step_findings.h"
 #include "analyzer/report/plan_report.h"
 #include "tests/analyzer/plan_cases.h"
@@ -135,6 +136,29 @@ TEST(PlanRepairsTest, TwoFindingsOnOneFunctionAreOneRepair) {
   levers = LeversOf(planned);
   EXPECT_NE(LeverOf(levers, "python_loop"), nullptr);
   EXPECT_NE(LeverOf(levers, "slow_call"), nullptr);
+}
+
+TEST(PlanRepairsTest, ARepairIsNoExperimentBesides) {
+  Planned planned(traces::MakeTrace(MakeSynthetic(Uneven(4))));
+  planned.findings = {OfFunction("slow-call", "get", 0.3, 1.4)};
+  for (const PlanExperiment& one : FindExperiments(*planned.trace, planned.diagnosis,
+                                                   planned.findings, LeversOf(planned), {})) {
+    EXPECT_NE(one.id, "slow-call");
+  }
+  EXPECT_FALSE(
+      FindExperiments(*planned.trace, planned.diagnosis, planned.findings, {}, {}).empty());
+}
+
+// A lever whose interval includes no gain does not keep the others out of the plan.
+TEST(PlanRepairsTest, ALeverThatIsNotSureLeavesRoomForOthers) {
+  Planned planned(traces::MakeTrace(OfTorch(Uneven(120), "2.8.0")));
+  ASSERT_FALSE(planned.plan.steps.empty());
+  const double sure = planned.plan.end();
+  Finding wide = OfFunction("slow-call", "get", 0.06, 1.4);
+  wide.setting->scale = {{Factor::kDecode, 0.06}};  // half of the saving leaves 53 %
+  planned.findings.push_back(wide);
+  planned.plan = BuildPlan(*planned.trace, planned.diagnosis, planned.findings, PlanRequest{});
+  EXPECT_GE(planned.plan.end(), 0.95 * sure);
 }
 
 // A repair saves what its rule assumes, or half of that.
