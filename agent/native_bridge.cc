@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interface for native programs: implements traces/native_bridge.h with the recording core.
-// Every function touches only its own thread's state, and keeps errno, since the core makes raw
-// system calls.
+// Spans, events, counters, the place and the thread's name belong to the calling thread. Claimed
+// stages, the role, facts and the cache of texts belong to the process, and the number of delivered
+// batches to the whole run; all of these change by atomic operations, so any thread may call any
+// function. errno is kept, since the core makes raw system calls.
 
 #include "traces/native_bridge.h"
 
@@ -24,11 +26,12 @@ Context ContextOf(const PenstockPlace& place) {
   return context;
 }
 
-// The given place, or that of the calling thread.
+// The given place, or that of the thread if none is given.
 Context PlaceOr(const PenstockPlace* place, const ThreadState* state) {
   return place != nullptr ? ContextOf(*place) : state->context;
 }
 
+// A value that names no stage becomes a mark, which counts as no stage of the data path.
 Stage StageOf(uint32_t value) {
   return value > 0 && value < wire::kStageCount ? static_cast<Stage>(value) : wire::kMark;
 }
@@ -47,11 +50,12 @@ void Claim(uint32_t stages) {
 uint64_t NowTicks() {
   uint64_t token;
   if (Recording()) {
-    EnsureProcess(&token);  // sets the recording's clock
+    EnsureProcess(&token);  // attaching chooses the clock that Now() reads
   }
   return Now();
 }
 
+// Without a recording the id is the same; only the text is not written.
 uint64_t InternText(const char* text, size_t size) {
   if (text == nullptr || size == 0) {
     return 0;
@@ -101,7 +105,8 @@ void EmitSpan(uint32_t stage, uint32_t name, const PenstockPlace* place, uint64_
   }
 }
 
-void EmitOrder(uint32_t type, const PenstockPlace* place, int64_t value) {
+// Events belong to a batch, never to a sample.
+void EmitBatchEvent(uint32_t type, const PenstockPlace* place, int64_t value) {
   if (!Recording()) {
     return;
   }
@@ -114,7 +119,7 @@ void EmitOrder(uint32_t type, const PenstockPlace* place, int64_t value) {
 
 void BatchDelivered(const PenstockPlace* place) {
   if (Recording()) {
-    EmitOrder(wire::kBatchDelivered, place, 0);
+    EmitBatchEvent(wire::kBatchDelivered, place, 0);
     CountBatch();
   }
 }
@@ -153,8 +158,9 @@ void SetProcessRole(uint32_t role, int32_t worker_id) {
 }
 
 void NameThread(const char* text) {
+  constexpr uint64_t kAnyId = 1;  // readers know the thread by the chunk
   if (Recording() && text != nullptr) {
-    EmitText(wire::kTextThread, 1, text, Length(text));
+    EmitText(wire::kTextThread, kAnyId, text, Length(text));
   }
 }
 
@@ -168,7 +174,7 @@ constexpr PenstockNativeBridge kBridge = {
     EndSpan,
     CancelSpan,
     EmitSpan,
-    EmitOrder,
+    EmitBatchEvent,
     BatchDelivered,
     EmitCount,
     SetPlace,

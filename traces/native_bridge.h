@@ -7,9 +7,11 @@
  *     const PenstockNativeBridge *bridge = get != NULL ? get() : NULL;
  *
  * and also runs without it. C and C++; nothing to link. Every function may be called at any moment
- * from any thread. It acts on the calling thread, allocates nothing, takes no lock, keeps errno,
- * and does nothing while the recording is off. Values of stages, events, flags and roles are those
- * of traces/wire_records.h and traces/wire.h.
+ * from any thread. It allocates nothing from the heap, keeps errno, and writes nothing while the
+ * recording is off. It takes no lock, except that threads wait while the first event of a process
+ * attaches this process to the recording. Spans, events and counters belong to the calling thread,
+ * claims, facts and the role to the whole process. Values of stages, events, flags and roles are
+ * those of traces/wire_records.h and traces/wire.h.
  *
  * The table grows at its end: test `size` before using a function that was added later.
  */
@@ -31,7 +33,7 @@ typedef struct PenstockPlace {
   uint32_t generation; /* number of the epoch, over all loaders; below 65536 */
 } PenstockPlace;
 
-/* An open span of this thread; depth 0: none. */
+/* An open span of the thread that opened it; depth 0: none. Only that thread may end it. */
 typedef struct PenstockToken {
   uint32_t depth;
   uint32_t serial;
@@ -62,15 +64,18 @@ typedef struct PenstockNativeBridge {
   /* Writes a span whose start and end are known. `place`: as in begin(). */
   void (*emit)(uint32_t stage, uint32_t name, const PenstockPlace* place, uint64_t start,
                uint64_t end, uint64_t bytes, uint64_t object, uint32_t flags);
+  /* Writes an event of a batch: the sample of `place` is left out. */
   void (*event)(uint32_t type, const PenstockPlace* place, int64_t value);
-  /* The program has received a batch: writes the event, and counts it towards `--batches`. */
+  /* The program has received a batch: writes the event, and counts it towards the `--batches` of
+   * the whole run; the last of these ends the recording. */
   void (*delivered)(const PenstockPlace* place);
   void (*counter)(uint32_t name, int64_t value);
 
-  /* Sets the place of all spans from now on. */
+  /* Sets the place of the calling thread's spans from now on; NULL: none. */
   void (*set_context)(const PenstockPlace* place);
   /* Writes a fact of this process; texts end with a zero byte. */
   void (*fact)(const char* key, const char* value);
+  /* Sets what this process is in the run; `worker_id`: -1 if it is no worker. */
   void (*role)(uint32_t role, int32_t worker_id);
   /* Names the calling thread in the recording. */
   void (*thread_name)(const char* text);

@@ -25,12 +25,12 @@ void CpuSaturated(const RuleInput& input, Advice& out) {
   finding.severity = Severity::kWarning;
   finding.seen = Say<words::kCpuSaturated>(
       Give<"crowded">(cpu.crowded), Give<"used">(cpu.used), Give<"usable_cores">(cpu.cores),
-      Give<"squeeze">(cpu.squeeze > 0 ? std::optional(cpu.squeeze) : std::nullopt),
+      Give<"squeeze">(cpu.decode_slowdown > 0 ? std::optional(cpu.decode_slowdown) : std::nullopt),
       Give<"core_wait">(cpu.core_wait), Give<"cpu_saturation">(cpu.saturation()));
   finding.evidence = {{"cpu_saturation", cpu.saturation()},
                       {"threshold", 0.9},
                       {"usable_cores", cpu.cores},
-                      {"decode_wall_per_cpu", cpu.squeeze},
+                      {"decode_wall_per_cpu", cpu.decode_slowdown},
                       {"fetch_wall_per_cpu", input.loader().signals.wall_per_cpu}};
   const bool raised = input.loader().suggestion.workers > input.run().config.num_workers;
   finding.action =

@@ -177,7 +177,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.steady = FindSteadyState(run);
   loader.device = MeasureDevice(diagnosis.run.device, run, loader.steady.windows);
   loader.cpu = MeasureCpuLoad(diagnosis.run, run, loader.steady);
-  loader.sample_tail = FindSampleTail(trace, run.sample_times, WaitsForCores(loader.cpu));
+  loader.sample_tail = FindSampleTail(trace, run.sample_times, ContentionOutsideReads(loader.cpu));
   loader.signals = MeasureSignals(diagnosis.run, run, loader.steady);
   const std::optional<Pipeline> together =
       BuildInterleaved(diagnosis.run, run, loader.steady, loader.cpu);

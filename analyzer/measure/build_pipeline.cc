@@ -45,19 +45,19 @@ Pipeline PipelineOf(const RecordedRun& recorded, const CpuLoad& load) {
 
 // `pipeline` is built without the waiting for cores of the kernel's account. If its replay is
 // faster than the recording, returns `load` with less of that waiting; otherwise `load` itself.
-CpuLoad WithStayingWaits(const RecordedRun& recorded, const CpuLoad& load,
-                         const Pipeline& pipeline) {
+CpuLoad KeepWakeUps(const RecordedRun& recorded, const CpuLoad& load, const Pipeline& pipeline) {
   if (recorded.run.use == LoopUse::kInterleaved) return load;  // other loaders shared the cores
   const bool processes = pipeline.workers > 0 && !pipeline.sample_tasks;
   if (!processes || !load.delays_known || !load.known) return load;
   const MakingReplay replay(pipeline, RecordedMaking(recorded));
   if (!(replay.recorded() > 0)) return load;
   const double missed = 1 - replay.Simulated([](Pipeline&) {}) / replay.recorded();
-  const double staying = StayingWait(load, missed, TakenOff(recorded.run, recorded.steady, load));
+  const double kept =
+      WakeUpToKeep(load, missed, CoreWaitShare(recorded.run, recorded.steady, load));
   CpuLoad less = load;
-  if (staying > 0) {
-    less.delayed_reads *= 1 - staying;
-    less.delayed_rest *= 1 - staying;
+  if (kept > 0) {
+    less.delayed_reads *= 1 - kept;
+    less.delayed_rest *= 1 - kept;
   }
   return less;
 }
@@ -68,12 +68,12 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
                        const CpuLoad& load) {
   const RecordedRun recorded = ReadRecorded(model, run, steady, load);
   Pipeline pipeline = PipelineOf(recorded, load);
-  const CpuLoad less = WithStayingWaits(recorded, load, pipeline);
+  const CpuLoad less = KeepWakeUps(recorded, load, pipeline);
   const bool same =
       less.delayed_reads == load.delayed_reads && less.delayed_rest == load.delayed_rest;
   if (!same) pipeline = PipelineOf(recorded, less);
   if (run.use != LoopUse::kInterleaved && !FeedsDevice(model)) {
-    const double delay = (1 - WakingUp(load)) * DelayOfSteps(model, run, steady);
+    const double delay = (1 - WakeUpPart(load)) * DelayOfSteps(model, run, steady);
     TakeDelayOffSteps(delay, steady.rate.estimate, pipeline);
     if (load.crowded || run.config.num_workers == 0) pipeline.step_delay = 0;  // of other programs
   }

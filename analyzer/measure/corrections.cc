@@ -190,8 +190,8 @@ void AddThreadsOfWorkers(const CorrectionInput& input, Pipeline& pipeline) {
 
 // Whether waiting for cores must be removed here. If other programs crowd the machine, they are
 // simulated instead, as decoding shows them.
-bool WaitsForCores(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
-  return !input.load.delays_known && !input.load.crowded && Crowding(input.load) > 0;
+bool RemovesCoreWaits(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
+  return !input.load.delays_known && !input.load.crowded && ContentionBySaturation(input.load) > 0;
 }
 
 bool FeedsNoDevice(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
@@ -234,7 +234,7 @@ constexpr std::array kCorrections = {
                [](const CorrectionInput& input, Pipeline& pipeline) {
                  ShareWaitForThreads(input.recorded, pipeline);
                }},
-    Correction{"core-waits", WaitsForCores,
+    Correction{"core-waits", RemovesCoreWaits,
                [](const CorrectionInput& input, Pipeline& pipeline) {
                  ScaleWaiting(pipeline, GenuineWaiting(pipeline, RecordedMaking(input.recorded)));
                }},

@@ -74,7 +74,7 @@ std::optional<double> SlopeOfDecoding(const LoaderRun& run) {
 }
 
 // The slowdown of decoding; 0: not known, or decoding waited for something else.
-double SqueezeOf(const RunModel& model, const LoaderRun& run, const Totals& totals) {
+double DecodeSlowdown(const RunModel& model, const LoaderRun& run, const Totals& totals) {
   const Work& decode = totals.decode;
   if (model.mapped || !(decode.cpu > 0.1 * totals.fetch) || !(decode.cpu > 0)) return 0;
   // Decoding that computes for less than a twentieth of its time sleeps. Cores would have to be
@@ -214,7 +214,7 @@ bool ComputeInThreads(const RunModel& model, const LoaderRun& run, const SteadyS
 CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   // Decoding that takes 1.3 times its CPU time was kept from a core; page faults and a busy memory
   // bus cost up to 1.1 (docs/diagnosis.md R5).
-  constexpr double kSqueezed = 1.3;
+  constexpr double kSlowedDown = 1.3;
   constexpr double kHelped = 0.2;  // ours
   CpuLoad load;
   load.cores = model.host_cores();
@@ -222,12 +222,13 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   const HelpersCpu helpers = MeasureHelpers(model, steady);
   load.helpers = helpers.sum();
   const Totals totals = AddUp(run, steady);
-  load.squeeze = SqueezeOf(model, run, totals);
+  load.decode_slowdown = DecodeSlowdown(model, run, totals);
   // The slowdown of all computing if the kernel accounts for it, otherwise of decoding alone.
-  const double squeeze = MeasureDelay(model, run, load).value_or(load.squeeze);
+  const double slowdown = MeasureDelay(model, run, load).value_or(load.decode_slowdown);
   // A decoder that waits longer than for cores waits for threads of its own (FFmpeg's).
-  if (load.delays_known && load.squeeze > 1 + load.core_wait * totals.making / totals.decode.cpu) {
-    load.squeeze = std::min(load.squeeze, squeeze);
+  if (load.delays_known &&
+      load.decode_slowdown > 1 + load.core_wait * totals.making / totals.decode.cpu) {
+    load.decode_slowdown = std::min(load.decode_slowdown, slowdown);
   }
   if (!model.host.known) return load;
   const auto counted = CpuInWindows(model, steady, std::nullopt);
@@ -250,21 +251,21 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   // Processes of one run that wake each other also wait for cores. Decoding tells whether other
   // programs are the reason. Without decoding, a tenth of the batches' time spent waiting for cores
   // is sign enough. With decoding it takes a third, because the scheduler may have spared decoding.
-  const double counts = load.core_wait >= (load.squeeze > 0 ? 1.0 / 3 : 0.1) ? squeeze : 0;
-  const double sign = std::max(load.squeeze, counts);
+  const double counts = load.core_wait >= (load.decode_slowdown > 0 ? 1.0 / 3 : 0.1) ? slowdown : 0;
+  const double sign = std::max(load.decode_slowdown, counts);
   // A process that starts a program and waits for it seems to wait for a core. That program has it.
   load.helped = load.helpers >= kHelped * load.used;
   load.threaded = ComputeInThreads(model, run, steady, totals);
-  load.crowded = load.known && !load.helped && !load.threaded && sign >= kSqueezed &&
+  load.crowded = load.known && !load.helped && !load.threaded && sign >= kSlowedDown &&
                  load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
-  // Each thread runs at 1 / squeeze of full speed, so cores * squeeze threads compete. The recorded
-  // ones among them are this thread and `beside` others, which at that speed use the CPU time that
-  // the counters show.
+  // Each thread runs at 1 / slowdown of full speed, so cores * slowdown threads compete. Of these,
+  // this thread and `beside` others are recorded ones; at that speed they use the CPU time that the
+  // counters show.
   double threads = std::max(1, run.config.num_workers);
   threads *= load.cores / load.own_cores;  // each rank has as many
-  const double beside = load.used * squeeze * (threads - 1) / threads;
-  load.others = std::max(0.0, load.cores * squeeze - 1 - beside);
+  const double beside = load.used * slowdown * (threads - 1) / threads;
+  load.others = std::max(0.0, load.cores * slowdown - 1 - beside);
   return load;
 }
 

@@ -25,7 +25,7 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   const double reading = std::max(0.0, batch.read.wall - batch.read.cpu);
   demand.read = {batch.read.wall - (share.delays_known ? share.delayed_reads : 0) * reading,
                  std::min(batch.read.cpu, batch.read.wall)};
-  demand.decode = DecodeAlone(batch.decode, share, contended);
+  demand.decode = DecodeWithoutContention(batch.decode, share, contended);
   demand.augment = WithoutContention(batch.augment, share);
   demand.tokenize = WithoutContention(batch.tokenize, share);
   demand.collate = WithoutContention(batch.collate, share);
@@ -73,7 +73,7 @@ SampleCost WithoutContention(const SampleCost& cost, const CpuLoad& load, double
   const auto work = [](float wall, float cpu) {
     return Work{static_cast<double>(wall), static_cast<double>(cpu)};
   };
-  const Work decode = DecodeAlone(work(cost.decode, cost.decode_cpu), load, contended);
+  const Work decode = DecodeWithoutContention(work(cost.decode, cost.decode_cpu), load, contended);
   const Work augment = WithoutContention(work(cost.augment, cost.augment_cpu), load);
   const Work tokenize = WithoutContention(work(cost.tokenize, cost.tokenize_cpu), load);
   SampleCost out = cost;
@@ -179,12 +179,13 @@ double BatchesOfEnded(const LoaderRun& run) {
 
 RecordedRun ReadRecorded(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
                          const CpuLoad& load) {
-  return {model, run, steady, MeasureHandover(run, load.own_cores, Crowding(load)), SourcesOf(run)};
+  return {model, run, steady, MeasureHandover(run, load.own_cores, ContentionBySaturation(load)),
+          SourcesOf(run)};
 }
 
 RecordedCosts RecordedCostsOf(const RecordedRun& recorded, const CpuLoad& load, bool sample_tasks) {
   const LoaderRun& run = recorded.run;
-  const double contended = ContendedPart(run, recorded.steady, load);
+  const double contended = DecodeContention(run, recorded.steady, load);
   const double ended_mean = BatchesOfEnded(run);
   const SampleCost average = MeanSample(run);
   std::unordered_map<std::size_t, std::size_t> placed;

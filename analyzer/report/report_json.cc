@@ -203,7 +203,7 @@ void WriteSignals(const LoaderDiagnosis& loader, JsonWriter& json) {
   json.Field("cpu_saturation", loader.cpu.known ? loader.cpu.saturation() : 0.0);
   json.Field("cpu_known", loader.cpu.known);
   json.Field("cpu_crowded", loader.cpu.crowded);
-  json.Field("decode_wall_per_cpu", loader.cpu.squeeze);
+  json.Field("decode_wall_per_cpu", loader.cpu.decode_slowdown);
   if (loader.cpu.delays_known) json.Field("core_wait", loader.cpu.core_wait);
   json.EndObject();
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One folder for each class, as in torchvision's ImageFolder. The names are in a temporary file.
-// Memory holds one number for each class and, during opening, the names of one class.
+// One folder for each class, as in torchvision's ImageFolder, or a folder of images alone, which
+// have no labels. The paths of the samples lie in temporary files (record_file.h). Memory holds one
+// number for each class and, during opening, the names of the class folders and of the files of one
+// class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,16 +48,16 @@ class FolderSource : public Source {
   }
 
   Result<SampleRef> At(std::uint64_t index, SampleScratch& scratch) const override {
-    std::uint64_t place = 0;  // offset << 16 | length
+    std::uint64_t place = 0;  // of the name: offset << 16 | length
     bool read = places_.ReadValue(index * sizeof(place), place);
     scratch.path.assign(folder_);
     scratch.path.resize(folder_.size() + (place & 0xffff));
     read = read && names_.Read(place >> 16, std::as_writable_bytes(
                                                 std::span(scratch.path).subspan(folder_.size())));
     if (!read) {
-      return Fail(
-          ErrorKind::kInput,
-          fmt::format("{}: the index of sample {} cannot be read; check /var/tmp", folder_, index));
+      return Fail(ErrorKind::kInput,
+                  fmt::format("{}: the temporary index cannot be read at sample {}; {}",
+                              Printable(folder_), index, kCheckTemporaryDisk));
     }
     const auto past = std::upper_bound(class_ends_.begin(), class_ends_.end(), index);
     const std::int64_t label = labelled_ ? past - class_ends_.begin() : -1;
@@ -64,9 +66,9 @@ class FolderSource : public Source {
   }
 
  private:
-  std::string folder_;  // ends in a slash
-  FileRange places_;
-  FileRange names_;
+  std::string folder_;                     // ends in a slash
+  FileRange places_;                       // of each sample: where its name is in `names_`
+  FileRange names_;                        // relative to the folder, one after the other
   std::vector<std::uint64_t> class_ends_;  // one past the last sample of each class
   bool labelled_;
 };
@@ -81,7 +83,8 @@ class FolderBuilder {
       const std::size_t size = prefix.size() + file.size();
       if (size > kMaxNameSize) {
         return Fail(ErrorKind::kInput,
-                    fmt::format("{}{}: the path has more than {} bytes; move the set up",
+                    fmt::format("{}{}: this path within the data set has more than {} bytes; "
+                                "shorten the names in it",
                                 Printable(prefix), Printable(file), kMaxNameSize));
       }
       Result<void> added = places_.AppendValue(names_.size() << 16 | size);
@@ -126,7 +129,8 @@ Result<std::unique_ptr<Source>> OpenFolder(const std::filesystem::path& folder,
   if (top->folders.empty() && top->files.empty()) {
     return Fail(
         ErrorKind::kInput,
-        fmt::format("{}: is empty; give a folder with one subfolder of images a class", shown));
+        fmt::format("{}: is empty; give a folder with one subfolder of images for each class",
+                    shown));
   }
   FolderBuilder builder(options);
   if (top->folders.empty()) {

@@ -36,7 +36,8 @@ Result<void> AppendRange(OutputFile& file, const FileRange& range, StreamChecksu
     return appended.has_value();
   });
   if (!whole && appended) {
-    return Fail(ErrorKind::kEnvironment, "temporary index: cannot be read back; check /var/tmp");
+    return Fail(ErrorKind::kEnvironment,
+                fmt::format("temporary index: cannot be read back; {}", kCheckTemporaryDisk));
   }
   return appended;
 }

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "loader/source/descriptor.h"
@@ -66,6 +67,11 @@ template <class Take>
   }
   return true;
 }
+
+// The remedy if a temporary file cannot be read back: it has no name, so only its disk can be
+// checked.
+inline constexpr std::string_view kCheckTemporaryDisk =
+    "check the disk of the folder for indexes, else of /var/tmp";
 
 class RecordFile {
  public:

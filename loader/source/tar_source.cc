@@ -49,8 +49,8 @@ class TarSource : public Source {
  private:
   [[nodiscard]] tl::unexpected<Error> Unreadable(std::uint64_t index) const {
     return Fail(ErrorKind::kInput,
-                fmt::format("{}: the index of sample {} cannot be read; check /var/tmp",
-                            Printable(shards_.front().path), index));
+                fmt::format("{}: the temporary index cannot be read at sample {}; {}",
+                            Printable(shards_.front().path), index, kCheckTemporaryDisk));
   }
 
   std::vector<Shard> shards_;

@@ -116,9 +116,9 @@ TEST(StepDelayTest, IsTheLoopsOwnAccount) {
 
 // Decoding takes four times its CPU time, but a batch waits only 2 of 38 ms for a core.
 TEST(CoreWaitTest, ADecoderThatWaitsForItsOwnThreadsIsNotKeptFromACore) {
-  EXPECT_LT(Crowd(2).loader->cpu.squeeze, 1.3);
+  EXPECT_LT(Crowd(2).loader->cpu.decode_slowdown, 1.3);
   EXPECT_FALSE(Crowd(2).loader->cpu.crowded);
-  EXPECT_NEAR(Crowd(30).loader->cpu.squeeze, 4, 0.2);
+  EXPECT_NEAR(Crowd(30).loader->cpu.decode_slowdown, 4, 0.2);
 }
 
 // Threads of the workers' own, not other programs, take the cores.
@@ -136,17 +136,17 @@ TEST(CoreWaitTest, WakingUpOnAFreeCoreStays) {
   load.known = load.delays_known = true;
   load.cores = 2;
   load.used = 0.6;
-  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0.2), 0.5);  // the replay misses half of what was taken
-  EXPECT_DOUBLE_EQ(StayingWait(load, 0.3, 0.2), 1);    // no more than there was
-  EXPECT_DOUBLE_EQ(StayingWait(load, -0.1, 0.2), 0);
-  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0), 0);
+  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.1, 0.2), 0.5);  // the replay misses half of what was taken
+  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.3, 0.2), 1);    // no more than there was
+  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, -0.1, 0.2), 0);
+  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.1, 0), 0);
   load.used = 1.25;
-  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0.2), 0.25);
+  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.1, 0.2), 0.25);
   load.used = 1.6;
-  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0.2), 0);
+  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.1, 0.2), 0);
   load.used = 0.6;
   load.crowded = true;
-  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0.2), 0);
+  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.1, 0.2), 0);
 }
 
 // A machine with 16 cores for two workers: nobody competes for them.
@@ -206,7 +206,7 @@ TEST(CoreWaitTest, TellsOfOtherProgramsWithoutDecoding) {
   EXPECT_TRUE(Crowd(30, true, computing).loader->cpu.crowded);
   // Decoding is one part of the batch. By chance it may hardly wait while the other parts do.
   const Costs both{0, 8, 40, 0, 0.1, 0.3, 1, 0};
-  EXPECT_LT(Crowd(30, true, both, true).loader->cpu.squeeze, 1.3);
+  EXPECT_LT(Crowd(30, true, both, true).loader->cpu.decode_slowdown, 1.3);
   EXPECT_TRUE(Crowd(30, true, both, true).loader->cpu.crowded);
   EXPECT_FALSE(Crowd(5, true, both, true).loader->cpu.crowded);
   const Costs waiting{46, 0, 2, 0, 0.1, 0.3, 1, 0};

@@ -221,7 +221,7 @@ TEST(CpuLoadTest, OtherProgramsAreCountedInThreads) {
   const Diagnosis diagnosis = Diagnose(*ThreadsTrace(Squeezed(0.4)));
   const CpuLoad& cpu = diagnosis.loader->cpu;
   EXPECT_TRUE(cpu.crowded);
-  EXPECT_NEAR(cpu.squeeze, 2.5, 0.01);
+  EXPECT_NEAR(cpu.decode_slowdown, 2.5, 0.01);
   EXPECT_NEAR(cpu.others, 4, 0.05);  // five threads on two cores
   EXPECT_NEAR(diagnosis.loader->replay.error(), 0, 0.03);
   // More threads get a larger share of the cores, but not in proportion.

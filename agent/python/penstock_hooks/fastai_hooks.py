@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fastai's DataLoader: it makes batches of its own samples and gives them to torch's iterators as a whole."""
+"""fastai's DataLoader. It makes whole batches itself, and torch's iterators take them like the items of an iterable
+dataset. So torch's hooks see no samples; they get their spans here.
+"""
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, end, intern
 from penstock_hooks.torch_fetch import sample_id
@@ -10,6 +12,8 @@ _names = TypeNames()
 
 
 def _make_do_item(original):
+    """For `replace`: do_item() with a span `sample`. Outside of a fetch of torch's iterators it runs as written."""
+
     def do_item(self, index, *args, **kwargs):
         progress = local.progress
         if progress is None:
@@ -20,13 +24,13 @@ def _make_do_item(original):
             return original(self, index, *args, **kwargs)
         finally:
             end(token)
-            progress.inner += 1
+            progress.inner += 1  # so that the fetch writes no sample of its own for the whole batch
 
     return do_item
 
 
 def patch(module):
-    """`module`: fastai.data.load. Samples of a loader class that overrides do_item() are seen only if it calls this
-    one."""
+    """`module`: fastai.data.load. If a subclass of its DataLoader overrides do_item(), samples are seen only where
+    the override calls the original."""
     replace(module.DataLoader, "do_item", _make_do_item)
     replace(module.DataLoader, "do_batch", spanned(wire.COLLATE, "fastai.do_batch"))

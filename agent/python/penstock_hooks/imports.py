@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs our patches after the import of a module, by a finder on sys.meta_path. __import__ is not
-replaced.
+"""Runs our patches right after a watched module was executed, by a finder on sys.meta_path. __import__
+is not replaced.
 
-The module's own loader object stays in place: its `exec_module` is shadowed on the instance for one
-call, and the shadow is removed before the original runs, so `__loader__` and `__spec__.loader` are
-what they would have been. Patches never import a module of the program, so the import locks held
-meanwhile cannot deadlock.
+A loader of files is made for one module alone, so it stays in place: its `exec_module` is shadowed
+on the instance for one call. Another loader may serve several modules, so a proxy stands in for it.
+Shadow and proxy are gone before the original exec_module() runs, so the module sees the `__loader__`
+and `__spec__.loader` that it would have had. Patches never import a module of the program, so the
+import locks held meanwhile cannot deadlock.
 """
 import sys
 
@@ -13,7 +14,8 @@ _FileLoader = sys.modules["_frozen_importlib_external"].FileLoader
 
 
 def fire(names, module):
-    """Runs the patches `names` on `module`. Swallows everything but KeyboardInterrupt and exit."""
+    """Calls patch(module) of the modules `names` of this package. A patch that fails leaves the rest
+    to the others; only KeyboardInterrupt, SystemExit and their like pass through."""
     for name in names:
         try:
             full = "penstock_hooks." + name
@@ -27,7 +29,8 @@ def fire(names, module):
 
 
 class _ProxyLoader:
-    """Stands in for a loader whose instance is shared between modules (zip files, tools)."""
+    """Stands in for a loader that may serve several modules (of zip files, of tools) until the one
+    module is executed."""
 
     def __init__(self, loader, spec, names):
         self._loader = loader
@@ -53,7 +56,7 @@ class _ProxyLoader:
 
 
 def _shadow(loader, names):
-    """Shadows `exec_module` of this one loader for one call."""
+    """Puts an `exec_module` into the loader's instance that runs once, then `names` on the module."""
 
     def exec_module(module):
         loader.__dict__.pop("exec_module", None)
@@ -64,11 +67,12 @@ def _shadow(loader, names):
 
 
 class Finder:
-    """First on sys.meta_path. Returns None at once for any module that is not watched."""
+    """First on sys.meta_path. Asks the other finders for a watched module and arms the loader that they
+    give. Returns None at once for any other module."""
 
     def __init__(self, watched):
         self._watched = watched
-        self._searching = set()
+        self._searching = set()  # names, since one of the other finders may ask all finders again
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname not in self._watched or fullname in self._searching:
@@ -103,7 +107,8 @@ class Finder:
 
 
 def watch(watched):
-    """Installs the finder for `watched` (module -> names of patches) and patches modules that are already there."""
+    """Installs the finder for `watched` (module -> names of patches) and patches modules that are already there.
+    Does nothing if a finder is there, also one of another copy of this module."""
     for finder in sys.meta_path:
         if type(finder).__name__ == "Finder" and type(finder).__module__ == __name__:
             return
