@@ -8,26 +8,6 @@
 namespace penstock::analyzer {
 namespace {
 
-// How much a counter of waiting grew within the steady windows, and how much of the windows' time
-// it covers. Units: seconds.
-struct DelaySeen {
-  double delay = 0;
-  double time = 0;
-};
-
-DelaySeen DelayInWindows(const CounterSeries& series, const SteadyState& steady,
-                         std::int64_t begin) {
-  DelaySeen seen;
-  for (const auto& [from, to] : steady.windows) {
-    const double start = std::max(Seconds(TimeNs{from - begin}), series.at.front());
-    const double end = std::min(Seconds(TimeNs{to - begin}), series.at.back());
-    if (!(end > start)) continue;
-    seen.delay += std::max(0.0, series.ValueAt(end) - series.ValueAt(start)) * 1e-9;
-    seen.time += end - start;
-  }
-  return seen;
-}
-
 // Makes steps shorter by the fraction `delay`. Their CPU time stays.
 void Shorten(double delay, Pipeline& pipeline) {
   for (EpochDemand& epoch : pipeline.epochs) {
@@ -74,9 +54,9 @@ double DelayOfSteps(const RunModel& model, const LoaderRun& run, const SteadySta
   for (const CounterSeries& series : model.counters) {
     if (series.name != "run_delay_ns" || series.process != run.config.consumer) continue;
     if (series.at.size() < 2) continue;
-    const DelaySeen seen = DelayInWindows(series, steady, model.begin.value);
-    if (seen.time < kEnoughSeconds) return 0;
-    return std::clamp(seen.delay / seen.time * steady.time / busy, 0.0, kMost);
+    const CounterGrowth delay = GrowthWithin(series, steady.windows, model.begin);
+    if (delay.seconds < kEnoughSeconds) return 0;
+    return std::clamp(delay.value * 1e-9 / delay.seconds * steady.time / busy, 0.0, kMost);
   }
   return 0;
 }

@@ -48,18 +48,9 @@ Pages MeasuredPages(const PageFaults& faults, double kept, bool picture_fits) {
 double FaultsPerBatch(const CounterSeries& series, const RunModel& model,
                       const SteadyState& steady) {
   constexpr double kFewest = 8;  // batches
-  double faults = 0;
-  double time = 0;
-  if (series.at.size() < 2) return 0;
-  for (const auto& [from, to] : steady.windows) {
-    const double start = std::max(Seconds(TimeNs{from} - model.begin), series.at.front());
-    const double end = std::min(Seconds(TimeNs{to} - model.begin), series.at.back());
-    if (!(end > start)) continue;
-    faults += std::max(0.0, series.ValueAt(end) - series.ValueAt(start));
-    time += end - start;
-  }
-  const double batches = steady.batch_rate() * time;
-  return batches >= kFewest ? faults / batches : 0;
+  const CounterGrowth faults = GrowthWithin(series, steady.windows, model.begin);
+  const double batches = steady.batch_rate() * faults.seconds;
+  return batches >= kFewest ? faults.value / batches : 0;
 }
 
 }  // namespace

@@ -331,6 +331,21 @@ std::optional<double> CounterSeries::LastUntil(double seconds) const {
   return value[static_cast<std::size_t>(above - at.begin()) - 1];
 }
 
+CounterGrowth GrowthWithin(const CounterSeries& series,
+                           std::span<const std::pair<std::int64_t, std::int64_t>> windows,
+                           TimeNs begin) {
+  CounterGrowth growth;
+  if (series.at.size() < 2) return growth;
+  for (const auto& [from, to] : windows) {
+    const double start = std::max(Seconds(TimeNs{from} - begin), series.at.front());
+    const double end = std::min(Seconds(TimeNs{to} - begin), series.at.back());
+    if (!(end > start)) continue;
+    growth.value += std::max(0.0, series.ValueAt(end) - series.ValueAt(start));
+    growth.seconds += end - start;
+  }
+  return growth;
+}
+
 RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   RunModel model;
   model.host = ReadHost(trace.facts());

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/model/batch.h"
@@ -94,6 +96,19 @@ struct CounterSeries {
   // The last value at or before `seconds`; nullopt before the first.
   [[nodiscard]] std::optional<double> LastUntil(double seconds) const;
 };
+
+// How much a counter grew, and in which time.
+struct CounterGrowth {
+  double value = 0;
+  double seconds = 0;
+};
+
+// The growth of a cumulative counter within `windows` (times of the trace), as far as its samples
+// cover them. `begin` is RunModel::begin. A window in which the counter fell, since it was set
+// back, adds its time and no growth. Nothing if there are fewer than two samples.
+[[nodiscard]] CounterGrowth GrowthWithin(
+    const CounterSeries& series, std::span<const std::pair<std::int64_t, std::int64_t>> windows,
+    TimeNs begin);
 
 struct RunModel {
   Host host;  // if there are several ranks: the part of the main loader's rank
