@@ -2,13 +2,13 @@
 #include "analyzer/diagnosis/diagnosis.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/signals.h"
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/diagnosis/without_loader.h"
 #include "analyzer/measure/build_interleaved.h"
 #include "analyzer/measure/build_pipeline.h"
 #include "analyzer/measure/core_waits.h"
@@ -99,48 +99,9 @@ double WholeWait(const LoaderRun& run) {
   return all > 0 ? std::clamp(wait / all, 0.0, 1.0) : 0;
 }
 
-// The share of each stage in the life of the data threads, as a gain: the most that the run gains
-// if the stage is free and the threads share the work evenly. Empty if no stage of the data path
-// was seen; copies to a device alone do not count.
-std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
-  constexpr std::array<std::pair<StageId, Factor>, 9> kStages = {{
-      {StageId::kRead, Factor::kRead},
-      {StageId::kDecode, Factor::kDecode},
-      {StageId::kAugment, Factor::kAugment},
-      {StageId::kTokenize, Factor::kTokenize},
-      {StageId::kCollate, Factor::kCollate},
-      {StageId::kPut, Factor::kTransfer},
-      {StageId::kGet, Factor::kTransfer},
-      {StageId::kPin, Factor::kTransfer},
-      {StageId::kH2d, Factor::kH2d},
-  }};
-  std::vector<Gain> gains;
-  double total = 0;
-  double data = 0;
-  for (const auto& [stage, factor] : kStages) {
-    const double wall = Seconds(stages[stage].wall);
-    total += wall;
-    if (factor != Factor::kH2d) data += wall;
-    const auto same = std::find_if(gains.begin(), gains.end(),
-                                   [f = factor](const Gain& gain) { return gain.factor == f; });
-    if (same != gains.end()) {
-      same->speedup += wall;
-    } else {
-      gains.push_back({factor, wall});
-    }
-  }
-  if (!(data > 0)) return {};
-  total = std::max(total, life);
-  for (Gain& gain : gains) gain.speedup = 1 / std::max(1e-3, 1 - gain.speedup / total);
-  std::stable_sort(gains.begin(), gains.end(),
-                   [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
-  return gains;
-}
-
-// Handles a run that was not simulated, because most of its batches were not seen being made. If
-// the loop waits, the bottleneck is not the step. It is the stage in which the data threads spend
-// most time, if they were seen.
-// Returns whether that is so.
+// Handles a run that was not simulated, because most of its batches were not seen being made, and
+// whose loop waits. The bottleneck is then not the step, but the stage in which the data threads
+// spend most time, if they were seen. Returns whether the run is such a one.
 bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   const bool simulated = loader.fetched >= 0.5 && IsSimulated(loader, diagnosis.run.loader());
@@ -265,67 +226,6 @@ void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
   }
 }
 
-// Diagnoses a trace of kernels and copies alone: what takes most of the devices' time. Confidence
-// grows with the length of the recording and with the lead of the largest share.
-void DiagnoseDevices(Diagnosis& diagnosis) {
-  diagnosis.devices = MeasureDevicesUse(diagnosis.run.devices_alone);
-  const DevicesUse& use = diagnosis.devices;
-  if (use.devices.empty()) return;
-  const DeviceLimit limit = use.mean.limit();
-  if (limit == DeviceLimit::kCopies) diagnosis.bottleneck = Factor::kH2d;
-  if (limit == DeviceLimit::kKernels) diagnosis.bottleneck = Factor::kCompute;
-  double second = 0;
-  for (const DeviceLimit other :
-       {DeviceLimit::kKernels, DeviceLimit::kCopies, DeviceLimit::kLaunches, DeviceLimit::kIdle}) {
-    if (other != limit) second = std::max(second, use.mean.Of(other));
-  }
-  constexpr double kLong = 10;  // seconds
-  diagnosis.confidence =
-      std::min(0.9, 0.4 + use.mean.Of(limit) - second) * std::min(1.0, use.window / kLong);
-}
-
-// The steady rate replaces that of the whole run. If threads were seen to wait for each other,
-// these waits decide which part is critical.
-void TakeFeed(Feed feed, Diagnosis& diagnosis) {
-  if (feed.to > feed.from) diagnosis.samples_rate = feed.rate;
-  if (feed.doubt == FeedDoubt::kNone) {
-    diagnosis.gains = feed.gains;
-    diagnosis.bottleneck = feed.bottleneck;
-    diagnosis.wait_fraction = feed.wait + feed.own;
-    constexpr double kMany = 256;
-    diagnosis.confidence = 0.85 * std::min(1.0, static_cast<double>(feed.made) / kMany);
-  }
-  diagnosis.feed = std::move(feed);
-}
-
-// Diagnoses a program without a loader that we know.
-void DiagnoseStages(const traces::Trace& trace, Diagnosis& diagnosis) {
-  const StageTable& stages = diagnosis.run.stages;
-  diagnosis.gains = GainsByThreadTime(stages, diagnosis.run.data_life);
-  const double duration = diagnosis.run.duration();
-  diagnosis.samples_known = stages[StageId::kSample].count > 0;
-  // Opening an image is a decode span without bytes.
-  const StageTotals& decode = stages[StageId::kDecode];
-  const std::uint64_t images = decode.with_bytes > 0 ? decode.with_bytes : decode.count;
-  const std::uint64_t samples = diagnosis.samples_known ? stages[StageId::kSample].count : images;
-  if (duration > 0) {
-    diagnosis.samples_rate = static_cast<double>(samples) / duration;
-    diagnosis.batch_rate = static_cast<double>(stages[StageId::kCollate].count) / duration;
-    diagnosis.wait_fraction = std::clamp(Seconds(stages[StageId::kWait].wall) / duration, 0.0, 1.0);
-  }
-  diagnosis.whole_rate = diagnosis.samples_rate;
-  if (diagnosis.gains.empty()) DiagnoseDevices(diagnosis);
-  if (!diagnosis.gains.empty() && diagnosis.gains.front().speedup >= 1.05) {
-    diagnosis.bottleneck = diagnosis.gains.front().factor;
-    // Thread time shows which stage is expensive, not which one is critical. So the confidence is
-    // at most a half, and lower if the threads do other things as well.
-    const double busy = 1 - 1 / diagnosis.gains.front().speedup;
-    diagnosis.confidence = 0.5 * busy * std::min(1.0, static_cast<double>(samples) / 64.0);
-  }
-  if (!diagnosis.gains.empty())
-    TakeFeed(FindFeed(MeasureThreads(trace), diagnosis.run, trace), diagnosis);
-}
-
 }  // namespace
 
 bool IsSimulated(const LoaderDiagnosis& loader, const LoaderRun& run) {
@@ -385,7 +285,7 @@ Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader) {
     DiagnoseLoader(trace, diagnosis);
     DiagnoseOthers(trace, diagnosis);
   } else {
-    DiagnoseStages(trace, diagnosis);
+    DiagnoseWithoutLoader(trace, diagnosis);
   }
   diagnosis.functions = ProfileFunctions(trace);
   for (FunctionProfile& profile : diagnosis.functions) {
