@@ -22,6 +22,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import layers  # noqa: E402
 import lint  # noqa: E402
 
 # In units of one header of ours: the cost of compiling a header from outside, and of writing a compiled set.
@@ -55,7 +56,7 @@ def headers_of_c(root, names):
     for name in names:
         if name.endswith(".c"):
             for line in (lint.read_text(root / name) or "").splitlines():
-                include = lint.INCLUDE.match(line)
+                include = layers.INCLUDE.match(line)
                 if include and include.group(1) == '"':
                     found.add(include.group(2))
     return found
@@ -67,7 +68,7 @@ def compiled_by_their_sources(root, names):
     for name in names:
         if name.endswith(".cc"):
             for line in (lint.read_text(root / name) or "").splitlines():
-                include = lint.INCLUDE.match(line)
+                include = layers.INCLUDE.match(line)
                 if include:
                     if include.group(2) == name[:-3] + ".h":
                         found.add(include.group(2))
@@ -84,7 +85,7 @@ def includes(text):
     nesting = 0
     code = False
     for line in map(str.strip, text.splitlines()):
-        include = lint.INCLUDE.match(line)
+        include = layers.INCLUDE.match(line)
         if include and code:
             return None
         if include and nesting == 0:

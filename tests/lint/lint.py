@@ -18,131 +18,11 @@ import subprocess
 import symtable
 import sys
 
-FOLDERS = ("traces", "agent", "cuda", "loader", "analyzer", "gui", "benchmarks", "tests")
-
-# The folders of the analyzer, from facts to pages: what each may include besides traces/.
-ANALYZER_ROOMS = {
-    "words": (),
-    "stats": (),
-    "model": ("stats",),
-    "ranks": ("model", "stats"),
-    "simulate": ("model",),
-    "measure": ("simulate", "model", "stats"),
-    "memory": ("model", "stats"),
-    "predict": ("words", "simulate", "memory", "model", "stats"),
-    "diagnosis": ("words", "predict", "measure", "memory", "simulate", "ranks", "model", "stats"),
-    "whatif": ("words", "diagnosis", "predict", "simulate", "model", "stats"),
-    "advice": ("words", "diagnosis", "predict", "memory", "model", "stats"),
-    "plan": ("words", "advice", "diagnosis", "predict", "simulate", "model", "stats"),
-    "report": ("words", "advice", "plan", "whatif", "diagnosis", "ranks", "model", "stats"),
-    "doctor": ("words", "report",),
-    "share": ("words", "report"),
-    "tune": ("words", "report", "advice", "plan", "diagnosis", "predict", "stats"),
-    "main": ("words", "doctor", "report", "share", "tune", "plan", "advice", "whatif", "diagnosis", "ranks"),
-}
-
-# What other folders may include of traces/: its interface, but neither recordings nor packed traces.
-TRACES = ("traces/", "traces/base/")
-
-# The folders of the loader: what each may include of the loader, and of the layers below.
-LOADER_ROOMS = {
-    "random": ((), ()),
-    "source": ((), TRACES),
-    "io": (("source",), TRACES),
-    "decode": ((), TRACES),
-    "augment": (("decode", "random"), TRACES),
-    "device": (("augment", "decode"), ("cuda/", *TRACES)),
-    "trace": ((), TRACES),
-    "set": (("augment", "decode", "io", "random", "source"), TRACES),
-    "pipeline": (("augment", "decode", "device", "io", "random", "source", "trace"),
-                 ("cuda/", *TRACES)),
-    "capi": (("augment", "io", "pipeline", "source", "trace"), TRACES),
-    "main": (("augment", "device", "io", "pipeline", "set", "source", "trace"),
-             ("cuda/", *TRACES)),
-}
-
-# What traces/packed/ and traces/recording/ may include of traces/: only headers, so that they stay below it.
-EVENTS = ("traces/base/", *(f"traces/{name}.h" for name in (
-    "call_rows", "clock", "density", "event", "order", "output_place", "pack", "preview", "trace", "wire", "wire_records")))
-
-# The headers that the agent shares with the readers of its bytes.
-WIRE = tuple(f"traces/{name}.h" for name in ("wire", "wire_records", "native_bridge", "hide_secrets", "library_paths"))
-
-# What penstock-record may include of other folders, and what its own folders may include of its top.
-RECORD = (*TRACES, "traces/recording/", "agent/core/rank_env.h", "agent/core/segment.h", "agent/core/staging.h")
-RECORD_TOP = ("agent/record/detach.h", "agent/record/options.h", "agent/record/overrides.h")
-
-# The folders of the dashboard. Those of the model may include each other and the model's top, but without
-# a cycle. Those of the views may include the parts that all views share.
-MODEL_ROOMS = {
-    "words": (),
-    "timeline": ("gui/model/words/", "gui/model/counters.h", "gui/model/lines.h"),
-    "panels": ("gui/model/", "gui/model/words/", "gui/model/timeline/"),
-    "files": ("gui/model/", "gui/model/words/", "gui/model/timeline/", "gui/model/panels/"),
-}
-MODEL = ("gui/model/", *(f"gui/model/{room}/" for room in MODEL_ROOMS))
-VIEW_PARTS = tuple(f"gui/views/{name}.h" for name in ("panel_parts", "panel_states", "state_text", "workspace"))
-VIEW_ROOMS = {
-    "dialogs": (),
-    "files": VIEW_PARTS,
-    "panels": VIEW_PARTS,
-    "timeline": (*VIEW_PARTS, "gui/views/panels/overview_parts.h"),
-}
-VIEWS = ("gui/views/", *(f"gui/views/{room}/" for room in VIEW_ROOMS))
-
-# Who may include what; the longest matching prefix on the left counts. A name that ends in "/" is
-# a folder, without those of its folders that stand on the left too. Every folder may include itself;
-# "*" is everything but benchmarks and tests.
-LAYERS = {
-    "traces/base/": (),
-    "traces/packed/": EVENTS,
-    "traces/recording/": (*EVENTS, "traces/packed/string_table.h"),
-    "traces/": ("traces/base/", "traces/packed/", "traces/recording/"),
-    "traces/capi/": TRACES,
-    "traces/exchange/": TRACES,
-    "traces/main/": (*TRACES, "traces/exchange/"),
-    # libpenstock_agent.so shares bytes with the readers, but no code except one pure function.
-    "agent/": (*WIRE, "agent/core/", "agent/gpu/", "agent/hooks/", "agent/system/"),
-    "agent/core/": (*WIRE, "agent/system/", "agent/gpu/deliveries.h"),
-    "agent/gpu/": (*WIRE, "agent/core/", "agent/hooks/hook.h", "agent/system/"),
-    "agent/hooks/": (*WIRE, "agent/boot.h", "agent/core/", "agent/gpu/level.h", "agent/system/"),
-    "agent/system/": ("traces/wire.h", "agent/core/process.h"),
-    # penstock-record, beside the library.
-    "agent/record/": (*RECORD, "agent/record/collect/", "agent/record/launch/", "agent/record/sample/"),
-    "agent/record/collect/": (*RECORD, "agent/record/options.h", "agent/record/sample/"),
-    "agent/record/launch/": (*RECORD, *RECORD_TOP, "agent/record/collect/", "agent/record/sample/"),
-    "agent/record/sample/": (*RECORD, "agent/record/detach.h"),
-    "cuda/": ("traces/base/",),
-    **{f"loader/{room}/": (*(f"loader/{other}/" for other in others), *beneath)
-       for room, (others, beneath) in LOADER_ROOMS.items()},
-    **{f"analyzer/{room}/": (*(f"analyzer/{other}/" for other in others), *TRACES)
-       for room, others in ANALYZER_ROOMS.items()},
-    "gui/main/": (*MODEL, *VIEWS, "gui/widgets/", "analyzer/", *TRACES),
-    "gui/views/": (*MODEL, *VIEWS, "gui/widgets/", "analyzer/", *TRACES),
-    **{f"gui/views/{room}/": (*MODEL, *shared, "gui/widgets/", "analyzer/", *TRACES)
-       for room, shared in VIEW_ROOMS.items()},
-    "gui/widgets/": ("gui/model/palette.h", "gui/model/timeline/ticks.h", "gui/model/words/texts.h", "traces/base/"),
-    # What is shown, without anything that draws.
-    "gui/model/": (*MODEL, "analyzer/", *TRACES),
-    **{f"gui/model/{room}/": (*others, "analyzer/", *TRACES) for room, others in MODEL_ROOMS.items()},
-    # Other tools' files are opened as traces.
-    "gui/model/files/": (*MODEL_ROOMS["files"], "analyzer/", *TRACES, "traces/exchange/import.h"),
-    "benchmarks/": ("*", "tests/"),
-    "tests/": ("*", "benchmarks/"),
-}
-
-# The agent is loaded into programs without libstdc++. These parts of the C++ library are headers only;
-# all other parts may need the shared library.
-AGENT_CXX_HEADERS = {
-    "array", "atomic", "bit", "cerrno", "climits", "concepts", "cstdarg", "cstddef", "cstdint",
-    "cstring", "ctime", "initializer_list", "limits", "new", "type_traits", "utility",
-}
-
-# Headers that gui/model/ must not include.
-WINDOW_HEADERS = ("imgui", "backends/imgui", "GLFW/", "GL/", "EGL/")
+from cxx_text import HEADERS, SOURCES, line_of, without_comments
+from layers import rule_layers
+from sentences import rule_rendered, rule_sentences
 
 SOURCE_LINES, HEADER_LINES = 800, 250
-SOURCES, HEADERS = (".cc", ".c", ".cu", ".py", ".sh"), (".h", ".cuh")
 LICENSED = (*SOURCES, *HEADERS, ".cmake", "CMakeLists.txt")
 
 # Hosts that text of ours may name. Any other text that looks like a host is refused: it would be a
@@ -159,7 +39,6 @@ MODULES = {"torchvision.io", "skimage.io", "scipy.io", "stat.io"}  # names of Py
 MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(?:" + "|".join(("wo" + "rk", "ro" + "ot")) + r")(?:/|\b)")
 UNFINISHED = re.compile(r"\b(?:" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3)) + r")\b")
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 FORMATTED_AT_ONCE = 100  # files
 TEST_START = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M)
 CLAIM = re.compile(r"\b(?:EXPECT|ASSERT|ADD_FAILURE|FAIL|GTEST_SKIP)\w*\s*\(|"
@@ -176,82 +55,8 @@ CITED = re.compile(r"(%s)(?:,? (\d+(?:\.\d+)?)\b)?((?:,? (?:and )?(?:[RF]\d+|\d+
 NUMBER = re.compile(r"\b[RF]\d{1,2}(?!\d)")
 DEFINED = re.compile(r"^(?:\| ([RF]\d+) \||#+ (\d+(?:\.\d+)?)\.? )", re.M)
 
-# Where the analyzer may hold a sentence: the table of words, and the parts in English only (the command
-# line and the doctor). All other code concludes in statements.
-ENGLISH_PAGES = re.compile(r"analyzer/(?:words/|main/|doctor/|report/fail_on\.(?:cc|h)$)")
-LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"')
-LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*')
-WORDS = re.compile(r"\b[A-Za-z][a-z']+[,:;]? [a-z][a-z']*[,:;]? [a-z]{2,}")  # three in a row
-FAILURE = re.compile(r"\b(?:Fail|PENSTOCK_CHECK|static_assert)\(")  # messages for the command line, or for us
-
-# Ways to look into a text. The results of Render() and English() may only be shown.
-LOOKS = r"(?:find\w*|rfind|starts_with|ends_with|contains|compare|substr|front|back|remove_\w+|replace|erase)\("
-RENDERED = re.compile(r"\b(?:English|Render)\(")
-LOOKED_INTO = re.compile(r"\s*(?:[=!]=|\.%s|\[)" % LOOKS)
-COMPARED = re.compile(r'[=!]= *"[^"\n]*[a-z] [a-z]|"[^"\n]*[a-z] [a-z][^"\n]*" *[=!]=|'
-                      r'\.(?:find|rfind|starts_with|ends_with|contains|compare)\( *"[^"\n]*[a-z] [a-z]')
-MESSAGE_TEXT = re.compile(r"(?:\.|->)(?:english|chinese)\b")
-
 # Names that Python code has without binding them.
 GIVEN_NAMES = {*dir(builtins), "__file__", "__path__", "__module__", "__qualname__"}
-
-
-def without_comments(text):
-    """C++ text with comments and the contents of strings blanked; lines stay where they are."""
-    def blank(match):
-        kept = match.group(0)
-        return kept if kept[0] in "\"'" else re.sub(r"[^\n]", " ", kept)
-    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
-
-
-def line_of(text, position):
-    return text.count("\n", 0, position) + 1
-
-
-def layer_of(path):
-    """The longest prefix in LAYERS that holds `path`, or None."""
-    return max((p for p in LAYERS if path.startswith(p)), key=len, default=None)
-
-
-def may_include(path, target):
-    layer = layer_of(path)
-    if layer is None:
-        return False
-    for allowed in (layer, *LAYERS[layer]):
-        if allowed == "*" and not target.startswith(("benchmarks/", "tests/")):
-            return True
-        # A folder stands for its own files, not for a nested layer: agent/ does not stand for agent/record/.
-        if target == allowed or (allowed.endswith("/") and target.startswith(allowed)
-                                 and (allowed not in LAYERS or layer_of(target) == allowed)):
-            return True
-    return False
-
-
-def rule_layers(path, text, exists):
-    if not path.endswith((".cc", ".c", ".cu", *HEADERS)):
-        return
-    agent_library = path.startswith("agent/") and not path.startswith("agent/record/")
-    # Blank comments only: the path of an include is itself a string.
-    for number, line in enumerate(without_comments(text).splitlines(), 1):
-        found = INCLUDE.match(line)
-        if not found:
-            continue
-        quote, target = found.groups()
-        if quote == "<":
-            if agent_library and not target.endswith(".h") and target not in AGENT_CXX_HEADERS:
-                yield number, f"the agent needs libc only: <{target}> is not for it"
-            if path.startswith("gui/model/") and target.startswith(WINDOW_HEADERS):
-                yield number, f"gui/model/ draws nothing: <{target}> is not for it"
-            if target.startswith(tuple(f"{folder}/" for folder in FOLDERS)) and exists(target):
-                yield number, f"our own header between <>: \"{target}\""
-        elif target.split("/")[0] not in FOLDERS or "/" not in target:
-            yield number, f"\"{target}\" is not a path from the repository's root"
-        elif not exists(target):
-            yield number, f"\"{target}\" does not exist"
-        elif not may_include(path, target):
-            yield number, f"{layer_of(path) or path} must not include {target}"
-        elif path.startswith("loader/") and target.endswith(".cuh"):
-            yield number, "the loader sees the plain face of cuda/ only (*.h)"
 
 
 def rule_size(path, text, _exists):
@@ -403,52 +208,6 @@ def rule_citations(path, text, exists):
         for name in DOCUMENT.findall(URL_HOST.sub(" /", line)):
             if not any(exists(os.path.join(parent, name)) for parent in folders):
                 yield number, f"cites {name}, which does not exist"
-
-
-def end_of_call(text, begin):
-    """The place at which the parenthesis at text[begin] closes; the end of the text if it stays open."""
-    depth = 0
-    for found in re.finditer(r'"(?:\\.|[^"\\\n])*"|[()]', text[begin:]):
-        depth += {"(": 1, ")": -1}.get(found.group(0), 0)
-        if depth == 0:
-            return begin + found.end()
-    return len(text)
-
-
-def rule_sentences(path, text, _exists):
-    """The analyzer concludes in statements; the words for statements stand in analyzer/words/, in both languages."""
-    if not path.startswith("analyzer/") or not path.endswith((".cc", ".h")) or ENGLISH_PAGES.match(path):
-        return
-    code = without_comments(text)
-    failures = [(found.start(), end_of_call(code, found.end() - 1)) for found in FAILURE.finditer(code)]
-    for found in LITERALS.finditer(code):
-        said = "".join(one[1:-1] for one in LITERAL.findall(found.group(0)))
-        if WORDS.search(said) and not any(begin < found.start() < end for begin, end in failures):
-            yield line_of(code, found.start()), f"a sentence outside analyzer/words/: \"{said[:40]}\""
-
-
-def rule_rendered(path, text, _exists):
-    """No code compares a sentence or takes one apart: Statement::Is() and its values are for that."""
-    if not path.startswith(("analyzer/", "gui/")) or path.startswith("analyzer/words/") or not path.endswith((".cc", ".h")):
-        return
-    code = without_comments(text)
-    for found in COMPARED.finditer(code):
-        yield line_of(code, found.start()), "compares a sentence"
-    for found in MESSAGE_TEXT.finditer(code) if re.search(r"\bMessage\b", code) else ():
-        yield line_of(code, found.start()), "reads a message's text: Render() is for that"
-    for found in RENDERED.finditer(code):
-        after = code[end_of_call(code, found.end() - 1):]
-        if LOOKED_INTO.match(after) or re.search(r"[=!]= *$", code[:found.start()]):
-            yield line_of(code, found.start()), "compares a rendered sentence, or takes it apart"
-        named = re.search(r"(?:std::string|auto&?|std::string_view) (\w+)(?: = |\()(?:\w+::)*$", code[:found.start()])
-        if not named or not after.lstrip(") ").startswith(";"):
-            continue
-        # The variable's scope: to the end of its function.
-        scope = re.split(r"^}", after, maxsplit=1, flags=re.M)[0]
-        used = re.search(r"(?<![\w.>])%s(?:\s*[=!]= |\.%s)|[=!]= %s\b" % (named.group(1), LOOKS, named.group(1)), scope)
-        if used:
-            line = line_of(code, len(code) - len(after) + used.start())
-            yield line, f"compares {named.group(1)}, a rendered sentence, or takes it apart"
 
 
 def rule_shell(path, text, _exists):
