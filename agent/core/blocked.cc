@@ -48,6 +48,14 @@ bool LoaderIsKnown() {
   return g_slot != nullptr && __atomic_load_n(&g_slot->role, __ATOMIC_RELAXED) != wire::kRoleOther;
 }
 
+// Whether a wait is too short for a span: below 20 us, if Now() counts nanoseconds. Before the
+// process has a recording, its clock is not known; the TSC's ticks are shorter, so the limit is
+// then less.
+bool IsShort(uint64_t wait) {
+  constexpr uint64_t kLeast = 20000;
+  return wait < (g_cpu_reuse_ticks != 0 ? g_cpu_reuse_ticks : kLeast);
+}
+
 }  // namespace
 
 bool WatchesBlocks() {
@@ -56,10 +64,7 @@ bool WatchesBlocks() {
 
 void OnBlocked(BlockedOn what, uint64_t start) {
   const uint64_t end = Now();
-  // 20 us, if Now() counts nanoseconds. Before the process has a recording, its clock is not known;
-  // the TSC's ticks are shorter, so the limit is then less than 20 us.
-  constexpr uint64_t kLeast = 20000;
-  if (start == 0 || end - start < (g_cpu_reuse_ticks != 0 ? g_cpu_reuse_ticks : kLeast)) {
+  if (start == 0 || IsShort(end - start)) {
     return;
   }
   const int saved = errno;
@@ -82,8 +87,7 @@ void OnBlocked(BlockedOn what, uint64_t start) {
 }
 
 void OnBlockedWrite(int fd, uint64_t start) {
-  constexpr uint64_t kLeast = 20000;
-  if (start == 0 || Now() - start < (g_cpu_reuse_ticks != 0 ? g_cpu_reuse_ticks : kLeast)) {
+  if (start == 0 || IsShort(Now() - start)) {
     return;
   }
   if (Identify(fd).kind == FdKind::kPipe) {

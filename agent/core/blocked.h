@@ -12,15 +12,17 @@ namespace penstock::agent {
 
 enum class BlockedOn : uint8_t { kLock, kPipe, kPoll };
 
-// OnBlocked() for a call on descriptor `fd`, if that is a pipe or a socket of this host.
-void OnBlockedWrite(int fd, uint64_t start);
-
 // Whether this is a process of Python: others are not watched.
 bool WatchesBlocks();
 
-// A call that may block, and that began at `start` (ticks), has returned. Writes a span if it took
-// 20 us or more, no other span is open on the thread, and no loader hook has given the process a
-// role. errno is kept. Cost: two clock reads, and a span where one is written.
+// Tells that a call that may block, and that began at `start` (ticks), has returned. Writes a span
+// if the call took 20 us or more, no other span is open on the thread, and no loader hook has given
+// the process a role. A thread that has recorded nothing yet begins with its eighth such wait, or
+// with one of 100 ms, and never with a kPoll unless it is the main thread. errno is kept. Cost: a
+// clock read, and a span where one is written.
 void OnBlocked(BlockedOn what, uint64_t start);
+// The same for a call that wrote to `fd`: a kPipe if `fd` is a pipe or a socket of this host, else
+// nothing.
+void OnBlockedWrite(int fd, uint64_t start);
 
 }  // namespace penstock::agent

@@ -50,7 +50,7 @@ inline uint32_t FindPending(const ThreadState* s, int fd, uint32_t serial) {
   return kNoPending;
 }
 
-// Makes a record of a pending read. If there is no room for one, its bytes count as lost.
+// Makes a record of a pending read. If there is no room for the record, the bytes count as lost.
 // traces/FORMAT.md says what a reader finds at each moment.
 void WriteOut(const BusyScope& busy, uint32_t i) {
   const bool room = Room(busy, 1);
@@ -116,6 +116,7 @@ void OpenPending(ThreadState* s, uint32_t i, const Descriptor& from, uint64_t st
   read.object = from.object;
   read.first = start;
   read.busy = 0;
+  // Opening the file counts into its first read, unless that came a second later or more.
   uint64_t open_busy = 0;
   if (const uint64_t opened = TakeOpened(from.fd, &open_busy);
       opened != 0 && start - opened < TicksOfPending(1000000000u)) {
@@ -133,7 +134,8 @@ void OpenPending(ThreadState* s, uint32_t i, const Descriptor& from, uint64_t st
   s->pending |= 1u << i;
 }
 
-// False if the read belongs to no span and none can be made for it.
+// Adds a read to the pending read that it continues, or begins one. False if it cannot, so that no
+// span will have the read.
 bool CountPending(ThreadState* s, const Descriptor& from, uint64_t start, uint64_t end,
                   uint64_t bytes) {
   BusyScope busy(s);
@@ -176,7 +178,7 @@ void CountRead(const Descriptor& from, uint64_t start, uint64_t end, uint64_t by
   if (s == nullptr || !CountPending(s, from, start, end, bytes)) {
     AddLost(network, bytes);
     if (g_without_slot && IsFirstLoss(from.fd)) {
-      CountDropped(1);
+      CountDropped(1);  // the span that all reads of this file would have become
     }
   }
 }
@@ -219,8 +221,8 @@ ReadCall::ReadCall(int fd) : on_(Recording()) {
     start_ = WatchesBlocks() ? Now() : 0;
     return;
   }
-  spoken_for_ = ProgramWrites(wire::kRead);
-  if (traced_ && !spoken_for_) {
+  program_writes_ = ProgramWrites(wire::kRead);
+  if (traced_ && !program_writes_) {
     // The span is open while the call runs, so that a process killed in it shows what it waited
     // for.
     NameTag* name = from_.kind == FdKind::kNetwork ? &g_socket_name : &g_file_name;
@@ -230,12 +232,12 @@ ReadCall::ReadCall(int fd) : on_(Recording()) {
 }
 
 void ReadCall::Count(int64_t bytes) {
-  const uint64_t end = spoken_for_ ? 0 : Now();
+  const uint64_t end = program_writes_ ? 0 : Now();
   Cancel(token_);
   if (bytes <= 0) {
     return;
   }
-  if (spoken_for_) {
+  if (program_writes_) {
     AddClaimed(from_.kind == FdKind::kNetwork, static_cast<uint64_t>(bytes));
   } else {
     CountRead(from_, start_, end, static_cast<uint64_t>(bytes));

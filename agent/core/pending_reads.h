@@ -19,9 +19,10 @@ struct ThreadState;
 // (ticks).
 void CountRead(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes);
 
-// Whether the calling thread has pending reads of the file that `fd` was under this `serial`.
+// Whether the calling thread has a pending read of `fd`. `serial` tells the file from others that
+// had the same descriptor (Descriptor::serial).
 bool HasPending(int fd, uint32_t serial);
-// Writes those reads.
+// Writes that read.
 void FlushReadsOf(int fd, uint32_t serial);
 // Writes all pending reads of the calling thread, whose state is `state`.
 void FlushReads(ThreadState* state);
@@ -32,7 +33,8 @@ class ReadCall {
   explicit ReadCall(int fd);
   // `bytes`: what the call returned; <= 0: nothing arrived.
   void Done(int64_t bytes);
-  // For socket calls whose bytes the kernel does not count as rchar (recv and its like).
+  // The same for recv() and its like. The kernel does not count their bytes as rchar, so they do
+  // not count as hooked bytes, which are compared with it.
   void DoneSocket(int64_t bytes);
 
  private:
@@ -41,7 +43,7 @@ class ReadCall {
   Descriptor from_;
   bool on_;
   bool traced_ = false;
-  bool spoken_for_ = false;  // the program writes the span itself
+  bool program_writes_ = false;  // the program writes the span itself
   uint64_t start_ = 0;
   Token token_;
 };

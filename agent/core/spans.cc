@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stack of open spans of a thread.
+// The stack of open spans of a thread: Begin(), End(), Cancel() and their like of recorder.h and
+// thread_state.h.
 #include <stdint.h>
 #include <sys/resource.h>
 
@@ -75,7 +76,8 @@ inline uint64_t CpuAt(ThreadState* s, uint64_t* ticks) {
   return s->cpu_value;
 }
 
-// Pushes a span. Requires: Heal(), where the span has a frame.
+// Pushes a span; an empty token if the stack is full or the process ends its recording. Requires:
+// if the span has a frame, Heal() was called.
 inline Token Push(ThreadState* s, Stage stage, uint32_t name, void* frame, bool cpu,
                   const Context* context, bool native = false) {
   if (s->depth >= kMaxDepth) {
@@ -146,9 +148,9 @@ Token BeginPython(Stage stage, uint32_t name, const Context* context) {
   if (s == nullptr) {
     return {};
   }
-  // CPU time says nothing about spans that only wait or wrap others. A library function inside a
-  // named transform (PIL.resize in RandomResizedCrop in Compose) and a codec inside a decode need
-  // none of their own, since the outer span has it.
+  // CPU time says nothing about spans that only wait or wrap others. Transforms nest (PIL.resize in
+  // RandomResizedCrop in Compose): the two outer ones get CPU time. Of nested decoders and
+  // tokenizers only the outermost gets it.
   const bool cpu =
       stage != wire::kWait && stage != wire::kIdle && stage != wire::kStep &&
       stage != wire::kRead && (stage != wire::kAugment || s->open_stage[stage] < 2) &&
@@ -176,7 +178,7 @@ bool ProgramWrites(Stage stage) {
 void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags) {
   const uint64_t end = Now();
   if (token.depth == 0 && g_without_slot) {
-    CountDropped(1);
+    CountDropped(1);  // this process counts what it would have written
     return;
   }
   ThreadState* s = Self();

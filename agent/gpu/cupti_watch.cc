@@ -8,24 +8,25 @@ namespace penstock::agent::cupti {
 namespace {
 
 constexpr uint64_t kFewCalls = 8;       // the first call is not recorded, and others may fail
-constexpr uint32_t kLooks = 8;          // two seconds of flushes
-constexpr uint32_t kPatientLooks = 40;  // where a busy device may be the reason
+constexpr uint32_t kLooks = 8;          // two seconds, with a flush every 250 ms
+constexpr uint32_t kPatientLooks = 40;  // ten seconds, where a busy device may be the reason
 
 }  // namespace
 
-void RecordsWatch::Update(Silence& silence, uint64_t asked, uint64_t came, double seconds) {
+void RecordsWatch::Update(Silence& silence, uint64_t calls, uint64_t came, double seconds) {
   if (came != silence.came) {
-    silence = {came, asked, asked, 0, seconds};
+    silence = {came, calls, calls, 0, seconds};
     return;
   }
-  silence.looks += asked != silence.asked_at ? 1u : 0u;
-  silence.asked_at = asked;
+  silence.looks += calls != silence.calls_by_now ? 1u : 0u;
+  silence.calls_by_now = calls;
 }
 
-// Whether silence can only mean that records go elsewhere: the flush was forced, or more calls were
-// made than fit into the buffers that CUPTI has.
+// Whether silence can only mean that records go elsewhere. There were enough calls, and either the
+// flush was forced, or the silence has lasted and there were more calls than fit into the buffers
+// that CUPTI holds.
 bool RecordsWatch::IsSure(const Silence& silence, const Seen& seen, bool last) {
-  const uint64_t calls = silence.asked_at - silence.asked;
+  const uint64_t calls = silence.calls_by_now - silence.calls_by_then;
   return calls >= kFewCalls &&
          (last || (silence.looks >= kLooks && calls > seen.out * seen.capacity));
 }
@@ -59,7 +60,7 @@ void RecordsWatch::Look(const Seen& seen, double seconds, bool last) {
     Tell("no records of CUPTI since ", records_.since,
          ": the device is never idle, or another tool has taken them");
   } else if (records_.looks == 0 && reason_[0] != 0) {
-    reason_[0] = 0;  // the device was the reason
+    reason_[0] = 0;  // records came again: the device had been busy
     changed_ = true;
   }
 }

@@ -16,38 +16,40 @@ class RecordsWatch {
  public:
   // Totals since the beginning, except `out`.
   struct Seen {
-    uint64_t calls;     // of the runtime that CUPTI should record
-    uint64_t copies;    // of them, between host and device
-    uint64_t records;   // of CUPTI
-    uint64_t copied;    // of them, of copies
-    uint64_t lost;      // records that came and were lost: of unknown kind
-    uint64_t out;       // buffers that CUPTI has
+    uint64_t calls;     // calls of the CUDA runtime that CUPTI should record
+    uint64_t copies;    // those of them that copy between host and device
+    uint64_t records;   // records that came from CUPTI
+    uint64_t copied;    // those of them that are of copies
+    uint64_t lost;      // records that came but were lost, so their kind is not known
+    uint64_t out;       // buffers that CUPTI holds at this moment
     uint64_t capacity;  // most calls that fit into one buffer
   };
 
-  // Takes the totals after a flush; `seen.calls` and `seen.copies` are from before it. `last`: it
-  // was a forced flush, so CUPTI withholds nothing.
+  // Takes the totals after a flush; `seen.calls` and `seen.copies` are from before it. `seconds`:
+  // since the recording of the GPU began. `last`: it was a forced flush, so CUPTI withholds
+  // nothing.
   void Look(const Seen& seen, double seconds, bool last);
-  // Why records are missing; "" if nothing was noticed. `changed()`: Look() has just changed it.
+  // Why records are missing; "" if none are.
   [[nodiscard]] const char* reason() const { return reason_; }
+  // Whether the last Look() changed the reason.
   [[nodiscard]] bool changed() const { return changed_; }
 
  private:
-  // Tracks one kind of record: how many the program has asked for since one came.
+  // One kind of record: how many calls should have had a record since one came last.
   struct Silence {
-    uint64_t came;
-    uint64_t asked;     // records asked for until one came last
-    uint64_t asked_at;  // records asked for until the last look
-    uint32_t looks;     // looks, since one came last, at which more were asked for
-    double since;       // when one came last, in seconds
+    uint64_t came;           // records that came, in all
+    uint64_t calls_by_then;  // calls when a record came last
+    uint64_t calls_by_now;   // calls at the last look
+    uint32_t looks;  // looks since a record came last that saw more calls than the one before
+    double since;    // when a record came last, in seconds
   };
-  static void Update(Silence& silence, uint64_t asked, uint64_t came, double seconds);
+  static void Update(Silence& silence, uint64_t calls, uint64_t came, double seconds);
   static bool IsSure(const Silence& silence, const Seen& seen, bool last);
   void Tell(const char* before, double seconds, const char* after);
 
   Silence records_ = {};
   Silence copies_ = {};
-  bool sure_ = false;
+  bool sure_ = false;  // the reason is final
   bool changed_ = false;
   char reason_[160] = "";
 };

@@ -12,7 +12,7 @@ namespace {
 
 using Cases = std::vector<std::pair<std::string, std::string>>;
 
-TEST(StandInsTest, PathsKeepDepthAndExtensionAndEqualNamesAreEqual) {
+TEST(StandInsTest, PathsKeepDepthAndExtensionAndEqualNamesGetEqualStandIns) {
   StandIns names;
   for (const auto& [path, expected] :
        Cases{{"/home/ann/cats/17.jpg", "/d1/d2/d3/f1.jpg"},
@@ -65,7 +65,7 @@ TEST(StandInsTest, NamesOfLibrariesStay) {
   EXPECT_EQ(names.counts().uses, 0U);
 }
 
-TEST(StandInsTest, NamesOfTheProgramAreReplacedTheSameWhereverTheyAre) {
+TEST(StandInsTest, ANameOfTheProgramHasOneStandInWhereverItStands) {
   StandIns names;
   EXPECT_EQ(names.Name("AcmeCats"), "n1");
   EXPECT_EQ(names.Function("AcmeCats.__getitem__"), "n1.__getitem__");
@@ -91,7 +91,7 @@ TEST(StandInsTest, SentencesLoseOnlyTheirPaths) {
   EXPECT_EQ(names.Sentence("12.4 /opt/ann/libcupti.so: at 3 MB/s"), "12.4 /d1/d2/f1.so: at 3 MB/s");
 }
 
-TEST(StandInsTest, OnlyASchemeOfAUrlStays) {
+TEST(StandInsTest, OfAUrlOnlyTheSchemeStays) {
   StandIns names;
   for (const auto& [word, expected] :
        Cases{{"import acme; acme.load('s3://bucket/x')", "w1"},
@@ -132,7 +132,7 @@ TEST(StandInsTest, AddressesOfTheNetworkAreHosts) {
   EXPECT_EQ(names.Sentence("no answer from 10.12.0.5:80."), "no answer from host1:80.");
 }
 
-TEST(StandInsTest, APublicBeginningMakesNoNamePublic) {
+TEST(StandInsTest, ANameWithAPublicBeginningIsReplacedBehindIt) {
   StandIns names;
   for (const auto& [name, expected] :
        Cases{{"cudaAnnMemcpyAsync", "cudan1MemcpyAsync"},
@@ -202,7 +202,7 @@ TEST(StandInsTest, OnlyMarksOfTheInterpreterStay) {
   EXPECT_EQ(names.Function("f.<acme>"), "n1.<n2>");
 }
 
-TEST(StandInsTest, PlacesThatPeopleNameAreReplaced) {
+TEST(StandInsTest, FoldersThatPeopleNameAreReplacedAlsoInSystemFolders) {
   StandIns names;
   for (const auto& [path, expected] :
        Cases{{"/usr/local/lib/acme/load.so", "/usr/local/d1/d2/f1.so"},
@@ -212,6 +212,7 @@ TEST(StandInsTest, PlacesThatPeopleNameAreReplaced) {
              {"/usr/local/lib/python3.11/dist-packages/acme/x.py",
               "/usr/local/lib/python3.11/dist-packages/d2/f2.py"},
              {"/proc/self/cwd/ann/x.jpg", "/proc/self/cwd/d3/f3.jpg"},
+             // In two parts, since the lint takes them together for a folder of this machine.
              {"/proc/7/root"
               "/home/ann",
               "/proc/7/root"

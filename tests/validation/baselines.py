@@ -12,7 +12,8 @@ Facts = collections.namedtuple("Facts", "service cpu cores")
 
 
 def bottleneck_law(facts, workers, step):
-    """The slowest of workers, cores and training loop decides (operational analysis; Plumber, cedar)."""
+    """The slowest of workers, cores and training loop decides (operational analysis; Plumber, cedar). Without workers
+    the loop does one after the other."""
     if workers == 0:
         return 1 / (facts.service + step)
     limits = [workers / facts.service]
@@ -24,10 +25,10 @@ def bottleneck_law(facts, workers, step):
 
 
 def tfdata_formula(facts, workers, queue, step):
-    """The loop's time plus its wait for an M/M/1/K queue (tensorflow/core/framework/model.cc).
+    """A batch takes the loop's step and its wait for an M/M/1/K queue (tensorflow/core/framework/model.cc).
 
-    x: time of the loop, y: of the workers, n: places. P(empty) = (1 - x/y) / (1 - (x/y)^(n+1)); the wait
-    is P(empty) y."""
+    With r = step / producer, where `producer` is the time in which the workers together make a batch, the queue is
+    empty with probability (1 - r) / (1 - r^(queue + 1)); the wait is this probability times `producer`."""
     if workers == 0:
         return 1 / (facts.service + step)
     producer = max(facts.service / workers, facts.cpu / facts.cores)
@@ -36,7 +37,7 @@ def tfdata_formula(facts, workers, queue, step):
     ratio = step / producer
     if abs(ratio - 1) < 1e-9:
         empty = 1 / (queue + 1)
-    elif ratio > 1:  # numerator and denominator divided by ratio^(queue + 1), which may overflow
+    elif ratio > 1:  # both sides of the fraction are divided by ratio^(queue + 1), which may overflow
         power = ratio ** -(queue + 1)
         empty = (ratio - 1) * power / (1 - power)
     else:
@@ -58,5 +59,5 @@ STATIC_RULES = {
 
 
 def five_percent_rule(wait_fraction):
-    """kineto's tensorboard plugin: more than 5 % of the step in the loader -> set num_workers."""
+    """What kineto's tensorboard plugin would blame: the workers, if more than 5 % of the step is in the loader."""
     return "workers" if wait_fraction > 0.05 else "none"

@@ -8,8 +8,6 @@
 #include <set>
 #include <tuple>
 
-#include "traces/names.h"
-
 namespace penstock::gui {
 namespace {
 
@@ -155,7 +153,7 @@ double KeyOf(const StageLine& line, StageColumn column) {
   return 0;
 }
 
-// Keeps the longest calls.
+// Keeps the longest calls in a heap, of which the first is the shortest call that is kept.
 class TailKeeper {
  public:
   TailKeeper(const TailQuestion& question, Tail& tail) : question_(question), tail_(tail) {}
@@ -184,8 +182,9 @@ class TailKeeper {
   Tail& tail_;
 };
 
-// Finds the file of each call: that of a read for the same sample of the same batch. Looks only at
-// the threads of these calls, because a sample's reads are mostly on its own thread.
+// Finds the file of each call: its own, or else that of the last read for the same sample of the
+// same batch. Looks only at the threads of these calls, because a sample's reads are mostly on its
+// own thread.
 void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& tail) {
   using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>;
   std::map<Key, std::vector<Call*>> wanted;
@@ -246,7 +245,7 @@ std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysi
   const Wholes wholes = WholesOf(extent, analysis, table);
   std::vector<StageLine> lines;
   for (const analyzer::StageRow& row : analysis.report.stages) {
-    const StageId stage = traces::StageNamed(row.name).value_or(StageId::kNone);
+    const StageId stage = row.stage;
     StageTotals derived;
     const StageTotals* totals = &table[stage];
     const bool marked = analysis.report.diagnosis.run.stages[StageId::kStep].count > 0;

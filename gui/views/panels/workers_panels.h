@@ -8,14 +8,16 @@
 
 namespace penstock::gui {
 
-// Draws a row for each worker: its time, its start, its speed compared with the others, its memory.
+// Draws a row for each worker: its time, its start, its speed compared with the others, its memory;
+// without workers, a line that says why there are none.
 void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& model, Area area);
 
 // Draws a row for each rank of a distributed run: which ranks wait for data, and which for other
 // ranks. Requires: model.lines is not empty.
 void DrawRanksTable(const Ui& ui, const RanksModel& model, Area area);
 
-// Draws the memory of each process over time, counted in the chosen way.
+// Draws the memory of each process over time, counted in the way that its buttons choose
+// (MemoryKind).
 void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, Area area);
 
 }  // namespace penstock::gui

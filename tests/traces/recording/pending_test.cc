@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drains recordings with reads that were pending when their thread was killed: one test for each
-// line of the table in traces/FORMAT.md, "What was pending".
+// Drains recordings with reads that were pending when their thread was killed at the moments that
+// the table in traces/FORMAT.md, "What was pending", lists.
 
 #include <gtest/gtest.h>
 
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, PendingTest, ::testing::Values(wire::kLinear, wi
                            return std::string(param.param == wire::kRing ? "ring" : "linear");
                          });
 
-TEST_P(PendingTest, WhatIsPendingBecomesASpan) {
+TEST_P(PendingTest, APendingReadBecomesASpan) {
   Pend(0, 2);
   Slot().bytes_dataset = kBytes;
   const Found found = Drain();
@@ -113,7 +113,7 @@ TEST_P(PendingTest, WhatIsPendingBecomesASpan) {
   EXPECT_EQ(found.process.bytes_open.value, 0u);
 }
 
-TEST_P(PendingTest, OneThatHasNoBytesYetIsNothing) {
+TEST_P(PendingTest, APendingReadWithoutBytesBecomesNoSpan) {
   Pend(0, 0, 0);
   EXPECT_EQ(Drain().spans, 0u);
 }
@@ -127,14 +127,14 @@ TEST_P(PendingTest, AReadThatWasBeingCountedMayBeMissing) {
   EXPECT_EQ(found.process.bytes_open.value, 64u);
 }
 
-TEST_P(PendingTest, UntilItsRecordIsThereItCounts) {
+TEST_P(PendingTest, APendingReadCountsUntilItsRecordIsThere) {
   Pend(0, 1);
   recording_.chunk(0).closing = wire::Closing(1, recording_.chunk(0).committed);
   EXPECT_EQ(Drain().bytes, kBytes);
   EXPECT_EQ(Drain().spans, 1u);
 }
 
-TEST_P(PendingTest, WithItsRecordItNoLongerCounts) {
+TEST_P(PendingTest, APendingReadNoLongerCountsBesideItsRecord) {
   const wire::PendingRead read = Pend(0, 1);
   recording_.chunk(0).closing = wire::Closing(1, recording_.chunk(0).committed);
   thread_.Write(RecordOf(read));
@@ -149,7 +149,7 @@ TEST_P(PendingTest, WithItsRecordItNoLongerCounts) {
   EXPECT_EQ(Drain().bytes, kBytes + 5);
 }
 
-TEST_P(PendingTest, OneThatWasBeingLostCountsAndSaysSo) {
+TEST_P(PendingTest, AReadThatWasBeingLostCountsInASpanAndAsOpen) {
   Pend(0, 0);
   recording_.chunk(0).closing = wire::Closing(0, wire::kClosingLost);
   Slot().bytes_lost = kBytes;
@@ -174,7 +174,7 @@ void TakeOver(RecordingWriter& recording, std::uint32_t from, std::uint32_t to, 
   chunk.pid = pid;
 }
 
-TEST_P(PendingTest, UntilTheNewChunkIsClaimedTheOldOneCounts) {
+TEST_P(PendingTest, TheOldChunkCountsUntilTheNewOneIsClaimed) {
   Pend(0, 0);
   TakeOver(recording_, 0, 1, 0);
   EXPECT_EQ(Drain().bytes, kBytes);
@@ -188,7 +188,7 @@ TEST_P(PendingTest, OfTwoOwnedChunksTheOneThatNamesTheOtherCounts) {
   EXPECT_EQ(Drain().spans, 1u);
 }
 
-TEST_P(PendingTest, AFullChunkNoLongerCounts) {
+TEST_P(PendingTest, PendingReadsOfAFullChunkNoLongerCount) {
   Pend(0, 0);
   TakeOver(recording_, 0, 1, 70);
   recording_.chunk(0).state = wire::kChunkFull;
@@ -248,7 +248,7 @@ TEST(PendingRingTest, TheThreadsOfAnExecedProcessAreDead) {
   EXPECT_EQ(recording.chunk(0).state, wire::kChunkFree);
 }
 
-TEST(PendingOldTest, AnEarlierVersionHadNoneOfThis) {
+TEST(PendingOldTest, MinorVersion0CountedNoBytes) {
   RecordingWriter recording({.mode = wire::kLinear, .chunks = 2});
   recording.header().minor = 0;
   const std::uint32_t slot = recording.AddProcess(70, 7, wire::kRoleOther, -1);
