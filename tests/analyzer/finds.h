@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "analyzer/advice/rules.h"
 #include "tests/analyzer/synthetic.h"
@@ -35,6 +37,30 @@ inline Synthetic WithCosts(const Costs& costs) {
   Synthetic run;
   run.costs = Always(costs);
   return run;
+}
+
+// The evidence `key` of a finding; -1 if it has no such number.
+inline double Evidence(const Finding& finding, std::string_view key) {
+  for (const auto& [name, value] : finding.evidence) {
+    if (name == key && std::holds_alternative<double>(value)) return std::get<double>(value);
+  }
+  return -1;
+}
+
+// One change after the other.
+inline Change And(Change one, Change other) {
+  return [one = std::move(one), other = std::move(other)](traces::TraceData& data) {
+    one(data);
+    other(data);
+  };
+}
+
+inline Change Fact(const std::string& key, const std::string& value) {
+  return [=](traces::TraceData& data) { data.facts[key] = value; };
+}
+
+inline Change LoaderFact(const std::string& key, const std::string& value) {
+  return [=](traces::TraceData& data) { data.processes[0].facts["loader.0." + key] = value; };
 }
 
 }  // namespace penstock::analyzer::testing

@@ -6,13 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <utility>
 
-#include "analyzer/advice/known_calls.h"
 #include "analyzer/report/flame.h"
 #include "analyzer/report/function_report.h"
 #include "analyzer/report/source_lines.h"
@@ -349,25 +346,6 @@ TEST(SlowCallTest, IsSilentOfAFunctionOfTheSameName) {
   EXPECT_FALSE(FindingOf("slow-call", WithUnits(Copying("/home/a/tools.py"))).has_value());
 }
 
-TEST(KnownCallTest, TakesBuiltinsByTheirPackage) {
-  const KnownCall* known = FindKnownCall("numpy.random.mtrand.RandomState.choice", "");
-  ASSERT_NE(known, nullptr);
-  EXPECT_EQ(known->shown, "numpy.random.choice");
-  EXPECT_EQ(FindKnownCall("numpy.random.RandomState.choice", ""), known) << "by Cython 3";
-  EXPECT_EQ(FindKnownCall("numpy.random.Generator.choice", ""), nullptr) << "is the advice";
-  EXPECT_EQ(FindKnownCall("random.Random.choice", "/usr/lib/python3.11/random.py"), nullptr);
-}
-
-TEST(KnownCallTest, TakesTheModuleReForNoFolderThatBeginsLikeIt) {
-  for (const char* file : {"/usr/lib/python3.11/re/__init__.py", "/usr/lib/python3.9/re.py"}) {
-    const KnownCall* known = FindKnownCall("_compile", file);
-    ASSERT_NE(known, nullptr) << file;
-    EXPECT_EQ(known->shown, "re.compile");
-  }
-  const std::string packages = "/home/u/research/venv/lib/python3.11/site-packages/";
-  EXPECT_EQ(FindKnownCall("Environment.compile", packages + "jinja2/environment.py"), nullptr);
-}
-
 TEST(FunctionReportTest, ShowsSourceBesideTheLine) {
   traces::TraceData data = WithUnits(Looping(4096));
   for (auto& process : data.processes) {
@@ -381,19 +359,6 @@ TEST(FunctionReportTest, ShowsSourceBesideTheLine) {
   EXPECT_NE(text.find("dataset.py:47 make_edges"), std::string::npos) << text;
   EXPECT_NE(text.find("total += row[x]"), std::string::npos) << text;
   EXPECT_NE(text.find("following them took 0.12 %"), std::string::npos) << text;
-}
-
-TEST(SourceLinesTest, ReadsAFileThatIsOlderThanTheRunOnly) {
-  const std::filesystem::path file =
-      std::filesystem::path(::testing::TempDir()) / "penstock_source_lines.py";
-  std::ofstream(file) << "import os\ndef load():\n";
-  const LineReader later = SourceLines(4e9);
-  EXPECT_EQ(later(file.string(), 2), "def load():");
-  EXPECT_EQ(later(file.string(), 0), std::nullopt);
-  EXPECT_EQ(later(file.string(), 3), std::nullopt);
-  EXPECT_EQ(SourceLines(1)(file.string(), 2), std::nullopt);
-  EXPECT_EQ(later("dataset.py", 1), std::nullopt) << "a path that is not absolute";
-  EXPECT_EQ(later("/proc/nosuch.py", 1), std::nullopt);
 }
 
 TEST(FunctionReportTest, SaysNothingWhereNoCallWasFollowed) {

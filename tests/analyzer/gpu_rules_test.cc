@@ -4,7 +4,6 @@
 // miss that does not. Rules of copies that are seen from the host are in device_rules_test.cc.
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -15,11 +14,15 @@
 namespace penstock::analyzer {
 namespace {
 
+using testing::And;
 using testing::Change;
 using testing::Costs;
 using testing::Device;
+using testing::Evidence;
+using testing::Fact;
 using testing::FindingOf;
 using testing::Finds;
+using testing::LoaderFact;
 using testing::MakeSynthetic;
 using testing::OnDevice;
 using testing::Synthetic;
@@ -34,32 +37,10 @@ std::optional<Finding> Found(std::string_view id, const Synthetic& run, const Ch
   return FindingOf(id, std::move(data));
 }
 
-double Evidence(const Finding& finding, std::string_view key) {
-  for (const auto& [name, value] : finding.evidence) {
-    if (name == key && std::holds_alternative<double>(value)) return std::get<double>(value);
-  }
-  return -1;
-}
-
 // Checks that a finding about GPUs says where on the timeline it shows, and in which processes.
 void ExpectPlace(const Finding& finding) {
   EXPECT_GT(finding.to, finding.from) << finding.id;
   EXPECT_FALSE(finding.pids.empty()) << finding.id;
-}
-
-Change And(Change one, Change other) {
-  return [one = std::move(one), other = std::move(other)](traces::TraceData& data) {
-    one(data);
-    other(data);
-  };
-}
-
-Change Fact(const std::string& key, const std::string& value) {
-  return [=](traces::TraceData& data) { data.facts[key] = value; };
-}
-
-Change LoaderFact(const std::string& key, const std::string& value) {
-  return [=](traces::TraceData& data) { data.processes[0].facts["loader.0." + key] = value; };
 }
 
 // A process that uses `cores` cores all the time, as the collector samples it.
