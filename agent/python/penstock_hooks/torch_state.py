@@ -50,7 +50,7 @@ class _Process:
         self.has_role = False
         self.is_worker = False
         self.loaders = 0
-        self.anew = set()  # numbers of the loaders that were made anew
+        self.anew = set()  # numbers of the loaders that the program made again after dropping them
         self.seen = set()  # numbers of the loaders that delivered a batch
         self.indices = weakref.WeakKeyDictionary()  # DataLoader -> its number
         self.alike = {}  # key of torch_options._alike() -> [_Earlier, ...]
@@ -90,16 +90,18 @@ class _Earlier:
         self.iterators = []
 
     def is_gone(self):
-        """Whether loader and iterators are gone. If the program keeps only an iterator, it outlives its loader."""
+        """Whether the loader is gone, and each of its iterators is gone or at its end. A program may keep an iterator
+        and drop its loader."""
         if self.loader() is not None:
             return False
-        alive = (reference() for reference in self.iterators)
-        return all(one is None or getattr(one.__dict__.get("_penstock"), "ended", True) for one in alive)
+        iterators = (reference() for reference in self.iterators)
+        return all(one is None or getattr(one.__dict__.get("_penstock"), "ended", True) for one in iterators)
 
 
 def loader_index(loader, alike=None, iterator=None):
-    """(number, NEW | KNOWN | MADE_ANEW). Loaders are numbered 0, 1, ... in order of their first iteration. A loader
-    with the same `alike` as an earlier one that is gone counts as that one, made anew."""
+    """(number, NEW | KNOWN | MADE_ANEW) of a loader. Loaders are numbered 0, 1, ... in the order of their first
+    iteration. A loader with the same `alike` as an earlier one that is gone has its number and counts as made anew.
+    `iterator`: that of the loader, if it has one already."""
     here = process()
     number, state = here.loaders, NEW
     try:
