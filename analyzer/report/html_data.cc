@@ -203,7 +203,7 @@ std::vector<LatencyRow> BuildLatencies(const RunModel& run) {
     const DurationSketch durations = DurationsOf(run, stage);
     if (durations.count() == 0) continue;
     LatencyRow row;
-    row.name = std::string(traces::StageName(stage));
+    row.stage = stage;
     row.count = durations.count();
     row.p50 = durations.Quantile(0.5);
     row.p99 = durations.Quantile(0.99);

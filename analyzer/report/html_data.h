@@ -62,7 +62,7 @@ struct WorkerCurve {
 // nanoseconds.
 inline constexpr std::size_t kBinsPerDecade = 8;
 struct LatencyRow {
-  std::string name;
+  traces::StageId stage = traces::StageId::kNone;
   std::uint64_t count = 0;
   double p50 = 0;  // seconds
   double p99 = 0;

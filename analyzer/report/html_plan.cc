@@ -34,7 +34,9 @@ std::vector<Stair> StairsOf(const Plan& plan, Language language) {
   stairs.push_back({Word<words::kPlanNow>(language), plan.now, std::move(limit), "wall"});
   for (const PlanStep& step : plan.steps) {
     stairs.push_back(
-        {"+ " + step.id, step.predicted.rate, Render(LimitAfter(step), language), "cpu"});
+        {Render(Say<words::kPlanStairName>(Give<"id">(step.id), Give<"number">(stairs.size())),
+                language),
+         step.predicted.rate, Render(LimitAfter(step), language), "cpu"});
   }
   if (!plan.no_ceiling) {
     stairs.push_back({Render(CeilingName(plan), language), {plan.ceiling, 0, 0}, "", "gain"});
@@ -60,15 +62,18 @@ std::string Staircase(const Plan& plan, Language language) {
     const double end = std::min(x.At(stair.rate.estimate), kStairRight);
     const std::string figure = ShortNumber(stair.rate.estimate);
     drawing.Text(kStairLeft - 8, y + 14, stair.name, "end");
-    drawing.Rect(kStairLeft, y, end - kStairLeft, 18, stair.css, stair.name + ": " + figure);
+    drawing.Rect(kStairLeft, y, end - kStairLeft, 18, stair.css,
+                 fmt::format("{}{}{}", stair.name, Colon(language), figure));
     double label = end;
     if (stair.rate.high > stair.rate.low) {
       const double high = std::min(x.At(stair.rate.high), kPictureWidth);
       drawing.Line(x.At(stair.rate.low), y + 9, high, y + 9, "axis");
       label = std::max(end, high);
     }
-    drawing.Text(label + 6, y + 14, figure + (stair.limit.empty() ? "" : ", " + stair.limit),
-                 "tick");
+    drawing.Text(
+        label + 6, y + 14,
+        stair.limit.empty() ? figure : fmt::format("{}{}{}", figure, Comma(language), stair.limit),
+        "tick");
     y += kStairRow;
   }
   return fmt::format(
@@ -77,19 +82,18 @@ std::string Staircase(const Plan& plan, Language language) {
 }
 
 std::string StepItem(const PlanStep& step, const Statement& unit, Language language) {
-  std::string change = Render(step.change, language);
-  if (!step.risk.empty()) change += " (" + Render(step.risk, language) + ")";
-  if (step.with_next) change += "; " + Word<words::kPlanWithNext>(language);
   const Interval& rate = step.predicted.rate;
   std::string notes;
   for (const Statement& note : step.notes) {
     notes += fmt::format("<br/><span class=\"dim\">- {}</span>", Escaped(Render(note, language)));
   }
-  return fmt::format(
-      "<li><b>{}</b>: {} {} ({}..{}), {}x; {}<br/><span class=\"dim\">{}</span>{}</li>\n",
-      Escaped(change), ShortNumber(rate.estimate), Escaped(Render(unit, language)),
-      ShortNumber(rate.low), ShortNumber(rate.high), Escaped(TimesText(step.predicted.speedup)),
-      Escaped(Render(LimitAfter(step), language)), Escaped(Render(CostOf(step), language)), notes);
+  const Statement figures =
+      Say<words::kPlanRate>(Give<"rate">(rate.estimate), Give<"unit">(unit), Give<"low">(rate.low),
+                            Give<"high">(rate.high), Give<"speedup">(step.predicted.speedup),
+                            Give<"limit">(LimitAfter(step)));
+  return fmt::format("<li><b>{}</b>{}<br/><span class=\"dim\">{}</span>{}</li>\n",
+                     Escaped(Render(ChangeOf(step), language)), Escaped(Render(figures, language)),
+                     Escaped(Render(CostOf(step), language)), notes);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "analyzer/words/format.h"
 #include "analyzer/words/functions.h"
 #include "analyzer/words/gpu.h"
+#include "analyzer/words/names.h"
 #include "analyzer/words/page.h"
 #include "analyzer/words/page_plots.h"
 #include "analyzer/words/plan.h"
@@ -247,9 +248,12 @@ std::string LevelWord(Severity severity, Language language) {
 std::string FindingText(const Report& report, const Finding& finding, Language language) {
   constexpr std::array<std::string_view, 3> kLevels = {"info", "warning", "critical"};
   const std::string_view level = kLevels[static_cast<std::size_t>(finding.severity)];
+  // In English the name is the id.
+  const std::string name =
+      language == Language::kEnglish ? "" : Escaped(NameIn(finding.id, language)) + " ";
   std::string text = fmt::format(
-      "<div class=\"finding {}\"><h3><span class=\"level\">{}</span> <code>{}</code></h3>\n", level,
-      Escaped(LevelWord(finding.severity, language)), Escaped(finding.id));
+      "<div class=\"finding {}\"><h3><span class=\"level\">{}</span> {}<code>{}</code></h3>\n",
+      level, Escaped(LevelWord(finding.severity, language)), name, Escaped(finding.id));
   text += Paragraph("", Render(finding.seen, language));
   text += fmt::format("<p><b>{}</b> {}</p>\n", Escaped(Word<words::kDo>(language)),
                       Escaped(Render(finding.action, language)));

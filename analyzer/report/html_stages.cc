@@ -13,6 +13,7 @@
 #include "analyzer/report/phrases.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/gpu.h"
+#include "analyzer/words/names.h"
 #include "analyzer/words/page.h"
 #include "analyzer/words/page_plots.h"
 
@@ -28,7 +29,8 @@ std::vector<Tick> PercentTicks() {
 // Whether a stage is drawn. Stages that contain others (sample, fetch) would show the same time
 // twice, and idle is not work.
 bool Drawn(const StageRow& row) {
-  return row.name != "sample" && row.name != "fetch" && row.name != "idle";
+  return row.stage != traces::StageId::kSample && row.stage != traces::StageId::kFetch &&
+         row.stage != traces::StageId::kIdle;
 }
 
 std::string CpuText(const StageRow& row) {
@@ -138,7 +140,7 @@ Picture GainFigure(const Diagnosis& diagnosis, Language language) {
   for (const Gain& gain : gains) {
     const std::string figure = TimesText(gain.speedup) + "x";
     const std::string name(FactorName(gain.factor));
-    drawing.Text(102, y + 13, name, "end");
+    drawing.Text(102, y + 13, NameIn(name, language), "end");
     drawing.Rect(
         110, y, x.At(gain.speedup) - 110, 17, "gain",
         Render(Say<words::kGainTip>(Give<"part">(name), Give<"gain">(gain.speedup)), language));
@@ -176,6 +178,7 @@ Picture LatencyFigure(const std::vector<LatencyRow>& rows, Language language) {
   drawing.Below(x, ticks, bottom, 8, Word<words::kLatencyAxis>(language));
   double top = 8;
   for (const LatencyRow& row : rows) {
+    const std::string_view stage = traces::StageName(row.stage);
     const double base = top + kHeight;
     const std::uint64_t most = *std::max_element(row.bins.begin(), row.bins.end());
     const double count = static_cast<double>(std::max<std::uint64_t>(row.count, 1));
@@ -187,18 +190,18 @@ Picture LatencyFigure(const std::vector<LatencyRow>& rows, Language language) {
       const double share = static_cast<double>(row.bins[i]) / count;
       const double height = std::max(1.0, share / peak * (kHeight - 16));
       const Statement tip = Say<words::kLatencyTip>(
-          Give<"stage">(row.name), Give<"one">(row.count == 1), Give<"calls">(row.bins[i]),
+          Give<"stage">(stage), Give<"one">(row.count == 1), Give<"calls">(row.bins[i]),
           Give<"all">(row.count), Give<"share">(share), Give<"from">(from * 1e-9),
           Give<"to">(to * 1e-9));
       drawing.Rect(x.At(from) + 0.5, base - height, x.At(to) - x.At(from) - 1, height,
-                   "s-" + row.name, Render(tip, language));
+                   fmt::format("s-{}", stage), Render(tip, language));
     }
     drawing.Line(x.from, base, x.to, base, "axis");
     drawing.Line(x.from - 4, base - (kHeight - 16), x.from, base - (kHeight - 16), "axis");
     drawing.Line(x.from, base - (kHeight - 16), x.from, base, "axis");
     drawing.Text(x.from - 7, base - (kHeight - 16) + 4, PercentText(peak), "tick end");
     drawing.Text(x.from - 7, base - 1, "0", "tick end");
-    drawing.Text(36, base - kHeight / 2 + 6, row.name);
+    drawing.Text(36, base - kHeight / 2 + 6, NameIn(stage, language));
     drawing.Text(x.to + 12, base - kHeight / 2 - 4,
                  Render(Say<words::kLatencyCalls>(Give<"calls">(row.count)), language), "tick");
     drawing.Text(

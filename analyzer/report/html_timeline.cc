@@ -9,6 +9,7 @@
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/names.h"
 #include "analyzer/words/page_plots.h"
 
 namespace penstock::analyzer {
@@ -79,10 +80,10 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
       pen.to = std::max(pen.to, std::max(to, from + 0.3));
     }
     if (loop && to - from > 50) {
-      drawing.Text(
-          from + 4, y + 19,
-          fmt::format("{} {}", traces::StageName(span.stage), DurationText(span.to - span.from)),
-          "small");
+      drawing.Text(from + 4, y + 19,
+                   fmt::format("{} {}", NameIn(traces::StageName(span.stage), language),
+                               DurationText(span.to - span.from)),
+                   "small");
     }
   }
   flush();
@@ -120,7 +121,7 @@ Picture TimelineFigure(const TimelineExcerpt& excerpt, Language language) {
     legend.emplace_back(css.back(), kind == StageId::kFetch ? Word<words::kFetchLegend>(language)
                                     : kind == StageId::kSample
                                         ? Word<words::kSampleLegend>(language)
-                                        : std::string(traces::StageName(kind)));
+                                        : std::string(NameIn(traces::StageName(kind), language)));
   }
   drawing.Legend(140, 16, legend);
   double y = 34;

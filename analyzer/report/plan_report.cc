@@ -135,6 +135,12 @@ Statement CeilingName(const Plan& plan) {
   return Say<words::kPlanCeiling>(Give<"copies">(plan.other_copies));
 }
 
+Statement ChangeOf(const PlanStep& step) {
+  return Say<words::kPlanChange>(Give<"change">(step.change),
+                                 GiveIf<"risk">(!step.risk.empty(), step.risk),
+                                 Give<"with_next">(step.with_next));
+}
+
 Statement LimitAfter(const PlanStep& step) {
   if (step.limited_by == Factor::kNone) return Say<words::kPlanThenNone>();
   return Say<words::kPlanThen>(Give<"factor">(FactorName(step.limited_by)));
@@ -165,10 +171,7 @@ std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {
     const Prediction& predicted = step.predicted;
     text += RateLine(std::to_string(i + 1) + ".", predicted.rate, predicted.speedup, plan.unit,
                      English(LimitAfter(step)), paint);
-    std::string change = English(step.change);
-    if (!step.risk.empty()) change += " (" + English(step.risk) + ")";
-    if (step.with_next) change += "; " + English(Say<words::kPlanWithNext>());
-    text += PlanLine(change) + paint.Dim(PlanLine(English(CostOf(step))));
+    text += PlanLine(English(ChangeOf(step))) + paint.Dim(PlanLine(English(CostOf(step))));
     if (detail == PlanDetail::kSteps) continue;
     for (const Statement& note : step.notes) {
       text += paint.Dim("      - " + Wrapped(English(note), kPlanWidth - 2, "        ") + "\n");

@@ -24,6 +24,8 @@ enum class PlanDetail { kSteps, kAll };  // kSteps: without notes of steps and w
 [[nodiscard]] std::string PlanJson(const Plan& plan);
 void WritePlan(const Plan& plan, JsonWriter& json);
 
+// The change of a step, with its risk and whether it gains only with the next step.
+[[nodiscard]] Statement ChangeOf(const PlanStep& step);
 // What limits the run after a step; what the run needs after it (RAM, workers), and what the step
 // alone takes (disk, lines of code).
 [[nodiscard]] Statement LimitAfter(const PlanStep& step);

@@ -4,6 +4,7 @@
 
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/names.h"
 #include "analyzer/words/report.h"
 
 namespace penstock::analyzer {
@@ -114,7 +115,9 @@ std::string ShareText(const StageRow& row, Language language) {
 }
 
 std::string StageText(const StageRow& row, Language language) {
-  if (row.devices < 2) return row.name;
+  // The name of a part of a stage, such as "jpeg", is no word.
+  if (row.name != traces::StageName(row.stage)) return row.name;
+  if (row.devices < 2) return std::string(NameIn(row.name, language));
   return Render(Say<words::kStageOfDevices>(Give<"stage">(row.name), Give<"devices">(row.devices)),
                 language);
 }

@@ -23,11 +23,26 @@ std::string DurationText(double seconds) {
   return three(seconds, "s");
 }
 
-std::string TimeAheadText(double seconds) {
-  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  if (seconds < 2 * 86400) return fmt::format("{:.1f} h", seconds / 3600);
-  return fmt::format("{:.1f} days", seconds / 86400);
+std::string TimeAheadText(double seconds, Language language) {
+  const bool chinese = language == Language::kChinese;
+  if (seconds < 120) return fmt::format("{:.0f} {}", seconds, chinese ? "秒" : "s");
+  if (seconds < 7200) return fmt::format("{:.0f} {}", seconds / 60, chinese ? "分钟" : "min");
+  if (seconds < 2 * 86400) {
+    return fmt::format("{:.1f} {}", seconds / 3600, chinese ? "小时" : "h");
+  }
+  return fmt::format("{:.1f} {}", seconds / 86400, chinese ? "天" : "days");
+}
+
+std::string InParentheses(std::string_view text, Language language) {
+  return language == Language::kChinese ? fmt::format("（{}）", text) : fmt::format(" ({})", text);
+}
+
+std::string_view Comma(Language language) {
+  return language == Language::kChinese ? "，" : ", ";
+}
+
+std::string_view Colon(Language language) {
+  return language == Language::kChinese ? "：" : ": ";
 }
 
 std::string TimesText(double times) {

@@ -7,10 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/words/message.h"
+
 namespace penstock::analyzer {
 
-[[nodiscard]] std::string DurationText(double seconds);    // "1.23 ms"
-[[nodiscard]] std::string TimeAheadText(double seconds);   // "42 min", "5.2 h"
+[[nodiscard]] std::string DurationText(double seconds);  // "1.23 ms"
+// "42 min", "5.2 h", "3.0 days"; "3.0 天".
+[[nodiscard]] std::string TimeAheadText(double seconds, Language language);
 [[nodiscard]] std::string BytesText(std::uint64_t bytes);  // "12.3 MB", powers of 1000
 [[nodiscard]] std::string BytesText(double bytes);         // the same; negative values count as 0
 [[nodiscard]] std::string CountedText(std::int64_t count,
@@ -29,6 +32,14 @@ inline constexpr double kMostTimes = 20;
 // `indent`. A longer word, such as a path to paste, stays whole, and "%" stays with its number.
 [[nodiscard]] std::string Wrapped(std::string_view text, std::size_t width,
                                   std::string_view indent);
+
+// `text` in parentheses after another text, with the parentheses of the language: " (text)",
+// "（text）".
+[[nodiscard]] std::string InParentheses(std::string_view text, Language language);
+// What separates two parts of a text, and a name from what is said of it: ", " and ": ", "，" and
+// "：".
+[[nodiscard]] std::string_view Comma(Language language);
+[[nodiscard]] std::string_view Colon(Language language);
 
 // A sentence as it is printed: with a capital letter, unless it begins with a name, and with real
 // arrows.

@@ -21,9 +21,12 @@
 
 namespace penstock::analyzer {
 
+enum class Language : std::uint8_t { kEnglish, kChinese };
+
 // How a value is written.
 enum class FormatKind : std::uint8_t {
   kText,      // {x:text}: as it is, in both languages
+  kName,      // {x:name}: of a stage, a factor or a rule, in the language (NameIn())
   kWords,     // {x:words}: a statement, or several one after the other
   kSentence,  // {x:sentence}: as kWords, at the beginning of a sentence
   kCount,     // {x:count}: 12; {x:count worker}: 1 worker, 2 workers
@@ -55,11 +58,12 @@ struct ValuePlace {
 [[nodiscard]] constexpr std::optional<Format> ParseFormat(std::string_view text) {
   using Named = std::pair<std::string_view, FormatKind>;
   for (const auto& [name, kind] :
-       {Named{"text", FormatKind::kText}, Named{"words", FormatKind::kWords},
-        Named{"sentence", FormatKind::kSentence}, Named{"percent", FormatKind::kPercent},
-        Named{"bytes", FormatKind::kBytes}, Named{"duration", FormatKind::kDuration},
-        Named{"ahead", FormatKind::kAhead}, Named{"rate", FormatKind::kRate},
-        Named{"count", FormatKind::kCount}, Named{"times", FormatKind::kTimes}}) {
+       {Named{"text", FormatKind::kText}, Named{"name", FormatKind::kName},
+        Named{"words", FormatKind::kWords}, Named{"sentence", FormatKind::kSentence},
+        Named{"percent", FormatKind::kPercent}, Named{"bytes", FormatKind::kBytes},
+        Named{"duration", FormatKind::kDuration}, Named{"ahead", FormatKind::kAhead},
+        Named{"rate", FormatKind::kRate}, Named{"count", FormatKind::kCount},
+        Named{"times", FormatKind::kTimes}}) {
     if (text == name) return Format{.kind = kind};
   }
   if (text.substr(0, 6) == "count ")

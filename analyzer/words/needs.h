@@ -119,7 +119,7 @@ inline constexpr Message kRowLeftOut{
     "law.row",
     "[{cores:3g} cores, ]{workers:count worker}, prefetch {prefetch:count}: not predicted: "
     "{why:words}",
-    "[{cores:3g} 个核心、]{workers:count} 个 worker、prefetch "
+    "[{cores:3g} 个核心、]{workers:count} 个工作进程、预取 "
     "{prefetch:count}：不作预测：{why:words}"};
 inline constexpr Message kNothingLeft{
     "law.nothing-left",

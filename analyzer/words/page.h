@@ -44,9 +44,9 @@ inline constexpr Message kClause{"page.clause", "{what:words}.", "{what:words}�
 inline constexpr Message kPredictedSuggestion{
     "page.predicted-suggestion",
     "Predicted: {prediction:words} (90 % interval); memory [memory?{memory:bytes}|not known]. The "
-    "next bottleneck would be: {factor:text}.",
+    "next bottleneck would be: {factor:name}.",
     "预测：{prediction:words}（90 % 区间）；内存 [memory?{memory:bytes}|未知]。下一个瓶颈："
-    "{factor:text}。"};
+    "{factor:name}。"};
 inline constexpr Message kPredictedIs{"page.predicted", "Predicted: {prediction:words}.",
                                       "预测：{prediction:words}。"};
 inline constexpr Message kOtherChanges{
@@ -144,7 +144,7 @@ inline constexpr Message kColumnShare{"page.column.share", "share", "占比"};
 inline constexpr Message kColumnWall{"page.column.wall", "wall", "耗时"};
 inline constexpr Message kColumnCpu{"page.column.cpu", "CPU", "CPU"};
 inline constexpr Message kColumnCount{"page.column.count", "count", "次数"};
-inline constexpr Message kColumnMedian{"page.column.p50", "median (p50)", "中位数 (p50)"};
+inline constexpr Message kColumnMedian{"page.column.p50", "median (p50)", "中位数（p50）"};
 inline constexpr Message kColumnP99{"page.column.p99", "99th percentile (p99)", "p99"};
 inline constexpr Message kColumnBytes{"page.column.bytes", "bytes", "字节"};
 inline constexpr Message kColumnBatchPart{"page.column.batch-part", "for one batch", "每批"};

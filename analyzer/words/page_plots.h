@@ -25,7 +25,7 @@ inline constexpr Message kStagePlot{"plot.stages",
                                     "Share of each stage, wall time against CPU time",
                                     "各阶段占比，耗时与 CPU 时间"};
 inline constexpr Message kStageAxis{"plot.stages.axis", "share of the time of its group (%)",
-                                    "占所在组时间的比例 (%)"};
+                                    "占所在组时间的比例（%）"};
 inline constexpr Message kWallTime{"plot.stages.wall", "wall time", "耗时"};
 inline constexpr Message kCpuTime{"plot.stages.cpu", "CPU time within it", "其中的 CPU 时间"};
 inline constexpr Message kMakingBatches{"plot.stages.making", "Making batches", "制作批次"};
@@ -52,18 +52,18 @@ inline constexpr Message kGainPlot{"plot.gains", "Speedup of the run if one part
                                    "某一环节零成本时的加速比"};
 inline constexpr Message kGainAxis{"plot.gains.axis",
                                    "speed of the run, as a multiple of the recorded one (1x)",
-                                   "相对录制速度的倍数 (1x)"};
-inline constexpr Message kGainTip{"plot.gains.tip", "{part:text} free: {gain:times}x",
-                                  "{part:text} 零成本：{gain:times}x"};
+                                   "相对录制速度的倍数（1x）"};
+inline constexpr Message kGainTip{"plot.gains.tip", "{part:name} free: {gain:times}x",
+                                  "{part:name}零成本：{gain:times}x"};
 inline constexpr Message kGainCaption{
     "plot.gains.caption",
     "Each part is made free in a simulation of the run, one at a time: the most that work on it "
     "can gain. The parts are those of the stages; transfer is the handover of batches to the "
     "training loop, compute is the loop's own step, prefetch is uneven batches that wait for one "
     "another, startup is starting workers, and its gain is always of the whole run.",
-    "在模拟中逐一让各环节零成本：即优化该环节的最大收益。环节同各阶段；transfer "
-    "是把批次交接给训练循环，compute 是训练步，prefetch 是不均匀批次的互相等待，startup "
-    "是启动工作进程，其收益总以全程计。"};
+    "在模拟中逐一让各环节零成本：即优化该环节的最大收益。环节同各阶段；“交接”是把批次交给训练循环，"
+    "“训练步”是循环自身的计算，“预取”是不均匀批次的互相等待，“启动”是启动工作进程，其收益总以全程计"
+    "。"};
 
 // Latencies.
 inline constexpr Message kLatencyPlot{"plot.latency", "How long one call of each stage took",
@@ -72,9 +72,9 @@ inline constexpr Message kLatencyAxis{"plot.latency.axis", "duration of one call
                                       "单次调用耗时（对数坐标）"};
 inline constexpr Message kLatencyTip{
     "plot.latency.tip",
-    "{stage:text} [one?call|calls]: {calls:count} of {all:count} ({share:percent}) in "
+    "{stage:name} [one?call|calls]: {calls:count} of {all:count} ({share:percent}) in "
     "{from:duration}..{to:duration}",
-    "{stage:text}：{all:count} 次调用中 {calls:count} 次（{share:percent}）为 {from:duration} 至 "
+    "{stage:name}：{all:count} 次调用中 {calls:count} 次（{share:percent}）为 {from:duration} 至 "
     "{to:duration}",
     "one"};
 inline constexpr Message kLatencyCalls{"plot.latency.calls", "{calls:count} calls",
@@ -83,7 +83,7 @@ inline constexpr Message kLatencyFigures{"plot.latency.figures",
                                          "median {p50:duration}, 99 % below {p99:duration}",
                                          "中位数 {p50:duration}，99 % 低于 {p99:duration}"};
 inline constexpr Message kLatencyShares{"plot.latency.shares", "share of the stage's calls (%)",
-                                        "占该阶段调用的比例 (%)"};
+                                        "占该阶段调用的比例（%）"};
 inline constexpr Message kLatencyCaption{
     "plot.latency.caption",
     "Each stage has its own row and scale: the number at the left is the percentage of its calls "
@@ -97,7 +97,7 @@ inline constexpr Message kTimelinePlot{
     "plot.timeline", "What each worker and the training loop did", "各工作进程与训练循环的活动"};
 inline constexpr Message kTimelineAxis{"plot.timeline.axis",
                                        "time since {from:.3} s of the recording ({unit:text})",
-                                       "自录制 {from:.3} s 起的时间 ({unit:text})"};
+                                       "自录制 {from:.3} s 起的时间（{unit:text}）"};
 inline constexpr Message kRowOfWorker{"plot.timeline.worker", "worker {worker:count}",
                                       "工作进程 {worker:count}"};
 inline constexpr Message kRowOfThread{"plot.timeline.thread", "thread {thread:count}",
@@ -105,12 +105,12 @@ inline constexpr Message kRowOfThread{"plot.timeline.thread", "thread {thread:co
 inline constexpr Message kRowOfName{"plot.timeline.named", "{name:text}", "{name:text}"};
 inline constexpr Message kRowOfLoading{"plot.timeline.loading", "loop: loading", "循环：加载"};
 inline constexpr Message kRowOfLoop{"plot.timeline.loop", "training loop", "训练循环"};
-inline constexpr Message kFetchLegend{"plot.timeline.fetch", "fetch (batch)", "fetch（批次）"};
+inline constexpr Message kFetchLegend{"plot.timeline.fetch", "fetch (batch)", "制作批次"};
 inline constexpr Message kSampleLegend{"plot.timeline.sample", "rest of a sample",
                                        "样本的其余部分"};
 inline constexpr Message kSpanTip{"plot.timeline.tip",
-                                  "{stage:text}[, batch {batch:count}]: {time:duration}",
-                                  "{stage:text}[，批次 {batch:count}]：{time:duration}"};
+                                  "{stage:name}[, batch {batch:count}]: {time:duration}",
+                                  "{stage:name}[，批次 {batch:count}]：{time:duration}"};
 inline constexpr Message kBatchNumber{"plot.timeline.batch", "batch {batch:count}",
                                       "批次 {batch:count}"};
 inline constexpr Message kTimelineCaption{
@@ -130,7 +130,7 @@ inline constexpr Message kQueueAxis{"plot.queue.axis", "finished batches waiting
                                     "等待中的已完成批次"};
 inline constexpr Message kQueueTime{"plot.queue.time",
                                     "time since the first finished batch ({unit:text})",
-                                    "自首个完成的批次起的时间 ({unit:text})"};
+                                    "自首个完成的批次起的时间（{unit:text}）"};
 inline constexpr Message kMean{"plot.queue.mean", "mean", "平均"};
 inline constexpr Message kLowestToHighest{"plot.queue.range", "lowest to highest", "最低至最高"};
 inline constexpr Message kMostInFlight{"plot.queue.most", "most that can be in flight",
@@ -146,7 +146,7 @@ inline constexpr Message kQueueCaption{
 inline constexpr Message kRatePlot{"plot.rate", "Predicted throughput against workers",
                                    "预测的吞吐量与工作进程数"};
 inline constexpr Message kRateAxis{"plot.rate.axis", "throughput ({unit:words})",
-                                   "吞吐量 ({unit:words})"};
+                                   "吞吐量（{unit:words}）"};
 inline constexpr Message kWorkersAxis{"plot.workers.axis", "number of workers", "工作进程数"};
 inline constexpr Message kRateTip{
     "plot.rate.tip",
@@ -170,7 +170,7 @@ inline constexpr Message kRateCaption{
 inline constexpr Message kRateNote{"plot.rate.note", " Note: {note:words}.", "注：{note:words}。"};
 inline constexpr Message kMemoryPlot{"plot.memory", "Memory against workers", "内存与工作进程数"};
 inline constexpr Message kMemoryAxis{"plot.memory.axis", "memory ({unit:text})",
-                                     "内存 ({unit:text})"};
+                                     "内存（{unit:text}）"};
 inline constexpr Message kMemoryTip{
     "plot.memory.tip",
     "{workers:count worker}[recorded? (as recorded)][suggested? (suggested)]"

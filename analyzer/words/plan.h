@@ -116,12 +116,23 @@ inline constexpr Message kPlanBase{"plan.base", "[whole?of the whole run|steady]
 inline constexpr Message kPlanCeiling{"plan.ceiling",
                                       "the step alone[copies?, with the copies that are left]",
                                       "仅训练步[copies?（含余下的拷贝）]"};
-inline constexpr Message kPlanHere{"plan.limited", "limited by {factor:text}",
-                                   "受限于 {factor:text}"};
-inline constexpr Message kPlanThen{"plan.then", "then limited by {factor:text}",
-                                   "之后受限于 {factor:text}"};
+inline constexpr Message kPlanHere{"plan.limited", "limited by {factor:name}",
+                                   "受限于{factor:name}"};
+inline constexpr Message kPlanThen{"plan.then", "then limited by {factor:name}",
+                                   "之后受限于{factor:name}"};
 inline constexpr Message kPlanThenNone{"plan.then-none", "then nothing holds it back by 5 %",
                                        "之后没有环节拖慢 5 % 以上"};
+inline constexpr Message kPlanStairName{"plan.stair", "{number:count}. {id:text}",
+                                        "第 {number:count} 步", "id"};
+// A step with its risk, and its rate.
+inline constexpr Message kPlanChange{
+    "plan.change",
+    "{change:words}[ ({risk:words})][with_next?; gains only together with the next step]",
+    "{change:words}[（{risk:words}）][with_next?；只有与下一步一起才有收益]"};
+inline constexpr Message kPlanRate{
+    "plan.rate",
+    ": {rate:rate} {unit:words} ({low:rate}..{high:rate}), {speedup:times}x; {limit:words}",
+    "：{rate:rate} {unit:words}（{low:rate} 至 {high:rate}），{speedup:times}x；{limit:words}"};
 inline constexpr Message kPlanWithNext{"plan.with-next", "gains only together with the next step",
                                        "只有与下一步一起才有收益"};
 inline constexpr Message kPlanCostIs{
@@ -191,9 +202,9 @@ inline constexpr Message kTryFork{
     "{gain:times} 倍。fork 出的工作进程不可使用 CUDA，也不可使用训练进程其他线程持有的锁"};
 inline constexpr Message kTryFinding{
     "plan.try-finding",
-    "Finding {finding:text}: [bound?at most ]{gain:times} times as fast by itself[bound?, if its "
+    "Finding {finding:name}: [bound?at most ]{gain:times} times as fast by itself[bound?, if its "
     "cost went away entirely]; not combined with the steps. Make the change and record again",
-    "发现 {finding:text}：单独改动时速度[bound?至多]为原来的 {gain:times} "
+    "发现“{finding:name}”：单独改动时速度[bound?至多]为原来的 {gain:times} "
     "倍[bound?（其成本完全消失时）]；未与上述步骤合并计算。改动后请重新录制"};
 inline constexpr Message kTryLoader{
     "plan.try-loader",

@@ -9,15 +9,15 @@ namespace penstock::analyzer::words {
 
 inline constexpr Message kProbed{
     "probe.factor",
-    "{factor:text} {speed:3g} times as fast: [predicted {predicted:.2}x ({from:.2}..{to:.2}), ]"
+    "{factor:name} {speed:3g} times as fast: [predicted {predicted:.2}x ({from:.2}..{to:.2}), ]"
     "measured in this run {gain:.2}x ({low:.2}..{high:.2})[disagrees?; the two disagree: believe "
     "the measurement]",
-    "{factor:text} 速度为原来的 {speed:3g} 倍时：[预计 {predicted:.2} 倍（{from:.2} 至 "
+    "“{factor:name}”的速度为原来的 {speed:3g} 倍时：[预计 {predicted:.2} 倍（{from:.2} 至 "
     "{to:.2}），]此次运行中实测 {gain:.2} 倍（{low:.2} 至 "
     "{high:.2}）[disagrees?；两者不符，以实测为准]"};
 inline constexpr Message kProbeUnknown{
-    "probe.unknown", "{factor:text} {speed:3g} times as fast: not known, because {why:words}",
-    "{factor:text} 速度为原来的 {speed:3g} 倍时：未知，因为{why:words}"};
+    "probe.unknown", "{factor:name} {speed:3g} times as fast: not known, because {why:words}",
+    "“{factor:name}”的速度为原来的 {speed:3g} 倍时：未知，因为{why:words}"};
 inline constexpr Message kProbeFewWindows{
     "probe.few-windows",
     "only {windows:count window} of it had enough batches, and {fewest:count} are needed",

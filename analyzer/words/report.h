@@ -55,8 +55,8 @@ inline constexpr Message kMore{"more", "{more:count} more", "另有 {more:count}
 
 inline constexpr Message kShareOfThreads{"share.threads", "{threads:.1} thr", "{threads:.1} 线程"};
 // A stage whose times are sums over several GPUs.
-inline constexpr Message kStageOfDevices{"stage.devices", "{stage:text}, {devices:count} GPUs",
-                                         "{stage:text}，{devices:count} 个 GPU"};
+inline constexpr Message kStageOfDevices{"stage.devices", "{stage:name}, {devices:count} GPUs",
+                                         "{stage:name}，{devices:count} 个 GPU"};
 inline constexpr Message kPrediction{
     "prediction",
     "{rate:rate} {unit:words} ({low:rate}..{high:rate}), {speedup:times}x "

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/words/format.h"
+#include "analyzer/words/names.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -18,7 +19,7 @@ const Value* Find(const Statement& statement, std::string_view name) {
   return nullptr;
 }
 
-std::string NumberText(const Format& format, double value) {
+std::string NumberText(const Format& format, double value, Language language) {
   const double scaled = value * format.scale;
   switch (format.kind) {
     case FormatKind::kCount:
@@ -38,7 +39,7 @@ std::string NumberText(const Format& format, double value) {
     case FormatKind::kDuration:
       return DurationText(value);
     case FormatKind::kAhead:
-      return TimeAheadText(value);
+      return TimeAheadText(value, language);
     case FormatKind::kBytes:
       return BytesText(value);
     case FormatKind::kRate:
@@ -46,6 +47,7 @@ std::string NumberText(const Format& format, double value) {
     case FormatKind::kTimes:
       return TimesText(value);
     case FormatKind::kText:
+    case FormatKind::kName:
     case FormatKind::kWords:
     case FormatKind::kSentence:
       break;
@@ -87,8 +89,12 @@ class Renderer {
     const auto place = ParsePlace(text);
     const Value* value = place ? Find(statement_, place->name) : nullptr;
     if (value == nullptr) return false;
-    if (const auto* number = std::get_if<double>(value)) out += NumberText(place->format, *number);
-    if (const auto* said = std::get_if<std::string>(value)) out += *said;
+    if (const auto* number = std::get_if<double>(value)) {
+      out += NumberText(place->format, *number, language_);
+    }
+    if (const auto* said = std::get_if<std::string>(value)) {
+      out += place->format.kind == FormatKind::kName ? NameIn(*said, language_) : *said;
+    }
     if (const auto* parts = std::get_if<Statements>(value)) {
       for (const Statement& part : *parts) {
         const bool first = &part == &parts->front();

@@ -18,8 +18,6 @@
 
 namespace penstock::analyzer {
 
-enum class Language : std::uint8_t { kEnglish, kChinese };
-
 struct Statement;
 using Statements = std::vector<Statement>;
 using Value = std::variant<bool, double, std::string, Statements>;
@@ -101,7 +99,7 @@ struct Supplied {
 };
 
 [[nodiscard]] constexpr Sort SortOf(FormatKind kind) {
-  return kind == FormatKind::kText                                     ? Sort::kText
+  return kind == FormatKind::kText || kind == FormatKind::kName        ? Sort::kText
          : kind == FormatKind::kWords || kind == FormatKind::kSentence ? Sort::kWords
                                                                        : Sort::kNumber;
 }

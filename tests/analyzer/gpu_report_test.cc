@@ -148,8 +148,8 @@ TEST_F(GpuReportTest, TimesOfTwoDevicesAreNoTimeOfOne) {
   EXPECT_TRUE(Has(text_, "h2d, 2 GPUs")) << text_;
   EXPECT_TRUE(Has(text_, "kernel, 2 GPUs")) << text_;
   EXPECT_TRUE(Has(html_, "h2d, 2 GPUs"));
-  EXPECT_TRUE(
-      Has(ReportHtml(report_, BuildPlots(*trace_, report_), Language::kChinese), "h2d，2 个 GPU"));
+  EXPECT_TRUE(Has(ReportHtml(report_, BuildPlots(*trace_, report_), Language::kChinese),
+                  "拷贝到 GPU，2 个 GPU"));
   for (const StageRow& row : report_.stages) {
     if (row.name != "h2d" && row.name != "kernel") continue;
     EXPECT_EQ(row.devices, 2U) << row.name;

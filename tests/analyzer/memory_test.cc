@@ -318,10 +318,14 @@ TEST(SharedMemoryTooSmallTest, IsSilentOfBatchesThatTakeAnotherWay) {
 }
 
 TEST(MemoryReportTest, TimesAheadAreInUnitsOfTheirSize) {
-  EXPECT_EQ(TimeAheadText(90), "90 s");
-  EXPECT_EQ(TimeAheadText(2520), "42 min");
-  EXPECT_EQ(TimeAheadText(18'720), "5.2 h");
-  EXPECT_EQ(TimeAheadText(259'200), "3.0 days");
+  EXPECT_EQ(TimeAheadText(90, Language::kEnglish), "90 s");
+  EXPECT_EQ(TimeAheadText(2520, Language::kEnglish), "42 min");
+  EXPECT_EQ(TimeAheadText(18'720, Language::kEnglish), "5.2 h");
+  EXPECT_EQ(TimeAheadText(259'200, Language::kEnglish), "3.0 days");
+  EXPECT_EQ(TimeAheadText(90, Language::kChinese), "90 秒");
+  EXPECT_EQ(TimeAheadText(2520, Language::kChinese), "42 分钟");
+  EXPECT_EQ(TimeAheadText(18'720, Language::kChinese), "5.2 小时");
+  EXPECT_EQ(TimeAheadText(259'200, Language::kChinese), "3.0 天");
 }
 
 TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {

@@ -14,6 +14,7 @@ constexpr Message kWaits{"test.waits",
                          "{who:text} 等待 {time:ms.1} 毫秒的 {wait:percent}[，每秒 {rate:rate}]"};
 constexpr Message kEither{"test.either", "{n:count worker}[threads? (threads)| (processes)]",
                           "{n:count} 个[threads?线程|进程]"};
+constexpr Message kNamed{"test.named", "{part:name} is slow", "{part:name}很慢"};
 constexpr Message kAround{"test.around", "first {inner:words}[; then {rest:words}]",
                           "先 {inner:words}[；再 {rest:words}]"};
 
@@ -35,6 +36,16 @@ TEST(WordsTest, AFlagChoosesBetweenTwoTexts) {
   EXPECT_EQ(English(Say<kEither>(Give<"n">(2), Give<"threads">(false))), "2 workers (processes)");
   EXPECT_EQ(Render(Say<kEither>(Give<"n">(2), Give<"threads">(true)), Language::kChinese),
             "2 个线程");
+}
+
+TEST(WordsTest, ANameOfAStageOrARuleIsSaidInTheLanguage) {
+  const auto said = [](const char* name, Language language) {
+    return Render(Say<kNamed>(Give<"part">(name)), language);
+  };
+  EXPECT_EQ(said("decode", Language::kEnglish), "decode is slow");
+  EXPECT_EQ(said("decode", Language::kChinese), "解码很慢");
+  EXPECT_EQ(said("slow-storage", Language::kChinese), "存储读取慢很慢");
+  EXPECT_EQ(said("RandomResizedCrop", Language::kChinese), "RandomResizedCrop很慢");
 }
 
 TEST(WordsTest, AStatementIsAValueOfAnother) {

@@ -1,45 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/words/stage_words.h"
 
-#include <array>
+#include "analyzer/words/names.h"
 
 namespace penstock::gui {
-namespace {
 
-using traces::StageId;
-
-struct Word {
-  StageId stage;
-  Text text;
-};
-constexpr std::array kWords = {
-    Word{StageId::kRead, Text::kRead},         Word{StageId::kDecode, Text::kDecode},
-    Word{StageId::kAugment, Text::kAugment},   Word{StageId::kSample, Text::kSpanSample},
-    Word{StageId::kCollate, Text::kCollate},   Word{StageId::kFetch, Text::kWordFetch},
-    Word{StageId::kPut, Text::kPut},           Word{StageId::kGet, Text::kGet},
-    Word{StageId::kPin, Text::kPinning},       Word{StageId::kWait, Text::kWait},
-    Word{StageId::kIdle, Text::kIdleTime},     Word{StageId::kH2d, Text::kCopyToGpu},
-    Word{StageId::kKernel, Text::kGpuKernel},  Word{StageId::kStep, Text::kStep},
-    Word{StageId::kStartup, Text::kStartup},   Word{StageId::kMark, Text::kWordMark},
-    Word{StageId::kSync, Text::kWordSync},     Word{StageId::kCopy, Text::kWordCopy},
-    Word{StageId::kCall, Text::kGpuCall},      Word{StageId::kBlock, Text::kWordBlock},
-    Word{StageId::kTokenize, Text::kTokenize},
-};
-
-}  // namespace
-
-std::string_view WordOf(StageId stage, Language language) {
-  if (language == Language::kEnglish) return traces::StageName(stage);
-  for (const Word& word : kWords) {
-    if (word.stage == stage) return TextOf(word.text, language);
-  }
-  return traces::StageName(stage);
+std::string_view WordOf(traces::StageId stage, Language language) {
+  return analyzer::NameIn(traces::StageName(stage), language);
 }
 
-std::optional<StageId> StageOfWord(std::string_view word) {
-  for (const Word& one : kWords) {
+std::optional<traces::StageId> StageOfWord(std::string_view word) {
+  for (std::uint8_t i = 0; i < wire::kStageCount; ++i) {
+    const auto stage = static_cast<traces::StageId>(i);
+    if (stage == traces::StageId::kNone) continue;
     for (const Language language : {Language::kEnglish, Language::kChinese}) {
-      if (WordOf(one.stage, language) == word) return one.stage;
+      if (WordOf(stage, language) == word) return stage;
     }
   }
   return std::nullopt;

@@ -113,6 +113,8 @@
     "{}由每样本 {} 升至 {}，但计算时间没有增加：在等待 CPU 核心")                                  \
   X(kStageFell, "{} fell from {} to {} a sample", "{}由每样本 {} 降至 {}")                         \
   X(kStageRose, "{} rose from {} to {} a sample", "{}由每样本 {} 升至 {}")                         \
+  X(kStageChangeTip, "{}: {} → {}, {} ({} – {}, 95 %): {}",                                        \
+    "{}：{} → {}，{}（{} – {}，95 %）：{}")                                                        \
   X(kWaitFell, "waiting for data fell from {} to {} of the loop",                                  \
     "等待数据由循环时间的 {} 降至 {}")                                                             \
   X(kWaitRose, "waiting for data rose from {} to {} of the loop",                                  \
@@ -189,20 +191,20 @@
   /* Opening and exporting */                                                                      \
   X(kOpenDots, "Open ...", "打开……")                                                               \
   X(kOpenCompareDots, "Open to compare ...", "打开并比较……")                                       \
-  X(kOpenMenuTip, "Recent files (Ctrl+R), comparing", "最近文件 (Ctrl+R) 与比较")                  \
+  X(kOpenMenuTip, "Recent files (Ctrl+R), comparing", "最近文件（Ctrl+R） 与比较")                 \
   X(kNoRecent, "No recent files", "没有最近文件")                                                  \
   X(kExport, "Export", "导出")                                                                     \
   X(kMoreViews, "More views", "更多视图")                                                          \
-  X(kExportTip, "Pictures, tables, the report (Ctrl+E)", "图片、表格与报告 (Ctrl+E)")              \
-  X(kExportPicture, "This view as a picture (PNG)", "当前视图的图片 (PNG)")                        \
-  X(kExportReport, "The report as a page (HTML)", "报告网页 (HTML)")                               \
-  X(kExportStages, "Stages (CSV)", "阶段表 (CSV)")                                                 \
-  X(kExportWorkers, "Workers (CSV)", "工作进程表 (CSV)")                                           \
-  X(kExportFindings, "Findings (CSV)", "发现表 (CSV)")                                             \
-  X(kExportSelection, "Selected range by stage (CSV)", "选区按阶段汇总 (CSV)")                     \
-  X(kExportWhatIf, "What-if curve (CSV)", "假设分析曲线 (CSV)")                                    \
-  X(kExportSweep, "Sweep (CSV)", "参数扫描表 (CSV)")                                               \
-  X(kExportCompare, "Comparison (CSV)", "对比表 (CSV)")                                            \
+  X(kExportTip, "Pictures, tables, the report (Ctrl+E)", "图片、表格与报告（Ctrl+E）")             \
+  X(kExportPicture, "This view as a picture (PNG)", "当前视图的图片（PNG）")                       \
+  X(kExportReport, "The report as a page (HTML)", "报告网页（HTML）")                              \
+  X(kExportStages, "Stages (CSV)", "阶段表（CSV）")                                                \
+  X(kExportWorkers, "Workers (CSV)", "工作进程表（CSV）")                                          \
+  X(kExportFindings, "Findings (CSV)", "发现表（CSV）")                                            \
+  X(kExportSelection, "Selected range by stage (CSV)", "选区按阶段汇总（CSV）")                    \
+  X(kExportWhatIf, "What-if curve (CSV)", "假设分析曲线（CSV）")                                   \
+  X(kExportSweep, "Sweep (CSV)", "参数扫描表（CSV）")                                              \
+  X(kExportCompare, "Comparison (CSV)", "对比表（CSV）")                                           \
   X(kSaveAs, "Save as", "另存为")                                                                  \
   X(kSave, "Save", "保存")                                                                         \
   X(kReplaces, "The file exists and will be replaced.", "文件已存在，将被替换。")                  \

@@ -23,7 +23,7 @@
   X(kFlameCompiled, "compiled (C, C++)", "编译代码（C、C++）") \
   X(kFlameHint, "Click or Enter: zoom in. Home, or the top bar: all of it. Arrows: move.", \
     "单击或 Enter：放大。Home 或顶部横条：全部。方向键：移动。") \
-  X(kFlameWhole, "{}: {}", "{}：{}") \
+  X(kNamed, "{}: {}", "{}：{}") \
   X(kFlameTotal, "{}, {}: with all it calls", "{}，{}：含其调用") \
   X(kFlameOwn, "{}, {}: in itself", "{}，{}：仅自身") \
   X(kFlameCalls, "{} calls {}", "{} 次调用，{}") \

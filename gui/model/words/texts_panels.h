@@ -105,11 +105,6 @@
   X(kColon, ": ", "：") \
   X(kMostOf, "max {}", "最高 {}") \
   X(kLimitOf, "limit {}", "上限 {}") \
-  X(kWordFetch, "fetch", "制作批次") \
-  X(kWordMark, "mark", "标记") \
-  X(kWordSync, "sync", "同步等待") \
-  X(kWordCopy, "copy", "其他拷贝") \
-  X(kWordBlock, "blocked", "阻塞") \
   X(kGpuColumnBeside, "overlap", "重叠") \
   X(kGpuCalls, "Calls", "驱动调用") \
   X(kGpuCall, "call", "调用") \

@@ -12,12 +12,12 @@
   X(kWhatIf, "What-if", "假设分析")                                                                \
   X(kWorkers, "Workers", "工作进程")                                                               \
   X(kOpen, "Open", "打开")                                                                         \
-  X(kOpenTip, "Open a trace (Ctrl+O)", "打开跟踪文件 (Ctrl+O)")                                    \
+  X(kOpenTip, "Open a trace (Ctrl+O)", "打开跟踪文件（Ctrl+O）")                                   \
   X(kThemeTip, "Light or dark", "浅色或深色")                                                      \
   X(kNoChineseFont, "There is no font with Chinese characters: install fonts-noto-cjk",            \
     "没有中文字体：请安装 fonts-noto-cjk")                                                         \
   X(kLanguageTip, "中文界面", "English interface")                                                 \
-  X(kHelpTip, "Keys and mouse (F1)", "键盘与鼠标 (F1)")                                            \
+  X(kHelpTip, "Keys and mouse (F1)", "键盘与鼠标（F1）")                                           \
   X(kWelcome, "Why does the training wait for data?", "训练为什么在等数据？")                      \
   X(kWelcomeHow, "Open a trace, or drop one on this window.", "打开跟踪文件，或将其拖到此窗口。")  \
   X(kWelcomeRecord, "No trace yet? Record one:", "还没有跟踪文件？先录制一个：")                   \
@@ -37,7 +37,7 @@
   X(kSpansOfStages, "Recorded spans by stage", "各阶段的记录数")                                   \
   X(kReadingChip, "Reading {} %", "读取中 {} %")                                                   \
   X(kAnalysingChip, "Analysing", "分析中")                                                         \
-  X(kCancelTip, "Cancel (Esc)", "取消 (Esc)")                                                      \
+  X(kCancelTip, "Cancel (Esc)", "取消（Esc）")                                                     \
   X(kLiveNow, "Live {}", "实时 {}")                                                                \
   X(kLivePaused, "Paused at {}", "已暂停于 {}")                                                    \
   X(kPauseTip, "Still being recorded. Click or Space: pause", "正在录制。单击或空格：暂停")        \
@@ -138,8 +138,8 @@
   X(kDiskReads, "Disk reads", "磁盘读取")                                                          \
   X(kLegendTip, "Click: hide or show. Ctrl+click: only this one.",                                 \
     "单击：隐藏或显示。Ctrl+单击：仅显示此项。")                                                   \
-  X(kPinTip, "Keep this row at the top (P)", "将此行固定在顶部 (P)")                               \
-  X(kUnpinTip, "Back to its place (P)", "取消固定 (P)")                                            \
+  X(kPinTip, "Keep this row at the top (P)", "将此行固定在顶部（P）")                              \
+  X(kUnpinTip, "Back to its place (P)", "取消固定（P）")                                           \
   X(kMarks, "Bookmarks and notes", "书签与标注")                                                   \
   X(kNoMarks, "None yet. Ctrl+1 … 9 keeps this view, Shift+M the selection.",                      \
     "暂无。Ctrl+1 … 9 保存当前视图，Shift+M 标注选区。")                                           \
@@ -158,7 +158,7 @@
   X(kStagesShown, "Stages", "阶段筛选")                                                            \
   X(kSelection, "Selection", "选区")                                                               \
   X(kSelectedTime, "{} selected", "已选 {}")                                                       \
-  X(kClearTip, "Clear (Esc)", "清除 (Esc)")                                                        \
+  X(kClearTip, "Clear (Esc)", "清除（Esc）")                                                       \
   X(kLongest, "longest", "最长")                                                                   \
   X(kCount, "count", "次数")                                                                       \
   X(kTime, "time", "时间")                                                                         \

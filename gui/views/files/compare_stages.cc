@@ -183,11 +183,10 @@ void DrawCompareStages(const Ui& ui, const CompareAnswer& answer, Area area) {
                            : !change.significant          ? Text::kWithinNoise
                            : change.after < change.before ? Text::kLess
                                                           : Text::kMore;
-      Tip(ui,
-          fmt::format("{}: {} → {}, {} ({} – {}, 95 %): {}", StageTitle(change.name, ui.language),
-                      DurationText(change.before), DurationText(change.after),
-                      RatioText(change.ratio.estimate), RatioText(change.ratio.low),
-                      RatioText(change.ratio.high), ui.T(verdict)));
+      Tip(ui, ui.F(Text::kStageChangeTip, StageTitle(change.name, ui.language),
+                   DurationText(change.before), DurationText(change.after),
+                   RatioText(change.ratio.estimate), RatioText(change.ratio.low),
+                   RatioText(change.ratio.high), ui.T(verdict)));
     }
     DrawRow(ui, change, most, reach, c, y, pitch);
     y += pitch;

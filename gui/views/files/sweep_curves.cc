@@ -163,7 +163,8 @@ void DrawSweepSteps(const Ui& ui, const SweepViewState& state, Area area) {
     }
     std::string figures = DurationText(*cell.seconds_per_sample);
     if (cell.increment) {
-      figures += "  (" + CellText(sweep, cell, SweepColumn::kIncrement, ui.language) + ")";
+      figures += analyzer::InParentheses(
+          CellText(sweep, cell, SweepColumn::kIncrement, ui.language), ui.language);
     }
     DrawText(list, ui.body, {x + whole + ui.Px(8), text}, Ink(p.dim), figures);
   }

@@ -101,9 +101,10 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
 
 void DrawFindings(const Ui& ui, Workspace& workspace, Area area) {
   const analyzer::Report& report = workspace.Shown().analysis->report;
-  const std::string title = report.findings.empty() ? std::string(ui.T(Text::kFindings))
-                                                    : fmt::format("{} ({})", ui.T(Text::kFindings),
-                                                                  report.findings.size());
+  std::string title(ui.T(Text::kFindings));
+  if (!report.findings.empty()) {
+    title += analyzer::InParentheses(std::to_string(report.findings.size()), ui.language);
+  }
   const Area inside = Headed(ui, Panel(ui, area), title);
   BeginArea("findings", inside, true);
   const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);

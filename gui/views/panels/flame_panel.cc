@@ -104,7 +104,7 @@ class FlameDrawing {
   // The bar of the unit: a click on it shows all.
   void DrawWhole() {
     const Area bar = Row(0, 0, 1);
-    const std::string text = ui_.F(Text::kFlameWhole, UnitName(ui_, view_.profile.stage),
+    const std::string text = ui_.F(Text::kNamed, UnitName(ui_, view_.profile.stage),
                                    analyzer::DurationText(view_.profile.unit_time));
     ImGui::SetCursorScreenPos(bar.min);
     if (ImGui::InvisibleButton("##whole", {bar.width(), bar.height()})) state_.zoomed.clear();

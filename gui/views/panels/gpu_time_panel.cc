@@ -35,8 +35,9 @@ StageId ColourOf(IdleCause cause) {
 }
 
 std::string PartText(const Ui& ui, const Part& part, double window) {
-  return fmt::format("{}: {} ({})", ui.T(part.name), analyzer::PercentText(part.seconds / window),
-                     analyzer::DurationText(part.seconds));
+  const std::string time =
+      analyzer::InParentheses(analyzer::DurationText(part.seconds), ui.language);
+  return ui.F(Text::kNamed, ui.T(part.name), analyzer::PercentText(part.seconds / window) + time);
 }
 
 }  // namespace

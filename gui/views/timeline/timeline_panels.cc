@@ -65,8 +65,9 @@ std::vector<SpanFact> FactsOf(const TimelineCanvas& canvas, SpanRef span) {
   if (detail.cpu >= 0) {
     const double cpu = static_cast<double>(detail.cpu);
     const double share = length > 0 ? cpu / SecondsOf(length) : 0;
-    facts.push_back({Text::kSpanCpu, fmt::format("{} ({})", DurationText(cpu),
-                                                 analyzer::PercentText(std::min(share, 1.0)))});
+    const std::string percent = analyzer::PercentText(std::min(share, 1.0));
+    facts.push_back(
+        {Text::kSpanCpu, DurationText(cpu) + analyzer::InParentheses(percent, canvas.ui.language)});
   }
   facts.push_back(
       {Text::kSpanStart,
