@@ -36,6 +36,21 @@ std::string OpenTimesText(const Times& times) {
   return text(times.from) + ".." + text(times.to);
 }
 
+// By lane: whether it belongs to the worker of `place`.
+std::vector<bool> LanesOf(const Timeline& timeline, const Place& place) {
+  std::vector<bool> lanes(timeline.lanes.size(), !place.worker);
+  for (const Group& group : timeline.groups) {
+    const bool own = place.worker && group.kind == GroupKind::kWorker && group.worker_id >= 0 &&
+                     static_cast<std::uint32_t>(group.worker_id) == *place.worker;
+    for (const std::size_t lane : group.lanes) lanes[lane] = lanes[lane] || own;
+  }
+  return lanes;
+}
+
+bool InEpoch(const Timeline& timeline, const SpanDetail& detail, std::uint32_t epoch) {
+  return detail.key().valid() && timeline.epochs.NumberOf(detail.generation) == epoch;
+}
+
 }  // namespace
 
 TimeRange Times::Within(std::int64_t length) const {
@@ -84,7 +99,8 @@ Result<Times> ReadTimes(const std::string& option, const std::string& text) {
 Result<void> ReadSelected(const std::string& text, Place* place) {
   const auto refuse = [&text](const char* why) {
     return Fail(ErrorKind::kUsage,
-                fmt::format("--select {}: {}; say batch:12, sample:345, stage:decode or 2.1s..2.4s",
+                fmt::format("--select {}: {}; say batch:12, epoch:3, sample:345, worker:2, "
+                            "stage:decode or 2.1s..2.4s",
                             text, why));
   };
   const std::size_t colon = text.find(':');
@@ -105,6 +121,16 @@ Result<void> ReadSelected(const std::string& text, Place* place) {
         ReadNumber(value.substr(0, at), &place->batch) && *place->batch != wire::kNoBatch &&
         (at == std::string_view::npos || ReadNumber(value.substr(at + 1), &place->generation));
     return good ? Result<void>() : Result<void>(refuse("not the number of a batch"));
+  }
+  if (kind == "epoch") {
+    if (place->epoch) return refuse("a second epoch");
+    const bool good = ReadNumber(value, &place->epoch);
+    return good ? Result<void>() : Result<void>(refuse("not the number of an epoch"));
+  }
+  if (kind == "worker") {
+    if (place->worker) return refuse("a second worker");
+    const bool good = ReadNumber(value, &place->worker);
+    return good ? Result<void>() : Result<void>(refuse("not the number of a worker"));
   }
   if (kind == "sample") {
     if (place->sample) return refuse("a second sample");
@@ -136,11 +162,13 @@ std::string TimesText(TimeRange range) {
 std::vector<std::string> SelectedWords(const Place& place) {
   std::vector<std::string> words;
   if (place.range.given()) words.push_back(OpenTimesText(place.range));
+  if (place.epoch) words.push_back(fmt::format("epoch:{}", *place.epoch));
   if (place.batch) {
     words.push_back(fmt::format("batch:{}", *place.batch));
     if (place.generation) words.back() += fmt::format("@{}", *place.generation);
   }
   if (place.sample) words.push_back(fmt::format("sample:{}", *place.sample));
+  if (place.worker) words.push_back(fmt::format("worker:{}", *place.worker));
   if (place.stage) words.push_back(fmt::format("stage:{}", traces::StageName(*place.stage)));
   return words;
 }
@@ -157,8 +185,10 @@ std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place
   std::optional<SpanRef> found;
   std::int64_t longest = -1;
   bool is_inside = false;
+  const std::vector<bool> lanes = LanesOf(timeline, place);
   for (std::uint32_t lane = 0; lane < timeline.lanes.size(); ++lane) {
     const std::vector<Level>& levels = timeline.lanes[lane].levels;
+    if (!lanes[lane]) continue;
     for (std::uint32_t at = 0; at < levels.size(); ++at) {
       const Level& level = levels[at];
       for (std::uint32_t i = 0; i < level.size(); ++i) {
@@ -167,6 +197,7 @@ std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place
         if (place.sample && detail.sample != *place.sample) continue;
         if (place.batch && detail.batch != *place.batch) continue;
         if (place.generation && detail.generation != *place.generation) continue;
+        if (place.epoch && !InEpoch(timeline, detail, *place.epoch)) continue;
         if (level.start[i] > visible.to || level.end(i) < visible.from) continue;
         const bool inside = level.start[i] >= range.from && level.start[i] <= range.to;
         const bool better = inside != is_inside ? inside : level.length(i) > longest;
@@ -193,7 +224,11 @@ Place SelectedIn(const Timeline& timeline, const TimelineState& state) {
   if (detail.sample != SpanDetail::kNoSample) place.sample = detail.sample;
   if (detail.key().valid()) {
     place.batch = detail.batch;
-    place.generation = detail.generation;
+    if (timeline.epochs.several() && !timeline.epochs.several_loaders()) {
+      place.epoch = timeline.epochs.NumberOf(detail.generation);
+    } else {
+      place.generation = detail.generation;
+    }
   }
   return place;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A place in a trace as words of a command line: the times that the timeline shows, and what is
-// selected there ("--at 2.1s..2.4s --select batch:12"). Pure.
+// selected there ("--at 2.1s..2.4s --select epoch:3 --select batch:12"). Pure.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,14 @@ struct Place {
   Times range;
   std::optional<std::uint32_t> batch;
   std::optional<std::uint16_t> generation;  // of the batch; none: any
+  std::optional<std::uint32_t> epoch;       // of the batch, as a person counts; none: any
+  std::optional<std::uint32_t> worker;      // whose process the span is in
   std::optional<std::uint32_t> sample;
   std::optional<traces::StageId> stage;
 
-  [[nodiscard]] bool NamesSpan() const { return batch || sample || stage; }
+  [[nodiscard]] bool NamesSpan() const { return batch || epoch || sample || worker || stage; }
+  // Whether it names one span rather than all of a stage or worker.
+  [[nodiscard]] bool NamesOne() const { return batch || epoch || sample; }
   [[nodiscard]] bool given() const { return at.given() || range.given() || NamesSpan(); }
 };
 
@@ -41,8 +45,8 @@ struct Place {
 [[nodiscard]] Result<double> ReadTime(const std::string& option, const std::string& text);
 // Reads "2.1s..2.4s", "2.1s.." or "..2.4s". Errors: kUsage.
 [[nodiscard]] Result<Times> ReadTimes(const std::string& option, const std::string& text);
-// Adds "batch:12" (of generation 3: "batch:12@3"), "sample:345", "stage:decode" or "2.1s..2.4s" to
-// `place`. Errors: kUsage.
+// Adds "batch:12" (of iterator 3: "batch:12@3"), "epoch:3", "sample:345", "worker:2",
+// "stage:decode" or "2.1s..2.4s" to `place`. Errors: kUsage.
 [[nodiscard]] Result<void> ReadSelected(const std::string& text, Place* place);
 
 // "2.1s": a time as ReadTime() reads it, to the nanosecond, without zeros at the end.
@@ -57,8 +61,9 @@ struct Place {
 // selected interval comes first. nullopt: none. Cost: O(spans).
 [[nodiscard]] std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place);
 
-// What is selected in the timeline: its interval within the trace, and batch, sample and stage of
-// the chosen span.
+// What is selected in the timeline: its interval within the trace, and epoch, batch, sample and
+// stage of the chosen span. The epoch is left out where the trace has one; where an epoch of each
+// of several loaders has the same number, the batch has its iterator instead ("batch:12@3").
 [[nodiscard]] Place SelectedIn(const Timeline& timeline, const TimelineState& state);
 
 }  // namespace penstock::gui

@@ -3,13 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdlib>
-#include <numeric>
-#include <unordered_map>
 #include <utility>
 
-#include "gui/model/words/stage_words.h"
+#include "gui/model/timeline/search_terms.h"
 
 namespace penstock::gui {
 namespace {
@@ -57,156 +53,7 @@ std::vector<StageSum> StagesFound(const Sums& sums) {
   return found;
 }
 
-char Lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool Contains(std::string_view text, std::string_view part) {
-  const auto same = [](char a, char b) { return Lower(a) == b; };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
-}
-
-// A sample as one process made it: batch, generation, index.
-using SampleKey = std::array<std::uint32_t, 3>;
-
-SampleKey SampleOf(const SpanDetail& detail) {
-  return {detail.batch, detail.generation, detail.sample};
-}
-
-// One word of a search.
-struct Term {
-  std::string word;
-  std::optional<StageId> stage;
-  std::optional<std::uint32_t> batch;
-  std::optional<std::uint32_t> sample;
-  std::optional<std::int64_t> longer;
-  std::unordered_map<std::uint32_t, bool> texts;  // by StringId: whether the text has the word
-  std::vector<SampleKey> samples;                 // samples that read a file with the word
-
-  [[nodiscard]] bool is_text() const { return !stage && !batch && !sample && !longer; }
-
-  void TakeSample(const traces::Trace& trace, const SpanDetail& detail) {
-    if (detail.sample == SpanDetail::kNoSample || !Occurs(trace, detail.object)) return;
-    if (samples.empty() || samples.back() != SampleOf(detail)) samples.push_back(SampleOf(detail));
-  }
-  void SortSamples() {
-    std::sort(samples.begin(), samples.end());
-    samples.erase(std::unique(samples.begin(), samples.end()), samples.end());
-  }
-
-  bool Holds(const traces::Trace& trace, StageId of, std::int64_t length,
-             const SpanDetail& detail) {
-    if (stage) return of == *stage;
-    if (batch) return detail.batch == *batch;
-    if (sample) return detail.sample == *sample;
-    if (longer) return length > *longer;
-    return Occurs(trace, detail.name) || Occurs(trace, detail.object) ||
-           (detail.sample != SpanDetail::kNoSample &&
-            std::binary_search(samples.begin(), samples.end(), SampleOf(detail)));
-  }
-
- private:
-  bool Occurs(const traces::Trace& trace, StringId id) {
-    if (id.value == 0) return false;
-    const auto [it, fresh] = texts.try_emplace(id.value, false);
-    if (fresh) it->second = Contains(trace.String(id), word);
-    return it->second;
-  }
-};
-
-std::optional<std::int64_t> LengthOf(std::string_view word) {
-  const std::string text(word);
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || !(value >= 0)) return std::nullopt;
-  const std::string_view unit = end;
-  const double scale = unit == "s"                    ? 1e9
-                       : unit == "us"                 ? 1e3
-                       : unit == "ns"                 ? 1
-                       : unit == "ms" || unit.empty() ? 1e6
-                                                      : -1;
-  if (scale < 0 || value * scale > 9e18) return std::nullopt;
-  return static_cast<std::int64_t>(value * scale);
-}
-
-std::optional<std::uint32_t> NumberOf(std::string_view word) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
-struct SearchWord {
-  std::string text;
-  bool quoted = false;
-};
-
-// Takes the words of a search. A quotation mark at the begin of a word quotes all up to the next
-// one, or to the end while the person still types; two of them stand for one in the phrase.
-std::vector<SearchWord> SearchWordsOf(std::string_view text) {
-  std::vector<SearchWord> words;
-  for (std::size_t at = 0; at < text.size();) {
-    SearchWord word;
-    word.quoted = text[at] == '"';
-    if (word.quoted) {
-      for (++at; at < text.size(); ++at) {
-        const bool mark = text[at] == '"';
-        if (mark && (at + 1 == text.size() || text[at + 1] != '"')) break;
-        if (mark) ++at;
-        word.text += text[at];
-      }
-      ++at;
-    } else {
-      const std::size_t end = std::min(text.find(' ', at), text.size());
-      word.text = text.substr(at, end - at);
-      at = end + 1;
-    }
-    word.text = Lowered(word.text);
-    if (!word.text.empty()) words.push_back(std::move(word));
-  }
-  return words;
-}
-
-std::vector<Term> Parse(std::string_view text) {
-  const std::vector<SearchWord> words = SearchWordsOf(text);
-  std::vector<Term> terms;
-  for (std::size_t w = 0; w < words.size(); ++w) {
-    Term term;
-    term.word = words[w].text;
-    if (words[w].quoted) {
-      terms.push_back(std::move(term));
-      continue;
-    }
-    const auto number = w + 1 < words.size() ? NumberOf(words[w + 1].text) : std::nullopt;
-    const bool batch = term.word == "batch" || term.word == "批次";
-    const bool sample = term.word == "sample" || term.word == "样本";
-    if (number && (batch || sample)) {
-      (batch ? term.batch : term.sample) = number;
-      ++w;
-    } else if (term.word.size() > 1 && term.word[0] == '>' &&
-               LengthOf(std::string_view(term.word).substr(1))) {
-      term.longer = LengthOf(std::string_view(term.word).substr(1));
-    } else {
-      term.stage = StageOfWord(term.word);
-    }
-    terms.push_back(std::move(term));
-  }
-  return terms;
-}
-
 }  // namespace
-
-std::string Lowered(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
-  return lower;
-}
-
-std::string QuotedPhrase(std::string_view phrase) {
-  std::string text = "\"";
-  for (const char c : phrase) text += c == '"' ? "\"\"" : std::string(1, c);
-  return text + '"';
-}
 
 TimeRange Inside(const Timeline& timeline, TimeRange range) {
   return {std::clamp<std::int64_t>(range.from, 0, timeline.length),
@@ -240,26 +87,16 @@ std::vector<StageSum> StageSums(const Timeline& timeline) {
 
 Search::Search(const Timeline& timeline, const traces::Trace& trace, std::string_view text) {
   constexpr std::size_t kMost = 1'000'000;
-  std::vector<Term> terms = Parse(text);
+  SearchTerms terms(text);
   if (terms.empty()) return;
-  for (Term& term : terms) {
-    if (!term.is_text()) continue;
-    for (const Lane& lane : timeline.lanes) {
-      for (const Level& level : lane.levels) {
-        for (const SpanDetail& detail : level.detail) term.TakeSample(trace, detail);
-      }
-    }
-    term.SortSamples();
-  }
+  terms.Prepare(timeline, trace);
   for (std::uint32_t l = 0; l < timeline.lanes.size(); ++l) {
     const Lane& lane = timeline.lanes[l];
+    if (!terms.MayHold(l)) continue;
     for (std::uint32_t v = 0; v < lane.levels.size(); ++v) {
       const Level& level = lane.levels[v];
       for (std::uint32_t i = 0; i < level.size(); ++i) {
-        const bool found = std::all_of(terms.begin(), terms.end(), [&](Term& term) {
-          return term.Holds(trace, level.stage(i), level.length(i), level.detail[i]);
-        });
-        if (!found) continue;
+        if (!terms.Hold(level.stage(i), level.length(i), level.detail[i])) continue;
         truncated_ = truncated_ || hits_.size() == kMost;
         if (!truncated_) hits_.push_back({l, v, i});
       }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gui/model/timeline/search_terms.h"
 #include "gui/model/timeline/timeline.h"
 
 namespace penstock::gui {
@@ -49,16 +50,7 @@ struct StageSum {
 // All stages of the trace by time, also for a preview. Cost: O(levels).
 [[nodiscard]] std::vector<StageSum> StageSums(const Timeline& timeline);
 
-// The text with its ASCII letters in lower case.
-[[nodiscard]] std::string Lowered(std::string_view text);
-
-// The text that searches for this part of a name, although it may have spaces or name a stage.
-[[nodiscard]] std::string QuotedPhrase(std::string_view phrase);
-
-// Spans that a text describes: "decode" (a stage), "batch 12", "sample 345", ">5ms" (longer than),
-// else a part of a name or a path, in any case. "\"train step\"" in quotation marks is always such
-// a part, whatever it says. Several words must all hold. A word of a path finds all spans of the
-// samples for which that file was read: also their decoding and transforms.
+// The spans that a text describes (gui/model/timeline/search_terms.h).
 class Search {
  public:
   // Cost: one pass over all strings and spans; 10 million spans take some 50 ms.

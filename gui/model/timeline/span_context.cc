@@ -2,7 +2,6 @@
 #include "gui/model/timeline/span_context.h"
 
 #include <algorithm>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -13,10 +12,6 @@ namespace {
 
 using traces::StageId;
 
-std::tuple<std::uint32_t, std::uint16_t, std::uint32_t> SampleKeyOf(const SpanDetail& detail) {
-  return {detail.batch, detail.generation, detail.sample};
-}
-
 // The span around `span` within which its sample was made: the sample, else the fetch.
 std::optional<SpanRef> AroundSample(const Timeline& timeline, SpanRef span) {
   std::optional<SpanRef> fetch;
@@ -25,16 +20,6 @@ std::optional<SpanRef> AroundSample(const Timeline& timeline, SpanRef span) {
     if (timeline.stage(*at) == StageId::kFetch) fetch = at;
   }
   return timeline.detail(span).sample != SpanDetail::kNoSample ? fetch : std::nullopt;
-}
-
-// The group of a lane.
-const Group* GroupOf(const Timeline& timeline, std::uint32_t lane) {
-  for (const Group& group : timeline.groups) {
-    if (std::find(group.lanes.begin(), group.lanes.end(), lane) != group.lanes.end()) {
-      return &group;
-    }
-  }
-  return nullptr;
 }
 
 // The batch that `process` made or used.
@@ -151,7 +136,7 @@ WayPart BatchWay::longest() const {
 std::optional<BatchWay> WayOf(const Timeline& timeline, const analyzer::RunModel& run,
                               SpanRef span) {
   const traces::BatchKey key = timeline.detail(span).key();
-  const Group* group = GroupOf(timeline, span.lane);
+  const Group* group = timeline.GroupOf(span.lane);
   if (!key.valid() || group == nullptr) return std::nullopt;
   const analyzer::Batch* batch = BatchOf(run, key, group->process);
   if (batch == nullptr || !batch->was_fetched() || batch->delivered == analyzer::kNever) {

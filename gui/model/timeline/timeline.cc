@@ -140,6 +140,14 @@ void CollectStops(Timeline& timeline) {
             });
 }
 
+void CollectEpochs(const traces::Trace& trace, Timeline& timeline) {
+  std::vector<Generation> found;
+  for (const BatchStop& stop : timeline.stops) {
+    if (found.empty() || found.back() != stop.key.generation) found.push_back(stop.key.generation);
+  }
+  timeline.epochs = Epochs(trace, std::move(found));
+}
+
 // Collects the stages in the order in which data passes them.
 void CollectStages(Timeline& timeline) {
   constexpr std::array kOrder = {
@@ -245,6 +253,13 @@ std::size_t Level::FirstStartingAt(std::int64_t at) const {
   return static_cast<std::size_t>(std::lower_bound(start.begin(), start.end(), at) - start.begin());
 }
 
+const Group* Timeline::GroupOf(std::uint32_t lane) const {
+  const auto group = std::find_if(groups.begin(), groups.end(), [lane](const Group& one) {
+    return std::find(one.lanes.begin(), one.lanes.end(), lane) != one.lanes.end();
+  });
+  return group == groups.end() ? nullptr : &*group;
+}
+
 SpanDetail DetailOf(const Span& span) {
   SpanDetail detail;
   detail.batch = span.batch.index;
@@ -304,6 +319,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
     timeline.lanes.push_back(std::move(lane));
   }
   CollectStops(timeline);
+  CollectEpochs(trace, timeline);
   CollectStages(timeline);
   CollectUnusual(trace, timeline);
   MakeGroups(trace.processes(), trace.threads(), timeline);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/model/timeline/epochs.h"
 #include "traces/density.h"
 #include "traces/preview.h"
 #include "traces/trace.h"
@@ -132,6 +133,7 @@ struct Timeline {
   std::vector<Group> groups;  // by rank; training process, workers by number, others
   std::vector<Lane> lanes;
   std::vector<BatchStop> stops;         // by key, then time
+  Epochs epochs;                        // those of `stops`
   std::vector<traces::StageId> stages;  // those that occur, in the order in which data passes them
   // Set for a preview only: its levels have cells and no spans, and `totals` is all that is known
   // about the spans.
@@ -139,6 +141,8 @@ struct Timeline {
   std::array<traces::StageTotal, wire::kStageCount> totals{};
   std::string unusual_text;  // names and paths beyond ASCII, whose glyphs a font needs
 
+  // The process of a lane; nullptr if there is none.
+  [[nodiscard]] const Group* GroupOf(std::uint32_t lane) const;
   [[nodiscard]] const Level& level(SpanRef ref) const { return lanes[ref.lane].levels[ref.level]; }
   [[nodiscard]] std::int64_t start(SpanRef ref) const { return level(ref).start[ref.index]; }
   [[nodiscard]] std::int64_t end(SpanRef ref) const { return level(ref).end(ref.index); }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts that name a place in a trace: its batch, its loader; in the form of texts_table.h.
+#pragma once
+
+// clang-format off
+#define PENSTOCK_PLACE_TEXTS(X) \
+  X(kBatchOfEpoch, "{} of epoch {}", "{}（epoch {}）") \
+  X(kBatchOfLoader, "{} of epoch {}, {}", "{}（epoch {}，{}）") \
+  X(kWorkerRowTip, "Click: show its memory alone", "单击：突出显示其内存") \
+  X(kChosenTip, "The span that is chosen in the timeline. Click or Esc: choose none.", \
+    "时间线中选中的记录。单击或 Esc：取消选中。")
+// clang-format on
