@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "gui/model/timeline/carry.h"
 #include "gui/views/dialogs/help_panel.h"
 #include "gui/views/panels/overview_parts.h"
-#include "gui/views/timeline/range_chip.h"
+#include "gui/views/timeline/place_strip.h"
 #include "gui/widgets/keys.h"
 
 namespace penstock::gui {
@@ -102,7 +104,7 @@ void App::ShowTimeline() {
   if (place.at.given() && !at.empty()) {
     state.view.Show(at);
     // A view without a time axis shows the interval as the selection.
-    if (ObeysRange(workspace_.view)) state.selection = at;
+    if (workspace_.view != ViewId::kTimeline) state.selection = at;
   }
   const TimeRange range = place.range.Within(length);
   if (place.range.given() && !range.empty()) state.selection = range;
@@ -124,9 +126,18 @@ void App::ShowPlace() {
   if (!place.NamesSpan()) return;
   const auto span = FindSelected(timeline, place);
   if (!span) return missing();
-  if (place.stage && !place.batch && !place.sample) {
+  ShowRows(place, *span);
+  // In another view than the timeline, the row of a stage or worker stands for all its spans.
+  const bool rows = workspace_.view != ViewId::kTimeline;
+  if (rows && !place.NamesOne()) return;
+  if (!place.NamesOne()) {
+    // Marks all of them.
     workspace_.search.Forget();
-    workspace_.search.text = traces::StageName(*place.stage);  // marks all of them
+    workspace_.search.text = place.stage ? traces::StageName(*place.stage) : "";
+    if (place.worker) {
+      if (place.stage) workspace_.search.text += ' ';
+      workspace_.search.text += fmt::format("worker {}", *place.worker);
+    }
   }
   if (place.at.given() || place.range.given()) {
     state.span = span;
@@ -134,6 +145,17 @@ void App::ShowPlace() {
   } else {
     workspace_.ShowSpan(*span);
   }
+}
+
+// Chooses the rows of other views that the wanted place is about. `span`: the one that it names.
+void App::ShowRows(const Place& place, SpanRef span) {
+  const Timeline& timeline = *workspace_.document.timeline;
+  if (place.stage || place.NamesOne()) {
+    workspace_.stages.chosen = RowId{place.stage.value_or(timeline.stage(span)), {}};
+    workspace_.stages.functions.stage = workspace_.stages.chosen->stage;
+  }
+  const Group* group = timeline.GroupOf(span.lane);
+  if (place.worker && group != nullptr) workspace_.workers.chosen = group->process.value;
 }
 
 // Takes a newer state of the document: more of it is loaded, or the trace has grown.
@@ -321,9 +343,7 @@ void App::DrawView(Area area) {
     }
     return;
   }
-  if (workspace_.Range() && ObeysRange(workspace_.view)) {
-    area.min.y += DrawRangeChip(ui_, workspace_, area);
-  }
+  area.min.y += DrawPlaceStrip(ui_, workspace_, area);
   if (!workspace_.Prepare(workspace_.view)) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui_.title, area, Ink(ui_.palette().dim),
                     ui_.T(Text::kAnalysing));

@@ -99,6 +99,7 @@ class App {
   void PollJob();
   void ShowTimeline();
   void ShowPlace();
+  void ShowRows(const Place& place, SpanRef span);
   void KeepPlaceFor(const std::filesystem::path& path);
   // The load that a person waits for: jobs_.own, or jobs_.other if jobs_.own is empty or only
   // follows a growing trace. nullptr: none.

@@ -84,12 +84,11 @@ void Declare(traces::CommandLine& line, OptionWords* words) {
            "Trace to open; a second trace to compare with it; a sweep (its JSON)")
       .AtMost(3);
   line.Add("--view", words->view, "What to show first: " + ViewNames());
-  line.Add("--from", words->from, "Timeline: from this time on, like 1.2s or 350ms");
-  line.Add("--to", words->to, "Timeline: up to this time");
-  line.Add("--at", words->at, "Timeline: show these times, like 2.1s..2.4s")
-      .ShowValueAs("FROM..TO");
+  line.Add("--from", words->from, "Show the run from this time on, like 1.2s or 350ms");
+  line.Add("--to", words->to, "Show the run up to this time");
+  line.Add("--at", words->at, "Show these times only, like 2.1s..2.4s").ShowValueAs("FROM..TO");
   line.Add("--select", words->select,
-           "Select in the timeline: batch:12, sample:345, stage:decode, an interval like "
+           "Select batch:12, epoch:3, sample:345, worker:2, stage:decode, or an interval like "
            "2.1s..2.4s (repeatable: what has all of these)")
       .ShowValueAs("SPEC")
       .OneValueEach();

@@ -24,41 +24,78 @@ Times TimesOf(TimeRange range) {
 // Whether a window that opens at `place` has the same span chosen, and searches for nothing else.
 bool ChoosesAgain(const Workspace& workspace, const Place& place) {
   if (!place.NamesSpan()) return false;
-  const bool alone = place.stage && !place.batch && !place.sample;
+  const bool alone = place.stage && !place.NamesOne();
   // A stage alone also becomes the search.
   if (alone && StageOfWord(Lowered(workspace.search.text)) != place.stage) return false;
   return FindSelected(*workspace.document.timeline, place) == workspace.timeline.span;
+}
+
+void ForgetSpan(Place* place) {
+  Place times;
+  times.at = place->at;
+  times.range = place->range;
+  *place = times;
+}
+
+// The row that a view has chosen, if the span of `place` does not choose it.
+void TakeRow(const Workspace& workspace, Place* place) {
+  if (workspace.view == ViewId::kStages) {
+    const auto& row = workspace.stages.chosen;
+    if (workspace.functions || !row || row->part.value != 0 || place->stage == row->stage) return;
+    ForgetSpan(place);
+    place->stage = row->stage;
+  }
+  if (workspace.view == ViewId::kWorkers && workspace.workers.chosen) {
+    for (const Group& group : workspace.document.timeline->groups) {
+      if (group.process.value != *workspace.workers.chosen || group.worker_id < 0) continue;
+      place->worker = static_cast<std::uint32_t>(group.worker_id);
+      if (place->NamesOne() && !ChoosesAgain(workspace, *place)) ForgetSpan(place);
+      place->worker = static_cast<std::uint32_t>(group.worker_id);
+    }
+  }
+}
+
+// Other views than the timeline show the selected interval, and to what the chosen span belongs.
+Place PlaceOfRows(const Workspace& workspace) {
+  Place place;
+  if (const auto range = workspace.Range()) place.at = TimesOf(*range);
+  if (!ShowsChosen(workspace.view)) return place;
+  if (workspace.ChosenSpan()) {
+    Place chosen = SelectedIn(*workspace.document.timeline, workspace.timeline);
+    chosen.at = place.at;
+    chosen.range = {};
+    if (chosen.NamesOne() && ChoosesAgain(workspace, chosen)) place = chosen;
+  }
+  TakeRow(workspace, &place);
+  return place;
+}
+
+void AddWords(const Place& place, std::vector<std::string>* words) {
+  for (const std::string& word : SelectedWords(place)) {
+    words->insert(words->end(), {"--select", word});
+  }
 }
 
 void AddPlace(const Workspace& workspace, std::vector<std::string>* words) {
   const Timeline& timeline = *workspace.document.timeline;
   const TimelineState& state = workspace.timeline;
   if (workspace.view != ViewId::kTimeline) {
-    // Other views than the timeline show only the selected interval of this place.
-    if (!ObeysRange(workspace.view)) return;
     if (const auto range = workspace.Range()) {
       words->insert(words->end(), {"--at", TimesText(*range)});
     }
-    return;
+    return AddWords(PlaceOfRows(workspace), words);
   }
   const TimeRange inside = Inside(timeline, state.view.range());
   const TimeRange all{0, timeline.length};
   Place place = SelectedIn(timeline, state);
   place.at = TimesOf(inside.empty() ? all : inside);
-  if (!ChoosesAgain(workspace, place)) {
-    place.batch.reset();
-    place.generation.reset();
-    place.sample.reset();
-    place.stage.reset();
-  }
+  if (!ChoosesAgain(workspace, place)) ForgetSpan(&place);
   // Without times the window would open at the chosen span.
   const bool whole = inside.empty() || inside == all;
   if (!whole || place.NamesSpan()) {
     words->insert(words->end(), {"--at", TimesText(inside.empty() ? all : inside)});
   }
-  for (const std::string& word : SelectedWords(place)) {
-    words->insert(words->end(), {"--select", word});
-  }
+  AddWords(place, words);
 }
 
 }  // namespace

@@ -130,7 +130,8 @@ struct GpuState {
 
 struct WorkersState {
   Derived<Question, WorkersModel> model;
-  std::optional<MemoryKind> memory;  // chosen by hand
+  std::optional<std::uint32_t> chosen;  // index into Trace::processes()
+  std::optional<MemoryKind> memory;     // chosen by hand
 };
 
 }  // namespace penstock::gui

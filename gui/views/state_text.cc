@@ -63,6 +63,10 @@ std::string StateText(const Workspace& workspace) {
   const bool known = state.span && document.timeline;
   fields.Add("stage",
              known ? Quoted(traces::StageName(document.timeline->stage(*state.span))) : "null");
+  const auto worker = workspace.ChosenWorker();
+  fields.Add("worker", worker ? std::to_string(*worker) : "null");
+  const auto& row = workspace.stages.chosen;
+  fields.Add("row", row ? Quoted(traces::StageName(row->stage)) : "null");
   fields.Add("folded", Size(state.folded));
   fields.Add("pins", Size(state.pins));
   fields.Add("notes", Size(state.notes));

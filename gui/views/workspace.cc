@@ -64,6 +64,34 @@ bool ObeysRange(ViewId view) {
   return std::find(kWhole.begin(), kWhole.end(), view) == kWhole.end();
 }
 
+bool ShowsChosen(ViewId view) {
+  constexpr std::array kViewsWithRows{ViewId::kStages, ViewId::kWorkers, ViewId::kIo, ViewId::kGpu};
+  return std::find(kViewsWithRows.begin(), kViewsWithRows.end(), view) != kViewsWithRows.end();
+}
+
+std::optional<SpanRef> Workspace::ChosenSpan() const {
+  const bool spans = document.timeline && !document.timeline->preview && document.trace;
+  return spans ? timeline.span : std::nullopt;
+}
+
+std::optional<std::uint32_t> Workspace::ChosenWorker() const {
+  if (workers.chosen) return workers.chosen;
+  const auto span = ChosenSpan();
+  if (!span) return std::nullopt;
+  const Group* group = document.timeline->GroupOf(span->lane);
+  if (group == nullptr || group->kind != GroupKind::kWorker) return std::nullopt;
+  return group->process.value;
+}
+
+bool Workspace::IsOfChosen(const Call& call) const {
+  const auto span = ChosenSpan();
+  if (!span) return false;
+  const traces::BatchKey key = document.timeline->detail(*span).key();
+  if (key.valid()) return call.detail.key() == key;
+  return document.timeline->lanes[span->lane].thread == call.thread &&
+         document.timeline->start(*span) == call.start;
+}
+
 std::optional<TimeRange> Workspace::Range() const {
   if (!document.timeline || !timeline.selection || timeline.selection->empty()) return std::nullopt;
   const TimeRange range{std::max<std::int64_t>(timeline.selection->from, 0),
@@ -105,6 +133,19 @@ const SampleData& Workspace::SampleOf(SpanRef span) {
     }
   }
   return samples[0].data;
+}
+
+std::string Workspace::BatchNameOf(const SpanDetail& detail, Language language) const {
+  std::vector<std::string> loaders;
+  if (document.timeline->epochs.several_loaders() && document.analysis) {
+    for (const analyzer::LoaderRun& run : document.analysis->report.diagnosis.run.loaders) {
+      if (run.config.id < 0) continue;
+      const auto id = static_cast<std::size_t>(run.config.id);
+      if (loaders.size() <= id) loaders.resize(id + 1);
+      if (loaders[id].empty()) loaders[id] = run.name;
+    }
+  }
+  return BatchName(document.timeline->epochs, detail.batch, detail.generation, loaders, language);
 }
 
 bool Workspace::Prepare(ViewId of) {

@@ -64,6 +64,8 @@ inline constexpr std::array kViews = {
 
 // Whether a view shows only the selected interval.
 [[nodiscard]] bool ObeysRange(ViewId view);
+// Whether a view other than the timeline shows to what the chosen span belongs.
+[[nodiscard]] bool ShowsChosen(ViewId view);
 
 struct SearchState {
   std::string text;
@@ -195,6 +197,15 @@ struct Workspace {
   // What was read and decoded for the sample of a span, kept for the last ones. Valid until the
   // next call. Requires: the document has spans.
   [[nodiscard]] const SampleData& SampleOf(SpanRef span);
+  // The span chosen in the timeline; nullopt also before the spans are there.
+  [[nodiscard]] std::optional<SpanRef> ChosenSpan() const;
+  // The process of the worker that is chosen in the workers view, else that of the chosen span.
+  [[nodiscard]] std::optional<std::uint32_t> ChosenWorker() const;
+  // Whether a call is of the chosen span's batch; of a span without one, the span itself.
+  [[nodiscard]] bool IsOfChosen(const Call& call) const;
+  // The name of a span's batch after the word "batch": "12", or "12 of epoch 3". Requires: it has a
+  // batch, and the document has spans.
+  [[nodiscard]] std::string BatchNameOf(const SpanDetail& detail, Language language) const;
   // To be called when the timeline has become ready.
   void TimelineCame();
   // The interval selected in the timeline; nullopt: views show the whole trace.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -37,13 +39,13 @@ std::string SamplesText(const FileRow& file) {
 }
 
 void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const FileRow& file,
-             std::optional<Call>* chosen) {
+             bool of_chosen, std::optional<Call>* chosen) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::PushID(static_cast<int>(file.object.value));
-  if (ImGui::Selectable("##file", false, ImGuiSelectableFlags_SpanAllColumns)) {
+  if (ImGui::Selectable("##file", of_chosen, ImGuiSelectableFlags_SpanAllColumns)) {
     *chosen = file.slowest;
   }
   ImGui::PopID();
@@ -96,6 +98,13 @@ void DrawFiles(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
     return;
   }
   std::optional<Call> chosen;
+  std::vector<StringId> of_chosen;  // the files of the chosen span
+  if (const auto span = workspace.ChosenSpan()) {
+    of_chosen.push_back(workspace.document.timeline->detail(*span).object);
+    for (const SampleData::File& file : workspace.SampleOf(*span).files) {
+      of_chosen.push_back(file.path);
+    }
+  }
   BeginArea("files", inside, false);
   const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
                                 ImGuiTableFlags_Sortable | ImGuiTableFlags_SizingStretchProp;
@@ -129,7 +138,10 @@ void DrawFiles(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
     while (clipper.Step()) {
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
         const std::uint32_t place = workspace.reading.order[static_cast<std::size_t>(i)];
-        DrawRow(ui, workspace, io, io.files[place], &chosen);
+        const FileRow& file = io.files[place];
+        const bool own =
+            std::find(of_chosen.begin(), of_chosen.end(), file.object) != of_chosen.end();
+        DrawRow(ui, workspace, io, file, own, &chosen);
       }
     }
     ImGui::EndTable();

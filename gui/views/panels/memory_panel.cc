@@ -128,9 +128,14 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
     plot.most = std::max(plot.most, model.shared.high);
   }
   std::size_t coloured = 0;
+  const auto chosen = workspace.ChosenWorker();
+  const auto is_chosen = [&](const MemoryCurve& curve) { return curve.process == chosen; };
+  const bool one = std::any_of(curves.begin(), curves.end(), is_chosen);
   for (const MemoryCurve& curve : curves) {
-    const Rgb colour =
+    Rgb colour =
         curve.consumer ? p.text : StageColour(kColours[coloured++ % kColours.size()], ui.theme);
+    // The others stay in sight, and in the colour of what is less important.
+    if (one && !is_chosen(curve)) colour = p.line;
     plot.lines.push_back({NameAmongRanks(ui, workspace, curve), colour, curve.curve.at,
                           curve.curve.value, 0, 0, false});
     plot.most = std::max(plot.most, curve.curve.high);

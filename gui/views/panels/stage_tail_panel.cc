@@ -16,8 +16,9 @@ using analyzer::DurationText;
 
 // The words for a call, such as "12.jpg", "PIL.open", "sample 12", "batch 3". The file comes first
 // because it can be inspected.
-std::vector<std::string> PartsOfCall(const Ui& ui, const traces::Trace& trace,
+std::vector<std::string> PartsOfCall(const Ui& ui, const Workspace& workspace,
                                      const StageLine& line, const Call& call) {
+  const traces::Trace& trace = *workspace.stages.tail.key().of.trace;
   std::vector<std::string> parts;
   const auto add = [&parts](std::string part) {
     if (!part.empty()) parts.push_back(std::move(part));
@@ -32,7 +33,10 @@ std::vector<std::string> PartsOfCall(const Ui& ui, const traces::Trace& trace,
     add(ui.F(Text::kSamplesOf, call.detail.sample));
   }
   if (call.detail.key().valid()) {
-    add(fmt::format("{} {}", ui.T(Text::kSpanBatch), call.detail.batch));
+    const bool timeline = workspace.document.timeline && !workspace.document.timeline->preview;
+    add(fmt::format("{} {}", ui.T(Text::kSpanBatch),
+                    timeline ? workspace.BatchNameOf(call.detail, ui.language)
+                             : std::to_string(call.detail.batch)));
   }
   return parts;
 }
@@ -74,9 +78,9 @@ std::optional<Call> DrawCalls(const Ui& ui, const Workspace& workspace, const St
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
       const Call& call = tail.calls[static_cast<std::size_t>(i)];
       ImGui::PushID(i);
-      if (ImGui::Selectable("##call", false, 0, {width, pitch})) chosen = call;
+      if (ImGui::Selectable("##call", workspace.IsOfChosen(call), 0, {width, pitch})) chosen = call;
       ImGui::PopID();
-      const auto parts = PartsOfCall(ui, *workspace.stages.tail.key().of.trace, line, call);
+      const auto parts = PartsOfCall(ui, workspace, line, call);
       Tip(ui, fmt::format("{}\n{}", fmt::join(parts, "  ·  "), ui.T(Text::kStageGoTip)));
       const ImVec2 at = ImGui::GetItemRectMin();
       ImDrawList* list = ImGui::GetWindowDrawList();

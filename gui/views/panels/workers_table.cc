@@ -61,12 +61,17 @@ std::string GrowthText(const Ui& ui, const WorkerLine& worker) {
   return ui.F(Text::kPerMinute, std::string(sign) + size);
 }
 
-void DrawRow(const Ui& ui, const WorkerLine& worker) {
+void DrawRow(const Ui& ui, Workspace& workspace, const WorkerLine& worker) {
   const Palette& p = ui.palette();
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
-  ImGui::TextUnformatted(ui.F(Text::kWorkerN, worker.worker_id).c_str());
-  Tip(ui, fmt::format("pid {}", worker.pid));
+  const bool chosen = workspace.ChosenWorker() == worker.process;
+  if (ImGui::Selectable(ui.F(Text::kWorkerN, worker.worker_id).c_str(), chosen,
+                        ImGuiSelectableFlags_SpanAllColumns | kMayBeCovered)) {
+    const bool again = workspace.workers.chosen == worker.process;
+    workspace.workers.chosen = again ? std::nullopt : std::optional(worker.process);
+  }
+  Tip(ui, fmt::format("pid {}\n{}", worker.pid, ui.T(Text::kWorkerRowTip)));
   const auto cell = [&](const std::string& text) {
     ImGui::TableNextColumn();
     CellRight(ui, text, text == "–");
@@ -160,7 +165,7 @@ void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& mo
     DrawWorkersHead(ui);
     for (const WorkerLine& worker : model.workers) {
       ImGui::PushID(static_cast<int>(worker.process));
-      DrawRow(ui, worker);
+      DrawRow(ui, workspace, worker);
       ImGui::PopID();
     }
     ImGui::EndTable();

@@ -1,54 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gui/views/timeline/range_chip.h"
+#include "gui/views/timeline/place_strip.h"
+
+#include <string>
 
 #include "analyzer/words/format.h"
 #include "gui/model/timeline/ticks.h"
+#include "gui/views/timeline/timeline_canvas.h"
 #include "gui/widgets/keys.h"
 
 namespace penstock::gui {
+namespace {
 
-float DrawRangeChip(const Ui& ui, Workspace& workspace, Area area) {
-  const Palette& p = ui.palette();
-  const TimeRange range = *workspace.Range();
-  const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
+std::string ChipLength(std::int64_t ns) {
+  return analyzer::DurationText(static_cast<double>(ns) * 1e-9);
+}
+
+std::string ChipOfRange(const Ui& ui, const Workspace& workspace, TimeRange range) {
   const std::int64_t resolution = range.length() / 100 + 1;
-  const std::string text =
-      ui.F(Text::kOnlyRange, TimeText(range.from, resolution), TimeText(range.to, resolution),
-           analyzer::DurationText(seconds(range.length())),
-           analyzer::DurationText(seconds(workspace.document.timeline->length)));
+  return ui.F(Text::kOnlyRange, TimeText(range.from, resolution), TimeText(range.to, resolution),
+              ChipLength(range.length()), ChipLength(workspace.document.timeline->length));
+}
+
+// "decode  PIL.open · batch 12 of epoch 3 · worker 2 · 12.3 ms"
+std::string ChipOfSpan(const Ui& ui, const Workspace& workspace, SpanRef span) {
+  const Timeline& timeline = *workspace.document.timeline;
+  const SpanDetail& detail = timeline.detail(span);
+  std::string text = SpanTitle(ui, workspace, span);
+  const auto add = [&text](const std::string& part) { text += "  ·  " + part; };
+  if (detail.key().valid()) {
+    add(std::string(ui.T(Text::kSpanBatch)) + " " + workspace.BatchNameOf(detail, ui.language));
+  }
+  if (detail.sample != SpanDetail::kNoSample) add(ui.F(Text::kSamplesOf, detail.sample));
+  const bool ranks = timeline.groups.front().rank != timeline.groups.back().rank;
+  const Group* group = timeline.GroupOf(span.lane);
+  if (group != nullptr && group->kind == GroupKind::kWorker) add(GroupLabel(ui, *group, ranks));
+  add(ChipLength(timeline.end(span) - timeline.start(span)));
+  return text;
+}
+
+// Draws a chip with a cross, cut to `room` pixels. Returns its right edge; `pressed`: whether it
+// was clicked.
+float DrawPlaceChip(const Ui& ui, const char* id, ImVec2 at, const std::string& text, Text tip,
+                    float room, bool* pressed) {
+  const Palette& p = ui.palette();
   const float height = ui.Px(26);
   const float cross = ui.Px(22);
-  const float width = TextWidth(ui.strong, text) + ui.Px(16) + cross;
-  const Area chip{area.min, {area.min.x + width, area.min.y + height}};
+  const std::string shown = Elided(ui.strong, text, room - ui.Px(16) - cross);
+  const float width = TextWidth(ui.strong, shown) + ui.Px(16) + cross;
+  const Area chip{at, {at.x + width, at.y + height}};
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(chip.min);
-  bool clear = ImGui::InvisibleButton("##range", {width, height});
-  const bool hovered = ImGui::IsItemHovered();
+  *pressed = ImGui::InvisibleButton(id, {width, height});
+  const bool hovered = ImGui::IsItemHovered() || ImGui::IsItemFocused();
   list->AddRectFilled(chip.min, chip.max, Ink(p.accent, hovered ? 0.32 : 0.2), height / 2);
   list->AddRect(chip.min, chip.max, Ink(p.accent), height / 2, 0, ui.Px(1));
   DrawText(list, ui.strong,
            {chip.min.x + ui.Px(12), chip.min.y + (height - FontPixels(ui.strong)) / 2}, Ink(p.text),
-           text);
+           shown);
   const ImVec2 middle{chip.max.x - cross / 2 - ui.Px(3), (chip.min.y + chip.max.y) / 2};
   const float r = ui.Px(3.5F);
   for (const float way : {-1.0F, 1.0F}) {
     list->AddLine({middle.x - r, middle.y - way * r}, {middle.x + r, middle.y + way * r},
                   Ink(p.text), ui.Px(1.5F));
   }
-  Tip(ui, ui.T(Text::kRangeTip));
-  ImGui::SetCursorScreenPos(
-      {chip.max.x + ui.Px(8), chip.min.y + (height - ImGui::GetFrameHeight()) / 2});
+  const std::string whole = shown == text ? "" : text + "\n";
+  Tip(ui, whole + ui.T(tip));
+  return chip.max.x;
+}
+
+}  // namespace
+
+float DrawPlaceStrip(const Ui& ui, Workspace& workspace, Area area) {
+  const auto range = ObeysRange(workspace.view) ? workspace.Range() : std::nullopt;
+  const auto span = ShowsChosen(workspace.view) ? workspace.ChosenSpan() : std::nullopt;
+  if (!range && !span) return 0;
+  TimelineState& state = workspace.timeline;
+  const float gap = ui.Px(8);
+  const float link = ImGui::CalcTextSize(ui.T(Text::kShowInTimeline)).x +
+                     2 * ImGui::GetStyle().FramePadding.x + gap;
+  const float end = area.max.x - link;
+  float x = area.min.x;
+  bool clear_range = false;
+  bool clear_span = false;
+  if (range) {
+    const float room = span ? (end - x) * 0.6F : end - x;
+    x = DrawPlaceChip(ui, "##range", {x, area.min.y}, ChipOfRange(ui, workspace, *range),
+                      Text::kRangeTip, room, &clear_range) +
+        gap;
+  }
+  if (span) {
+    x = DrawPlaceChip(ui, "##chosen", {x, area.min.y}, ChipOfSpan(ui, workspace, *span),
+                      Text::kChosenTip, end - x, &clear_span) +
+        gap;
+  }
+  ImGui::SetCursorScreenPos({x, area.min.y + (ui.Px(26) - ImGui::GetFrameHeight()) / 2});
   if (ImGui::Button(ui.T(Text::kShowInTimeline))) {
     workspace.view = ViewId::kTimeline;
-    workspace.timeline.view.ShowWithMargin(range);
+    if (span) {
+      workspace.ShowSpan(*span);
+    } else {
+      state.view.ShowWithMargin(*range);
+    }
   }
   const bool popup = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
-  clear = clear || (!Typing() && !popup && !workspace.covered && Pressed(Key::kEscape));
-  if (clear) {
-    workspace.timeline.selection.reset();
+  const bool escape = !Typing() && !popup && !workspace.covered && Pressed(Key::kEscape);
+  // The first Esc goes back to the whole trace, the next one chooses no span.
+  if (clear_range || (escape && range)) {
+    state.selection.reset();
     workspace.part = nullptr;
+  } else if (clear_span || escape) {
+    state.span.reset();
   }
-  return height + ui.Px(8);
+  return ui.Px(34);
 }
 
 }  // namespace penstock::gui

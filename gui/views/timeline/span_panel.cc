@@ -280,7 +280,8 @@ float DrawContext(const TimelineCanvas& canvas, SpanRef span, Area area) {
   const bool sample = accounted && timeline.stage(*accounted) == StageId::kSample;
   const std::string time = parts ? ui.T(sample ? Text::kTimeOfSample : Text::kTimeOfFetch) : "";
   const std::string batch =
-      way ? ui.F(Text::kWayOfBatch, timeline.detail(span).batch, LengthText(way->end - way->begin))
+      way ? ui.F(Text::kWayOfBatch, workspace.BatchNameOf(timeline.detail(span), ui.language),
+                 LengthText(way->end - way->begin))
           : "";
   const float head = std::min(std::max(TextWidth(ui.small, time), TextWidth(ui.small, batch)) + 1,
                               area.width() * 0.5F);

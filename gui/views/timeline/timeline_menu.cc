@@ -33,6 +33,16 @@ TimeRange RangeOfBatch(const Timeline& timeline, traces::BatchKey key) {
   return range;
 }
 
+// The text that finds the spans of a batch, and of no other batch with its number.
+std::string SearchOfBatch(const Ui& ui, const Timeline& timeline, const SpanDetail& detail) {
+  if (timeline.epochs.several_loaders()) {
+    return fmt::format("batch:{}@{}", detail.batch, detail.generation);
+  }
+  const std::string batch = fmt::format("{} {}", ui.T(Text::kSpanBatch), detail.batch);
+  if (!timeline.epochs.several()) return batch;
+  return fmt::format("epoch {} {}", timeline.epochs.NumberOf(detail.generation), batch);
+}
+
 // The lines that lead to a span: zooming, selecting, finding its like. A key acts on the chosen
 // span, so it is shown only where it does the same.
 void AddPlaces(const TimelineCanvas& canvas, SpanRef span, std::vector<MenuLine>& lines) {
@@ -54,16 +64,16 @@ void AddPlaces(const TimelineCanvas& canvas, SpanRef span, std::vector<MenuLine>
                    }});
   if (detail.key().valid()) {
     const TimeRange range = RangeOfBatch(timeline, detail.key());
-    lines.push_back({ui.F(Text::kMenuSelectBatch, detail.batch), "",
+    const std::string name = workspace.BatchNameOf(detail, ui.language);
+    lines.push_back({ui.F(Text::kMenuSelectBatch, name), "",
                      [&state, span, range] {
                        state.span = span;
                        state.selection = range;
                      },
                      !range.empty()});
     lines.push_back(
-        {ui.F(Text::kMenuFindBatch, detail.batch), "", [&workspace, &ui, batch = detail.batch] {
-           FindSpans(workspace, fmt::format("{} {}", ui.T(Text::kSpanBatch), batch));
-         }});
+        {ui.F(Text::kMenuFindBatch, name), "",
+         [&workspace, find = SearchOfBatch(ui, timeline, detail)] { FindSpans(workspace, find); }});
   }
   if (detail.sample != SpanDetail::kNoSample) {
     lines.push_back(

@@ -73,7 +73,9 @@ std::vector<SpanFact> FactsOf(const TimelineCanvas& canvas, SpanRef span) {
       {Text::kSpanStart,
        TimeText(start,
                 std::max<std::int64_t>(canvas.window.to - canvas.window.from, 1) / 10'000 + 1)});
-  if (detail.key().valid()) facts.push_back({Text::kSpanBatch, std::to_string(detail.batch)});
+  if (detail.key().valid()) {
+    facts.push_back({Text::kSpanBatch, canvas.workspace.BatchNameOf(detail, canvas.ui.language)});
+  }
   if (detail.sample != SpanDetail::kNoSample) {
     facts.push_back({Text::kSpanSample, std::to_string(detail.sample)});
   }

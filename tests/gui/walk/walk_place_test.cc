@@ -132,6 +132,56 @@ TEST_F(WalkPlace, TheCopiedCommandOpensTheSameViewAndChoosesTheSameSpanOrNone) {
   EXPECT_TRUE(Copied().empty());
 }
 
+TEST_F(WalkPlace, OtherViewsShowAWantedPlaceAndCopyIt) {
+  Synthetic run;
+  run.epochs = 3;
+  run.batches = 20;
+  Document document = DocumentOf(SyntheticTrace(run));
+  document.path = folder_ / "run.penstock";
+  const auto open = [&](ViewId view, const std::vector<std::string>& select, const char* at) {
+    Place place;
+    for (const std::string& word : select) EXPECT_TRUE(ReadSelected(word, &place)) << word;
+    if (at != nullptr) place.at = *ReadTimes("--at", at);
+    app_->WantPlace(place);
+    workspace().view = view;
+    app_->Show(document);
+    EXPECT_TRUE(Until([this] { return !workspace().animating() && !app_->waiting(); }));
+    EXPECT_FALSE(app_->notice().failed()) << app_->notice().text();
+    const std::string command = ViewCommand(workspace());
+    return command.substr(command.find("--view"));
+  };
+  const Timeline& timeline = *document.timeline;
+  std::string copied = open(ViewId::kStages, {"epoch:3", "batch:12", "stage:fetch"}, nullptr);
+  ASSERT_TRUE(workspace().timeline.span.has_value());
+  EXPECT_EQ(timeline.detail(*workspace().timeline.span).generation, 3);
+  EXPECT_EQ(workspace().stages.chosen->stage, traces::StageId::kFetch);
+  EXPECT_EQ(copied, "--view stages --select epoch:3 --select batch:12 --select stage:fetch");
+  EXPECT_EQ(open(ViewId::kStages, {"stage:collate"}, nullptr),
+            "--view stages --select stage:collate");
+  EXPECT_EQ(workspace().stages.chosen->stage, traces::StageId::kCollate);
+  EXPECT_FALSE(workspace().timeline.span.has_value()) << "all calls of the stage are meant";
+  EXPECT_EQ(open(ViewId::kWorkers, {"worker:1"}, "0.02s..0.2s"),
+            "--view workers --at 0.02s..0.2s --select worker:1");
+  EXPECT_EQ(workspace().workers.chosen, workspace().ChosenWorker());
+  EXPECT_NE(workspace().part, nullptr) << "the times restrict the view";
+  // A row that is clicked is copied too.
+  workspace().workers.chosen = document.timeline->groups[1].process.value;
+  EXPECT_NE(ViewCommand(workspace()).find("--select worker:0"), std::string::npos);
+  EXPECT_EQ(open(ViewId::kIo, {"epoch:2", "batch:3", "stage:read"}, "0s..60s"),
+            "--view io --at 0s.." + SecondsText(timeline.length) + " --select epoch:2" +
+                " --select batch:3 --select stage:read");
+  ASSERT_TRUE(workspace().timeline.span.has_value());
+  EXPECT_TRUE(workspace().ChosenWorker().has_value()) << "of the chosen span";
+  // Esc goes back to the whole trace, then chooses nothing.
+  Press(GLFW_KEY_ESCAPE);
+  EXPECT_FALSE(workspace().Range().has_value());
+  EXPECT_TRUE(workspace().timeline.span.has_value());
+  Press(GLFW_KEY_ESCAPE);
+  EXPECT_FALSE(workspace().timeline.span.has_value());
+  EXPECT_EQ(open(ViewId::kOverview, {"batch:3"}, "0.02s..0.2s"),
+            "--view overview --at 0.02s..0.2s");
+}
+
 TEST_F(WalkPlace, AWantedPlaceIsForgottenWithItsTrace) {
   Place place;
   ASSERT_TRUE(ReadSelected("0.1s..0.2s", &place));
