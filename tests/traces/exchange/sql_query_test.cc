@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/exchange/sql_query.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tests/traces/support.h"
+#include "traces/trace.h"
+
+namespace penstock::traces {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::TempFolder;
+
+class SqlQueryTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto trace = OpenTrace(std::filesystem::path(PENSTOCK_SAMPLES) / "v1.penstock");
+    ASSERT_TRUE(trace.has_value());
+    trace_ = std::move(*trace);
+    auto made = SqlTrace::Make(*trace_, (folder_ / ""));
+    ASSERT_TRUE(made.has_value()) << made.error().message;
+    sql_ = std::move(*made);
+  }
+  SqlProblem Refused(const std::string& question, const SqlLimits& limits = {}) {
+    const SqlAnswer answer = sql_->Ask(question, limits);
+    EXPECT_TRUE(answer.table.rows.empty()) << question;
+    EXPECT_THAT(answer.detail, Not(HasSubstr("\n")));
+    detail_ = answer.detail;
+    return answer.problem;
+  }
+  SqlTable Answer(const std::string& question, const SqlLimits& limits = {}) {
+    const SqlAnswer answer = sql_->Ask(question, limits);
+    EXPECT_EQ(answer.problem, SqlProblem::kNone) << question << ": " << answer.detail;
+    return answer.table;
+  }
+
+  std::string detail_;
+  TempFolder folder_;
+  std::unique_ptr<Trace> trace_;
+  std::unique_ptr<SqlTrace> sql_;
+};
+
+TEST_F(SqlQueryTest, AQuestionOverTheViewsIsAnswered) {
+  const SqlTable table =
+      Answer("SELECT COUNT(*) AS spans, SUM(duration_ns) * 1.0 AS ns FROM spans;");
+  EXPECT_THAT(table.columns, ElementsAre("spans", "ns"));
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(std::get<std::int64_t>(table.rows[0][0]),
+            static_cast<std::int64_t>(trace_->span_count()));
+  EXPECT_GT(std::get<double>(table.rows[0][1]), 0);
+  EXPECT_FALSE(table.cut);
+  for (const char* view : {"spans", "stage_summary", "name_summary", "file_reads", "batches",
+                           "workers", "sqlite_master"}) {
+    EXPECT_FALSE(Answer(std::string("SELECT * FROM ") + view).columns.empty()) << view;
+  }
+  const SqlTable values = Answer("SELECT NULL, 7, 'x'");
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(values.rows[0][0]));
+  EXPECT_EQ(std::get<std::string>(values.rows[0][2]), "x");
+}
+
+TEST_F(SqlQueryTest, TheDatabaseHasNoNameLeft) {
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / ""));
+}
+
+TEST_F(SqlQueryTest, NothingIsChangedAndNoOtherFileOpened) {
+  const std::string other = (folder_ / "other.sqlite").string();
+  const std::string spans = std::to_string(trace_->span_count());
+  for (const std::string& bad :
+       {std::string("DELETE FROM span"), std::string("DROP VIEW spans"),
+        std::string("CREATE TABLE t(x)"), std::string("CREATE TEMP TABLE t(x)"),
+        std::string("UPDATE span SET batch = 1"), "ATTACH '" + other + "' AS o",
+        std::string("PRAGMA temp_store = 1"), "VACUUM INTO '" + other + "'",
+        std::string("BEGIN IMMEDIATE"), std::string("SELECT load_extension('x')")}) {
+    const SqlProblem problem = Refused(bad);
+    EXPECT_TRUE(problem == SqlProblem::kForbidden || problem == SqlProblem::kWrong) << bad;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / ""));
+  EXPECT_EQ(std::to_string(std::get<std::int64_t>(Answer("SELECT COUNT(*) FROM span").rows[0][0])),
+            spans);
+  EXPECT_EQ(Refused("SELECT 1; SELECT 2"), SqlProblem::kSeveral);
+  EXPECT_EQ(Refused(" "), SqlProblem::kEmpty);
+  EXPECT_EQ(Refused("SELEC 1"), SqlProblem::kWrong);
+  EXPECT_THAT(detail_, HasSubstr("SELEC"));
+  EXPECT_EQ(Refused("SELECT nosuch FROM spans"), SqlProblem::kWrong);
+  EXPECT_THAT(detail_, HasSubstr("nosuch"));
+}
+
+TEST_F(SqlQueryTest, AQuestionWithoutEndIsCut) {
+  const std::string endless =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT ";
+  SqlLimits limits;
+  limits.time = std::chrono::milliseconds(200);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(Refused(endless + "COUNT(*) FROM n", limits), SqlProblem::kTooLong);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  limits.time = std::chrono::seconds(60);
+  limits.rows = 10;
+  const SqlTable table = Answer(endless + "i FROM n", limits);
+  EXPECT_TRUE(table.cut);
+  EXPECT_EQ(table.rows.size(), 10U);
+  limits.rows = 1'000'000;
+  limits.bytes = 1 << 20;
+  const SqlTable large = Answer(endless + "hex(zeroblob(100000)) FROM n", limits);
+  EXPECT_TRUE(large.cut);
+  EXPECT_LT(large.rows.size(), 10U);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(sql_->Ask(endless + "COUNT(*) FROM n", {}, stop.get_token()).problem,
+            SqlProblem::kStopped);
+  EXPECT_EQ(Answer("SELECT 1").rows.size(), 1U) << "the next question is answered";
+}
+
+}  // namespace
+}  // namespace penstock::traces
