@@ -86,12 +86,12 @@ std::optional<double> FollowingCostOf(const traces::Trace& trace) {
 
 }  // namespace
 
-Report BuildReport(const traces::Trace& trace, std::string path) {
+Report BuildReport(const traces::Trace& trace, std::string path, std::string_view loader) {
   Report report;
   report.trace = std::move(path);
   report.command = RecordedCommand(trace);
   report.duration = Seconds(trace.end() - trace.begin());
-  report.diagnosis = Diagnose(trace);
+  report.diagnosis = Diagnose(trace, loader);
   report.probes = MeasureProbes(trace, report.diagnosis);
   if (report.probes.disagree()) {
     report.diagnosis.confidence = std::min(report.diagnosis.confidence, kDisproved);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -75,7 +76,9 @@ struct Report {
 // The recorded command line; "": not known.
 [[nodiscard]] std::string RecordedCommand(const traces::Trace& trace);
 
-[[nodiscard]] Report BuildReport(const traces::Trace& trace, std::string path);
+// `loader`: as in Diagnose().
+[[nodiscard]] Report BuildReport(const traces::Trace& trace, std::string path,
+                                 std::string_view loader = {});
 
 // Whether the time of a stage passes in workers and data threads.
 [[nodiscard]] bool OfWorkers(traces::StageId stage);

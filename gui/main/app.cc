@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "gui/model/timeline/carry.h"
 #include "gui/views/dialogs/help_panel.h"
 #include "gui/views/panels/overview_parts.h"
@@ -51,6 +49,7 @@ App::App(Settings settings, float screen_scale, std::function<void()> wake)
   ui_.language = settings_.language;
   ui_.scale = style_.screen_scale * static_cast<float>(settings_.scale);
   workspace_.ranges = std::make_unique<RangeAnalyst>(wake_);
+  workspace_.of_loader = std::make_unique<RangeAnalyst>(wake_);
   workspace_.wake = wake_;
 }
 
@@ -77,85 +76,14 @@ void App::Open(const std::filesystem::path& path) {
   jobs_.own = std::make_unique<LoadJob>(path, wake_);
 }
 
-// Forgets the wanted place if it is in another trace.
-void App::KeepPlaceFor(const std::filesystem::path& path) {
-  if (!jobs_.wanted) return;
-  if (jobs_.wanted->path.empty()) jobs_.wanted->path = path;
-  if (jobs_.wanted->path != path) jobs_.wanted.reset();
-}
-
 void App::Show(Document document) {
   KeepPlaceFor(document.path);
   workspace_.Reset();
   workspace_.document = std::move(document);
   if (workspace_.document.timeline) ShowTimeline();
+  CheckLoader();
   marks_.Find(workspace_.document, workspace_.timeline);
   style_.stale = style_.stale || LacksGlyphs();
-}
-
-// Called when the timeline of the document has become ready.
-void App::ShowTimeline() {
-  workspace_.TimelineCame();
-  if (!jobs_.wanted) return;
-  const Place& place = jobs_.wanted->place;
-  TimelineState& state = workspace_.timeline;
-  const std::int64_t length = workspace_.document.timeline->length;
-  const TimeRange at = place.at.Within(length);
-  if (place.at.given() && !at.empty()) {
-    state.view.Show(at);
-    // A view without a time axis shows the interval as the selection.
-    if (workspace_.view != ViewId::kTimeline) state.selection = at;
-  }
-  const TimeRange range = place.range.Within(length);
-  if (place.range.given() && !range.empty()) state.selection = range;
-  ShowPlace();
-}
-
-// Chooses the span that the wanted place names, as soon as there are spans.
-void App::ShowPlace() {
-  const Timeline& timeline = *workspace_.document.timeline;
-  if (!jobs_.wanted || timeline.preview) return;
-  const Place place = std::exchange(jobs_.wanted, std::nullopt)->place;
-  TimelineState& state = workspace_.timeline;
-  const auto missing = [this, &place] {
-    notice_.Say(ui_.F(Text::kNotInTrace, PlaceText(place)), true);
-  };
-  for (const Times& times : {place.at, place.range}) {
-    if (times.given() && times.Within(timeline.length).empty()) return missing();
-  }
-  if (!place.NamesSpan()) return;
-  const auto span = FindSelected(timeline, place);
-  if (!span) return missing();
-  ShowRows(place, *span);
-  // In another view than the timeline, the row of a stage or worker stands for all its spans.
-  const bool rows = workspace_.view != ViewId::kTimeline;
-  if (rows && !place.NamesOne()) return;
-  if (!place.NamesOne()) {
-    // Marks all of them.
-    workspace_.search.Forget();
-    workspace_.search.text = place.stage ? traces::StageName(*place.stage) : "";
-    if (place.worker) {
-      if (place.stage) workspace_.search.text += ' ';
-      workspace_.search.text += fmt::format("worker {}", *place.worker);
-    }
-  }
-  if (place.at.given() || place.range.given()) {
-    state.span = span;
-    workspace_.reveal = true;
-  } else {
-    workspace_.ShowSpan(*span);
-  }
-}
-
-// Chooses the rows of other views that the wanted place is about. `span`: the one that it names.
-void App::ShowRows(const Place& place, SpanRef span) {
-  const Timeline& timeline = *workspace_.document.timeline;
-  if (place.stage || place.NamesOne()) {
-    workspace_.stages.chosen = RowId{place.stage.value_or(timeline.stage(span)), {}};
-    workspace_.stages.functions.stage = workspace_.stages.chosen->stage;
-  }
-  const Group* group = timeline.GroupOf(span.lane);
-  if (place.worker && group != nullptr) workspace_.workers.chosen = group->process.value;
 }
 
 // Takes a newer state of the document: more of it is loaded, or the trace has grown.
@@ -163,6 +91,7 @@ void App::Replace(Document document) {
   const std::shared_ptr<const Timeline> old = workspace_.document.timeline;
   const std::shared_ptr<const Timeline> now = document.timeline;
   workspace_.document = std::move(document);
+  CheckLoader();
   style_.stale = style_.stale || LacksGlyphs();
   if (now == old || !now) return;
   if (!old) {
@@ -269,7 +198,7 @@ void App::GlobalKeys() {
   // A menu belongs to its view, and would take the keys of another one.
   const bool menu = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
   for (std::size_t v = 0; v < kViews.size() && !menu; ++v) {
-    if (io.KeyAlt && Pressed(Digit(static_cast<int>(v) + 1))) workspace_.view = kViews[v].id;
+    if (io.KeyAlt && Pressed(Digit((static_cast<int>(v) + 1) % 10))) workspace_.view = kViews[v].id;
   }
 }
 
@@ -333,7 +262,8 @@ void App::DrawView(Area area) {
   const bool overview = workspace_.view == ViewId::kOverview;
   const bool timeline = workspace_.view == ViewId::kTimeline;
   // These views need only the analysis, which may be ready before the timeline.
-  const bool alone = (overview || workspace_.view == ViewId::kWhatIf) && !workspace_.Range();
+  const bool alone =
+      (overview || workspace_.view == ViewId::kWhatIf) && !workspace_.PartFor(workspace_.view);
   const bool analysed = document.analysis != nullptr && (alone || document.trace != nullptr);
   if (timeline ? document.timeline == nullptr : !analysed) {
     if (overview && document.timeline) {

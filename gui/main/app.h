@@ -98,6 +98,7 @@ class App {
  private:
   void PollJob();
   void ShowTimeline();
+  void CheckLoader();
   void ShowPlace();
   void ShowRows(const Place& place, SpanRef span);
   void KeepPlaceFor(const std::filesystem::path& path);

@@ -76,7 +76,7 @@ std::vector<Command> App::Commands() {
   std::vector<Command> commands;
   if (workspace_.document.open() || workspace_.sweep.file) {
     for (std::size_t v = 0; v < kViews.size(); ++v) {
-      const std::string keys = v < 9 ? "Alt+" + std::to_string(v + 1) : "";
+      const std::string keys = "Alt+" + std::to_string((v + 1) % 10);
       commands.push_back({ui_.T(kViews[v].title), keys, [this, v] {
                             workspace_.view = kViews[v].id;
                             jobs_.error.reset();
@@ -88,6 +88,10 @@ std::vector<Command> App::Commands() {
                           workspace_.view = ViewId::kStages;
                           workspace_.functions = true;
                         }});
+  }
+  for (const std::string& name : workspace_.Loaders()) {
+    commands.push_back({std::string(ui_.T(Text::kSettingKind)) + ui_.T(Text::kColon) + name, "",
+                        [this, name] { workspace_.ChooseLoader(name); }});
   }
   for (Command& command : FileCommands()) commands.push_back(std::move(command));
   commands.push_back({ui_.T(Text::kThemeTip), "", [this] {

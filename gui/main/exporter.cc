@@ -38,7 +38,7 @@ const char* ExportKeys(ExportKind kind) {
 bool CanExport(const Workspace& workspace, ExportKind kind) {
   const Document& document = workspace.document;
   // Values that are not on the screen yet are not exported.
-  const bool pending = workspace.Range() && ObeysRange(workspace.view) && workspace.part == nullptr;
+  const bool pending = workspace.PartFor(workspace.view) && workspace.part == nullptr;
   const bool analysed = document.analysis != nullptr && !pending;
   switch (kind) {
     case ExportKind::kPicture:
@@ -94,7 +94,7 @@ Result<std::string> ExportText(const Workspace& workspace, ExportKind kind, Lang
     case ExportKind::kSelection:
       return SelectionCsv(document.trace, *workspace.timeline.selection);
     case ExportKind::kWhatIf: {
-      const analyzer::Diagnosis& diagnosis = document.analysis->report.diagnosis;
+      const analyzer::Diagnosis& diagnosis = shown.analysis->report.diagnosis;
       const WhatIfState& state = workspace.whatif;
       if (state.answer && *state.answer) return WhatIfCsv(**state.answer);
       const auto answer = Ask(diagnosis, Suggested(diagnosis));

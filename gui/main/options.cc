@@ -92,6 +92,13 @@ void Declare(traces::CommandLine& line, OptionWords* words) {
            "2.1s..2.4s (repeatable: what has all of these)")
       .ShowValueAs("SPEC")
       .OneValueEach();
+  line.Add("--search", words->search,
+           "Search in the timeline: \"decode >5ms\", \"epoch 3 batch 12\", or a table: "
+           "\"stage:decode group:file top 20\"")
+      .ShowValueAs("TEXT");
+  line.Add("--loader", words->loader,
+           "Show the run for this of its loaders, by the line that makes it: train.py:88")
+      .ShowValueAs("LINE");
   line.Add("--screenshot", words->screenshot,
            "Draw one picture into this PNG file and exit; needs no display")
       .ShowValueAs("PNG");
@@ -144,8 +151,11 @@ Result<Options> ReadOptions(const OptionWords& words) {
     options.language = words.language == "zh" ? Language::kChinese : Language::kEnglish;
   }
   PENSTOCK_TRY(ReadPlace(words, &options.place));
+  options.place.loader = words.loader;
+  options.place.search = words.search;
   // A place is one in the timeline, unless a view is named.
-  if (!words.at.empty() || options.place.range.given() || options.place.NamesSpan()) {
+  if (!words.at.empty() || options.place.range.given() || options.place.NamesSpan() ||
+      !words.search.empty()) {
     if (!options.view) options.view = ViewId::kTimeline;
   }
   if (!words.screenshot.empty() && words.files.empty()) {

@@ -74,7 +74,7 @@ Result<void> TakeScreenshot(const Options& options) {
   constexpr int kFrames = 5;
   for (int i = 0; i < kFrames || app.waiting();) {
     // The picture must show the final state.
-    while (app.workspace().ranges->busy()) {
+    while (app.workspace().ranges->busy() || app.workspace().of_loader->busy()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     if (app.TakeStyleChange()) {

@@ -96,6 +96,10 @@ void AddPlace(const Workspace& workspace, std::vector<std::string>* words) {
     words->insert(words->end(), {"--at", TimesText(inside.empty() ? all : inside)});
   }
   AddWords(place, words);
+  // A search that makes a table is a view of its own.
+  if (AsksForTable(workspace.search.text)) {
+    words->insert(words->end(), {"--search", workspace.search.text});
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/document.h"
 
+#include <algorithm>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -30,9 +31,10 @@ Result<std::unique_ptr<traces::Trace>> OpenPart(const std::filesystem::path& pat
   return traces::OpenTraceBytes(std::move(bytes), path.string());
 }
 
-std::shared_ptr<Analysis> Made(const traces::Trace& trace, const std::string& path, bool writing) {
+std::shared_ptr<Analysis> Made(const traces::Trace& trace, const std::string& path, bool writing,
+                               const std::string& loader) {
   auto analysis = std::make_shared<Analysis>();
-  analysis->report = analyzer::BuildReport(trace, path);
+  analysis->report = analyzer::BuildReport(trace, path, loader);
   const analyzer::LineReader source = analyzer::SourceLines(analysis->report.started);
   analyzer::ShowSources(source, analysis->report);
   analysis->plots = analyzer::BuildPlots(trace, analysis->report);
@@ -75,14 +77,25 @@ std::uintmax_t SizeOf(const std::filesystem::path& path) {
 
 std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace, const std::string& path,
                                         bool writing) {
-  return Made(trace, path, writing);
+  return Made(trace, path, writing, "");
 }
 
 std::shared_ptr<const Analysis> AnalysePart(const traces::Trace& part, const std::string& path,
-                                            std::int64_t from, bool writing) {
-  auto analysis = Made(part, path, writing);
+                                            std::int64_t from, bool writing,
+                                            const std::string& loader) {
+  auto analysis = Made(part, path, writing, loader);
   Shift(from, analysis.get());
   return analysis;
+}
+
+std::vector<std::string> LoaderNames(const analyzer::Report& report) {
+  std::vector<std::string> names;
+  for (const analyzer::LoaderRun& run : report.diagnosis.run.loaders) {
+    // Each rank may have a loader of the same name.
+    const bool known = std::find(names.begin(), names.end(), run.name) != names.end();
+    if (!run.name.empty() && !known) names.push_back(run.name);
+  }
+  return names;
 }
 
 LoadJob::LoadJob(std::filesystem::path path, std::function<void()> wake, const LivePace& pace)

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "analyzer/report/html_data.h"
 #include "analyzer/report/report.h"
@@ -48,10 +49,14 @@ struct Analysis {
 [[nodiscard]] std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace,
                                                       const std::string& path,
                                                       bool writing = false);
-// Analyses a part (SliceTrace) that begins `from` ns after the whole trace.
+// Analyses a part (SliceTrace) that begins `from` ns after the whole trace. `loader`: as in
+// analyzer::Diagnose().
 [[nodiscard]] std::shared_ptr<const Analysis> AnalysePart(const traces::Trace& part,
                                                           const std::string& path,
-                                                          std::int64_t from, bool writing = false);
+                                                          std::int64_t from, bool writing = false,
+                                                          const std::string& loader = "");
+// The loaders of a run that have a name, each once, in the report's order.
+[[nodiscard]] std::vector<std::string> LoaderNames(const analyzer::Report& report);
 
 enum class Live : std::uint8_t {
   kNo,

@@ -9,21 +9,22 @@
 
 namespace penstock::gui {
 
-Document PartOf(const Document& whole, TimeRange range, std::stop_token stop) {
-  Document part = whole;
-  part.analysis = nullptr;
-  part.trace = SliceTrace(whole.trace, range, stop);
+Document PartOf(const Document& whole, const RunPart& part, std::stop_token stop) {
+  Document made = whole;
+  made.analysis = nullptr;
+  if (part.range) made.trace = SliceTrace(whole.trace, *part.range, stop);
   if (!stop.stop_requested()) {
-    part.analysis =
-        AnalysePart(*part.trace, whole.path.string(), range.from, whole.live == Live::kWriting);
+    const std::int64_t from = part.range ? part.range->from : 0;
+    made.analysis = AnalysePart(*made.trace, whole.path.string(), from,
+                                whole.live == Live::kWriting, part.loader);
   }
-  return part;
+  return made;
 }
 
 struct RangeAnalyst::Job {
   std::shared_ptr<const traces::Trace> trace;
   std::uint64_t serial = 0;
-  TimeRange range;
+  RunPart what;
   Document part;                  // written before `done`
   std::atomic<bool> done{false};  // release by the thread, acquire by its reader
   std::jthread thread;
@@ -35,13 +36,13 @@ RangeAnalyst::~RangeAnalyst() {
   if (job_) job_->thread.request_stop();
 }
 
-const Document* RangeAnalyst::Ask(const Document& whole, TimeRange range) {
+const Document* RangeAnalyst::Ask(const Document& whole, const RunPart& part) {
   std::erase_if(retired_,
                 [](const auto& job) { return job->done.load(std::memory_order_acquire); });
-  const bool current = job_ && job_->trace == whole.trace && job_->range == range;
+  const bool current = job_ && job_->trace == whole.trace && job_->what == part;
   // While a trace grows, the part made from its previous state is shown until the next is ready.
   const bool grown =
-      job_ && !current && whole.serial != 0 && job_->serial == whole.serial && job_->range == range;
+      job_ && !current && whole.serial != 0 && job_->serial == whole.serial && job_->what == part;
   if (!current && !(grown && busy())) {
     if (grown) {
       before_ = std::move(job_);
@@ -53,9 +54,9 @@ const Document* RangeAnalyst::Ask(const Document& whole, TimeRange range) {
     job_ = std::make_unique<Job>();
     job_->trace = whole.trace;
     job_->serial = whole.serial;
-    job_->range = range;
+    job_->what = part;
     job_->thread = std::jthread([job = job_.get(), whole, wake = wake_](std::stop_token stop) {
-      job->part = PartOf(whole, job->range, std::move(stop));
+      job->part = PartOf(whole, job->what, std::move(stop));
       job->done.store(true, std::memory_order_release);
       wake();
     });

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Analyses a selected interval of a document on its own thread. Used from one thread, which waits
-// for it only in the destructor of RangeAnalyst.
+// Analyses a part of a document on its own thread: a selected interval, or the whole run as another
+// of its loaders sees it. Used from one thread, which waits for it only in the destructor of
+// RangeAnalyst.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "gui/model/document.h"
@@ -13,12 +16,24 @@
 
 namespace penstock::gui {
 
-// `whole` as if only range.from to range.to had been recorded. Its trace and analysis are those of
-// this part (SliceTrace). Its timeline is the whole one, because SpanRefs point into it. Times in
+// What of a document is asked about.
+struct RunPart {
+  RunPart() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): an interval is a part
+  RunPart(TimeRange interval) : range(interval) {}
+
+  std::optional<TimeRange> range;  // none: the whole run
+  std::string loader;              // "train.py:88"; "": the one that the loop waits for most
+  bool operator==(const RunPart&) const = default;
+};
+
+// `whole` as if only part.range had been recorded. Its trace and analysis are those of this
+// interval (SliceTrace). Its timeline is the whole one, because SpanRefs point into it. Times in
 // the analysis count from the begin of the whole trace.
 //
-// Requires: whole.trace; range is not empty.
-[[nodiscard]] Document PartOf(const Document& whole, TimeRange range, std::stop_token stop = {});
+// Requires: whole.trace; a range is not empty.
+[[nodiscard]] Document PartOf(const Document& whole, const RunPart& part,
+                              std::stop_token stop = {});
 
 class RangeAnalyst {
  public:
@@ -28,10 +43,9 @@ class RangeAnalyst {
   RangeAnalyst(const RangeAnalyst&) = delete;
   RangeAnalyst& operator=(const RangeAnalyst&) = delete;
 
-  // The part of `whole` in `range`; nullptr while it is being made. A new question stops the one
-  // before. While a trace grows, the previous state of the part is returned until the new one is
-  // there.
-  [[nodiscard]] const Document* Ask(const Document& whole, TimeRange range);
+  // This part of `whole`; nullptr while it is being made. A new question stops the one before.
+  // While a trace grows, the previous state of the part is returned until the new one is there.
+  [[nodiscard]] const Document* Ask(const Document& whole, const RunPart& part);
   // Whether a part is being made.
   [[nodiscard]] bool busy() const;
 
@@ -39,7 +53,7 @@ class RangeAnalyst {
   struct Job;
   std::function<void()> wake_;
   std::unique_ptr<Job> job_;
-  std::unique_ptr<Job> before_;                // the same interval, when the trace was shorter
+  std::unique_ptr<Job> before_;                // the same part, when the trace was shorter
   std::vector<std::unique_ptr<Job>> retired_;  // stopped, still running
 };
 

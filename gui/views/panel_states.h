@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "gui/model/derived.h"
@@ -16,8 +17,11 @@
 #include "gui/model/panels/io.h"
 #include "gui/model/panels/selection.h"
 #include "gui/model/panels/stages.h"
+#include "gui/model/panels/whatif.h"
 #include "gui/model/panels/workers.h"
+#include "gui/model/timeline/grouping.h"
 #include "gui/model/timeline/own_times.h"
+#include "gui/model/timeline/query.h"
 
 namespace penstock::gui {
 
@@ -78,6 +82,30 @@ struct PlanState {
   Derived<PlanKey, analyzer::Plan> plan;
 };
 
+// The key of the table that a search asks for.
+struct GroupsKey {
+  std::shared_ptr<const traces::Trace> trace;
+  std::shared_ptr<const Timeline> timeline;
+  std::string search;
+  std::optional<TimeRange> range;
+  bool operator==(const GroupsKey&) const = default;
+};
+struct GroupsState {
+  Derived<GroupsKey, GroupTable> table;
+  GroupColumn column = GroupColumn::kSum;
+  bool descending = true;
+  std::optional<std::uint64_t> chosen;  // key of the row whose calls the search marks
+  // The order of the table, and what it was made for.
+  std::vector<std::uint32_t> order;
+  struct OrderKey {
+    GroupsKey table;
+    GroupColumn column = GroupColumn::kSum;
+    bool descending = true;
+    bool operator==(const OrderKey&) const = default;
+  };
+  std::optional<OrderKey> ordered;
+};
+
 struct TailKey {
   Question of;
   TailQuestion calls;
@@ -132,6 +160,50 @@ struct WorkersState {
   Derived<Question, WorkersModel> model;
   std::optional<std::uint32_t> chosen;  // index into Trace::processes()
   std::optional<MemoryKind> memory;     // chosen by hand
+};
+
+struct SearchState {
+  std::string text;
+  std::string done;  // the text that `found` is for
+  std::unique_ptr<Search> found;
+  // The places of the hits in the whole trace, in pixels of a strip of `ticks_width`. They take a
+  // millisecond to compute.
+  std::vector<float> ticks;
+  double ticks_width = -1;  // -1: not computed
+  std::size_t hit = 0;
+  bool focus = false;  // the field wants the keyboard
+  // The longest spans of a finding's evidence. They are offered as long as the search is
+  // `longest_of`.
+  std::vector<SpanRef> longest;
+  std::string longest_of;
+
+  // Makes the search run again.
+  void Forget() {
+    done.clear();
+    found.reset();
+    ticks.clear();
+    ticks_width = -1;
+  }
+};
+
+struct WhatIfState {
+  bool ready = false;
+  WhatIf chosen;
+  WhatIfLimits limits;
+  WhatIf asked;  // what `answer` is for
+  std::optional<analyzer::Predicted<WhatIfAnswer>> answer;
+};
+
+// What a drag of the mouse does.
+enum class DragKind : std::uint8_t { kNone, kSelect, kPan, kMiniMap };
+struct DragState {
+  DragKind kind = DragKind::kNone;
+  std::int64_t anchor = 0;  // ns
+  float last_x = 0;
+  float last_y = 0;
+  bool moved = false;
+  bool snapped = false;  // its end has caught the edge of a span
+  bool menu = false;     // if nothing moves until the button is let go, the menu opens
 };
 
 }  // namespace penstock::gui

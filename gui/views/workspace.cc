@@ -17,6 +17,7 @@ void Workspace::Reset() {
   sums = {};
   own_times = {};
   window_sums = {};
+  groups = {};
   parts = {};
   samples = {};
   stages = StagesState{};
@@ -25,6 +26,7 @@ void Workspace::Reset() {
   gpu = GpuState{};
   whatif = WhatIfState{};
   part = nullptr;
+  loader.clear();
   evidence.reset();
 }
 
@@ -45,6 +47,7 @@ void Workspace::ForgetUnseen() {
     sums = {};
     own_times = {};
     window_sums = {};
+    groups.table = {};
     parts = {};
   }
   samples = {};
@@ -135,7 +138,30 @@ const SampleData& Workspace::SampleOf(SpanRef span) {
   return samples[0].data;
 }
 
-std::string Workspace::BatchNameOf(const SpanDetail& detail, Language language) const {
+void Workspace::RunSearch() {
+  if (search.done == search.text || document.trace == nullptr) return;
+  search.Forget();
+  groups.chosen.reset();
+  FindHits(search.text);
+}
+
+void Workspace::NarrowSearch(const std::string& words) {
+  FindHits(WithoutTable(search.text) + " " + words);
+}
+
+void Workspace::FindHits(const std::string& words) {
+  search.Forget();
+  search.done = search.text;
+  search.hit = 0;
+  if (search.text.empty()) return;
+  search.found = std::make_unique<Search>(*document.timeline, *document.trace, words);
+  const auto& hits = search.found->hits();
+  const auto here =
+      timeline.span ? std::find(hits.begin(), hits.end(), *timeline.span) : hits.end();
+  if (here != hits.end()) search.hit = static_cast<std::size_t>(here - hits.begin());
+}
+
+std::vector<std::string> Workspace::LoadersById() const {
   std::vector<std::string> loaders;
   if (document.timeline->epochs.several_loaders() && document.analysis) {
     for (const analyzer::LoaderRun& run : document.analysis->report.diagnosis.run.loaders) {
@@ -145,14 +171,43 @@ std::string Workspace::BatchNameOf(const SpanDetail& detail, Language language) 
       if (loaders[id].empty()) loaders[id] = run.name;
     }
   }
-  return BatchName(document.timeline->epochs, detail.batch, detail.generation, loaders, language);
+  return loaders;
+}
+
+std::string Workspace::BatchNameOf(const SpanDetail& detail, Language language) const {
+  return BatchName(document.timeline->epochs, detail.batch, detail.generation, LoadersById(),
+                   language);
+}
+
+std::vector<std::string> Workspace::Loaders() const {
+  if (!document.analysis) return {};
+  std::vector<std::string> names = LoaderNames(document.analysis->report);
+  if (names.size() < 2) names.clear();
+  return names;
+}
+
+void Workspace::ChooseLoader(const std::string& name) {
+  const std::vector<std::string> names = Loaders();
+  const bool main = !names.empty() && names.front() == name;
+  loader = main ? "" : name;
+  part = nullptr;
+  whatif = WhatIfState{};
+  workers.chosen.reset();
+}
+
+std::optional<RunPart> Workspace::PartFor(ViewId of) const {
+  RunPart wanted;
+  if (ObeysRange(of)) wanted.range = Range();
+  if (ObeysLoader(of)) wanted.loader = loader;
+  if (!wanted.range && wanted.loader.empty()) return std::nullopt;
+  return wanted;
 }
 
 bool Workspace::Prepare(ViewId of) {
   part = nullptr;
-  const auto range = Range();
-  if (!range || !ObeysRange(of)) return true;
-  part = ranges->Ask(document, *range);
+  const auto wanted = PartFor(of);
+  if (!wanted) return true;
+  part = (wanted->range ? ranges : of_loader)->Ask(document, *wanted);
   return part != nullptr;
 }
 
@@ -242,7 +297,8 @@ bool Workspace::TakesKeys() const {
 bool Workspace::animating() const {
   // Only the view that asked for a value shows it, so only that view is waited for.
   const bool making =
-      (view == ViewId::kTimeline && (sums.busy() || own_times.busy() || window_sums.busy())) ||
+      (view == ViewId::kTimeline &&
+       (sums.busy() || own_times.busy() || window_sums.busy() || groups.table.busy())) ||
       (view == ViewId::kOverview && plan.plan.busy()) ||
       (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
       (view == ViewId::kWorkers && workers.model.busy()) ||

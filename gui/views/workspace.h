@@ -64,52 +64,10 @@ inline constexpr std::array kViews = {
 
 // Whether a view shows only the selected interval.
 [[nodiscard]] bool ObeysRange(ViewId view);
+// Whether a view shows the run as the chosen loader sees it.
+[[nodiscard]] bool ObeysLoader(ViewId view);
 // Whether a view other than the timeline shows to what the chosen span belongs.
 [[nodiscard]] bool ShowsChosen(ViewId view);
-
-struct SearchState {
-  std::string text;
-  std::string done;  // the text that `found` is for
-  std::unique_ptr<Search> found;
-  // The places of the hits in the whole trace, in pixels of a strip of `ticks_width`. They take a
-  // millisecond to compute.
-  std::vector<float> ticks;
-  double ticks_width = -1;  // -1: not computed
-  std::size_t hit = 0;
-  bool focus = false;  // the field wants the keyboard
-  // The longest spans of a finding's evidence. They are offered as long as the search is
-  // `longest_of`.
-  std::vector<SpanRef> longest;
-  std::string longest_of;
-
-  // Makes the search run again.
-  void Forget() {
-    done.clear();
-    found.reset();
-    ticks.clear();
-    ticks_width = -1;
-  }
-};
-
-struct WhatIfState {
-  bool ready = false;
-  WhatIf chosen;
-  WhatIfLimits limits;
-  WhatIf asked;  // what `answer` is for
-  std::optional<analyzer::Predicted<WhatIfAnswer>> answer;
-};
-
-// What a drag of the mouse does.
-enum class DragKind : std::uint8_t { kNone, kSelect, kPan, kMiniMap };
-struct DragState {
-  DragKind kind = DragKind::kNone;
-  std::int64_t anchor = 0;  // ns
-  float last_x = 0;
-  float last_y = 0;
-  bool moved = false;
-  bool snapped = false;  // its end has caught the edge of a span
-  bool menu = false;     // if nothing moves until the button is let go, the menu opens
-};
 
 // What the menu of the timeline's right button is about.
 struct TimelineMenu {
@@ -131,6 +89,7 @@ struct Workspace {
   Derived<SumsKey, std::vector<StageSum>> sums;  // the table of the selection
   Derived<OwnTimesKey, std::shared_ptr<const OwnTimes>> own_times;
   Derived<WindowKey, std::vector<StageSum>> window_sums;  // the table of the visible window
+  GroupsState groups;                                     // the table that the search asks for
   struct KeptParts {
     std::shared_ptr<const OwnTimes> times;
     SpanRef span;
@@ -165,7 +124,10 @@ struct Workspace {
   double build_ms = 0;   // CPU time of the timeline's last frame
   bool at_once = false;  // makes values before drawing, for a picture
   std::unique_ptr<RangeAnalyst> ranges = std::make_unique<RangeAnalyst>();
-  const Document* part = nullptr;  // the selected interval; nullptr: none, or not ready
+  // The whole run for the chosen loader. It is kept while an interval is shown.
+  std::unique_ptr<RangeAnalyst> of_loader = std::make_unique<RangeAnalyst>();
+  std::string loader;  // the chosen one, "train.py:88"; "": the one that the loop waits for most
+  const Document* part = nullptr;  // of the interval and loader; nullptr: the whole, or not ready
   // The evidence of a finding, shown as soon as there is a timeline.
   struct EvidenceWish {
     std::string rule;
@@ -203,9 +165,15 @@ struct Workspace {
   [[nodiscard]] std::optional<std::uint32_t> ChosenWorker() const;
   // Whether a call is of the chosen span's batch; of a span without one, the span itself.
   [[nodiscard]] bool IsOfChosen(const Call& call) const;
+  // Searches if the text of the search has changed.
+  void RunSearch();
+  // Finds only the hits that these words find too, until the text changes.
+  void NarrowSearch(const std::string& words);
   // The name of a span's batch after the word "batch": "12", or "12 of epoch 3". Requires: it has a
   // batch, and the document has spans.
   [[nodiscard]] std::string BatchNameOf(const SpanDetail& detail, Language language) const;
+  // The names of loaders by their id in the facts, where a batch needs that of its loader.
+  [[nodiscard]] std::vector<std::string> LoadersById() const;
   // To be called when the timeline has become ready.
   void TimelineCame();
   // The interval selected in the timeline; nullopt: views show the whole trace.
@@ -216,15 +184,24 @@ struct Workspace {
     return {of.trace, of.analysis, of.serial, Range()};
   }
   [[nodiscard]] Question question() const { return question(document); }
+  // The loaders to choose from; empty if there are fewer than two.
+  [[nodiscard]] std::vector<std::string> Loaders() const;
+  // Shows the run as this loader sees it, in all views that can.
+  void ChooseLoader(const std::string& name);
+  // What a view shows of the document; nullopt: all of it.
+  [[nodiscard]] std::optional<RunPart> PartFor(ViewId of) const;
   // Sets `part` to what view `of` shows. Returns false while that is being made.
   [[nodiscard]] bool Prepare(ViewId of);
-  // The document that a view draws: the whole one, or its selected interval.
+  // The document that a view draws: the whole one, or a part of it.
   [[nodiscard]] const Document& Shown() const { return part != nullptr ? *part : document; }
   void CopyText(const std::string& text);
   // Whether a key that is pressed now is for the view: nothing lies over it or takes text.
   [[nodiscard]] bool TakesKeys() const;
   // Whether something will change by itself, so that further frames must be drawn.
   [[nodiscard]] bool animating() const;
+
+ private:
+  void FindHits(const std::string& words);
 };
 
 void DrawOverview(const Ui& ui, Workspace& workspace, Area area);

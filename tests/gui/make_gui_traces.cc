@@ -2,7 +2,8 @@
 //
 // Writes the traces for window_walk_test.py: FOLDER/run.penstock, like the demo's;
 // FOLDER/long.penstock with SPANS spans; FOLDER/gpu.penstock with the records of a device;
-// FOLDER/empty.penstock; FOLDER/cut.penstock, the first two thirds of run.penstock.
+// FOLDER/loaders.penstock with two loaders; FOLDER/empty.penstock; FOLDER/cut.penstock, the first
+// two thirds of run.penstock.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -54,6 +55,7 @@ int main(int argc, char** argv) {
   const bool written = Write(folder / "run.penstock", &run) &&
                        Write(folder / "long.penstock", &long_run) &&
                        Write(folder / "gpu.penstock", *gpu) &&
+                       Write(folder / "loaders.penstock", *penstock::gui::testing::TwoLoaders()) &&
                        Write(folder / "empty.penstock", static_cast<const LongTrace*>(nullptr));
   if (!written) {
     fmt::print(stderr, "make_gui_traces: {} cannot be written\n", folder.string());

@@ -98,6 +98,25 @@ inline traces::TraceData MakeGpuRun(const GpuRun& wanted) {
   return data;
 }
 
+// A loop over two loaders, one epoch each: train.py:88, then train.py:97, whose samples are decoded
+// in less than half the time.
+inline std::unique_ptr<traces::Trace> TwoLoaders() {
+  analyzer::testing::Synthetic run;
+  run.epochs = 2;
+  run.costs = [](int epoch, int) {
+    return analyzer::testing::Costs{.decode = epoch == 0 ? 30.0 : 12.0};
+  };
+  traces::TraceData data = analyzer::testing::MakeSynthetic(run);
+  auto& facts = data.processes[0].facts;
+  facts["epoch.2"] = "1";
+  facts["loader.1.num_workers"] = "2";
+  facts["loader.1.prefetch_factor"] = "2";
+  facts["loader.1.batch_size"] = "4";
+  facts["loader.0.made_at"] = "/home/a/train.py:88";
+  facts["loader.1.made_at"] = "/home/a/train.py:97";
+  return traces::MakeTrace(std::move(data));
+}
+
 // The document that the window makes of a trace.
 inline Document DocumentOf(std::shared_ptr<const traces::Trace> trace) {
   Document document;

@@ -9,8 +9,11 @@
 #include <random>
 #include <thread>
 
+#include "analyzer/diagnosis/diagnosis.h"
+#include "gui/model/panels/whatif.h"
 #include "gui/model/range_trace.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/gui/panels_support.h"
 #include "tests/gui/support.h"
 #include "traces/order.h"
 
@@ -75,7 +78,7 @@ TEST(SliceTraceTest, SpansComeSortedFromAnyRange) {
 
 TEST(PartOfTest, TheWholeRangeSaysWhatTheWholeSays) {
   const Document run = MadeRun();
-  const Document part = PartOf(run, {0, run.timeline->length});
+  const Document part = PartOf(run, TimeRange{0, run.timeline->length});
   ASSERT_EQ(part.analysis->report.stages.size(), run.analysis->report.stages.size());
   for (std::size_t i = 0; i < part.analysis->report.stages.size(); ++i) {
     const analyzer::StageRow& a = part.analysis->report.stages[i];
@@ -153,13 +156,13 @@ TEST(RangeAnalystTest, AnswersTheLastQuestionAndWakes) {
   std::atomic<int> woken{0};
   RangeAnalyst analyst([&woken] { ++woken; });
   const std::int64_t half = run.timeline->length / 2;
-  for (int i = 1; i < 5; ++i) static_cast<void>(analyst.Ask(run, {i, half}));
+  for (int i = 1; i < 5; ++i) static_cast<void>(analyst.Ask(run, TimeRange{i, half}));
   const Document* part = Wait(analyst, run, {1'000, half});
   ASSERT_NE(part, nullptr);
   EXPECT_NEAR(part->analysis->from, 1e-6, 1e-12);
   EXPECT_FALSE(analyst.busy());
   // The same question again is answered at once.
-  EXPECT_EQ(analyst.Ask(run, {1'000, half}), part);
+  EXPECT_EQ(analyst.Ask(run, TimeRange{1'000, half}), part);
   for (int i = 0; i < 20'000 && woken == 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -193,6 +196,28 @@ TEST(RangeAnalystTest, OfATraceThatGrowsThePartBeforeServesUntilTheNextIsReady) 
     EXPECT_NE(fresh->trace, old);
     break;
   }
+}
+
+TEST(RangeTest, APartIsThatOfAnotherLoader) {
+  const Document run = testing::DocumentOf(testing::TwoLoaders());
+  EXPECT_EQ(LoaderNames(run.analysis->report),
+            (std::vector<std::string>{"train.py:88", "train.py:97"}));
+  EXPECT_EQ(run.analysis->report.diagnosis.run.loader().name, "train.py:88");
+  RunPart other;
+  other.loader = "train.py:97";
+  const Document part = PartOf(run, other);
+  const analyzer::Diagnosis& diagnosis = part.analysis->report.diagnosis;
+  EXPECT_EQ(part.trace, run.trace);
+  EXPECT_EQ(diagnosis.run.loader().name, "train.py:97");
+  EXPECT_GT(diagnosis.base_rate(), 1.2 * run.analysis->report.diagnosis.base_rate());
+  EXPECT_EQ(analyzer::Diagnose(*run.trace, "train.py:97").base_rate(), diagnosis.base_rate());
+  other.range = TimeRange{0, run.timeline->length / 3};
+  RangeAnalyst analyst;
+  const Document* found = nullptr;
+  while ((found = analyst.Ask(run, other)) == nullptr) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_LT(found->trace->span_count(), run.trace->span_count());
 }
 
 }  // namespace

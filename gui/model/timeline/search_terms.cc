@@ -203,6 +203,11 @@ SearchTerms::SearchTerms(std::string_view text) {
   }
 }
 
+bool SearchTerms::names_stage() const {
+  return std::any_of(terms_.begin(), terms_.end(),
+                     [](const Term& term) { return term.stage.has_value(); });
+}
+
 void SearchTerms::Prepare(const Timeline& timeline, const traces::Trace& trace) {
   timeline_ = &timeline;
   trace_ = &trace;

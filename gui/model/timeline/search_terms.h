@@ -53,6 +53,8 @@ class SearchTerms {
   // Whether there is nothing that a span could be.
   [[nodiscard]] bool empty() const { return terms_.empty(); }
   [[nodiscard]] const std::optional<TableWish>& table() const { return table_; }
+  // Whether a stage is asked for.
+  [[nodiscard]] bool names_stage() const;
   // To be called once before the others. The arguments must outlive this.
   // Cost: for each word of a name or path one pass over all spans.
   void Prepare(const Timeline& timeline, const traces::Trace& trace);
@@ -97,6 +99,9 @@ class SearchTerms {
   const traces::Trace* trace_ = nullptr;
 };
 
+[[nodiscard]] inline bool AsksForTable(std::string_view text) {
+  return SearchTerms(text).table().has_value();
+}
 // The text without the words that ask for a table.
 [[nodiscard]] std::string WithoutTable(std::string_view text);
 

@@ -20,6 +20,7 @@ constexpr std::array<TextPair, static_cast<std::size_t>(Text::kTextCount)> kEntr
             PENSTOCK_FUNCTION_TEXTS(PENSTOCK_TEXT_ENTRY)
                 PENSTOCK_TIMELINE_TEXTS(PENSTOCK_TEXT_ENTRY)
                     PENSTOCK_PLACE_TEXTS(PENSTOCK_TEXT_ENTRY)
+                        PENSTOCK_QUERY_TEXTS(PENSTOCK_TEXT_ENTRY)
 #undef PENSTOCK_TEXT_ENTRY
 };
 

@@ -15,6 +15,7 @@
 #include "gui/model/words/texts_panels.h"
 #include "gui/model/words/texts_place.h"
 #include "gui/model/words/texts_plan.h"
+#include "gui/model/words/texts_query.h"
 #include "gui/model/words/texts_table.h"
 #include "gui/model/words/texts_timeline.h"
 
@@ -27,7 +28,7 @@ enum class Text : std::uint16_t {
   PENSTOCK_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_NAME)
       PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PLAN_TEXTS(PENSTOCK_TEXT_NAME)
           PENSTOCK_FUNCTION_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_TIMELINE_TEXTS(PENSTOCK_TEXT_NAME)
-              PENSTOCK_PLACE_TEXTS(PENSTOCK_TEXT_NAME)
+              PENSTOCK_PLACE_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_QUERY_TEXTS(PENSTOCK_TEXT_NAME)
 #undef PENSTOCK_TEXT_NAME
                   kTextCount
 };

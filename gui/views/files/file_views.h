@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// State of the views that show a second file beside the trace: a sweep, or a trace to compare with.
-// Part of the Workspace. It stays when another trace is opened.
+// State of the views that show a second file beside the trace: a sweep, a trace to compare with,
+// the database of a question. Part of the Workspace. It stays when another trace is opened.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "gui/model/derived.h"
 #include "gui/model/document.h"
 #include "gui/model/files/compare.h"
 #include "gui/model/files/sweep.h"

@@ -28,6 +28,13 @@ constexpr std::array kKinds = {
     Kind{MemoryKind::kRss, Text::kMemoryRss, Text::kMemoryRssTip},
     Kind{MemoryKind::kOfParent, Text::kMemoryOfParent, Text::kMemoryOfParentTip}};
 
+Rgb Between(Rgb a, Rgb b) {
+  const auto middle = [](std::uint8_t x, std::uint8_t y) {
+    return static_cast<std::uint8_t>((x + y) / 2);
+  };
+  return {middle(a.r, b.r), middle(a.g, b.g), middle(a.b, b.b)};
+}
+
 std::string CurveName(const Ui& ui, const MemoryCurve& curve) {
   if (curve.consumer) return ui.T(Text::kTrainingProcess);
   if (curve.worker_id >= 0) return ui.F(Text::kWorkerN, curve.worker_id);
@@ -135,7 +142,7 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
     Rgb colour =
         curve.consumer ? p.text : StageColour(kColours[coloured++ % kColours.size()], ui.theme);
     // The others stay in sight, and in the colour of what is less important.
-    if (one && !is_chosen(curve)) colour = p.line;
+    if (one && !is_chosen(curve)) colour = Between(p.line, p.dim);
     plot.lines.push_back({NameAmongRanks(ui, workspace, curve), colour, curve.curve.at,
                           curve.curve.value, 0, 0, false});
     plot.most = std::max(plot.most, curve.curve.high);

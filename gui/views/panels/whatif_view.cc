@@ -43,7 +43,7 @@ void IntSlider(const Ui& ui, Text name, int* value, int low, int high, bool log 
 
 void DrawSliders(const Ui& ui, Workspace& workspace, Area area) {
   WhatIfState& state = workspace.whatif;
-  const analyzer::Diagnosis& diagnosis = workspace.document.analysis->report.diagnosis;
+  const analyzer::Diagnosis& diagnosis = workspace.Shown().analysis->report.diagnosis;
   const WhatIf recorded = Recorded(diagnosis);
   BeginArea("sliders", area, true);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.Px(8), ui.Px(5)));
@@ -194,7 +194,7 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
 
 void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, Area area) {
   const Palette& p = ui.palette();
-  const WhatIf recorded = Recorded(workspace.document.analysis->report.diagnosis);
+  const WhatIf recorded = Recorded(workspace.Shown().analysis->report.diagnosis);
   const float figures = FontPixels(ui.small) * 2 + FontPixels(ui.big) + ui.Px(16);
   DrawFigures(ui, answer, {area.min, {area.max.x, area.min.y + figures}});
   std::vector<std::string> lines;
@@ -230,7 +230,7 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
 }  // namespace
 
 void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
-  const analyzer::Diagnosis& diagnosis = workspace.document.analysis->report.diagnosis;
+  const analyzer::Diagnosis& diagnosis = workspace.Shown().analysis->report.diagnosis;
   const analyzer::Statement missing = analyzer::NotEnough(diagnosis);
   if (!diagnosis.loader) {
     Nothing nothing = NoLoader();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/timeline/place_strip.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "analyzer/words/format.h"
 #include "gui/model/timeline/ticks.h"
@@ -68,18 +70,50 @@ float DrawPlaceChip(const Ui& ui, const char* id, ImVec2 at, const std::string& 
   return chip.max.x;
 }
 
+// Draws the choice of a loader. Returns its right edge.
+float DrawLoaders(const Ui& ui, Workspace& workspace, const std::vector<std::string>& names,
+                  ImVec2 at) {
+  const Palette& p = ui.palette();
+  const char* title = ui.T(Text::kSettingKind);
+  DrawText(ImGui::GetWindowDrawList(), ui.body,
+           {at.x, at.y + (ui.Px(26) - FontPixels(ui.body)) / 2}, Ink(p.dim), title);
+  const float left = at.x + TextWidth(ui.body, title) + ui.Px(8);
+  const std::string& shown = workspace.loader.empty() ? names.front() : workspace.loader;
+  float width = 0;
+  for (const std::string& name : names) width = std::max(width, TextWidth(ui.body, name));
+  width =
+      std::min(width, ui.Px(320)) + ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().FramePadding.x;
+  ImGui::SetCursorScreenPos({left, at.y + (ui.Px(26) - ImGui::GetFrameHeight()) / 2});
+  ImGui::SetNextItemWidth(width);
+  if (ImGui::BeginCombo("##loader", shown.c_str())) {
+    for (const std::string& name : names) {
+      const bool chosen = name == shown;
+      if (ImGui::Selectable(name.c_str(), chosen)) workspace.ChooseLoader(name);
+      if (chosen) ImGui::SetItemDefaultFocus();
+    }
+    ImGui::EndCombo();
+  } else {
+    Tip(ui, ui.T(Text::kLoaderTip));
+  }
+  return left + width;
+}
+
 }  // namespace
 
 float DrawPlaceStrip(const Ui& ui, Workspace& workspace, Area area) {
   const auto range = ObeysRange(workspace.view) ? workspace.Range() : std::nullopt;
   const auto span = ShowsChosen(workspace.view) ? workspace.ChosenSpan() : std::nullopt;
-  if (!range && !span) return 0;
+  const std::vector<std::string> loaders =
+      ObeysLoader(workspace.view) ? workspace.Loaders() : std::vector<std::string>();
+  if (!range && !span && loaders.empty()) return 0;
   TimelineState& state = workspace.timeline;
   const float gap = ui.Px(8);
   const float link = ImGui::CalcTextSize(ui.T(Text::kShowInTimeline)).x +
                      2 * ImGui::GetStyle().FramePadding.x + gap;
   const float end = area.max.x - link;
   float x = area.min.x;
+  if (!loaders.empty()) x = DrawLoaders(ui, workspace, loaders, area.min) + ui.Px(16);
+  if (!range && !span) return ui.Px(34);
   bool clear_range = false;
   bool clear_span = false;
   if (range) {

@@ -112,6 +112,8 @@ void DrawWindowPanel(const TimelineCanvas& canvas, Area area);
 // Draws the chosen span below the rows: its facts, what is around and inside it, where the time of
 // its sample and of its batch goes.
 void DrawSpanPanel(const TimelineCanvas& canvas, Area area);
+// Draws the table that the search asks for. Requires: there are spans.
+void DrawGroupsPanel(const TimelineCanvas& canvas, Area area);
 void DrawSwatch(const Ui& ui, ImVec2 at, traces::StageId stage);
 // The word for the stage, and the name of the span if it has one.
 [[nodiscard]] std::string SpanTitle(const Ui& ui, const Workspace& workspace, SpanRef span);

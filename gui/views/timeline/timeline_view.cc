@@ -29,23 +29,8 @@ double ThreadTime() {
   return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
 }
 
-void RunSearch(Workspace& workspace) {
-  SearchState& search = workspace.search;
-  if (search.done == search.text || !workspace.document.trace) return;
-  search.Forget();
-  search.done = search.text;
-  search.hit = 0;
-  if (search.text.empty()) return;
-  search.found = std::make_unique<Search>(*workspace.document.timeline, *workspace.document.trace,
-                                          search.text);
-  const auto& hits = search.found->hits();
-  const auto& span = workspace.timeline.span;
-  const auto here = span ? std::find(hits.begin(), hits.end(), *span) : hits.end();
-  if (here != hits.end()) search.hit = static_cast<std::size_t>(here - hits.begin());
-}
-
 void GoToHit(Workspace& workspace, int step) {
-  RunSearch(workspace);
+  workspace.RunSearch();
   SearchState& search = workspace.search;
   if (!search.found || search.found->hits().empty()) return;
   const Timeline& timeline = *workspace.document.timeline;
@@ -82,10 +67,12 @@ bool DrawSearch(const Ui& ui, Workspace& workspace) {
     search.focus = true;
     moved = true;
   }
-  RunSearch(workspace);
+  workspace.RunSearch();
   if (search.text.empty()) return moved;
   ImGui::SameLine();
-  if (!search.found || search.found->hits().empty()) {
+  const bool found = search.found && !search.found->hits().empty();
+  if (!found && SearchTerms(search.text).empty()) return moved;  // no span is searched for
+  if (!found) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextColored(Tint(ui.palette().warn), "%s", ui.T(Text::kNoHits));
     return moved;
@@ -206,16 +193,20 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
 }
 
 // What lies below the rows.
-enum class Below : std::uint8_t { kSelection, kSpan, kWindow, kHint };
+enum class Below : std::uint8_t { kGroups, kSelection, kSpan, kWindow, kHint };
 
 // `room`: for the rows beside a panel.
 Below BelowRows(const Ui& ui, const Workspace& workspace, std::span<const CounterTrack> counters,
                 float room) {
   const TimelineState& state = workspace.timeline;
+  const bool spans = workspace.document.trace != nullptr && !workspace.document.timeline->preview;
+  if (spans && AsksForTable(workspace.search.text)) {
+    return state.panel_hidden ? Below::kHint : Below::kGroups;
+  }
   if (state.selection) return state.panel_hidden ? Below::kHint : Below::kSelection;
   if (state.span) return state.panel_hidden ? Below::kHint : Below::kSpan;
   const Document& document = workspace.document;
-  if (document.trace == nullptr || document.timeline->preview) return Below::kHint;
+  if (!spans) return Below::kHint;
   if (state.table) return *state.table ? Below::kWindow : Below::kHint;
   // The table comes by itself where no row must scroll for it, and not while the trace grows: each
   // new state would be counted anew.
@@ -231,7 +222,7 @@ Below BelowRows(const Ui& ui, const Workspace& workspace, std::span<const Counte
 // A line about the mouse, and the button that shows what is hidden.
 void DrawHint(const Ui& ui, Workspace& workspace, Area area) {
   TimelineState& state = workspace.timeline;
-  const bool table = !state.selection && !state.span;
+  const bool table = !state.selection && !state.span && !AsksForTable(workspace.search.text);
   const bool offered = table ? workspace.document.trace != nullptr : state.panel_hidden;
   float right = area.max.x;
   ImGui::PushFont(ui.small);
@@ -271,7 +262,9 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   const std::span<const CounterTrack> counters =
       analysis ? std::span<const CounterTrack>(analysis->counters)
                : std::span<const CounterTrack>();
-  const float below_rows = std::clamp(area.height() * 0.26F, ui.Px(158), ui.Px(260));
+  const bool groups = AsksForTable(workspace.search.text);
+  const float below_rows =
+      std::clamp(area.height() * (groups ? 0.4F : 0.26F), ui.Px(158), ui.Px(groups ? 460 : 260));
   const float room = area.max.y - (top + map + ui.Px(6) + axis) - below_rows;
   const Below what = BelowRows(ui, workspace, counters, room);
   workspace.panel_shown = what != Below::kHint;
@@ -314,6 +307,9 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   }
   const Area below{{area.min.x, rows.max.y + ui.Px(6)}, area.max};
   switch (what) {
+    case Below::kGroups:
+      DrawGroupsPanel(canvas, below);
+      break;
     case Below::kSelection:
       DrawSelectionPanel(canvas, below);
       break;

@@ -104,6 +104,8 @@ std::unique_ptr<traces::Trace> Several() {
   facts["loader.1.num_workers"] = "2";
   facts["loader.1.prefetch_factor"] = "2";
   facts["loader.1.batch_size"] = "4";
+  facts["loader.0.made_at"] = "/home/a/train.py:88";
+  facts["loader.1.made_at"] = "/home/a/train.py:97";
   return traces::MakeTrace(std::move(data));
 }
 

@@ -145,7 +145,10 @@ TEST_F(WalkPlace, OtherViewsShowAWantedPlaceAndCopyIt) {
     app_->WantPlace(place);
     workspace().view = view;
     app_->Show(document);
-    EXPECT_TRUE(Until([this] { return !workspace().animating() && !app_->waiting(); }));
+    EXPECT_TRUE(Until([this] {
+      return !workspace().animating() && !app_->waiting() && !workspace().ranges->busy();
+    }));
+    Frames(2);
     EXPECT_FALSE(app_->notice().failed()) << app_->notice().text();
     const std::string command = ViewCommand(workspace());
     return command.substr(command.find("--view"));

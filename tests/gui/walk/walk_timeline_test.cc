@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keys and the mouse of the timeline, one claim each.
+#include <string>
+
+#include "gui/main/view_command.h"
 #include "tests/gui/walk/walk.h"
 
 namespace penstock::gui {
