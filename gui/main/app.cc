@@ -193,6 +193,8 @@ void App::GlobalKeys() {
     if (Pressed(Key::k0)) SetScale(1);
   }
   FileKeys();
+  if (Pressed(Key::kF6) && !Typing()) workspace_.walking = !workspace_.walking;
+  if (ImGui::IsMouseClicked(0) || ImGui::IsMouseClicked(1)) workspace_.walking = false;
   const bool question = io.KeyShift && Pressed(Key::kSlash) && !Typing();
   if (Pressed(Key::kF1) || question) workspace_.help = !workspace_.help;
   // A menu belongs to its view, and would take the keys of another one.
@@ -206,7 +208,7 @@ void App::Frame() {
   PollJob();
   workspace_.TakeFinished();
   const ImGuiIO& io = ImGui::GetIO();
-  workspace_.covered = workspace_.help || commands_open();
+  workspace_.covered = workspace_.help || commands_open() || menu_open_;
   workspace_.wheel = settings_.wheel;
   JobKeys();
   GlobalKeys();
@@ -235,8 +237,20 @@ void App::Frame() {
   if (dialogs_.commands.open()) dialogs_.commands.Draw(ui_, Commands());
   if (dialogs_.recent.open()) dialogs_.recent.Draw(ui_, RecentCommands());
   DrawDialogs();
+  LetKeyboardWalk();
   // While a note is typed, nothing is saved: otherwise each letter would write the file.
   if (!ImGui::IsAnyItemActive()) KeepMarks();
+}
+
+// Arrows move from item to item while the person asks for it, and in menus; otherwise they belong
+// to the views.
+void App::LetKeyboardWalk() {
+  // A key that closes the menu in the next frame belongs to the menu.
+  menu_open_ = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
+  ImGuiConfigFlags& flags = ImGui::GetIO().ConfigFlags;
+  const bool walks = (flags & ImGuiConfigFlags_NavEnableKeyboard) != 0;
+  if (walks == (workspace_.walking || menu_open_)) return;
+  flags ^= ImGuiConfigFlags_NavEnableKeyboard;
 }
 
 void App::KeepMarks() {

@@ -115,6 +115,7 @@ class App {
   void CancelLoading();
   void TogglePause();
   void JobKeys();
+  void LetKeyboardWalk();
   float DrawJobBadge(Area bar, float right);
   void GlobalKeys();
   void DrawTopBar(Area area);
@@ -186,7 +187,8 @@ class App {
   MarkKeeper marks_;
   PictureWish picture_;
   Notice notice_;
-  bool paused_ = false;  // a growing trace is not updated on the screen
+  bool menu_open_ = false;  // when the last frame ended
+  bool paused_ = false;     // a growing trace is not updated on the screen
   bool quit_ = false;
 };
 

@@ -62,7 +62,10 @@ void App::TogglePause() {
 }
 
 void App::JobKeys() {
-  if (Typing() || workspace_.covered || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId)) return;
+  if (Typing() || workspace_.covered || workspace_.walking ||
+      ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId)) {
+    return;
+  }
   if (loading() && Pressed(Key::kEscape)) CancelLoading();
   if (workspace_.document.live == Live::kWriting && Pressed(Key::kSpace)) TogglePause();
 }

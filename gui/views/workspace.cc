@@ -291,7 +291,7 @@ void Workspace::CopyText(const std::string& text) {
 bool Workspace::TakesKeys() const {
   const ImGuiIO& io = ImGui::GetIO();
   const bool popup = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
-  return !Typing() && !popup && !covered && !io.KeyCtrl && !io.KeyAlt;
+  return !Typing() && !popup && !covered && !walking && !io.KeyCtrl && !io.KeyAlt;
 }
 
 bool Workspace::animating() const {

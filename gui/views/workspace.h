@@ -117,6 +117,7 @@ struct Workspace {
   std::function<void()> wake;  // as in App
   bool help = false;           // the list of keys is shown
   bool covered = false;        // a dialog or list over the view takes the keys
+  bool walking = false;        // arrows move a frame from item to item, Space presses it (F6)
   bool reveal = false;         // the timeline must scroll to its span
   Wheel wheel = Wheel::kScroll;
   std::string copied;  // copied last; its button says so for a moment

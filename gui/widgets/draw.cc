@@ -197,8 +197,7 @@ void BeginArea(const char* id, Area area, bool scrolls) {
   ImGui::PushStyleColor(ImGuiCol_ChildBg, ImVec4(0, 0, 0, 0));
   ImGuiWindowFlags flags = ImGuiWindowFlags_NoBackground;
   if (!scrolls) flags |= ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
-  ImGui::BeginChild(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)}, false,
-                    flags);
+  BeginFlatChild(id, {std::max(area.width(), 1.0F), std::max(area.height(), 1.0F)}, flags);
 }
 
 void EndArea() {

@@ -40,6 +40,15 @@ inline constexpr int kKeyboardFrame = ImGuiCol_NavCursor;
 #else
 inline constexpr int kKeyboardFrame = ImGuiCol_NavHighlight;
 #endif
+// Begins a child window. The frame that the keyboard moves passes from its parent into it.
+inline void BeginFlatChild(const char* id, ImVec2 size, ImGuiWindowFlags flags) {
+#if IMGUI_VERSION_NUM >= 19090
+  ImGui::BeginChild(id, size, ImGuiChildFlags_NavFlattened, flags);
+#else
+  ImGui::BeginChild(id, size, false, flags | ImGuiWindowFlags_NavFlattened);
+#endif
+}
+
 // Colours the parts that 1.86 draws in the text colour.
 void ColourLikeText(ImGuiStyle& style);
 

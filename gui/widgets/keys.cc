@@ -37,8 +37,14 @@ void SendKey(GLFWwindow* /*window*/, const KeyEvent& event) {
 }
 
 void KnowKeys() {
-  ImGui::GetIO().KeyMap[ImGuiKey_Enter] = GLFW_KEY_ENTER;
-  ImGui::GetIO().KeyMap[ImGuiKey_Escape] = GLFW_KEY_ESCAPE;
+  constexpr std::array<std::array<int, 2>, 7> kKnown = {{{ImGuiKey_Enter, GLFW_KEY_ENTER},
+                                                         {ImGuiKey_Escape, GLFW_KEY_ESCAPE},
+                                                         {ImGuiKey_Space, GLFW_KEY_SPACE},
+                                                         {ImGuiKey_LeftArrow, GLFW_KEY_LEFT},
+                                                         {ImGuiKey_RightArrow, GLFW_KEY_RIGHT},
+                                                         {ImGuiKey_UpArrow, GLFW_KEY_UP},
+                                                         {ImGuiKey_DownArrow, GLFW_KEY_DOWN}}};
+  for (const auto& [key, glfw] : kKnown) ImGui::GetIO().KeyMap[key] = glfw;
 }
 
 bool EventsWait() {

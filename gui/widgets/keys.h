@@ -49,6 +49,10 @@ enum class Key : int {
   kPageDown = GLFW_KEY_PAGE_DOWN,
   kF1 = GLFW_KEY_F1,
   kF5 = GLFW_KEY_F5,
+  kF6 = GLFW_KEY_F6,
+  kF10 = GLFW_KEY_F10,
+  kMenu = GLFW_KEY_MENU,
+  kV = GLFW_KEY_V,
 };
 
 [[nodiscard]] inline Key Digit(int digit) {
@@ -73,7 +77,8 @@ struct KeyEvent {
   int mods = 0;
 };
 void SendKey(GLFWwindow* window, const KeyEvent& event);
-// For a context without a window: says which keys of SendKey() mean something to a text field.
+// For a context without a window: says which keys of SendKey() mean something to a text field, and
+// to the frame that the keyboard moves.
 void KnowKeys();
 // To be asked after NewFrame(): whether events are left for the next frame, which must then be
 // drawn at once.

@@ -150,7 +150,9 @@ MapFrame DrawLabels(const Ui& ui, const Sweep& sweep, const SweepLook& look, con
 // Moves the choice with the arrow keys from cell to cell, beginning at the best one.
 void MoveByKeys(const Sweep& sweep, const HeatMap& map, SweepViewState& state) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (Typing() || io.KeyCtrl || io.KeyAlt ||
+  // While arrows move from item to item, the map is one item.
+  const bool walking = (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0;
+  if (Typing() || io.KeyCtrl || io.KeyAlt || walking ||
       ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) {
     return;
   }

@@ -130,7 +130,7 @@ void DrawWays(const Ui& ui, Workspace& workspace, const SweepCell& cell, Area ar
     return;
   }
   const bool enter = Pressed(Key::kEnter) && !Typing() && !workspace.covered &&
-                     !ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup);
+                     !workspace.walking && !ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup);
   if (PrimaryButton(ui, ui.T(Text::kOpenItsTrace)) || enter) {
     workspace.wish = {WishKind::kOpen, trace, {}};
   }

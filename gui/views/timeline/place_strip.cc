@@ -137,7 +137,8 @@ float DrawPlaceStrip(const Ui& ui, Workspace& workspace, Area area) {
     }
   }
   const bool popup = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
-  const bool escape = !Typing() && !popup && !workspace.covered && Pressed(Key::kEscape);
+  const bool escape =
+      !Typing() && !popup && !workspace.covered && !workspace.walking && Pressed(Key::kEscape);
   // The first Esc goes back to the whole trace, the next one chooses no span.
   if (clear_range || (escape && range)) {
     state.selection.reset();

@@ -84,6 +84,18 @@ void WalkKeys(const TimelineCanvas& canvas) {
   }
 }
 
+// Asks for the menu of the chosen span, its row and the selection: as the right button does.
+void AskForMenuOfChosen(const TimelineCanvas& canvas) {
+  const TimelineState& state = canvas.workspace.timeline;
+  TimelineMenu& menu = canvas.workspace.menu;
+  menu = {};
+  menu.timeline = canvas.workspace.document.timeline;
+  menu.span = state.span;
+  menu.selection = state.selection.has_value();
+  if (const Row* row = state.span ? canvas.RowOf(*state.span) : nullptr) menu.row = *row;
+  menu.asked = menu.span || menu.selection;
+}
+
 // The keys for marks, pins and what can be hidden.
 void KeepKeys(const TimelineCanvas& canvas) {
   TimelineState& state = canvas.workspace.timeline;
@@ -93,6 +105,10 @@ void KeepKeys(const TimelineCanvas& canvas) {
     } else {
       state.MarkSpan(canvas.timeline);
     }
+  }
+  if (Pressed(Key::kV)) state.selection = Inside(canvas.timeline, state.view.range());
+  if (Pressed(Key::kMenu) || (ImGui::GetIO().KeyShift && Pressed(Key::kF10))) {
+    AskForMenuOfChosen(canvas);
   }
   if (Pressed(Key::kB)) state.marks_open = !state.marks_open;
   if (Pressed(Key::kQ)) state.TogglePanel(canvas.workspace.panel_shown);
@@ -106,8 +122,10 @@ void KeepKeys(const TimelineCanvas& canvas) {
 }
 
 void HandleKeys(const TimelineCanvas& canvas) {
-  if (Typing() || canvas.workspace.covered || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId))
+  if (Typing() || canvas.workspace.covered || canvas.workspace.walking ||
+      ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId)) {
     return;
+  }
   TimelineState& state = canvas.workspace.timeline;
   if (ImGui::GetIO().KeyCtrl) {
     if (Pressed(Key::kF)) canvas.workspace.search.focus = true;

@@ -311,5 +311,78 @@ TEST_F(WalkTimeline, FZoomsToTheSpan) {
   EXPECT_GE(visible().to, timeline().end(span));
 }
 
+TEST_F(WalkTimeline, ASearchThatGroupsHasATableWhoseRowsLeadToTheirSpans) {
+  Press(GLFW_KEY_SLASH);
+  Frames(2);
+  ImGui::GetIO().AddInputCharactersUTF8("decode group:worker");
+  Frames(2);
+  EXPECT_EQ(workspace().search.text, "decode group:worker");
+  auto& table = workspace().groups.table;
+  ASSERT_TRUE(Until([&] { return !table.busy(); }));
+  const auto none = [](const std::stop_token&) { return GroupTable{}; };
+  const GroupTable groups = *table.Get(table.key(), true, none);
+  ASSERT_EQ(groups.rows.size(), 2U);
+  ASSERT_TRUE(workspace().search.found);
+  const std::size_t all = workspace().search.found->hits().size();
+  EXPECT_EQ(all, groups.count);
+  EXPECT_TRUE(workspace().panel_shown);
+  // Rows lie below the heading of the table, in the lower part of the window.
+  for (float y = 470; y < 700 && !workspace().groups.chosen; y += 8) Click(100, y);
+  ASSERT_TRUE(workspace().groups.chosen.has_value());
+  ASSERT_TRUE(state().span.has_value());
+  EXPECT_EQ(timeline().stage(*state().span), StageId::kDecode);
+  EXPECT_EQ(timeline().GroupOf(state().span->lane)->process.value, *workspace().groups.chosen);
+  EXPECT_LT(workspace().search.found->hits().size(), all) << "only those of the row";
+  EXPECT_EQ(workspace().search.text, "decode group:worker") << "the table stays";
+  const std::string command = ViewCommand(workspace());
+  EXPECT_NE(command.find("--search 'decode group:worker'"), std::string::npos) << command;
+  Place place;
+  place.search = "decode group:worker";
+  app_->WantPlace(place);
+  app_->Show(workspace().document);
+  EXPECT_EQ(workspace().search.text, place.search);
+}
+
+TEST_F(WalkTimeline, KeysAloneOpenTheMenuAndSelectWhatIsVisible) {
+  Press(GLFW_KEY_MENU);
+  EXPECT_FALSE(ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId)) << "nothing is chosen";
+  state().view.Show({timeline().length / 4, timeline().length / 2});
+  Press(GLFW_KEY_V);
+  EXPECT_EQ(workspace().Range(), (TimeRange{timeline().length / 4, timeline().length / 2}));
+  Press(GLFW_KEY_ESCAPE);
+  Press(GLFW_KEY_L);
+  ASSERT_TRUE(state().span.has_value());
+  Press(GLFW_KEY_F10, false, false, true);
+  ASSERT_TRUE(ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId));
+  EXPECT_EQ(workspace().menu.span, state().span);
+  EXPECT_TRUE(workspace().menu.row.has_value());
+  // The first two lines zoom to the span and select its time.
+  for (int i = 0; i < 12 && !state().selection; ++i) {
+    Press(GLFW_KEY_DOWN);
+    if (i % 2 == 1) Press(GLFW_KEY_SPACE);
+    if (!ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId)) Press(GLFW_KEY_MENU);
+  }
+  EXPECT_TRUE(state().selection.has_value()) << "arrows and Space choose a line of the menu";
+}
+
+TEST_F(WalkTimeline, ArrowsReachTheItemsOfAView) {
+  workspace().view = ViewId::kWorkers;
+  Frames(3);
+  Press(GLFW_KEY_DOWN);
+  EXPECT_FALSE(workspace().workers.chosen.has_value()) << "arrows belong to the view at first";
+  Press(GLFW_KEY_F6);
+  ASSERT_TRUE(workspace().walking);
+  for (int i = 0; i < 40 && !workspace().workers.chosen; ++i) {
+    Press(GLFW_KEY_DOWN);
+    Press(GLFW_KEY_SPACE);
+    if (workspace().view != ViewId::kWorkers) workspace().view = ViewId::kWorkers;
+  }
+  EXPECT_TRUE(workspace().workers.chosen.has_value());
+  Press(GLFW_KEY_F6);
+  EXPECT_FALSE(workspace().walking);
+  Frames(2);
+  EXPECT_EQ(ImGui::GetIO().ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard, 0);
+}
+
 }  // namespace
 }  // namespace penstock::gui
