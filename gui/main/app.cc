@@ -308,6 +308,8 @@ void App::DrawView(Area area) {
       return DrawIo(ui_, workspace_, area);
     case ViewId::kGpu:
       return DrawGpu(ui_, workspace_, area);
+    case ViewId::kSql:
+      return DrawSql(ui_, workspace_, area);
     case ViewId::kSweep:
     case ViewId::kCompare:
       return;  // handled above, without a trace

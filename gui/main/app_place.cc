@@ -23,6 +23,7 @@ void App::ShowTimeline() {
   if (!jobs_.wanted) return;
   const Place& place = jobs_.wanted->place;
   if (!place.loader.empty()) workspace_.loader = place.loader;
+  if (!place.sql.empty()) workspace_.sql.text = workspace_.sql.asked = place.sql;
   TimelineState& state = workspace_.timeline;
   const std::int64_t length = workspace_.document.timeline->length;
   const TimeRange at = place.at.Within(length);

@@ -96,6 +96,9 @@ void Declare(traces::CommandLine& line, OptionWords* words) {
            "Search in the timeline: \"decode >5ms\", \"epoch 3 batch 12\", or a table: "
            "\"stage:decode group:file top 20\"")
       .ShowValueAs("TEXT");
+  line.Add("--sql", words->sql,
+           "Ask this of the trace, over the tables and views of penstock export --to sqlite")
+      .ShowValueAs("QUESTION");
   line.Add("--loader", words->loader,
            "Show the run for this of its loaders, by the line that makes it: train.py:88")
       .ShowValueAs("LINE");
@@ -153,6 +156,8 @@ Result<Options> ReadOptions(const OptionWords& words) {
   PENSTOCK_TRY(ReadPlace(words, &options.place));
   options.place.loader = words.loader;
   options.place.search = words.search;
+  options.place.sql = words.sql;
+  if (!words.sql.empty() && !options.view) options.view = ViewId::kSql;
   // A place is one in the timeline, unless a view is named.
   if (!words.at.empty() || options.place.range.given() || options.place.NamesSpan() ||
       !words.search.empty()) {

@@ -123,6 +123,12 @@ std::string ViewCommand(const Workspace& workspace) {
     const bool functions = view.id == ViewId::kStages && workspace.functions;
     words.insert(words.end(), {"--view", functions ? "functions" : std::string(view.name)});
   }
+  if (!workspace.loader.empty() && workspace.document.open()) {
+    words.insert(words.end(), {"--loader", workspace.loader});
+  }
+  if (workspace.view == ViewId::kSql && !workspace.sql.asked.empty()) {
+    words.insert(words.end(), {"--sql", workspace.sql.asked});
+  }
   if (workspace.document.timeline) AddPlace(workspace, &words);
   return traces::QuoteCommand(words);
 }

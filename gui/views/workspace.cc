@@ -35,6 +35,8 @@ void Workspace::TakeFinished() {
   own_times.TakeFinished();
   window_sums.TakeFinished();
   plan.plan.TakeFinished();
+  groups.table.TakeFinished();
+  sql.reply.TakeFinished();
   stages.lines.TakeFinished();
   stages.tail.TakeFinished();
   workers.model.TakeFinished();
@@ -63,8 +65,14 @@ void Workspace::ForgetUnseen() {
 bool ObeysRange(ViewId view) {
   // The selection is made in the timeline; a prediction is about a whole run, a sweep about no
   // trace.
-  constexpr std::array kWhole{ViewId::kTimeline, ViewId::kWhatIf, ViewId::kSweep, ViewId::kCompare};
+  constexpr std::array kWhole{ViewId::kTimeline, ViewId::kWhatIf, ViewId::kSweep, ViewId::kCompare,
+                              ViewId::kSql};
   return std::find(kWhole.begin(), kWhole.end(), view) == kWhole.end();
+}
+
+bool ObeysLoader(ViewId view) {
+  constexpr std::array kOfRun{ViewId::kTimeline, ViewId::kSweep, ViewId::kCompare, ViewId::kSql};
+  return std::find(kOfRun.begin(), kOfRun.end(), view) == kOfRun.end();
 }
 
 bool ShowsChosen(ViewId view) {
@@ -302,7 +310,8 @@ bool Workspace::animating() const {
       (view == ViewId::kOverview && plan.plan.busy()) ||
       (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
       (view == ViewId::kWorkers && workers.model.busy()) ||
-      (view == ViewId::kIo && reading.model.busy()) || (view == ViewId::kGpu && gpu.model.busy());
+      (view == ViewId::kIo && reading.model.busy()) || (view == ViewId::kGpu && gpu.model.busy()) ||
+      (view == ViewId::kSql && sql.reply.busy());
   return making || ImGui::GetTime() - copied_at < 2.2;
 }
 

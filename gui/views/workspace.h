@@ -44,6 +44,7 @@ enum class ViewId : std::uint8_t {
   kGpu,
   kSweep,
   kCompare,
+  kSql,
 };
 struct ViewInfo {
   ViewId id;
@@ -60,6 +61,7 @@ inline constexpr std::array kViews = {
     ViewInfo{ViewId::kGpu, "gpu", Text::kGpu},
     ViewInfo{ViewId::kSweep, "sweep", Text::kSweep},
     ViewInfo{ViewId::kCompare, "compare", Text::kCompare},
+    ViewInfo{ViewId::kSql, "sql", Text::kSql},
 };
 
 // Whether a view shows only the selected interval.
@@ -113,6 +115,7 @@ struct Workspace {
   WhatIfState whatif;
   SweepViewState sweep;
   CompareViewState compare;
+  SqlViewState sql;
   FileWish wish;               // taken by the App after the views have drawn
   std::function<void()> wake;  // as in App
   bool help = false;           // the list of keys is shown
@@ -214,5 +217,6 @@ void DrawIo(const Ui& ui, Workspace& workspace, Area area);
 void DrawGpu(const Ui& ui, Workspace& workspace, Area area);
 void DrawSweep(const Ui& ui, Workspace& workspace, Area area);
 void DrawCompare(const Ui& ui, Workspace& workspace, Area area);
+void DrawSql(const Ui& ui, Workspace& workspace, Area area);
 
 }  // namespace penstock::gui

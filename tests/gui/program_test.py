@@ -19,7 +19,7 @@ import zlib
 from window_support import WindowTest, run_tests
 
 PROGRAM = SAMPLES = None
-VIEWS = ("overview", "timeline", "stages", "what-if", "workers", "io", "gpu", "sweep", "compare")
+VIEWS = ("overview", "timeline", "stages", "what-if", "workers", "io", "gpu", "sweep", "compare", "sql")
 
 
 def run(*words, **more):

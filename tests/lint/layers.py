@@ -112,7 +112,8 @@ LAYERS = {
     "gui/model/": (*MODEL, "analyzer/", *TRACES),
     **{f"gui/model/{room}/": (*others, "analyzer/", *TRACES) for room, others in MODEL_ROOMS.items()},
     # Other tools' files are opened as traces.
-    "gui/model/files/": (*MODEL_ROOMS["files"], "analyzer/", *TRACES, "traces/exchange/import.h"),
+    "gui/model/files/": (*MODEL_ROOMS["files"], "analyzer/", *TRACES, "traces/exchange/import.h",
+                         "traces/exchange/sql_query.h"),
     "benchmarks/": ("*", "tests/"),
     "tests/": ("*", "benchmarks/"),
 }

@@ -34,16 +34,19 @@ struct Place {
   std::optional<std::uint32_t> worker;      // whose process the span is in
   std::optional<std::uint32_t> sample;
   std::optional<traces::StageId> stage;
-  // These two are no part of the words below: the text of the timeline's search, and the loader as which the other views show the run ("train.py:88"; "": the main
+  // These three are no part of the words below: the text of the timeline's search, the question of
+  // the SQL view, and the loader as which the other views show the run ("train.py:88"; "": the main
   // one).
   std::string search;
+  std::string sql;
   std::string loader;
 
   [[nodiscard]] bool NamesSpan() const { return batch || epoch || sample || worker || stage; }
   // Whether it names one span rather than all of a stage or worker.
   [[nodiscard]] bool NamesOne() const { return batch || epoch || sample; }
   [[nodiscard]] bool given() const {
-    return at.given() || range.given() || NamesSpan() || !loader.empty() || !search.empty();
+    return at.given() || range.given() || NamesSpan() || !loader.empty() || !search.empty() ||
+           !sql.empty();
   }
 };
 

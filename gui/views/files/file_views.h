@@ -13,6 +13,7 @@
 #include "gui/model/derived.h"
 #include "gui/model/document.h"
 #include "gui/model/files/compare.h"
+#include "gui/model/files/sql_desk.h"
 #include "gui/model/files/sweep.h"
 #include "gui/model/files/sweep_grid.h"
 
@@ -44,6 +45,28 @@ struct CompareViewState {
   // Requires: both are complete.
   const analyzer::Predicted<CompareAnswer>* Answer(const Document& a,
                                                    const std::function<void()>& wake);
+};
+
+// A question in SQL and its answer.
+struct SqlViewState {
+  std::string text = "SELECT * FROM stage_summary";
+  std::string asked;    // "": nothing was asked yet
+  unsigned number = 0;  // of the question: the same one may be asked again
+  struct Asked {
+    std::shared_ptr<const traces::Trace> trace;
+    std::string question;
+    unsigned number = 0;
+    bool operator==(const Asked&) const = default;
+  };
+  Derived<Asked, SqlReply> reply;
+  std::shared_ptr<SqlDesk> desk = std::make_shared<SqlDesk>();
+  int column = -1;  // sorted by; -1: as answered
+  bool descending = false;
+  bool unsorted = false;             // `order` must be made anew
+  std::vector<std::uint32_t> order;  // of the answer to `ordered`
+  std::optional<Asked> ordered;
+  std::optional<SqlCurve> curve;  // of the answer to `curve_of`
+  std::optional<Asked> curve_of;
 };
 
 // A request of a view to open a file.

@@ -185,6 +185,76 @@ TEST_F(WalkPlace, OtherViewsShowAWantedPlaceAndCopyIt) {
             "--view overview --at 0.02s..0.2s");
 }
 
+TEST_F(WalkPlace, ALoaderIsChosenForAllViews) {
+  Document document = DocumentOf(testing::TwoLoaders());
+  document.path = folder_ / "run.penstock";
+  app_->Show(document);
+  workspace().view = ViewId::kWhatIf;
+  Frames(2);
+  EXPECT_EQ(workspace().Loaders(), (std::vector<std::string>{"train.py:88", "train.py:97"}));
+  ASSERT_TRUE(workspace().whatif.answer && *workspace().whatif.answer);
+  const double measured = (*workspace().whatif.answer)->measured;
+  workspace().ChooseLoader("train.py:97");
+  ASSERT_TRUE(Until([this] { return workspace().part != nullptr; }));
+  Frames(2);
+  ASSERT_TRUE(workspace().whatif.answer && *workspace().whatif.answer);
+  EXPECT_GT((*workspace().whatif.answer)->measured, 1.2 * measured);
+  for (const ViewId view : {ViewId::kOverview, ViewId::kStages, ViewId::kWorkers, ViewId::kIo}) {
+    workspace().view = view;
+    Frames(1);
+    ASSERT_NE(workspace().part, nullptr) << "kept from one view to the next";
+    EXPECT_EQ(workspace().part->analysis->report.diagnosis.run.loader().name, "train.py:97");
+  }
+  const std::string command = ViewCommand(workspace());
+  EXPECT_NE(command.find("--view io --loader train.py:97"), std::string::npos) << command;
+  workspace().view = ViewId::kTimeline;
+  Frames(2);
+  EXPECT_EQ(workspace().part, nullptr);
+  workspace().view = ViewId::kWhatIf;
+  workspace().ChooseLoader("train.py:88");
+  Frames(2);
+  EXPECT_TRUE(workspace().loader.empty()) << "the main one is no choice";
+  EXPECT_EQ((*workspace().whatif.answer)->measured, measured);
+  // From the command line.
+  Place place;
+  place.loader = "train.py:97";
+  app_->WantPlace(place);
+  app_->Show(document);
+  EXPECT_EQ(workspace().loader, "train.py:97");
+  EXPECT_FALSE(app_->notice().failed());
+  place.loader = "train.py:1";
+  app_->WantPlace(place);
+  app_->Show(document);
+  EXPECT_TRUE(workspace().loader.empty());
+  EXPECT_TRUE(app_->notice().failed());
+  EXPECT_NE(app_->notice().text().find("train.py:88, train.py:97"), std::string::npos);
+}
+
+TEST_F(WalkPlace, AQuestionInSqlIsAskedCopiedAndAskedAgain) {
+  const Document document = Decoding(12, folder_ / "run.penstock");
+  Place place;
+  place.sql = "SELECT delivered_ns, waited_ns FROM batches";
+  app_->WantPlace(place);
+  workspace().view = ViewId::kSql;
+  app_->Show(document);
+  SqlViewState& state = workspace().sql;
+  ASSERT_TRUE(Until([&] { return state.curve.has_value(); }));
+  EXPECT_EQ(state.order.size(), 200U);
+  const std::string command = ViewCommand(workspace());
+  EXPECT_NE(command.find("--view sql --sql 'SELECT delivered_ns, waited_ns FROM batches'"),
+            std::string::npos)
+      << command;
+  // An error leaves the window as it was.
+  state.text = state.asked = "SELECT";
+  ++state.number;
+  ASSERT_TRUE(Until([&] { return !state.reply.busy(); }));
+  Frames(2);
+  EXPECT_EQ(state.text, "SELECT");
+  Press(GLFW_KEY_1, false, true);
+  Press(GLFW_KEY_0, false, true);
+  EXPECT_EQ(workspace().view, ViewId::kSql);
+}
+
 TEST_F(WalkPlace, AWantedPlaceIsForgottenWithItsTrace) {
   Place place;
   ASSERT_TRUE(ReadSelected("0.1s..0.2s", &place));

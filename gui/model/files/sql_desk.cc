@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/files/sql_desk.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "traces/base/json_text.h"
+
+namespace penstock::gui {
+namespace {
+
+using traces::SqlProblem;
+using traces::SqlTable;
+using traces::SqlValue;
+
+std::optional<double> NumberOfValue(const SqlValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  return std::nullopt;
+}
+
+std::filesystem::path TemporaryFolder() {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  return error ? std::filesystem::path("/tmp") : folder;
+}
+
+bool IsNull(const SqlValue& value) {
+  return std::holds_alternative<std::monostate>(value);
+}
+
+}  // namespace
+
+SqlDesk::SqlDesk() : folder_(TemporaryFolder()) {}
+
+SqlReply SqlDesk::Ask(const std::shared_ptr<const traces::Trace>& trace,
+                      const std::string& question, const std::stop_token& stop) {
+  const std::lock_guard lock(mutex_);
+  SqlReply reply;
+  if (trace_ != trace || database_ == nullptr) {
+    database_.reset();
+    trace_ = trace;
+    auto made = traces::SqlTrace::Make(*trace, folder_);
+    if (!made) {
+      reply.failure = made.error().message;
+      return reply;
+    }
+    database_ = std::move(*made);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  reply.answer = database_->Ask(question, {}, stop);
+  reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return reply;
+}
+
+std::string SqlProblemText(const SqlReply& reply, Language language) {
+  if (!reply.failure.empty()) return Filled(Text::kSqlNoFile, language, reply.failure);
+  switch (reply.answer.problem) {
+    case SqlProblem::kNone:
+      return "";
+    case SqlProblem::kWrong:
+      return Filled(Text::kSqlWrong, language, reply.answer.detail);
+    case SqlProblem::kForbidden:
+      return std::string(TextOf(Text::kSqlForbidden, language));
+    case SqlProblem::kTooLong:
+      return std::string(TextOf(Text::kSqlTooLong, language));
+    case SqlProblem::kStopped:
+      return std::string(TextOf(Text::kSqlStopped, language));
+    case SqlProblem::kEmpty:
+      return std::string(TextOf(Text::kSqlEmpty, language));
+    case SqlProblem::kSeveral:
+      break;
+  }
+  return std::string(TextOf(Text::kSqlSeveral, language));
+}
+
+std::string SqlValueText(const SqlValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{:.9g}", *number);
+  return "";
+}
+
+bool IsNumeric(const SqlTable& table, std::size_t column) {
+  bool any = false;
+  for (const auto& row : table.rows) {
+    const bool number = NumberOfValue(row[column]).has_value();
+    if (!number && !IsNull(row[column])) return false;
+    any = any || number;
+  }
+  return any;
+}
+
+std::optional<SqlCurve> CurveOf(const SqlTable& table) {
+  std::vector<std::size_t> numeric;
+  for (std::size_t c = 0; c < table.columns.size() && numeric.size() < 2; ++c) {
+    if (IsNumeric(table, c)) numeric.push_back(c);
+  }
+  if (numeric.size() < 2) return std::nullopt;
+  SqlCurve curve{numeric[0], numeric[1], {}};
+  for (const auto& row : table.rows) {
+    const auto x = NumberOfValue(row[curve.x]);
+    const auto y = NumberOfValue(row[curve.y]);
+    if (x && y && std::isfinite(*x) && std::isfinite(*y)) curve.points.emplace_back(*x, *y);
+  }
+  if (curve.points.size() < 2) return std::nullopt;
+  std::stable_sort(curve.points.begin(), curve.points.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return curve;
+}
+
+std::vector<std::uint32_t> SortSqlRows(const SqlTable& table, int column, bool descending) {
+  std::vector<std::uint32_t> order(table.rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (column < 0 || static_cast<std::size_t>(column) >= table.columns.size()) return order;
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    const SqlValue& left = table.rows[a][static_cast<std::size_t>(column)];
+    const SqlValue& right = table.rows[b][static_cast<std::size_t>(column)];
+    const auto x = NumberOfValue(left);
+    const auto y = NumberOfValue(right);
+    if (x && y) return *x < *y;
+    const auto kind = [](const SqlValue& value, bool number) {
+      return IsNull(value) ? 0 : number ? 1 : 2;
+    };
+    const int left_kind = kind(left, x.has_value());
+    const int right_kind = kind(right, y.has_value());
+    if (left_kind != right_kind) return left_kind < right_kind;
+    return left_kind == 2 && std::get<std::string>(left) < std::get<std::string>(right);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return descending ? before(b, a) : before(a, b);
+  });
+  return order;
+}
+
+std::string SqlCsv(const SqlTable& table, const std::vector<std::uint32_t>& order) {
+  std::string text;
+  const auto line = [&](std::size_t count, const auto& field) {
+    for (std::size_t c = 0; c < count; ++c) {
+      if (c > 0) text += ',';
+      AppendCsv(text, field(c));
+    }
+    text += '\n';
+  };
+  line(table.columns.size(), [&](std::size_t c) { return table.columns[c]; });
+  for (const std::uint32_t place : order) {
+    line(table.columns.size(), [&](std::size_t c) { return SqlValueText(table.rows[place][c]); });
+  }
+  return text;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Questions in SQL about the shown trace, and their answers as table, curve and CSV.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gui/model/words/texts.h"
+#include "traces/exchange/sql_query.h"
+#include "traces/trace.h"
+
+namespace penstock::gui {
+
+struct SqlReply {
+  traces::SqlAnswer answer;
+  std::string failure;  // why there is no database; "": there is one
+  double seconds = 0;   // for the answer, without the database
+
+  [[nodiscard]] bool good() const {
+    return failure.empty() && answer.problem == traces::SqlProblem::kNone;
+  }
+};
+
+// Keeps the database of the trace that was asked about last. All members may be called from any
+// thread; one question is answered at a time.
+class SqlDesk {
+ public:
+  // `folder`: for the database, whose file has no name there.
+  explicit SqlDesk(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  // In the folder for temporary files.
+  SqlDesk();
+  // Cost: for the first question about a trace that of ExportSqlite.
+  [[nodiscard]] SqlReply Ask(const std::shared_ptr<const traces::Trace>& trace,
+                             const std::string& question, const std::stop_token& stop = {});
+
+ private:
+  const std::filesystem::path folder_;
+  std::mutex mutex_;
+  std::shared_ptr<const traces::Trace> trace_;  // guarded by mutex_
+  std::unique_ptr<traces::SqlTrace> database_;  // of trace_; guarded by mutex_
+};
+
+// Why there is no answer, in one line.
+[[nodiscard]] std::string SqlProblemText(const SqlReply& reply, Language language);
+// A value as a cell shows it; "" for NULL.
+[[nodiscard]] std::string SqlValueText(const traces::SqlValue& value);
+// Whether a column has numbers alone, and at least one.
+[[nodiscard]] bool IsNumeric(const traces::SqlTable& table, std::size_t column);
+
+// The second numeric column over the first one, by ascending x.
+struct SqlCurve {
+  std::size_t x = 0;  // columns
+  std::size_t y = 0;
+  std::vector<std::pair<double, double>> points;
+};
+// nullopt: there are no two numeric columns, or fewer than two rows.
+[[nodiscard]] std::optional<SqlCurve> CurveOf(const traces::SqlTable& table);
+
+// The order of the rows by a column: NULL, numbers, texts; a negative column keeps the order.
+[[nodiscard]] std::vector<std::uint32_t> SortSqlRows(const traces::SqlTable& table, int column,
+                                                     bool descending);
+// RFC 4180.
+[[nodiscard]] std::string SqlCsv(const traces::SqlTable& table,
+                                 const std::vector<std::uint32_t>& order);
+
+}  // namespace penstock::gui
