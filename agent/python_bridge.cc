@@ -10,6 +10,7 @@
 #include "agent/hooks/hook.h"
 #include "agent/python_api.h"
 #include "agent/python_follow.h"
+#include "agent/python_slow_samples.h"
 #include "agent/system/scratch.h"
 
 namespace penstock::agent {
@@ -67,6 +68,7 @@ Object* EndSpan(Object* /*self*/, Arguments a, Count n) {
   const Token token = Unpack(Number(a, n, 0, 0));
   if (token.depth != 0) {
     const int64_t bytes = Number(a, n, 1, 0);
+    NoteSlowSample(token);
     End(token, bytes > 0 ? static_cast<uint64_t>(bytes) : 0, 0, wire::kFlagPython);
   }
   return None();
@@ -232,13 +234,17 @@ MethodDef g_methods[] = {
     {"probe_compute", ProbeCompute, kFastCall, "probe_compute(ns) -> ns"},
     {"follow_begin", FollowBegin, kFastCall,
      "follow_begin(stage, name, sample, batch, generation, ordinary, neighbours, most_events, "
-     "most_ticks, monitoring, give_way, *hot) -> 1 if it follows"},
+     "most_ticks, flags (1: sys.monitoring, 2: chosen), give_way, *hot) -> 1 if it follows"},
     {"follow_stop", FollowStop, kFastCall, "follow_stop(displaced) -> state"},
     {"follow_fact", FollowFact, kFastCall, "follow_fact(i) -> int"},
     {"follow_hot", FollowHot, kFastCall, "follow_hot(i) -> code or None"},
     {"follow_finish", FollowFinish, kFastCall,
      "follow_finish(write, function, builtin, line, spread) -> ticks it cost"},
     {"follow_forget", FollowForget, kFastCall, "follow_forget()"},
+    {"slow_share", SlowShare, kFastCall, "slow_share()"},
+    {"slow_above", SlowAbove, kFastCall, "slow_above(ticks)"},
+    {"slow_count", SlowCount, kFastCall, "slow_count() -> int"},
+    {"slow_sample", SlowSample, kFastCall, "slow_sample(i) -> index"},
     {"on_function", MonitorFunction, kFastCall, "of sys.monitoring: PY_START, PY_RESUME, PY_THROW"},
     {"on_return", MonitorReturn, kFastCall, "PY_RETURN, PY_YIELD, PY_UNWIND"},
     {"on_builtin", MonitorBuiltin, kFastCall, "CALL"},

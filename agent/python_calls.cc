@@ -275,6 +275,9 @@ bool BeginUnit(const CallApi& api, const UnitStart& start, PyHandle* const* hot,
   if (start.stage == wire::kStep) {
     g_unit.flags |= wire::kUnitNested;
   }
+  if (start.chosen) {
+    g_unit.flags |= wire::kUnitChosen;
+  }
   for (intptr_t i = 0; i < count && g_unit.hot_count < kMostHot; ++i) {
     api.retain(hot[i]);
     g_unit.hot[g_unit.hot_count++] = hot[i];
@@ -329,6 +332,10 @@ UnitEnd StopUnit(bool displaced) {
   end.codes = g_unit.codes;
   end.state = g_unit.state;
   return end;
+}
+
+bool FollowedSince(uint64_t start) {
+  return g_unit.began >= start && pthread_equal(g_unit.owner, pthread_self()) != 0;
 }
 
 void ForgetUnit() {

@@ -57,6 +57,7 @@ struct UnitStart {
   uint32_t most_events;  // following ends after so many
   uint64_t most_ticks;   // outside of builtins
   bool monitoring;
+  bool chosen;           // the unit was not drawn at random: its sample was slow before
   PyHandle* give_way;  // called to switch sys.monitoring off
 };
 
@@ -81,6 +82,8 @@ UnitEnd StopUnit(bool displaced);
 PyHandle* HottestCode(uint32_t n);
 // Writes the unit if `write`, then forgets it. Returns the ticks that following cost.
 uint64_t FinishUnit(bool write, const EventCosts& costs);
+// Whether this thread has begun a unit since `start`, in ticks.
+bool FollowedSince(uint64_t start);
 // To be called in a forked child: the unit is its parent's.
 void ForgetUnit();
 

@@ -57,7 +57,8 @@ void NoteBuiltins(const MethodDef* methods, size_t count) {
 
 Object* FollowBegin(Object* /*self*/, Arguments a, Count n) {
   constexpr Count kHotFrom = 11;
-  const bool monitoring = Number(a, n, 9, 0) != 0;
+  const int64_t flags = Number(a, n, 9, 0);
+  const bool monitoring = (flags & 1) != 0;
   CallApi api{};
   if (!Recording() || n < kHotFrom || !LoadCallApi(&api, monitoring)) {
     return g_python.from_long(0);
@@ -71,6 +72,7 @@ Object* FollowBegin(Object* /*self*/, Arguments a, Count n) {
   start.most_events = static_cast<uint32_t>(Number(a, n, 7, 0));
   start.most_ticks = static_cast<uint64_t>(Number(a, n, 8, 0));
   start.monitoring = monitoring;
+  start.chosen = (flags & 2) != 0;
   start.give_way = a[10] != g_python.none ? a[10] : nullptr;
   return g_python.from_long(BeginUnit(api, start, a + kHotFrom, n - kHotFrom) ? 1 : 0);
 }

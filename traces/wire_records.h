@@ -104,9 +104,7 @@ inline constexpr int64_t MicrosecondsOfProbe(int64_t value) {
   return static_cast<int64_t>(static_cast<uint64_t>(value) >> 24);
 }
 
-// A followed unit consists of one kKindUnit record and its kKindCall records, from one thread and
-// with the same `start`.
-//
+// A followed unit: one kKindUnit record and its kKindCall records, of one thread and one `start`.
 // kKindUnit: stage = sample, collate or step; name = the name of its span; duration = ticks of the
 // unit, work = the part of them that following cost, bytes = ticks of such a unit that is not
 // followed (median of its neighbours; 0: not known), object = UnitCounts, flags = kUnit*, depth =
@@ -126,6 +124,7 @@ inline constexpr uint8_t kUnitCut = 2;    // following ended before the unit: it
 inline constexpr uint8_t kUnitFull = 4;   // more nodes than are kept; the rest is in their parents
 inline constexpr uint8_t kUnitSlowed = 8;   // following slowed the interpreter: before Python 3.12
 inline constexpr uint8_t kUnitNested = 16;  // the unit began inside calls that are not nodes
+inline constexpr uint8_t kUnitChosen = 32;  // not drawn at random: its sample was slow before
 
 inline constexpr uint16_t kNoNode = 0xffff;
 inline constexpr uint32_t kMaxUnitNodes = 512;

@@ -2,10 +2,11 @@
 //
 // The call trees of followed units for viewers of profiles: speedscope's file format and Brendan
 // Gregg's collapsed stacks. In speedscope each stage is a profile; in stacks it is the outermost
-// frame.
+// frame. Samples that were chosen because they were slow before are a stage of their own.
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -17,7 +18,15 @@
 namespace penstock::traces {
 namespace {
 
-constexpr StageId kProfiled[] = {StageId::kSample, StageId::kCollate, StageId::kStep};
+struct Profiled {
+  StageId stage;
+  bool chosen;
+  std::string_view name;
+};
+constexpr Profiled kProfiled[] = {{StageId::kSample, false, "sample"},
+                                  {StageId::kSample, true, "slow sample"},
+                                  {StageId::kCollate, false, "collate"},
+                                  {StageId::kStep, false, "step"}};
 
 // A Frame is a function, or a line of a function. Stacks holds the own time of each stack: the time
 // that belongs to no deeper stack.
@@ -31,10 +40,11 @@ Frame FrameOf(const Trace& trace, const CallNode& node) {
   return {std::move(name), std::string(trace.String(node.file)), node.line};
 }
 
-Stacks StacksOf(const Trace& trace, const CallTrees& calls, StageId stage) {
+Stacks StacksOf(const Trace& trace, const CallTrees& calls, const Profiled& profiled) {
   Stacks stacks;
   for (const CallTree& tree : calls.trees) {
-    if (tree.unit.stage != stage) continue;
+    const bool chosen = (tree.unit.flags & wire::kUnitChosen) != 0;
+    if (tree.unit.stage != profiled.stage || chosen != profiled.chosen) continue;
     std::vector<Stack> paths;
     for (const CallNode& node : tree.nodes) {
       Stack path = node.parent == kNoCall ? Stack() : paths[node.parent];
@@ -63,9 +73,9 @@ class SpeedscopeWriter {
 
   bool Write() {
     const CallTrees calls = ReadCallTrees(trace_);
-    for (const StageId stage : kProfiled) {
-      Stacks stacks = StacksOf(trace_, calls, stage);
-      if (!stacks.empty()) profiles_.emplace_back(stage, std::move(stacks));
+    for (const Profiled& profiled : kProfiled) {
+      Stacks stacks = StacksOf(trace_, calls, profiled);
+      if (!stacks.empty()) profiles_.emplace_back(profiled.name, std::move(stacks));
     }
     out_.text() += R"({"$schema":"https://www.speedscope.app/file-format-schema.json",)"
                    R"("exporter":"penstock","shared":{"frames":[)";
@@ -82,7 +92,7 @@ class SpeedscopeWriter {
 
  private:
   void WriteFrames() {
-    for (const auto& [stage, stacks] : profiles_) {
+    for (const auto& [name_of_profile, stacks] : profiles_) {
       for (const auto& [stack, time] : stacks) {
         for (const Frame& frame : stack) {
           if (!places_.try_emplace(frame, places_.size()).second) continue;
@@ -100,13 +110,13 @@ class SpeedscopeWriter {
     }
   }
 
-  void WriteProfile(StageId stage, const Stacks& stacks) {
+  void WriteProfile(std::string_view name, const Stacks& stacks) {
     std::int64_t whole = 0;
     for (const auto& [stack, time] : stacks) whole += time;
     out_.Format(
         "{{\"type\":\"sampled\",\"name\":\"{}\",\"unit\":\"nanoseconds\",\"startValue\":0,"
         "\"endValue\":{},\"samples\":[",
-        StageName(stage), whole);
+        name, whole);
     bool first = true;
     for (const auto& [stack, time] : stacks) {
       out_.text() += first ? "[" : ",[";
@@ -127,7 +137,7 @@ class SpeedscopeWriter {
 
   const Trace& trace_;
   TextBuffer out_;
-  std::vector<std::pair<StageId, Stacks>> profiles_;
+  std::vector<std::pair<std::string_view, Stacks>> profiles_;
   std::map<Frame, std::size_t> places_;
 };
 
@@ -139,8 +149,8 @@ bool ExportSpeedscope(const Trace& trace, const TextSink& sink) {
 
 std::string_view LackOfCalls(const Trace& trace) {
   const CallTrees calls = ReadCallTrees(trace);
-  for (const StageId stage : kProfiled) {
-    if (!StacksOf(trace, calls, stage).empty()) return "";
+  for (const Profiled& profiled : kProfiled) {
+    if (!StacksOf(trace, calls, profiled).empty()) return "";
   }
   return "no calls of Python were followed in it, so there are no functions to write; record a "
          "longer run, without PENSTOCK_FUNCTIONS=off";
@@ -149,9 +159,9 @@ std::string_view LackOfCalls(const Trace& trace) {
 bool ExportCollapsed(const Trace& trace, const TextSink& sink) {
   TextBuffer out(sink);
   const CallTrees calls = ReadCallTrees(trace);
-  for (const StageId stage : kProfiled) {
-    for (const auto& [stack, time] : StacksOf(trace, calls, stage)) {
-      out.text() += StageName(stage);
+  for (const Profiled& profiled : kProfiled) {
+    for (const auto& [stack, time] : StacksOf(trace, calls, profiled)) {
+      out.text() += profiled.name;
       for (const Frame& frame : stack) out.text() += ";" + CollapsedFrame(frame);
       out.Format(" {}", (time + 500) / 1000);
       out.Line();

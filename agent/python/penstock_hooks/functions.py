@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows the Python calls of a few samples, collated batches and steps: which functions and lines took the time.
 
-Only followed units cost time, at most a 500th of the process's in all. This module counts the cost, in ticks of the
+Units are drawn by turns, and some samples that were slow in an earlier epoch are chosen (slow_samples.py). Only
+followed units cost time, at most a 500th of the process's in all. This module counts the cost, in ticks of the
 recording's clock, and decides when to follow; the agent keeps the call tree (agent/python_calls.cc).
 """
 import os
@@ -15,6 +16,7 @@ from penstock_hooks import wire
 from penstock_hooks.bridge import fact, follow, now, recording
 from penstock_hooks.follow_costs import Costs
 from penstock_hooks.monitoring import OWN_TOOL, Monitor
+from penstock_hooks.slow_samples import TIMES, SlowSamples
 
 SHARE = 500
 _SAMPLE, _COLLATE, _STEP = wire.SAMPLE, wire.COLLATE, wire.STEP
@@ -23,6 +25,8 @@ _KEPT = 32  # durations of ordinary units
 _LEAST_NS = 300000  # a unit begins only if this much may be spent
 _BETWEEN_NS = 100000000
 _OTHERS = 4  # where there are samples, each other kind may spend a 4th
+_CHOSEN = 2  # chosen samples may spend half; if there are any, drawn samples too
+_CHOSEN_FLAG = 2  # of follow_begin
 _AGE_PART = 200  # after a unit, the next one of its kind begins a 200th of the process's age later, or more
 _HOT = 3  # functions whose lines are followed
 _TOLD = 16  # facts are written after 1, 2, 4, 8, 16, 32, 48, ... units
@@ -112,11 +116,12 @@ class _Timing:
 class _Followed:
     """A followed unit. It ends at leave(), or when it is dropped by a loop that is left early."""
 
-    __slots__ = ("follower", "kind", "lines", "pid", "cpu", "is_open")
+    __slots__ = ("follower", "kind", "sample", "lines", "pid", "cpu", "is_open")
 
-    def __init__(self, follower, kind, lines):
+    def __init__(self, follower, kind, sample, lines):
         self.follower = follower
         self.kind = kind
+        self.sample = sample
         self.lines = lines
         self.pid = os.getpid()
         self.cpu = thread_time_ns()
@@ -145,6 +150,8 @@ class Follower:
         self.costs = None
         self.monitor = Monitor() if self.off is None and hasattr(sys, "monitoring") else None
         self.kinds = {_SAMPLE: _Kind(), _COLLATE: _Kind(), _STEP: _Kind()}
+        self.chosen = _Kind()  # slow samples; `times` are those of the followed ones
+        self.slow = SlowSamples() if self.off is None else None
         self.active = False  # a unit is under way
 
     def ticks(self, nanoseconds):
@@ -182,9 +189,33 @@ class Follower:
                 return unit
         return _Timing(kind) if not self.active else None
 
+    def enter_chosen(self, name, sample, batch, generation):
+        """The same for a sample that is known to be slow."""
+        lines = self.chosen.units % 2 == 1 and bool(self.chosen.hot)
+        return self._begin(self.chosen, lines, _SAMPLE, name, sample, batch, generation) if not self.active else None
+
+    def pick(self, indices):
+        """The index of these that is followed because it was slow before; -1: none."""
+        ordinary, kind, slow = self.kinds[_SAMPLE], self.chosen, self.slow
+        if slow.told != ordinary.units:
+            slow.tell(ordinary.units, ordinary.median())
+        if now() < kind.due or not slow.known() or not isinstance(indices, (list, tuple)):
+            return -1
+        index = slow.pick(indices)
+        if index >= 0 and (self.left() < self._expected(kind, kind.units % 2 == 1) or self._has_spent(kind, _CHOSEN)):
+            kind.due = now() + int(self.ticks(_BETWEEN_NS) / 8)
+            return -1
+        return index
+
+    def _has_spent(self, kind, part):
+        """Whether a kind has spent its part of what all may spend."""
+        return kind.spent * part > (now() - self.began) / SHARE
+
     def is_due(self, stage):
         kind = self.kinds[stage]
-        return not self.active and now() >= kind.due and self.left() >= self._expected(kind, kind.units % 2 == 1)
+        if self.active or now() < kind.due or self.left() < self._expected(kind, kind.units % 2 == 1):
+            return False
+        return not (self.slow.indices and self._has_spent(kind, _CHOSEN))
 
     def _expected(self, kind, lines):
         least = self.ticks(_LEAST_NS)
@@ -192,13 +223,18 @@ class Follower:
         if known:
             return max(least, known)
         if self.monitor is None:  # following ends at an event, and a function may have none
-            return max(least, kind.median() * (_SLOWED_LINES if lines else _SLOWED))
+            return max(least, self._usual(kind) * (_SLOWED_LINES if lines else _SLOWED))
         return least
+
+    def _usual(self, kind):
+        """Ticks of a unit that is not followed."""
+        return kind.median() if kind is not self.chosen or kind.times else 2 * TIMES * self.kinds[_SAMPLE].median()
 
     def _begin(self, kind, lines, stage, name, sample, batch, generation):
         if self.left() < self._expected(kind, lines):
             return None
-        if stage != _SAMPLE and self.kinds[_SAMPLE].times and kind.spent * _OTHERS > (now() - self.began) / SHARE:
+        chosen = kind is self.chosen
+        if stage != _SAMPLE and self.kinds[_SAMPLE].times and self._has_spent(kind, _OTHERS):
             return None
         reason = tool_in_use()
         if reason is not None:
@@ -219,23 +255,24 @@ class Follower:
         if self.monitor is None:
             most_ticks = left / (_SLOWED_LINES if hot else _SLOWED)
         else:
-            most_ticks = max(20 * kind.median(), 50 * left)
+            most_ticks = max(20 * self._usual(kind), 50 * left)
+        ordinary, neighbours = (0, 0) if chosen else (kind.median(), len(kind.times))
         arguments = (
-            stage, name, sample, batch, generation, kind.median(), len(kind.times),
+            stage, name, sample, batch, generation, ordinary, neighbours,
             min(max(int(left / max(dearest, 1)), 1), 1 << 30), int(most_ticks),
         )  # fmt: skip
-        unit = _Followed(self, kind, bool(hot))
+        unit = _Followed(self, kind, sample if chosen else -1, bool(hot))
         self.active = True
-        if not self._switch_on(arguments, hot):
+        if not self._switch_on(arguments, hot, _CHOSEN_FLAG if chosen else 0):
             unit.is_open = self.active = False
             kind.due = now() + int(self.ticks(_BETWEEN_NS))
             return None
         return unit
 
-    def _switch_on(self, arguments, hot):
+    def _switch_on(self, arguments, hot, chosen):
         if self.monitor is not None:
-            return self.monitor.begin(arguments, hot)
-        return follow["follow_begin"](*arguments, 0, None, *hot)
+            return self.monitor.begin(arguments, hot, chosen)
+        return follow["follow_begin"](*arguments, chosen, None, *hot)
 
     def end(self, unit, state):
         stopped = thread_time_ns()  # CPU time: waiting for a core does not count
@@ -257,6 +294,9 @@ class Follower:
         if self.monitor is None:
             slowed = min(interpreted, self.ticks(stopped - unit.cpu)) * (_SLOWED_LINES if unit.lines else _SLOWED)
             cost = max(cost, min(slowed, max(0.0, duration - 0.7 * kind.median())))
+        if kind is self.chosen:
+            kind.times.append(duration - int(cost))
+            self.slow.note(unit.sample, duration - cost, self.kinds[_SAMPLE].median())
         cost += costs.toggle + codes * costs.code
         expected = 2 * cost if state == _CUT else cost  # until a unit is followed to its end
         if unit.lines:
@@ -310,18 +350,23 @@ def leave(unit):
 
 
 class _Batch:
-    """The samples of one fetch, of which one is followed and the others are timed."""
+    """The samples of one fetch, of which one is followed and the others are timed. `chosen`: index of the sample that is
+    followed because it was slow before; -1: the one after `left` others is followed."""
 
-    __slots__ = ("follower", "left", "unit")
+    __slots__ = ("follower", "left", "chosen", "unit")
 
-    def __init__(self, follower, left):
+    def __init__(self, follower, left, chosen=-1):
         self.follower = follower
         self.left = left
+        self.chosen = chosen
         self.unit = None
 
     def enter(self, name, sample, progress):
         try:
             self.left -= 1
+            if sample >= 0 and sample == self.chosen:
+                self.unit = self.follower.enter_chosen(name, sample, progress.batch, progress.generation)
+                return  # its time is not that of an ordinary sample
             self.unit = self.follower.enter(
                 _SAMPLE, name, sample, progress.batch, progress.generation, self.left <= 0
             )
@@ -345,8 +390,9 @@ def plan(indices):
         kind = here.kinds[_SAMPLE]
         if len(kind.times) < _ORDINARY:
             return _Batch(here, 1 << 62)
-        if not here.is_due(_SAMPLE):
-            return None
+        if not here.is_due(_SAMPLE):  # a drawn sample first: what is drawn must not depend on what is chosen
+            chosen = here.pick(indices)
+            return _Batch(here, 1 << 62, chosen) if chosen >= 0 else None
         count = len(indices) if isinstance(indices, (list, tuple)) else 1
         return _Batch(here, 1 + kind.units * 40503 % max(count, 1))
     except Exception:

@@ -32,7 +32,7 @@ class Monitor:
         self.tool = None
         self.hot = ()
 
-    def begin(self, arguments, hot):
+    def begin(self, arguments, hot, chosen=0):
         api = self.api
         self.tool = next(number for number in _IDS if api.get_tool(number) is None)
         try:
@@ -42,7 +42,7 @@ class Monitor:
             self.hot = tuple(hot)
             for code in self.hot:
                 api.set_local_events(self.tool, code, api.events.LINE)
-            if not follow["follow_begin"](*arguments, 1, self.end, *hot):
+            if not follow["follow_begin"](*arguments, 1 | chosen, self.end, *hot):
                 self.end()
                 return 0
             api.set_events(self.tool, self.events)

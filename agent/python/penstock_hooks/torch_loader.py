@@ -5,7 +5,7 @@ threads as workers.
 Nothing here holds a reference to an iterator or forms a cycle with a queue: the iterator's __del__
 stops the workers, so a reference of ours would keep them alive.
 """
-from penstock_hooks import functions, probe, torch_fetch, torch_options, torch_worker, wire
+from penstock_hooks import functions, probe, slow_samples, torch_fetch, torch_options, torch_worker, wire
 from penstock_hooks.bridge import begin, cancel, context, delivered, emit, end, event, intern, now, role
 from penstock_hooks.torch_queues import PinQueue, attach
 from penstock_hooks.torch_state import Progress, local, next_generation, process
@@ -84,6 +84,7 @@ def _open(iterator, loader):
         here.has_role = True
         role(wire.CONSUMER, -1)
     probe.enter()
+    slow_samples.share()
     if getattr(loader, "timeout", 0):
         probe.veto(probe.TIMEOUT)
     state = iterator._penstock = Consumer(loader.num_workers)

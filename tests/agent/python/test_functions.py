@@ -21,10 +21,14 @@ class FakeAgent:
         self.state = 0
         self.begun = []
         self.hot = None
+        self.slow = []  # indices that the agent has noted
+        self.above = []
+        self.duration = 2000000
         self.follow = {
             "follow_begin": self.begin, "follow_stop": lambda displaced: self.state, "follow_fact": self.number,
             "follow_hot": lambda i: self.hot, "follow_finish": lambda *costs: self.cost,
-            "follow_forget": lambda: None,
+            "follow_forget": lambda: None, "slow_share": lambda: None, "slow_above": self.above.append,
+            "slow_count": lambda: len(self.slow), "slow_sample": lambda i: self.slow[i],
         }  # fmt: skip
 
     def begin(self, *arguments):
@@ -32,12 +36,12 @@ class FakeAgent:
         return 1
 
     def number(self, i):
-        return (2000000, 10, 10, 0, 0, 1)[i]
+        return (self.duration, 10, 10, 0, 0, 1)[i]
 
 
 def load(agent):
     """Imports functions.py anew, with the functions of `agent`."""
-    for name in ("functions", "follow_costs", "monitoring", "bridge"):
+    for name in ("functions", "follow_costs", "monitoring", "slow_samples", "bridge"):
         sys.modules.pop("penstock_hooks." + name, None)
     bridge = types.ModuleType("penstock_hooks.bridge")
     bridge.follow = agent.follow
@@ -65,6 +69,10 @@ def load(agent):
 
     functions.Costs = Costs
     return functions
+
+
+def range_list(first):
+    return [first, first + 1, first + 2, first + 3]
 
 
 class FunctionsTest(unittest.TestCase):
@@ -160,6 +168,57 @@ class FunctionsTest(unittest.TestCase):
             self.addCleanup(sys.modules.pop, "torch._dynamo." + name, None)
         self.assertEqual([], self.run_units([self.functions._STEP], 3000))
         self.assertGreater(len(self.run_units([self.functions._SAMPLE], 3000)), 0)
+
+    def fetch(self, indices, slow=()):
+        """Makes the samples of one fetch as torch_fetch.py does. Returns those that were followed."""
+        progress = types.SimpleNamespace(batch=0, generation=2)
+        batch, followed = self.functions.plan(indices), []
+        for index in indices:
+            length = 20000000 if index in slow else 2000000
+            if batch is not None:
+                batch.enter(1, index, progress)
+            self.agent.duration = length
+            self.agent.time += length
+            if batch is not None:
+                if type(batch.unit).__name__ == "_Followed":
+                    followed.append(index)
+                batch.leave()
+        return followed
+
+    def run_fetches(self, count, slow=()):
+        return [index for i in range(count) for index in self.fetch(range_list(4 * i % 400), slow)]
+
+    def chosen(self):
+        return [arguments[2] for arguments in self.agent.begun if arguments[9] & 2]
+
+    def test_samples_that_were_slow_before_are_chosen_within_half_of_the_budget(self):
+        self.run_fetches(1000, {5, 105})
+        self.assertEqual([], self.chosen())
+        self.assertEqual(6000000, self.agent.above[-1])  # three times the median
+        self.agent.slow = [5, 105]
+        drawn = len(self.agent.begun)
+        self.run_fetches(20000, {5, 105})
+        self.assertEqual({5, 105}, set(self.chosen()))
+        self.assertGreater(len(self.chosen()), 20)
+        self.assertGreater(len(self.agent.begun) - drawn - len(self.chosen()), 20)  # others are still drawn
+        here = self.functions._current
+        age = self.agent.time - here.began
+        self.assertLess(here.spent, age / 500 + 2 * self.agent.cost)
+        self.assertLess(here.chosen.spent, age / 1000 + 2 * self.agent.cost)
+        for arguments in self.agent.begun:
+            if arguments[9] & 2:
+                self.assertEqual((0, 0), arguments[5:7])  # what is usual for others is not usual for it
+
+    def test_samples_that_were_slow_only_once_are_given_up(self):
+        self.run_fetches(1000)
+        self.agent.slow = list(range(0, 400, 2))
+        self.run_fetches(20000)
+        self.assertLess(len(self.chosen()), 20)
+        self.assertEqual(len(set(self.chosen())), len(self.chosen()))
+
+    def test_where_no_sample_is_slow_nothing_is_chosen(self):
+        self.run_fetches(5000)
+        self.assertEqual([], self.chosen())
 
     def test_a_unit_that_is_dropped_ends(self):
         functions = self.functions

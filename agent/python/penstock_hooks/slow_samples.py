@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which samples to follow on purpose: those that took long in an earlier epoch.
+
+The agent notes their dataset indices (agent/python_slow_samples.h), in memory that forked workers share with the
+training process.
+"""
+from penstock_hooks.bridge import follow
+
+TIMES = 3  # a slow sample takes so many times the median; the analyzer's SampleTail counts so, too
+_AGAIN = 1.5  # a sample was slow again; the analyzer's SlowUnits counts so, too
+_TRIED = 8
+
+
+def share():
+    """To be called in the training process before it starts workers."""
+    if follow is not None:
+        follow["slow_share"]()
+
+
+class SlowSamples:
+    """The slow samples that this process knows."""
+
+    __slots__ = ("indices", "read", "told", "again", "ordinary")
+
+    def __init__(self):
+        self.indices = set()
+        self.read = 0  # entries of the agent's table
+        self.told = -1
+        self.again = self.ordinary = 0  # followed samples that were slow again, and that were not
+        share()
+
+    def tell(self, units, median):
+        """Says from which time on a sample is noted. To be called when so many units have been followed."""
+        self.told = units
+        follow["slow_above"](int(TIMES * median))
+
+    def known(self):
+        """Whether slow samples are known that are worth following."""
+        count = follow["slow_count"]()
+        if count != self.read:
+            self.indices.update(follow["slow_sample"](i) for i in range(self.read, count))
+            self.indices.discard(-1)
+            self.read = count
+        return bool(self.indices) and self.ordinary <= _TRIED + 3 * self.again
+
+    def pick(self, indices):
+        """The first of these indices that is known to be slow; -1: none is."""
+        known = self.indices
+        for index in indices:
+            if type(index) is int and index in known:
+                return index
+        return -1
+
+    def note(self, index, ticks, median):
+        """A chosen sample took so long. What is slow only now and then is not worth the time."""
+        if ticks > _AGAIN * median:
+            self.again += 1
+        else:
+            self.ordinary += 1
+            self.indices.discard(index)

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dataset indices whose samples took long, so that the Python hooks can follow them when they
+// come again in a later epoch. The table lies in memory that forked workers share with the process
+// that made it, since the workers of an epoch end with it. A process that was spawned has its own.
+#pragma once
+
+#include "agent/core/recorder.h"
+#include "agent/python_api.h"
+
+namespace penstock::agent {
+
+// The builtins of the hooks; the table in python_bridge.cc says what each takes and returns.
+Function SlowShare, SlowAbove, SlowCount, SlowSample;
+
+// To be called before a span of Python ends: notes a sample that takes longer than the hooks said.
+// Leaves out a sample that was followed, since that made it longer.
+void NoteSlowSample(Token token);
+
+}  // namespace penstock::agent
