@@ -11,6 +11,7 @@
 #include "agent/python_api.h"
 #include "agent/python_follow.h"
 #include "agent/python_slow_samples.h"
+#include "agent/python_stalls.h"
 #include "agent/system/scratch.h"
 
 namespace penstock::agent {
@@ -245,6 +246,9 @@ MethodDef g_methods[] = {
     {"slow_above", SlowAbove, kFastCall, "slow_above(ticks)"},
     {"slow_count", SlowCount, kFastCall, "slow_count() -> int"},
     {"slow_sample", SlowSample, kFastCall, "slow_sample(i) -> index"},
+    {"stall_watch", StallWatch, kFastCall, "stall_watch(): watches the calling thread"},
+    {"stall_leave", StallLeave, kFastCall, "stall_leave()"},
+    {"stall_stop", StallStop, kFastCall, "stall_stop(for good)"},
     {"on_function", MonitorFunction, kFastCall, "of sys.monitoring: PY_START, PY_RESUME, PY_THROW"},
     {"on_return", MonitorReturn, kFastCall, "PY_RETURN, PY_YIELD, PY_UNWIND"},
     {"on_builtin", MonitorBuiltin, kFastCall, "CALL"},

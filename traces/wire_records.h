@@ -125,6 +125,7 @@ inline constexpr uint8_t kUnitFull = 4;   // more nodes than are kept; the rest 
 inline constexpr uint8_t kUnitSlowed = 8;   // following slowed the interpreter: before Python 3.12
 inline constexpr uint8_t kUnitNested = 16;  // the unit began inside calls that are not nodes
 inline constexpr uint8_t kUnitChosen = 32;  // not drawn at random: its sample was slow before
+inline constexpr uint8_t kUnitStall = 64;   // the stack of a thread that stands still, no calls
 
 inline constexpr uint16_t kNoNode = 0xffff;
 inline constexpr uint32_t kMaxUnitNodes = 512;

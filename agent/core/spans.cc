@@ -92,7 +92,8 @@ inline Token Push(ThreadState* s, Stage stage, uint32_t name, void* frame, bool 
   o.frame = frame;
   o.name = name;
   o.stage = stage;
-  o.serial = ++s->serial;
+  o.serial = s->serial + 1;
+  __atomic_store_n(&s->serial, o.serial, __ATOMIC_RELAXED);  // python_stalls.cc reads it
   o.sets_context = context != nullptr;
   if (context != nullptr) {
     o.saved = s->context;

@@ -66,7 +66,7 @@ struct ThreadState {
   wire::Record* records;     // in `chunk`
   uint32_t used;
   uint32_t depth;
-  uint32_t serial;
+  uint32_t serial;  // atomic: of the span that was begun last
   uint32_t tid;
   uint32_t sequence;
   uint32_t busy;     // the thread is in the core: events of a signal handler are dropped

@@ -221,6 +221,7 @@ std::uint64_t FillFunctions(const Trace& trace, std::uint64_t stages,
   std::uint64_t at = 0;
   std::uint32_t unit = 0;
   for (const CallTree& tree : ReadCallTrees(trace).trees) {
+    if ((tree.unit.flags & wire::kUnitStall) != 0) continue;  // a stack without times
     const std::uint32_t process = trace.threads()[tree.unit.thread.value].process.value;
     std::int32_t number = 0;
     for (const CallNode& node : tree.nodes) {

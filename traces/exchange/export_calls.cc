@@ -43,6 +43,7 @@ Frame FrameOf(const Trace& trace, const CallNode& node) {
 Stacks StacksOf(const Trace& trace, const CallTrees& calls, const Profiled& profiled) {
   Stacks stacks;
   for (const CallTree& tree : calls.trees) {
+    if ((tree.unit.flags & wire::kUnitStall) != 0) continue;  // a stack without times
     const bool chosen = (tree.unit.flags & wire::kUnitChosen) != 0;
     if (tree.unit.stage != profiled.stage || chosen != profiled.chosen) continue;
     std::vector<Stack> paths;

@@ -6,7 +6,7 @@ do not see who made the batch and of which samples, so spans of reading and deco
 library's threads have no batch. If the iterator turns out to be a shell around torch's DataLoader,
 the DataLoader's hooks record the loop, and these hooks record nothing.
 """
-from penstock_hooks import wire
+from penstock_hooks import stalls, wire
 from penstock_hooks.bridge import (
     begin, cancel, context, delivered, emit, end, event, fact, intern, now, role,
 )  # fmt: skip
@@ -110,6 +110,8 @@ class Loop:
         self._count += 1
         delivered(index, self._generation)
         context(-1, index, self._generation)
+        if index == 0:
+            stalls.watch()
         self._left_at = now()
 
     def _describe(self, data):

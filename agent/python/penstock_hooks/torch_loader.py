@@ -5,7 +5,7 @@ threads as workers.
 Nothing here holds a reference to an iterator or forms a cycle with a queue: the iterator's __del__
 stops the workers, so a reference of ours would keep them alive.
 """
-from penstock_hooks import functions, probe, slow_samples, torch_fetch, torch_options, torch_worker, wire
+from penstock_hooks import functions, probe, slow_samples, stalls, torch_fetch, torch_options, torch_worker, wire
 from penstock_hooks.bridge import begin, cancel, context, delivered, emit, end, event, intern, now, role
 from penstock_hooks.torch_queues import PinQueue, attach
 from penstock_hooks.torch_state import Progress, local, next_generation, process
@@ -69,7 +69,9 @@ class Consumer:
         else:
             context(-1, index, self.generation)
             self.left_at = now()
-            if self.count > 1:
+            if self.count == 1:
+                stalls.watch()
+            else:
                 self.follow = functions.enter(_STEP, self.step_name, -1, index, self.generation)
             if probe.active:
                 probe.begin(probe.STEP)

@@ -8,7 +8,7 @@ multiprocessing queue pickles and writes in a feeder thread, so `put` is measure
 import inspect
 import multiprocessing.process as mp_process
 
-from penstock_hooks import overrides, probe, wire
+from penstock_hooks import overrides, probe, stalls, wire
 from penstock_hooks.bridge import begin, cancel, end, event, intern, role
 from penstock_hooks.facts import write_affinity
 from penstock_hooks.torch_state import CARRIER, Progress, local, process
@@ -149,6 +149,7 @@ def _open_worker(progress, threaded):
         write_affinity()
         progress.generation = mp_process.current_process().__dict__.get(CARRIER, 0)
     probe.enter()
+    stalls.watch()
     event(wire.WORKER_START, -1, progress.generation, progress.worker)
     return begin(_STARTUP, intern("worker"), -1, -1, progress.generation)
 
@@ -192,6 +193,7 @@ def _make_loop(threaded, end_type):
             finally:
                 if progress is not None:
                     overrides.check()
+                    stalls.leave()
                     event(wire.WORKER_END, -1, progress.generation, progress.worker)
                     local.progress = None
 

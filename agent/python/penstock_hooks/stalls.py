@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What workers and the training loop wait for when they stand still (agent/python_stalls.h).
+
+The agent's watching thread is stopped before the process forks, since Python warns of a fork with several threads, and
+before the interpreter finalises. The next epoch starts it again.
+"""
+import atexit
+import os
+
+from penstock_hooks import functions
+from penstock_hooks.bridge import follow
+
+_prepared = False
+
+
+def _prepare():
+    """Whether this process may be watched. A debugger stops the program where it likes, and no tool is to see us."""
+    global _prepared
+    if functions.follower() is None or functions.tool_in_use() is not None:
+        return False
+    if not _prepared:
+        _prepared = True
+        os.register_at_fork(before=_stop)
+        atexit.register(_end)
+    return True
+
+
+def _stop():
+    follow["stall_stop"](0)
+
+
+def _end():
+    follow["stall_stop"](1)
+
+
+def watch():
+    """Watches the calling thread."""
+    try:
+        if _prepare():
+            follow["stall_watch"]()
+    except Exception:
+        pass
+
+
+def leave():
+    """The calling thread ends, or does something else."""
+    try:
+        if _prepared:
+            follow["stall_leave"]()
+    except Exception:
+        pass

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/python_stalls.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/core/process.h"
+#include "agent/python_stack.h"
+#include "agent/system/sys.h"
+
+namespace penstock::agent {
+namespace {
+
+constexpr int64_t kLookNs = 250000000;
+constexpr uint32_t kFewestLooks = 3;   // a stall takes so many looks, or more
+constexpr uint64_t kTimesUsual = 5;    // and so many times as long as from span to span
+constexpr uint32_t kFewestSpans = 16;  // before that, what is usual is not known
+constexpr uint32_t kHangLooks = 40;    // a stall is recorded then, though it is not over
+constexpr uint32_t kMostStalls = 64;   // of a process
+constexpr uint32_t kMostWatched = 8;
+
+// A watched thread. `state` says whether the place is taken. The rest of the first group is written
+// before it, the second group by the watching thread alone.
+struct Watched {
+  const ThreadState* state;  // atomic; nullptr: free
+  PyThread thread;
+
+  uint32_t serial;  // of the span that it began last
+  uint32_t looks;   // how often it was seen there
+  uint64_t since;   // ticks: when it was first seen there
+  uint64_t spans;   // that it has begun while it was watched and did not stand still
+  uint64_t ticks;   // in which it began them
+  bool told;        // the stall that is under way has been written
+  uint32_t frames;  // those that were read of it and are not written yet
+  Stage stage;
+  Context context;
+  uint64_t start;
+  StackFrame stack[kMostFrames];
+};
+
+struct Stalls {
+  int pid;
+  bool running;
+  bool stopping;
+  bool ended;  // for good
+  unsigned long thread;
+  uint32_t stop;  // atomic, a futex
+  uint32_t told;
+  Watched watched[kMostWatched];
+};
+Stalls g_stalls;
+
+uint32_t SerialOf(const ThreadState* s) {
+  return __atomic_load_n(&s->serial, __ATOMIC_RELAXED);
+}
+
+void ReadPlace(const ThreadState* s, Watched* w) {
+  w->context = s->context;
+  w->start = w->since + static_cast<uint64_t>(w - g_stalls.watched);  // unique on this thread
+  w->stage = wire::kStep;
+  const uint32_t depth = s->depth < kMaxDepth ? s->depth : kMaxDepth;
+  if (depth != 0 && s->open[depth - 1].start < w->since) {
+    w->start = s->open[depth - 1].start;
+  }
+  for (uint32_t i = depth; i-- > 0;) {
+    const uint8_t stage = s->open[i].stage;
+    if (stage == wire::kSample || stage == wire::kCollate || stage == wire::kFetch) {
+      w->stage = static_cast<Stage>(stage);
+      break;
+    }
+  }
+}
+
+bool StandsStill(const void* argument) {
+  const auto* w = static_cast<const Watched*>(argument);
+  const ThreadState* s = __atomic_load_n(&w->state, __ATOMIC_ACQUIRE);
+  return s != nullptr && SerialOf(s) == w->serial;
+}
+
+// Writes the stall: a unit, with a node for each function on the stack and one for its line.
+void WriteStall(Watched* w) {
+  const uint64_t now = Now();
+  EmitFollowed(wire::kKindUnit, 0, w->context,
+               {.stage = w->stage,
+                .flags = wire::kUnitStall | wire::kUnitCut,
+                .start = w->start,
+                .duration = now > w->start ? now - w->start : 0,
+                .bytes = w->spans != 0 ? w->ticks / w->spans : 0,
+                .object = wire::UnitCounts(1, static_cast<uint16_t>(2 * w->frames), 0)});
+  for (uint32_t i = 0; i < w->frames; ++i) {
+    const StackFrame& frame = w->stack[w->frames - 1 - i];  // the outermost first
+    for (uint32_t part = 0; part < 2; ++part) {
+      const bool line = part == 1;
+      const auto node = static_cast<uint16_t>(2 * i + part);
+      Context place;
+      place.sample = wire::CallPlace(line ? frame.line : frame.first_line, 0);
+      place.batch =
+          wire::CallNumbers(node, node != 0 ? static_cast<uint16_t>(node - 1) : wire::kNoNode);
+      EmitFollowed(wire::kKindCall, 0, place,
+                   {.stage = static_cast<Stage>(line ? wire::kCallLine : wire::kCallFunction),
+                    .name = frame.name,
+                    .start = w->start,
+                    .bytes = 1,
+                    .object = frame.file});
+    }
+  }
+  w->told = true;
+  w->frames = 0;
+  ++g_stalls.told;
+}
+
+// Whether the thread waits for its next task or batch, which the trace says anyway.
+bool WaitsForWork(const ThreadState* s) {
+  const uint32_t depth = s->depth;
+  if (depth == 0 || depth > kMaxDepth) {
+    return false;
+  }
+  const uint8_t stage = s->open[depth - 1].stage;
+  return stage == wire::kIdle || stage == wire::kWait || stage == wire::kPut ||
+         stage == wire::kStartup;
+}
+
+void Restart(Watched* w, uint32_t serial, uint64_t now) {
+  w->serial = serial;
+  w->since = now;
+  w->looks = 0;
+  w->told = false;
+  w->frames = 0;
+}
+
+void Look(Watched* w, uint64_t now, uint64_t passed) {
+  const ThreadState* s = __atomic_load_n(&w->state, __ATOMIC_ACQUIRE);
+  if (s == nullptr) {
+    return;
+  }
+  const uint32_t serial = SerialOf(s);
+  const bool waits = WaitsForWork(s);
+  if (serial != w->serial || waits) {
+    if (w->frames != 0) {
+      WriteStall(w);
+    }
+    w->spans += serial - w->serial;
+    w->ticks += waits ? 0 : passed;
+    Restart(w, serial, now);
+    return;
+  }
+  ++w->looks;
+  const uint64_t usual = w->spans != 0 ? w->ticks / w->spans : 0;
+  if (w->spans < kFewestSpans || w->looks < kFewestLooks || now - w->since < kTimesUsual * usual) {
+    w->ticks += passed;
+  } else if (w->frames == 0 && !w->told) {
+    ReadPlace(s, w);
+    w->frames = Self() != nullptr ? ReadStack(w->thread, StandsStill, w, w->stack) : 0;
+    w->told = w->frames == 0;
+  } else if (w->frames != 0 && w->looks >= kHangLooks) {
+    WriteStall(w);
+  }
+}
+
+void Sleep() {
+  struct timespec time = {0, kLookNs};
+  sys::Call(SYS_futex, sys::Pointer(&g_stalls.stop), 0 /* FUTEX_WAIT */, 0, sys::Pointer(&time), 0,
+            0);
+}
+
+void* WatchMain(void* /*unused*/) {
+  sys::Call(SYS_prctl, 15 /* PR_SET_NAME */, sys::Pointer("penstock-watch"));
+  uint64_t last = Now();
+  while (g_stalls.told < kMostStalls && Recording()) {
+    Sleep();
+    if (sys::IsShut()) {  // the program has installed a seccomp filter, which allows this call
+      for (;;) {
+        sys::Raw(SYS_exit, 0);
+      }
+    }
+    if (__atomic_load_n(&g_stalls.stop, __ATOMIC_ACQUIRE) != 0) {
+      break;
+    }
+    const uint64_t now = Now();
+    for (Watched& w : g_stalls.watched) {
+      Look(&w, now, now - last);
+    }
+    last = now;
+  }
+  for (Watched& w : g_stalls.watched) {
+    if (w.frames != 0 && Recording()) {
+      WriteStall(&w);
+    }
+  }
+  return nullptr;
+}
+
+// With the program's signals blocked in it; see gpu/cupti_flush.cc for the two that are not.
+void Start() {
+  const uint64_t all = ~(uint64_t{3} << 31);
+  uint64_t before = 0;
+  if (sys::IsShut() || sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&all),
+                                 sys::Pointer(&before), 8) != 0) {
+    return;
+  }
+  g_stalls.stop = 0;
+  for (Watched& w : g_stalls.watched) {
+    const ThreadState* s = w.state;
+    if (s != nullptr) {
+      Restart(&w, SerialOf(s), Now());
+    }
+  }
+  g_stalls.running = CreateThread(&g_stalls.thread, WatchMain);
+  sys::Raw(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&before), 0, 8);
+}
+
+// A forked child has no watching thread, and its threads are others.
+void ForgetParent() {
+  const int pid = getpid();
+  if (g_stalls.pid != pid) {
+    const bool ended = g_stalls.ended;
+    g_stalls = Stalls{};
+    g_stalls.pid = pid;
+    g_stalls.ended = ended;
+  }
+}
+
+Watched* FindWatched(const ThreadState* s) {
+  for (Watched& w : g_stalls.watched) {
+    if (w.state == s) {
+      return &w;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Object* StallWatch(Object* /*self*/, Arguments, Count) {
+  const ThreadState* s = Recording() && LoadStackApi() ? Self() : nullptr;
+  if (s == nullptr) {
+    return None();
+  }
+  ForgetParent();
+  if (Watched* known = FindWatched(s); known != nullptr) {
+    known->thread = ThisPyThread();  // a thread that has ended may have had this state before
+  } else {
+    if (Watched* w = FindWatched(nullptr); w != nullptr) {
+      *w = Watched{};
+      w->thread = ThisPyThread();
+      Restart(w, SerialOf(s), Now());
+      __atomic_store_n(&w->state, s, __ATOMIC_RELEASE);
+    }
+  }
+  if (!g_stalls.running && !g_stalls.stopping && !g_stalls.ended && g_stalls.told < kMostStalls) {
+    Start();
+  }
+  return None();
+}
+
+Object* StallLeave(Object* /*self*/, Arguments, Count) {
+  ForgetParent();
+  const ThreadState* s = Attached();
+  Watched* w = s != nullptr ? FindWatched(s) : nullptr;
+  if (w != nullptr) {
+    __atomic_store_n(&w->state, static_cast<const ThreadState*>(nullptr), __ATOMIC_RELEASE);
+  }
+  return None();
+}
+
+// The watching thread may be waiting for the GIL, so this function gives it away meanwhile.
+Object* StallStop(Object* /*self*/, Arguments a, Count n) {
+  ForgetParent();
+  g_stalls.ended = g_stalls.ended || Number(a, n, 0, 0) != 0;
+  if (g_stalls.running && !g_stalls.stopping && !sys::IsShut()) {
+    g_stalls.stopping = true;
+    __atomic_store_n(&g_stalls.stop, 1u, __ATOMIC_RELEASE);
+    sys::Call(SYS_futex, sys::Pointer(&g_stalls.stop), 1 /* FUTEX_WAKE */, 1);
+    void* thread = g_python.save_thread();
+    JoinThread(g_stalls.thread);
+    g_python.restore_thread(thread);
+    g_stalls.running = g_stalls.stopping = false;
+  }
+  return None();
+}
+
+}  // namespace penstock::agent
