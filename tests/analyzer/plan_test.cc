@@ -277,9 +277,13 @@ TEST(PlanTest, ReportCommandAndPageSayTheSame) {
   EXPECT_LT(text.find("\nPlan\n"), text.find("throughput"));
   for (const Language language : {Language::kEnglish, Language::kChinese}) {
     const std::string page = ReportHtml(report, BuildPlots(*trace, report), language);
-    for (const PlanStep& step : report.plan.steps) {
+    for (std::size_t i = 0; i < report.plan.steps.size(); ++i) {
+      const PlanStep& step = report.plan.steps[i];
       EXPECT_NE(page.find(Render(step.change, language)), std::string::npos) << step.id;
-      EXPECT_NE(page.find("+ " + step.id), std::string::npos);
+      const std::string number = std::to_string(i + 1);
+      const std::string name =
+          language == Language::kEnglish ? number + ". " + step.id : "第 " + number + " 步";
+      EXPECT_NE(page.find(name), std::string::npos) << name;
     }
     EXPECT_LT(page.find("<h2 id=\"plan\">"), page.find("<h2 id=\"seen\">"));
   }
@@ -320,7 +324,7 @@ TEST(PlanTest, TellsGainsBeyondTwentyAsMoreThanTwenty) {
   const std::string text = PlanText(plan, Colour::kOff);
   EXPECT_NE(text.find(", >20x"), std::string::npos) << text;
   const std::string page = PlanHtml(plan, Language::kChinese);
-  EXPECT_NE(page.find(", &gt;20x"), std::string::npos) << page;
+  EXPECT_NE(page.find("，&gt;20x"), std::string::npos) << page;
   for (const std::string& told : {text, page}) EXPECT_EQ(told.find("48.78"), std::string::npos);
 }
 
