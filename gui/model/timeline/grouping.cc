@@ -68,15 +68,21 @@ class Grouper {
     if (wish.by == GroupBy::kFile || wish.by == GroupBy::kShard) files_.emplace(timeline);
   }
 
-  void Add(const Call& call) {
+  // As the report counts (analyzer/model/stage_totals.cc): a call within its like belongs to the
+  // one around it, except by name; what is derived from a sample has no name.
+  void Add(Call call, const analyzer::Counted& counted) {
+    const bool by_name = wish_.by == GroupBy::kFunction;
+    if (by_name ? counted.synthetic : !counted.outermost) return;
     if (!whole_ && wish_.by != GroupBy::kStage && OnlyContains(call.stage)) return;
     const std::uint64_t key = KeyOf(call);
     const auto [place, fresh] = places_.try_emplace(key, rows_.size());
     if (fresh) rows_.push_back({key, TextOfKey(key), 0, 0, call});
     GroupRow& row = rows_[place->second];
-    ++row.count;
+    const bool queued = counted.synthetic && call.stage == StageId::kRead;
+    row.count += counted.opening || queued ? 0U : 1U;
     row.sum += call.wall;
     if (whole_ || !OnlyContains(call.stage)) sum_ += call.wall;
+    call.wall = counted.whole();
     if (call.wall > row.largest.wall) row.largest = call;
   }
 
@@ -165,8 +171,8 @@ std::optional<GroupTable> BuildGroups(const Extent& extent, const Timeline& time
   ForEachCall(extent, stop, [&](ThreadId thread, const analyzer::Counted& counted) {
     const auto lane = lanes.find(thread.value);
     if (lane == lanes.end() || !terms.MayHold(lane->second)) return;
-    const Call call = CallOf(*extent.trace, thread, counted);
-    if (terms.Hold(call.stage, call.length, call.detail)) grouper.Add(call);
+    Call call = CallOf(*extent.trace, thread, counted);
+    if (terms.Hold(call.stage, call.length, call.detail)) grouper.Add(std::move(call), counted);
   });
   return grouper.Take();
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keys and the mouse of the timeline, one claim each.
-#include <chrono>
 #include <string>
-#include <thread>
 
 #include "gui/main/view_command.h"
 #include "tests/gui/walk/walk.h"
@@ -369,12 +367,8 @@ TEST_F(WalkTimeline, KeysAloneOpenTheMenuAndSelectWhatIsVisible) {
 
 TEST_F(WalkTimeline, ArrowsReachTheItemsOfAView) {
   workspace().view = ViewId::kWorkers;
-  Frames(3);
-  for (int i = 0; i < 2000 && workspace().animating();
-       ++i) {  // the table is made on its own thread
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    Frames(1);
-  }
+  Frames(1);
+  ASSERT_TRUE(Until([this] { return !workspace().animating(); }));
   Press(GLFW_KEY_DOWN);
   EXPECT_FALSE(workspace().workers.chosen.has_value()) << "arrows belong to the view at first";
   Press(GLFW_KEY_F6);
