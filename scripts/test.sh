@@ -74,17 +74,23 @@ if setarch "$(uname -m)" --addr-no-randomize true 2>/dev/null; then
   fixed_addresses=(setarch "$(uname -m)" --addr-no-randomize)
 fi
 
+fuzz_pids=()
+
 # $1: preset, rest: a command under which its build and its tests run
 run_preset() {
-  local preset=$1 log=$kLogs/$1.log started=$SECONDS closing
+  local preset=$1 log=$kLogs/$1.log started=$SECONDS closing yielding=()
   shift
   say "$preset: build (log: $log)"
   : >"$log"
+  # The last fuzz targets may still be running. They keep their cores.
+  [[ ${#fuzz_pids[@]} -eq 0 ]] || yielding=(nice -n 19)
   if ! quietly "$log" cmake --preset "$preset" "${launcher[@]}" ||
-    ! quietly "$log" "$@" cmake --build --preset "$preset" --parallel "$jobs"; then
+    ! quietly "$log" "${yielding[@]}" "$@" cmake --build --preset "$preset" --parallel "$jobs"; then
     failure "$preset: does not build"
+    finish_fuzz
     return 0
   fi
+  finish_fuzz
   say "$preset: tests"
   # CMakePresets.json says for ctest --preset which tests are excluded and how long one may take.
   local status=0 skipped strict=()
@@ -123,18 +129,24 @@ fuzz() {
     >"$kLogs/$1.log" 2>&1 </dev/null
 }
 
-# Runs every fuzz target of the preset asan for a while, one on each core.
+# Runs every fuzz target of the preset asan for a while, one on each core. Returns when a core is free for the next
+# build; finish_fuzz waits for the rest.
 run_fuzz() {
-  local name count pids=() at
+  local name
   say "fuzz targets: $kFuzzSeconds s each (logs: $kLogs/fuzz_*.log)"
   for name in "${kFuzzTargets[@]}"; do
     while [[ $(jobs -rp | wc -l) -ge $jobs ]]; do wait -n || true; done
     fuzz "$name" &
-    pids+=($!)
+    fuzz_pids+=($!)
   done
-  for at in "${!kFuzzTargets[@]}"; do
+  while [[ $(jobs -rp | wc -l) -ge $jobs ]]; do wait -n || true; done
+}
+
+finish_fuzz() {
+  local name count at
+  for at in "${!fuzz_pids[@]}"; do
     name=${kFuzzTargets[at]}
-    if ! wait "${pids[at]}"; then
+    if ! wait "${fuzz_pids[at]}"; then
       tail -n 60 "$kLogs/$name.log" >&2
       failure "$name: failed, or is not built; an input that it found is $kLogs/$name-*"
       continue
@@ -142,6 +154,7 @@ run_fuzz() {
     count=$(awk '/^stat::number_of_executed_units:/ { print $2 }' "$kLogs/$name.log")
     summary+=("$name: ${count:-?} inputs in $kFuzzSeconds s, none fails")
   done
+  fuzz_pids=()
 }
 
 run_preset release
