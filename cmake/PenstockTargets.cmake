@@ -98,6 +98,19 @@ function(penstock_test name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 ${_together} PROPERTIES ${_properties})
 endfunction()
 
+# penstock_paths(test NAME path [NAME path...]): a source in the test that defines these names of tests/paths.h.
+function(penstock_paths test)
+  set(_source ${CMAKE_CURRENT_BINARY_DIR}/${test}_paths.cc)
+  set(_lines "#include \"tests/paths.h\"\n\nnamespace penstock::paths {\n")
+  while(ARGN)
+    list(POP_FRONT ARGN _name _path)
+    string(APPEND _lines "const char ${_name}[] = \"${_path}\";\n")
+  endwhile()
+  file(GENERATE OUTPUT ${_source} CONTENT "${_lines}}  // namespace penstock::paths\n")
+  set_source_files_properties(${_source} PROPERTIES GENERATED ON SKIP_UNITY_BUILD_INCLUSION ON)
+  target_sources(${test} PRIVATE ${_source})
+endfunction()
+
 # penstock_absent_test(name WHY [LABELS ...]): stands for tests that this machine cannot run, so that
 # ctest counts them as skipped and says why; scripts/test.sh does not let CI pass without them.
 function(penstock_absent_test name why)

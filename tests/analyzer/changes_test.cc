@@ -19,6 +19,7 @@
 #include "analyzer/whatif/grid.h"
 #include "analyzer/whatif/tried_changes.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/paths.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -306,7 +307,7 @@ TEST(SuggestionTest, SaysThatOneBatchForEverIsNoRunOfTheLoader) {
 
 // The table says what the public curves say.
 TEST(DecodersTest, RatiosAreThoseOfThePublicCurves) {
-  std::ifstream in(PENSTOCK_VALIDATION_DATA "/imread_curves.json");
+  std::ifstream in(std::string(paths::kValidationData) + "/imread_curves.json");
   std::ostringstream text;
   text << in.rdbuf();
   simdjson::dom::parser parser;

@@ -13,6 +13,7 @@
 
 #include "analyzer/report/report.h"
 #include "tests/analyzer/long_trace/long_trace.h"
+#include "tests/paths.h"
 #include "tests/traces/support.h"
 #include "traces/pack.h"
 
@@ -34,7 +35,7 @@ double PeakOfReport(const std::filesystem::path& path) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (std::freopen("/dev/null", "w", stdout) != nullptr) {
-      ::execl(PENSTOCK_PROGRAM, "penstock", "report", "--json", path.c_str(), nullptr);
+      ::execl(paths::kPenstock, "penstock", "report", "--json", path.c_str(), nullptr);
     }
     ::_exit(127);
   }

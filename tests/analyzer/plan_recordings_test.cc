@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/plan_cases.h"
+#include "tests/paths.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -17,7 +18,7 @@ using testing::Planned;
 
 std::vector<std::filesystem::path> Recordings() {
   std::vector<std::filesystem::path> all;
-  for (const char* folder : {PENSTOCK_RECORDINGS, PENSTOCK_SAMPLES}) {
+  for (const char* folder : {paths::kRecordings, paths::kSamples}) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.path().extension() == ".penstock") all.push_back(entry.path());
     }

@@ -20,6 +20,7 @@
 #include <simdjson.h>
 
 #include "benchmarks/sweep/process.h"
+#include "tests/paths.h"
 
 namespace penstock::sweep {
 namespace {
@@ -81,7 +82,7 @@ class SweepProgramTest : public testing::Test {
   }
 
   Finished Sweep(Words words) const {
-    words.insert(words.begin(), {PENSTOCK_SWEEP, "--programs", (root_ / "bin").string()});
+    words.insert(words.begin(), {paths::kSweep, "--programs", (root_ / "bin").string()});
     auto finished = RunProcess(words, {}, {});
     if (!finished) ADD_FAILURE() << finished.error().message;
     return finished ? *finished : Finished{};
@@ -167,15 +168,9 @@ TEST_F(SweepProgramTest, InterruptionKeepsWhatWasMeasured) {
   // The script hangs with seven workers, so that cell is interrupted, whether or not the other was
   // measured before.
   const std::string json = (root_ / "s.json").string();
-  const Words words = {PENSTOCK_SWEEP,
-                       "--programs",
-                       (root_ / "bin").string(),
-                       "DATA",
-                       "--workers",
-                       "1,7",
-                       "--repeats",
-                       "200",
-                       "--json",
+  const Words words = {paths::kSweep, "--programs", (root_ / "bin").string(),
+                       "DATA",        "--workers",  "1,7",
+                       "--repeats",   "200",        "--json",
                        json};
   std::stop_source stop;
   std::jthread interrupt([&](const std::stop_token& done) {
@@ -268,7 +263,7 @@ TEST_F(SweepProgramTest, ResultThatCannotBeWrittenIsToldBeforeMeasuring) {
 // margins (17 % below, 25 % above) are what a busy machine may add to a sleep.
 TEST_F(SweepProgramTest, FindsTheOptimumOfTheRealLoaderOnASyntheticLoad) {
   fs::remove(root_ / "bin" / "penstock-load");
-  fs::create_symlink(PENSTOCK_LOAD, root_ / "bin" / "penstock-load");
+  fs::create_symlink(paths::kLoad, root_ / "bin" / "penstock-load");
   const Finished done = Sweep({"synthetic:100000",
                                "--workers",
                                "1..4",

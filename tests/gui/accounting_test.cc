@@ -22,6 +22,7 @@
 #include "tests/analyzer/long_trace/long_trace.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/gui/support.h"
+#include "tests/paths.h"
 #include "traces/names.h"
 #include "traces/pack.h"
 
@@ -32,7 +33,7 @@ namespace fs = std::filesystem;
 using traces::StageId;
 
 std::vector<fs::path> TracesOfTheTree() {
-  const fs::path root = fs::path(PENSTOCK_SOURCE_FOLDER);
+  const fs::path root = fs::path(paths::kSourceFolder);
   std::vector<fs::path> files;
   for (const char* folder : {"traces/samples", "tests/validation/measured/traces"}) {
     for (const auto& entry : fs::directory_iterator(root / folder)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "tests/paths.h"
 #include "tests/traces/support.h"
 #include "traces/export.h"
 
@@ -11,7 +12,7 @@ class SamplesTest : public ::testing::TestWithParam<const char*> {};
 
 // Reads traces/samples/PARAM and compares it with its contents when it was written.
 TEST_P(SamplesTest, EveryVersionIsReadAsItWasWritten) {
-  const std::filesystem::path folder = PENSTOCK_SAMPLES;
+  const std::filesystem::path folder = paths::kSamples;
   const auto trace = OpenTrace(folder / GetParam());
   ASSERT_TRUE(trace.has_value()) << trace.error().message;
   std::string text;

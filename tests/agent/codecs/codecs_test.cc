@@ -7,12 +7,13 @@
 #include <string>
 
 #include "tests/agent/resolve/run_victim.h"
+#include "tests/paths.h"
 
 namespace penstock::agent_test {
 namespace {
 
-const std::string kDir = CODECS_DIR;
-const std::string kPreload = "LD_PRELOAD=" CODECS_PRELOAD;
+const std::string kDir = paths::kCodecsVictims;
+const std::string kPreload = "LD_PRELOAD=" + std::string(paths::kCodecsPreload);
 
 std::string Command(const std::string& victim, const std::string& arguments) {
   return kDir + "/" + victim + " " + arguments;

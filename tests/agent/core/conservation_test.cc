@@ -20,6 +20,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/paths.h"
 #include "traces/trace.h"
 #include "traces/validate.h"
 
@@ -50,10 +51,10 @@ class ConservationTest : public testing::Test {
   pid_t Start(const std::string& how, const std::string& end) {
     const pid_t pid = fork();
     if (pid == 0) {
-      setenv("LD_PRELOAD", PENSTOCK_AGENT_PATH, 1);
+      setenv("LD_PRELOAD", paths::kAgent, 1);
       setenv("PENSTOCK_OUT", trace_.c_str(), 1);
       dup2(open((directory_ / "stdout").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644), 1);
-      std::vector<const char*> args = {PENSTOCK_VICTIM_READS_PATH, how.c_str(), end.c_str()};
+      std::vector<const char*> args = {paths::kReadsVictim, how.c_str(), end.c_str()};
       for (const std::string& file : files_) args.push_back(file.c_str());
       args.push_back(nullptr);
       execv(args[0], const_cast<char* const*>(args.data()));

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.h"
 #include "traces/recording/join_segment.h"
 #include "traces/trace.h"
 
@@ -56,12 +57,12 @@ class HooksTest : public testing::Test {
     const pid_t pid = fork();
     if (pid == 0) {
       if (with_agent) {
-        setenv("LD_PRELOAD", PENSTOCK_AGENT_PATH, 1);
+        setenv("LD_PRELOAD", paths::kAgent, 1);
         setenv("PENSTOCK_OUT", trace_.c_str(), 1);
       }
       const int out = open((directory_ / "stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
       dup2(out, 1);
-      execl(PENSTOCK_VICTIM_PATH, PENSTOCK_VICTIM_PATH, how.c_str(), file_.c_str(), nullptr);
+      execl(paths::kVictim, paths::kVictim, how.c_str(), file_.c_str(), nullptr);
       _exit(126);
     }
     return pid;

@@ -14,7 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.h"
+
 namespace {
+
+namespace paths = penstock::paths;
 
 std::string OutputOf(const std::string& command) {
   std::string out;
@@ -28,7 +32,7 @@ std::string OutputOf(const std::string& command) {
 
 std::set<std::string> Listed() {
   std::set<std::string> names;
-  std::stringstream files(PENSTOCK_EXPORTS);
+  std::stringstream files(paths::kExports);
   for (std::string file; std::getline(files, file, ':');) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
@@ -42,7 +46,7 @@ std::set<std::string> Listed() {
 
 TEST(AgentLibraryTest, ExportsExactlyTheListedSymbols) {
   std::set<std::string> found;
-  std::stringstream lines(OutputOf("nm -D --defined-only " PENSTOCK_AGENT_PATH));
+  std::stringstream lines(OutputOf("nm -D --defined-only " + std::string(paths::kAgent)));
   for (std::string address, type, name; lines >> address >> type >> name;) {
     found.insert(name);
   }
@@ -50,7 +54,7 @@ TEST(AgentLibraryTest, ExportsExactlyTheListedSymbols) {
 }
 
 TEST(AgentLibraryTest, NeedsNothingNewerThanGlibc217) {
-  std::stringstream lines(OutputOf("objdump -T " PENSTOCK_AGENT_PATH));
+  std::stringstream lines(OutputOf("objdump -T " + std::string(paths::kAgent)));
   int versions = 0;
   for (std::string line; std::getline(lines, line);) {
     const size_t at = line.find("GLIBC_2.");
@@ -65,7 +69,7 @@ TEST(AgentLibraryTest, NeedsNothingNewerThanGlibc217) {
 }
 
 TEST(AgentLibraryTest, DependsOnTheCLibraryAlone) {
-  std::stringstream lines(OutputOf("readelf -d " PENSTOCK_AGENT_PATH));
+  std::stringstream lines(OutputOf("readelf -d " + std::string(paths::kAgent)));
   std::set<std::string> needed;
   bool defines_versions = false;
   for (std::string line; std::getline(lines, line);) {
@@ -79,7 +83,7 @@ TEST(AgentLibraryTest, DependsOnTheCLibraryAlone) {
 }
 
 TEST(AgentLibraryTest, ThreadLocalStorageFitsTheStaticReserve) {
-  std::stringstream lines(OutputOf("readelf -lW " PENSTOCK_AGENT_PATH));
+  std::stringstream lines(OutputOf("readelf -lW " + std::string(paths::kAgent)));
   size_t size = 0;
   for (std::string line; std::getline(lines, line);) {
     std::stringstream fields(line);

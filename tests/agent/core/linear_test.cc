@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/paths.h"
 #include "traces/live_file.h"
 #include "traces/recording/join_segment.h"
 #include "traces/trace.h"
@@ -54,7 +55,7 @@ class LinearTest : public testing::Test {
       const int out = open((folder_ / "stdout").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
       dup2(out, 1);
       setenv("PENSTOCK_OUT", trace_.c_str(), 1);
-      setenv("LD_PRELOAD", PENSTOCK_AGENT_PATH, 1);
+      setenv("LD_PRELOAD", paths::kAgent, 1);
       prepare();
       std::vector<char*> arguments;
       for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
@@ -73,7 +74,7 @@ class LinearTest : public testing::Test {
 
   int Run(
       const std::string& how, const std::function<void()>& prepare = [] {}) {
-    return End(Start({PENSTOCK_VICTIM_PATH, how, file_.string()}, prepare));
+    return End(Start({paths::kVictim, how, file_.string()}, prepare));
   }
 
   // Every recording in the folder.
@@ -129,7 +130,7 @@ TEST_F(LinearTest, ACommandThatReadsNoDataMakesNoFile) {
 
 TEST_F(LinearTest, CommandsAtTheSameTimeHaveARecordingEach) {
   std::vector<pid_t> pids;
-  for (int i = 0; i < 8; ++i) pids.push_back(Start({PENSTOCK_VICTIM_PATH, "read", file_}));
+  for (int i = 0; i < 8; ++i) pids.push_back(Start({paths::kVictim, "read", file_}));
   for (const pid_t pid : pids) EXPECT_EQ(End(pid), 0);
   const auto traces = Traces();
   EXPECT_EQ(traces.size(), 8u);
@@ -137,7 +138,7 @@ TEST_F(LinearTest, CommandsAtTheSameTimeHaveARecordingEach) {
 }
 
 TEST_F(LinearTest, CommandsOfOneTracedShellAreOneRecording) {
-  const std::string victim = PENSTOCK_VICTIM_PATH;
+  const std::string victim = paths::kVictim;
   const std::string line = victim + " read " + file_.string();
   ASSERT_EQ(End(Start({"/bin/sh", "-c", line + " & " + line + "; wait; " + line + "; exit 0"})), 0);
   ASSERT_EQ(Traces().size(), 1u);
@@ -201,7 +202,7 @@ class LostFileTest : public LinearTest, public testing::WithParamInterface<const
 };
 
 TEST_P(LostFileTest, TheProgramGoesOnAndTheRestIsBeside) {
-  const pid_t pid = Start({PENSTOCK_VICTIM_PATH, "forever", file_});
+  const pid_t pid = Start({paths::kVictim, "forever", file_});
   // Waits until a chunk was written out. This chunk is lost.
   for (int i = 0; i < 4000; ++i) {
     std::ifstream in(trace_, std::ios::binary);
@@ -237,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, LostFileTest, testing::Values("cut", "removed", "
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_F(LinearTest, WhatAKilledProgramLeftIsReadAndFinished) {
-  const pid_t pid = Start({PENSTOCK_VICTIM_PATH, "forever", file_});
+  const pid_t pid = Start({paths::kVictim, "forever", file_});
   AwaitTrace(trace_);
   EXPECT_EQ(LookAt(trace_).state, LiveState::kWriting);
   EXPECT_FALSE(FinishFromSegment(trace_).has_value());
@@ -257,7 +258,7 @@ TEST_F(LinearTest, WhatAKilledProgramLeftIsReadAndFinished) {
 }
 
 TEST_F(LinearTest, AFileWithoutItsSegmentSaysSo) {
-  const pid_t pid = Start({PENSTOCK_VICTIM_PATH, "forever", file_});
+  const pid_t pid = Start({paths::kVictim, "forever", file_});
   AwaitTrace(trace_);
   kill(pid, SIGKILL);
   End(pid);

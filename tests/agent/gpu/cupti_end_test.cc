@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/agent/gpu/cupti_run.h"
+#include "tests/paths.h"
 
 namespace penstock::traces {
 namespace {
@@ -85,11 +86,11 @@ TEST_F(CuptiTest, TheFlushThreadTakesNoSignalOfTheProgram) {
 
 // A child that has lost LD_PRELOAD but not CUDA_INJECTION64_PATH gets the agent while it runs.
 TEST_F(CuptiTest, ToAProgramThatRunsTheAgentDoesNothing) {
-  const std::vector<std::string> words = {PENSTOCK_GPU_VICTIM, "train", "3"};
+  const std::vector<std::string> words = {paths::kGpuVictim, "train", "3"};
   Variables variables = With({{"PENSTOCK_OUT", trace_}});
   const int expected = Run(words, variables, false);
   const std::string printed = Printed();
-  variables["CUDA_INJECTION64_PATH"] = PENSTOCK_AGENT_PATH;
+  variables["CUDA_INJECTION64_PATH"] = paths::kAgent;
   variables["FAKE_ENVIRONMENT"] = "1";  // the driver's double aborts if the environment was changed
   EXPECT_EQ(Run(words, variables, false), expected);
   EXPECT_EQ(Printed(), printed);

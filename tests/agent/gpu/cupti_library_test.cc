@@ -8,15 +8,12 @@
 #include <string>
 
 #include "tests/agent/gpu/cupti_run.h"
-
-#ifndef PENSTOCK_GPU_STATIC_VICTIM
-#define PENSTOCK_GPU_STATIC_VICTIM ""  // CMakeLists.txt gives it
-#endif
+#include "tests/paths.h"
 
 namespace penstock::traces {
 namespace {
 
-constexpr const char* kNewCupti = PENSTOCK_GPU_DOUBLES "/cupti13/libcupti.so.13";
+const std::string kNewCupti = std::string(paths::kGpuDoubles) + "/cupti13/libcupti.so.13";
 
 class CuptiLibraryTest : public CuptiTest {
  protected:
@@ -34,7 +31,7 @@ TEST_F(CuptiLibraryTest, ARuntimeOf12DoesNotFallBackToANewerOneThanTheDriver) {
 }
 
 TEST_F(CuptiLibraryTest, WithAStaticRuntimeTheDriverTells) {
-  victim_ = PENSTOCK_GPU_STATIC_VICTIM;
+  victim_ = paths::kGpuStaticVictim;
   Train({}, "driver:cupti13");
   ASSERT_FALSE(HasFatalFailure());
   // No hook sees calls of a static runtime, so level "calls" is not reached.

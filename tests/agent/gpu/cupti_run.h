@@ -14,16 +14,12 @@
 #include <vector>
 
 #include "tests/agent/gpu/run.h"
-
-#ifndef PENSTOCK_GPU_DOUBLES  // CMakeLists.txt gives both
-#define PENSTOCK_GPU_DOUBLES ""
-#define PENSTOCK_GPU_VICTIM ""
-#endif
+#include "tests/paths.h"
 
 namespace penstock::traces {
 
 inline constexpr int kSteps = 8;
-inline constexpr const char* kOldCupti = PENSTOCK_GPU_DOUBLES "/cupti11/libcupti.so.11.2";
+inline const std::string kOldCupti = std::string(paths::kGpuDoubles) + "/cupti11/libcupti.so.11.2";
 
 struct Truth {
   std::int64_t start = 0;
@@ -46,7 +42,7 @@ class CuptiTest : public GpuRun {
     std::string path;
     std::stringstream folders(doubles);
     for (std::string folder; std::getline(folders, folder, ':');) {
-      path += (path.empty() ? "" : ":") + std::string(PENSTOCK_GPU_DOUBLES) + "/" + folder;
+      path += (path.empty() ? "" : ":") + std::string(paths::kGpuDoubles) + "/" + folder;
     }
     variables["LD_LIBRARY_PATH"] = path;
     return variables;
@@ -180,7 +176,7 @@ class CuptiTest : public GpuRun {
   }
 
   std::filesystem::path truth_;
-  std::string victim_ = PENSTOCK_GPU_VICTIM;
+  std::string victim_ = paths::kGpuVictim;
   std::unique_ptr<Trace> trace;
 };
 

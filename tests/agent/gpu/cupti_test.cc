@@ -11,6 +11,7 @@
 #include <string>
 
 #include "tests/agent/gpu/cupti_run.h"
+#include "tests/paths.h"
 
 namespace penstock::traces {
 namespace {
@@ -105,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Refusal{"busy", "Nsight Systems"}, Refusal{"nodriver", "no driver"},
                     Refusal{"privileges", "permission"}, Refusal{"nobuffers", "no buffers"},
                     Refusal{"nokinds", "no activity"},
-                    Refusal{"busy", "another profiler", "driver:runtime", kOldCupti},
+                    Refusal{"busy", "another profiler", "driver:runtime", kOldCupti.c_str()},
                     Refusal{"normal", "", "driver:runtime"}),
     [](const auto& param) { return std::string(param.param.mode) + std::to_string(param.index); });
 
@@ -160,8 +161,8 @@ TEST_F(CuptiTest, CallsAreSeenWithoutCupti) {
 TEST_F(CuptiTest, ACollectorGetsTheSame) {
   truth_ = folder_ / "truth";
   const Variables variables = With({{"FAKE_TRUTH", truth_}});
-  const int status = Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--", PENSTOCK_GPU_VICTIM,
-                          "slow", std::to_string(kSteps)},
+  const int status = Run({paths::kRecord, "-o", trace_, "--quiet", "--", paths::kGpuVictim, "slow",
+                          std::to_string(kSteps)},
                          variables, false);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 7);
@@ -177,8 +178,8 @@ TEST_F(CuptiTest, ACollectorGetsTheSame) {
 // A limit of batches ends CUPTI's records, not the program.
 TEST_F(CuptiTest, ALimitOfBatchesEndsIt) {
   truth_ = folder_ / "truth";
-  const int status = Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--batches", "3", "--",
-                          PENSTOCK_GPU_VICTIM, "slow", "30"},
+  const int status = Run({paths::kRecord, "-o", trace_, "--quiet", "--batches", "3", "--",
+                          paths::kGpuVictim, "slow", "30"},
                          With({}), false);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 7);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/agent/gpu/cupti_run.h"
+#include "tests/paths.h"
 
 namespace penstock::traces {
 namespace {
@@ -19,8 +20,8 @@ class CuptiTroubleTest : public CuptiTest {
   // Runs a loop that is ahead of the device. The recording ends after 8 batches, the program later.
   void StopAhead(const std::string& how, int steps) {
     truth_ = folder_ / "truth";
-    const int status = Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--batches", "8", "--",
-                            PENSTOCK_GPU_VICTIM, how, std::to_string(steps)},
+    const int status = Run({paths::kRecord, "-o", trace_, "--quiet", "--batches", "8", "--",
+                            paths::kGpuVictim, how, std::to_string(steps)},
                            With({{"FAKE_CUPTI", "inflight"}}), false);
     ASSERT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 7);
@@ -81,8 +82,8 @@ TEST_F(CuptiTroubleTest, ATimeNamespaceOfItsOwnIsAccountedFor) {
     GTEST_SKIP() << "no time namespaces here";
   }
   const int status =
-      Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--", "unshare", "--time", "--monotonic",
-           "100000", "--fork", PENSTOCK_GPU_VICTIM, "slow", std::to_string(kSteps)},
+      Run({paths::kRecord, "-o", trace_, "--quiet", "--", "unshare", "--time", "--monotonic",
+           "100000", "--fork", paths::kGpuVictim, "slow", std::to_string(kSteps)},
           With({}), false);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 7);

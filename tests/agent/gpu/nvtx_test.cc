@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "tests/agent/gpu/run.h"
+#include "tests/paths.h"
 
 namespace penstock::traces {
 namespace {
 
 std::vector<std::string> Victims() {
   std::vector<std::string> paths;
-  std::stringstream all(PENSTOCK_NVTX_VICTIMS);
+  std::stringstream all(paths::kNvtxVictims);
   for (std::string path; std::getline(all, path, ':');) paths.push_back(path);
   return paths;
 }

@@ -17,11 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/paths.h"
 #include "traces/trace.h"
-
-#ifndef PENSTOCK_AGENT_PATH
-#define PENSTOCK_AGENT_PATH ""  // CMakeLists.txt gives it
-#endif
 
 namespace penstock::traces {
 
@@ -51,7 +48,7 @@ class GpuRun : public testing::Test {
       }
       for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
       if (with_agent) {
-        setenv("LD_PRELOAD", PENSTOCK_AGENT_PATH, 1);
+        setenv("LD_PRELOAD", paths::kAgent, 1);
         setenv("PENSTOCK_OUT", trace_.c_str(), 1);
       }
       const int out = open((folder_ / "stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);

@@ -15,13 +15,14 @@
 #include <gtest/gtest.h>
 
 #include "agent/record/sample/proc_fs.h"
+#include "tests/paths.h"
 
 namespace penstock::record {
 
 RecordRun::RecordRun() {
   char name[] = "/tmp/penstock-record-test-XXXXXX";
   folder_ = mkdtemp(name);
-  environment_["PENSTOCK_AGENT"] = STUB_AGENT;
+  environment_["PENSTOCK_AGENT"] = paths::kStubAgent;
 }
 
 RecordRun::~RecordRun() {
@@ -50,10 +51,10 @@ void RecordRun::Start(const std::vector<std::string>& arguments, Limits limits) 
                          static_cast<rlim_t>(limits.file_size)};
       setrlimit(RLIMIT_FSIZE, &limit);
     }
-    std::vector<char*> words{const_cast<char*>(PENSTOCK_RECORD)};
+    std::vector<char*> words{const_cast<char*>(paths::kRecord)};
     for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
-    execv(PENSTOCK_RECORD, words.data());
+    execv(paths::kRecord, words.data());
     _exit(91);
   }
   setpgid(pid_, pid_);
@@ -84,7 +85,7 @@ bool RecordRun::Appears(const std::string& name, double seconds) const {
 }
 
 std::string FakeProgram() {
-  return FAKE_PROGRAM;
+  return paths::kFakeProgram;
 }
 
 TraceContents ReadTrace(const std::string& path) {

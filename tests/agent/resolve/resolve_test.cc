@@ -9,13 +9,15 @@
 #include <string>
 
 #include "tests/agent/resolve/run_victim.h"
+#include "tests/paths.h"
 
 namespace penstock::agent_test {
 namespace {
 
-const std::string kDir = RESOLVE_DIR;
-const std::string kPreload = "LD_PRELOAD=" RESOLVE_PRELOAD;
-const std::string kPreloadOld = "LD_PRELOAD=" RESOLVE_PRELOAD_OLD;  // glibc before 2.35
+const std::string kDir = paths::kResolveVictims;
+const std::string kPreload = "LD_PRELOAD=" + std::string(paths::kResolvePreload);
+const std::string kPreloadOld =
+    "LD_PRELOAD=" + std::string(paths::kResolvePreloadOld);  // glibc before 2.35
 
 std::map<std::string, std::string> Answers(const std::string& environment,
                                            const std::string& victim, const std::string& mode) {

@@ -14,6 +14,7 @@
 #include "gui/model/panels/selection.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/gui/support.h"
+#include "tests/paths.h"
 #include "traces/names.h"
 
 namespace penstock::gui {
@@ -68,7 +69,7 @@ std::size_t ExpectSums(const Indexed& made, TimeRange range, const std::string& 
 }
 
 TEST(OwnTimesTest, AnyWindowHasTheSumsOfASelectionInEveryTraceOfTheTree) {
-  const fs::path root = fs::path(PENSTOCK_SOURCE_FOLDER);
+  const fs::path root = fs::path(paths::kSourceFolder);
   std::size_t traces = 0;
   std::size_t compared = 0;
   std::mt19937 random(5);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "loader/capi/batch_pool.h"
+#include "tests/paths.h"
 
 namespace penstock::loader {
 namespace {
@@ -24,7 +25,7 @@ class HostPinnerTest : public ::testing::Test {
   ~HostPinnerTest() override { dlclose(library_); }
 
   static std::unique_ptr<HostPinner> Open(int device = 0) {
-    return HostPinner::Open(device, PENSTOCK_FAKE_DRIVER);
+    return HostPinner::Open(device, paths::kFakeDriver);
   }
   template <class Function>
   Function* Find(const char* name) {
@@ -36,7 +37,7 @@ class HostPinnerTest : public ::testing::Test {
   void Limit(std::size_t bytes) { Find<void(std::size_t)>("fake_limit")(bytes); }
 
  private:
-  void* const library_ = dlopen(PENSTOCK_FAKE_DRIVER, RTLD_NOW);
+  void* const library_ = dlopen(paths::kFakeDriver, RTLD_NOW);
 };
 
 TEST_F(HostPinnerTest, LocksMemoryAndLeavesNoTrace) {

@@ -15,6 +15,7 @@
 #include "tests/loader/device/support.h"
 #include "tests/loader/support/jpeg_writer.h"
 #include "tests/loader/support/scoped_variable.h"
+#include "tests/paths.h"
 
 namespace penstock::loader {
 namespace {
@@ -24,7 +25,7 @@ class JpegBatchesTest : public testing::TestWithParam<std::pair<cuda::JpegBacken
  protected:
   JpegBatchesTest() : engines_("PENSTOCK_FAKE_NVJPEG_ENGINES", "1") {
     cuda::JpegOptions options;
-    options.path = PENSTOCK_FAKE_NVJPEG;
+    options.path = paths::kFakeNvjpeg;
     options.backend = GetParam().first;
     options.cpu_threads = GetParam().second;
     auto jpeg = cuda::JpegBatches::Make(options, *device_);
@@ -81,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, JpegBatchesTest,
 
 cuda::JpegOptions StandIn(cuda::JpegBackend backend, int cpu_threads) {
   cuda::JpegOptions options;
-  options.path = PENSTOCK_FAKE_NVJPEG;
+  options.path = paths::kFakeNvjpeg;
   options.backend = backend;
   options.cpu_threads = cpu_threads;
   return options;

@@ -19,6 +19,7 @@
 #include "tests/loader/pipeline/support.h"
 #include "tests/loader/support/jpeg_writer.h"
 #include "tests/loader/support/scoped_variable.h"
+#include "tests/paths.h"
 #include "traces/trace.h"
 
 namespace penstock::loader {
@@ -80,7 +81,7 @@ PipelineOptions OnDevice(PipelineOptions options, cuda::Device& device, bool aug
   options.device.augment = augment;
   options.device.decode = decode;
   options.device.fetch = augment;
-  options.device.jpeg.path = PENSTOCK_FAKE_NVJPEG;
+  options.device.jpeg.path = paths::kFakeNvjpeg;
   options.device.jpeg.cpu_threads = 2;
   return options;
 }

@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/paths.h"
 #include "traces/trace.h"
 
 namespace penstock::traces {
@@ -74,11 +75,11 @@ class AgreeTest : public testing::Test {
     const pid_t pid = fork();
     if (pid == 0) {
       if (preload) {
-        setenv("LD_PRELOAD", PENSTOCK_AGENT_PATH, 1);
+        setenv("LD_PRELOAD", paths::kAgent, 1);
         setenv("PENSTOCK_OUT", AgentPath().c_str(), 1);
       }
-      execl(PENSTOCK_VICTIM_PATH, PENSTOCK_VICTIM_PATH, way.c_str(), data_.c_str(),
-            FilePath().c_str(), nullptr);
+      execl(paths::kVictim, paths::kVictim, way.c_str(), data_.c_str(), FilePath().c_str(),
+            nullptr);
       _exit(126);
     }
     int status = -1;
@@ -157,7 +158,7 @@ TEST_F(AgreeTest, WithoutAnAgentNobodyListens) {
 #ifdef PENSTOCK_NVTX_TOOL
 TEST_F(AgreeTest, AToolForNvtxSeesEverySpanAsARange) {
   const fs::path out = directory_ / "ranges";
-  setenv("NVTX_INJECTION64_PATH", PENSTOCK_NVTX_TOOL, 1);
+  setenv("NVTX_INJECTION64_PATH", paths::kNvtxTool, 1);
   setenv("NVTX_TOOL_OUT", out.c_str(), 1);
   const int status = Run("nvtx", false);
   unsetenv("NVTX_INJECTION64_PATH");

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/paths.h"
 #include "tests/traces/support.h"
 #include "traces/exchange/formats.h"
 #include "traces/trace.h"
@@ -76,7 +77,7 @@ std::vector<Row> Rows(const Trace& trace) {
 TEST(RoundTripTest, WhatWeExportComesBack) {
   const testing::TempFolder folder;
   for (const std::string sample : {"v1.penstock", "v1.recording"}) {
-    const auto original = OpenTrace(std::string(PENSTOCK_SAMPLES) + "/" + sample);
+    const auto original = OpenTrace(std::string(paths::kSamples) + "/" + sample);
     ASSERT_TRUE(original);
     for (const char* format : {"chrome", "perfetto"}) {
       for (const char* ending : {"", ".gz"}) {
@@ -274,7 +275,7 @@ TEST(ImportTest, SaysWhereTextIsMalformed) {
 
 TEST(ImportTest, EveryCutOfAFileIsRefusedOrRead) {
   const testing::TempFolder folder;
-  const auto original = OpenTrace(std::string(PENSTOCK_SAMPLES) + "/v1.penstock");
+  const auto original = OpenTrace(std::string(paths::kSamples) + "/v1.penstock");
   ASSERT_TRUE(original);
   for (const char* name : {"chrome", "perfetto", "chrome.gz"}) {
     const std::string format(name, std::string_view(name).find('.') == std::string_view::npos

@@ -13,6 +13,7 @@
 #include "agent/record/sample/liveness.h"
 #include "agent/record/sample/proc_fs.h"
 #include "tests/agent/record/runner.h"
+#include "tests/paths.h"
 
 namespace penstock::record {
 namespace {
@@ -232,7 +233,8 @@ TEST(CollectTest, AReusedPidIsNoCollector) {
   ASSERT_TRUE(run.Appears("counts", 5));
   const pid_t collector = FindCollector(run.pid());
   ASSERT_GT(collector, 0);
-  const std::string recover = PENSTOCK_RECOVER " " + run.path("t") + " 2>" + run.path("said");
+  const std::string recover =
+      std::string(paths::kRecover) + " " + run.path("t") + " 2>" + run.path("said");
   EXPECT_EQ(WEXITSTATUS(std::system(recover.c_str())), 3);  // the trace is being recorded
   EXPECT_THAT(run.Read("said"), HasSubstr("still being recorded"));
   kill(-run.pid(), SIGKILL);
@@ -269,7 +271,7 @@ TEST(CollectTest, EverybodyKilledAtOnceIsRecovered) {
   run.Wait();
   EXPECT_EQ(shm.Arenas(), 1u);
   EXPECT_FALSE(std::filesystem::exists(run.path("t")));
-  const std::string recover = PENSTOCK_RECOVER " " + run.path("t") + " 2>/dev/null";
+  const std::string recover = std::string(paths::kRecover) + " " + run.path("t") + " 2>/dev/null";
   EXPECT_EQ(std::system(recover.c_str()), 0);
   EXPECT_EQ(shm.Arenas(), 0u);
   ExpectComplete(ReadTrace(run.path("t")), ReadCounts(run.path("counts"), 1));

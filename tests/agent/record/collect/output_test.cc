@@ -16,6 +16,7 @@
 
 #include "agent/record/sample/proc_fs.h"
 #include "tests/agent/record/runner.h"
+#include "tests/paths.h"
 
 namespace penstock::record {
 namespace {
@@ -168,7 +169,8 @@ std::uint64_t KilledRun(RecordRun& run, const std::vector<std::string>& options 
 }
 
 int Recover(const RecordRun& run, const std::string& output) {
-  const std::string line = PENSTOCK_RECOVER " '" + output + "' >'" + run.path("said") + "' 2>&1";
+  const std::string line =
+      std::string(paths::kRecover) + " '" + output + "' >'" + run.path("said") + "' 2>&1";
   return WEXITSTATUS(std::system(line.c_str()));
 }
 

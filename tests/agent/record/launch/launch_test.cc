@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/agent/record/runner.h"
+#include "tests/paths.h"
 
 namespace penstock::record {
 namespace {
@@ -104,8 +105,9 @@ TEST(LaunchTest, CommandGetsTheAgentBehindWhatWasThere) {
   EXPECT_EQ(WEXITSTATUS(run({"--quiet", "-o", "t", "--override", "workers=3,pin=1", "--fixed-batch",
                              "--batches", "5", "--data", "d", "--", "env"})),
             0);
-  EXPECT_THAT(run.out(), HasSubstr("LD_PRELOAD=libm.so.6:" STUB_AGENT "\n"));
-  EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_AGENT=" STUB_AGENT "\n"));
+  EXPECT_THAT(run.out(),
+              HasSubstr("LD_PRELOAD=libm.so.6:" + std::string(paths::kStubAgent) + "\n"));
+  EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_AGENT=" + std::string(paths::kStubAgent) + "\n"));
   EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_ARENA=sysv:"));
   EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_OVERRIDE=workers=3,pin=1\n"));
   EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_FIXED_BATCH=1\n"));

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/agent/record/runner.h"
+#include "tests/paths.h"
 
 namespace penstock::record {
 namespace {
@@ -42,7 +43,7 @@ using Enough = std::function<bool(const traces::Trace&)>;
 
 class NvmlTest : public testing::Test {
  protected:
-  void SetUp() override { Use(FAKE_NVML_FOLDER, ""); }
+  void SetUp() override { Use(paths::kFakeNvml, ""); }
 
   void Use(const std::string& folder, const std::string& behaviour) {
     run_.Setenv("LD_LIBRARY_PATH", folder);
@@ -85,7 +86,7 @@ class NvmlTest : public testing::Test {
 };
 
 TEST_F(NvmlTest, CountersOfEachGpuAreInTheTrace) {
-  Use(FAKE_NVML_FOLDER, "devices=2");
+  Use(paths::kFakeNvml, "devices=2");
   RecordUntil([](const traces::Trace& trace) {
     return HasCounter(trace, "gpu.0.pcie_tx_bytes_per_s") &&
            HasCounter(trace, "gpu.1.pcie_tx_bytes_per_s");
@@ -120,7 +121,7 @@ TEST_F(NvmlTest, FactsSayWhatTheDevicesAre) {
 }
 
 TEST_F(NvmlTest, TheGpuOfATracedProcessIsMarked) {
-  Use(FAKE_NVML_FOLDER, "devices=2,owner=" + run_.path("pid"));
+  Use(paths::kFakeNvml, "devices=2,owner=" + run_.path("pid"));
   RecordUntil(
       [](const traces::Trace& trace) { return HasCounter(trace, "gpu.0.process_memory_bytes"); });
   EXPECT_EQ(Fact(trace(), "gpu.0.used"), "process");
@@ -130,7 +131,7 @@ TEST_F(NvmlTest, TheGpuOfATracedProcessIsMarked) {
 }
 
 TEST_F(NvmlTest, AnOldDriverIsAskedByItsOldNames) {
-  Use(FAKE_NVML_OLD_FOLDER, "owner=" + run_.path("pid"));
+  Use(paths::kFakeNvmlOld, "owner=" + run_.path("pid"));
   RecordUntil(
       [](const traces::Trace& trace) { return HasCounter(trace, "gpu.0.process_memory_bytes"); });
   EXPECT_EQ(Values(trace(), "gpu.0.memory_used_bytes"), std::set<std::int64_t>{2'000'000'000});
@@ -139,7 +140,7 @@ TEST_F(NvmlTest, AnOldDriverIsAskedByItsOldNames) {
 }
 
 TEST_F(NvmlTest, WhatMigDoesNotSupportIsLeftOut) {
-  Use(FAKE_NVML_FOLDER, "mig");
+  Use(paths::kFakeNvml, "mig");
   RecordUntil([](const traces::Trace& trace) { return HasCounter(trace, "gpu.0.sm_clock_mhz"); });
   EXPECT_EQ(Fact(trace(), "gpu.0.mig"), "1");
   EXPECT_FALSE(HasCounter(trace(), "gpu.0.nvml_utilization_percent"));
@@ -147,7 +148,7 @@ TEST_F(NvmlTest, WhatMigDoesNotSupportIsLeftOut) {
 }
 
 TEST_F(NvmlTest, AFunctionThatFailsCostsOnlyItsCounter) {
-  Use(FAKE_NVML_FOLDER, "fail=nvmlDeviceGetPowerUsage:15");
+  Use(paths::kFakeNvml, "fail=nvmlDeviceGetPowerUsage:15");
   RecordUntil([](const traces::Trace& trace) { return HasCounter(trace, "gpu.0.sm_clock_mhz"); });
   EXPECT_FALSE(HasCounter(trace(), "gpu.0.power_milliwatts"));
   EXPECT_EQ(Fact(trace(), "gpu.nvml"), "sampled");
@@ -161,20 +162,20 @@ TEST_F(NvmlTest, WithoutNvmlTheRunIsAsEver) {
 }
 
 TEST_F(NvmlTest, ADriverThatIsNotLoadedIsToldAsSuch) {
-  Use(FAKE_NVML_FOLDER, "fail=nvmlInit_v2:9");
+  Use(paths::kFakeNvml, "fail=nvmlInit_v2:9");
   RecordUntil([](const traces::Trace& trace) { return Fact(trace, "gpu.nvml") != ""; });
   EXPECT_EQ(Fact(trace(), "gpu.nvml"), "unavailable: nvmlInit_v2: Driver Not Loaded (9)");
 }
 
 TEST_F(NvmlTest, ACrashOfNvmlIsNotOurs) {
-  Use(FAKE_NVML_FOLDER, "crash=nvmlDeviceGetTemperature");
+  Use(paths::kFakeNvml, "crash=nvmlDeviceGetTemperature");
   RecordUntil([](const traces::Trace& trace) { return Fact(trace, "gpu.nvml") != ""; });
   EXPECT_EQ(Fact(trace(), "gpu.nvml"), "ended by signal 11 in nvmlDeviceGetTemperature");
   EXPECT_EQ(trace().losses(), traces::Losses{});
 }
 
 TEST_F(NvmlTest, ACallThatNeverReturnsIsNamed) {
-  Use(FAKE_NVML_FOLDER, "hang=nvmlDeviceGetPowerUsage");
+  Use(paths::kFakeNvml, "hang=nvmlDeviceGetPowerUsage");
   RecordUntil([](const traces::Trace& trace) {
     return Fact(trace, "gpu.nvml").rfind("no answer", 0) == 0;
   });
@@ -184,7 +185,7 @@ TEST_F(NvmlTest, ACallThatNeverReturnsIsNamed) {
 
 // After a sample that takes much CPU time, the child waits for fifty times that time: here for 5 s.
 TEST_F(NvmlTest, ALongPauseIsNoSilence) {
-  Use(FAKE_NVML_FOLDER, "burn=nvmlDeviceGetPowerUsage:100");
+  Use(paths::kFakeNvml, "burn=nvmlDeviceGetPowerUsage:100");
   std::set<std::string> statuses;
   int looks = 0;
   RecordUntil([&](const traces::Trace& trace) {
@@ -197,7 +198,7 @@ TEST_F(NvmlTest, ALongPauseIsNoSilence) {
 }
 
 TEST_F(NvmlTest, AHangingStartDoesNotHoldTheRunUp) {
-  Use(FAKE_NVML_FOLDER, "hang=nvmlInit_v2");
+  Use(paths::kFakeNvml, "hang=nvmlInit_v2");
   EXPECT_EQ(Record(), 7);
   EXPECT_EQ(contents_.spans, 500u);
   EXPECT_THAT(Fact(trace(), "gpu.nvml"), StartsWith("no answer from "));
