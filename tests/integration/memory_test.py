@@ -4,7 +4,9 @@
 The recorded program measures the truth itself: it reads smaps_rollup of its workers and how much of
 /dev/shm is used.
 """
+import concurrent.futures
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -25,11 +27,19 @@ class Watched(Case):
         require("penstock-record", "penstock")
         super().setUpClass()
 
-    def load(self, kind, *arguments, options=("--memory", "200ms"), before=()):
-        """Records the program; self.truth is what it saw, self.report what Penstock says."""
-        output = self.path(kind + ".penstock")
+    @staticmethod
+    def recorded(output, kind, *arguments, options=("--memory", "200ms"), before=()):
+        """The outcome of the recorded program."""
         command = [PYTHON, target("memory.py"), "--kind", kind, *map(str, arguments)]
-        outcome = run([*before, *record(output, command, *options)], environment(), timeout=120)
+        return run([*before, *record(output, command, *options)], environment(), timeout=120)
+
+    def load(self, kind, *arguments, **options):
+        """Records the program and reads what comes of it."""
+        output = self.path(kind + ".penstock")
+        self.read(output, self.recorded(output, kind, *arguments, **options))
+
+    def read(self, output, outcome):
+        """self.truth is what the program saw, self.report what Penstock says."""
         self.assertEnded(outcome)
         self.truth = json.loads(outcome.stdout)
         told = run([program("penstock"), "report", output, "--json"])
@@ -54,9 +64,31 @@ class Watched(Case):
 
 
 class Growth(Watched):
+    # Records about half of the epoch of "objects"; the rest is forecast.
+    RUNS = {
+        "objects": ((), ("--memory", "200ms", "--batches", "220")),
+        "early": (("--batches", 350), ()),
+        "leak": ((), ("--memory", "200ms")),
+        "arrays": (("--batches", 200), ("--memory", "200ms")),
+        "mapped": (("--batches", 200), ("--memory", "200ms")),
+    }  # fmt: skip
+
+    @classmethod
+    def setUpClass(cls):
+        """Makes all recordings at the same time: the programs wait for nearly all of it, and each looks only at its own
+        processes."""
+        super().setUpClass()
+        cls.outputs = {kind: os.path.join(cls.base, kind + ".penstock") for kind in cls.RUNS}
+        with concurrent.futures.ThreadPoolExecutor(len(cls.RUNS)) as pool:
+            cls.outcomes = dict(zip(cls.RUNS, pool.map(
+                lambda kind: cls.recorded(cls.outputs[kind], kind, *cls.RUNS[kind][0], options=cls.RUNS[kind][1]),
+                cls.RUNS)))  # fmt: skip
+
+    def look(self, kind):
+        self.read(self.outputs[kind], self.outcomes[kind])
+
     def test_copies_of_python_objects_are_named_and_forecast(self):
-        # Records about half of the epoch; the rest is forecast.
-        self.load("objects", options=("--memory", "200ms", "--batches", "220"))
+        self.look("objects")
         self.assertNotIn("worker-memory-leak", self.found)
         finding = self.found["worker-memory-growth"]
         evidence = finding["evidence"]
@@ -74,7 +106,7 @@ class Growth(Watched):
         self.assertGreater(forecasts["recorded"]["ram_bytes"], 2 * 0.8 * end)
 
     def test_copies_that_are_over_early_are_named_from_a_short_run(self):
-        self.load("early", "--batches", 350, options=())
+        self.look("early")
         self.assertNotIn("worker-memory-growth", self.found)
         finding = self.found["worker-memory-copied"]
         evidence = finding["evidence"]
@@ -86,7 +118,7 @@ class Growth(Watched):
         self.assertGreater(evidence["minor_faults"] * 4096, 0.9 * evidence["copied_bytes"])
 
     def test_a_leak_is_named(self):
-        self.load("leak")
+        self.look("leak")
         self.assertNotIn("worker-memory-growth", self.found)
         evidence = self.found["worker-memory-leak"]["evidence"]
         self.assertClose(evidence["bytes_per_s"], 2 * self.rate(3), 0.25)
@@ -94,14 +126,14 @@ class Growth(Watched):
         self.assertIn("leak", self.text)
 
     def test_arrays_do_not_grow(self):
-        self.load("arrays", "--batches", 200)
+        self.look("arrays")
         self.assertTrue(self.report["memory"]["known"], self.report["memory"])
         self.assertNotIn("worker-memory-growth", self.found)
         self.assertNotIn("worker-memory-leak", self.found)
         self.assertIn("none grows", self.text)
 
     def test_pages_of_a_mapped_file_are_no_growth(self):
-        self.load("mapped", "--batches", 200)
+        self.look("mapped")
         self.assertTrue(self.report["memory"]["known"], self.report["memory"])
         # Each worker has mapped about half of the file: together all of it.
         self.assertGreater(self.report["memory"]["page_cache"]["grown_bytes"], 20e6)
