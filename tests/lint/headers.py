@@ -6,16 +6,23 @@ Sets of includes that many headers have in common are compiled once and read in 
 headers. That hides no error, since the header includes the whole set anyway, itself or through headers
 that are checked too. clang++ reads such a set in half the time that g++ takes.
 
-With --built, headers that the build has compiled alone already are left out: if each source is compiled on
-its own (not in a unity build), that is every header that its source includes before anything else.
-Run: headers.py --compiler g++ [--root DIR] [--built] [--skip PREFIX]... [-- FLAGS...]
+For the same reason one run of the compiler checks a chain of headers, each of which includes all headers
+before it: the first is compiled alone, and what the next ones see besides, they include themselves. Also the
+compiled sets begin with such a chain. A chain that fails is compiled again, header by header.
+
+With --built, headers that this build has compiled alone already are left out: those that a source includes before
+anything else, and those that such a header includes before anything else. In a unity build that is the first
+source of each generated file. The object must be newer than the header.
+Run: headers.py --compiler g++ [--root DIR] [--built FOLDER] [--skip PREFIX]... [-- FLAGS...]
 """
 
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -37,17 +44,25 @@ def command(compiler, flags, root, language):
             *flags, f"-I{root}", f"-std={standard}"]
 
 
-def compile_alone(compiler, flags, root, header, language, before=None):
-    """The compiler's complaints about a source that holds nothing but this header; "" if none.
+def compile_alone(compiler, flags, root, headers, language, before=None):
+    """The compiler's complaints about a source that holds nothing but these headers; "" if none.
 
     before: the result of compile_first(), or None.
     """
     ahead = ["-include", str(before)] if before else []
     done = subprocess.run(
         [*command(compiler, flags, root, language), *ahead, "-fsyntax-only", "-x", language, "-"],
-        input=f'#include "{header}"\n', cwd=root, text=True,
+        input="".join(f'#include "{header}"\n' for header in headers), cwd=root, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return "" if done.returncode == 0 else done.stdout or f"status {done.returncode}"
+
+
+def compile_chain(compiler, flags, root, chain, language, before=None):
+    """[(header, complaints)] of a chain of headers, as chains() gives it."""
+    complaints = compile_alone(compiler, flags, root, chain, language, before)
+    if complaints and len(chain) > 1:
+        return [(header, compile_alone(compiler, flags, root, [header], language, before)) for header in chain]
+    return [(header, complaints) for header in chain]
 
 
 def headers_of_c(root, names):
@@ -62,17 +77,33 @@ def headers_of_c(root, names):
     return found
 
 
-def compiled_by_their_sources(root, names):
-    """Headers that the source of the same name includes first."""
+def first_include(text):
+    """What a file includes as "file" before any code; None if there is none."""
+    for line in map(str.strip, text.splitlines()):
+        include = layers.INCLUDE.match(line)
+        if include:
+            return include.group(2) if include.group(1) == '"' else None
+        if line and not re.match(r"//|/\*.*\*/$|#\s*pragma\s+once", line):
+            return None
+    return None
+
+
+def compiled_by_the_build(root, build, names):
+    """Headers that the build in this folder has compiled with nothing before them, and has not changed since."""
+    firsts = {name: first_include(lint.read_text(root / name) or "") for name in names if name.endswith((".h", ".cc"))}
     found = set()
-    for name in names:
-        if name.endswith(".cc"):
-            for line in (lint.read_text(root / name) or "").splitlines():
-                include = layers.INCLUDE.match(line)
-                if include:
-                    if include.group(2) == name[:-3] + ".h":
-                        found.add(include.group(2))
-                    break
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        words = shlex.split(entry["command"])
+        source, built = pathlib.Path(entry["file"]), pathlib.Path(entry["directory"], words[words.index("-o") + 1])
+        if "-include" in words or source.suffix not in (".cc", ".cxx") or not built.exists():
+            continue
+        if build in source.parents:  # a unity build's file, which includes our sources by their paths
+            source = pathlib.Path(first_include(lint.read_text(source) or "") or source)
+        name = str(source.relative_to(root)) if root in source.parents else None
+        header = firsts.get(name)
+        while header in firsts and (root / header).stat().st_mtime < built.stat().st_mtime:
+            found.add(header)
+            header = firsts[header]
     return found
 
 
@@ -145,34 +176,67 @@ def worth_compiling_first(whole):
     return before, chosen
 
 
-def compile_first(compiler, flags, root, folder, ahead):
-    """Makes a header that includes all of `ahead`, and its compiled form beside it; None if it does not compile."""
+def chains(headers, whole):
+    """The headers in lists, in which each includes all that stand before it."""
+    found = []
+    for header in sorted(headers, key=lambda one: (len(whole[one]), one)):
+        fitting = [chain for chain in found if f'"{chain[-1]}"' in whole[header]]
+        if fitting:
+            max(fitting, key=lambda chain: len(whole[chain[-1]])).append(header)
+        else:
+            found.append([header])
+    return found
+
+
+def chain_in(ahead, whole):
+    """The longest chain of headers in a set of includes that is compiled first."""
+    longest = {}
+    for header in sorted((name[1:-1] for name in ahead if name[1:-1] in whole), key=lambda one: (len(whole[one]), one)):
+        longest[header] = [*max((longest[other] for other in longest if f'"{other}"' in whole[header]),
+                                key=len, default=[]), header]
+    return max(longest.values(), key=len, default=[])
+
+
+def compile_first(compiler, flags, root, folder, ahead, chain=()):
+    """Makes a header that includes all of `ahead`, `chain` first, and its compiled form beside it; None if it does not
+    compile."""
     header = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "first.h"
-    header.write_text("".join(f"#include {name}\n" for name in sorted(ahead)), encoding="utf-8")
+    names = dict.fromkeys([*(f'"{name}"' for name in chain), *sorted(ahead)])
+    header.write_text("".join(f"#include {name}\n" for name in names), encoding="utf-8")
+    # Otherwise clang instantiates the set's templates again for each header that reads the set in.
+    once = ["-fpch-instantiate-templates"] if "clang" in pathlib.Path(compiler).name else []
     done = subprocess.run(
-        [*command(compiler, flags, root, "c++"), "-x", "c++-header", str(header), "-o", f"{header}.gch"],
+        [*command(compiler, flags, root, "c++"), *once, "-x", "c++-header", str(header), "-o", f"{header}.gch"],
         cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     return header if done.returncode == 0 else None
 
 
-def check(compiler, flags, root, skip=(), built=False):
+def check(compiler, flags, root, skip=(), built=None):
     """Yields (header, complaints); complaints are "" for a good header."""
     names = lint.list_files(root)
     in_c = headers_of_c(root, names)
-    done = compiled_by_their_sources(root, names) if built else set()
+    done = compiled_by_the_build(root, built, names) if built else set()
     headers = [name for name in names if name.endswith(".h") and name not in done
                and not name.startswith(tuple(skip))]
+    whole = all_includes(root, [name for name in names if name.endswith(".h") and name not in in_c])
+    before, chosen = worth_compiling_first({header: whole[header] for header in headers if header in whole})
     jobs = len(os.sched_getaffinity(0))
-    before, chosen = worth_compiling_first(
-        all_includes(root, [header for header in headers if header not in in_c]))
     with tempfile.TemporaryDirectory(prefix="penstock-headers-") as folder, \
             concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        begins = {ahead: chain_in(ahead, whole) for ahead in chosen}
         first = dict(zip(chosen, pool.map(
-            lambda ahead: compile_first(compiler, flags, root, folder, ahead), chosen)))
-        yield from zip(headers, pool.map(
-            lambda header: compile_alone(compiler, flags, root, header,
-                                         "c" if header in in_c else "c++",
-                                         first.get(before.get(header))), headers))
+            lambda ahead: compile_first(compiler, flags, root, folder, ahead, begins[ahead]), chosen)))
+        good = {header for ahead in chosen if first[ahead] for header in begins[ahead]}
+        yield from ((header, "") for header in headers if header in good)
+        by_set = {}
+        for header in headers:
+            if header not in good and header in whole:
+                by_set.setdefault(before[header], []).append(header)
+        tasks = [(chain, first.get(ahead)) for ahead, some in by_set.items() for chain in chains(some, whole)]
+        tasks += [([header], None) for header in headers if header not in whole]
+        for found in pool.map(lambda task: compile_chain(
+                compiler, flags, root, task[0], "c" if task[0][0] in in_c else "c++", task[1]), tasks):
+            yield from found
 
 
 def main():
@@ -180,13 +244,13 @@ def main():
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--root", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parents[2])
-    parser.add_argument("--built", action="store_true")
+    parser.add_argument("--built", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--skip", action="append", default=[], metavar="PREFIX")
     parser.add_argument("flags", nargs="*")
     options = parser.parse_args()
     count = bad = 0
     for header, complaints in check(options.compiler, options.flags, options.root.resolve(),
-                                    options.skip, options.built):
+                                    options.skip, options.built and options.built.resolve()):
         count += 1
         if complaints:
             bad += 1
