@@ -41,7 +41,9 @@ scripts/deps.sh all
 launcher=()
 if [[ ${PENSTOCK_CCACHE:-1} != 0 ]] && command -v ccache >/dev/null; then
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
-  launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  for language in C CXX CUDA; do
+    launcher+=("-DCMAKE_${language}_COMPILER_LAUNCHER=ccache")
+  done
 fi
 
 say() { printf '\n== %s\n' "$*"; }
