@@ -5,6 +5,7 @@ The programs append a line to a log once a sample is finished, and each of these
 its span. PENSTOCK_SEED, or a seed from the clock, draws the moments; the test prints the seed.
 """
 import collections
+import concurrent.futures
 import json
 import os
 import random
@@ -105,15 +106,24 @@ class Kill(Case):
         span."""
         moments = random.Random(SEED + len(mode))
         in_flight = 0
-        for number in range(ROUNDS):
-            delay = moments.uniform(0.0, 0.7)
-            output, log = self.path("%s%d.penstock" % (mode, number)), self.path("log%d" % number)
+        delays = [moments.uniform(0.0, 0.7) for _ in range(ROUNDS)]
+
+        def places(number):
+            return self.path("%s%d.penstock" % (mode, number)), self.path("log%d" % number)
+
+        def one_round(number):
+            output, log = places(number)
             command = make(log)
             if mode == "record":
                 command, env = record(output, command), environment()
             else:
                 env = bare(output)
-            self.kill_after(command, env, log, delay)
+            self.kill_after(command, env, log, delays[number])
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:  # most of a round is the start of PyTorch
+            list(pool.map(one_round, range(ROUNDS)))
+        for number, delay in enumerate(delays):
+            output, log = places(number)
             with self.subTest(mode=mode, number=number, delay=delay):
                 path = self.trace_of(output)
                 trace = Trace(path)
