@@ -112,13 +112,30 @@ class Gains(Case):
 
 
 class Probe(Case):
+    RESULTS = [dict(workers=workers, samples=400, batches=800, sample=0.5, step=2, status=3) for workers in (0, 2)]
+    TIMEOUT = dict(workers=1, timeout=30, seconds=3, sample=1, step=2)
+    LONG = dict(workers=1, seconds=6, sample=100, step=2)
+    NONE = dict(batches=200, sample=1, step=2)
+
+    @classmethod
+    def setUpClass(cls):
+        """All runs take place at the same time. What they are asked does not depend on their speed."""
+        super().setUpClass()
+        runs = {
+            "alone0": functools.partial(run, command(**cls.RESULTS[0])),
+            "alone2": functools.partial(run, command(**cls.RESULTS[1])),
+            "results0": functools.partial(cls.probed, cls.path("results0"), "100ms", **cls.RESULTS[0]),
+            "results2": functools.partial(cls.probed, cls.path("results2"), "100ms", **cls.RESULTS[1]),
+            "timeout": functools.partial(cls.probed, cls.path("timeout"), "100ms", **cls.TIMEOUT),
+            "long": functools.partial(cls.probed, cls.path("long"), "200ms", **cls.LONG),
+            "none": functools.partial(run, record(cls.path("none"), command(**cls.NONE)), environment()),
+        }
+        cls.outcomes = dict(zip(runs, at_once(lambda start: start(), list(runs.values()))))
+
     def test_results_order_random_numbers_and_status_stay(self):
-        kinds = [dict(workers=workers, samples=400, batches=800, sample=0.5, step=2, status=3) for workers in (0, 2)]
-        traces = [self.path("results%d" % options["workers"]) for options in kinds]
-        outcomes = at_once(lambda start: start(), [
-            *(functools.partial(run, command(**options)) for options in kinds),
-            *(functools.partial(self.probed, trace, "100ms", **options) for trace, options in zip(traces, kinds))])
-        for alone, traced, trace in zip(outcomes[:2], outcomes[2:], traces):
+        for workers in "02":
+            alone, traced, trace = self.outcomes["alone" + workers], self.outcomes["results" + workers], self.path(
+                "results" + workers)  # fmt: skip
             with self.subTest(trace=trace):
                 self.assertEqual((alone.status, alone.stdout), (traced.status, traced.stdout))
                 self.assertEqual(traced.status, 3)
@@ -129,28 +146,25 @@ class Probe(Case):
                 self.assertGreater(len(set(found)), 3, found)
                 self.assertLess(max(found), 7)
 
-    def ended(self, window, **options):
-        """The trace of a run that ends well."""
-        trace = self.path("ended")
-        outcome = self.probed(trace, window, **options)
+    def ended(self, name):
+        """The trace of a run that ended well."""
+        outcome = self.outcomes[name]
         self.assertEqual(outcome.status, 0, repr(outcome))
         self.assertNotIn("Error", outcome.stderr)
-        return trace
+        return self.path(name)
 
     def test_a_loader_with_a_timeout_ends_them(self):
-        trace = self.ended("100ms", workers=1, timeout=30, seconds=3, sample=1, step=2)
+        trace = self.ended("timeout")
         self.assertEqual(windows(trace), [])
         self.assertIn("timeout", self.report(trace)["probe"]["missing"])
 
     def test_batches_that_take_longer_than_a_window_are_not_slowed_down(self):
-        trace = self.ended("200ms", workers=1, seconds=6, sample=100, step=2)
+        trace = self.ended("long")
         self.assertGreater(len(Trace(trace).of("fetch")), 10)
         self.assertIn("too little", self.report(trace)["probe"]["missing"])
 
     def test_a_run_without_the_option_has_none(self):
-        trace = self.path("none")
-        outcome = run(record(trace, command(batches=200, sample=1, step=2)), environment())
-        self.assertEqual(outcome.status, 0, repr(outcome))
+        trace = self.ended("none")
         self.assertEqual(windows(trace), [])
         self.assertNotIn("probe", self.report(trace))
 
