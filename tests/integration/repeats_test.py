@@ -2,6 +2,7 @@
 """Storing samples is suggested only if they were the same in all epochs; iterable datasets that give all samples to
 each worker are named."""
 import json
+import os
 
 import support
 from support import PYTHON, environment, program, record, require, run, target
@@ -14,11 +15,16 @@ class Repeats(support.Case):
     def setUpClass(cls):
         require("penstock-record", "penstock")
         super().setUpClass()
+        cls.traces = {}
 
     def report(self, kind, workers=2):
-        trace = self.path(kind + ".penstock")
-        outcome = run(record(trace, [PYTHON, target("repeats.py"), kind, self.data, str(workers)]), environment())
-        self.assertEnded(outcome)
+        """A recording is made once and kept for other tests."""
+        trace = self.traces.get((kind, workers))
+        if trace is None:
+            trace = os.path.join(self.base, "%s%d.penstock" % (kind, workers))
+            outcome = run(record(trace, [PYTHON, target("repeats.py"), kind, self.data, str(workers)]), environment())
+            self.assertEnded(outcome)
+            self.traces[kind, workers] = trace
         outcome = run([program("penstock"), "report", trace, "--json"])
         self.assertEnded(outcome)
         report = json.loads(outcome.stdout)
