@@ -80,7 +80,7 @@ fuzz_pids=()
 
 # $1: preset, rest: a command under which its build and its tests run
 run_preset() {
-  local preset=$1 log=$kLogs/$1.log started=$SECONDS closing yielding=() at_once=$jobs
+  local preset=$1 log=$kLogs/$1.log started=$SECONDS closing yielding=()
   shift
   say "$preset: build (log: $log)"
   : >"$log"
@@ -94,12 +94,11 @@ run_preset() {
   fi
   finish_fuzz
   say "$preset: tests"
-  # The whole programs that only this preset runs wait for most of their time. Tests that measure run alone.
-  [[ $preset != release ]] || at_once=$((jobs + (jobs + 1) / 2))
-  # CMakePresets.json says for ctest --preset which tests are excluded and how long one may take.
+  # CMakePresets.json says for ctest --preset which tests are excluded and how long one may take. More run at a time
+  # than there are cores, since many wait for whole programs or for windows; those that measure run alone.
   local status=0 skipped strict=()
   rm -f "$kLogs/$preset-tests.xml"
-  "$@" ctest --preset "$preset" --parallel "$at_once" --output-junit "$PWD/$kLogs/$preset-tests.xml" \
+  "$@" ctest --preset "$preset" --parallel "$((jobs + (jobs + 1) / 2))" --output-junit "$PWD/$kLogs/$preset-tests.xml" \
     --test-output-size-passed 1000000 </dev/null >"$kLogs/$preset-tests.log" 2>&1 || status=$?
   # Leaves out the lines of passed tests and shows those of failed tests completely.
   grep -vE ' +Passed +[0-9.]+ sec$|^ +Start +[0-9]+: ' "$kLogs/$preset-tests.log" | tail -n 400 || true
