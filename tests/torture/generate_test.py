@@ -68,7 +68,7 @@ class ShrinkTest(unittest.TestCase):
 
 
 class FakePlace:
-    folder = "/f"
+    folder, traces = "/f", "/t"
 
     def __init__(self, *reports):
         self.reader = self

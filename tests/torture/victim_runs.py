@@ -101,6 +101,9 @@ class Place:
         self.folder = base
         self.shm = tempfile.mkdtemp(prefix="victims-", dir="/dev/shm")
         os.chmod(self.shm, 0o777)
+        # Traces are written in memory, since recorders wait for the disk with each. The data is on the disk.
+        self.traces = tempfile.mkdtemp(prefix="victims-traces-", dir="/dev/shm")
+        os.chmod(self.traces, 0o755)
         for name in ("set", "links", "bin"):
             os.mkdir(os.path.join(base, name))
         for file in range(FILES):
@@ -130,6 +133,7 @@ class Place:
         os.chdir("/")
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.rmtree(self.shm, ignore_errors=True)
+        shutil.rmtree(self.traces, ignore_errors=True)
 
     # -- one run
 
@@ -143,7 +147,7 @@ class Place:
     def run(self, program, mode, options=(), patience=PATIENCE):
         """`mode`: "alone", "bare" (the agent is preloaded) or "record" (under the collector)."""
         out = self.fresh("out")
-        traces = self.fresh("traces")
+        traces = self.fresh(os.path.join(self.traces, "run"))
         with open(self.program, "w", encoding="utf-8") as file:
             file.write(program.text().replace("$uid", str(61000 + self.number)))
         with open(self.log, "wb") as file:
@@ -337,7 +341,7 @@ def accounted(place, mode, traced, sums):
     for path in traced.traces:
         report = place.reader.read(path)
         if "error" in report:
-            found.append(Difference(mode, "unreadable", report["error"].replace(place.folder, "")))
+            found.append(Difference(mode, "unreadable", report["error"].replace(place.traces, "")))
             continue
         if report["problems"] or report["damaged"] or report["truncated"]:
             found.append(Difference(mode, "unsound", "%s%s%s" % (
