@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cmake --install` and `cpack` work right after `cmake --build --target penstock_programs`, the README's build: that
-target makes every file that they take from the build tree. Asks the build's own rules; nothing is built here."""
+target makes every file that they take from the build tree. Compile commands are the same in every clone. Asks the
+build's own rules; nothing is built here."""
+import json
 import os
 import re
+import shlex
 import subprocess
 import unittest
 
@@ -56,6 +59,18 @@ class Programs(unittest.TestCase):
         self.assertEqual([], sorted(name for name in taken & made if name not in programs))
         for name in taken - made:  # written when the build was configured
             self.assertTrue(os.path.exists(name), name)
+
+
+class Commands(unittest.TestCase):
+    def test_no_macro_holds_a_path_of_this_clone(self):
+        """Otherwise ccache does not find what another clone has compiled: penstock_paths() in CMake instead."""
+        with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
+            entries = json.load(file)
+        self.assertGreater(len(entries), 100)
+        root = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+        found = {word for entry in entries for word in shlex.split(entry["command"])
+                 if word.startswith("-D") and (root in word or BUILD in word)}  # fmt: skip
+        self.assertEqual([], sorted(found))
 
 
 if __name__ == "__main__":
