@@ -54,8 +54,9 @@ GIVEN = {
 # Options of other programs.
 OTHERS = {"--shm-size", "--prefix", "--build", "--install", "--preset", "--target", "--torch", "--table", "--only",
           "--codecs", "--help", "--token", "--password", "--api-key", "--machine", "--user"}  # fmt: skip
-# PyTorch 1.13 starts no ranks under Python 3.11 without -r 1 and -t 1.
-TORCHRUN = "--master_addr 127.0.0.1 -r 1 -t 1 --log_dir {work}/ranks "
+# PyTorch 1.13 starts no ranks under Python 3.11 without -r 1 and -t 1, and looks only every five seconds whether its
+# ranks have ended.
+TORCHRUN = "--monitor_interval 0.1 --master_addr 127.0.0.1 -r 1 -t 1 --log_dir {work}/ranks "
 
 
 class Block:

@@ -27,9 +27,9 @@ def torchrun(ranks, logs, command):
     """The command line of torch.distributed.run for `ranks` processes on this host.
 
     PyTorch 1.13's launcher needs -r and -t under Python 3.11: it iterates over these flags, which
-    Python 3.11 refuses for the value 0.
+    Python 3.11 refuses for the value 0. By default it looks only every five seconds whether its ranks have ended.
     """
-    return [PYTHON, TORCHRUN, "--nproc_per_node", str(ranks), "--master_addr", "127.0.0.1",
+    return [PYTHON, TORCHRUN, "--monitor_interval", "0.1", "--nproc_per_node", str(ranks), "--master_addr", "127.0.0.1",
             "--master_port", str(free_port()), "-r", "1", "-t", "1", "--log_dir", logs, *command]  # fmt: skip
 
 
