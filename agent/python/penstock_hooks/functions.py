@@ -350,8 +350,8 @@ def leave(unit):
 
 
 class _Batch:
-    """The samples of one fetch, of which one is followed and the others are timed. `chosen`: index of the sample that is
-    followed because it was slow before; -1: the one after `left` others is followed."""
+    """The samples of one fetch. The one after `left` others is followed, and the one of index `chosen` (-1: none),
+    because it was slow before; the others are timed. What is drawn does not depend on what is chosen."""
 
     __slots__ = ("follower", "left", "chosen", "unit")
 
@@ -364,7 +364,7 @@ class _Batch:
     def enter(self, name, sample, progress):
         try:
             self.left -= 1
-            if sample >= 0 and sample == self.chosen:
+            if self.left > 0 and 0 <= sample == self.chosen:
                 self.unit = self.follower.enter_chosen(name, sample, progress.batch, progress.generation)
                 return  # its time is not that of an ordinary sample
             self.unit = self.follower.enter(
@@ -390,10 +390,10 @@ def plan(indices):
         kind = here.kinds[_SAMPLE]
         if len(kind.times) < _ORDINARY:
             return _Batch(here, 1 << 62)
-        if not here.is_due(_SAMPLE):  # a drawn sample first: what is drawn must not depend on what is chosen
-            chosen = here.pick(indices)
+        draws, chosen = here.is_due(_SAMPLE), here.pick(indices)
+        if not draws:
             return _Batch(here, 1 << 62, chosen) if chosen >= 0 else None
         count = len(indices) if isinstance(indices, (list, tuple)) else 1
-        return _Batch(here, 1 + kind.units * 40503 % max(count, 1))
+        return _Batch(here, 1 + kind.units * 40503 % max(count, 1), chosen)
     except Exception:
         return None

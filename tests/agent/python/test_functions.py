@@ -209,6 +209,17 @@ class FunctionsTest(unittest.TestCase):
             if arguments[9] & 2:
                 self.assertEqual((0, 0), arguments[5:7])  # what is usual for others is not usual for it
 
+    def test_samples_are_drawn_and_chosen_from_the_same_fetch(self):
+        """A worker's first minute has fewer fetches than samples that are due."""
+        self.run_fetches(1000, {5, 105})
+        self.agent.slow = [5, 105]
+        drawn = len(self.agent.begun)
+        for i in range(60):
+            self.fetch([i, 5, i + 200, i + 210, i + 220, i + 230, i + 240], {5, 105})
+            self.agent.time += 10**9
+        self.assertGreater(len(self.chosen()), 20)
+        self.assertGreater(len(self.agent.begun) - drawn - len(self.chosen()), 20)
+
     def test_samples_that_were_slow_only_once_are_given_up(self):
         self.run_fetches(1000)
         self.agent.slow = list(range(0, 400, 2))
