@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/model/functions.h"
 #include "analyzer/model/sample_tail.h"
 #include "analyzer/predict/even_samples.h"
 #include "analyzer/words/findings_samples.h"
@@ -25,6 +26,16 @@ bool FollowsOrdinary(const FunctionProfiles& profiles) {
   return std::any_of(profiles.begin(), profiles.end(), [](const FunctionProfile& profile) {
     return profile.stage == traces::StageId::kSample && profile.slow.units == 0;
   });
+}
+
+// The function with the largest gap between slow samples and others; nullptr: not known.
+const MoreTime* LargestGap(const FunctionProfiles& profiles) {
+  for (const FunctionProfile& profile : profiles) {
+    if (profile.stage == traces::StageId::kSample && !profile.slow.functions.empty()) {
+      return &profile.slow.functions.front();
+    }
+  }
+  return nullptr;
 }
 
 // "5, 102, 199, ...".
@@ -59,6 +70,10 @@ void SlowSamples(const RuleInput& input, Advice& out) {
   const auto every = indexed && found.every > 0 ? std::optional<double>(found.every) : std::nullopt;
   const auto larger =
       found.bytes_times > 0 ? std::optional<double>(found.bytes_times) : std::nullopt;
+  const MoreTime* more = LargestGap(input.diagnosis.functions);
+  const MoreLine* line = more != nullptr && !more->lines.empty() ? &more->lines.front() : nullptr;
+  const double there = line != nullptr ? line->slow : more != nullptr ? more->slow : 0;
+  const double in_others = line != nullptr ? line->others : more != nullptr ? more->others : 0;
   finding.seen = Say<words::kSlowSamples>(
       Give<"slow">(found.slow), Give<"samples">(found.samples), Give<"times">(times),
       Give<"read">(found.part == SamplePart::kRead),
@@ -66,7 +81,10 @@ void SlowSamples(const RuleInput& input, Advice& out) {
       Give<"tokenize">(found.part == SamplePart::kTokenize), Give<"extra_share">(found.extra_share),
       GiveIf<"ids">(indexed, FirstIds(found)), Give<"every">(every), Give<"bytes_times">(larger),
       GiveIf<"place">(!found.place.empty(), found.place), Give<"repeats">(found.repeats),
-      Give<"changes">(found.changes));
+      Give<"changes">(found.changes), GiveIf<"line">(line != nullptr, line ? line->line : 0),
+      GiveIf<"function">(more != nullptr, more ? more->name : ""),
+      GiveIf<"place_of">(more != nullptr, more ? PlaceOf(more->file, more->line) : ""),
+      GiveIf<"there">(more != nullptr, there), GiveIf<"in_others">(more != nullptr, in_others));
   finding.evidence = {{"slow_samples", static_cast<double>(found.slow)},
                       {"samples", static_cast<double>(found.samples)},
                       {"sample_p50_s", found.median},
@@ -76,6 +94,14 @@ void SlowSamples(const RuleInput& input, Advice& out) {
   if (indexed) finding.evidence.emplace_back("indices", FirstIds(found));
   if (every) finding.evidence.emplace_back("every", *every);
   if (larger) finding.evidence.emplace_back("bytes_times", *larger);
+  if (more != nullptr) {
+    finding.evidence.emplace_back("function", more->name);
+    finding.evidence.emplace_back("file", more->file);
+    finding.evidence.emplace_back("first_line", static_cast<double>(more->line));
+    finding.evidence.emplace_back("in_slow_samples_s", there);
+    finding.evidence.emplace_back("in_others_s", in_others);
+    if (line != nullptr) finding.evidence.emplace_back("line", static_cast<double>(line->line));
+  }
   if (!found.place.empty()) finding.evidence.emplace_back("place", found.place);
   finding.action = Say<words::kLookAtSlowSamples>(
       Give<"changes">(found.changes), GiveIf<"first">(indexed, found.ids.front()),

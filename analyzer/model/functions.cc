@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/model/call_paths.h"
 #include "analyzer/model/follow_correction.h"
 #include "analyzer/model/slow_units.h"
 #include "traces/call_trees.h"
@@ -24,10 +25,14 @@ using traces::CallNode;
 using traces::CallTree;
 using traces::kNoCall;
 using traces::StageId;
-using Trees = std::vector<const CallTree*>;
+using Trees = CallTreeList;
 
 bool FollowedLines(const CallTree& tree) {
   return (tree.unit.flags & wire::kUnitLines) != 0;
+}
+
+bool IsChosen(const CallTree& tree) {
+  return (tree.unit.flags & wire::kUnitChosen) != 0;
 }
 
 // A node of a tree, and the function and line that its time is charged to.
@@ -75,10 +80,13 @@ struct CalledSum {
   double count = 0;
 };
 
+using CalledSums = std::map<std::pair<std::string_view, std::string_view>, CalledSum>;
+
 struct LineSum {
   double time = 0;
   double own = 0;
   double count = 0;
+  CalledSums called;
 };
 
 struct FunctionSum {
@@ -86,7 +94,7 @@ struct FunctionSum {
   double own = 0;
   double total = 0;
   double count = 0;
-  std::map<std::pair<std::string_view, std::string_view>, CalledSum> called;
+  CalledSums called;
   std::map<std::uint32_t, LineSum> lines;
 };
 
@@ -118,14 +126,17 @@ class Summing {
     if (here.owner == at) function.count += static_cast<double>(node.count);
     const bool interpreted = here.called == kNoCall && node.kind != CallKind::kBuiltin;
     if (interpreted) function.own += here.own;
-    if (here.called != kNoCall) {
+    const auto charge_called = [&](CalledSums& sums) {
+      if (here.called == kNoCall) return;
       const CallNode& called = tree.nodes[here.called];
-      CalledSum& sum = function.called[{trace_.String(called.name), trace_.String(called.file)}];
+      CalledSum& sum = sums[{trace_.String(called.name), trace_.String(called.file)}];
       sum.time += here.own;
       if (here.called == at) sum.count += static_cast<double>(node.count);
-    }
+    };
+    charge_called(function.called);
     if (here.line != kNoCall) {
       LineSum& line = function.lines[tree.nodes[here.line].line];
+      charge_called(line.called);
       line.time += here.own;
       if (interpreted) line.own += here.own;
       if (here.line == at) line.count += static_cast<double>(node.count);
@@ -162,6 +173,19 @@ void LargestFirst(std::vector<Row>& rows, double least) {
                    [](const Row& a, const Row& b) { return a.share > b.share; });
 }
 
+// `share`: of a nanosecond.
+std::vector<CalledTime> CalledOf(const CalledSums& sums, double share, double units) {
+  std::vector<CalledTime> times;
+  for (const auto& [called, part] : sums) {
+    times.push_back({.name = std::string(called.first),
+                     .file = std::string(called.second),
+                     .share = part.time * share,
+                     .count = part.count / units});
+  }
+  LargestFirst(times, 0.001);
+  return times;
+}
+
 FunctionTime TimeOf(const FunctionKey& key, const FunctionSum& sum, double whole, double units) {
   FunctionTime time;
   time.file = std::get<0>(key);
@@ -172,13 +196,7 @@ FunctionTime TimeOf(const FunctionKey& key, const FunctionSum& sum, double whole
   time.own = sum.own / whole;
   time.total = sum.total / whole;
   time.count = sum.count / units;
-  for (const auto& [called, part] : sum.called) {
-    time.called.push_back({.name = std::string(called.first),
-                           .file = std::string(called.second),
-                           .share = part.time / whole,
-                           .count = part.count / units});
-  }
-  LargestFirst(time.called, 0.001);
+  time.called = CalledOf(sum.called, 1 / whole, units);
   return time;
 }
 
@@ -190,60 +208,10 @@ void AddLines(const FunctionSum& sum, double units, FunctionTime& time) {
     time.lines.push_back({.line = line,
                           .share = time.share * part.time / sum.time,
                           .own = time.share * part.own / sum.time,
-                          .count = part.count / units});
+                          .count = part.count / units,
+                          .called = CalledOf(part.called, time.share / sum.time, units)});
   }
   LargestFirst(time.lines, 0.001);
-}
-
-// The paths of all trees, merged. Paths with less than 0.5 % of the time are part of their parents.
-std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees,
-                              const FollowCorrection& correction) {
-  constexpr double kLeast = 0.005;
-  struct Node {
-    const CallNode* call = nullptr;
-    std::size_t parent = kNoCall;
-    double time = 0;
-    double count = 0;
-  };
-  std::vector<Node> nodes;
-  std::map<std::pair<std::size_t, FunctionKey>, std::size_t> known;
-  double whole = 0;
-  for (const CallTree* tree : trees) {
-    const std::vector<double> times = OwnTimes(trace, *tree, correction);
-    whole += Nanoseconds(tree->own()) * correction.interpreter;
-    std::vector<std::size_t> place(tree->nodes.size(), kNoCall);
-    for (std::size_t i = 0; i < tree->nodes.size(); ++i) {
-      const CallNode& call = tree->nodes[i];
-      const std::size_t above = call.parent == kNoCall ? kNoCall : place[call.parent];
-      whole += times[i];
-      place[i] = above;
-      if (call.kind != CallKind::kLine) {
-        const FunctionKey key = KeyOf(trace, call);
-        const auto [found, added] = known.try_emplace({above, key}, nodes.size());
-        if (added) nodes.push_back({&call, above, 0, 0});
-        place[i] = found->second;
-        nodes[place[i]].count += static_cast<double>(call.count);
-      }
-      if (place[i] != kNoCall) nodes[place[i]].time += times[i];
-    }
-  }
-  for (std::size_t i = nodes.size(); i-- > 0;) {
-    if (nodes[i].parent != kNoCall) nodes[nodes[i].parent].time += nodes[i].time;
-  }
-  std::vector<CallPath> paths;
-  std::vector<std::size_t> place(nodes.size(), kNoCall);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = nodes[i];
-    if (whole <= 0 || node.time < kLeast * whole) continue;
-    place[i] = paths.size();
-    paths.push_back({.name = std::string(trace.String(node.call->name)),
-                     .file = std::string(trace.String(node.call->file)),
-                     .line = node.call->line,
-                     .parent = node.parent == kNoCall ? place[i] : place[node.parent],
-                     .total = node.time / whole,
-                     .count = node.count / static_cast<double>(trees.size())});
-  }
-  return paths;
 }
 
 // Leaves out units that took more than three times the median. Such a unit may have waited once for
@@ -266,11 +234,14 @@ Trees WithoutOutliers(Trees trees) {
 
 // `cut`: the longest unit with lines that was cut; nullptr: none. A function whose lines were never
 // followed in a whole unit gets its lines from there, if most of its time came before the cut.
-// `given`: how the units are corrected; nullopt: computed from them. The split among lines always
-// uses a correction computed from the units with lines.
+// `given`: how the units are corrected; nullopt: computed from them.
+struct Corrections {
+  FollowCorrection plain;
+  FollowCorrection lined;  // for the split among lines
+};
 FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& taken,
                           const CallTree* cut,
-                          const std::optional<FollowCorrection>& given = std::nullopt) {
+                          const std::optional<Corrections>& given = std::nullopt) {
   constexpr double kMostOf = 0.5;
   Trees lined;
   Trees plain;
@@ -279,9 +250,10 @@ FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees
   }
   const Trees& trees = plain.empty() ? lined : plain;
   const InterpretedParts parts = PartsOf(trace, lined);
-  const FollowCorrection correction = given ? *given : CorrectionOf(trace, trees, parts);
+  const FollowCorrection correction = given ? given->plain : CorrectionOf(trace, trees, parts);
   const Sums sums = SumOf(trace, trees, correction);
-  const Sums with_lines = SumOf(trace, lined, CorrectionOf(trace, lined, parts));
+  const Sums with_lines =
+      SumOf(trace, lined, given ? given->lined : CorrectionOf(trace, lined, parts));
   const Sums before_cut = SumOf(trace, cut == nullptr ? Trees{} : Trees{cut}, correction);
   const auto units = static_cast<double>(trees.size());
   FunctionProfile profile;
@@ -307,32 +279,71 @@ FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees
   return profile;
 }
 
-// Units whose lines were followed are slower for that reason, so they are left out.
-SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& all) {
-  constexpr std::size_t kFewest = 12;
-  constexpr std::size_t kFewestSlow = 3;
-  std::vector<std::pair<double, const CallTree*>> plain;
+// Followed units by whether their lines were followed, which makes them slower.
+struct UnitSet {
+  Trees plain;
   Trees lined;
-  for (const CallTree* tree : all) {
-    if (FollowedLines(*tree)) {
-      lined.push_back(tree);
-    } else {
-      plain.emplace_back(Nanoseconds(tree->total()), tree);
+
+  [[nodiscard]] Trees All() const {
+    Trees all = plain;
+    all.insert(all.end(), lined.begin(), lined.end());
+    return all;
+  }
+};
+
+UnitSet SetOf(const Trees& trees) {
+  UnitSet set;
+  for (const CallTree* tree : trees) (FollowedLines(*tree) ? set.lined : set.plain).push_back(tree);
+  return set;
+}
+
+double MedianTime(const Trees& trees) {
+  std::vector<double> times;
+  for (const CallTree* tree : trees) times.push_back(Nanoseconds(tree->total()));
+  if (times.empty()) return 0;
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+void SplitAt(double most, const Trees& trees, Trees& slow, Trees* others) {
+  for (const CallTree* tree : trees) {
+    if (Nanoseconds(tree->total()) > most) {
+      slow.push_back(tree);
+    } else if (others != nullptr) {
+      others->push_back(tree);
     }
   }
-  if (plain.size() < kFewest) return {};
-  std::sort(plain.begin(), plain.end());
-  const double most = SlowUnits::kSlow * plain[plain.size() / 2].first;
-  Trees slow;
-  Trees others;
-  for (const auto& [time, tree] : plain) (time > most ? slow : others).push_back(tree);
-  if (slow.size() < kFewestSlow) return {};
+}
+
+// What is slow follows from the units that were drawn. A chosen one counts only if it is slow.
+SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& drawn_trees,
+                 const Trees& chosen_trees) {
+  constexpr std::size_t kFewest = 12;
+  constexpr std::size_t kFewestBesideChosen = 4;
+  constexpr std::size_t kFewestSlow = 3;
+  constexpr double kMostSlowed = 2.5;  // by lines before Python 3.12: FollowCorrection
+  const UnitSet drawn = SetOf(drawn_trees);
+  const UnitSet chosen = SetOf(chosen_trees);
+  if (drawn.plain.size() < (chosen.plain.empty() ? kFewest : kFewestBesideChosen)) return {};
+  const double most = SlowUnits::kSlow * MedianTime(drawn.plain);
+  const double most_lined = std::max(
+      most, drawn.lined.empty() ? kMostSlowed * most : SlowUnits::kSlow * MedianTime(drawn.lined));
+  UnitSet slow;
+  UnitSet others;
+  SplitAt(most, drawn.plain, slow.plain, &others.plain);
+  SplitAt(most, chosen.plain, slow.plain, nullptr);
+  if (slow.plain.size() < kFewestSlow) return {};
+  SplitAt(most_lined, drawn.lined, slow.lined, &others.lined);
+  SplitAt(most_lined, chosen.lined, slow.lined, nullptr);
   // Neighbours do not tell how long a slow unit would have taken if not followed, so the others'
   // correction is used.
-  FollowCorrection correction = CorrectionOf(trace, others, PartsOf(trace, lined));
-  correction.costs = 1;  // the others are shorter than their neighbours because they were chosen so
-  return SlowAgainstOthers(ProfileOf(trace, stage, slow, nullptr, correction),
-                           ProfileOf(trace, stage, others, nullptr, correction));
+  const InterpretedParts parts = PartsOf(trace, drawn.lined);
+  Corrections corrections{CorrectionOf(trace, others.plain, parts),
+                          CorrectionOf(trace, others.lined, parts)};
+  // The others are shorter than their neighbours because they were chosen so.
+  corrections.plain.costs = corrections.lined.costs = 1;
+  return SlowAgainstOthers(ProfileOf(trace, stage, slow.All(), nullptr, corrections),
+                           ProfileOf(trace, stage, others.All(), nullptr, corrections));
 }
 
 }  // namespace
@@ -353,18 +364,22 @@ FunctionProfiles ProfileFunctions(const traces::Trace& trace) {
   FunctionProfiles profiles;
   for (const StageId stage : {StageId::kSample, StageId::kCollate, StageId::kStep}) {
     Trees trees;
+    Trees chosen;
     const CallTree* cut = nullptr;
     for (const CallTree& tree : read.trees) {
       if (tree.unit.stage != stage || !tree.complete || tree.nodes.empty()) continue;
+      if ((tree.unit.flags & wire::kUnitStall) != 0) continue;
       if ((tree.unit.flags & wire::kUnitCut) == 0) {
-        trees.push_back(&tree);
+        (IsChosen(tree) ? chosen : trees).push_back(&tree);
+      } else if (IsChosen(tree)) {
+        continue;
       } else if (FollowedLines(tree) && (cut == nullptr || cut->total() < tree.total())) {
         cut = &tree;
       }
     }
     if (trees.empty()) continue;
     profiles.push_back(ProfileOf(trace, stage, WithoutOutliers(trees), cut));
-    profiles.back().slow = SlowOf(trace, stage, trees);
+    profiles.back().slow = SlowOf(trace, stage, trees, chosen);
   }
   return profiles;
 }

@@ -30,9 +30,10 @@ struct CalledTime {
 
 struct LineTime {
   std::uint32_t line = 0;
-  double share = 0;  // with library functions that it called
-  double own = 0;    // part of `share` in the interpreter
-  double count = 0;  // times per unit that it was entered
+  double share = 0;                // with library functions that it called
+  double own = 0;                  // part of `share` in the interpreter
+  double count = 0;                // times per unit that it was entered
+  std::vector<CalledTime> called;  // library functions and functions of C, the largest share first
 };
 
 struct FunctionTime {
@@ -58,6 +59,13 @@ struct CallPath {
   double count = 0;        // calls in a unit
 };
 
+// Seconds per unit in a line of a function, with all but the program's functions that it called.
+struct MoreLine {
+  std::uint32_t line = 0;
+  double slow = 0;
+  double others = 0;
+};
+
 // Seconds per unit in a function, with the library functions that it called.
 struct MoreTime {
   std::string name;
@@ -65,9 +73,13 @@ struct MoreTime {
   std::uint32_t line = 0;
   double slow = 0;
   double others = 0;
+  // Lines with more time in a slow unit, the largest gap first; none where lines of this function
+  // were not followed in both kinds of units.
+  std::vector<MoreLine> lines;
 };
 
-// Units that take more than kSlow times the median, against the others.
+// Units that take more than kSlow times the median, against the others. Slow are those that were
+// drawn, and those that were chosen because their sample was slow before.
 struct SlowUnits {
   static constexpr double kSlow = 1.5;
   std::size_t units = 0;  // 0: fewer than three are slow, or fewer than twelve were followed
@@ -75,6 +87,7 @@ struct SlowUnits {
   double slow_time = 0;  // mean seconds of a slow unit
   double other_time = 0;
   std::vector<MoreTime> functions;  // those with more time in a slow unit, the largest gap first
+  std::vector<CallPath> paths;      // of the slow units, parents before their children
 };
 
 struct FunctionProfile {

@@ -14,13 +14,16 @@ inline constexpr Message kSlowSamples{
     "{extra_share:%0} of the time of all samples[: dataset indices {ids:text}][, one every "
     "{every:count} samples][; their files are {bytes_times:.1} times as large][; they are from "
     "{place:text}][repeats?; the same samples are slow in each epoch][changes?; in each epoch "
-    "other samples are slow]",
+    "other samples are slow][; [line?line {line:count} of ]{function:text} ({place_of:text}) takes "
+    "{there:duration} in a slow sample and {in_others:duration} in others]",
     "{samples:count} 个样本中有 {slow:count} 个的耗时为中位数的 {times:.1} "
     "倍；超出的时间主要在[read?读取|[decode?解码|[tokenize?分词|变换]]]，占所有样本耗时的 "
     "{extra_share:%0}[：数据集索引 {ids:text}][，每 {every:count} "
     "个样本一个][；其文件大小为其他样本的 "
     "{bytes_times:.1} 倍][；都来自 {place:text}][repeats?；每个 epoch "
-    "都是同样的样本慢][changes?；每个 epoch 慢的样本都不同]。"};
+    "都是同样的样本慢][changes?；每个 epoch 慢的样本都不同][；{function:text}（{place_of:text}）[line?"
+    "的第 {line:count} 行]在慢样本中耗时 {there:duration}，在其他样本中 "
+    "{in_others:duration}]。"};
 inline constexpr Message kLookAtSlowSamples{
     "slow-samples.do",
     "[changes?It is not the samples: look for what stops a worker now and then, such as storage, "

@@ -3,6 +3,7 @@
 functions and lines are found."""
 import collections
 import glob
+import json
 import os
 import re
 import statistics
@@ -11,7 +12,7 @@ import unittest
 
 import support
 import tracefile
-from support import PYTHON, bare, environment, record, require, run, target
+from support import PYTHON, bare, environment, program, record, require, run, target
 
 VICTIM = target("followed.py")
 # One interpreter of each minor version from 3.9 on. Only PYTHON has torch; the tests of the others
@@ -22,6 +23,7 @@ INTERPRETERS = [PYTHON] + sorted(
 )  # fmt: skip
 SAME = ("loop", "waits", "recursion", "exceptions", "generators", "destruction", "threads", "closures", "randomness", "calls",
         "forks")  # fmt: skip
+CHOSEN = 32  # a flag of units: traces/FORMAT.md
 TOOLS = ("profiler", "setprofile", "settrace", "monitoring")
 
 
@@ -154,6 +156,36 @@ class Loop(support.Case):
             spent, of = int(facts["functions.spent_ns"]), int(facts["functions.of_ns"])
             self.assertLess(spent, of / 500 + 5e6, facts)  # the last unit may have been interrupted
         self.assertGreater(told, 0)
+
+    def test_slow_samples_are_followed_when_they_come_again(self):
+        for workers in (0, 2):  # the workers of an epoch end with it
+            with self.subTest(workers=workers):
+                words = [PYTHON, target("slow_lines.py"), str(97 * 6), str(workers), "4"]
+                alone = run(words, environment())
+                trace_path = self.path("slow%d.penstock" % workers)
+                self.assertEndedLike(alone, run(record(trace_path, words), environment()))
+                trace = tracefile.Trace(trace_path)
+                samples = [unit for unit in trace.units() if unit["stage"] == "sample"]
+                chosen = [unit for unit in samples if unit["flags"] & CHOSEN]
+                self.assertGreater(len(chosen), 4)
+                slow = [unit for unit in chosen if unit["sample"] % 97 == 5]
+                self.assertGreater(len(slow), len(chosen) // 2)  # a sample may have waited for a core before
+                self.assertGreater(min(unit["duration_ns"] for unit in slow), 30e6)
+                first = min(unit["generation"] for unit in samples)
+                self.assertEqual(set(), {unit["sample"] for unit in chosen if unit["generation"] == first})
+                self.assertEqual({0}, {unit["ordinary_ns"] for unit in chosen})
+                drawn = [unit for unit in samples if not unit["flags"] & CHOSEN]
+                self.assertLess(sum(unit["sample"] % 97 == 5 for unit in drawn), len(drawn) / 8)
+                self.assert_names_the_line(trace_path)
+
+    def assert_names_the_line(self, trace_path):
+        report = json.loads(run([program("penstock"), "report", "--json", trace_path], environment()).stdout)
+        finding = next(one for one in report["findings"] if one["id"] == "slow-samples")
+        evidence = finding["evidence"]
+        self.assertEqual(line_of(target("slow_lines.py"), "# the slow line"), evidence["line"], finding)
+        self.assertEqual("load", evidence["function"])
+        self.assertGreater(evidence["in_slow_samples_s"], 0.015)  # 0.03, less what was slow for other reasons
+        self.assertLess(evidence["in_others_s"], 0.003)
 
     def test_switched_off_nothing_is_followed_and_the_program_says_the_same(self):
         words = [PYTHON, target("python_loop.py"), "160", "0"]

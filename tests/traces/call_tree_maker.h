@@ -16,8 +16,22 @@
 #include <vector>
 
 #include "traces/pack.h"
+#include "traces/trace.h"
 
 namespace penstock::traces::testing {
+
+// Adds followed units to a trace's data: unit.AddTo(DataOf{data}).
+struct DataOf {
+  TraceData& data;
+
+  [[nodiscard]] StringId Intern(std::string_view text) const {
+    if (text.empty()) return StringId{};
+    data.strings.emplace_back(text);
+    return StringId{static_cast<std::uint32_t>(data.strings.size() - 1)};
+  }
+  void AddUnit(const UnitRow& unit) const { data.unit_rows.push_back(unit); }
+  void AddCall(const CallRow& call) const { data.call_rows.push_back(call); }
+};
 
 class FollowedUnit {
  public:

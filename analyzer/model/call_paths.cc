@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/call_paths.h"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace penstock::analyzer {
+
+using traces::CallKind;
+using traces::CallNode;
+using traces::CallTree;
+using traces::kNoCall;
+
+std::vector<CallPath> PathsOf(const traces::Trace& trace, const CallTreeList& trees,
+                              const FollowCorrection& correction) {
+  constexpr double kLeast = 0.005;
+  struct Node {
+    const CallNode* call = nullptr;
+    std::size_t parent = kNoCall;
+    double time = 0;
+    double count = 0;
+  };
+  std::vector<Node> nodes;
+  std::map<std::pair<std::size_t, FunctionKey>, std::size_t> known;
+  double whole = 0;
+  for (const CallTree* tree : trees) {
+    const std::vector<double> times = OwnTimes(trace, *tree, correction);
+    whole += Nanoseconds(tree->own()) * correction.interpreter;
+    std::vector<std::size_t> place(tree->nodes.size(), kNoCall);
+    for (std::size_t i = 0; i < tree->nodes.size(); ++i) {
+      const CallNode& call = tree->nodes[i];
+      const std::size_t above = call.parent == kNoCall ? kNoCall : place[call.parent];
+      whole += times[i];
+      place[i] = above;
+      if (call.kind != CallKind::kLine) {
+        const FunctionKey key = KeyOf(trace, call);
+        const auto [found, added] = known.try_emplace({above, key}, nodes.size());
+        if (added) nodes.push_back({&call, above, 0, 0});
+        place[i] = found->second;
+        nodes[place[i]].count += static_cast<double>(call.count);
+      }
+      if (place[i] != kNoCall) nodes[place[i]].time += times[i];
+    }
+  }
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (nodes[i].parent != kNoCall) nodes[nodes[i].parent].time += nodes[i].time;
+  }
+  std::vector<CallPath> paths;
+  std::vector<std::size_t> place(nodes.size(), kNoCall);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    if (whole <= 0 || node.time < kLeast * whole) continue;
+    place[i] = paths.size();
+    paths.push_back({.name = std::string(trace.String(node.call->name)),
+                     .file = std::string(trace.String(node.call->file)),
+                     .line = node.call->line,
+                     .parent = node.parent == kNoCall ? place[i] : place[node.parent],
+                     .total = node.time / whole,
+                     .count = node.count / static_cast<double>(trees.size())});
+  }
+  return paths;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The paths along which functions were called, from the call trees of followed units. Pure.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/model/follow_correction.h"
+#include "analyzer/model/functions.h"
+
+namespace penstock::analyzer {
+
+using CallTreeList = std::vector<const traces::CallTree*>;
+
+// The paths of all trees, merged. Paths with less than 0.5 % of the time are part of their parents.
+[[nodiscard]] std::vector<CallPath> PathsOf(const traces::Trace& trace, const CallTreeList& trees,
+                                            const FollowCorrection& correction);
+
+}  // namespace penstock::analyzer
