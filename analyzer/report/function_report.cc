@@ -38,11 +38,33 @@ std::string Row(const std::string& name, double share) {
                      PercentText(share));
 }
 
-// A function, with its hottest lines and what it calls in libraries.
+// The library functions and functions of C that a function, or one of its lines, calls.
+void AddCalled(const FunctionProfile& profile, const std::vector<CalledTime>& all,
+               std::string_view indent, const Paint& paint, std::vector<std::string>& rows) {
+  constexpr std::size_t kCalled = 2;
+  for (std::size_t i = 0; i < std::min(kCalled, all.size()); ++i) {
+    const double share = all[i].share * profile.of_stage;
+    if (share < kLeastShown) break;
+    rows.push_back(paint.Dim(Row(fmt::format("{}{}()", indent, all[i].name), share)));
+  }
+}
+
+void WriteCalled(const FunctionProfile& profile, const std::vector<CalledTime>& all,
+                 JsonWriter& json) {
+  json.Key("calls").BeginArray();
+  for (const CalledTime& called : all) {
+    json.BeginObject().Field("name", called.name).Field("file", called.file);
+    json.Field("share", called.share * profile.of_stage).Field("calls_each", called.count);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+// A function, with its hottest lines, and what these lines call in libraries, or what the function
+// calls there if its lines were not followed.
 std::vector<std::string> FunctionRows(const Report& report, const FunctionProfile& profile,
                                       const FunctionTime& function, const Paint& paint) {
   constexpr std::size_t kLines = 3;
-  constexpr std::size_t kCalled = 2;
   const std::string place =
       function.file.empty() ? "" : PlaceOf(function.file, function.line) + " ";
   std::vector<std::string> rows = {
@@ -54,12 +76,9 @@ std::vector<std::string> FunctionRows(const Report& report, const FunctionProfil
     rows.push_back(
         paint.Dim(Row(fmt::format("    line {}{}{}", line.line, source.empty() ? "" : ": ", source),
                       line.share * profile.of_stage)));
+    AddCalled(profile, line.called, "      ", paint, rows);
   }
-  for (std::size_t i = 0; i < std::min(kCalled, function.called.size()); ++i) {
-    const CalledTime& called = function.called[i];
-    if (called.share * profile.of_stage < kLeastShown) break;
-    rows.push_back(paint.Dim(Row("    " + called.name + "()", called.share * profile.of_stage)));
-  }
+  if (function.lines.empty()) AddCalled(profile, function.called, "    ", paint, rows);
   return rows;
 }
 
@@ -81,15 +100,12 @@ void WriteFunction(const Report& report, const FunctionProfile& profile,
     json.Field("count_each", line.count);
     const std::string source = SourceOf(report, function.file, line.line);
     if (!source.empty()) json.Field("source", source);
+    WriteCalled(profile, line.called, json);
     json.EndObject();
   }
-  json.EndArray().Key("calls").BeginArray();
-  for (const CalledTime& called : function.called) {
-    json.BeginObject().Field("name", called.name).Field("file", called.file);
-    json.Field("share", called.share * profile.of_stage).Field("calls_each", called.count);
-    json.EndObject();
-  }
-  json.EndArray().EndObject();
+  json.EndArray();
+  WriteCalled(profile, function.called, json);
+  json.EndObject();
 }
 
 }  // namespace

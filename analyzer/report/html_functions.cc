@@ -11,6 +11,7 @@
 #include "analyzer/report/function_report.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
+#include "analyzer/report/stall_report.h"
 #include "analyzer/words/functions.h"
 #include "analyzer/words/page.h"
 
@@ -56,6 +57,13 @@ std::string FunctionTable(const Report& report, const FunctionProfile& profile, 
     text += fmt::format("<tr><th class=\"{}\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", css,
                         name, PercentText(share * profile.of_stage), total, ShortNumber(count));
   };
+  const auto add_called = [&](std::string_view css, const std::vector<CalledTime>& all) {
+    for (const CalledTime& called : all) {
+      if (called.share * profile.of_stage < kLeast) break;
+      add(css, fmt::format("<code>{}()</code>", Escaped(PlainText(called.name, 80))), called.share,
+          "", called.count);
+    }
+  };
   std::size_t rows = 0;
   for (const FunctionTime& function : profile.functions) {
     if (function.share * profile.of_stage < kLeast || rows++ == kMost) break;
@@ -71,12 +79,9 @@ std::string FunctionTable(const Report& report, const FunctionProfile& profile, 
         name += fmt::format(" <code>{}</code>", Escaped(PlainText(source->second, 100)));
       }
       add("child", name, line.share, "", line.count);
+      add_called("child deep", line.called);
     }
-    for (const CalledTime& called : function.called) {
-      if (called.share * profile.of_stage < kLeast) break;
-      add("child", fmt::format("<code>{}()</code>", Escaped(PlainText(called.name, 80))),
-          called.share, "", called.count);
-    }
+    if (function.lines.empty()) add_called("child", function.called);
   }
   return text + "</tbody></table></div>\n";
 }
@@ -84,8 +89,13 @@ std::string FunctionTable(const Report& report, const FunctionProfile& profile, 
 }  // namespace
 
 Picture FunctionsHtml(const Report& report, Language language) {
-  if (report.diagnosis.functions.empty()) return NoFigure(Say<words::kFunctionsNone>());
-  std::string text;
+  const std::string stalls = StallsHtml(report, language);
+  if (report.diagnosis.functions.empty()) {
+    Picture none = NoFigure(Say<words::kFunctionsNone>());
+    none.html += stalls;
+    return none;
+  }
+  std::string text = stalls;
   for (const FunctionProfile& profile : report.diagnosis.functions) {
     const Statement followed = Say<words::kFollowed>(Give<"units">(profile.units));
     text += fmt::format("<h3>{}</h3>\n<p class=\"dim\">{}</p>\n",

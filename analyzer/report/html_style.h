@@ -46,7 +46,7 @@ text.flame{font-size:11px}.f-program{fill:var(--wait)}.f-library{fill:var(--wall
 color:var(--dim)}.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13.5px;
 width:100%}th,td{padding:3px 8px;text-align:right;border-bottom:1px solid var(--line);
 white-space:nowrap}th.stage,th.child,thead th:first-child{text-align:left}th.child{font-weight:400;
-padding-left:24px;color:var(--dim)}
+padding-left:24px;color:var(--dim)}th.deep{padding-left:44px}
 text{fill:var(--fg);font:13px system-ui,sans-serif}text.tick{font-size:12px;fill:var(--dim);paint-order:stroke;
 stroke:var(--bg);stroke-width:3px}
 text.title{font-size:12.5px}text.small{font-size:10px}text.heading{font-weight:600}

@@ -17,6 +17,7 @@
 #include "analyzer/report/probe_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
+#include "analyzer/report/stall_report.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/page.h"
 #include "analyzer/words/plan.h"
@@ -275,6 +276,7 @@ std::string ReportText(const Report& report, Colour colour, Detail detail) {
   text += StageTableText(report, paint) + "\n";
   bool more_functions = false;
   text += FunctionsText(report, paint, all ? kAllLines : kFewLines, &more_functions);
+  text += StallsText(report);
   if (all) text += WorkerLines(diagnosis);
   text += MemoryLines(diagnosis, all) + GpuText(report);
   const std::string ranks = RanksText(report);

@@ -346,6 +346,21 @@ TEST(SlowCallTest, IsSilentOfAFunctionOfTheSameName) {
   EXPECT_FALSE(FindingOf("slow-call", WithUnits(Copying("/home/a/tools.py"))).has_value());
 }
 
+TEST(FunctionReportTest, ShowsWhatALineCallsUnderTheLine) {
+  const Report report =
+      BuildReport(*traces::MakeTrace(WithUnits([](double at) { return Edges(at); })), "t.penstock");
+  const std::vector<LineTime>& lines = report.diagnosis.functions.at(0).functions.at(0).lines;
+  ASSERT_EQ(lines.size(), 1U);
+  ASSERT_EQ(lines[0].called.size(), 1U);
+  EXPECT_NEAR(lines[0].called[0].share, 0.2, 1e-9);
+  EXPECT_NEAR(lines[0].called[0].count, 64, 1e-9);
+  const std::string text = FunctionsText(report, Paint(false));
+  const std::size_t line = text.find("    line 52");
+  ASSERT_NE(line, std::string::npos) << text;
+  EXPECT_GT(text.find("      deepcopy()", line), line) << text;
+  EXPECT_EQ(text.find("deepcopy()"), text.rfind("deepcopy()")) << "not below the function, too";
+}
+
 TEST(FunctionReportTest, ShowsSourceBesideTheLine) {
   traces::TraceData data = WithUnits(Looping(4096));
   for (auto& process : data.processes) {

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A DataLoader of which one sample waits, in a loop of which one step waits: stalled_loop.py both|none WORKERS."""
+import sys
+import threading
+import time
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+LONG = 1.8 if sys.argv[1] == "both" else 0.002
+
+
+def load(index):
+    if index == 150:
+        threading.Event().wait(LONG)  # waits: sample
+    time.sleep(0.002)
+    return torch.full((4,), index)
+
+
+class Items(Dataset):
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, index):
+        return load(index)
+
+
+def main():
+    total = 0
+    for number, values in enumerate(DataLoader(Items(), batch_size=4, num_workers=int(sys.argv[2]))):
+        if number == 80:
+            time.sleep(LONG)  # waits: step
+        total += int(values.sum())
+    print(total)
+
+
+main()
