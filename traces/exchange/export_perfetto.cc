@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <perfetto.pb.h>  // generated
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "traces/base/json_text.h"
+#include "traces/call_trees.h"
 #include "traces/exchange/formats.h"
 #include "traces/exchange/tracks.h"
 
@@ -32,6 +35,9 @@ std::uint64_t ThreadTrack(std::uint32_t thread, std::uint32_t track) {
 std::uint64_t CounterTrack(std::size_t counter) {
   return std::uint64_t{3} << 40 | counter;
 }
+std::uint64_t FunctionTrack(std::uint32_t thread) {
+  return std::uint64_t{4} << 40 | thread;
+}
 
 enum Note : std::uint64_t {
   kBatch = 1,
@@ -44,9 +50,12 @@ enum Note : std::uint64_t {
   kValue,
   kDropped,
   kDamaged,
-  kOwn
+  kOwn,
+  kCalls,
+  kChosen,
+  kCost
 };
-constexpr std::array<std::pair<Note, const char*>, 11> kNotes = {{{kBatch, "batch"},
+constexpr std::array<std::pair<Note, const char*>, 14> kNotes = {{{kBatch, "batch"},
                                                                   {kEpoch, "epoch"},
                                                                   {kSample, "sample"},
                                                                   {kBytes, "bytes"},
@@ -56,7 +65,10 @@ constexpr std::array<std::pair<Note, const char*>, 11> kNotes = {{{kBatch, "batc
                                                                   {kValue, "value"},
                                                                   {kDropped, "dropped_events"},
                                                                   {kDamaged, "damaged_bytes"},
-                                                                  {kOwn, kOwnNote}}};
+                                                                  {kOwn, kOwnNote},
+                                                                  {kCalls, "calls"},
+                                                                  {kChosen, "chosen"},
+                                                                  {kCost, "cost_ns"}}};
 
 class PerfettoWriter {
  public:
@@ -66,6 +78,7 @@ class PerfettoWriter {
     WriteStart();
     for (std::uint32_t i = 0; i < trace_.processes().size(); ++i) WriteProcess(i);
     for (std::uint32_t i = 0; ok_ && i < trace_.threads().size(); ++i) WriteThread(i);
+    WriteFunctions();
     WriteLosses();
     for (const Event& event : trace_.events()) WriteEvent(event);
     for (const CounterSample& sample : trace_.counters()) WriteCounter(sample);
@@ -214,6 +227,95 @@ class PerfettoWriter {
     } else if (step != FlowStep::kNone) {
       event.add_flow_ids(FlowId(span.batch));
     }
+    Emit();
+  }
+
+  // Followed units, on a track beside their thread. A node stands for all calls along one path, so
+  // it is as long as they are together, and lies behind the nodes that were called first.
+  void WriteFunctions() {
+    std::unordered_set<std::uint32_t> described;
+    for (const CallTree& tree : ReadCallTrees(trace_).trees) {
+      if (!ok_) return;
+      const std::uint32_t thread = tree.unit.thread.value;
+      if (tree.nodes.empty() || thread >= trace_.threads().size()) continue;
+      if (described.insert(thread).second) {
+        pb::TrackDescriptor& track = *packet_.mutable_track_descriptor();
+        track.set_uuid(FunctionTrack(thread));
+        track.set_parent_uuid(ProcessTrack(trace_.threads()[thread].process.value));
+        track.set_name(ThreadLabel(trace_.threads()[thread]) + " (followed calls)");
+        Emit();
+      }
+      WriteUnit(tree, FunctionTrack(thread));
+    }
+  }
+
+  void BeginCalls(std::uint64_t track, TimeNs at, std::string name) {
+    packet_.set_timestamp(static_cast<std::uint64_t>(at.value));
+    pb::TrackEvent& event = *packet_.mutable_track_event();
+    event.set_type(kBegin);
+    event.set_track_uuid(track);
+    event.add_categories(kFunctionsCategory);
+    event.set_name(ToUtf8(name));
+  }
+
+  void EndCalls(std::uint64_t track, TimeNs at) {
+    packet_.set_timestamp(static_cast<std::uint64_t>(at.value));
+    packet_.mutable_track_event()->set_type(kEnd);
+    packet_.mutable_track_event()->set_track_uuid(track);
+    Emit();
+  }
+
+  void WriteUnit(const CallTree& tree, std::uint64_t track) {
+    const UnitRow& unit = tree.unit;
+    const TimeNs unit_end = unit.at + std::max(unit.duration, tree.total());
+    const bool stall =
+        (unit.flags & wire::kUnitStall) != 0;  // a stack: each is as long as the unit
+    BeginCalls(track, unit.at, stall ? "stands still" : std::string(StageName(unit.stage)));
+    AnnotateBatch(unit.batch);
+    if (unit.sample >= 0) Annotate(kSample).set_int_value(unit.sample);
+    Annotate(kCost).set_int_value(unit.cost.value);
+    if ((unit.flags & wire::kUnitChosen) != 0) Annotate(kChosen).set_uint_value(1);
+    Emit();
+    std::vector<std::vector<std::uint32_t>> inside(tree.nodes.size() + 1);  // the last: of the unit
+    for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
+      const std::uint32_t above = tree.nodes[i].parent;
+      inside[above == kNoCall ? tree.nodes.size() : above].push_back(i);
+    }
+    struct Open {
+      std::size_t node;
+      TimeNs next;  // where the next node inside begins
+      TimeNs end;
+      std::size_t done = 0;
+    };
+    std::vector<Open> open = {{tree.nodes.size(), unit.at, unit_end}};
+    while (ok_ && !open.empty()) {
+      Open& top = open.back();
+      if (top.done == inside[top.node].size()) {
+        EndCalls(track, top.end);
+        open.pop_back();
+        continue;
+      }
+      const std::uint32_t at = inside[top.node][top.done++];
+      const CallNode& node = tree.nodes[at];
+      const TimeNs begin = top.next;
+      const TimeNs end = stall ? top.end : std::min(begin + node.total, top.end);
+      top.next = end;
+      WriteNode(node, track, begin);
+      open.push_back({at, begin, end});
+    }
+  }
+
+  void WriteNode(const CallNode& node, std::uint64_t track, TimeNs begin) {
+    const std::string_view file = trace_.String(node.file);
+    std::string name(trace_.String(node.name));
+    if (node.line > 0) {
+      const std::string place = std::string(file.substr(file.rfind('/') + 1));
+      name = (node.kind == CallKind::kLine ? "line " : name + " (" + place + ":") +
+             std::to_string(node.line) + (node.kind == CallKind::kLine ? "" : ")");
+    }
+    BeginCalls(track, begin, std::move(name));
+    Annotate(kCalls).set_uint_value(node.count);
+    if (!file.empty()) Annotate(kFile).set_string_value(ToUtf8(file));
     Emit();
   }
 

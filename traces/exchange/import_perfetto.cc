@@ -41,7 +41,8 @@ struct Track {
 struct Open {
   Span span;
   Shared name, category;
-  bool staged = false;  // the category is a stage: it is our own export
+  bool staged = false;   // the category is a stage: it is our own export
+  bool is_call = false;  // of a followed unit in our own export
 };
 
 // The numbered names of a sequence of packets, and its defaults.
@@ -274,10 +275,12 @@ class PerfettoImporter {
         open.span.flags |= state->second == "failed" ? wire::kFlagError : wire::kFlagUnfinished;
       }
     }
+    open.is_call = own_ && *open.category == kFunctionsCategory;
     stack.push_back(std::move(open));
   }
 
   void Close(std::uint64_t uuid, Open& open, TimeNs at) {
+    if (open.is_call) return into_.LeaveOut("calls of followed samples");
     open.span.duration = at - open.span.start;
     const ThreadId thread = ThreadOf(uuid);
     if (open.staged) {

@@ -51,6 +51,8 @@ enum class FlowStep { kNone, kBegin, kStep, kEnd };
 
 // The mark by which our own exports are recognised.
 inline constexpr char kOwnNote[] = "penstock";
+// The category of the calls of followed units in our exports.
+inline constexpr char kFunctionsCategory[] = "functions";
 
 // What a counter measures, by its name.
 enum class CounterUnit { kCount, kBytes, kNanoseconds };

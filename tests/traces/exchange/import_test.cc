@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/paths.h"
+#include "tests/traces/call_tree_maker.h"
 #include "tests/traces/support.h"
 #include "traces/exchange/formats.h"
 #include "traces/trace.h"
@@ -37,6 +38,7 @@ void Put(const std::filesystem::path& path, std::string_view text) {
 
 Imported ImportFile(const testing::TempFolder& folder, const std::filesystem::path& from) {
   const std::filesystem::path to = folder / "imported.penstock";
+  std::filesystem::remove(to);  // of an earlier import
   auto summary = ImportTrace(from, to);
   if (!summary) {
     EXPECT_FALSE(std::filesystem::exists(to));
@@ -259,6 +261,30 @@ TEST(RoundTripTest, LossesComeBack) {
     EXPECT_EQ(back.trace->losses().dropped_events, 12u) << format;
     EXPECT_EQ(back.trace->losses().damaged_bytes, 34u) << format;
   }
+}
+
+TEST(ImportTest, LeavesFollowedCallsOfOurOwnExportOut) {
+  TraceBuilder builder;
+  const ThreadId thread = builder.AddThread({.process = builder.AddProcess({}), .tid = 11});
+  Span span;
+  span.start.value = 1000;
+  span.duration.value = 50'000;
+  span.stage = StageId::kSample;
+  builder.AddSpan(thread, span);
+  UnitRow unit;
+  unit.at = TimeNs{2000};
+  unit.duration = TimeNs{40'000};
+  unit.stage = StageId::kSample;
+  unit.thread = thread;
+  testing::FollowedUnit followed(unit);
+  followed.Function("load", "/a/data.py", 50, {TimeNs{30'000}, TimeNs{30'000}});
+  followed.AddTo(builder);
+  const testing::TempFolder folder;
+  ASSERT_TRUE(ExportToFile(*builder.Build(), *FindExportFormat("perfetto"), folder / "f"));
+  const Imported back = ImportFile(folder, folder / "f");
+  ASSERT_NE(back.trace, nullptr) << back.error;
+  EXPECT_EQ(back.trace->threads().size(), 1u);
+  EXPECT_EQ(back.trace->span_count(), 1u);
 }
 
 TEST(ImportTest, SaysWhereTextIsMalformed) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/traces/call_tree_maker.h"
 #include "traces/exchange/formats.h"
 #include "traces/trace_builder.h"
 
@@ -103,7 +104,7 @@ Read ReadBack(const Trace& trace) {
       Slice slice;
       slice.track =
           track->second.has_thread() ? track->second.thread().thread_name() : track->second.name();
-      slice.name = names.at(event.name_iid());
+      slice.name = event.has_name() ? event.name() : names.at(event.name_iid());
       slice.start = packet.timestamp();
       slice.flows = static_cast<std::size_t>(event.flow_ids_size());
       for (const auto& note : event.debug_annotations()) {
@@ -170,6 +171,46 @@ TEST(PerfettoTest, ProcessesThreadsAndCountersHaveNames) {
   EXPECT_THAT(read.counters, ElementsAre(std::pair<std::string, std::int64_t>("rss_bytes", 4096)));
   EXPECT_THAT(read.instants, ElementsAre("batch_put"));
   EXPECT_EQ(read.primary_clock, 3u);
+}
+
+// A followed sample of 100 us: __getitem__ takes 20 itself, load() 60, of which 50 are in line 52.
+std::unique_ptr<Trace> Followed() {
+  TraceBuilder builder;
+  ProcessInfo process;
+  process.pid = 10;
+  const ProcessId worker = builder.AddProcess(process);
+  UnitRow unit;
+  unit.at = TimeNs{1'000'000};
+  unit.duration = TimeNs{100'000};
+  unit.cost = TimeNs{20'000};
+  unit.sample = 7;
+  unit.stage = StageId::kSample;
+  unit.flags = wire::kUnitChosen;
+  unit.thread = builder.AddThread({.process = worker, .tid = 11, .name = "loader"});
+  testing::FollowedUnit followed(unit);
+  const auto us = [](std::int64_t time) { return TimeNs{time * 1000}; };
+  const auto item = followed.Function("__getitem__", "/a/data.py", 20, {us(80), us(20)});
+  const auto load = followed.Function("load", "/a/data.py", 50, {us(60), us(10), 3}, item);
+  followed.Line(load, 52, {us(50), us(50), 3});
+  followed.AddTo(builder);
+  return builder.Build();
+}
+
+TEST(PerfettoTest, FollowedCallsNestOnATrackOfTheirOwn) {
+  const Read read = ReadBack(*Followed());
+  ASSERT_EQ(read.slices.size(), 4u);
+  for (const Slice& slice : read.slices) EXPECT_EQ(slice.track, "loader (followed calls)");
+  EXPECT_EQ(read.slices[0].name, "sample");
+  EXPECT_EQ(read.slices[0].end, 1'100'000u);
+  EXPECT_EQ(read.slices[0].notes.at("sample"), "7");
+  EXPECT_EQ(read.slices[0].notes.at("chosen"), "1");
+  EXPECT_EQ(read.slices[0].notes.at("cost_ns"), "20000");
+  EXPECT_EQ(read.slices[1].name, "__getitem__ (data.py:20)");
+  EXPECT_EQ(read.slices[1].end, 1'080'000u);
+  EXPECT_EQ(read.slices[2].name, "load (data.py:50)");
+  EXPECT_EQ(read.slices[2].notes.at("calls"), "3");
+  EXPECT_EQ(read.slices[3].name, "line 52");
+  EXPECT_EQ(read.slices[3].end, 1'050'000u);
 }
 
 }  // namespace
