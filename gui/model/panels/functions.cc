@@ -124,6 +124,22 @@ FunctionLine FunctionLineOf(const analyzer::FunctionTime& time, const analyzer::
   return line;
 }
 
+std::vector<FlameFrame> FramesOf(const std::vector<analyzer::CallPath>& paths) {
+  const std::vector<analyzer::FlameBox> boxes = analyzer::FlameBoxes(paths);
+  std::vector<FlameFrame> frames;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const analyzer::CallPath& path = paths[i];
+    frames.push_back({.id = {path.file, path.line, path.name},
+                      .parent = path.parent,
+                      .depth = boxes[i].depth,
+                      .left = boxes[i].left,
+                      .width = path.total,
+                      .own = boxes[i].own,
+                      .count = path.count});
+  }
+  return frames;
+}
+
 UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer::LineReader& read) {
   UnitProfile profile;
   profile.stage = from.stage;
@@ -132,16 +148,14 @@ UnitProfile UnitProfileOf(const analyzer::FunctionProfile& from, const analyzer:
   profile.spread = from.spread;
   profile.of_stage = from.of_stage;
   profile.slow = from.slow;
-  const std::vector<analyzer::FlameBox> boxes = analyzer::FlameBoxes(from.paths);
-  for (std::size_t i = 0; i < from.paths.size(); ++i) {
-    const analyzer::CallPath& path = from.paths[i];
-    profile.frames.push_back({.id = {path.file, path.line, path.name},
-                              .parent = path.parent,
-                              .depth = boxes[i].depth,
-                              .left = boxes[i].left,
-                              .width = path.total,
-                              .own = boxes[i].own,
-                              .count = path.count});
+  profile.frames = FramesOf(from.paths);
+  if (!from.slow.paths.empty()) {
+    UnitProfile& slow = profile.slow_profile.emplace_back();
+    slow.stage = from.stage;
+    slow.units = from.slow.units;
+    slow.unit_time = from.slow.slow_time;
+    slow.spread = from.spread;
+    slow.frames = FramesOf(from.slow.paths);
   }
   const std::size_t shown = std::min(kMostFunctions, from.functions.size());
   for (std::size_t i = 0; i < shown; ++i) {
@@ -175,10 +189,14 @@ std::string UnusualFunctionText(const FunctionsModel& model) {
     if (!std::all_of(text.begin(), text.end(), plain)) unusual.insert(text);
   };
   for (const UnitProfile& profile : model.profiles) {
-    for (const FlameFrame& frame : profile.frames) {
-      add(frame.id.name);
-      add(frame.id.file);
-    }
+    const auto add_frames = [&add](const UnitProfile& of) {
+      for (const FlameFrame& frame : of.frames) {
+        add(frame.id.name);
+        add(frame.id.file);
+      }
+    };
+    add_frames(profile);
+    for (const UnitProfile& slow : profile.slow_profile) add_frames(slow);
     for (const FunctionLine& line : profile.lines) {
       for (const SourceLine& source : line.source) add(source.text);
     }

@@ -72,6 +72,8 @@ struct UnitProfile {
   std::vector<FlameFrame> frames;  // callers before what they call
   std::vector<FunctionLine> lines;  // the largest share first
   analyzer::SlowUnits slow;
+  // The slow units as one profile, with frames only; none where they are not compared.
+  std::vector<UnitProfile> slow_profile;
 
   [[nodiscard]] const FunctionLine* Find(const FunctionId& id) const;
 };

@@ -115,9 +115,7 @@ void DrawFunctionRows(const Ui& ui, Workspace& workspace, const FlameView& view,
 
 void DrawSlowRows(const Ui& ui, Workspace& workspace, const FlameView& view, Area area) {
   const analyzer::SlowUnits& slow = view.profile.slow;
-  const std::string note = ui.F(Text::kSlowNote, slow.units, slow.units + slow.others,
-                                analyzer::ShortNumber(analyzer::SlowUnits::kSlow),
-                                DurationText(slow.slow_time), DurationText(slow.other_time));
+  const std::string note = SlowNote(ui, slow);
   ImGui::SetCursorScreenPos(area.min);
   area.min.y += Paragraph(ui, ui.small, ui.palette().dim, note, area.width()) + ui.Px(6);
   const std::array columns = {FunctionColumn{ui.T(Text::kSlowColumn), "", 1},
@@ -150,6 +148,12 @@ Area DrawTableTabs(const Ui& ui, FunctionsState& state, Area area) {
 }
 
 }  // namespace
+
+std::string SlowNote(const Ui& ui, const analyzer::SlowUnits& slow) {
+  return ui.F(Text::kSlowNote, slow.units, slow.units + slow.others,
+              analyzer::ShortNumber(analyzer::SlowUnits::kSlow), DurationText(slow.slow_time),
+              DurationText(slow.other_time));
+}
 
 void DrawFunctionTable(const Ui& ui, Workspace& workspace, const FlameView& view, Area area) {
   FunctionsState& state = workspace.stages.functions;

@@ -146,13 +146,14 @@ float DrawFlameLegend(const Ui& ui, const UnitProfile& profile, Area line) {
   return line.max.x - width;
 }
 
-// Says how long a unit takes, and how many units were followed.
-void DrawUnitNote(const Ui& ui, const UnitProfile& profile, Area line) {
+// Says how long a unit takes, and how many units were followed; `slow`: of the slow ones.
+void DrawUnitNote(const Ui& ui, const UnitProfile& profile, bool slow, Area line) {
   if (line.width() < ui.Px(60)) return;
   const bool of_loop = profile.stage == traces::StageId::kStep;
-  const std::string note = ui.F(of_loop ? Text::kUnitOfLoop : Text::kUnitOfWorkers,
-                                analyzer::DurationText(profile.unit_time),
-                                analyzer::PercentText(profile.of_stage), profile.units);
+  const std::string note = slow ? SlowNote(ui, profile.slow)
+                                : ui.F(of_loop ? Text::kUnitOfLoop : Text::kUnitOfWorkers,
+                                       analyzer::DurationText(profile.unit_time),
+                                       analyzer::PercentText(profile.of_stage), profile.units);
   DrawText(ImGui::GetWindowDrawList(), ui.small,
            {line.min.x, line.min.y + (line.height() - FontPixels(ui.small)) / 2},
            Ink(ui.palette().dim), Elided(ui.small, note, line.width()));
@@ -166,19 +167,25 @@ void DrawUnitNote(const Ui& ui, const UnitProfile& profile, Area line) {
   Tip(ui, tip);
 }
 
+// What the flame graph shows: the slow units while the table compares them with the others.
+const UnitProfile& FlamedProfile(const UnitProfile& profile, const FunctionsState& state) {
+  return state.slow && !profile.slow_profile.empty() ? profile.slow_profile.front() : profile;
+}
+
 void DrawParts(const Ui& ui, Workspace& workspace, const FunctionsModel& model, Area area) {
   FunctionsState& state = workspace.stages.functions;
   const float gap = ui.Px(10);
   const float head = ImGui::GetFrameHeight();
   const UnitProfile& profile = ShownProfile(model, state);
-  const float wanted = head + ui.Px(8) + FlameHeight(ui, profile) + ui.Px(22);
+  const UnitProfile& flamed = FlamedProfile(profile, state);
+  const float wanted = head + ui.Px(8) + FlameHeight(ui, flamed) + ui.Px(22);
   const float flame = std::min(wanted, std::floor(area.height() * 0.55F));
   const Area inside = Panel(ui, {area.min, {area.max.x, area.min.y + flame}});
   const float tabs = DrawUnitTabs(ui, model, state, inside.min);
   const Area line{{tabs + ui.Px(12), inside.min.y}, {inside.max.x, inside.min.y + head}};
-  const float legend = DrawFlameLegend(ui, profile, line);
-  DrawUnitNote(ui, profile, {line.min, {legend - ui.Px(12), line.max.y}});
-  DrawFlame(ui, workspace, ViewOf(profile, state),
+  const float legend = DrawFlameLegend(ui, flamed, line);
+  DrawUnitNote(ui, profile, &flamed != &profile, {line.min, {legend - ui.Px(12), line.max.y}});
+  DrawFlame(ui, workspace, ViewOf(flamed, state),
             {{inside.min.x, inside.min.y + head + ui.Px(8)}, inside.max});
   const float top = area.min.y + flame + gap;
   const float middle = area.min.x + std::floor((area.width() - gap) * 0.5F);

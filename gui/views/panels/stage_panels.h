@@ -41,6 +41,8 @@ struct FlameView {
 // Draws the flame graph and handles its keys. A click zooms in and chooses.
 void DrawFlame(const Ui& ui, Workspace& workspace, const FlameView& view, Area area);
 [[nodiscard]] float FlameHeight(const Ui& ui, const UnitProfile& profile);
+// "4 of 16 take more than 1.5 times the median ...".
+[[nodiscard]] std::string SlowNote(const Ui& ui, const analyzer::SlowUnits& slow);
 // Draws functions by time, or slow units against the others. A click chooses.
 void DrawFunctionTable(const Ui& ui, Workspace& workspace, const FlameView& view, Area area);
 // Draws the source of the chosen function, or of its nearest caller that has a row in the table.

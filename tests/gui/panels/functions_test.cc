@@ -178,6 +178,22 @@ TEST_F(SlowFunctionsTest, SlowSamplesSayWhatTheyDoMore) {
   EXPECT_NEAR(slow.functions[0].slow - slow.functions[0].others, 0.010, 1e-6);
 }
 
+TEST_F(SlowFunctionsTest, SlowSamplesHaveAFlameGraphOfTheirOwn) {
+  ASSERT_EQ(sample().slow_profile.size(), 1U);
+  const UnitProfile& slow = sample().slow_profile.front();
+  EXPECT_EQ(slow.units, 4U);
+  EXPECT_NEAR(slow.unit_time, sample().slow.slow_time, 1e-9);
+  const auto share = [](const UnitProfile& profile) {
+    const auto frame = WidestFrame(profile, {"/home/a/dataset.py", 47, "make_edges"});
+    return frame ? profile.frames[*frame].width : 0;
+  };
+  EXPECT_GT(share(slow), share(sample()) + 0.05);
+}
+
+TEST_F(FunctionsPanelTest, WithoutSlowSamplesThereIsNoneOfThem) {
+  EXPECT_TRUE(sample().slow_profile.empty());
+}
+
 // A file with a definition, and the first and the last line of the function.
 struct SourceCase {
   std::string text;
