@@ -24,8 +24,7 @@ Statement SaidOf(const Stalls& stalls) {
       Give<"function">(stalls.name), Give<"place">(PlaceOf(stalls.file, stalls.line)),
       GiveIf<"waits_in">(inside, stalls.waits_in),
       GiveIf<"waits_place">(inside, PlaceOf(stalls.waits_file, stalls.waits_line)),
-      GiveIf<"sample">(stalls.sample >= 0, stalls.sample),
-      Give<"after_epoch">(stalls.after_epoch),
+      GiveIf<"sample">(stalls.sample >= 0, stalls.sample), Give<"after_epoch">(stalls.after_epoch),
       GiveIf<"count">(stalls.count > 1, stalls.count),
       GiveIf<"time">(stalls.count > 1, stalls.time));
 }

@@ -21,7 +21,8 @@ inline constexpr Message kSlowSamples{
     "{extra_share:%0}[：数据集索引 {ids:text}][，每 {every:count} "
     "个样本一个][；其文件大小为其他样本的 "
     "{bytes_times:.1} 倍][；都来自 {place:text}][repeats?；每个 epoch "
-    "都是同样的样本慢][changes?；每个 epoch 慢的样本都不同][；{function:text}（{place_of:text}）[line?"
+    "都是同样的样本慢][changes?；每个 epoch "
+    "慢的样本都不同][；{function:text}（{place_of:text}）[line?"
     "的第 {line:count} 行]在慢样本中耗时 {there:duration}，在其他样本中 "
     "{in_others:duration}]。"};
 inline constexpr Message kLookAtSlowSamples{
