@@ -13,6 +13,7 @@
 #include "analyzer/report/plan_report.h"
 #include "tests/analyzer/plan_cases.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/paths.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -211,7 +212,7 @@ TEST(PlanSubsetTest, StepsAreWithoutThoseThatAreLeftOut) {
 // was measured 1.17, 1.37 and 1.68 times as fast.
 TEST(RecordedPoolsTest, AreNamedWhereTheyCompeteForCores) {
   const auto found = [](const std::string& name) {
-    auto trace = traces::OpenTrace(std::string(PENSTOCK_RECORDINGS "/") + name);
+    auto trace = traces::OpenTrace(std::string(paths::kRecordings) + "/" + name);
     EXPECT_TRUE(trace) << name;
     const Planned planned(std::move(*trace));
     for (const Finding& finding : planned.findings) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "tests/paths.h"
 #include "tests/traces/support.h"
 #include "traces/trace.h"
 
@@ -24,7 +25,7 @@ using testing::TempFolder;
 class SqlQueryTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto trace = OpenTrace(std::filesystem::path(PENSTOCK_SAMPLES) / "v1.penstock");
+    auto trace = OpenTrace(std::filesystem::path(paths::kSamples) / "v1.penstock");
     ASSERT_TRUE(trace.has_value());
     trace_ = std::move(*trace);
     auto made = SqlTrace::Make(*trace_, (folder_ / ""));
