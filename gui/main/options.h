@@ -38,7 +38,8 @@ struct Options {
 // The options as they were typed.
 struct OptionWords {
   std::vector<std::string> files;
-  std::string screenshot, view, from, to, at, loader, search, sql, size, theme, language, scale, state;
+  std::string screenshot, view, from, to, at, loader, search, sql, size, theme, language, scale,
+      state;
   std::vector<std::string> select;
 };
 

@@ -29,7 +29,7 @@ constexpr std::array kLines = {
     Line{"[  ]", Text::kKeyBatch},
     Line{"/   Ctrl+F", Text::kKeySearch},
     Line{"\"…\"", Text::kKeyQuotes},
-    Line{"group:file", Text::kKeyGroup},
+    Line{"{group}", Text::kKeyGroup},
     Line{"{drag}", Text::kKeySelect},
     Line{"Ctrl+1 … 9,  1 … 9", Text::kKeyBookmark},
     Line{"{click}", Text::kKeyFold},
@@ -62,6 +62,7 @@ std::string KeysOf(const Ui& ui, const Line& line, Wheel wheel) {
       fmt::runtime(line.keys), fmt::arg("wheel", alone),
       fmt::arg("zooms", zooms ? alone : with_ctrl), fmt::arg("scrolls", zooms ? with_ctrl : alone),
       fmt::arg("drag", ui.T(Text::kMouseDrag)), fmt::arg("click", ui.T(Text::kMouseClick)),
+      fmt::arg("group", ui.T(Text::kGroupExample)),
       fmt::arg("right_click", ui.T(Text::kMouseRightClick)),
       fmt::arg("double_click", ui.T(Text::kMouseDoubleClick)));
 }
