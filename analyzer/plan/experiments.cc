@@ -74,6 +74,10 @@ std::string CommandOf(const PlanRequest& request) {
 
 // Whether a lever removes the same cost as the finding.
 bool HasLever(const Levers& levers, std::string_view finding) {
+  if (std::any_of(levers.all.begin(), levers.all.end(),
+                  [&](const Lever& one) { return one.also == finding; })) {
+    return true;
+  }
   using Pair = std::pair<std::string_view, std::string_view>;
   for (const auto& [id, lever] :
        {Pair{"slow-storage", "ram_cache"}, Pair{"transfer-ceiling", "transfer_u8"},

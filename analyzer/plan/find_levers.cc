@@ -95,7 +95,8 @@ class Finder {
   }
 
   // Adds a repair of code if the rule has found what it would gain.
-  void AddRepair(const Finding* found, std::string_view id, Statement change);
+  void AddRepair(const Finding* found, std::string_view id, Statement change,
+                 std::string also = {});
 
   void FindPersistence();
   void FindMalloc();
@@ -132,14 +133,17 @@ void Finder::FindMalloc() {
   }
 }
 
-void Finder::AddRepair(const Finding* found, std::string_view id, Statement change) {
+void Finder::AddRepair(const Finding* found, std::string_view id, Statement change,
+                       std::string also) {
   if (found == nullptr || !found->setting || found->setting->scale.empty()) return;
   Lever lever{.id = std::string(id), .change = std::move(change), .effort = 5, .lines = 10};
   lever.parts = *found->setting;
-  const auto& [part, left] = lever.parts.scale.front();
+  auto& [part, left] = lever.parts.scale.front();
+  left = std::max(left, kLeastLeft);
   // A repair saves what the rule assumes, or half of that.
   lever.unsure = part;
-  lever.slow = left > kLeastLeft ? (1 + left) / 2 / left : 1;
+  lever.slow = (1 + left) / 2 / left;
+  lever.also = std::move(also);
   Take(std::move(lever));
 }
 
@@ -147,17 +151,19 @@ void Finder::AddRepair(const Finding* found, std::string_view id, Statement chan
 void Finder::FindRepairs() {
   const Finding* loop = FindingOf(findings_, "hot-python-loop");
   const Finding* call = FindingOf(findings_, "slow-call");
-  if (loop != nullptr && call != nullptr && Same(*loop, *call)) {
-    (GainOf(*loop) < GainOf(*call) ? loop : call) = nullptr;  // both would save the same time
-  }
+  const bool same = loop != nullptr && call != nullptr && Same(*loop, *call);
+  // Both would save the same time.
+  if (same) (GainOf(*loop) < GainOf(*call) ? loop : call) = nullptr;
   if (loop != nullptr) {
     AddRepair(loop, "python_loop",
-              Say<words::kPlanLoopOfPython>(Give<"function">(TextOf(*loop, "function"))));
+              Say<words::kPlanLoopOfPython>(Give<"function">(TextOf(*loop, "function"))),
+              same ? "slow-call" : "");
   }
   if (call != nullptr) {
     AddRepair(call, "slow_call",
               Say<words::kPlanCall>(Give<"call">(TextOf(*call, "call")),
-                                    Give<"function">(TextOf(*call, "function"))));
+                                    Give<"function">(TextOf(*call, "function"))),
+              same ? "hot-python-loop" : "");
   }
   AddRepair(FindingOf(findings_, "decodes-more-frames-than-used"), "fewer_frames",
             Say<words::kPlanFrames>());

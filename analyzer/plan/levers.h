@@ -27,7 +27,8 @@ struct Lever {
   int lines = 0;       // lines of code
   double disk = 0;     // bytes
   Changes changes{};
-  Setting parts{};                // only its `scale` and `pin` are used
+  Setting parts{};                // only its `scale`, `pin` and `in_order` are used
+  std::string also{};             // another finding that the lever is a remedy of
   bool apart = false;             // reads no longer take turns
   bool out_of_loop = false;       // transforms of whole batches move into the workers
   bool persistent = false;        // the workers stay between epochs

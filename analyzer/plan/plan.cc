@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -170,6 +171,9 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
     step.setting = space_.SettingOf(at);
     step.findings =
         FindingsOfStep(step.id, step.setting.workers > space_.recorded().workers, findings_);
+    if (move.kind == Move::kLever && !levers_.all[move.lever].also.empty()) {
+      step.findings.push_back(levers_.all[move.lever].also);
+    }
     step.cost.ram = step.predicted.ram;
     step.cost.workers = step.setting.workers;
     step.cost.batches_alone = step.cost.workers > 0 && !(loader_.facts.worker_bytes > 0);
@@ -191,6 +195,17 @@ double HalfWidth(const Prediction& predicted) {
 
 bool Gains(double gain, const Prediction& predicted) {
   return gain * (1 - HalfWidth(predicted)) > 1;
+}
+
+// Whether a step that gains nothing for sure gains together with steps after it.
+bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i) {
+  double gain = steps[i].gain;
+  if (Gains(gain, steps[i].predicted)) return false;
+  for (std::size_t next = i + 1; next < steps.size(); ++next) {
+    gain *= steps[next].gain;
+    if (Gains(gain, steps[next].predicted)) return true;
+  }
+  return false;
 }
 
 // Leaves out moves that gain less than their own interval. Keeps them if a later move gains, or
@@ -237,16 +252,21 @@ double Planner::CeilingOf(const std::vector<Move>& moves) const {
 // answers.
 std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
                                       const std::vector<PlanStep>& steps) {
-  std::vector<PlanRest> rest;
+  std::map<std::string, double> gains;
   Combination end = space_.recorded();
   for (const Move& move : moves) end = With(move, end);
   std::set<std::string> answered;
   for (const PlanStep& step : steps) answered.insert(step.findings.begin(), step.findings.end());
+  // Several levers may be the remedy of a finding: the best one counts.
   const auto add = [&](std::string_view step, const Combination& more) {
     if (more == end || !levers_.Allows(more.levers) || !space_.Fits(more)) return;
+    const Prediction predicted = Predict(more);
+    if (!predicted.refused.empty()) return;
+    const double gain = predicted.speedup / Predict(end).speedup;
     for (const std::string& id : FindingsOfStep(step, false, findings_)) {
-      if (answered.count(id) == 0)
-        rest.push_back({id, Predict(more).speedup / Predict(end).speedup});
+      if (answered.count(id) > 0) continue;
+      double& best = gains[id];
+      best = std::max(best, gain);
     }
   };
   for (std::size_t i = 0; i < levers_.all.size(); ++i) {
@@ -255,6 +275,8 @@ std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
   Combination deeper = end;
   deeper.prefetch *= kDeeper;
   if (end.workers > 0) add("prefetch_factor", deeper);
+  std::vector<PlanRest> rest;
+  for (const auto& [finding, gain] : gains) rest.push_back({finding, gain});
   return rest;
 }
 
@@ -269,6 +291,43 @@ Found Planner::Search(const Combination& suggested, LeverSet without, int most) 
   found.promised = Predict(end_).speedup;
   found.left_out = end_.levers & ~reached.levers;
   return found;
+}
+
+void Planner::FillWith(const std::vector<PlanStep>& steps, Plan& plan) {
+  std::vector<Move> moves;
+  for (const PlanStep& step : steps) {
+    if (step.id == "num_workers") {
+      moves.push_back({Move::kWorkers, 0});
+      end_.workers = step.setting.workers;
+    } else if (step.id == "prefetch_factor") {
+      moves.push_back({Move::kPrefetch, 0});
+    }
+    end_.prefetch = step.setting.prefetch;
+    for (std::size_t i = 0; i < levers_.all.size(); ++i) {
+      if (levers_.all[i].id == step.id) moves.push_back({Move::kLever, i});
+    }
+  }
+  plan.ceiling = diagnosis_.ceiling;
+  plan.other_copies = false;
+  plan.rest.clear();
+  Finish(moves, plan);
+  const double left = plan.no_ceiling ? 0 : plan.ceiling / std::max(1e-9, plan.end());
+  plan.verdict = moves.empty()
+                     ? Say<words::kPlanNoneChosen>()
+                     : Say<words::kPlanChosen>(Give<"gain">(plan.steps.back().predicted.speedup),
+                                               GiveIf<"left">(left >= kAtLimit, left));
+}
+
+void Planner::Finish(const std::vector<Move>& moves, Plan& plan) {
+  plan.steps = Steps(moves);
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    plan.steps[i].with_next = GainsWithNext(plan.steps, i);
+  }
+  plan.simulations = space_.simulations();
+  if (const double end = CeilingOf(moves); end > kOtherCeiling * plan.ceiling) {
+    plan.ceiling = end;
+    plan.other_copies = true;
+  }
 }
 
 void Planner::Fill(Plan& plan) {
@@ -295,37 +354,7 @@ void Planner::Fill(Plan& plan) {
   }
   end_ = best.end;
   Finish(best.moves, plan);
-}
-
-void Planner::FillWith(const std::vector<PlanStep>& steps, Plan& plan) {
-  std::vector<Move> moves;
-  for (const PlanStep& step : steps) {
-    if (step.id == "num_workers") {
-      moves.push_back({Move::kWorkers, 0});
-      end_.workers = step.setting.workers;
-    } else if (step.id == "prefetch_factor") {
-      moves.push_back({Move::kPrefetch, 0});
-    }
-    end_.prefetch = step.setting.prefetch;
-    for (std::size_t i = 0; i < levers_.all.size(); ++i) {
-      if (levers_.all[i].id == step.id) moves.push_back({Move::kLever, i});
-    }
-  }
-  Finish(moves, plan);
-}
-
-void Planner::Finish(const std::vector<Move>& moves, Plan& plan) {
-  plan.steps = Steps(moves);
-  for (std::size_t i = 0; i + 1 < plan.steps.size(); ++i) {
-    plan.steps[i].with_next = !Gains(plan.steps[i].gain, plan.steps[i].predicted);
-  }
-  plan.rest = RestOf(moves, plan.steps);
-  plan.simulations = space_.simulations();
-  if (const double end = CeilingOf(moves); end > kOtherCeiling * plan.ceiling) {
-    plan.ceiling = end;
-    plan.other_copies = true;
-  }
-  const double headroom = diagnosis_.headroom();
+  plan.rest = RestOf(best.moves, plan.steps);
   const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
   const double left = plan.ceiling / std::max(1e-9, plan.end());
   if (plan.steps.empty()) {

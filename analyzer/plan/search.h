@@ -60,7 +60,7 @@ class PlanSpace {
 
 inline constexpr double kPlanTolerance = 0.02;
 inline constexpr int kMostSimulations = 1000;
-inline constexpr int kMostAgain = 300;  // of a search that leaves levers out
+inline constexpr int kMostAgain = 600;  // of a search that leaves levers out
 
 // The cheapest combination within 2 % of the best. Tries all sets of the eight most promising
 // levers with the arguments that are best for some of them, then the best sets with all arguments

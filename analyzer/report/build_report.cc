@@ -69,6 +69,7 @@ std::string LoaderCode(const LoaderConfig& config, const Suggestion& suggestion)
     if (suggestion.persistent_workers) code += ", persistent_workers=True";
   }
   if (config.pin_memory) code += ", pin_memory=True";
+  if (!config.in_order && suggestion.workers > 0) code += ", in_order=False";
   return code + ")";
 }
 

@@ -79,8 +79,8 @@ std::string Started(const Report& report, const PlanStep& step) {
 }  // namespace
 
 std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i) {
-  constexpr std::array<std::string_view, 4> kArguments = {"num_workers", "prefetch_factor",
-                                                          "persistent_workers", "pin_memory"};
+  constexpr std::array<std::string_view, 5> kArguments = {
+      "num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "in_order"};
   const PlanStep& step = plan.steps[i];
   if (step.id == "malloc") return Started(report, step);
   const bool argument =
@@ -89,6 +89,7 @@ std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i) {
   LoaderConfig config = report.diagnosis.run.loader().config;
   for (std::size_t before = 0; before <= i; ++before) {
     if (plan.steps[before].id == "pin_memory") config.pin_memory = true;
+    if (plan.steps[before].id == "in_order") config.in_order = false;
   }
   Suggestion suggestion;
   suggestion.workers = step.setting.workers;

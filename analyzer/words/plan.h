@@ -159,6 +159,14 @@ inline constexpr Message kPlanEnds{
     "nothing would make that {left:times} times as fast again|, and the step is the limit]",
     "做完全部步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据零成本，还可在此基础上提高到 "
     "{left:times} 倍|，此时训练步即上限]"};
+// Where some of the steps end.
+inline constexpr Message kPlanChosen{
+    "plan.chosen",
+    "With the chosen steps the run is predicted to be {gain:times} times as fast[left?; data that "
+    "cost nothing would make that {left:times} times as fast again]",
+    "做完所选步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据零成本，还可在此基础上提高到 "
+    "{left:times} 倍]"};
+inline constexpr Message kPlanNoneChosen{"plan.none-chosen", "No step is chosen", "未选择任何步骤"};
 inline constexpr Message kPlanEndsOpen{
     "plan.ends-open",
     "With all steps the run is predicted to be {gain:times} times as fast; it does hardly "

@@ -11,6 +11,7 @@
 #include "analyzer/plan/experiments.h"
 #include "analyzer/plan/step_findings.h"
 #include "analyzer/report/plan_report.h"
+#include "analyzer/words/plan.h"
 #include "tests/analyzer/plan_cases.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/paths.h"
@@ -133,6 +134,11 @@ TEST(PlanRepairsTest, TwoFindingsOnOneFunctionAreOneRepair) {
   Levers levers = LeversOf(planned);
   EXPECT_EQ(LeverOf(levers, "python_loop"), nullptr);
   ASSERT_NE(LeverOf(levers, "slow_call"), nullptr);
+  EXPECT_EQ(LeverOf(levers, "slow_call")->also, "hot-python-loop");
+  for (const PlanExperiment& one :
+       FindExperiments(*planned.trace, planned.diagnosis, planned.findings, levers, {})) {
+    EXPECT_NE(one.id, "hot-python-loop");
+  }
   planned.findings[1] = OfFunction("slow-call", "other", 0.3, 1.4);
   levers = LeversOf(planned);
   EXPECT_NE(LeverOf(levers, "python_loop"), nullptr);
@@ -148,6 +154,45 @@ TEST(PlanRepairsTest, ARepairIsNoExperimentBesides) {
   }
   EXPECT_FALSE(
       FindExperiments(*planned.trace, planned.diagnosis, planned.findings, {}, {}).empty());
+}
+
+// Copies are shorter with uint8, and the ceiling is then higher: not if that step is left out.
+TEST(PlanSubsetTest, TheCeilingIsThatOfTheChosenSteps) {
+  Synthetic run = Decoding();
+  run.costs =
+      testing::Always({.read = 1, .decode = 14, .augment = 2, .collate = 0.5, .step = 2, .h2d = 6});
+  traces::TraceData data = MakeSynthetic(run);
+  data.processes[0].facts["loader.0.batch_types"] = "float32:602112";
+  const Planned planned(traces::MakeTrace(std::move(data)));
+  if (!planned.plan.other_copies) GTEST_FAIL() << planned.Ids();
+  std::vector<bool> chosen;
+  for (const PlanStep& step : planned.plan.steps) chosen.push_back(step.id != "transfer_u8");
+  const Plan without =
+      WithSteps(planned.plan, chosen, planned.diagnosis, planned.findings, PlanRequest{});
+  EXPECT_FALSE(without.other_copies);
+  EXPECT_NEAR(without.ceiling, planned.diagnosis.ceiling, 1e-6 * without.ceiling);
+}
+
+TEST(PlanRestTest, NamesEachFindingOnce) {
+  const Planned planned(traces::MakeTrace(OfTorch(Uneven(120), "2.8.0")));
+  std::vector<std::string> ids;
+  for (const PlanRest& one : planned.plan.rest) ids.push_back(one.finding);
+  std::sort(ids.begin(), ids.end());
+  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
+}
+
+TEST(PlanLineTest, BatchesAsTheyComeAreInTheLineToPaste) {
+  const auto trace = traces::MakeTrace(OfTorch(Uneven(120), "2.8.0"));
+  Report report = BuildReport(*trace, "t.penstock");
+  PlanStep step;
+  step.id = "in_order";
+  step.setting.workers = 4;
+  Plan plan;
+  plan.steps = {step};
+  const std::string line = LineToPaste(report, plan, 0);
+  EXPECT_TRUE(line.ends_with(", in_order=False)")) << line;
+  plan.steps[0].id = "num_workers";
+  EXPECT_EQ(LineToPaste(report, plan, 0).find("in_order"), std::string::npos);
 }
 
 // A lever whose interval includes no gain does not keep the others out of the plan.
@@ -202,9 +247,11 @@ TEST(PlanSubsetTest, StepsAreWithoutThoseThatAreLeftOut) {
   EXPECT_EQ(fewer.steps[0].id, planned.plan.steps[1].id);
   EXPECT_LT(fewer.end(), 0.98 * planned.plan.end());
   EXPECT_NEAR(fewer.steps[0].gain, fewer.steps[0].predicted.speedup, 1e-9);
+  EXPECT_EQ(fewer.verdict.message, &words::kPlanChosen);
   const Plan none = WithSteps(planned.plan, std::vector<bool>(all.size(), false), planned.diagnosis,
                               planned.findings, PlanRequest{});
   EXPECT_TRUE(none.steps.empty());
+  EXPECT_EQ(English(none.verdict), "No step is chosen");
   EXPECT_EQ(none.end(), none.now.estimate);
 }
 
