@@ -69,7 +69,9 @@ Object* EndSpan(Object* /*self*/, Arguments a, Count n) {
   const Token token = Unpack(Number(a, n, 0, 0));
   if (token.depth != 0) {
     const int64_t bytes = Number(a, n, 1, 0);
-    NoteSlowSample(token);
+    if (Number(a, n, 2, 0) == 0) {
+      NoteSlowSample(token);
+    }
     End(token, bytes > 0 ? static_cast<uint64_t>(bytes) : 0, 0, wire::kFlagPython);
   }
   return None();
@@ -216,7 +218,7 @@ MethodDef g_methods[] = {
     {"now", NowTicks, kFastCall, "now() -> ticks"},
     {"intern", InternName, kFastCall, "intern(text) -> name id"},
     {"begin", BeginSpan, kFastCall, "begin(stage, name[, sample, batch, generation]) -> token"},
-    {"end", EndSpan, kFastCall, "end(token[, bytes])"},
+    {"end", EndSpan, kFastCall, "end(token[, bytes, 1: the sample is no index])"},
     {"cancel", CancelSpan, kFastCall, "cancel(token)"},
     {"emit", EmitSpan, kFastCall, "emit(stage, name, start, batch, generation, bytes)"},
     {"event", EmitOrder, kFastCall, "event(type, batch, generation, value)"},

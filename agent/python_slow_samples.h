@@ -14,7 +14,8 @@ namespace penstock::agent {
 Function SlowShare, SlowAbove, SlowCount, SlowSample;
 
 // To be called before a span of Python ends: notes a sample that takes longer than the hooks said.
-// Leaves out a sample that was followed, since that made it longer.
+// Leaves out a sample that was followed, since that made it longer. Not for the samples of a
+// stream, whose numbers are no indices.
 void NoteSlowSample(Token token);
 
 }  // namespace penstock::agent

@@ -199,7 +199,7 @@ class Follower:
         ordinary, kind, slow = self.kinds[_SAMPLE], self.chosen, self.slow
         if slow.told != ordinary.units:
             slow.tell(ordinary.units, ordinary.median())
-        if now() < kind.due or not slow.known() or not isinstance(indices, (list, tuple)):
+        if now() < kind.due or not slow.known() or type(indices) not in (list, tuple):
             return -1
         index = slow.pick(indices)
         if index >= 0 and (self.left() < self._expected(kind, kind.units % 2 == 1) or self._has_spent(kind, _CHOSEN)):

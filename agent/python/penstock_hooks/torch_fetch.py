@@ -108,7 +108,7 @@ class _Samples:
 
 def next_sample(iterator, name, progress, sequence):
     """(token, sample) of an iterable dataset; the sample's span is still open. Samples are numbered as if the workers
-    took turns."""
+    took turns; these numbers are no indices, which end() is told."""
     token = begin(
         _SAMPLE,
         name,
@@ -122,7 +122,7 @@ def next_sample(iterator, name, progress, sequence):
         cancel(token)
         raise
     except BaseException:
-        end(token)
+        end(token, 0, 1)
         raise
 
 
@@ -167,7 +167,7 @@ class _Stream:
         if progress.inner != inner:
             cancel(token)
         else:
-            end(token)
+            end(token, 0, 1)
             self._sequence += 1
         return item
 

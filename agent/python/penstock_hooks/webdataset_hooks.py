@@ -34,7 +34,7 @@ class _Samples:
         if progress is None:
             return next(self._samples)
         token, sample = next_sample(self._samples, self._name, progress, self._sequence)
-        end(token)
+        end(token, 0, 1)
         self._sequence += 1
         progress.inner += 1
         return sample

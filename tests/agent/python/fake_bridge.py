@@ -91,22 +91,23 @@ def _pop(token):
             return span
 
 
-def end(token, size=0):
+def end(token, size=0, numbered=0):
     assert type(size) is int
     span = _pop(token)
     if span is not None:
-        _span(span[1], span[2], span[3], span[4], size, len(_here().open))
+        _span(span[1], span[2], span[3], span[4], size, len(_here().open), numbered)
 
 
 def cancel(token):
     _pop(token)
 
 
-def _span(stage, name, context, start, size, depth):
+def _span(stage, name, context, start, size, depth, numbered=0):
     _write(
         kind="span", stage=_STAGES[stage], name=_names.get(name, "?"), sample=context[0],
         batch=context[1], generation=context[2], start=start,
         duration=time.monotonic_ns() - start, bytes=size, depth=depth,
+        numbered=numbered,
     )  # fmt: skip
 
 

@@ -227,6 +227,21 @@ class FunctionsTest(unittest.TestCase):
         self.assertLess(len(self.chosen()), 20)
         self.assertEqual(len(set(self.chosen())), len(self.chosen()))
 
+    def test_indices_of_the_programs_own_kind_are_not_iterated(self):
+        class Indices(list):
+            def __iter__(self):
+                asked.append(self)
+                return super().__iter__()
+
+        asked = []
+        self.run_fetches(1000, {5, 105})
+        self.agent.slow = [5, 105]
+        for _ in range(100):
+            self.agent.time += 10**9
+            self.functions.plan(Indices([5, 6, 7, 8]))
+        self.assertEqual([], asked)
+        self.assertEqual(5, self.functions.plan([5, 6, 7, 8]).chosen)
+
     def test_where_no_sample_is_slow_nothing_is_chosen(self):
         self.run_fetches(5000)
         self.assertEqual([], self.chosen())

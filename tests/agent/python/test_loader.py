@@ -241,6 +241,8 @@ if __name__ == "__main__":
             found = sorted(span["sample"] for span in spans)
             wanted = [0, 1, 2] if label == "subset" else sorted(indices)
             self.assertEqual(found, wanted, (label, event))
+            numbered = int("stream" in label)  # such a sample has a number, but no index that comes again
+            self.assertEqual({span["numbered"] for span in spans}, {numbered}, (label, event))
         kinds = {value for key, value in result.facts().items() if key.endswith("dataset_kind")}
         self.assertEqual(kinds, {"map", "iterable"})
 
