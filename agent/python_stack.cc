@@ -119,7 +119,8 @@ PyThread ThisPyThread() {
 // would run on it.
 uint32_t ReadStack(const PyThread& thread, bool (*stays)(const void*), const void* argument,
                    StackFrame* to) {
-  if (g_api.initialized() == 0) {
+  // Without memory for its own state of this thread the interpreter would end the program.
+  if (g_api.initialized() == 0 || !RoomFor(size_t{1} << 20, Memory::kPrivate)) {
     return 0;
   }
   uint32_t frames = 0;

@@ -33,6 +33,7 @@ struct Watched {
   uint64_t spans;   // that it has begun while it was watched and did not stand still
   uint64_t ticks;   // in which it began them
   bool told;        // the stall that is under way has been written
+  bool fresh;       // atomic: another thread has got the place since the watching thread looked
   uint32_t frames;  // those that were read of it and are not written yet
   Stage stage;
   Context context;
@@ -43,9 +44,11 @@ struct Watched {
 struct Stalls {
   int pid;
   bool running;
-  bool stopping;
-  bool ended;  // for good
+  bool stopping;     // atomic
+  bool ended;        // for good
+  uint32_t forking;  // threads that are about to fork, or do
   unsigned long thread;
+  uint32_t tid;   // of the watching thread, which writes it
   uint32_t stop;  // atomic, a futex
   uint32_t told;
   Watched watched[kMostWatched];
@@ -61,7 +64,8 @@ void ReadPlace(const ThreadState* s, Watched* w) {
   w->start = w->since + static_cast<uint64_t>(w - g_stalls.watched);  // unique on this thread
   w->stage = wire::kStep;
   const uint32_t depth = s->depth < kMaxDepth ? s->depth : kMaxDepth;
-  if (depth != 0 && s->open[depth - 1].start < w->since) {
+  // If spans have begun and ended in the innermost one, the thread stands still since the last.
+  if (depth != 0 && s->open[depth - 1].serial == w->serial && s->open[depth - 1].start < w->since) {
     w->start = s->open[depth - 1].start;
   }
   for (uint32_t i = depth; i-- > 0;) {
@@ -136,13 +140,22 @@ void Look(Watched* w, uint64_t now, uint64_t passed) {
     return;
   }
   const uint32_t serial = SerialOf(s);
+  if (__atomic_exchange_n(&w->fresh, false, __ATOMIC_ACQUIRE)) {
+    w->spans = w->ticks = 0;
+    Restart(w, serial, now);
+    return;
+  }
   const bool waits = WaitsForWork(s);
   if (serial != w->serial || waits) {
     if (w->frames != 0) {
       WriteStall(w);
     }
-    w->spans += serial - w->serial;
-    w->ticks += waits ? 0 : passed;
+    if (serial < w->serial) {  // the state is another thread's now
+      w->spans = w->ticks = 0;
+    } else {
+      w->spans += serial - w->serial;
+      w->ticks += waits ? 0 : passed;
+    }
     Restart(w, serial, now);
     return;
   }
@@ -159,22 +172,30 @@ void Look(Watched* w, uint64_t now, uint64_t passed) {
   }
 }
 
+// Does not go through the gate, which would wait until this thread wakes (sys::Shut()). A filter
+// that lets an interpreter of several threads run allows the call.
 void Sleep() {
   struct timespec time = {0, kLookNs};
-  sys::Call(SYS_futex, sys::Pointer(&g_stalls.stop), 0 /* FUTEX_WAIT */, 0, sys::Pointer(&time), 0,
-            0);
+  if (!sys::IsShut()) {
+    sys::Raw(SYS_futex, sys::Pointer(&g_stalls.stop), 0 /* FUTEX_WAIT */, 0, sys::Pointer(&time));
+  }
+}
+
+// Ends this thread if the program has installed a seccomp filter. Every filter allows this call,
+// but perhaps not those with which a thread ends through the C library.
+void LeaveIfShut() {
+  while (sys::IsShut()) {
+    sys::Raw(SYS_exit, 0);
+  }
 }
 
 void* WatchMain(void* /*unused*/) {
+  g_stalls.tid = sys::Tid();
   sys::Call(SYS_prctl, 15 /* PR_SET_NAME */, sys::Pointer("penstock-watch"));
   uint64_t last = Now();
   while (g_stalls.told < kMostStalls && Recording()) {
     Sleep();
-    if (sys::IsShut()) {  // the program has installed a seccomp filter, which allows this call
-      for (;;) {
-        sys::Raw(SYS_exit, 0);
-      }
-    }
+    LeaveIfShut();
     if (__atomic_load_n(&g_stalls.stop, __ATOMIC_ACQUIRE) != 0) {
       break;
     }
@@ -189,6 +210,7 @@ void* WatchMain(void* /*unused*/) {
       WriteStall(&w);
     }
   }
+  LeaveIfShut();
   return nullptr;
 }
 
@@ -204,6 +226,10 @@ void Start() {
   for (Watched& w : g_stalls.watched) {
     const ThreadState* s = w.state;
     if (s != nullptr) {
+      if (w.fresh) {
+        w.fresh = false;
+        w.spans = w.ticks = 0;
+      }
       Restart(&w, SerialOf(s), Now());
     }
   }
@@ -231,6 +257,26 @@ Watched* FindWatched(const ThreadState* s) {
   return nullptr;
 }
 
+void Pause(long ns) {
+  const struct timespec time = {0, ns};
+  sys::Call(SYS_nanosleep, sys::Pointer(&time), 0);
+}
+
+// pthread_join() returns a little before the kernel forgets the thread, which until then counts as
+// one of the process: Python warns of a fork with several threads.
+void WaitUntilReleased() {
+  const long pid = sys::Pid();
+  for (int i = 0; i < 100 && sys::Call(SYS_tgkill, pid, g_stalls.tid, 0) == 0; ++i) {
+    Pause(100000);
+  }
+}
+
+void WaitUntilStopped() {
+  for (int i = 0; i < 100 && __atomic_load_n(&g_stalls.stopping, __ATOMIC_ACQUIRE); ++i) {
+    Pause(1000000);
+  }
+}
+
 }  // namespace
 
 Object* StallWatch(Object* /*self*/, Arguments, Count) {
@@ -239,17 +285,18 @@ Object* StallWatch(Object* /*self*/, Arguments, Count) {
     return None();
   }
   ForgetParent();
-  if (Watched* known = FindWatched(s); known != nullptr) {
-    known->thread = ThisPyThread();  // a thread that has ended may have had this state before
-  } else {
-    if (Watched* w = FindWatched(nullptr); w != nullptr) {
-      *w = Watched{};
-      w->thread = ThisPyThread();
-      Restart(w, SerialOf(s), Now());
-      __atomic_store_n(&w->state, s, __ATOMIC_RELEASE);
-    }
+  const PyThread thread = ThisPyThread();
+  Watched* w = FindWatched(s);
+  // A thread that has ended may have had this state before.
+  const bool known = w != nullptr && w->thread.id == thread.id;
+  w = w != nullptr ? w : FindWatched(nullptr);
+  if (w != nullptr && !known) {
+    w->thread = thread;
+    __atomic_store_n(&w->fresh, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&w->state, s, __ATOMIC_RELEASE);
   }
-  if (!g_stalls.running && !g_stalls.stopping && !g_stalls.ended && g_stalls.told < kMostStalls) {
+  if (!g_stalls.running && !g_stalls.stopping && !g_stalls.ended && g_stalls.forking == 0 &&
+      g_stalls.told < kMostStalls) {
     Start();
   }
   return None();
@@ -265,19 +312,40 @@ Object* StallLeave(Object* /*self*/, Arguments, Count) {
   return None();
 }
 
-// The watching thread may be waiting for the GIL, so this function gives it away meanwhile.
+// The watching thread may be waiting for the GIL, so this function gives it away meanwhile. If
+// another thread has come first, it waits for that one.
 Object* StallStop(Object* /*self*/, Arguments a, Count n) {
   ForgetParent();
-  g_stalls.ended = g_stalls.ended || Number(a, n, 0, 0) != 0;
-  if (g_stalls.running && !g_stalls.stopping && !sys::IsShut()) {
-    g_stalls.stopping = true;
+  const bool for_good = Number(a, n, 0, 0) != 0;
+  g_stalls.ended = g_stalls.ended || for_good;
+  g_stalls.forking += for_good ? 0U : 1U;
+  if (!g_stalls.running || sys::IsShut()) {
+    return None();
+  }
+  const bool first = !g_stalls.stopping;
+  if (first) {
+    __atomic_store_n(&g_stalls.stopping, true, __ATOMIC_RELAXED);
     __atomic_store_n(&g_stalls.stop, 1u, __ATOMIC_RELEASE);
     sys::Call(SYS_futex, sys::Pointer(&g_stalls.stop), 1 /* FUTEX_WAKE */, 1);
-    void* thread = g_python.save_thread();
-    JoinThread(g_stalls.thread);
-    g_python.restore_thread(thread);
-    g_stalls.running = g_stalls.stopping = false;
   }
+  void* thread = g_python.save_thread();
+  if (first) {
+    JoinThread(g_stalls.thread);
+    WaitUntilReleased();
+  } else {
+    WaitUntilStopped();
+  }
+  g_python.restore_thread(thread);
+  if (first) {
+    g_stalls.running = false;
+    __atomic_store_n(&g_stalls.stopping, false, __ATOMIC_RELEASE);
+  }
+  return None();
+}
+
+Object* StallForked(Object* /*self*/, Arguments, Count) {
+  ForgetParent();  // in the child; then nobody forks
+  g_stalls.forking -= g_stalls.forking != 0 ? 1U : 0U;
   return None();
 }
 

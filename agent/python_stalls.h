@@ -6,7 +6,7 @@
 // the GIL, and reads that thread's frames. It runs no code of the program and sends no signal.
 //
 // The thread does not exist while the process forks, nor once the interpreter finalises: the hooks
-// stop it before (StallStop).
+// stop it before (StallStop), and say when the fork is over (StallForked): none begins meanwhile.
 #pragma once
 
 #include "agent/python_api.h"
@@ -14,6 +14,6 @@
 namespace penstock::agent {
 
 // The builtins of the hooks; the table in python_bridge.cc says what each takes and returns.
-Function StallWatch, StallLeave, StallStop;
+Function StallWatch, StallLeave, StallStop, StallForked;
 
 }  // namespace penstock::agent

@@ -46,4 +46,4 @@ if probing is not None:
     probe_compute = _functions["probe_compute"]
     probe_stop = _functions["probe_stop"]
 # What functions.py needs, by name; None if the agent is of an earlier version.
-follow = _functions if "slow_share" in _functions else None
+follow = _functions if "stall_forked" in _functions else None

@@ -3,6 +3,9 @@
 
 The agent's watching thread is stopped before the process forks, since Python warns of a fork with several threads, and
 before the interpreter finalises. The next epoch starts it again.
+
+It starts after a worker's first batch, so that worker_init_fn runs in a process of one thread: unshare(), setns() and
+others fail or do less where there are more. A training process without workers has it from its second batch on.
 """
 import atexit
 import os
@@ -20,13 +23,17 @@ def _prepare():
         return False
     if not _prepared:
         _prepared = True
-        os.register_at_fork(before=_stop)
+        os.register_at_fork(before=_stop, after_in_parent=_forked, after_in_child=_forked)
         atexit.register(_end)
     return True
 
 
 def _stop():
     follow["stall_stop"](0)
+
+
+def _forked():
+    follow["stall_forked"]()
 
 
 def _end():

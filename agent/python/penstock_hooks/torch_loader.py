@@ -59,6 +59,8 @@ class Consumer:
                 local.ahead.ended = True
 
     def deliver(self, index):
+        """A batch goes to the program. Without workers stalls are watched from the second batch on, so a program that
+        takes one batch gets no thread; with workers the process has threads anyway."""
         self.count += 1
         self.batch = index
         delivered(index, self.generation)
@@ -69,9 +71,9 @@ class Consumer:
         else:
             context(-1, index, self.generation)
             self.left_at = now()
-            if self.count == 1:
+            if self.count == (1 if self.workers else 2):
                 stalls.watch()
-            else:
+            if self.count > 1:
                 self.follow = functions.enter(_STEP, self.step_name, -1, index, self.generation)
             if probe.active:
                 probe.begin(probe.STEP)

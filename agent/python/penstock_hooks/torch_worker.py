@@ -107,13 +107,14 @@ class _Parcel(tuple):
 class _ResultQueue:
     """The queue to which the worker loop gives its batches."""
 
-    __slots__ = ("_queue", "_progress", "_sender", "_end")
+    __slots__ = ("_queue", "_progress", "_sender", "_end", "_watched")
 
     def __init__(self, queue, progress, sender, end_type):
         self._queue = queue
         self._progress = progress
         self._sender = sender
         self._end = end_type
+        self._watched = False
 
     def _is_end(self, payload):
         if type(payload) is tuple and payload:  # torchdata's (batch, worker, state)
@@ -131,7 +132,11 @@ class _ResultQueue:
                     item.generation = progress.generation
         except Exception:
             pass
-        return self._queue.put(item, *args, **kwargs)
+        result = self._queue.put(item, *args, **kwargs)
+        if not self._watched:  # not before worker_init_fn, and now the queue has a thread anyway: stalls.py
+            self._watched = True
+            stalls.watch()
+        return result
 
     def __getattr__(self, name):
         return getattr(self._queue, name)
@@ -149,7 +154,6 @@ def _open_worker(progress, threaded):
         write_affinity()
         progress.generation = mp_process.current_process().__dict__.get(CARRIER, 0)
     probe.enter()
-    stalls.watch()
     event(wire.WORKER_START, -1, progress.generation, progress.worker)
     return begin(_STARTUP, intern("worker"), -1, -1, progress.generation)
 

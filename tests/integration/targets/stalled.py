@@ -70,6 +70,14 @@ def generator():
     return list(values())
 
 
+def inner():
+    """The sample works, in spans of its own, before it stands still."""
+    until = time.monotonic() + LONG
+    while time.monotonic() < until:
+        sample(100, lambda: time.sleep(0.002))
+    return sleep()
+
+
 class Thing:
     log = []
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A DataLoader of which one sample waits, in a loop of which one step waits: stalled_loop.py both|none WORKERS."""
+"""A DataLoader of which one sample waits, in a loop of which one step waits: stalled_loop.py both|none WORKERS.
+
+Prints how many threads a process has where a program may rely on there being one.
+"""
+import os
 import sys
 import threading
 import time
@@ -17,6 +21,10 @@ def load(index):
     return torch.full((4,), index)
 
 
+def tell_threads(worker=None):
+    os.write(1, b"%d threads\n" % len(os.listdir("/proc/self/task")))
+
+
 class Items(Dataset):
     def __len__(self):
         return 400
@@ -27,7 +35,11 @@ class Items(Dataset):
 
 def main():
     total = 0
-    for number, values in enumerate(DataLoader(Items(), batch_size=4, num_workers=int(sys.argv[2]))):
+    workers = int(sys.argv[2])
+    loader = DataLoader(Items(), batch_size=4, num_workers=workers, worker_init_fn=tell_threads)
+    for number, values in enumerate(loader):
+        if number == 0 and workers == 0:
+            tell_threads()
         if number == 80:
             time.sleep(LONG)  # waits: step
         total += int(values.sum())
