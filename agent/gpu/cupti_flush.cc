@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The flush thread, the only thread that the agent ever starts. Four times a second it asks CUPTI
-// for what is complete, reads both clocks before and after, and passes the records on. At the end
-// of the program or of the recording it asks for the rest. CUPTI gives a buffer back when every
-// record in it is complete. If the device is idle now and then, an end without handlers (_exit,
-// SIGKILL) loses the records of a quarter of a second. If it is never idle, all records since the
-// last full and complete buffer are lost: up to kBufferSize bytes, thousands of kernels. A forced
-// flush would lose the records under way, so it is made only at the end.
+// The flush thread. (The agent starts one other, which looks for stalls: python_stalls.h.) Four
+// times a second it asks CUPTI for what is complete, reads both clocks before and after, and passes
+// the records on. At the end of the program or of the recording it asks for the rest. CUPTI gives a
+// buffer back when every record in it is complete. If the device is idle now and then, an end
+// without handlers (_exit, SIGKILL) loses the records of a quarter of a second. If it is never
+// idle, all records since the last full and complete buffer are lost: up to kBufferSize bytes,
+// thousands of kernels. A forced flush would lose the records under way, so it is made only at the
+// end.
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -379,8 +379,7 @@ Plan BuildPlan(const traces::Trace& trace, const Diagnosis& diagnosis,
   if (!plan.missing.empty()) return plan;
   Planner planner(diagnosis, findings, request);
   planner.Fill(plan);
-  const bool at_limit = plan.verdict.Is(words::kPlanAtLimit);
-  if (!at_limit && !request.outside) {
+  if (!plan.verdict.Is(words::kPlanAtLimit) && !request.outside) {
     plan.experiments = FindExperiments(trace, diagnosis, findings, planner.levers(), request);
   }
   return plan;
@@ -388,6 +387,7 @@ Plan BuildPlan(const traces::Trace& trace, const Diagnosis& diagnosis,
 
 Plan WithSteps(const Plan& plan, const std::vector<bool>& chosen, const Diagnosis& diagnosis,
                const std::vector<Finding>& findings, const PlanRequest& request) {
+  if (std::find(chosen.begin(), chosen.end(), false) == chosen.end()) return plan;
   Plan changed = plan;
   std::vector<PlanStep> steps;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {

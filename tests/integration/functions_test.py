@@ -169,7 +169,8 @@ class Loop(support.Case):
                 chosen = [unit for unit in samples if unit["flags"] & CHOSEN]
                 self.assertGreater(len(chosen), 4)
                 slow = [unit for unit in chosen if unit["sample"] % 97 == 5]
-                self.assertGreater(len(slow), len(chosen) // 2)  # a sample may have waited for a core before
+                # By chance it would be one in 97. On a busy machine many others wait for a core, so they were slow too.
+                self.assertGreater(len(slow), len(chosen) / 8)
                 self.assertGreater(min(unit["duration_ns"] for unit in slow), 30e6)
                 first = min(unit["generation"] for unit in samples)
                 self.assertEqual(set(), {unit["sample"] for unit in chosen if unit["generation"] == first})

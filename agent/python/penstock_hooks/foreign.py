@@ -110,7 +110,7 @@ class Loop:
         self._count += 1
         delivered(index, self._generation)
         context(-1, index, self._generation)
-        if index == 0:
+        if index == 1:  # by then the program has made its threads, and whatever wants to be alone has run
             stalls.watch()
         self._left_at = now()
 
