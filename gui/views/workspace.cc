@@ -25,6 +25,7 @@ void Workspace::Reset() {
   reading = IoState{};
   gpu = GpuState{};
   whatif = WhatIfState{};
+  sql.ForgetTrace();
   part = nullptr;
   loader.clear();
   evidence.reset();

@@ -2,6 +2,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <stop_token>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -21,7 +22,8 @@ namespace {
 // A prepared INSERT. Values are added in the order of its columns. Not thread-safe.
 class Insert {
  public:
-  Insert(sqlite3* database, std::string_view table, int columns) {
+  Insert(sqlite3* database, const std::stop_token& stop, std::string_view table, int columns)
+      : stop_(stop) {
     std::string marks = "?";
     for (int i = 1; i < columns; ++i) marks += ",?";
     const std::string text = fmt::format("INSERT INTO {} VALUES({})", table, marks);
@@ -46,23 +48,31 @@ class Insert {
     return *this;
   }
   [[nodiscard]] bool Done() {
-    ok_ = ok_ && sqlite3_step(statement_.get()) == SQLITE_DONE &&
+    ok_ = ok_ && !stop_.stop_requested() && sqlite3_step(statement_.get()) == SQLITE_DONE &&
           sqlite3_reset(statement_.get()) == SQLITE_OK;
     column_ = 0;
     return ok_;
   }
 
  private:
+  const std::stop_token& stop_;
   SqliteStatement statement_;
   int column_ = 0;
   bool ok_ = false;
 };
 
+// Called by SQLite; a value other than 0 ends the statement.
+int StopRequested(void* stop) {
+  return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
+}
+
 class SqliteWriter {
  public:
-  SqliteWriter(const Trace& trace, sqlite3* database) : trace_(trace), database_(database) {}
+  // Requires: `stop` outlives this.
+  SqliteWriter(const Trace& trace, sqlite3* database, const std::stop_token& stop)
+      : trace_(trace), database_(database), stop_(stop) {}
 
-  // Returns false if a statement failed; sqlite3_errmsg() says why.
+  // Returns false if it was stopped, or a statement failed; sqlite3_errmsg() says why.
   bool Write() {
     // Nobody reads the file before it has its name, so it needs no journal and need not wait for
     // the disk.
@@ -75,16 +85,16 @@ class SqliteWriter {
 
  private:
   bool Execute(std::string_view text) {
-    return sqlite3_exec(database_, std::string(text).c_str(), nullptr, nullptr, nullptr) ==
-           SQLITE_OK;
+    return !stop_.stop_requested() && sqlite3_exec(database_, std::string(text).c_str(), nullptr,
+                                                   nullptr, nullptr) == SQLITE_OK;
   }
 
   bool WriteFacts() {
-    Insert fact(database_, "fact", 2);
+    Insert fact(database_, stop_, "fact", 2);
     for (const auto& [key, value] : trace_.facts()) {
       if (!fact.Text(ToUtf8(key)).Text(ToUtf8(value)).Done()) return false;
     }
-    Insert loss(database_, "loss", 2);
+    Insert loss(database_, stop_, "loss", 2);
     const Losses& losses = trace_.losses();
     return loss.Text("dropped_events")
                .Number(static_cast<std::int64_t>(losses.dropped_events))
@@ -98,8 +108,8 @@ class SqliteWriter {
   }
 
   bool WriteProcesses() {
-    Insert row(database_, "process", 8);
-    Insert fact(database_, "process_fact", 3);
+    Insert row(database_, stop_, "process", 8);
+    Insert fact(database_, stop_, "process_fact", 3);
     for (std::size_t i = 0; i < trace_.processes().size(); ++i) {
       const ProcessInfo& process = trace_.processes()[i];
       std::string command;
@@ -117,7 +127,7 @@ class SqliteWriter {
   }
 
   bool WriteThreads() {
-    Insert row(database_, "thread", 4);
+    Insert row(database_, stop_, "thread", 4);
     for (std::size_t i = 0; i < trace_.threads().size(); ++i) {
       const ThreadInfo& thread = trace_.threads()[i];
       row.Number(static_cast<std::int64_t>(i)).Number(thread.process.value).Number(thread.tid);
@@ -127,7 +137,7 @@ class SqliteWriter {
   }
 
   bool WriteSpans() {
-    Insert row(database_, "span", 14);
+    Insert row(database_, stop_, "span", 14);
     bool ok = true;
     for (std::uint32_t i = 0; ok && i < trace_.threads().size(); ++i) {
       trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> spans) {
@@ -146,7 +156,7 @@ class SqliteWriter {
   }
 
   bool WriteEvents() {
-    Insert row(database_, "event", 6);
+    Insert row(database_, stop_, "event", 6);
     for (const Event& event : trace_.events()) {
       row.Number(event.at.value).Number(event.thread.value).Text(EventName(event.type));
       Batch(row, event.batch);
@@ -156,7 +166,7 @@ class SqliteWriter {
   }
 
   bool WriteCounters() {
-    Insert row(database_, "counter", 4);
+    Insert row(database_, stop_, "counter", 4);
     for (const CounterSample& sample : trace_.counters()) {
       row.Number(sample.at.value);
       const bool known = sample.process.value < trace_.processes().size();
@@ -168,7 +178,7 @@ class SqliteWriter {
 
   // Writes the strings that something refers to.
   bool WriteStrings() {
-    Insert row(database_, "string", 2);
+    Insert row(database_, stop_, "string", 2);
     for (std::size_t i = 1; i < used_.size(); ++i) {
       if (!used_[i]) continue;
       row.Number(static_cast<std::int64_t>(i));
@@ -191,12 +201,14 @@ class SqliteWriter {
 
   const Trace& trace_;
   sqlite3* database_;
+  const std::stop_token& stop_;
   std::vector<bool> used_;
 };
 
 }  // namespace
 
-Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path) {
+Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path,
+                          const std::stop_token& stop) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
     return Fail(ErrorKind::kOutput, fmt::format("{}: is not a file", path.string()));
@@ -205,12 +217,20 @@ Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path)
   Result<OutputFile> file =
       OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});
   PENSTOCK_TRY(file);
+  std::stop_token watched = stop;  // not const for SQLite; outlives the database
   sqlite3* opened = nullptr;
   const int status =
       sqlite3_open_v2(file->temporary().c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
   SqliteDatabase database(opened);
-  const bool done = status == SQLITE_OK && SqliteWriter(trace, opened).Write();
-  const std::string why = done ? "" : sqlite3_errmsg(opened);
+  // One statement may be long too: an index over all spans.
+  constexpr int kSteps = 1000;
+  if (status == SQLITE_OK) {
+    sqlite3_progress_handler(opened, kSteps, StopRequested, &watched);
+  }
+  const bool done = status == SQLITE_OK && SqliteWriter(trace, opened, stop).Write();
+  const std::string why = done                    ? ""
+                          : stop.stop_requested() ? "was stopped"
+                                                  : sqlite3_errmsg(opened);
   database.reset();
   if (done) return file->Commit();
   file->Discard();

@@ -52,7 +52,7 @@ Result<void> ExportToFile(const Trace& trace, const ExportFormat& format,
       return Fail(ErrorKind::kUsage, fmt::format("{}: {} is not written compressed; leave .gz out",
                                                  path.string(), format.name));
     }
-    return format.file(trace, path);
+    return format.file(trace, path, {});
   }
   Result<OutputFile> file =
       OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});

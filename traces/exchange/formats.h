@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <span>
+#include <stop_token>
 #include <string_view>
 
 #include "traces/base/result.h"
@@ -41,8 +42,9 @@ namespace penstock::traces {
 
 // A SQLite database with the tables and views of sqlite_schema.h. The file appears when it is
 // complete.
-// Errors: kOutput.
-[[nodiscard]] Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path);
+// Errors: kOutput, also if `stop` is requested before it is.
+[[nodiscard]] Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path,
+                                        const std::stop_token& stop);
 
 struct ExportFormat {
   std::string_view name;
@@ -50,7 +52,8 @@ struct ExportFormat {
   // One of the two is set: a function that streams text or bytes to a sink, or one that writes a
   // file in place.
   bool (*stream)(const Trace& trace, const TextSink& sink) = nullptr;
-  Result<void> (*file)(const Trace& trace, const std::filesystem::path& path) = nullptr;
+  Result<void> (*file)(const Trace& trace, const std::filesystem::path& path,
+                       const std::stop_token& stop) = nullptr;
   // Why the trace has nothing for this format; "": it has something. nullptr: every trace has.
   std::string_view (*lack)(const Trace& trace) = nullptr;
 };

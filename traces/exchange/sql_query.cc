@@ -84,12 +84,13 @@ SqlTrace::SqlTrace(std::unique_ptr<Base> base) : base_(std::move(base)) {}
 SqlTrace::~SqlTrace() = default;
 
 Result<std::unique_ptr<SqlTrace>> SqlTrace::Make(const Trace& trace,
-                                                 const std::filesystem::path& folder) {
+                                                 const std::filesystem::path& folder,
+                                                 const std::stop_token& stop) {
   static std::atomic<unsigned> count{0};  // relaxed: the names only have to differ
   const std::filesystem::path path =
       folder / fmt::format("penstock-sql-{}-{}.sqlite", ::getpid(),
                            count.fetch_add(1, std::memory_order_relaxed));
-  PENSTOCK_TRY(ExportSqlite(trace, path));
+  PENSTOCK_TRY(ExportSqlite(trace, path, stop));
   auto base = std::make_unique<Base>();
   sqlite3* opened = nullptr;
   int status = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);

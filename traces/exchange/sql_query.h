@@ -53,10 +53,12 @@ struct SqlLimits {
 // The exported trace in a file that only this object has. Used from one thread at a time.
 class SqlTrace {
  public:
-  // Exports the trace into `folder`; the file has no name there afterwards. Errors: kOutput.
+  // Exports the trace into `folder`; the file has no name there afterwards. Errors: kOutput, also
+  // if `stop` is requested before it is there.
   // Cost: that of ExportSqlite, some microseconds and 60 bytes on disk for each span.
   [[nodiscard]] static Result<std::unique_ptr<SqlTrace>> Make(const Trace& trace,
-                                                              const std::filesystem::path& folder);
+                                                              const std::filesystem::path& folder,
+                                                              const std::stop_token& stop = {});
   ~SqlTrace();
   SqlTrace(const SqlTrace&) = delete;
   SqlTrace& operator=(const SqlTrace&) = delete;

@@ -42,10 +42,14 @@ SqlReply SqlDesk::Ask(const std::shared_ptr<const traces::Trace>& trace,
                       const std::string& question, const std::stop_token& stop) {
   const std::lock_guard lock(mutex_);
   SqlReply reply;
-  if (trace_ != trace || database_ == nullptr) {
+  if (trace_.lock() != trace || database_ == nullptr) {
     database_.reset();
     trace_ = trace;
-    auto made = traces::SqlTrace::Make(*trace, folder_);
+    auto made = traces::SqlTrace::Make(*trace, folder_, stop);
+    if (!made && stop.stop_requested()) {
+      reply.answer.problem = SqlProblem::kStopped;
+      return reply;
+    }
     if (!made) {
       reply.failure = made.error().message;
       return reply;

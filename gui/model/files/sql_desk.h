@@ -37,6 +37,7 @@ class SqlDesk {
   explicit SqlDesk(std::filesystem::path folder) : folder_(std::move(folder)) {}
   // In the folder for temporary files.
   SqlDesk();
+  // A question that is stopped has SqlProblem::kStopped, also before there is a database.
   // Cost: for the first question about a trace that of ExportSqlite.
   [[nodiscard]] SqlReply Ask(const std::shared_ptr<const traces::Trace>& trace,
                              const std::string& question, const std::stop_token& stop = {});
@@ -44,7 +45,8 @@ class SqlDesk {
  private:
   const std::filesystem::path folder_;
   std::mutex mutex_;
-  std::shared_ptr<const traces::Trace> trace_;  // guarded by mutex_
+  // Guarded by mutex_. The database does not need the trace, which may be a large one.
+  std::weak_ptr<const traces::Trace> trace_;
   std::unique_ptr<traces::SqlTrace> database_;  // of trace_; guarded by mutex_
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // State of the views that show a second file beside the trace: a sweep, a trace to compare with,
-// the database of a question. Part of the Workspace. It stays when another trace is opened.
+// the database of a question. Part of the Workspace. It stays when another trace is opened, except
+// for what was made from a trace that is closed.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,11 +55,17 @@ struct SqlViewState {
   std::string text = "SELECT * FROM stage_summary";
   std::string asked;    // "": nothing was asked yet
   unsigned number = 0;  // of the question: the same one may be asked again
+  // A trace that grows is not part of the key: each of its states would need a database of its own.
+  // It is asked about again when the person asks.
   struct Asked {
-    std::shared_ptr<const traces::Trace> trace;
+    std::uint64_t serial = 0;  // of the document
     std::string question;
     unsigned number = 0;
     bool operator==(const Asked&) const = default;
+    // The answer stays while the same question is asked again.
+    [[nodiscard]] bool Follows(const Asked& before) const {
+      return serial == before.serial && question == before.question;
+    }
   };
   Derived<Asked, SqlReply> reply;
   std::shared_ptr<SqlDesk> desk = std::make_shared<SqlDesk>();
@@ -67,6 +76,9 @@ struct SqlViewState {
   std::optional<Asked> ordered;
   std::optional<SqlCurve> curve;  // of the answer to `curve_of`
   std::optional<Asked> curve_of;
+
+  // Forgets all that was made from a trace, which is closed. The question stays.
+  void ForgetTrace();
 };
 
 // A request of a view to open a file.

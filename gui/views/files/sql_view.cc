@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ bool DrawQuestion(const Ui& ui, SqlViewState& state, bool busy, Area area) {
   if (ImGui::InputTextMultiline("##sql", &state.text,
                                 {area.width(), area.height() - line - ui.Px(8)},
                                 ImGuiInputTextFlags_EnterReturnsTrue)) {
-    ask = true;
+    ask = !busy;
   }
   ImGui::PopFont();
   ImGui::SetCursorScreenPos({area.min.x, area.max.y - line});
@@ -204,6 +205,15 @@ void DrawReply(const Ui& ui, Workspace& workspace, const SqlReply& reply, Area a
 
 }  // namespace
 
+void SqlViewState::ForgetTrace() {
+  reply = {};
+  desk = std::make_shared<SqlDesk>();
+  order = {};
+  ordered.reset();
+  curve.reset();
+  curve_of.reset();
+}
+
 void DrawSql(const Ui& ui, Workspace& workspace, Area area) {
   const Palette& p = ui.palette();
   SqlViewState& state = workspace.sql;
@@ -217,11 +227,12 @@ void DrawSql(const Ui& ui, Workspace& workspace, Area area) {
     ++state.number;
   }
   if (state.asked.empty()) return;
-  const SqlViewState::Asked key{workspace.document.trace, state.asked, state.number};
-  const SqlReply* reply = state.reply.Get(key, workspace.at_once,
-                                          [key, desk = state.desk](const std::stop_token& stop) {
-                                            return desk->Ask(key.trace, key.question, stop);
-                                          });
+  const SqlViewState::Asked key{workspace.document.serial, state.asked, state.number};
+  const SqlReply* reply = state.reply.Get(
+      key, workspace.at_once,
+      [key, trace = workspace.document.trace, desk = state.desk](const std::stop_token& stop) {
+        return desk->Ask(trace, key.question, stop);
+      });
   const Area below{{area.min.x, area.min.y + ui.Px(180)}, area.max};
   if (reply == nullptr) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, below, Ink(p.dim), ui.T(Text::kAnalysing));

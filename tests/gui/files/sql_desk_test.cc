@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -57,6 +58,14 @@ TEST(SqlDeskTest, AQuestionIsAnsweredOrRefusedInOneLineOfTheLanguage) {
   }
   threads.clear();
   EXPECT_TRUE(std::filesystem::is_empty(folder / ""));
+  // A question that is stopped while there is no database yet makes none.
+  std::stop_source stop;
+  stop.request_stop();
+  SqlDesk stopped(folder / "");
+  const SqlReply none = stopped.Ask(trace, "SELECT 1", stop.get_token());
+  EXPECT_EQ(none.answer.problem, traces::SqlProblem::kStopped);
+  EXPECT_EQ(SqlProblemText(none, Language::kEnglish), "Stopped.");
+  EXPECT_TRUE(stopped.Ask(trace, "SELECT 1").good());
   SqlDesk nowhere(folder / "missing");
   EXPECT_THAT(SqlProblemText(nowhere.Ask(trace, "SELECT 1"), Language::kEnglish),
               HasSubstr("missing"));

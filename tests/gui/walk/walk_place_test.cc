@@ -2,6 +2,7 @@
 //
 // The place that a command line asks for, and the command line that opens the window where it is.
 #include <filesystem>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -253,6 +254,58 @@ TEST_F(WalkPlace, AQuestionInSqlIsAskedCopiedAndAskedAgain) {
   Press(GLFW_KEY_1, false, true);
   Press(GLFW_KEY_0, false, true);
   EXPECT_EQ(workspace().view, ViewId::kSql);
+}
+
+TEST_F(WalkPlace, ATraceThatGrowsIsAskedAboutAgainOnRequestAlone) {
+  Document document = Decoding(12, folder_ / "run.penstock");
+  document.live = Live::kWriting;
+  document.serial = 7;
+  Place place;
+  place.sql = "SELECT batch FROM batches";
+  app_->WantPlace(place);
+  workspace().view = ViewId::kSql;
+  app_->Show(document);
+  SqlViewState& state = workspace().sql;
+  ASSERT_TRUE(Until([&] { return state.order.size() == 200; }));
+  Synthetic longer;
+  longer.batches = 300;
+  workspace().document.trace = SyntheticTrace(longer);
+  Frames(2);
+  EXPECT_FALSE(state.reply.busy());
+  EXPECT_EQ(state.order.size(), 200U);
+  ++state.number;
+  ASSERT_TRUE(Until([&] { return state.order.size() == 300; }));
+  // Nothing of a closed trace stays.
+  const std::weak_ptr<const traces::Trace> closed = workspace().document.trace;
+  const std::shared_ptr<SqlDesk> desk = state.desk;
+  document.trace = SyntheticTrace({});
+  workspace().view = ViewId::kOverview;
+  app_->Show(document);
+  EXPECT_TRUE(closed.expired());
+  EXPECT_NE(state.desk, desk);
+  EXPECT_TRUE(state.order.empty());
+  EXPECT_EQ(state.asked, place.sql);
+}
+
+TEST_F(WalkPlace, AQuestionIsNotAskedWhileAnotherIsAnswered) {
+  app_->Show(Decoding(12, folder_ / "run.penstock"));
+  workspace().view = ViewId::kSql;
+  SqlViewState& state = workspace().sql;
+  state.asked =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
+  Frames(2);
+  ASSERT_TRUE(state.reply.busy());
+  const unsigned number = state.number;
+  Click(400, 130);
+  Press(GLFW_KEY_ENTER, true);
+  EXPECT_EQ(state.number, number);
+  state.asked.clear();
+  app_->Show(Decoding(12, folder_ / "other.penstock"));
+  Frames(1);
+  ASSERT_FALSE(state.reply.busy());
+  Click(400, 130);
+  Press(GLFW_KEY_ENTER, true);
+  EXPECT_EQ(state.number, number + 1);
 }
 
 TEST_F(WalkPlace, AWantedPlaceIsForgottenWithItsTrace) {

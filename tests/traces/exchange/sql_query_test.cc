@@ -7,11 +7,13 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <utility>
 
 #include "tests/paths.h"
 #include "tests/traces/support.h"
+#include "traces/exchange/formats.h"
 #include "traces/trace.h"
 
 namespace penstock::traces {
@@ -70,6 +72,14 @@ TEST_F(SqlQueryTest, AQuestionOverTheViewsIsAnswered) {
 }
 
 TEST_F(SqlQueryTest, TheDatabaseHasNoNameLeft) {
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / ""));
+}
+
+TEST_F(SqlQueryTest, AnExportThatIsStoppedLeavesNoFile) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(SqlTrace::Make(*trace_, folder_ / "", stop.get_token()).has_value());
+  EXPECT_FALSE(ExportSqlite(*trace_, folder_ / "a.sqlite", stop.get_token()).has_value());
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / ""));
 }
 
