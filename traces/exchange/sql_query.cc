@@ -41,7 +41,7 @@ struct Deadline {
   bool late = false;
 };
 
-// Called every few thousand steps of SQLite's machine; a value other than 0 ends the statement.
+// Called every few steps of SQLite's machine; a value other than 0 ends the statement.
 int LookAtClock(void* data) {
   auto* deadline = static_cast<Deadline*>(data);
   deadline->late = Clock::now() >= deadline->end;
@@ -67,6 +67,27 @@ SqlValue ValueOf(sqlite3_stmt* statement, int column) {
 SqlAnswer Refuse(SqlProblem problem, std::string detail = {}) {
   std::replace(detail.begin(), detail.end(), '\n', ' ');
   return {{}, problem, std::move(detail)};
+}
+
+// The most bytes of a text or row that a question may see: 256 KB, or what the trace has.
+int LongestText(sqlite3* database) {
+  constexpr std::int64_t kLeast = 256 << 10;
+  constexpr std::int64_t kMost = 16 << 20;
+  constexpr std::int64_t kRest = 4 << 10;  // of the row
+  constexpr const char* kLongest =
+      "SELECT MAX(n) FROM (SELECT MAX(LENGTH(CAST(text AS BLOB))) AS n FROM string"
+      " UNION ALL SELECT MAX(LENGTH(CAST(key || value AS BLOB))) FROM fact"
+      " UNION ALL SELECT MAX(LENGTH(CAST(key || value AS BLOB))) FROM process_fact"
+      " UNION ALL SELECT MAX(LENGTH(CAST(comm || command AS BLOB))) FROM process"
+      " UNION ALL SELECT MAX(LENGTH(CAST(name AS BLOB))) FROM thread)";
+  sqlite3_stmt* made = nullptr;
+  std::int64_t longest = kMost;
+  if (sqlite3_prepare_v2(database, kLongest, -1, &made, nullptr) == SQLITE_OK &&
+      sqlite3_step(made) == SQLITE_ROW) {
+    longest = sqlite3_column_int64(made, 0) + kRest;
+  }
+  const SqliteStatement statement(made);
+  return static_cast<int>(std::clamp(longest, kLeast, kMost));
 }
 
 bool OnlySpace(const char* text) {
@@ -104,8 +125,10 @@ Result<std::unique_ptr<SqlTrace>> SqlTrace::Make(const Trace& trace,
   if (status != SQLITE_OK) {
     return Fail(ErrorKind::kOutput, fmt::format("{}: {}", path.string(), sqlite3_errmsg(opened)));
   }
-  // A text or blob that a question makes up has at most 16 MB.
-  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, 16 << 20);
+  // The clock is looked at between steps of SQLite's machine. What bounds one step is how long the
+  // texts and patterns are that a question makes up.
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, LongestText(opened));
+  sqlite3_limit(opened, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100);
   sqlite3_limit(opened, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_set_authorizer(opened, Authorise, nullptr);
   return std::unique_ptr<SqlTrace>(new SqlTrace(std::move(base)));
@@ -115,7 +138,7 @@ SqlAnswer SqlTrace::Ask(const std::string& question, const SqlLimits& limits,
                         const std::stop_token& stop) {
   sqlite3* database = base_->database.get();
   Deadline deadline{Clock::now() + limits.time, stop};
-  constexpr int kSteps = 4096;
+  constexpr int kSteps = 100;
   sqlite3_progress_handler(database, kSteps, LookAtClock, &deadline);
   const std::unique_ptr<sqlite3, void (*)(sqlite3*)> watched(
       database, [](sqlite3* base) { sqlite3_progress_handler(base, 0, nullptr, nullptr); });

@@ -9,6 +9,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "tests/paths.h"
@@ -104,6 +105,43 @@ TEST_F(SqlQueryTest, NothingIsChangedAndNoOtherFileOpened) {
   EXPECT_THAT(detail_, HasSubstr("SELEC"));
   EXPECT_EQ(Refused("SELECT nosuch FROM spans"), SqlProblem::kWrong);
   EXPECT_THAT(detail_, HasSubstr("nosuch"));
+}
+
+TEST_F(SqlQueryTest, OneStepOfAQuestionIsShort) {
+  // Each of these would take seconds to hours in one step, which nothing can stop.
+  EXPECT_EQ(Refused("SELECT instr(hex(zeroblob(500000)), hex(zeroblob(250000)) || 1)"),
+            SqlProblem::kWrong);
+  EXPECT_THAT(detail_, HasSubstr("too big"));
+  EXPECT_EQ(Refused("SELECT 'a' LIKE '" + std::string(101, '%') + "'"), SqlProblem::kWrong);
+  EXPECT_THAT(detail_, HasSubstr("complex"));
+  EXPECT_EQ(Answer("SELECT hex(zeroblob(100000)) LIKE '%" + std::string(98, '1') + "'").rows.size(),
+            1U);
+}
+
+TEST_F(SqlQueryTest, WhatTheTraceHasIsSeenWhateverItsLength) {
+  TraceData data;
+  data.facts["long"] = std::string(600'000, 'x');
+  auto made = SqlTrace::Make(*MakeTrace(std::move(data)), folder_ / "");
+  ASSERT_TRUE(made.has_value()) << made.error().message;
+  const SqlAnswer answer = (*made)->Ask("SELECT value FROM fact WHERE key = 'long'");
+  ASSERT_EQ(answer.problem, SqlProblem::kNone) << answer.detail;
+  EXPECT_EQ(std::get<std::string>(answer.table.rows[0][0]).size(), 600'000U);
+}
+
+TEST_F(SqlQueryTest, AQuestionIsStoppedWhileItIsAnswered) {
+  SqlLimits limits;
+  limits.time = std::chrono::minutes(10);
+  std::stop_source stop;
+  const std::jthread later([&stop] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stop.request_stop();
+  });
+  const std::string endless =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT ";
+  EXPECT_EQ(sql_->Ask(endless + "COUNT(*) FROM n WHERE hex(zeroblob(50000)) LIKE '%1%'", limits,
+                      stop.get_token())
+                .problem,
+            SqlProblem::kStopped);
 }
 
 TEST_F(SqlQueryTest, AQuestionWithoutEndIsCut) {
