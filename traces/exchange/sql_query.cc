@@ -129,6 +129,7 @@ Result<std::unique_ptr<SqlTrace>> SqlTrace::Make(const Trace& trace,
   // texts and patterns are that a question makes up.
   sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, LongestText(opened));
   sqlite3_limit(opened, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100);
+  sqlite3_limit(opened, SQLITE_LIMIT_COLUMN, 200);
   sqlite3_limit(opened, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_set_authorizer(opened, Authorise, nullptr);
   return std::unique_ptr<SqlTrace>(new SqlTrace(std::move(base)));
@@ -162,12 +163,15 @@ SqlAnswer SqlTrace::Ask(const std::string& question, const SqlLimits& limits,
   const int columns = sqlite3_column_count(made);
   for (int c = 0; c < columns; ++c) table.columns.emplace_back(sqlite3_column_name(made, c));
   while ((status = sqlite3_step(made)) == SQLITE_ROW) {
-    table.cut = table.rows.size() == limits.rows || bytes > limits.bytes;
+    table.cut = table.rows.size() == limits.rows;
     if (table.cut) return answer;
     std::vector<SqlValue> row;
     for (int c = 0; c < columns; ++c) {
       row.push_back(ValueOf(made, c));
+      bytes += sizeof(SqlValue);
       if (const auto* text = std::get_if<std::string>(&row.back())) bytes += text->size();
+      table.cut = bytes > limits.bytes;
+      if (table.cut) return answer;
     }
     table.rows.push_back(std::move(row));
   }

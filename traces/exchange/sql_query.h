@@ -47,7 +47,7 @@ struct SqlAnswer {
 struct SqlLimits {
   std::chrono::milliseconds time{10'000};
   std::size_t rows = 20'000;
-  std::size_t bytes = 64 << 20;  // of all texts
+  std::size_t bytes = 64 << 20;  // of all cells with their texts
 };
 
 // The exported trace in a file that only this object has. Used from one thread at a time.

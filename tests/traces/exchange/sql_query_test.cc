@@ -162,6 +162,16 @@ TEST_F(SqlQueryTest, AQuestionWithoutEndIsCut) {
   const SqlTable large = Answer(endless + "hex(zeroblob(100000)) FROM n", limits);
   EXPECT_TRUE(large.cut);
   EXPECT_LT(large.rows.size(), 10U);
+  // Numbers take memory too.
+  limits.bytes = 400 * sizeof(SqlValue);
+  const SqlTable numbers = Answer(endless + "i, 2, 3, 4 FROM n", limits);
+  EXPECT_TRUE(numbers.cut);
+  EXPECT_EQ(numbers.rows.size(), 100U);
+  EXPECT_EQ(numbers.rows.back().size(), 4U);
+  std::string wide = "SELECT 0";
+  for (int i = 0; i < 200; ++i) wide += ", 0";
+  EXPECT_EQ(Refused(wide), SqlProblem::kWrong);
+  EXPECT_THAT(detail_, HasSubstr("too many columns"));
   std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(sql_->Ask(endless + "COUNT(*) FROM n", {}, stop.get_token()).problem,
