@@ -20,10 +20,12 @@ using traces::StageId;
 // The first file that was read for each sample.
 class FilesOfSamples {
  public:
-  explicit FilesOfSamples(const Timeline& timeline) {
+  // Knows only a part of them after `stop` was requested.
+  FilesOfSamples(const Timeline& timeline, const std::stop_token& stop) {
     for (const Lane& lane : timeline.lanes) {
       for (const Level& level : lane.levels) {
         for (std::size_t i = 0; i < level.size(); ++i) {
+          if (i % kSpansPerLook == 0 && stop.stop_requested()) return;
           const SpanDetail& detail = level.detail[i];
           const bool reads = level.stage(i) == StageId::kRead && detail.object.value != 0;
           if (!reads || detail.sample == SpanDetail::kNoSample) continue;
@@ -63,9 +65,10 @@ class Grouper {
  public:
   static constexpr std::uint64_t kNoEpoch = 0x10000;  // for calls without a batch
 
-  Grouper(const Extent& extent, const Timeline& timeline, TableWish wish, bool whole)
+  Grouper(const Extent& extent, const Timeline& timeline, TableWish wish, bool whole,
+          const std::stop_token& stop)
       : trace_(*extent.trace), wish_(wish), whole_(whole) {
-    if (wish.by == GroupBy::kFile || wish.by == GroupBy::kShard) files_.emplace(timeline);
+    if (wish.by == GroupBy::kFile || wish.by == GroupBy::kShard) files_.emplace(timeline, stop);
   }
 
   // As the report counts (analyzer/model/stage_totals.cc): a call within its like belongs to the
@@ -162,12 +165,12 @@ std::optional<GroupTable> BuildGroups(const Extent& extent, const Timeline& time
                                       std::string_view search, const std::stop_token& stop) {
   SearchTerms terms(search);
   if (!terms.table()) return std::nullopt;
-  terms.Prepare(timeline, *extent.trace);
+  terms.Prepare(timeline, *extent.trace, stop);
   std::unordered_map<std::uint32_t, std::uint32_t> lanes;  // by thread
   for (std::uint32_t l = 0; l < timeline.lanes.size(); ++l) {
     lanes[timeline.lanes[l].thread.value] = l;
   }
-  Grouper grouper(extent, timeline, *terms.table(), terms.names_stage());
+  Grouper grouper(extent, timeline, *terms.table(), terms.names_stage(), stop);
   ForEachCall(extent, stop, [&](ThreadId thread, const analyzer::Counted& counted) {
     const auto lane = lanes.find(thread.value);
     if (lane == lanes.end() || !terms.MayHold(lane->second)) return;

@@ -208,7 +208,8 @@ bool SearchTerms::names_stage() const {
                      [](const Term& term) { return term.stage.has_value(); });
 }
 
-void SearchTerms::Prepare(const Timeline& timeline, const traces::Trace& trace) {
+void SearchTerms::Prepare(const Timeline& timeline, const traces::Trace& trace,
+                          const std::stop_token& stop) {
   timeline_ = &timeline;
   trace_ = &trace;
   for (Term& term : terms_) {
@@ -223,7 +224,9 @@ void SearchTerms::Prepare(const Timeline& timeline, const traces::Trace& trace) 
     if (!term.is_text()) continue;
     for (const Lane& lane : timeline.lanes) {
       for (const Level& level : lane.levels) {
-        for (const SpanDetail& detail : level.detail) {
+        for (std::size_t i = 0; i < level.size(); ++i) {
+          if (i % kSpansPerLook == 0 && stop.stop_requested()) return;
+          const SpanDetail& detail = level.detail[i];
           if (detail.sample == SpanDetail::kNoSample || !term.Occurs(trace, detail.object))
             continue;
           const SampleKey key = SampleKeyOf(detail);

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,6 +38,9 @@ using SampleKey = std::array<std::uint32_t, 3>;
   return {detail.batch, detail.generation, detail.sample};
 }
 
+// A pass over all spans looks at its stop token after as many.
+inline constexpr std::size_t kSpansPerLook = 4096;
+
 // What the rows of a table are.
 enum class GroupBy : std::uint8_t { kFile, kShard, kWorker, kStage, kFunction, kEpoch };
 // The table that a search asks for: "group:file top 20".
@@ -56,8 +60,10 @@ class SearchTerms {
   // Whether a stage is asked for.
   [[nodiscard]] bool names_stage() const;
   // To be called once before the others. The arguments must outlive this.
+  // Ends early when `stop` is requested; the answers of the others are then of no use.
   // Cost: for each word of a name or path one pass over all spans.
-  void Prepare(const Timeline& timeline, const traces::Trace& trace);
+  void Prepare(const Timeline& timeline, const traces::Trace& trace,
+               const std::stop_token& stop = {});
   // Whether a span of this lane, or of any span of this thread, may be one that is searched for.
   [[nodiscard]] bool MayHold(std::uint32_t lane) const { return lanes_.empty() || lanes_[lane]; }
   [[nodiscard]] bool Hold(traces::StageId stage, std::int64_t length, const SpanDetail& detail);

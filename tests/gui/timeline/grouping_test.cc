@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <stop_token>
 
 #include "analyzer/report/report.h"
 #include "tests/analyzer/synthetic.h"
@@ -92,6 +93,31 @@ TEST(GroupingTest, CallsAreGroupedByTheFileOfTheirSample) {
   const GroupTable table = run.Table("decode group:file");
   EXPECT_EQ(table.rows[0].largest.wall, 100);
   EXPECT_EQ(run.timeline.start(*FindSpan(run.timeline, table.rows[0].largest)), 20);
+}
+
+// A key that is typed joins the thread of the table before.
+TEST(GroupingTest, APassOverTheSpansEndsWhenItIsStopped) {
+  const GroupedTrace run = GroupedRun();
+  std::stop_source stop;
+  stop.request_stop();
+  SpanDetail decode;
+  for (const Lane& lane : run.timeline.lanes) {
+    for (const Level& level : lane.levels) {
+      for (std::size_t i = 0; i < level.size(); ++i) {
+        const bool first = level.stage(i) == StageId::kDecode && level.detail[i].sample == 1;
+        if (first) decode = level.detail[i];
+      }
+    }
+  }
+  ASSERT_EQ(decode.sample, 1U);
+  for (const bool stopped : {false, true}) {
+    SearchTerms terms("1.jpg group:file");
+    terms.Prepare(run.timeline, *run.trace, stopped ? stop.get_token() : std::stop_token());
+    EXPECT_NE(terms.Hold(StageId::kDecode, 100, decode), stopped) << "no file was looked at";
+  }
+  const auto table =
+      BuildGroups({run.trace.get(), {}}, run.timeline, "1.jpg group:file", stop.get_token());
+  EXPECT_TRUE(table.has_value() && table->rows.empty());
 }
 
 TEST(GroupingTest, OnlyCallsThatBeginInTheSelectionCount) {
