@@ -194,8 +194,9 @@ Staircase ChosenPlan(const Ui& ui, Workspace& workspace) {
     return StaircaseOf(report, ui.language);
   }
   const analyzer::Plan* plan = state.plan.Get(
-      state.chosen, workspace.at_once, [key = state.chosen](const std::stop_token& /*stop*/) {
+      state.chosen, workspace.at_once, [key = state.chosen](const std::stop_token& stop) {
         const Report& of = key.analysis->report;
+        if (stop.stop_requested()) return of.plan;  // nobody waits for it any more
         std::vector<bool> on;
         for (const bool left_out : key.off) on.push_back(!left_out);
         return WithSteps(of.plan, on, of.diagnosis, of.findings,
