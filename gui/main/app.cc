@@ -91,13 +91,12 @@ void App::Replace(Document document) {
   const std::shared_ptr<const Timeline> old = workspace_.document.timeline;
   const std::shared_ptr<const Timeline> now = document.timeline;
   workspace_.document = std::move(document);
+  // The first timeline brings the wanted loader, whether the analysis is there before it or not.
+  if (!old && now) ShowTimeline();
   CheckLoader();
   style_.stale = style_.stale || LacksGlyphs();
   if (now == old || !now) return;
-  if (!old) {
-    ShowTimeline();
-    return marks_.Find(workspace_.document, workspace_.timeline);
-  }
+  if (!old) return marks_.Find(workspace_.document, workspace_.timeline);
   const bool live = workspace_.document.live != Live::kNo;
   workspace_.timeline =
       CarryOver(*old, *now, workspace_.timeline, live ? Following::kYes : Following::kNo);
