@@ -37,14 +37,13 @@ void App::ShowTimeline() {
   ShowPlace();
 }
 
-// Forgets a wanted loader that the run does not have, and says so; the main one is no choice.
+// Forgets a wanted loader that the run does not have, and says so.
 void App::CheckLoader() {
   if (workspace_.loader.empty() || !workspace_.document.analysis) return;
   const analyzer::RunModel& run = workspace_.document.analysis->report.diagnosis.run;
   const analyzer::Statement unknown = analyzer::UnknownLoader(run, workspace_.loader);
-  const bool main = run.has_loader() && run.loader().name == workspace_.loader;
-  if (main || !unknown.empty()) workspace_.loader.clear();
   if (unknown.empty()) return;
+  workspace_.loader.clear();
   notice_.Say(Render(unknown, ui_.language), true);
 }
 

@@ -195,10 +195,15 @@ std::vector<std::string> Workspace::Loaders() const {
   return names;
 }
 
+bool Workspace::IsMain(const std::string& name) const {
+  if (!document.analysis) return false;
+  const analyzer::RunModel& run = document.analysis->report.diagnosis.run;
+  return run.has_loader() && run.loader().name == name;
+}
+
 void Workspace::ChooseLoader(const std::string& name) {
-  const std::vector<std::string> names = Loaders();
-  const bool main = !names.empty() && names.front() == name;
-  loader = main ? "" : name;
+  // Also the main one by its name: in a trace that grows, another may become the main one.
+  loader = name;
   part = nullptr;
   whatif = WhatIfState{};
   workers.chosen.reset();
@@ -208,7 +213,8 @@ std::optional<RunPart> Workspace::PartFor(ViewId of) const {
   RunPart wanted;
   if (ObeysRange(of)) wanted.range = Range();
   if (ObeysLoader(of)) wanted.loader = loader;
-  if (!wanted.range && wanted.loader.empty()) return std::nullopt;
+  const bool main = wanted.loader.empty() || IsMain(wanted.loader);
+  if (!wanted.range && main) return std::nullopt;
   return wanted;
 }
 

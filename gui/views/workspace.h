@@ -130,7 +130,7 @@ struct Workspace {
   std::unique_ptr<RangeAnalyst> ranges = std::make_unique<RangeAnalyst>();
   // The whole run for the chosen loader. It is kept while an interval is shown.
   std::unique_ptr<RangeAnalyst> of_loader = std::make_unique<RangeAnalyst>();
-  std::string loader;  // the chosen one, "train.py:88"; "": the one that the loop waits for most
+  std::string loader;  // the chosen one, "train.py:88"; "": none, so that the main one is shown
   const Document* part = nullptr;  // of the interval and loader; nullptr: the whole, or not ready
   // The evidence of a finding, shown as soon as there is a timeline.
   struct EvidenceWish {
@@ -205,6 +205,8 @@ struct Workspace {
   [[nodiscard]] bool animating() const;
 
  private:
+  // Whether this is the loader that the loop waits for most, as which the whole run is analysed.
+  [[nodiscard]] bool IsMain(const std::string& name) const;
   void FindHits(const std::string& words);
 };
 

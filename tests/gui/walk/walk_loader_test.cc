@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader that a command line asks for, while a trace is loaded or grows.
+// The loader that is chosen, or that a command line asks for, while a trace is loaded or grows.
 #include <filesystem>
 
 #include "gui/model/timeline/place.h"
@@ -11,7 +11,25 @@
 namespace penstock::gui {
 namespace {
 
+using testing::DocumentOf;
+
 class WalkLoader : public testing::Walk {};
+
+TEST_F(WalkLoader, TheChosenOneStaysWhenAnotherBecomesTheMainOne) {
+  const Document document = DocumentOf(testing::TwoLoaders());
+  app_->Show(document);
+  workspace().view = ViewId::kWhatIf;
+  workspace().ChooseLoader("train.py:88");
+  EXPECT_FALSE(workspace().PartFor(ViewId::kWhatIf).has_value()) << "the run as it is shown anyway";
+  // The loop has waited more for the other one since.
+  workspace().document.analysis =
+      AnalysePart(*document.trace, "run.penstock", 0, true, "train.py:97");
+  const auto wanted = workspace().PartFor(ViewId::kWhatIf);
+  ASSERT_TRUE(wanted.has_value());
+  EXPECT_EQ(wanted->loader, "train.py:88");
+  ASSERT_TRUE(Until([this] { return workspace().part != nullptr; }));
+  EXPECT_EQ(workspace().part->analysis->report.diagnosis.run.loader().name, "train.py:88");
+}
 
 TEST_F(WalkLoader, AnUnknownOneIsRefusedWhicheverPartOfTheTraceComesFirst) {
   const std::filesystem::path path =

@@ -214,7 +214,7 @@ TEST_F(WalkPlace, ALoaderIsChosenForAllViews) {
   workspace().view = ViewId::kWhatIf;
   workspace().ChooseLoader("train.py:88");
   Frames(2);
-  EXPECT_TRUE(workspace().loader.empty()) << "the main one is no choice";
+  EXPECT_EQ(workspace().part, nullptr) << "the whole run is analysed for the main one";
   EXPECT_EQ((*workspace().whatif.answer)->measured, measured);
   // From the command line.
   Place place;
