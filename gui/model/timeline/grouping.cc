@@ -269,14 +269,13 @@ std::string WordsOfGroup(const GroupTable& table, const GroupRow& row, const Tim
   switch (table.wish.by) {
     case GroupBy::kStage:
       return "stage:" + std::string(traces::StageName(static_cast<StageId>(row.key)));
-    case GroupBy::kWorker: {
-      const Group* group = GroupOfProcess(timeline, row.key);
-      const bool worker = group != nullptr && group->kind == GroupKind::kWorker;
-      return worker && group->worker_id >= 0 ? fmt::format("worker:{}", group->worker_id) : "";
-    }
+    case GroupBy::kWorker:
+      // Workers of other ranks and loaders have the same numbers.
+      return fmt::format("process:{}", row.key);
     case GroupBy::kEpoch:
       if (row.key == Grouper::kNoEpoch) return "";
-      return fmt::format("epoch:{}", timeline.epochs.NumberOf(static_cast<Generation>(row.key)));
+      return fmt::format("epoch:{}@{}", timeline.epochs.NumberOf(static_cast<Generation>(row.key)),
+                         row.key);
     case GroupBy::kFile:
     case GroupBy::kShard:
     case GroupBy::kFunction:

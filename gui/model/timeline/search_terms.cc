@@ -149,8 +149,12 @@ bool SearchTerms::TakeNamed(std::string_view name, std::string_view value, Term*
     term->word = value;
     return true;
   }
+  if (name == "process") {
+    term->process = NumberOf(value);
+    return term->process.has_value();
+  }
   const std::size_t at = value.find('@');
-  if (at != std::string_view::npos && name == "batch") {
+  if (at != std::string_view::npos && (name == "batch" || name == "epoch")) {
     const auto generation = NumberOf(value.substr(at + 1));
     if (!generation || *generation > 0xffff) return false;
     term->generation = static_cast<std::uint16_t>(*generation);
@@ -221,6 +225,13 @@ void SearchTerms::Prepare(const Timeline& timeline, const traces::Trace& trace,
         for (const std::size_t lane : group.lanes) lanes_[lane] = lanes_[lane] && own;
       }
     }
+    if (term.process) {
+      if (lanes_.empty()) lanes_.assign(timeline.lanes.size(), true);
+      for (std::size_t l = 0; l < lanes_.size(); ++l) {
+        const ProcessId of = trace.threads()[timeline.lanes[l].thread.value].process;
+        lanes_[l] = lanes_[l] && of.value == *term.process;
+      }
+    }
     if (!term.is_text()) continue;
     for (const Lane& lane : timeline.lanes) {
       for (const Level& level : lane.levels) {
@@ -253,11 +264,12 @@ bool SearchTerms::Holds(Term& term, StageId stage, std::int64_t length, const Sp
            (!term.generation || detail.generation == *term.generation);
   }
   if (term.epoch) {
-    return detail.key().valid() && timeline_->epochs.NumberOf(detail.generation) == *term.epoch;
+    return detail.key().valid() && timeline_->epochs.NumberOf(detail.generation) == *term.epoch &&
+           (!term.generation || detail.generation == *term.generation);
   }
   if (term.sample) return detail.sample == *term.sample;
   if (term.longer) return length > *term.longer;
-  if (term.worker) return true;  // MayHold() tells
+  if (term.worker || term.process) return true;  // MayHold() tells
   return term.Occurs(*trace_, detail.name) || term.Occurs(*trace_, detail.object) ||
          (detail.sample != SpanDetail::kNoSample &&
           std::binary_search(term.samples.begin(), term.samples.end(), SampleKeyOf(detail)));

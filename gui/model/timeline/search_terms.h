@@ -3,8 +3,10 @@
 // What a search says. Its words must all hold for a span:
 //   decode               a stage, in any language; also stage:decode
 //   batch 12, sample 345 also batch:12; batch:12@3 is that of iterator 3
-//   epoch 3              as a person counts the epochs of a loader; also epoch:3
+//   epoch 3              as a person counts the epochs of a loader; also epoch:3; epoch:3@5 is that
+//                        of iterator 5 alone, whatever other loaders have a third one
 //   worker 2             what the process of this worker did; also worker:2
+//   process:4            one process alone, by its place in the trace: each rank has a worker 2
 //   >5ms                 longer than
 //   cat.jpg              a part of a name or path, in any case; also file:cat.jpg
 //   "train step"         in quotation marks: a part of a name, whatever it says
@@ -77,12 +79,13 @@ class SearchTerms {
     std::optional<std::uint32_t> epoch;
     std::optional<std::uint32_t> sample;
     std::optional<std::uint32_t> worker;
+    std::optional<std::uint32_t> process;
     std::optional<std::int64_t> longer;
     std::unordered_map<std::uint32_t, bool> texts;  // by StringId: whether the text has the word
     std::vector<SampleKey> samples;                 // samples that read a file with the word
 
     [[nodiscard]] bool is_text() const {
-      return !stage && !batch && !epoch && !sample && !worker && !longer;
+      return !stage && !batch && !epoch && !sample && !worker && !process && !longer;
     }
     [[nodiscard]] bool Occurs(const traces::Trace& trace, StringId id);
   };

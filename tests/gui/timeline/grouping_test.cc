@@ -175,6 +175,38 @@ TEST(GroupingTest, TheWordsOfARowFindItsCallsAlone) {
   }
 }
 
+TEST(GroupingTest, TheWordsOfARowFindNoCallsOfAnotherRankOrLoader) {
+  traces::TraceData data = analyzer::testing::MakeSynthetic({.batches = 20});
+  ASSERT_GT(data.processes.size(), 2U);
+  for (const std::size_t p : {1U, 2U}) {
+    data.processes[p].worker_id = 0;
+    data.processes[p].rank = static_cast<std::int32_t>(p) - 1;
+  }
+  const GroupedTrace ranks(traces::MakeTrace(std::move(data)));
+  const GroupTable workers = ranks.Table("decode group:worker");
+  ASSERT_GT(workers.rows.size(), 1U);
+  for (const GroupRow& row : workers.rows) {
+    const std::string words = "decode " + WordsOfGroup(workers, row, ranks.timeline);
+    const Search search(ranks.timeline, *ranks.trace, words);
+    EXPECT_EQ(search.hits().size(), row.count) << words;
+    for (const SpanRef& hit : search.hits()) {
+      EXPECT_EQ(ranks.timeline.GroupOf(hit.lane)->process.value, row.key) << words;
+    }
+  }
+  const GroupedTrace loaders(testing::TwoLoaders());
+  ASSERT_TRUE(loaders.timeline.epochs.several_loaders());
+  const GroupTable epochs = loaders.Table("fetch group:epoch");
+  ASSERT_EQ(epochs.rows.size(), 2U);
+  for (const GroupRow& row : epochs.rows) {
+    const std::string words = "fetch " + WordsOfGroup(epochs, row, loaders.timeline);
+    const Search search(loaders.timeline, *loaders.trace, words);
+    EXPECT_FALSE(search.hits().empty()) << words;
+    for (const SpanRef& hit : search.hits()) {
+      EXPECT_EQ(loaders.timeline.detail(hit).generation, row.key) << words;
+    }
+  }
+}
+
 TEST(GroupingTest, RowsAreSortedAndWrittenAsCsv) {
   const GroupedTrace run = GroupedRun();
   const GroupTable table = run.Table("decode group:file");
