@@ -62,6 +62,7 @@ std::vector<Stalls> FindStalls(const traces::Trace& trace) {
     stalls.longest = seconds;
     stalls.at = tree.unit.at - trace.begin();
     stalls.sample = tree.unit.sample;
+    stalls.batch = tree.unit.batch;
     const traces::ThreadInfo& thread = trace.threads()[tree.unit.thread.value];
     stalls.worker = trace.processes()[thread.process.value].worker_id;
   }
@@ -70,6 +71,18 @@ std::vector<Stalls> FindStalls(const traces::Trace& trace) {
   std::stable_sort(all.begin(), all.end(),
                    [](const Stalls& a, const Stalls& b) { return a.time > b.time; });
   return all;
+}
+
+bool IsIndexed(const Stalls& stalls, const RunModel& run) {
+  if (stalls.sample < 0 || !run.has_loader()) return stalls.sample >= 0;
+  const LoaderRun* loader = &run.loader();
+  for (const LoaderRun& one : run.loaders) {
+    const bool its = std::any_of(one.epochs.begin(), one.epochs.end(), [&](const Epoch& epoch) {
+      return stalls.batch.valid() && epoch.generation == stalls.batch.generation;
+    });
+    if (its) loader = &one;
+  }
+  return loader->config.dataset_kind != "iterable";
 }
 
 }  // namespace penstock::analyzer

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/run_model.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -28,10 +29,15 @@ struct Stalls {
   double longest = 0;  // seconds
   TimeNs at{};         // when the longest one began, since the begin of the trace
   std::int64_t sample = wire::kNoSample;  // of the longest one
+  traces::BatchKey batch;                 // of the longest one
   std::int32_t worker = -1;               // of the longest one; -1: the training loop
 };
 
 // The line with the most time first.
 [[nodiscard]] std::vector<Stalls> FindStalls(const traces::Trace& trace);
+
+// Whether Stalls::sample is an index into the dataset. Samples of an iterable dataset have none:
+// they are numbered as they come.
+[[nodiscard]] bool IsIndexed(const Stalls& stalls, const RunModel& run);
 
 }  // namespace penstock::analyzer

@@ -17,15 +17,15 @@ namespace {
 
 constexpr std::size_t kShown = 3;
 
-Statement SaidOf(const Stalls& stalls) {
+Statement SaidOf(const Report& report, const Stalls& stalls) {
   const bool inside = !stalls.waits_in.empty();
   return Say<words::kStoodStill>(
       GiveIf<"worker">(stalls.worker >= 0, stalls.worker), Give<"longest">(stalls.longest),
       Give<"function">(stalls.name), Give<"place">(PlaceOf(stalls.file, stalls.line)),
       GiveIf<"waits_in">(inside, stalls.waits_in),
       GiveIf<"waits_place">(inside, PlaceOf(stalls.waits_file, stalls.waits_line)),
-      GiveIf<"sample">(stalls.sample >= 0, stalls.sample), Give<"after_epoch">(stalls.after_epoch),
-      GiveIf<"count">(stalls.count > 1, stalls.count),
+      GiveIf<"sample">(IsIndexed(stalls, report.diagnosis.run), stalls.sample),
+      Give<"after_epoch">(stalls.after_epoch), GiveIf<"count">(stalls.count > 1, stalls.count),
       GiveIf<"time">(stalls.count > 1, stalls.time));
 }
 
@@ -34,7 +34,7 @@ Statement SaidOf(const Stalls& stalls) {
 std::string StallsText(const Report& report) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, report.stalls.size()); ++i) {
-    text += Labelled(text.empty() ? "stood still" : "", English(SaidOf(report.stalls[i])));
+    text += Labelled(text.empty() ? "stood still" : "", English(SaidOf(report, report.stalls[i])));
   }
   return text;
 }
@@ -55,7 +55,7 @@ void WriteStallsJson(const Report& report, JsonWriter& json) {
     json.Field("longest_at_s", static_cast<double>(stalls.at.value) * 1e-9);
     if (stalls.worker >= 0) json.Field("worker", static_cast<std::uint64_t>(stalls.worker));
     if (stalls.sample >= 0) json.Field("sample", static_cast<std::uint64_t>(stalls.sample));
-    json.Field("text", English(SaidOf(stalls))).EndObject();
+    json.Field("text", English(SaidOf(report, stalls))).EndObject();
   }
   json.EndArray();
 }
@@ -63,7 +63,8 @@ void WriteStallsJson(const Report& report, JsonWriter& json) {
 std::string StallsHtml(const Report& report, Language language) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, report.stalls.size()); ++i) {
-    text += fmt::format("<li>{}</li>\n", Escaped(Render(SaidOf(report.stalls[i]), language)));
+    text +=
+        fmt::format("<li>{}</li>\n", Escaped(Render(SaidOf(report, report.stalls[i]), language)));
   }
   return text.empty() ? "" : "<ul>\n" + text + "</ul>\n";
 }

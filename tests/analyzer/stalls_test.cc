@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/model/functions.h"
@@ -87,6 +88,21 @@ TEST(StallsTest, AreSaidInBothLanguages) {
   const std::string json = ReportJson(report);
   EXPECT_NE(json.find("\"stalls\""), std::string::npos);
   EXPECT_NE(json.find("\"inside_line\": 320"), std::string::npos) << json.substr(0, 300);
+}
+
+TEST(StallsTest, OfAnIterableDatasetHaveNoIndex) {
+  for (const char* kind : {"map", "iterable"}) {
+    traces::TraceData data = With({Stall(1100, 900, true)});
+    for (auto& process : data.processes) {
+      if (process.facts.count("loader.0.num_workers") == 0) continue;
+      process.facts["loader.0.dataset_kind"] = kind;
+    }
+    const Report report = BuildReport(*traces::MakeTrace(std::move(data)), "t.penstock");
+    const std::string page = StallsHtml(report, Language::kEnglish);
+    EXPECT_NE(page.find("stood still"), std::string::npos) << page;
+    const bool said = page.find("at dataset index 17") != std::string::npos;
+    EXPECT_EQ(said, std::string(kind) == "map") << page;
+  }
 }
 
 TEST(StallsTest, OfTheLoopAreToldApartFromThoseAfterAnEpoch) {
