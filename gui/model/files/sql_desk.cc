@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/words/format.h"
+#include "gui/model/timeline/ticks.h"
 #include "traces/base/json_text.h"
 
 namespace penstock::gui {
@@ -81,6 +83,14 @@ std::string SqlProblemText(const SqlReply& reply, Language language) {
       break;
   }
   return std::string(TextOf(Text::kSqlSeveral, language));
+}
+
+std::string SqlRowsText(const SqlReply& reply, Language language) {
+  const SqlTable& table = reply.answer.table;
+  const std::string took = analyzer::DurationText(reply.seconds);
+  if (table.rows.size() == 1 && !table.cut) return Filled(Text::kSqlRow, language, took);
+  return Filled(table.cut ? Text::kSqlCut : Text::kSqlRows, language,
+                CountText(static_cast<double>(table.rows.size())), took);
 }
 
 std::string SqlValueText(const SqlValue& value) {

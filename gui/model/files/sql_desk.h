@@ -52,6 +52,8 @@ class SqlDesk {
 
 // Why there is no answer, in one line.
 [[nodiscard]] std::string SqlProblemText(const SqlReply& reply, Language language);
+// How many rows there are, and how long the answer took. Requires: reply.good().
+[[nodiscard]] std::string SqlRowsText(const SqlReply& reply, Language language);
 // A value as a cell shows it; "" for NULL.
 [[nodiscard]] std::string SqlValueText(const traces::SqlValue& value);
 // Whether a column has numbers alone, and at least one.

@@ -12,8 +12,8 @@
   X(kGroupNone, "(none)", "（无）") \
   X(kGroupSum, "sum", "合计") \
   X(kGroupLargest, "largest", "最长") \
-  X(kGroupTitle, "{} of {} groups, {} calls, {}", "显示 {} 组（共 {} 组），{} 次调用，{}") \
-  X(kGroupInSelection, "{} of {} groups in the selection, {} calls, {}", \
+  X(kGroupTitle, "Groups: {} of {}, calls: {}, {}", "显示 {} 组（共 {} 组），{} 次调用，{}") \
+  X(kGroupInSelection, "Groups in the selection: {} of {}, calls: {}, {}", \
     "选区内显示 {} 组（共 {} 组），{} 次调用，{}") \
   X(kGroupSumTip, \
     "Own time, as in the report: what nests in a call counts for itself. The making of a batch and a sample, which only contain other stages, count where they are asked for.", \
@@ -23,9 +23,9 @@
   X(kGroupCopy, "Copy as CSV", "复制为 CSV") \
   X(kGroupNothing, "No call has all of this.", "没有符合全部条件的调用。") \
   X(kSql, "SQL", "SQL") \
-  X(kSqlRun, "Run (Ctrl+Enter)", "运行 (Ctrl+Enter)") \
+  X(kSqlRun, "Run (Ctrl+Enter)", "运行（Ctrl+Enter）") \
   X(kSqlNote, "The tables and views of penstock export --to sqlite. Nothing asked here changes the trace.", \
-    "表和视图与 penstock export 导出的 SQLite 数据库相同。此处的查询不会改动轨迹。") \
+    "表和视图与 penstock export 导出的 SQLite 数据库相同。此处的查询不会改动跟踪。") \
   X(kSqlExamples, "Examples:", "示例：") \
   X(kSqlTables, "tables", "表") \
   X(kSqlStages, "stages", "阶段") \
@@ -34,10 +34,11 @@
   X(kSqlBatches, "batches", "批次") \
   X(kSqlWorkers, "workers", "工作进程") \
   X(kSqlSpans, "slow spans", "慢记录") \
+  X(kSqlRow, "1 row, {}", "1 行，{}") \
   X(kSqlRows, "{} rows, {}", "{} 行，{}") \
-  X(kSqlCut, "the first {} rows, {}", "前 {} 行，{}") \
+  X(kSqlCut, "first rows only: {}, {}", "前 {} 行，{}") \
   X(kSqlPlot, "{} over {}", "{} 随 {} 的变化") \
-  X(kSqlForbidden, "Only SELECT over this trace is allowed.", "只能对此轨迹执行 SELECT。") \
+  X(kSqlForbidden, "Only SELECT over this trace is allowed.", "只能对此跟踪执行 SELECT。") \
   X(kSqlTooLong, "It took longer than 10 s and was stopped.", "耗时超过 10 秒，已停止。") \
   X(kSqlStopped, "Stopped.", "已停止。") \
   X(kSqlEmpty, "There is no statement.", "没有语句。") \

@@ -16,7 +16,6 @@
 
 #include "analyzer/words/format.h"
 #include "gui/model/files/sql_desk.h"
-#include "gui/model/timeline/ticks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/widgets/plot.h"
 
@@ -177,12 +176,10 @@ void DrawReply(const Ui& ui, Workspace& workspace, const SqlReply& reply, Area a
     return;
   }
   const traces::SqlTable& table = reply.answer.table;
-  const std::string rows = CountText(static_cast<double>(table.rows.size()));
   const float line = ImGui::GetFrameHeight();
   DrawText(ImGui::GetWindowDrawList(), ui.strong,
            {area.min.x, area.min.y + (line - FontPixels(ui.strong)) / 2}, Ink(p.text),
-           ui.F(table.cut ? Text::kSqlCut : Text::kSqlRows, rows,
-                analyzer::DurationText(reply.seconds)));
+           SqlRowsText(reply, ui.language));
   const char* copy = ui.T(Text::kGroupCopy);
   const float button = TextWidth(ui.body, copy) + 2 * ImGui::GetStyle().FramePadding.x;
   ImGui::SetCursorScreenPos({area.max.x - button, area.min.y});

@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using traces::SqlTable;
 
 SqlTable Rows(std::vector<std::vector<traces::SqlValue>> rows) {
@@ -69,6 +70,20 @@ TEST(SqlDeskTest, AQuestionIsAnsweredOrRefusedInOneLineOfTheLanguage) {
   SqlDesk nowhere(folder / "missing");
   EXPECT_THAT(SqlProblemText(nowhere.Ask(trace, "SELECT 1"), Language::kEnglish),
               HasSubstr("missing"));
+}
+
+TEST(SqlDeskTest, TheRowsAreCountedInTheLanguage) {
+  SqlReply reply;
+  reply.seconds = 0.5;
+  reply.answer.table = Rows({{"x"}});
+  EXPECT_THAT(SqlRowsText(reply, Language::kEnglish), StartsWith("1 row, "));
+  EXPECT_THAT(SqlRowsText(reply, Language::kChinese), StartsWith("1 行，"));
+  reply.answer.table.cut = true;
+  EXPECT_THAT(SqlRowsText(reply, Language::kEnglish), StartsWith("first rows only: 1, "));
+  reply.answer.table = Rows({{"x"}, {"y"}});
+  EXPECT_THAT(SqlRowsText(reply, Language::kEnglish), StartsWith("2 rows, "));
+  reply.answer.table.rows.clear();
+  EXPECT_THAT(SqlRowsText(reply, Language::kEnglish), StartsWith("0 rows, "));
 }
 
 TEST(SqlDeskTest, TwoNumericColumnsAreACurve) {

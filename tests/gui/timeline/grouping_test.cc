@@ -219,6 +219,13 @@ TEST(GroupingTest, RowsAreSortedAndWrittenAsCsv) {
             "/d/cat/1.jpg,2,1.6e-07,8e-08,1e-07\n");
 }
 
+TEST(GroupingTest, TheTitleIsRightForOneGroupAndOneCall) {
+  EXPECT_EQ(Filled(Text::kGroupTitle, Language::kEnglish, 1, "1", "1", "2 ms"),
+            "Groups: 1 of 1, calls: 1, 2 ms");
+  EXPECT_EQ(Filled(Text::kGroupInSelection, Language::kEnglish, 3, "14", "20", "2 ms"),
+            "Groups in the selection: 3 of 14, calls: 20, 2 ms");
+}
+
 TEST(GroupingTest, AnArchiveIsAShardAndElseTheFolder) {
   EXPECT_EQ(ShardOf("/d/train-0001.tar"), "/d/train-0001.tar");
   EXPECT_EQ(ShardOf("a.tar:x/1.jpg"), "a.tar");
