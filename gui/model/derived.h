@@ -14,6 +14,7 @@
 #include <stop_token>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace penstock::gui {
 
@@ -45,10 +46,22 @@ class Derived {
   // Takes the value if it has been made. To be called in each frame: a view that stops asking would
   // otherwise leave this busy for good.
   void TakeFinished() {
+    std::erase_if(retired_,
+                  [](const auto& job) { return job->done.load(std::memory_order_acquire); });
     if (!job_ || !job_->done.load(std::memory_order_acquire)) return;
     key_ = job_->key;
     value_ = std::move(job_->value);
     job_.reset();
+  }
+
+  // Forgets the question and its value. Does not wait for a value that is being made;
+  // TakeFinished() drops it.
+  void Forget() {
+    key_ = Key{};
+    value_.reset();
+    if (!job_) return;
+    job_->thread.request_stop();
+    retired_.push_back(std::move(job_));
   }
 
   // The key that the value answers.
@@ -81,6 +94,7 @@ class Derived {
   Key key_{};
   std::optional<Value> value_;
   std::unique_ptr<Job> job_;
+  std::vector<std::unique_ptr<Job>> retired_;  // forgotten, still running
 };
 
 }  // namespace penstock::gui

@@ -20,6 +20,8 @@ void Workspace::Reset() {
   groups = {};
   parts = {};
   samples = {};
+  plan.chosen = {};
+  plan.plan.Forget();
   stages = StagesState{};
   workers = WorkersState{};
   reading = IoState{};

@@ -203,7 +203,7 @@ void DrawReply(const Ui& ui, Workspace& workspace, const SqlReply& reply, Area a
 }  // namespace
 
 void SqlViewState::ForgetTrace() {
-  reply = {};
+  reply.Forget();
   desk = std::make_shared<SqlDesk>();
   order = {};
   ordered.reset();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <numeric>
 #include <thread>
@@ -211,6 +212,28 @@ TEST(DerivedTest, TheAnswerBeforeServesWhereItIsFollowed) {
   EXPECT_EQ(*value, 21);
   EXPECT_EQ(derived.key(), (Grown{2, 1}));
   EXPECT_EQ(derived.Get({2, 2}, false, of(22)), nullptr) << "another question";
+}
+
+TEST(DerivedTest, AJobThatIsForgottenIsNotWaitedFor) {
+  std::atomic<bool> end{false};
+  std::atomic<bool> stopped{false};
+  Derived<int, int> derived;
+  EXPECT_EQ(derived.Get(1, false,
+                        [&](const std::stop_token& stop) {
+                          while (!end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                          stopped = stop.stop_requested();
+                          return 10;
+                        }),
+            nullptr);
+  derived.Forget();  // would wait for good
+  EXPECT_FALSE(derived.busy());
+  end = true;
+  while (!stopped) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  derived.TakeFinished();
+  const auto of = [](const std::stop_token&) { return 20; };
+  EXPECT_EQ(*derived.Get(2, true, of), 20);
+  derived.Forget();
+  EXPECT_EQ(derived.Get(2, false, of), nullptr) << "the value is gone too";
 }
 
 }  // namespace

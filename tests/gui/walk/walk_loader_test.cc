@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader that is chosen, or that a command line asks for, while a trace is loaded or grows.
+// The loader that is chosen, or that a command line asks for, while a trace is loaded, grows or is
+// closed.
 #include <filesystem>
+#include <memory>
+#include <utility>
 
 #include "gui/model/timeline/place.h"
 #include "tests/gui/walk/walk.h"
@@ -29,6 +32,19 @@ TEST_F(WalkLoader, TheChosenOneStaysWhenAnotherBecomesTheMainOne) {
   EXPECT_EQ(wanted->loader, "train.py:88");
   ASSERT_TRUE(Until([this] { return workspace().part != nullptr; }));
   EXPECT_EQ(workspace().part->analysis->report.diagnosis.run.loader().name, "train.py:88");
+}
+
+TEST_F(WalkLoader, NothingOfAClosedTraceStaysInMemory) {
+  Document document = DocumentOf(testing::TwoLoaders());
+  const std::weak_ptr<const traces::Trace> trace = document.trace;
+  const std::weak_ptr<const Analysis> analysis = document.analysis;
+  app_->Show(std::exchange(document, {}));
+  workspace().view = ViewId::kOverview;
+  Frames(2);
+  EXPECT_FALSE(analysis.expired());
+  app_->Show(DocumentOf(analyzer::testing::SyntheticTrace({})));
+  EXPECT_TRUE(trace.expired());
+  EXPECT_TRUE(analysis.expired());
 }
 
 TEST_F(WalkLoader, AnUnknownOneIsRefusedWhicheverPartOfTheTraceComesFirst) {
