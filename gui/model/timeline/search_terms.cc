@@ -60,11 +60,16 @@ constexpr std::array kGroupWords = {
     GroupWord{"name", GroupBy::kFunction}, GroupWord{"function", GroupBy::kFunction},
     GroupWord{"函数", GroupBy::kFunction}, GroupWord{"epoch", GroupBy::kEpoch}};
 
-// The parts of "name:value"; an empty name for any other word.
+// The parts of "name:value"; an empty name for any other word. A Chinese keyboard types the wide
+// colon.
 std::pair<std::string_view, std::string_view> Halves(std::string_view word) {
-  const std::size_t colon = word.find(':');
-  if (colon == std::string_view::npos || colon == 0 || colon + 1 == word.size()) return {};
-  return {word.substr(0, colon), word.substr(colon + 1)};
+  for (const std::string_view mark : {":", "："}) {
+    const std::size_t colon = word.find(mark);
+    if (colon == std::string_view::npos) continue;
+    if (colon == 0 || colon + mark.size() == word.size()) return {};
+    return {word.substr(0, colon), word.substr(colon + mark.size())};
+  }
+  return {};
 }
 
 std::optional<GroupBy> GroupOfWord(std::string_view word) {

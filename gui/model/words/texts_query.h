@@ -48,7 +48,7 @@
   X(kKeyWalk, "from item to item by arrows, Space presses; again: back to the view", \
     "用方向键逐项移动，空格按下；再按一次返回视图") \
   X(kKeySelectVisible, "select the visible interval", "选择可见区间") \
-  X(kGroupExample, "group:file", "分组:文件") \
+  X(kGroupExample, "group:file", "分组：文件") \
   X(kKeyGroup, "in the search: a table by file, shard, worker, stage, name or epoch", \
     "搜索时：按文件、工作进程、阶段等列表")
 // clang-format on

@@ -67,6 +67,11 @@ TEST(GroupingTest, ATableIsAskedForByItsWord) {
   const SearchTerms terms("decode GROUP:worker top 2 >1ms");
   EXPECT_EQ(terms.table(), (TableWish{GroupBy::kWorker, 2}));
   EXPECT_EQ(SearchTerms("分组:文件 前 3").table(), (TableWish{GroupBy::kFile, 3}));
+  EXPECT_EQ(SearchTerms("分组：文件 前 3").table(), (TableWish{GroupBy::kFile, 3}));
+  EXPECT_EQ(WithoutTable("decode 分组：文件 前：3"), "decode");
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    EXPECT_TRUE(AsksForTable(TextOf(Text::kGroupExample, language)));
+  }
   EXPECT_EQ(SearchTerms("group:name top:4").table()->top, 4U);
   EXPECT_EQ(SearchTerms("group:file top").table()->top, 0U) << "its number is not typed yet";
   EXPECT_TRUE(SearchTerms("group:file top 3").empty());
