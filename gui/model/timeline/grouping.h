@@ -20,8 +20,8 @@
 namespace penstock::gui {
 
 struct GroupRow {
-  // Of the group, by GroupTable::by: index into Trace::processes(), a StageId, a generation; for
-  // the others an index of no meaning.
+  // What the group has in common, by GroupTable::by: index into Trace::processes(), a StageId, a
+  // generation; for the others an index of no meaning.
   std::uint64_t key = 0;
   std::string text;  // the path or name; "": none was recorded
   std::uint64_t count = 0;

@@ -91,24 +91,6 @@ Document Decoding(double decode, const std::string& path) {
   return document;
 }
 
-// A loop over two loaders, one after the other.
-std::unique_ptr<traces::Trace> Several() {
-  Synthetic run;
-  run.epochs = 2;
-  run.costs = [](int epoch, int) {
-    return analyzer::testing::Costs{.decode = epoch == 0 ? 30.0 : 12.0};
-  };
-  traces::TraceData data = analyzer::testing::MakeSynthetic(run);
-  auto& facts = data.processes[0].facts;
-  facts["epoch.2"] = "1";
-  facts["loader.1.num_workers"] = "2";
-  facts["loader.1.prefetch_factor"] = "2";
-  facts["loader.1.batch_size"] = "4";
-  facts["loader.0.made_at"] = "/home/a/train.py:88";
-  facts["loader.1.made_at"] = "/home/a/train.py:97";
-  return traces::MakeTrace(std::move(data));
-}
-
 // More workers than the machine has cores for: each gets a third of one.
 std::unique_ptr<traces::Trace> Contended() {
   Synthetic run;
@@ -260,7 +242,7 @@ std::vector<Subject> MakeSubjects(std::uint64_t long_spans) {
   add("cut", Must(LoadDocument(folder / "cut.penstock")));
   add("live", Growing(subjects.front().document));
   add("contended", DocumentOf(Contended()));
-  add("several", DocumentOf(Several()));
+  add("several", DocumentOf(TwoLoaders()));
   add("alone", DocumentOf(Alone()));
   std::ofstream(folder / "kineto.json") << KinetoText();
   add("kineto", Must(LoadDocument(folder / "kineto.json")));

@@ -4,27 +4,15 @@
 #include <string>
 
 #include "gui/main/view_command.h"
-#include "tests/gui/walk/walk.h"
+#include "tests/gui/walk/walk_menu.h"
 
 namespace penstock::gui {
 namespace {
 
-using testing::Walk;
 using traces::StageId;
 
-class WalkTimeline : public Walk {
+class WalkTimeline : public testing::WalkMenu {
  protected:
-  void SetUp() override {
-    Walk::SetUp();
-    ShowRun();
-    workspace().view = ViewId::kTimeline;
-    Frames(2);
-  }
-
-  TimelineState& state() { return workspace().timeline; }
-  const Timeline& timeline() { return *workspace().document.timeline; }
-  // Any span of a stage.
-  SpanRef SpanOf(StageId stage) { return *Longest(timeline(), stage, {0, timeline().length + 1}); }
   const std::vector<CounterTrack>& counters() { return workspace().document.analysis->counters; }
 };
 
