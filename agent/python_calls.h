@@ -57,7 +57,7 @@ struct UnitStart {
   uint32_t most_events;  // following ends after so many
   uint64_t most_ticks;   // outside of builtins
   bool monitoring;
-  bool chosen;           // the unit was not drawn at random: its sample was slow before
+  bool chosen;         // the unit was not drawn at random: its sample was slow before
   PyHandle* give_way;  // called to switch sys.monitoring off
 };
 
