@@ -270,20 +270,6 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
   FindHelpers(model, builder, trace);
 }
 
-void ReadCounters(RunModel& model, const traces::Trace& trace) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, CounterSeries> series;
-  for (const traces::CounterSample& sample : trace.counters()) {
-    CounterSeries& one = series[{sample.name.value, sample.process.value}];
-    if (one.at.empty()) {
-      one.name = trace.String(sample.name);
-      one.process = sample.process;
-    }
-    one.at.push_back(Seconds(sample.at - model.begin));
-    one.value.push_back(static_cast<double>(sample.value));
-  }
-  for (auto& [key, one] : series) model.counters.push_back(std::move(one));
-}
-
 std::vector<DeviceRecords> ReadDevicesAlone(const traces::Trace& trace) {
   std::set<std::uint32_t> processes;
   for (const traces::ThreadInfo& thread : trace.threads()) {
@@ -315,37 +301,6 @@ std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace, const Ru
 
 }  // namespace
 
-double CounterSeries::ValueAt(double time) const {
-  const auto above = std::lower_bound(at.begin(), at.end(), time);
-  const auto i = static_cast<std::size_t>(above - at.begin());
-  if (i == 0) return value.front();
-  if (i == at.size()) return value.back();
-  const double run = at[i] - at[i - 1];
-  const double part = run > 0 ? (time - at[i - 1]) / run : 0;
-  return value[i - 1] + part * (value[i] - value[i - 1]);
-}
-
-std::optional<double> CounterSeries::LastUntil(double seconds) const {
-  const auto above = std::upper_bound(at.begin(), at.end(), seconds);
-  if (above == at.begin()) return std::nullopt;
-  return value[static_cast<std::size_t>(above - at.begin()) - 1];
-}
-
-CounterGrowth GrowthWithin(const CounterSeries& series,
-                           std::span<const std::pair<std::int64_t, std::int64_t>> windows,
-                           TimeNs begin) {
-  CounterGrowth growth;
-  if (series.at.size() < 2) return growth;
-  for (const auto& [from, to] : windows) {
-    const double start = std::max(Seconds(TimeNs{from} - begin), series.at.front());
-    const double end = std::min(Seconds(TimeNs{to} - begin), series.at.back());
-    if (!(end > start)) continue;
-    growth.value += std::max(0.0, series.ValueAt(end) - series.ValueAt(start));
-    growth.seconds += end - start;
-  }
-  return growth;
-}
-
 RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   RunModel model;
   model.host = ReadHost(trace.facts());
@@ -357,7 +312,7 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
     if (process.role == wire::kRoleConsumer) ++model.consumers;
     model.mapped = model.mapped || (process.features & wire::kFeatureMapped) != 0;
   }
-  ReadCounters(model, trace);
+  model.counters = ReadCounters(trace);
   RunBuilder builder(trace, model);
   for (std::uint32_t i = 0; i < trace.processes().size(); ++i) {
     model.consumer_of.push_back(builder.consumers().Of(ProcessId{i}));

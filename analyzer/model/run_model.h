@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analyzer/model/batch.h"
+#include "analyzer/model/counter_series.h"
 #include "analyzer/model/device_records.h"
 #include "analyzer/model/host.h"
 #include "analyzer/model/loader.h"
@@ -82,33 +83,6 @@ struct LoaderRun {
   std::vector<SampleTime> sample_times;  // without each worker's first batch; of long runs, a part
   std::vector<ProbeWindow> probes;       // of experiments in its training process
 };
-
-// One counter of one process over time.
-struct CounterSeries {
-  std::string name;  // "cpu_ns", "uss_bytes", ...: traces/FORMAT.md
-  ProcessId process;
-  std::vector<double> at;  // seconds since RunModel::begin
-  std::vector<double> value;
-
-  // The value at a time by linear interpolation between samples; flat outside them.
-  // Requires: there are samples.
-  [[nodiscard]] double ValueAt(double time) const;
-  // The last value at or before `seconds`; nullopt before the first.
-  [[nodiscard]] std::optional<double> LastUntil(double seconds) const;
-};
-
-// How much a counter grew, and in which time.
-struct CounterGrowth {
-  double value = 0;
-  double seconds = 0;
-};
-
-// The growth of a cumulative counter within `windows` (times of the trace), as far as its samples
-// cover them. `begin` is RunModel::begin. A window in which the counter fell, since it was set
-// back, adds its time and no growth. Nothing if there are fewer than two samples.
-[[nodiscard]] CounterGrowth GrowthWithin(
-    const CounterSeries& series, std::span<const std::pair<std::int64_t, std::int64_t>> windows,
-    TimeNs begin);
 
 struct RunModel {
   Host host;  // if there are several ranks: the part of the main loader's rank

@@ -65,24 +65,6 @@ TEST(HostTest, AMaskOfTheWorkersNarrowsTheCollectors) {
   EXPECT_EQ(host.affinity, 2);
 }
 
-TEST(CounterSeriesTest, GrowthIsCountedInTheWindowsThatTheSamplesCover) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const TimeNs begin{5 * kSecond};
-  const CounterSeries series{"minor_faults", {}, {1, 2, 3, 4}, {10, 30, 5, 15}};
-  const auto window = [&](double from, double to) {
-    const auto at = [&](double time) {
-      return begin.value + static_cast<std::int64_t>(time * static_cast<double>(kSecond));
-    };
-    return std::pair{at(from), at(to)};
-  };
-  const std::array windows = {window(0, 1.5), window(2, 3), window(3.5, 9), window(8, 9)};
-  const CounterGrowth growth = GrowthWithin(series, windows, begin);
-  EXPECT_DOUBLE_EQ(growth.value, 10 + 0 + 5);       // set back between 2 and 3
-  EXPECT_DOUBLE_EQ(growth.seconds, 0.5 + 1 + 0.5);  // none after the last sample
-  const CounterSeries single{"minor_faults", {}, {1}, {10}};
-  EXPECT_EQ(GrowthWithin(single, windows, begin).seconds, 0);
-}
-
 TEST(RunModelTest, UsableCoresAreThoseOfTheWorkers) {
   Synthetic run;
   run.workers = 2;

@@ -11,9 +11,10 @@ import atexit
 import os
 
 from penstock_hooks import functions
-from penstock_hooks.bridge import follow
+from penstock_hooks.bridge import fact, follow
 
 _prepared = False
+_told = 0  # the process that has said that one of its threads is ours
 
 
 def _prepare():
@@ -41,10 +42,14 @@ def _end():
 
 
 def watch():
-    """Watches the calling thread."""
+    """Watches the calling thread. The fact lets the analyzer count the program's threads without ours."""
+    global _told
     try:
         if _prepare():
             follow["stall_watch"]()
+            if _told != os.getpid():
+                _told = os.getpid()
+                fact("agent.threads", "1")
     except Exception:
         pass
 
