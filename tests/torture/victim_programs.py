@@ -66,6 +66,7 @@ class Maker:
         self.blocks = {0: []}
         self.next_slot = 0
         self.next_task = 0
+        self.detached = False
         self.alien = False  # from here on another user or behind a filter: not everything works
         self.depth = 0
         self.made = 0
@@ -226,6 +227,7 @@ class Maker:
                 body.append("texit")
             lines.append("thread %d %s%s%s" % (task, self.block(body), self.pick("", "", " small"),
                                                " detached" if self.chance(10) and "texit" not in body else ""))
+            self.detached = self.detached or lines[-1].endswith(" detached")
         for line, task in zip(lines[1:], tasks):
             lines.append(("await %d" if "detached" in line else "join %d") % task)
         if self.chance(60):
@@ -381,7 +383,10 @@ class Maker:
         after = ["%s %d %d %d" % (self.pick("pread", "preadv"), slot, self.size(), 0)
                  for _ in range(self.pick(1, 3, 9))]  # fmt: skip
         if self.chance(12):
-            return lines + ["flush", "strict"] + ["read %d 10" % slot] * self.pick(1, 3) + ["sysexit %d" % self.pick(0, 5)]
+            reads = ["read %d 10" % slot] * self.pick(1, 3)
+            status = self.pick(0, 5)
+            # The status of the process is that of its last thread, which may be a detached one that is ending.
+            return lines + ["flush", "strict"] + reads + ["sysexit %d" % (0 if self.detached else status)]
         listed = self.pick("reads", "usual", "usual", "memory", "names", "time", "identity", "opening")
         verdict = self.pick("errno", "errno", "kill", "kill", "killthread", "trap")
         lines += ["flush", "seccomp %s %s %d %s" % (listed, verdict, self.pick(*ERRORS), self.pick("prctl", "call"))]
