@@ -300,16 +300,19 @@ if __name__ == "__main__":
         self.assertIn("sample 3 is broken", ours.out)
 
     def test_a_killed_worker_is_reported_as_before(self):
+        # Lists and a worker that dies late: the main process asks the worker for the file descriptor of a tensor,
+        # which fails with another error if the worker is gone by then.
         code = """
-import os, signal
+import os, signal, time
 class Killer(Map):
     def __getitem__(self, index):
         if index == 4:
+            time.sleep(1)
             os.kill(os.getpid(), signal.SIGKILL)
         return index
 if __name__ == "__main__":
     try:
-        for index in DataLoader(Killer(6), batch_size=2, num_workers=2):
+        for index in DataLoader(Killer(6), batch_size=2, num_workers=2, collate_fn=list):
             pass
     except RuntimeError as error:
         show(type(error).__name__, "exited unexpectedly" in str(error))
