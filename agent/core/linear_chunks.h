@@ -11,24 +11,27 @@
 
 namespace penstock::agent {
 
-// Writes the full chunk of a thread to the file. False if it cannot be written now.
+// Opens the file and writes the chunk to it, then the file's header. False if the chunk cannot be
+// written now.
 bool WriteOut(wire::ChunkHeader* chunk);
 
-// Writes out and frees chunks whose threads have died, or have handed them over unwritten.
+// Writes out and frees the chunks of dead threads, and those that RetireChunk() left. Frees chunks
+// whose claimers died before they had them.
 void ReclaimDeadChunks();
 
-// To be called when the owner of a chunk is done with it: writes it out and frees it, or leaves it
-// for somebody else to write.
+// To be called when nobody will fill the chunk any more. Writes it out and frees it. If it cannot
+// be written now, leaves it for ReclaimDeadChunks().
 void RetireChunk(wire::ChunkHeader* chunk);
 
-// The chunk number `i` of the segment; nullptr where this process has given it back.
+// Chunk `i` of the segment; nullptr if this process has unmapped it.
 wire::ChunkHeader* ChunkAt(uint32_t i);
 
-// Whether a thread has put something into the chunk, which may be nullptr.
+// Whether a thread has, or had, the chunk, and it was not freed since. `chunk` may be nullptr.
 bool HoldsSomething(const wire::ChunkHeader* chunk);
 
-// Writes a chunk to its place. Its header then tells readers that it was written; the chunk is
-// counted only the first time.
+// Writes a chunk to its place in the open file, unless its records are there already and its thread
+// lives. The chunk's header then tells readers that it was written. Repeated writing to the same
+// place counts once in FileHeader::written_chunks.
 bool WriteOutTo(int fd, wire::ChunkHeader* chunk);
 
 }  // namespace penstock::agent

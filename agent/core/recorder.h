@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The agent's recording core: what a hook calls around the real function. Nothing here allocates
-// from the heap, locks, throws or changes errno. An event makes no system call, except to claim a
-// chunk (once in 1008 records) and to read thread CPU time where that is asked for.
+// from the heap, locks, throws or changes errno. Most events make no system call. Exceptions are
+// the first event of a thread, each new chunk (after 1008 records), and readings of CPU time and of
+// page faults.
 // Threads: all functions act on the calling thread's own state. A token or operation that one of
 // them returned must not be passed in on another thread.
 #pragma once
@@ -17,30 +18,31 @@ namespace penstock::agent {
 using wire::Stage;
 
 // True while the recording is on. A hook that gets false calls the real function and does nothing
-// else. Cost: one load.
+// else. Cost: two loads.
 bool Recording();
 
 // The time of the recording's clock, in its ticks (of the TSC, or monotonic nanoseconds).
 uint64_t Now();
 
-// Identifies an open span. A plain value. It may be dropped without End() (longjmp, throw): the
-// next Begin() of the same or an outer frame then drops the span.
+// Identifies an open span. A token may be lost without End() (longjmp, throw): the next Begin()
+// from the same or an outer C frame then drops the span.
 struct Token {
   uint32_t depth = 0;  // 0: not recorded
   uint32_t serial = 0;
 };
 
 // Opens a span on this thread. `name`: id from Intern() or Name(). `frame`:
-// __builtin_frame_address(0) of the hook; a later Begin() from the same or an outer C frame drops
-// spans that were left by longjmp. `cpu`: take thread CPU time, which costs a system call at both
-// ends (only for long spans, never for reads).
+// __builtin_frame_address(0) of the hook, by which a later Begin() finds spans that were left by
+// longjmp. `cpu`: take thread CPU time, which may cost a system call at each end (only for long
+// spans, never for reads).
 Token Begin(Stage stage, uint32_t name, void* frame, bool cpu);
-// Closes the span and everything still open inside it, and writes its record.
+// Ends the span and writes its record. Drops spans that are still open inside it.
 void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags);
-// Forgets the span and everything open inside it. Writes nothing.
+// Drops the span and those that are open inside it, without a record.
 void Cancel(Token token);
 
-// A span whose ends the caller knows. Units: ticks. `work` and `flags`: see wire.h.
+// A span of which the caller knows start and duration. Units: ticks. `work` and `flags`: see
+// traces/wire_records.h.
 struct FinishedSpan {
   Stage stage;
   uint8_t flags = 0;
@@ -51,7 +53,7 @@ struct FinishedSpan {
   uint64_t bytes = 0;
   uint64_t object = 0;
 };
-// Writes such a span, with the sample and batch that the thread works at.
+// Writes such a span, with the sample and batch of the thread.
 void Emit(const FinishedSpan& span);
 
 // Number of open spans of `stage` on this thread. Codecs nest (cv::imread calls libjpeg): the
@@ -64,8 +66,8 @@ uint32_t OpenSpans(Stage stage);
 // one.
 bool ProgramWrites(Stage stage);
 
-// Returns the id of a string. Writes its text unless this process has done so lately (a cache holds
-// the last 131,072 ids).
+// Returns the id of a string. Writes its text, unless a cache of about the last 131,000 ids says
+// that this process, or the one it was forked from, has done so.
 uint64_t Intern(const char* text, size_t size);
 // The same for callers that remember the id themselves. False if there was no room for the text:
 // ask again.
@@ -76,7 +78,7 @@ struct NameTag {
   const char* text;
   uint32_t size;
   uint32_t id;     // low 32 bits of wire::HashOf
-  uint32_t token;  // process token the text was last written for
+  uint32_t token;  // atomic; 0: the text was not written yet
 };
 uint32_t Name(NameTag* tag);
 
@@ -90,7 +92,7 @@ void CountMiss();
 
 // What a thread keeps for a hook that follows an object over several calls (libjpeg, libpng).
 struct Operation {
-  const void* key;     // 0 = free
+  const void* key;     // the object; nullptr: this entry is free
   uint64_t start;      // ticks
   uint64_t cpu_start;  // ns
   uint64_t bytes;
@@ -102,11 +104,11 @@ struct Operation {
 };
 inline constexpr int kOperations = 8;
 Operation* FindOperation(const void* key);
-// Evicts the oldest. nullptr if not recording, or out of memory.
+// Replaces the oldest if none is free. nullptr if not recording, or out of memory.
 Operation* AddOperation(const void* key);
 
-// Puts into the recording what the thread is doing, for readers in case it is killed. One operation
-// at a time.
+// Shows readers of the recording, in case the thread is killed, which operation it was doing. One
+// operation at a time; HideOperation() ends it.
 void ShowOperation(Stage stage, uint32_t name, uint64_t start);
 void HideOperation();
 
