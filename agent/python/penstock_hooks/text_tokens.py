@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokenizers: text to tokens is `tokenize`. Hugging Face tokenizers and transformers, SentencePiece, tiktoken.
+"""Libraries that turn text into tokens: their calls are `tokenize`. Hugging Face tokenizers and transformers,
+SentencePiece, tiktoken.
 
-If a library spreads a batch over threads of its own, only the call is recorded, not what each
-thread did.
+If a library spreads a batch over threads of its own, one span is recorded for the call, and none in these threads.
 """
 import threading
 
@@ -12,6 +12,7 @@ from penstock_hooks.wrapping import replace, spanned
 _SENTENCEPIECE = ("encode", "Encode", "encode_as_ids", "EncodeAsIds", "encode_as_pieces", "EncodeAsPieces",
                   "sample_encode_as_ids", "SampleEncodeAsIds", "sample_encode_as_pieces",
                   "SampleEncodeAsPieces", "tokenize", "Tokenize")  # fmt: skip
+# By the module that defines them: class, label in front of the names, names of its methods.
 _NAMES = {
     "tokenizers.tokenizers": ("Tokenizer", "tokenizers.", ("encode", "encode_batch", "encode_batch_fast")),
     "transformers.tokenization_utils_base": (
@@ -22,18 +23,21 @@ _NAMES = {
 _TIKTOKEN = ("encode", "encode_ordinary", "encode_to_numpy", "encode_with_unstable")
 _TIKTOKEN_BATCHES = ("encode_batch", "encode_ordinary_batch")
 
-_batches = []  # one element for each batch call that is running
+# One element for each call of _TIKTOKEN_BATCHES that is running, in any thread. A list, because adding and removing
+# an element needs no lock.
+_batches = []
 
 
 def _single(label):
-    """tiktoken's calls for a single text, which its batch calls make in a thread pool."""
+    """Wraps a call of tiktoken for a single text. tiktoken's batch calls make the same calls in a thread pool: those
+    get no span."""
 
     def make(original):
         traced = spanned(wire.TOKENIZE, label)(original)
 
         def encode(*args, **kwargs):
-            pooled = _batches and threading.current_thread().name.startswith("ThreadPoolExecutor")
-            return (original if pooled else traced)(*args, **kwargs)
+            of_batch = _batches and threading.current_thread().name.startswith("ThreadPoolExecutor")
+            return (original if of_batch else traced)(*args, **kwargs)
 
         return encode
 
@@ -41,6 +45,8 @@ def _single(label):
 
 
 def _batched(label):
+    """Wraps a call of tiktoken for a batch of texts."""
+
     def make(original):
         def encode(*args, **kwargs):
             _batches.append(None)
@@ -60,9 +66,9 @@ def patch(module):
             for name in names:
                 replace(module.Encoding, name, make("tiktoken." + name))
         return
-    owner, label, names = _NAMES[module.__name__]
+    owner, prefix, names = _NAMES[module.__name__]
     kind = getattr(module, owner)
     for name in names:
         if name in vars(kind):
             shown = "call" if name == "__call__" else name
-            replace(kind, name, spanned(wire.TOKENIZE, label + shown))
+            replace(kind, name, spanned(wire.TOKENIZE, prefix + shown))
