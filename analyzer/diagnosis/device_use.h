@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limit of the devices in a recording without a loader: a trace of kernels and copies alone.
-// Values; pure.
+// What devices do, and what limits them, in a recording without a loader: a trace of kernels and
+// copies alone. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -12,43 +12,44 @@
 
 namespace penstock::analyzer {
 
-// What can limit a device. The times of the four add up to the whole recording.
+// What can limit a device. The times of the four add up to DevicesUse::window.
 enum class DeviceLimit : std::uint8_t {
-  kKernels,   // some kernel runs
-  kCopies,    // a copy from or to the host runs, and no kernel
+  kKernels,   // a kernel runs, or a memset, or a copy on or between devices
+  kCopies,    // a copy from or to the host runs, and nothing of the above
   kLaunches,  // nothing runs for at most kLaunchGap: the next kernel is being launched
   kIdle,      // nothing runs for longer: the host gives the device nothing to do
 };
 // "kernels", ...
 [[nodiscard]] std::string_view DeviceLimitName(DeviceLimit limit);
 
-// Gaps up to this length are taken for the time of a launch. A loop that waits for data, or for a
-// result, leaves longer gaps. Source: launching a kernel from Python takes 5 to 20 us
-// (docs/diagnosis.md R21); the limit leaves room.
+// Gaps up to this length count as the time of a launch. A loop that waits for data, or for a
+// result, leaves longer gaps. Launching a kernel from Python takes 5 to 20 us; the limit (ours)
+// leaves room for slower launches.
 inline constexpr std::int64_t kLaunchGap = 100'000;  // ns
 
-// Fractions of the time from the first kernel or copy of the recording to the last.
+// Fractions of DevicesUse::window.
 struct DeviceUse {
-  std::uint32_t process = 0;  // number among the processes that use devices, from 0
+  std::uint32_t process = 0;  // index into the records that were measured
   std::uint32_t device = 0;
   double kernels = 0;
   double copies = 0;
   double launches = 0;
   double idle = 0;
-  double beside = 0;  // share of the time in which a copy runs beside a kernel
+  double beside = 0;  // part of `kernels` in which a copy from or to the host runs too
 
+  // The fraction of `limit`.
   [[nodiscard]] double Of(DeviceLimit limit) const;
-  // The limit with the largest share of the device's time.
+  // The limit with the largest fraction.
   [[nodiscard]] DeviceLimit limit() const;
 };
 
 struct DevicesUse {
-  double window = 0;  // seconds
+  double window = 0;  // seconds from the first kernel or copy to the last, on all devices
   std::vector<DeviceUse> devices;
-  DeviceUse mean;  // over all devices
+  DeviceUse mean;  // of the fractions of all devices
 
-  // An upper bound of the speed-up if `limit` cost nothing, because something else may then be the
-  // limit.
+  // The speed-up if `limit` cost nothing. This is an upper bound, because something else may then
+  // hold the device back.
   [[nodiscard]] double GainWithout(DeviceLimit limit) const;
 };
 
