@@ -2,9 +2,10 @@
 //
 // Some samples take much longer than the others.
 //
-// Threshold: slow samples (analyzer/model/sample_tail.h), at least three and at most a tenth of
-// all, whose excess is 5 % of the time of all samples (ours), while the loop waits 5 % (kineto,
-// xprof).
+// Threshold: the time that slow samples (analyzer/model/sample_tail.h) take beyond the median is
+// 5 % of the time of all samples (ours), and the loop waits 5 % (kineto, xprof). There are at least
+// three slow samples, and at most a tenth of all. Silent if other programs crowd the run, because
+// they can make any sample slow, or if there is no steady rate to predict from.
 // Source: docs/diagnosis.md R21; MinatoLoader; pytorch#105203.
 #include <algorithm>
 #include <optional>
@@ -21,14 +22,14 @@
 namespace penstock::analyzer {
 namespace {
 
-// Whether functions and lines were found, but in ordinary samples only.
+// Whether samples were followed, but too few slow ones to compare them with the others.
 bool FollowsOrdinary(const FunctionProfiles& profiles) {
   return std::any_of(profiles.begin(), profiles.end(), [](const FunctionProfile& profile) {
     return profile.stage == traces::StageId::kSample && profile.slow.units == 0;
   });
 }
 
-// The function with the largest gap between slow samples and others; nullptr: not known.
+// The function whose time in slow samples exceeds that in others most; nullptr: not known.
 const MoreTime* LargestGap(const FunctionProfiles& profiles) {
   for (const FunctionProfile& profile : profiles) {
     if (profile.stage == traces::StageId::kSample && !profile.slow.functions.empty()) {
@@ -38,7 +39,7 @@ const MoreTime* LargestGap(const FunctionProfiles& profiles) {
   return nullptr;
 }
 
-// "5, 102, 199, ...".
+// The first ids of slow samples: "5, 102, 199, ...".
 std::string FirstIds(const SampleTail& found) {
   constexpr std::size_t kMost = 3;
   std::string text;
@@ -54,25 +55,26 @@ void SlowSamples(const RuleInput& input, Advice& out) {
   constexpr double kExcess = 0.05;
   if (!input.diagnosis.loader) return;
   const LoaderRun& run = input.run();
-  const SampleTail& found = input.loader().sample_tail;
-  if (found.slow == 0 || found.extra_share < kExcess) return;
-  if (input.diagnosis.wait_fraction < 0.05 || input.loader().cpu.crowded) return;
-  if (!input.loader().steady.steady) return;
   const LoaderDiagnosis& loader = input.loader();
+  const SampleTail& found = loader.sample_tail;
+  if (found.slow == 0 || found.extra_share < kExcess) return;
+  if (input.diagnosis.wait_fraction < 0.05 || loader.cpu.crowded) return;
+  if (!loader.steady.steady) return;
   Finding finding;
   finding.id = "slow-samples";
   const Pipeline even = WithEvenSamples(loader.pipeline, EvenSamplesOf(run, found));
   finding.predicted = Predict(loader.pipeline, even, loader.replay);
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   const double times = found.slow_time / found.median;
-  // Samples of an iterable dataset have no index: they are numbered as they come.
+  // An index tells nothing if other samples are slow in other epochs. Samples of an iterable
+  // dataset have no index: they are numbered as they come.
   const bool indexed = run.config.dataset_kind != "iterable" && !found.changes;
   const auto every = indexed && found.every > 0 ? std::optional<double>(found.every) : std::nullopt;
   const auto larger =
       found.bytes_times > 0 ? std::optional<double>(found.bytes_times) : std::nullopt;
   const MoreTime* more = LargestGap(input.diagnosis.functions);
   const MoreLine* line = more != nullptr && !more->lines.empty() ? &more->lines.front() : nullptr;
-  const double there = line != nullptr ? line->slow : more != nullptr ? more->slow : 0;
+  const double in_slow = line != nullptr ? line->slow : more != nullptr ? more->slow : 0;
   const double in_others = line != nullptr ? line->others : more != nullptr ? more->others : 0;
   finding.seen = Say<words::kSlowSamples>(
       Give<"slow">(found.slow), Give<"samples">(found.samples), Give<"times">(times),
@@ -84,7 +86,7 @@ void SlowSamples(const RuleInput& input, Advice& out) {
       Give<"changes">(found.changes), GiveIf<"line">(line != nullptr, line ? line->line : 0),
       GiveIf<"function">(more != nullptr, more ? more->name : ""),
       GiveIf<"place_of">(more != nullptr, more ? PlaceOf(more->file, more->line) : ""),
-      GiveIf<"there">(more != nullptr, there), GiveIf<"in_others">(more != nullptr, in_others));
+      GiveIf<"there">(more != nullptr, in_slow), GiveIf<"in_others">(more != nullptr, in_others));
   finding.evidence = {{"slow_samples", static_cast<double>(found.slow)},
                       {"samples", static_cast<double>(found.samples)},
                       {"sample_p50_s", found.median},
@@ -98,7 +100,7 @@ void SlowSamples(const RuleInput& input, Advice& out) {
     finding.evidence.emplace_back("function", more->name);
     finding.evidence.emplace_back("file", more->file);
     finding.evidence.emplace_back("first_line", static_cast<double>(more->line));
-    finding.evidence.emplace_back("in_slow_samples_s", there);
+    finding.evidence.emplace_back("in_slow_samples_s", in_slow);
     finding.evidence.emplace_back("in_others_s", in_others);
     if (line != nullptr) finding.evidence.emplace_back("line", static_cast<double>(line->line));
   }
