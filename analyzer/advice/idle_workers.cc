@@ -16,7 +16,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Places the finding in that epoch, and on the workers that made no batch in the whole run.
+// Places the finding in `epoch`, and on the workers that made no batch in the whole run.
 void Place(const RuleInput& input, const Epoch& epoch, Finding& finding) {
   const LoaderRun& run = input.run();
   const Batch& last = run.batches[epoch.first + epoch.count - 1];
@@ -37,7 +37,7 @@ void Place(const RuleInput& input, const Epoch& epoch, Finding& finding) {
 }  // namespace
 
 void IdleWorkers(const RuleInput& input, Advice& out) {
-  if (!input.diagnosis.loader || input.run().config.sample_tasks) return;
+  if (!input.diagnosis.loader) return;
   const LoaderRun& run = input.run();
   const int workers = run.config.num_workers;
   const int used = MostUsefulWorkers(run);
@@ -52,7 +52,7 @@ void IdleWorkers(const RuleInput& input, Advice& out) {
                       {"batches", static_cast<double>(run.batches.size())}};
   finding.action =
       Say<words::kMoreShards>(Give<"workers">(workers), Give<"workers_with_batches">(used));
-  Place(input, *WorkersUsed(run).epoch, finding);
+  Place(input, *WorkersUsed(run).epoch, finding);  // the epoch is known, since `used` is not 0
   out.findings.push_back(std::move(finding));
 }
 
