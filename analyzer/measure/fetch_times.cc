@@ -21,12 +21,13 @@ bool FetchTimes::WasFetching(std::int32_t worker_process, std::int64_t from,
                              std::int64_t to) const {
   const auto found = of_worker_.find(worker_process);
   if (found == of_worker_.end()) return false;
-  const auto& times = found->second;  // a worker fetches one batch after the other
-  auto at = std::partition_point(times.begin(), times.end(),
-                                 [&](const auto& time) { return time.second <= from; });
+  const auto& times = found->second;
+  // A worker process fetches one batch after the other, so the ends are in order too.
+  auto fetch = std::partition_point(times.begin(), times.end(),
+                                    [&](const auto& time) { return time.second <= from; });
   std::int64_t fetching = 0;
-  for (; at != times.end() && at->first < to; ++at) {
-    fetching += std::min(at->second, to) - std::max(at->first, from);
+  for (; fetch != times.end() && fetch->first < to; ++fetch) {
+    fetching += std::min(fetch->second, to) - std::max(fetch->first, from);
   }
   return fetching * 2 > to - from;
 }
