@@ -10,10 +10,11 @@
 namespace penstock::traces::packed {
 namespace {
 
-constexpr std::uint64_t kMaxWaiting = std::uint64_t{64} << 20;
-constexpr std::size_t kContentsPart = std::size_t{1} << 15;  // sections: 3 MB of memory
+constexpr std::uint64_t kMaxWaiting = std::uint64_t{64} << 20;  // bytes of sections
+// The number of sections that one part of the contents lists. They take 3 MB of memory.
+constexpr std::size_t kContentsPart = std::size_t{1} << 15;
 
-// Whether later sections cannot be understood without those of this kind.
+// Whether readers need sections of this kind to understand others. Such sections are not given up.
 bool IsTable(std::uint16_t kind) {
   return kind != kSpans && kind != kEvents && kind != kCounters && kind != kPreview &&
          kind != kUnits && kind != kCalls;
@@ -50,6 +51,7 @@ void SectionFile::Mark(bool forget) {
   }
 }
 
+// Moves the sections that were written since the mark from the file to those that wait.
 void SectionFile::TakeBack() {
   const auto bytes = file_.Map();
   if (marked_ < sizeof(PackedHeader) || !bytes) {
@@ -70,6 +72,7 @@ void SectionFile::TakeBack() {
 void SectionFile::Wait(const WrittenSection& section, std::span<const std::byte> bytes) {
   const SectionHeader& header = section.section.header;
   if (waiting_bytes_ + bytes.size() > kMaxWaiting && !IsTable(header.kind)) {
+    // A counter is sampled, so a missing value is no lost event.
     given_up_ += header.kind == kCounters ? 0 : header.items;
     return;
   }
@@ -98,7 +101,7 @@ void SectionFile::Append(const SectionHeader& header, std::span<const std::byte>
   if (status_) {
     if (header.kind == kContents) {
       parts_.push_back(entry.section);
-    } else if (header.kind != kContentsList) {
+    } else if (header.kind != kContentsList) {  // the footer refers to it
       written_.push_back(entry);
     }
   } else if (no_room_) {
@@ -112,13 +115,15 @@ void SectionFile::TryAgain() {
   }
   status_ = {};
   no_room_ = false;
+  // What still finds no room waits again.
   const std::vector<Waiting> waiting = std::exchange(waiting_, {});
   waiting_bytes_ = 0;
   if (file_.size() == 0) {
     *this = SectionFile(std::move(file_));  // there was no room even for the header
   }
-  for (const Waiting& one : waiting) {
-    Append(one.section.section.header, one.bytes, one.section.arrived, one.section.unfinished);
+  for (const Waiting& next : waiting) {
+    const WrittenSection& written = next.section;
+    Append(written.section.header, next.bytes, written.arrived, written.unfinished);
   }
 }
 
@@ -134,7 +139,8 @@ std::vector<SectionRef> SectionFile::Sections(std::span<const std::byte> file) c
   return sections;
 }
 
-// Writes `count` entries of written() as a part of the contents.
+// Writes `count` entries of written_, beginning at `from`, as a part of the contents. A part that
+// finds no room does not wait, because written_ still has its entries for another call.
 void SectionFile::WritePart(std::size_t from, std::size_t count) {
   ByteWriter payload;
   for (const WrittenSection& written : std::span(written_).subspan(from, count)) {
@@ -149,6 +155,7 @@ void SectionFile::WritePart(std::size_t from, std::size_t count) {
 }
 
 void SectionFile::WriteContents() {
+  // A file without sections gets one empty part, so that the footer has something to refer to.
   for (std::size_t from = 0; status_ && (from < written_.size() || parts_.empty());
        from += kContentsPart) {
     WritePart(from, std::min(kContentsPart, written_.size() - from));
