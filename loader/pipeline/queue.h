@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue between the threads of two stages. The number of items that exist limits its size, so
-// Push() never waits and never allocates. Any number of threads at both ends.
+// A queue between the threads of two stages. It has room for all items that can ever be in it, so
+// Push() never waits for room and never allocates. Threads: any number at both ends.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ class BoundedQueue {
  public:
   explicit BoundedQueue(std::size_t capacity) : places_(capacity) {}
 
-  // Requires: fewer than `capacity` are in it.
+  // Requires: fewer than `capacity` values are in the queue.
   void Push(T value) {
     {
       const std::lock_guard lock(mutex_);
@@ -51,7 +51,7 @@ class BoundedQueue {
     gate_.Wake();
   }
   [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
-  // Call this after the stop flag was set. Async-signal-safe.
+  // Ends Wait() in all threads. To be called after the stop flag was set. Async-signal-safe.
   void WakeAll() { gate_.Wake(); }
 
  private:
@@ -59,7 +59,9 @@ class BoundedQueue {
   std::vector<T> places_;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
-  std::atomic<std::size_t> size_{0};  // a hint for TryPop(); exact only under mutex_
+  // Written under mutex_. Threads without the mutex may read an old value: in TryPop() it saves
+  // them the lock, and in Wait() the gate makes sure that they see a push.
+  std::atomic<std::size_t> size_{0};
   std::atomic<bool> closed_{false};
   Gate gate_;
 };
