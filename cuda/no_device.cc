@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replaces the GPU in a build without the CUDA toolkit.
+// Stands in for cuda_device.cc in a build without the CUDA toolkit: there are no GPUs.
 #include "cuda/device.h"
 
 namespace penstock::cuda {
