@@ -15,7 +15,7 @@ namespace {
 
 using Block = std::array<std::uint32_t, 4>;
 
-std::vector<std::uint32_t> First(Random random, int count) {
+std::vector<std::uint32_t> FirstNumbers(Random random, int count) {
   std::vector<std::uint32_t> numbers;
   for (int i = 0; i < count; ++i) {
     numbers.push_back(random.Next());
@@ -34,16 +34,16 @@ TEST(PhiloxTest, GivesTheKnownAnswersOfRandom123) {
 
 TEST(RandomTest, EveryPartOfTheKeyMatters) {
   const SampleKey key{.seed = 1, .epoch = 2, .sample = 3};
-  const auto reference = First(Random(key, 4), 8);
-  EXPECT_EQ(reference, First(Random(key, 4), 8));
-  EXPECT_NE(reference, First(Random(key, 5), 8));
+  const auto reference = FirstNumbers(Random(key, 4), 8);
+  EXPECT_EQ(reference, FirstNumbers(Random(key, 4), 8));
+  EXPECT_NE(reference, FirstNumbers(Random(key, 5), 8));
   constexpr std::uint64_t kHighBit = std::uint64_t{1} << 40;
   for (const std::uint64_t change : {std::uint64_t{1}, kHighBit}) {
-    EXPECT_NE(reference, First(Random({1 + change, 2, 3}, 4), 8));
-    EXPECT_NE(reference, First(Random({1, 2 + change, 3}, 4), 8));
-    EXPECT_NE(reference, First(Random({1, 2, 3 + change}, 4), 8));
+    EXPECT_NE(reference, FirstNumbers(Random({1 + change, 2, 3}, 4), 8));
+    EXPECT_NE(reference, FirstNumbers(Random({1, 2 + change, 3}, 4), 8));
+    EXPECT_NE(reference, FirstNumbers(Random({1, 2, 3 + change}, 4), 8));
   }
-  EXPECT_NE(First(Random({1, 2, 3}, 4), 8), First(Random({2, 1, 3}, 4), 8));
+  EXPECT_NE(FirstNumbers(Random({1, 2, 3}, 4), 8), FirstNumbers(Random({2, 1, 3}, 4), 8));
 }
 
 TEST(RandomTest, UniformFillsTheUnitIntervalEvenly) {
@@ -78,8 +78,9 @@ TEST(RandomTest, BelowReachesEveryValueAndNoOther) {
   }
 }
 
-TEST(RandomTest, BelowIsUnbiasedForBoundsNearTwoToThe32) {
-  constexpr std::uint32_t kBound = 3U << 30;  // scaling without rejection would favour every third
+TEST(RandomTest, BelowIsUnbiasedForLargeBounds) {
+  // Scaling without rejection would give every third value twice as often as the others.
+  constexpr std::uint32_t kBound = 3U << 30;
   Random random({5, 0, 0}, 0);
   std::array<int, 3> counts{};
   for (int i = 0; i < 30000; ++i) {
@@ -90,7 +91,7 @@ TEST(RandomTest, BelowIsUnbiasedForBoundsNearTwoToThe32) {
   }
 }
 
-TEST(RandomTest, NormalAndLogNormalHaveTheirMoments) {
+TEST(RandomTest, NormalHasItsMomentsAndLogNormalItsMedian) {
   Random random({11, 0, 0}, 0);
   double sum = 0;
   double squares = 0;
@@ -121,8 +122,9 @@ TEST(PermutationTest, IsABijectionForEverySizeUpTo4096) {
   }
 }
 
-TEST(PermutationTest, TenMillionIndicesComeOnceEach) {
-  // Takes every 37th position: a repeated index at any place shows a broken bijection.
+TEST(PermutationTest, RepeatsNoIndexAmongTenMillion) {
+  // Takes every 37th position to be quick. Indices drawn at random would repeat thousands of times
+  // among these too.
   constexpr std::uint64_t kSize = 10'000'000;
   const Permutation permutation(kSize, 1, 0);
   std::vector<bool> seen(kSize);
@@ -162,8 +164,8 @@ TEST(PermutationTest, SeedAndEpochChangeTheOrder) {
   EXPECT_LT(fixed, 8);
 }
 
-// The places of one position over many epochs: chi-square over 32 bins, 31 degrees of freedom.
-TEST(PermutationTest, EveryPositionGoesEverywhereEquallyOften) {
+// The indices at one position over many epochs: chi-square over 32 bins, 31 degrees of freedom.
+TEST(PermutationTest, PositionsGoEverywhereEquallyOften) {
   for (const std::uint64_t size : {std::uint64_t{32}, std::uint64_t{100'000}}) {
     for (const std::uint64_t position : {std::uint64_t{0}, size / 2, size - 1}) {
       constexpr int kEpochs = 6400;
@@ -176,8 +178,9 @@ TEST(PermutationTest, EveryPositionGoesEverywhereEquallyOften) {
       for (const double count : counts) {
         chi_square += (count - kEpochs / 32.0) * (count - kEpochs / 32.0) / (kEpochs / 32.0);
       }
-      EXPECT_LT(chi_square, 70) << size << " " << position;  // p = 1e-4 is 68.7
-      EXPECT_GT(chi_square, 8) << size << " " << position;   // nor is it too even, as in a lattice
+      EXPECT_LT(chi_square, 70) << size << " " << position;  // p = 8e-5
+      // p = 1e-5: counts of a lattice would be more even than chance allows.
+      EXPECT_GT(chi_square, 8) << size << " " << position;
     }
   }
 }
@@ -202,7 +205,7 @@ TEST(PermutationTest, NeighboursArePulledApart) {
   EXPECT_NEAR(ascending, kSize / 2.0, 250);  // the standard deviation is 41
 }
 
-// All orders of four come up: a weak network for small sets would repeat a few of them.
+// A weak network would give only a few of the 24 orders of four.
 TEST(PermutationTest, SmallSetsReachAllOrders) {
   std::array<int, 256> counts{};
   for (std::uint64_t epoch = 0; epoch < 4800; ++epoch) {
