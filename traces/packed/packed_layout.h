@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Byte layout of a packed trace; traces/FORMAT.md describes it in prose. A file consists of
-// PackedHeader, sections, the last of which is the table of contents, and PackedFooter.
-// Little-endian.
+// Byte layout of a packed trace; traces/FORMAT.md describes it in prose. A finished file consists
+// of PackedHeader, sections and PackedFooter, and its last section is the table of contents. An
+// unfinished file may end after any byte. Little-endian.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,14 @@ inline constexpr std::uint32_t kSpansPerBlock = 64 * 1024;
 inline constexpr std::uint32_t kMaxSectionBytes = 64 * 1024 * 1024;  // before compression
 inline constexpr std::uint32_t kMaxThreads = 1u << 20;
 inline constexpr std::uint32_t kMaxProcesses = 1u << 20;
-inline constexpr std::uint32_t kMaxStringGap = 1u
-                                               << 20;  // most ids that one damaged section can hide
-inline constexpr std::uint32_t kMaxIndexGap = 1u << 16;  // the same for processes and threads
 
-// All times are closer to the origin than this, so that sums of three times do not overflow.
+// The most ids of texts, or indices of processes or threads, that may be missing before the next
+// one because sections are damaged. Readers reject a larger gap: a forged number could ask for much
+// memory.
+inline constexpr std::uint32_t kMaxStringGap = 1u << 20;
+inline constexpr std::uint32_t kMaxIndexGap = 1u << 16;
+
+// No recorded time or duration is further from 0 than this, so that sums of three do not overflow.
 inline constexpr std::int64_t kMaxTime = std::int64_t{1} << 61;
 
 // Values are part of the format: append only. Readers skip kinds that they do not know.
@@ -36,7 +39,7 @@ enum SectionKind : std::uint16_t {
   kEvents = 6,
   kCounters = 7,
   kSummary = 8,        // losses and clock offset; the last one counts
-  kContents = 9,       // the header of every other section with its offset
+  kContents = 9,       // the headers of sections of all other kinds, with their offsets
   kPreview = 10,       // the preview of one thread
   kContentsList = 11,  // if there are several kContents: the header of each with its offset
   kMark = 12,          // the end of a flush: everything added before the flush comes before it
@@ -47,8 +50,10 @@ enum SectionKind : std::uint16_t {
 // SectionHeader::flags
 inline constexpr std::uint16_t kFlagZstd = 1;  // the payload is one zstd frame
 
-// Columns of a kSpans payload. Readers skip ids that they do not know; an absent column is all
-// zeros (sample: kNoSample, batch: kNoBatch).
+// Columns of a kSpans payload. Readers skip ids that they do not know. Start, duration, clocks,
+// stage and depth are required. Any other column is left out if all its values are zero; for a
+// column of differences that means the initial value in every span (sample: kNoSample, batch:
+// kNoBatch, object and generation: 0).
 enum ColumnId : std::uint8_t {
   kColumnStart = 1,     // zigzag(start - expected start)
   kColumnDuration = 2,  // ns
@@ -57,7 +62,7 @@ enum ColumnId : std::uint8_t {
   kColumnBusy = 5,      // zigzag(duration - busy), only where present
   kColumnBytes = 6,
   kColumnSample = 7,      // zigzag of the difference to the span before
-  kColumnObject = 8,      // zigzag of the difference to the span before
+  kColumnObject = 8,      // zigzag of the difference to the span before, modulo 2^32
   kColumnName = 9,        // string id
   kColumnStage = 10,      // u8
   kColumnFlags = 11,      // u8
@@ -65,7 +70,7 @@ enum ColumnId : std::uint8_t {
   kColumnBatch = 13,      // zigzag of the difference to the span before, modulo 2^32
   kColumnGeneration = 14  // zigzag of the difference to the span before
 };
-inline constexpr std::uint8_t kColumnCount = 15;
+inline constexpr std::uint8_t kColumnCount = 15;  // one more than the largest id; 0 is not used
 
 struct PackedHeader {
   char magic[8];
@@ -81,22 +86,24 @@ struct SectionHeader {
   std::uint16_t flags;
   std::uint32_t stored_size;    // bytes that follow this header
   std::uint32_t raw_size;       // bytes before compression
-  std::uint32_t items;          // spans in the block, or records
+  std::uint32_t items;          // spans in the block; kPreview: levels; else entries or rows
   std::uint32_t thread;         // kSpans, kPreview
-  std::int64_t first;           // kSpans: start of the first span; kPreview: of the trace
-  std::int64_t last;            // kSpans: latest end; kPreview: of the trace
+  std::int64_t first;           // kSpans: start of the first span; kPreview: begin of the trace;
+                                // kEvents, kCounters, kUnits, kCalls: earliest row (old files: 0)
+  std::int64_t last;            // kSpans: latest end; kPreview: end of the trace; rows: latest row
   std::uint64_t payload_check;  // XXH64 of the stored payload
   std::uint64_t reserved;
   std::uint64_t header_check;  // XXH64 of the 56 bytes before it
 };
 
 struct PackedFooter {
-  std::uint64_t contents_offset;  // of the kContents section's header
+  std::uint64_t contents_offset;  // of the kContentsList section; without one: of kContents
   std::uint64_t check;            // XXH64 of contents_offset
   char magic[8];
 };
 
-// NAME.part.tail has a TailHeader, then runs. A run is a TailRun and its rows, all of one thread.
+// NAME.part.tail has a TailHeader, then runs. A run is a TailRun, then `count` TailSpans, all of
+// one thread.
 inline constexpr char kTailMagic[8] = {'P', 'E', 'N', 'S', 'T', 'A', 'I', 'L'};
 inline constexpr std::uint32_t kTailRunMagic = 0x4e555250;  // "PRUN"
 
@@ -106,17 +113,17 @@ struct TailHeader {
   std::uint16_t minor;
   std::uint32_t header_size;
   std::uint64_t bound;       // number of bytes at the beginning of NAME.part
-  std::uint64_t part_check;  // XXH64 of these bytes; otherwise it is another file's tail
+  std::uint64_t part_check;  // XXH64 of these bytes; if it differs, the tail is another file's
   std::uint64_t reserved[4];
 };
 
 struct TailRun {
   std::uint32_t magic;
   std::uint32_t thread;
-  std::uint64_t before;  // spans of the thread that were written before these
+  std::uint64_t before;  // earlier spans of the thread, in blocks or in the tail
   std::uint32_t count;
   std::uint32_t reserved;
-  std::uint64_t rows_check;  // XXH64 of the rows
+  std::uint64_t rows_check;  // XXH64 of the TailSpans
   std::uint64_t check;       // XXH64 of the 32 bytes before it
 };
 
