@@ -19,7 +19,7 @@ namespace {
 // Makes earlier stores visible before later ones. A release store does not order the stores that
 // follow it: on aarch64 a reader that copies the chunk of a running thread could see records of the
 // chunk's new use under its old index. x86 needs no instruction for this.
-inline void KeepBefore() {
+inline void OrderStores() {
   __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
@@ -40,8 +40,8 @@ wire::ChunkHeader* TakeFreeChunk(uint32_t* index) {
   return nullptr;
 }
 
-// Without a collector the threads free chunks themselves, and each use of a chunk has its own place
-// in the file.
+// The same without a collector: `index` is set to the chunk's place in the file, since each use of
+// a chunk has its own. If none is free, this thread frees the chunks of threads that have ended.
 wire::ChunkHeader* TakeLinearChunk(uint32_t* index) {
   wire::ChunkHeader* chunk = TakeFreeChunk(index);
   if (chunk == nullptr) {
@@ -78,10 +78,11 @@ void TakeOver(const wire::ChunkHeader* previous, wire::ChunkHeader* chunk) {
 }
 
 // Returns a fresh chunk for the calling thread, which takes over from `previous`, or nullptr.
-// `writer`: as in the chunk's header. `name`: the thread's; nullptr stands for that of the calling
-// thread.
-wire::ChunkHeader* ClaimInRing(const wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
-                               uint64_t dropped, uint32_t writer, const char* name) {
+// `writer`: as in the chunk's header. `name`: the thread's; nullptr: that of the calling thread.
+// Requires: EnterClaim() returned true, so the memory of the chunks stays mapped.
+wire::ChunkHeader* ClaimMappedChunk(const wire::ChunkHeader* previous, uint32_t tid,
+                                    uint32_t sequence, uint64_t dropped, uint32_t writer,
+                                    const char* name) {
   uint32_t index = 0;
   wire::ChunkHeader* chunk =
       g_header->mode == wire::kRing ? TakeFreeChunk(&index) : TakeLinearChunk(&index);
@@ -106,7 +107,7 @@ wire::ChunkHeader* ClaimInRing(const wire::ChunkHeader* previous, uint32_t tid, 
   TakeOver(previous, chunk);
   // Stored last: from here on the chunk belongs to the thread.
   __atomic_store_n(&chunk->pid, g_slot->pid, __ATOMIC_RELEASE);
-  KeepBefore();
+  OrderStores();
   return chunk;
 }
 
@@ -115,14 +116,14 @@ wire::ChunkHeader* ClaimChunk(const wire::ChunkHeader* previous, uint32_t tid, u
   if (!EnterClaim()) {
     return nullptr;
   }
-  wire::ChunkHeader* chunk = ClaimInRing(previous, tid, sequence, dropped, writer, name);
+  wire::ChunkHeader* chunk = ClaimMappedChunk(previous, tid, sequence, dropped, writer, name);
   LeaveClaim();
   return chunk;
 }
 
 // Writes the thread's full chunk to the file, so that the thread can go on in the same memory. kNo:
-// it cannot be written now and stays in memory as it is. kNoPlace: it is written, but the file has
-// no place for another.
+// the chunk cannot be written now and stays in memory as it is. kNoPlace: the chunk is written, but
+// the file has no place for its next use.
 enum class Renewed { kYes, kNo, kNoPlace };
 Renewed RenewLinearChunk(ThreadState* s) {
   wire::ChunkHeader* chunk = s->chunk;
@@ -141,11 +142,11 @@ Renewed RenewLinearChunk(ThreadState* s) {
   __atomic_store_n(&chunk->committed, 0u, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->sequence, s->sequence, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->index, index, __ATOMIC_RELEASE);
-  KeepBefore();
+  OrderStores();
   chunk->drained = 0;
   chunk->dropped = s->dropped;
   chunk->anchor = TakeAnchor();
-  s->sequence += s->writer == 0 ? 1u : 0u;
+  s->sequence += s->writer == 0 ? 1u : 0u;  // chunks of lanes are not counted
   s->used = 0;
   s->written_out = false;
   return Renewed::kYes;
@@ -170,7 +171,7 @@ __attribute__((noinline)) bool NextChunk(const BusyScope& busy) {
   if (old != nullptr) {
     __atomic_store_n(&old->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
   }
-  s->sequence += s->writer == 0 ? 1u : 0u;  // lanes are not counted
+  s->sequence += s->writer == 0 ? 1u : 0u;  // chunks of lanes are not counted
   s->chunk = chunk;
   s->records =
       reinterpret_cast<wire::Record*>(reinterpret_cast<char*>(chunk) + wire::kChunkHeaderSize);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stack of open spans of a thread: Begin(), End(), Cancel() and their like of recorder.h and
-// thread_state.h.
+// The stack of open spans of a thread: the functions of recorder.h and thread_state.h that begin
+// and end spans.
 #include <stdint.h>
 #include <sys/resource.h>
 
@@ -34,14 +34,15 @@ void Pop(ThreadState* s) {
   if (o.sets_context) {
     s->context = o.saved;
   }
-  // Popped last, since a signal handler that opens a span here writes over what is above the stack.
+  // `depth` is decremented last: a signal handler that opens a span here uses the entry at `depth`,
+  // which is `o` from then on.
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   --s->depth;
 }
 
-// Drops spans that a longjmp or an exception left: their C frame lies at or below the one that
-// opens a span now.
-inline void Heal(ThreadState* s, const void* frame) {
+// Drops spans that a longjmp or an exception left open. Their C frames have ended if they lie at or
+// below `frame`, which opens a span now, since the stack grows downwards.
+inline void DropLeftOpen(ThreadState* s, const void* frame) {
   while (s->depth > 0 && s->open[s->depth - 1].frame != nullptr &&
          reinterpret_cast<uintptr_t>(s->open[s->depth - 1].frame) <=
              reinterpret_cast<uintptr_t>(frame)) {
@@ -62,10 +63,11 @@ bool MapsFiles() {
          (__atomic_load_n(&g_slot->features, __ATOMIC_RELAXED) & wire::kFeatureMapped) != 0;
 }
 
-// Thread CPU time at `*ticks`. The system call costs more than many a span, and spans begin and end
-// in clusters (a transform inside a Compose inside a sample). So within 20 us of a reading the wall
-// time since then is added to it, which is the most that CPU time can have grown. Otherwise reads
-// the CPU time, and sets `*ticks` to the moment after the reading.
+// Returns the thread's CPU time at `*ticks`. Many spans take less time than the system call, and
+// spans begin and end in clusters (a transform inside a Compose inside a sample). So within 20 us
+// of the last reading it returns that reading plus the wall time since then, which is the most that
+// CPU time can have grown. Otherwise it reads the CPU time, and sets `*ticks` to the moment after
+// the reading.
 inline uint64_t CpuAt(ThreadState* s, uint64_t* ticks) {
   const uint64_t since = *ticks - s->cpu_ticks;
   if (s->cpu_ticks != 0 && since < g_cpu_reuse_ticks) {
@@ -76,8 +78,8 @@ inline uint64_t CpuAt(ThreadState* s, uint64_t* ticks) {
   return s->cpu_value;
 }
 
-// Pushes a span; an empty token if the stack is full or the process ends its recording. Requires:
-// if the span has a frame, Heal() was called.
+// Pushes a span. Returns an empty token if the stack is full or the process ends its recording.
+// Requires: if the span has a frame, DropLeftOpen() was called.
 inline Token Push(ThreadState* s, Stage stage, uint32_t name, void* frame, bool cpu,
                   const Context* context, bool native = false) {
   if (s->depth >= kMaxDepth) {
@@ -140,7 +142,7 @@ Token Begin(Stage stage, uint32_t name, void* frame, bool cpu) {
   if (s == nullptr) {
     return {};
   }
-  Heal(s, frame);
+  DropLeftOpen(s, frame);
   return Push(s, stage, name, frame, cpu, nullptr);
 }
 
@@ -149,9 +151,9 @@ Token BeginPython(Stage stage, uint32_t name, const Context* context) {
   if (s == nullptr) {
     return {};
   }
-  // CPU time says nothing about spans that only wait or wrap others. Transforms nest (PIL.resize in
-  // RandomResizedCrop in Compose): the two outer ones get CPU time. Of nested decoders and
-  // tokenizers only the outermost gets it.
+  // Spans that mostly wait, and steps, get no CPU time. Transforms nest (PIL.resize in
+  // RandomResizedCrop in Compose): only the two outermost get it. Decoders and tokenizers nest too:
+  // only the outermost gets it.
   const bool cpu =
       stage != wire::kWait && stage != wire::kIdle && stage != wire::kStep &&
       stage != wire::kRead && (stage != wire::kAugment || s->open_stage[stage] < 2) &&
