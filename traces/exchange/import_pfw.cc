@@ -24,7 +24,8 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// The stage of DFTracer's AI conventions (docs: ai_logging) and of POSIX calls; kMark: none.
+// The stage of a POSIX call, or of an event of DFTracer's conventions for AI programs (its
+// documentation of ai_logging). kMark: the event has no stage.
 StageId StageOf(const PfwEvent& event) {
   const std::string_view name = event.name;
   if (event.category == "POSIX" || event.category == "STDIO") {
@@ -72,6 +73,15 @@ class PfwImporter {
     Take(event);
   }
 
+  // Requires: all lines were read, because the path of a file may come after its uses.
+  void Finish() {
+    for (const auto& [hash, id] : used_) {
+      const auto file = files_.find(hash);
+      if (file != files_.end()) into_.out().SetString(id, file->second);
+    }
+    into_.Finish();
+  }
+
  private:
   static void Argument(PfwEvent& event, std::string_view key, json::value value) {
     const json::json_type type = value.type();
@@ -90,7 +100,7 @@ class PfwImporter {
   void Take(const PfwEvent& event) {
     const bool complete = event.phase == "X" || event.phase == "1";
     if (event.phase == "M" || event.name == "FH" || event.name == "HH" || event.name == "SH") {
-      // The line with a file's hash comes before or after its uses.
+      // The line that tells the path for a hash comes before or after the uses of the hash.
       if (event.name == "FH") files_[std::string(event.value)] = event.label;
       if (event.name == "HH") into_.out().SetFact("host", event.label);
       if (event.name == "PR" && !event.pid.empty()) into_.NameProcess(event.pid, event.label);
@@ -108,7 +118,8 @@ class PfwImporter {
     if (span.stage == StageId::kRead && bytes < 0) span.flags |= wire::kFlagError;
     if (!event.file.empty()) {
       const auto [file, fresh] = used_.try_emplace(std::string(event.file));
-      // A path is used as it is; a hash stands for its file until the path is known.
+      // A path is used as it is. A hash gets a text of its own, which Finish() replaces by the
+      // path.
       const std::string text(event.file);
       if (fresh) file->second = into_.out().Intern(event.hashed ? "file " + text : text);
       span.object = file->second;
@@ -123,19 +134,9 @@ class PfwImporter {
     into_.Add(thread, span);
   }
 
- public:
-  void Finish() {
-    for (const auto& [hash, id] : used_) {
-      const auto file = files_.find(hash);
-      if (file != files_.end()) into_.out().SetString(id, file->second);
-    }
-    into_.Finish();
-  }
-
- private:
   Foreign& into_;
-  std::unordered_map<std::string, std::string> files_;  // by hash
-  std::unordered_map<std::string, StringId> used_;
+  std::unordered_map<std::string, std::string> files_;  // paths by hash
+  std::unordered_map<std::string, StringId> used_;      // texts by the hash or path in a span
 };
 
 }  // namespace
@@ -156,7 +157,7 @@ Result<void> ImportPfw(std::string_view text, std::size_t capacity,
             simdjson::padded_string_view(text.data() + at, last - at, capacity - at));
         importer.Line(line.get_object());
       } catch (const simdjson::simdjson_error& error) {
-        // If the run was killed, its last line is cut off. All others must be complete.
+        // If the run was killed, its last line may be cut off. All others must be complete.
         if (end < text.size()) {
           return Fail(ErrorKind::kInput, fmt::format("{}: malformed line at offset {}: {}",
                                                      name.string(), at, error.what()));

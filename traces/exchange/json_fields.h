@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads values of JSON for importers, through simdjson's on-demand interface; numbers may be
-// written as strings. Pure; throws simdjson::simdjson_error if the text is malformed.
+// Reads values of JSON for importers, through simdjson's on-demand interface. Numbers may be
+// written as strings. Word() throws simdjson::simdjson_error if the text is malformed. Threads:
+// any, each with its own parser.
 #pragma once
 
 #include <charconv>
@@ -16,7 +17,8 @@
 
 namespace penstock::traces {
 
-// The text of a value without quotes; a number as it is written.
+// The text of a string without its quotes, or a number, true, false or null as it is written. Valid
+// until the parser reads the next document.
 inline std::string_view Word(simdjson::ondemand::value value) {
   if (value.type() == simdjson::ondemand::json_type::string) return value.get_string();
   std::string_view token = value.raw_json_token();
@@ -27,7 +29,7 @@ inline std::string_view Word(simdjson::ondemand::value value) {
   return token;
 }
 
-// A whole number; `otherwise` if the word is not one.
+// The integer part of a number; `otherwise` if the word is not a number or is out of range.
 inline std::int64_t Whole(std::string_view word, std::int64_t otherwise) {
   std::int64_t number = 0;
   const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -39,11 +41,12 @@ inline std::int64_t Whole(std::string_view word, std::int64_t otherwise) {
   return fits ? static_cast<std::int64_t>(real) : otherwise;
 }
 
-// Microseconds, possibly with a fraction, as nanoseconds; below zero if the word is not a number.
-// Not computed as a double: in a date in microseconds its last bit is 0.25 us.
+// Microseconds, possibly with a fraction, as nanoseconds. Below zero if the word does not begin
+// with a number, or if the number is negative or too large. Computed as a double only if it has an
+// exponent: the last bit of a double would be 0.25 us for a time since 1970.
 inline TimeNs Microseconds(std::string_view word) {
   const std::size_t point = word.find('.');
-  constexpr std::int64_t kMost = std::int64_t{1} << 51;  // so that two of them can be added
+  constexpr std::int64_t kMost = std::int64_t{1} << 51;  // us; the sum of two fits 64 bits of ns
   if (word.empty() || word.find_first_of("eE") != std::string_view::npos) {
     double real = -1;
     std::from_chars(word.data(), word.data() + word.size(), real);
