@@ -28,7 +28,7 @@ bool Set(T& to, const T& value) {
   return true;
 }
 
-// Facts of the run that an agent without a collector can only record for its process.
+// Facts of the run. Without a collector each agent records them as facts of its process.
 constexpr std::array<std::string_view, 24> kRunFacts = {
     "host",
     "kernel",
@@ -99,6 +99,9 @@ RecordingProcesses::Counts RecordingProcesses::Read(const wire::ProcessSlot& slo
   return counts;
 }
 
+// Adds up the counts of the slots and returns whether the info of the process has changed. A slot
+// counts each byte once, but the info's bytes_dataset and bytes_network contain the lost and the
+// claimed bytes too.
 bool RecordingProcesses::Sum(Entry& entry) {
   Counts sum;
   for (const auto& [index, counts] : entry.slots) {
@@ -188,7 +191,8 @@ void RecordingProcesses::Settle(const wire::FileHeader& header) {
   }
 }
 
-// A worker whose environment names no rank has its parent's rank.
+// A worker whose environment names no rank has its parent's rank. Where the process group has told
+// a rank, it has told the world size before (torch_ranks.py).
 void RecordingProcesses::SyncRank(const wire::ProcessSlot& slot, Entry& entry) {
   const ProcessInfo* parent = nullptr;
   ProcessId above;
@@ -239,7 +243,7 @@ void RecordingProcesses::TakeRank(std::string_view key, std::string_view value, 
 }
 
 void RecordingProcesses::Text(ProcessId id, wire::TextType type, std::string_view text) {
-  // Searched from the back: new processes send texts, and a long run has had many.
+  // Searched from the back: a long run has had many processes, and mostly new ones write texts.
   const auto found = std::find_if(entries_.rbegin(), entries_.rend(),
                                   [id](const Entry& entry) { return entry.id == id; });
   if (found == entries_.rend()) {
@@ -284,7 +288,7 @@ void RecordingProcesses::Retire(const Key& process, Packer& out) {
   const std::size_t index = found->second;
   Entry& entry = entries_[index];
   if (entry.id == ProcessId{}) {
-    return;  // counters of the host belong to the first process
+    return;  // kept, because the counters of the host belong to the first process
   }
   if (entry.dirty) {
     out.UpdateProcess(entry.id, entry.info);
