@@ -21,23 +21,23 @@ std::int64_t RoundedUp(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// Number of source columns that `outputs` outputs read.
+// The most source columns that `outputs` neighbouring outputs read.
 int ColumnsRead(const Axis& axis, int outputs, int taps) {
   return static_cast<int>(std::ceil((outputs - 1) * axis.ratio)) + taps + 1;
 }
 
-// Whether all pixels with weight for outputs [from, from + count) lie in a source of that size. The
-// last tap may lie outside if it has no weight.
+// Whether all pixels with weight for outputs [from, from + count) lie in a source with `size`
+// pixels along the axis. A last tap without weight may lie outside.
 bool IsInside(const Axis& axis, int from, int count, int size) {
-  const Reach far = ReachOf(axis);
-  const FirstTap a = FirstTapOf(axis, far, from);
-  const FirstTap b = FirstTapOf(axis, far, from + count - 1);
-  const double support = far.support;
+  const Reach reach = ReachOf(axis);
+  const FirstTap a = FirstTapOf(axis, reach, from);
+  const FirstTap b = FirstTapOf(axis, reach, from + count - 1);
   const int low = std::min(a.start, b.start);
   const FirstTap& last = a.start > b.start ? a : b;
-  // The last pixel whose centre is less than `support` away from the output's.
-  const int reach = support == 0 ? 0 : static_cast<int>(std::ceil(support - last.distance)) - 1;
-  const int high = std::min(last.start + std::max(reach, 0), axis.limit - 1);
+  // Pixels after the first one whose centres are less than the support away from the output's.
+  const int further =
+      reach.support == 0 ? 0 : static_cast<int>(std::ceil(reach.support - last.distance)) - 1;
+  const int high = std::min(last.start + std::max(further, 0), axis.limit - 1);
   return axis.base + low >= 0 && axis.base + high < size;
 }
 
@@ -52,6 +52,8 @@ Launch::Kind KindOf(const Pass& pass) {
                                           : Launch::Kind::kPixels;
 }
 
+// The special endings do one of two things: they store rounded bytes for the next pass, or the
+// final form of values that were not rounded.
 Ending EndingOf(const Pass& pass) {
   if (pass.points + pass.masks > 0 || pass.sum >= 0 || pass.final == pass.round) {
     return Ending::kAny;
@@ -131,6 +133,7 @@ void PassList::StartGather(Gather gather, int width, int height) {
   cropped_ = false;
 }
 
+// Chooses the tile of the pending pass, or gives the pass up.
 Result<void> PassList::Divide() {
   pass_.tile = ChooseTile(pass_);
   if (pass_.tile.width != 0) return {};
@@ -168,7 +171,7 @@ void PassList::Window(const Box& window, bool mirror_x, bool mirror_y) {
   const bool inside = window.x >= 0 && window.y >= 0 && window.x + window.width <= width_ &&
                       window.y + window.height <= height_;
   if (pending_ && inside && !cropped_ && pass_.sum < 0) {
-    pass_.kept = window;  // the store cuts and mirrors
+    pass_.kept = window;  // the store of the pending pass cuts and mirrors, which costs no pass
     pass_.store_mirror_x = mirror_x;
     pass_.store_mirror_y = mirror_y;
     width_ = window.width;
@@ -222,7 +225,8 @@ void PassList::Brightness(double factor) {
 }
 
 void PassList::Contrast(double factor) {
-  // The pass before must add up the greys that it stores. If there is none, a copying pass does so.
+  // The pending pass must add up the greys that it stores. If there is none, a pass that only
+  // copies does so.
   if (!pending_ || pass_.sum >= 0) StartGather(Gather::kWindow, width_, height_);
   const int sum = sums_++;
   pass_.sum = sum;
@@ -281,7 +285,7 @@ void PassList::End() {
   Close(true);
 }
 
-// Ends the pending pass, which stores bytes that the next one reads.
+// Ends the pending pass, which stores bytes in scratch memory. The next pass reads them.
 void PassList::Flush() {
   pass_.round = true;
   pass_.target_stride = PitchOf(pass_.kept.width);
@@ -292,6 +296,8 @@ void PassList::Flush() {
   Close(false);
 }
 
+// Adds the pending pass to the list, now that its stored part is known. `final`: it is the last one
+// of its picture.
 void PassList::Close(bool final) {
   const std::int64_t stored = std::int64_t{pass_.kept.width} * pass_.kept.height;
   const bool stream =
@@ -352,7 +358,7 @@ void PassList::Arrange() {
     launch.blocks = std::max(launch.blocks, pass.blocks);
     launch.shared_bytes = std::max(launch.shared_bytes, pass.tile.shared_bytes);
     sorted_.push_back(pass);
-    levels_[i] = place.level;  // in the new order of the passes
+    levels_[i] = place.level;  // in the new order; order_ copied the old one
   }
   passes_.swap(sorted_);
 }

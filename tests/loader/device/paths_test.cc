@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares every path through the bodies of the kernels, on the emulation, bit for bit with plain
-// loops: the same sums in the same order, one pixel after the other. After the last byte of a
-// picture lies memory that must not be read.
+// Runs every path through the bodies of the kernels on the CPU and compares the result bit for bit
+// with plain loops, which do the same sums in the same order, one pixel after the other. Memory
+// that cannot be read follows the last byte of each picture.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@
 namespace penstock::cuda {
 namespace {
 
-// A picture of noise that ends where its pages do.
+// A picture of noise. Its last byte is the last one of its pages, and the next page cannot be read.
 class Picture {
  public:
   Picture(int width, int height, std::int64_t more_pitch = 0) {
@@ -57,13 +57,14 @@ class Picture {
 
 using Pixels = std::vector<std::array<float, 3>>;  // row by row
 
-// A gather by two sums for each value: down, then across.
-struct Line {  // an output's taps along an axis: row or column, and weight
+// The taps of one output along an axis: rows or columns, and their weights.
+struct Line {
   std::vector<int> at;
   std::vector<float> weights;
 };
 using Lines = std::vector<Line>;
 
+// Gathers each value by two sums, down and then across, as the kernels do.
 Pixels Gathered(const Picture& picture, const Lines& x, const Lines& y) {
   Pixels pixels;
   for (const Line& row : y) {
@@ -85,7 +86,7 @@ Pixels Gathered(const Picture& picture, const Lines& x, const Lines& y) {
   return pixels;
 }
 
-// Only the taps that have weight.
+// The outputs of an axis, with only those taps that have weight.
 Lines LinesOf(const Axis& axis) {
   Lines lines(static_cast<std::size_t>(axis.count));
   const Reach reach = ReachOf(axis);
@@ -117,6 +118,7 @@ OutputForm FormOf(const Form& form) {
   return {form.element, form.layout, {0.017F, 0.018F, 0.5F}, {-2.1F, 0.25F, 1.5F}};
 }
 
+// The bytes of the pixels in an output form.
 std::vector<std::uint8_t> Stored(const Pixels& pixels, const OutputForm& form) {
   const std::size_t size = ElementBytes(form.element);
   std::vector<std::uint8_t> bytes(3 * pixels.size() * size);
@@ -138,10 +140,11 @@ std::vector<std::uint8_t> Stored(const Pixels& pixels, const OutputForm& form) {
   return bytes;
 }
 
-std::vector<std::uint8_t> Carried(const PassList& list, const Picture& picture, std::size_t size) {
-  constexpr std::size_t kMore = 16;
-  std::vector<std::uint8_t> output(size + kMore, 0xA5);
-  std::vector<std::uint8_t> scratch(static_cast<std::size_t>(list.scratch_bytes()) + kMore);
+// Runs the launches of the list on the CPU and returns the `size` bytes that they store.
+std::vector<std::uint8_t> Emulated(const PassList& list, const Picture& picture, std::size_t size) {
+  constexpr std::size_t kBeyond = 16;
+  std::vector<std::uint8_t> output(size + kBeyond, 0xA5);
+  std::vector<std::uint8_t> scratch(static_cast<std::size_t>(list.scratch_bytes()) + kBeyond);
   std::vector<unsigned long long> sums(static_cast<std::size_t>(list.sums()) + 1);
   Memories memories;
   memories.input = picture.bytes;
@@ -151,7 +154,7 @@ std::vector<std::uint8_t> Carried(const PassList& list, const Picture& picture, 
   memories.weights = list.weights().data();
   memories.sums = sums.data();
   Emulate(list.launches(), list.passes(), memories);
-  for (std::size_t i = 0; i < kMore; ++i) EXPECT_EQ(output[size + i], 0xA5) << "past the output";
+  for (std::size_t i = 0; i < kBeyond; ++i) EXPECT_EQ(output[size + i], 0xA5) << "past the output";
   output.resize(size);
   return output;
 }
@@ -167,7 +170,7 @@ void ExpectResize(const Picture& picture, const Axis& x, const Axis& y, const Fo
   ASSERT_EQ(list.launches().size(), 1U);
   EXPECT_NE(list.launches()[0].ending, Ending::kAny);
   const std::vector<std::uint8_t> wanted = Stored(Gathered(picture, LinesOf(x), LinesOf(y)), form);
-  EXPECT_TRUE(Carried(list, picture, wanted.size()) == wanted)
+  EXPECT_TRUE(Emulated(list, picture, wanted.size()) == wanted)
       << picture.at.width << "x" << picture.at.height << " by " << x.ratio << " from " << x.base
       << ", " << y.base << ", form " << (&which - kForms);
 }
@@ -230,7 +233,8 @@ TEST(KernelPathsTest, FiltersAndMirroredAxesAddUpInOrder) {
   }
 }
 
-// The kernel for any ending gives the same pixels as the special ones.
+// A mask outside the picture selects the kernel for any ending, which must store the same as the
+// special ones.
 TEST(KernelPathsTest, EveryEndingStoresTheSame) {
   const Picture picture(120, 77);
   for (const Form& which : kForms) {
@@ -242,11 +246,11 @@ TEST(KernelPathsTest, EveryEndingStoresTheSame) {
       ASSERT_TRUE(list.Resize(AxisOf(0, 120, 83), AxisOf(0, 77, 50)));
       list.Window({2, 3, 80, 40}, true, true);
       list.Finish(form, 0);
-      if (masked) list.Erase({-5, -5, 1, 1}, 7);  // covers nothing
+      if (masked) list.Erase({-5, -5, 1, 1}, 7);
       list.End();
       list.Arrange();
       EXPECT_EQ(list.launches()[0].ending == Ending::kAny, masked);
-      outputs[masked ? 1 : 0] = Carried(list, picture, 80 * 40 * 3 * ElementBytes(form.element));
+      outputs[masked ? 1 : 0] = Emulated(list, picture, 80 * 40 * 3 * ElementBytes(form.element));
     }
     EXPECT_TRUE(outputs[0] == outputs[1]);
   }
@@ -276,7 +280,7 @@ TEST(KernelPathsTest, BlursReflectAtTheBordersAndReadWordsBetween) {
       };
       const std::vector<std::uint8_t> wanted =
           Stored(Gathered(picture, lines(width), lines(height)), form);
-      EXPECT_TRUE(Carried(list, picture, wanted.size()) == wanted)
+      EXPECT_TRUE(Emulated(list, picture, wanted.size()) == wanted)
           << width << "x" << height << ", " << kernel;
     }
   }
@@ -304,7 +308,7 @@ TEST(KernelPathsTest, StreamsOfAnySizeAndPlaceCopyEveryPixel) {
           }
         }
         const std::vector<std::uint8_t> wanted = Stored(pixels, form);
-        EXPECT_TRUE(Carried(list, picture, wanted.size()) == wanted) << width << "x" << height;
+        EXPECT_TRUE(Emulated(list, picture, wanted.size()) == wanted) << width << "x" << height;
       }
     }
   }
@@ -336,7 +340,7 @@ TEST(KernelPathsTest, WindowsOfAnySizeAreMirroredAndZeroOutside) {
         }
       }
       const std::vector<std::uint8_t> wanted = Stored(pixels, form);
-      EXPECT_TRUE(Carried(list, picture, wanted.size()) == wanted) << width << "x" << height;
+      EXPECT_TRUE(Emulated(list, picture, wanted.size()) == wanted) << width << "x" << height;
     }
   }
 }
