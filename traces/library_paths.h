@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which files of Python code belong to the interpreter or to an installed package, by parts of
-// their paths. The agent and the analyzer must agree.
+// The paths of Python files that belong to the interpreter or to an installed package contain one
+// of these parts. They are here once, so that the agent, the analyzer and the anonymous copies of
+// traces tell the program's own functions from those of libraries in the same way.
 #pragma once
 
 namespace penstock::traces {

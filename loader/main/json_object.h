@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes JSON, field after field, for the program's reports. One thread.
+// Writes JSON for the loader program's reports. One thread.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,13 @@
 
 namespace penstock::loader {
 
+// Returns a / b, or 0 if b is not above 0: JSON has neither infinity nor NaN.
 inline double Ratio(double a, double b) {
   return b > 0 ? a / b : 0;
 }
 
-// Writes one JSON object, field after field.
+// Appends one JSON object, field after field. The destructor closes it. Requires: `out` outlives
+// it.
 class Object {
  public:
   explicit Object(std::string& out) : out_(out) { out_ += '{'; }
@@ -26,6 +28,7 @@ class Object {
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
+  // Begins a field and returns the output, to which the caller appends the value.
   std::string& Key(std::string_view key) {
     if (!std::exchange(first_, false)) out_ += ", ";
     AppendJson(out_, key);
@@ -36,6 +39,7 @@ class Object {
     AppendJson(Key(key), value);
     return *this;
   }
+  // Requires: `value` is finite.
   Object& Number(std::string_view key, double value) {
     Key(key) += fmt::format("{:.9g}", value);
     return *this;
