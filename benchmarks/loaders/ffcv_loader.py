@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """FFCV: JPEGs as they are in its own file, RandomResizedCrop 224, flip, normalise, float16 CHW.
 
-FFCV's file is made from --data once, beside that folder. FFCV encodes each picture anew, at quality 96 and 4:2:0,
-which is less work to decode than 4:4:4.
+FFCV reads one file, NAME.beton beside the folder NAME of --data, which is made if it is not there. FFCV encodes each
+picture anew for it, at quality 96 and 4:2:0, which is less work to decode than 4:4:4.
 """
 
 import os
@@ -22,18 +22,20 @@ from ffcv.loader import Loader, OrderOption  # noqa: E402
 from ffcv.transforms import NormalizeImage, RandomHorizontalFlip, ToTensor, ToTorchImage  # noqa: E402
 
 
-def packed(options):
+def dataset_file(options):
+    """Returns the path of FFCV's file, which is made if it is not there."""
     path = f"{options.data}.beton"
     if not os.path.exists(path):
-        made = f"{path}.{os.getpid()}.tmp"
-        writer = ffcv.writer.DatasetWriter(made, {"image": RGBImageField(write_mode="jpg", jpeg_quality=96),
-                                                  "label": IntField()}, num_workers=options.workers)
+        temporary = f"{path}.{os.getpid()}.tmp"
+        writer = ffcv.writer.DatasetWriter(temporary, {"image": RGBImageField(write_mode="jpg", jpeg_quality=96),
+                                                       "label": IntField()}, num_workers=options.workers)
         writer.from_indexed_dataset(torchvision.datasets.ImageFolder(str(options.data)))
-        os.replace(made, path)
+        os.replace(temporary, path)
     return path
 
 
 def batches(loader):
+    """Yields the number of samples of each batch, without end."""
     while True:
         for images, _ in loader:
             assert images.shape[1:] == (3, 224, 224)
@@ -43,8 +45,8 @@ def batches(loader):
 def main():
     options = common.parse(__doc__.splitlines()[0])
     mean, deviation = (np.array([255 * value for value in values]) for values in (common.MEAN, common.DEVIATION))
-    loader = Loader(packed(options), batch_size=options.batch, num_workers=options.workers, order=OrderOption.RANDOM,
-                    os_cache=True, drop_last=False, pipelines={
+    loader = Loader(dataset_file(options), batch_size=options.batch, num_workers=options.workers,
+                    order=OrderOption.RANDOM, os_cache=True, drop_last=False, pipelines={
                         "image": [RandomResizedCropRGBImageDecoder((224, 224)), RandomHorizontalFlip(),
                                   NormalizeImage(mean, deviation, np.float16), ToTensor(),
                                   ToTorchImage(channels_last=False)],
