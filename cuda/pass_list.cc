@@ -33,7 +33,8 @@ bool IsInside(const Axis& axis, int from, int count, int size) {
   const FirstTap a = FirstTapOf(axis, reach, from);
   const FirstTap b = FirstTapOf(axis, reach, from + count - 1);
   const int low = std::min(a.start, b.start);
-  const FirstTap& last = a.start > b.start ? a : b;
+  // Not the one with the larger start: enlarged, both may start at one pixel and end at others.
+  const FirstTap& last = axis.mirrored ? a : b;
   // Pixels after the first one whose centres are less than the support away from the output's.
   const int further =
       reach.support == 0 ? 0 : static_cast<int>(std::ceil(reach.support - last.distance)) - 1;

@@ -216,6 +216,19 @@ TEST(KernelPathsTest, PicturesOfOnePixelAreResized) {
   }
 }
 
+// Both outputs start at pixel 0, but only the one with the larger centre reads pixel 1, too.
+TEST(KernelPathsTest, AMirroredAxisNeedsTheSamePixels) {
+  for (const bool mirrored : {false, true}) {
+    Axis axis = AxisOf(0, 2, 2);
+    axis.first = 1;
+    axis.ratio = 0.3;
+    axis.mirrored = mirrored;
+    PassList list;
+    list.Begin({Memory::kInput, 0, PitchOf(1), 1, 1});
+    EXPECT_FALSE(list.Resize(axis, axis)) << mirrored;
+  }
+}
+
 TEST(KernelPathsTest, FiltersAndMirroredAxesAddUpInOrder) {
   const Picture picture(150, 90);
   for (const Filter filter : {Filter::kNearest, Filter::kBilinear, Filter::kBilinearNoAntialias}) {
