@@ -245,7 +245,10 @@ void Cancel(Token token) {
 void EndOpenSpans(ThreadState* s) {
   const uint64_t end = Now();
   BusyScope busy(s);
-  while (busy && s->depth > 0) {
+  if (!busy) {
+    return;  // the process is writing the chunk, with the spans that are open in it
+  }
+  while (s->depth > 0) {
     const OpenSpan& o = s->open[s->depth - 1];
     if (o.frame == nullptr) {
       Put(busy, s->context,
