@@ -84,9 +84,9 @@ class StalledLoop(support.Case):
         return report["stalls"]
 
     def test_the_report_names_where_worker_and_loop_stood_still(self):
-        for workers in (0, 2):
-            with self.subTest(workers=workers):
-                stalls = {one["line"]: one for one in self.stalls("both", workers)}
+        for case, workers in (("both", 0), ("both", 2), ("forks", 2)):
+            with self.subTest(case=case, workers=workers):
+                stalls = {one["line"]: one for one in self.stalls(case, workers)}
                 in_sample = stalls[line_of(LOOP, "# waits: sample")]
                 self.assertEqual(("load", "sample", 150), (in_sample["function"], in_sample["stage"], in_sample["sample"]))
                 self.assertEqual(workers > 0, "worker" in in_sample)

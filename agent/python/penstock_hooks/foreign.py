@@ -22,7 +22,7 @@ class Loop:
     """One pass over the batches of one loader."""
 
     __slots__ = ("_package", "_generation", "_count", "_left_at", "_ended", "_shell", "_number", "_names",
-                 "_sized")  # fmt: skip
+                 "_sized", "_watched")  # fmt: skip
 
     def __init__(self, package, loader, facts=None, anew=False):
         """`facts(loader)` yields (key, value) for what is known of the loader: num_workers, batch_size, ...
@@ -30,6 +30,7 @@ class Loop:
         self._package = package
         self._generation = next_generation()
         self._count = self._left_at = 0
+        self._watched = -1  # forks of this process when the loop was watched last
         self._ended = self._shell = self._sized = False
         self._names = tuple(intern(package + what) for what in (".next", ".end", ".step"))
         made_at = next(iter(callers()), None)
@@ -110,7 +111,9 @@ class Loop:
         self._count += 1
         delivered(index, self._generation)
         context(-1, index, self._generation)
-        if index == 1:  # by then the program has made its threads, and whatever wants to be alone has run
+        # By the second batch the program has made its threads, and whatever wants to be alone has run.
+        if index >= 1 and self._watched != stalls.forks:
+            self._watched = stalls.forks
             stalls.watch()
         self._left_at = now()
 

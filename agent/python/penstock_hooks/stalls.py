@@ -2,7 +2,7 @@
 """What workers and the training loop wait for when they stand still (agent/python_stalls.h).
 
 The agent's watching thread is stopped before the process forks, since Python warns of a fork with several threads, and
-before the interpreter finalises. The next epoch starts it again.
+before the interpreter finalises. The next batch after a fork starts it again: Python warns after the handlers have run.
 
 It starts after a worker's first batch, so that worker_init_fn runs in a process of one thread: unshare(), setns() and
 others fail or do less where there are more. A training process without workers has it from its second batch on.
@@ -15,6 +15,7 @@ from penstock_hooks.bridge import fact, follow
 
 _prepared = False
 _told = 0  # the process that has said that one of its threads is ours
+forks = 0  # of this process: who watched before one of them watches again
 
 
 def _prepare():
@@ -34,6 +35,8 @@ def _stop():
 
 
 def _forked():
+    global forks
+    forks += 1
     follow["stall_forked"]()
 
 

@@ -20,7 +20,7 @@ class Consumer:
     __slots__ = (
         "generation", "first_generation", "receiving", "acks", "workers", "progress", "ended",
         "count", "batch", "left_at", "in_order", "got", "pin", "wait_name", "step_name",
-        "end_name", "reset_name", "recv_at", "recv_bytes", "fixed", "number", "built", "follow",
+        "end_name", "reset_name", "recv_at", "recv_bytes", "fixed", "number", "built", "follow", "watched",
     )  # fmt: skip
 
     def __init__(self, workers):
@@ -47,6 +47,7 @@ class Consumer:
         self.batch = -1
         self.left_at = 0  # when next() returned; 0: no step is under way
         self.follow = None  # the step as a unit of functions.py
+        self.watched = -1  # forks of this process when the loop was watched last
         self.ended = False
 
     def finish(self):
@@ -71,7 +72,8 @@ class Consumer:
         else:
             context(-1, index, self.generation)
             self.left_at = now()
-            if self.count == (1 if self.workers else 2):
+            if self.watched != stalls.forks and self.count >= (1 if self.workers else 2):
+                self.watched = stalls.forks
                 stalls.watch()
             if self.count > 1:
                 self.follow = functions.enter(_STEP, self.step_name, -1, index, self.generation)

@@ -114,7 +114,7 @@ class _ResultQueue:
         self._progress = progress
         self._sender = sender
         self._end = end_type
-        self._watched = False
+        self._watched = -1  # forks of this process when it was watched last
 
     def _is_end(self, payload):
         if type(payload) is tuple and payload:  # torchdata's (batch, worker, state)
@@ -133,8 +133,8 @@ class _ResultQueue:
         except Exception:
             pass
         result = self._queue.put(item, *args, **kwargs)
-        if not self._watched:  # not before worker_init_fn, and now the queue has a thread anyway: stalls.py
-            self._watched = True
+        if self._watched != stalls.forks:  # not before worker_init_fn; now the queue has a thread anyway: stalls.py
+            self._watched = stalls.forks
             stalls.watch()
         return result
 

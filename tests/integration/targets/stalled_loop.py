@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A DataLoader of which one sample waits, in a loop of which one step waits: stalled_loop.py both|none WORKERS.
+"""A DataLoader of which one sample waits, in a loop of which one step waits: stalled_loop.py both|forks|none WORKERS.
 
-Prints how many threads a process has where a program may rely on there being one.
+forks: worker and loop fork some batches before. Prints how many threads a process has where a program may rely on there being one.
 """
 import os
 import sys
@@ -11,10 +11,20 @@ import time
 import torch
 from torch.utils.data import DataLoader, Dataset
 
-LONG = 1.8 if sys.argv[1] == "both" else 0.002
+LONG = 1.8 if sys.argv[1] != "none" else 0.002
+
+
+def fork():
+    if sys.argv[1] == "forks":
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
 
 
 def load(index):
+    if index == 80:
+        fork()
     if index == 150:
         threading.Event().wait(LONG)  # waits: sample
     time.sleep(0.002)
@@ -40,6 +50,8 @@ def main():
     for number, values in enumerate(loader):
         if number == 0 and workers == 0:
             tell_threads()
+        if number == 60:
+            fork()
         if number == 80:
             time.sleep(LONG)  # waits: step
         total += int(values.sum())
