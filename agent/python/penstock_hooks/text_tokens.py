@@ -4,6 +4,7 @@ SentencePiece, tiktoken.
 
 If a library spreads a batch over threads of its own, one span is recorded for the call, and none in these threads.
 """
+import os
 import threading
 
 from penstock_hooks import wire
@@ -26,6 +27,7 @@ _TIKTOKEN_BATCHES = ("encode_batch", "encode_ordinary_batch")
 # One element for each call of _TIKTOKEN_BATCHES that is running, in any thread. A list, because adding and removing
 # an element needs no lock.
 _batches = []
+os.register_at_fork(after_in_child=_batches.clear)  # the threads that made these calls are not in the child
 
 
 def _single(label):
