@@ -181,7 +181,7 @@ void Seal(int fd) {
   bool whole = true;
   for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
     wire::ChunkHeader* chunk = ChunkAt(i);
-    whole = (!HoldsSomething(chunk) || WriteOutTo(fd, chunk)) && whole;
+    whole = (!IsInUse(chunk) || WriteOutTo(fd, chunk)) && whole;
   }
   if (!whole) {
     return;
@@ -251,7 +251,7 @@ void FinishLinear() {
     } else {
       for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
         wire::ChunkHeader* chunk = ChunkAt(i);
-        if (HoldsSomething(chunk) && chunk->process == g_slot_index) {
+        if (IsInUse(chunk) && chunk->process == g_slot_index) {
           WriteOutTo(fd, chunk);
         }
       }

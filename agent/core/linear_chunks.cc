@@ -71,7 +71,7 @@ wire::ChunkHeader* ChunkAt(uint32_t i) {
                                               wire::kHeaderSize + uint64_t{i} * wire::kChunkSize);
 }
 
-bool HoldsSomething(const wire::ChunkHeader* chunk) {
+bool IsInUse(const wire::ChunkHeader* chunk) {
   return chunk != nullptr && __atomic_load_n(&chunk->pid, __ATOMIC_ACQUIRE) != 0 &&
          __atomic_load_n(&chunk->state, __ATOMIC_RELAXED) != wire::kChunkFree;
 }
@@ -131,14 +131,14 @@ void ReclaimDeadChunks() {
     }
     uint32_t state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
     const bool given_up = state == wire::kChunkFull;
-    const bool holds = HoldsSomething(chunk);
+    const bool holds = IsInUse(chunk);
     const bool dead = holds ? given_up || IsDead(chunk) : ClaimerIsDead(chunk, state);
     // `state` of an owned chunk names its claimer, so the exchange fails if another process has
     // taken the chunk meanwhile.
     if (dead && state != kSweeping &&
         __atomic_compare_exchange_n(&chunk->state, &state, kSweeping, false, __ATOMIC_ACQUIRE,
                                     __ATOMIC_RELAXED)) {
-      if (holds || HoldsSomething(chunk)) {
+      if (holds || IsInUse(chunk)) {
         RetireChunk(chunk);
       } else {
         FreeChunk(chunk);

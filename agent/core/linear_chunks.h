@@ -27,7 +27,7 @@ void RetireChunk(wire::ChunkHeader* chunk);
 wire::ChunkHeader* ChunkAt(uint32_t i);
 
 // Whether a thread has, or had, the chunk, and it was not freed since. `chunk` may be nullptr.
-bool HoldsSomething(const wire::ChunkHeader* chunk);
+bool IsInUse(const wire::ChunkHeader* chunk);
 
 // Writes a chunk to its place in the open file, unless its records are there already and its thread
 // lives. The chunk's header then tells readers that it was written. Repeated writing to the same

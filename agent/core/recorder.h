@@ -77,8 +77,8 @@ bool InternAs(uint64_t* id, const char* text, size_t size);
 struct NameTag {
   const char* text;
   uint32_t size;
-  uint32_t id;     // low 32 bits of wire::HashOf
-  uint32_t token;  // atomic; 0: the text was not written yet
+  uint32_t id;       // low 32 bits of wire::HashOf
+  uint32_t written;  // atomic; 0: the text was not written yet
 };
 uint32_t Name(NameTag* tag);
 

@@ -236,6 +236,10 @@ void Cancel(Token token) {
   if (s == nullptr || !IsOpen(s, token)) {
     return;
   }
+  BusyScope busy(s);
+  if (!busy) {
+    return;  // as in EndOpenSpans()
+  }
   while (s->depth >= token.depth) {
     Pop(s);
   }

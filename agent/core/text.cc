@@ -93,9 +93,9 @@ bool InternAs(uint64_t* id, const char* text, size_t size) {
 }
 
 uint32_t Name(NameTag* tag) {
-  if (__builtin_expect(__atomic_load_n(&tag->token, __ATOMIC_RELAXED) == 0, 0) &&
+  if (__builtin_expect(__atomic_load_n(&tag->written, __ATOMIC_RELAXED) == 0, 0) &&
       Tell(wire::HashOf(tag->text, tag->size), tag->text, tag->size)) {
-    __atomic_store_n(&tag->token, 1u, __ATOMIC_RELAXED);
+    __atomic_store_n(&tag->written, 1u, __ATOMIC_RELAXED);
   }
   return tag->id;
 }

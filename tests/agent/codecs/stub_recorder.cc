@@ -167,7 +167,7 @@ uint64_t Intern(const char* text, size_t size) {
 }
 
 uint32_t Name(NameTag* tag) {
-  if (__atomic_exchange_n(&tag->token, 1, __ATOMIC_RELAXED) == 0) {
+  if (__atomic_exchange_n(&tag->written, 1, __ATOMIC_RELAXED) == 0) {
     const uint32_t index = __atomic_fetch_add(&text_count, 1, __ATOMIC_RELAXED);
     if (index < 64) texts[index] = {tag->id, tag->text};
   }

@@ -225,7 +225,7 @@ TEST_F(RecorderTest, ATextWithoutRoomIsToldLater) {
   EXPECT_EQ(s->dropped, 2u);
   static PENSTOCK_NAME(late, "a late name");
   Name(&late);
-  EXPECT_EQ(late.token, 0u);
+  EXPECT_EQ(late.written, 0u);
   s->dropped = 0;
   s->used = used;
   Intern("told later", 10);
