@@ -66,6 +66,7 @@ void SectionFile::TakeBack() {
     Wait(*it, bytes->bytes().subspan(it->section.offset, size));
   }
   written_.erase(first, written_.end());
+  std::erase_if(parts_, [this](const SectionRef& part) { return part.offset >= marked_; });
   file_.CutBack(marked_);
 }
 
@@ -119,7 +120,9 @@ void SectionFile::TryAgain() {
   const std::vector<Waiting> waiting = std::exchange(waiting_, {});
   waiting_bytes_ = 0;
   if (file_.size() == 0) {
+    const std::uint64_t given_up = given_up_;
     *this = SectionFile(std::move(file_));  // there was no room even for the header
+    given_up_ = given_up;
   }
   for (const Waiting& next : waiting) {
     const WrittenSection& written = next.section;
