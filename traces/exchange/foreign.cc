@@ -103,7 +103,7 @@ void Foreign::Calls(ThreadId thread) {
 
 void Foreign::Add(ThreadId thread, Span span) {
   if (!Plausible(span.start, span.duration)) {
-    LeaveOut("times that cannot be");
+    LeaveOut("events with impossible times");
     return;
   }
   ++summary_.spans;
@@ -111,12 +111,12 @@ void Foreign::Add(ThreadId thread, Span span) {
 }
 
 void Foreign::AddEvent(const Event& event) {
-  if (!Plausible(event.at, {})) return LeaveOut("times that cannot be");
+  if (!Plausible(event.at, {})) return LeaveOut("events with impossible times");
   out_.AddEvent(event);
 }
 
 void Foreign::AddWait(ThreadId thread, Span span) {
-  if (!Plausible(span.start, span.duration)) return LeaveOut("times that cannot be");
+  if (!Plausible(span.start, span.duration)) return LeaveOut("events with impossible times");
   span.stage = StageId::kWait;
   span.object = {};
   span.batch = {waits_[thread.value]++, 1};
@@ -146,7 +146,7 @@ void Foreign::AddRange(ThreadId thread, Span span, std::string_view name, std::s
 
 void Foreign::AddCounter(std::string_view pid, std::string_view name, TimeNs at,
                          std::int64_t value) {
-  if (!Plausible(at, {})) return LeaveOut("times that cannot be");
+  if (!Plausible(at, {})) return LeaveOut("events with impossible times");
   ++summary_.counters;
   out_.AddCounter({.at = at,
                    .name = out_.Intern(name),

@@ -90,7 +90,7 @@ class PerfettoImporter {
       const std::uint32_t clock =
           packet.has_timestamp_clock_id() ? packet.timestamp_clock_id() : names.clock;
       if (clock >= kFirstOwnClock) return into_.LeaveOut("events on clocks of their own");
-      if (packet.timestamp() > kLatest) return into_.LeaveOut("times that cannot be");
+      if (packet.timestamp() > kLatest) return into_.LeaveOut("events with impossible times");
       Event(packet.track_event(), TimeNs{static_cast<std::int64_t>(packet.timestamp())}, names);
     } else if (!packet.has_clock_snapshot() && !packet.has_track_descriptor() &&
                !packet.has_interned_data() && !packet.has_trace_packet_defaults()) {

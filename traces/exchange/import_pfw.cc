@@ -30,7 +30,7 @@ StageId StageOf(const PfwEvent& event) {
   const std::string_view name = event.name;
   if (event.category == "POSIX" || event.category == "STDIO") {
     const bool reads = name == "read" || name == "pread" || name == "pread64" || name == "readv" ||
-                       name == "preadv" || name == "fread" || name == "mmap";
+                       name == "preadv" || name == "fread" || name == "mmap" || name == "mmap64";
     return reads ? StageId::kRead : StageId::kMark;
   }
   // For each iteration DFTracer writes the wait for its element, and then the work on it.
@@ -106,7 +106,8 @@ class PfwImporter {
       if (event.name == "PR" && !event.pid.empty()) into_.NameProcess(event.pid, event.label);
       return;
     }
-    if (event.start.value < 0 || !complete) return into_.LeaveOut("events without length");
+    if (event.start.value < 0 || !complete)
+      return into_.LeaveOut("events without a start or a duration");
     Span span;
     span.start = event.start;
     span.duration = event.duration;
@@ -150,7 +151,12 @@ Result<void> ImportPfw(std::string_view text, std::size_t capacity,
     std::size_t last = end;
     while (last > at && (text[last - 1] == '\r' || text[last - 1] == ' ' || text[last - 1] == ','))
       --last;
+    const auto skip_blanks = [&] {
+      while (at < last && (text[at] == ' ' || text[at] == '\t')) ++at;
+    };
+    skip_blanks();
     if (last > at + 1 && text[at] == '[') ++at;  // "[" on the line of the first event
+    skip_blanks();
     if (last > at && text[at] == '{') {
       try {
         json::document line = parser.iterate(

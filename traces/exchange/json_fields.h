@@ -41,20 +41,25 @@ inline std::int64_t Whole(std::string_view word, std::int64_t otherwise) {
   return fits ? static_cast<std::int64_t>(real) : otherwise;
 }
 
-// Microseconds, possibly with a fraction, as nanoseconds. Below zero if the word does not begin
-// with a number, or if the number is negative or too large. Computed as a double only if it has an
-// exponent: the last bit of a double would be 0.25 us for a time since 1970.
+// Microseconds, possibly with a fraction, as nanoseconds. Below zero if the word is not a number,
+// or if the number is negative or too large. Computed as a double only if it has an exponent: the
+// last bit of a double would be 0.25 us for a time since 1970.
 inline TimeNs Microseconds(std::string_view word) {
   const std::size_t point = word.find('.');
   constexpr std::int64_t kMost = std::int64_t{1} << 51;  // us; the sum of two fits 64 bits of ns
   if (word.empty() || word.find_first_of("eE") != std::string_view::npos) {
     double real = -1;
-    std::from_chars(word.data(), word.data() + word.size(), real);
-    const bool fits = real >= 0 && real <= static_cast<double>(kMost);
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), real);
+    const bool fits =
+        read.ptr == word.data() + word.size() && real >= 0 && real <= static_cast<double>(kMost);
     return TimeNs{fits ? static_cast<std::int64_t>(real * 1000) : -1};
   }
   const std::int64_t whole = Whole(word.substr(0, point), -1);
-  if (whole < 0 || whole > kMost) return TimeNs{-1};
+  if (whole < 0 || whole > kMost || word.front() == '-') return TimeNs{-1};
+  if (point != std::string_view::npos &&
+      word.find_first_not_of("0123456789", point + 1) != std::string_view::npos) {
+    return TimeNs{-1};
+  }
   std::int64_t fraction = 0;
   for (std::size_t i = 1; i <= 3; ++i) {
     const std::size_t at = point == std::string_view::npos ? word.size() : point + i;

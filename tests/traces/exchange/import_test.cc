@@ -358,6 +358,26 @@ TEST(PfwTest, ReadsCallsFilesAndConventionsOfBothVersions) {
   EXPECT_THAT(imported.summary.left_out, Contains(Key("a last line that is cut off")));
 }
 
+TEST(PfwTest, BlanksBeforeAnEventDoNotMatterAndImpossibleTimesAreLeftOut) {
+  const Imported imported = ImportText(
+      R"([ {"name":"read","cat":"POSIX","pid":5,"tid":6,"ts":100,"dur":7,"ph":"X"})"
+      "\n"
+      R"(  {"name":"mmap64","cat":"POSIX","pid":5,"tid":6,"ts":110.5,"dur":7,"ph":"X"})"
+      "\n"
+      R"({"name":"before","cat":"POSIX","pid":5,"tid":6,"ts":"-0.5","dur":7,"ph":"X"})"
+      "\n"
+      R"({"name":"letters","cat":"POSIX","pid":5,"tid":6,"ts":"120.5abc","dur":7,"ph":"X"})"
+      "\n");
+  ASSERT_NE(imported.trace, nullptr) << imported.error;
+  std::map<std::string, Row> by_name;
+  for (const Row& row : Rows(*imported.trace)) by_name[std::get<1>(row)] = row;
+  EXPECT_EQ(by_name.size(), 2u);
+  EXPECT_EQ(std::get<0>(by_name["read"]), "read");
+  EXPECT_EQ(std::get<0>(by_name["mmap64"]), "read");
+  EXPECT_EQ(std::get<3>(by_name["mmap64"]), 110'500);
+  EXPECT_THAT(imported.summary.left_out, Contains(Key("events without a start or a duration")));
+}
+
 TEST(KinetoTest, AThreadWithoutANumberIsNamedByWhatItDoes) {
   const Imported imported = ImportText(R"json({"traceEvents": [
     {"ph": "M", "name": "thread_name", "pid": 7, "tid": -1029147072,
