@@ -27,9 +27,9 @@ void Place(const RuleInput& input, const Epoch& epoch, Finding& finding) {
     const bool worked =
         std::any_of(run.workers.begin(), run.workers.end(),
                     [&](const WorkerRun& worker) { return worker.process == ProcessId{i}; });
-    const bool ours = processes[i].role == wire::kRoleWorker &&
-                      processes[i].parent == processes[run.config.consumer.value].pid &&
-                      input.diagnosis.run.IsOurs(ProcessId{i});
+    // Workers that a fork server has started have it as their parent; IsOurs() knows.
+    const bool ours =
+        processes[i].role == wire::kRoleWorker && input.diagnosis.run.IsOurs(ProcessId{i});
     if (ours && !worked) finding.pids.push_back(processes[i].pid);
   }
 }

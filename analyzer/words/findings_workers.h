@@ -58,9 +58,9 @@ inline constexpr Message kFewerWorkers{
 
 inline constexpr Message kIdleWorkers{
     "idle-workers.seen",
-    "only {workers_with_batches:count} of {workers:count} workers ever made a batch: the iterable "
-    "dataset has too few shards",
-    "{workers:count} 个工作进程中只有 {workers_with_batches:count} "
+    "at most {workers_with_batches:count} of {workers:count} workers made a batch in an epoch: the "
+    "iterable dataset has too few shards",
+    "每个 epoch 中，{workers:count} 个工作进程里最多只有 {workers_with_batches:count} "
     "个制作过批次：可迭代数据集的分片太少。"};
 inline constexpr Message kMoreShards{
     "idle-workers.do",
