@@ -140,9 +140,9 @@ Result<void> PassList::Divide() {
   if (pass_.tile.width != 0) return {};
   pending_ = false;
   return Fail(ErrorKind::kInput,
-              fmt::format("{} to {} pixels in a row is more than the device shrinks at a time: "
+              fmt::format("{}x{} to {}x{} pixels needs more shared memory than the device has: "
                           "leave augment on the CPU",
-                          pass_.source.width, pass_.width));
+                          pass_.source.width, pass_.source.height, pass_.width, pass_.height));
 }
 
 Result<void> PassList::Resize(const Axis& x, const Axis& y) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""FFCV: JPEGs as they are in its own file, RandomResizedCrop 224, flip, normalise, float16 CHW.
+"""FFCV: its own file of JPEGs, RandomResizedCrop 224, flip, normalise, float16 CHW.
 
 FFCV reads one file, NAME.beton beside the folder NAME of --data, which is made if it is not there. FFCV encodes each
 picture anew for it, at quality 96 and 4:2:0, which is less work to decode than 4:4:4.
