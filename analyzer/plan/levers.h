@@ -40,7 +40,7 @@ struct Lever {
 
 // A set of levers: bit i is levers[i].
 using LeverSet = std::uint32_t;
-inline constexpr std::size_t kMostLevers = 16;
+inline constexpr std::size_t kMostLevers = 31;
 
 // A lever whose gain the trace does not tell.
 struct Unpredicted {

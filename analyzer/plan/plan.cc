@@ -18,6 +18,7 @@
 #include "analyzer/plan/predict_combination.h"
 #include "analyzer/plan/search.h"
 #include "analyzer/plan/step_findings.h"
+#include "analyzer/plan/step_gains.h"
 #include "analyzer/simulate/simulate.h"
 #include "analyzer/words/plan.h"
 
@@ -81,6 +82,7 @@ class Planner {
   }
   [[nodiscard]] Prediction Predict(const Combination& one) { return predictor_.Predict(one); }
   [[nodiscard]] std::vector<Move> Worthwhile(const std::vector<Move>& moves);
+  [[nodiscard]] Combination Reached(const std::vector<Move>& moves) const;
   [[nodiscard]] double CeilingOf(const std::vector<Move>& moves) const;
   [[nodiscard]] Found Search(const Combination& suggested, LeverSet without, int most);
   void Finish(const std::vector<Move>& moves, Plan& plan);
@@ -187,27 +189,6 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
   return steps;
 }
 
-// How far a prediction's interval reaches below its rate, as a fraction of the rate.
-double HalfWidth(const Prediction& predicted) {
-  const Interval& rate = predicted.rate;
-  return rate.estimate > 0 ? 1 - rate.low / rate.estimate : 1;
-}
-
-bool Gains(double gain, const Prediction& predicted) {
-  return gain * (1 - HalfWidth(predicted)) > 1;
-}
-
-// Whether a step that gains nothing for sure gains together with steps after it.
-bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i) {
-  double gain = steps[i].gain;
-  if (Gains(gain, steps[i].predicted)) return false;
-  for (std::size_t next = i + 1; next < steps.size(); ++next) {
-    gain *= steps[next].gain;
-    if (Gains(gain, steps[next].predicted)) return true;
-  }
-  return false;
-}
-
 // Leaves out moves that gain less than their own interval. Keeps them if a later move gains, or
 // fits, only together with them.
 std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
@@ -240,11 +221,15 @@ std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
   return kept;
 }
 
-// The ceiling with the copies to the device that are left at the end.
-double Planner::CeilingOf(const std::vector<Move>& moves) const {
+Combination Planner::Reached(const std::vector<Move>& moves) const {
   Combination at = space_.recorded();
   for (const Move& move : moves) at = With(move, at);
-  const auto end = Changed(at);
+  return at;
+}
+
+// The ceiling with the copies to the device that are left at the end.
+double Planner::CeilingOf(const std::vector<Move>& moves) const {
+  const auto end = Changed(Reached(moves));
   return end ? CeilingOnBase(diagnosis_, base_, *end) : diagnosis_.ceiling;
 }
 
@@ -253,8 +238,7 @@ double Planner::CeilingOf(const std::vector<Move>& moves) const {
 std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
                                       const std::vector<PlanStep>& steps) {
   std::map<std::string, double> gains;
-  Combination end = space_.recorded();
-  for (const Move& move : moves) end = With(move, end);
+  const Combination end = Reached(moves);
   std::set<std::string> answered;
   for (const PlanStep& step : steps) answered.insert(step.findings.begin(), step.findings.end());
   // Several levers may be the remedy of a finding: the best one counts.
@@ -285,8 +269,7 @@ std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
 Found Planner::Search(const Combination& suggested, LeverSet without, int most) {
   end_ = SearchPlan(space_, levers_, suggested, without, most);
   Found found{end_, Worthwhile(InOrder(MovesTo(end_)))};
-  Combination reached = space_.recorded();
-  for (const Move& move : found.moves) reached = With(move, reached);
+  const Combination reached = Reached(found.moves);
   found.speedup = Predict(reached).speedup;
   found.promised = Predict(end_).speedup;
   found.left_out = end_.levers & ~reached.levers;
@@ -312,10 +295,14 @@ void Planner::FillWith(const std::vector<PlanStep>& steps, Plan& plan) {
   plan.rest.clear();
   Finish(moves, plan);
   const double left = plan.no_ceiling ? 0 : plan.ceiling / std::max(1e-9, plan.end());
-  plan.verdict = moves.empty()
-                     ? Say<words::kPlanNoneChosen>()
-                     : Say<words::kPlanChosen>(Give<"gain">(plan.steps.back().predicted.speedup),
-                                               GiveIf<"left">(left >= kAtLimit, left));
+  if (moves.empty()) {
+    plan.verdict = Say<words::kPlanNoneChosen>();
+  } else if (!space_.Fits(Reached(moves))) {
+    plan.verdict = Say<words::kPlanChosenNoRoom>();
+  } else {
+    plan.verdict = Say<words::kPlanChosen>(Give<"gain">(plan.steps.back().predicted.speedup),
+                                           GiveIf<"left">(left >= kAtLimit, left));
+  }
 }
 
 void Planner::Finish(const std::vector<Move>& moves, Plan& plan) {

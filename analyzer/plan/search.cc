@@ -104,16 +104,21 @@ std::vector<LeverSet> SetsOf(LeverSet of, const Levers& levers) {
   return sets;
 }
 
-// The sets of levers from `of` to which no other lever of `of` can be added.
+// The sets of levers from `of` to which no other lever of `of` can be added. Levers that exclude
+// none of the others are in each of them, so only the rest is tried.
 std::vector<LeverSet> Fullest(LeverSet of, const Levers& levers) {
+  LeverSet choice = 0;
+  for (std::size_t i = 0; i < levers.all.size(); ++i) {
+    if ((of >> i & 1) != 0 && (levers.excludes[i] & of) != 0) choice |= LeverSet{1} << i;
+  }
   std::vector<LeverSet> full;
-  for (const LeverSet set : SetsOf(of, levers)) {
+  for (const LeverSet set : SetsOf(choice, levers)) {
     bool more = false;
     for (std::size_t i = 0; i < levers.all.size(); ++i) {
       const LeverSet own = LeverSet{1} << i;
-      more = more || ((of & own) != 0 && (set & own) == 0 && levers.Allows(set | own));
+      more = more || ((choice & own) != 0 && (set & own) == 0 && levers.Allows(set | own));
     }
-    if (!more) full.push_back(set);
+    if (!more) full.push_back(set | (of & ~choice));
   }
   return full;
 }

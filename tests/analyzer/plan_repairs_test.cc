@@ -255,6 +255,25 @@ TEST(PlanSubsetTest, StepsAreWithoutThoseThatAreLeftOut) {
   EXPECT_EQ(none.end(), none.now.estimate);
 }
 
+TEST(PlanSubsetTest, StepsThatNeedMoreMemoryThanThereIsSaySo) {
+  const Planned planned(traces::MakeTrace(MakeSynthetic(Decoding())));
+  ASSERT_GE(planned.plan.steps.size(), 2u) << planned.Ids();
+  std::vector<bool> chosen(planned.plan.steps.size(), false);
+  std::size_t workers = planned.plan.steps.size();
+  for (std::size_t i = 0; i < planned.plan.steps.size(); ++i) {
+    if (planned.plan.steps[i].id == "num_workers") workers = i;
+  }
+  ASSERT_LT(workers, planned.plan.steps.size()) << planned.Ids();
+  chosen[workers] = true;
+  PlanRequest tight;
+  tight.budget_ram = 1;
+  const Plan none = WithSteps(planned.plan, chosen, planned.diagnosis, planned.findings, tight);
+  EXPECT_EQ(none.verdict.message, &words::kPlanChosenNoRoom);
+  const Plan fits =
+      WithSteps(planned.plan, chosen, planned.diagnosis, planned.findings, PlanRequest{});
+  EXPECT_EQ(fits.verdict.message, &words::kPlanChosen);
+}
+
 // Pools of 4, 8 and 16 threads in each of two workers on two cores: with one thread each, the run
 // was measured 1.17, 1.37 and 1.68 times as fast.
 TEST(RecordedPoolsTest, AreNamedWhereTheyCompeteForCores) {

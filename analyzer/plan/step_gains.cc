@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/plan/step_gains.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// How far a prediction's interval reaches below its rate, as a fraction of the rate.
+double HalfWidth(const Prediction& predicted) {
+  const Interval& rate = predicted.rate;
+  return rate.estimate > 0 ? 1 - rate.low / rate.estimate : 1;
+}
+
+}  // namespace
+
+bool Gains(double gain, const Prediction& predicted) {
+  return gain * (1 - HalfWidth(predicted)) > 1;
+}
+
+bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i) {
+  double gain = steps[i].gain;
+  if (Gains(gain, steps[i].predicted)) return false;
+  for (std::size_t next = i + 1; next < steps.size(); ++next) {
+    gain *= steps[next].gain;
+    if (Gains(gain, steps[next].predicted)) return true;
+  }
+  return false;
+}
+
+}  // namespace penstock::analyzer

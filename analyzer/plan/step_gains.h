@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether steps of a plan gain more than their predictions may be wrong. Values; pure.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "analyzer/plan/plan.h"
+
+namespace penstock::analyzer {
+
+// Whether a step surely gains. `gain`: on top of the steps before it. `predicted`: with them.
+[[nodiscard]] bool Gains(double gain, const Prediction& predicted);
+
+// Whether steps[i], which gains nothing for sure, does so together with steps after it.
+[[nodiscard]] bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i);
+
+}  // namespace penstock::analyzer
