@@ -7,6 +7,7 @@
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/simulate/simulate.h"
+#include "analyzer/whatif/uneven_turns.h"
 #include "analyzer/words/assumptions.h"
 #include "analyzer/words/needs.h"
 
@@ -307,6 +308,9 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
                                             : OnBase(diagnosis, one.predicted);
       grid.configurations.push_back(std::move(one));
     }
+  }
+  if (auto uneven = UnevenTurns(play.steady, grid.configurations)) {
+    grid.notes.push_back(*std::move(uneven));
   }
   return grid;
 }

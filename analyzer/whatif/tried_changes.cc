@@ -45,7 +45,7 @@ std::vector<TriedChange> TryChanges(const LoaderDiagnosis& loader) {
     TriedChange one;
     one.option = std::move(option);
     one.predicted = Predict(loader.pipeline, changed->pipeline, loader.replay);
-    if (one.predicted.speedup < kWorthTelling) continue;
+    if (one.predicted.speedup < kWorthTelling || !one.predicted.SurelyGains()) continue;
     const auto batches = static_cast<double>(RamOf(changed->pipeline, setting, changed->facts));
     one.predicted.ram = static_cast<std::uint64_t>(batches + changed->memory);
     one.notes = changed->notes;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Predictions from one synthetic trace against traces of the predicted settings, and the grid.
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <simdjson.h>
@@ -10,6 +12,7 @@
 #include "analyzer/main/arguments.h"
 #include "analyzer/report/grid_report.h"
 #include "analyzer/whatif/grid.h"
+#include "analyzer/words/assumptions.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_threads.h"
 
@@ -192,6 +195,41 @@ TEST(GridTest, HasOneElementForEachCombination) {
   EXPECT_EQ(std::int64_t(all.at(3)["prefetch_factor"]), 8);
   EXPECT_TRUE(grid->configurations.at(2).recorded);
   EXPECT_FALSE(grid->configurations.at(3).recorded);
+}
+
+// A slow batch comes every twelfth time: workers whose number divides twelve give all of them to
+// one.
+TEST(GridTest, SaysWhyMoreWorkersAreSlower) {
+  Synthetic run;
+  run.workers = 2;
+  run.cores = 32;
+  run.batches = 480;
+  run.costs = [](int, int index) {
+    Costs costs;
+    costs.decode = index % 12 == 5 ? 160 : 5;
+    costs.step = 1;
+    return costs;
+  };
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
+  GridRequest request;
+  request.workers = {3, 4, 5, 6, 7};
+  request.prefetch = {8};
+  const auto says = [](const Grid& grid) {
+    const auto one = std::find_if(grid.notes.begin(), grid.notes.end(), [](const Statement& note) {
+      return note.Is(words::kUnevenTurns);
+    });
+    return one == grid.notes.end() ? std::string() : English(*one);
+  };
+  const Predicted<Grid> grid = PredictGrid(diagnosis, request);
+  ASSERT_TRUE(grid);
+  ASSERT_EQ(grid->configurations.size(), 5u);
+  EXPECT_LT(grid->configurations[3].predicted.rate.estimate,
+            0.9 * grid->configurations[2].predicted.rate.estimate);
+  EXPECT_EQ(says(*grid).substr(0, 28), "6 workers are slower than 5 ") << says(*grid);
+  request.workers = {3, 5, 7};
+  const Predicted<Grid> rising = PredictGrid(diagnosis, request);
+  ASSERT_TRUE(rising);
+  EXPECT_EQ(says(*rising), "");
 }
 
 TEST(GridTest, MarksWhatDoesNotFit) {
