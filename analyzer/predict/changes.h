@@ -38,6 +38,7 @@ struct Changes {
   bool gpu_augment = false;
   double gpu_overlap = 0;  // share of the stages' device time that runs beside the step
 
+  bool operator==(const Changes&) const = default;
   [[nodiscard]] bool any() const;
 };
 

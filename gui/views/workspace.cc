@@ -321,7 +321,7 @@ bool Workspace::animating() const {
       (view == ViewId::kWorkers && workers.model.busy()) ||
       (view == ViewId::kIo && reading.model.busy()) || (view == ViewId::kGpu && gpu.model.busy()) ||
       (view == ViewId::kSql && sql.reply.busy());
-  return making || ImGui::GetTime() - copied_at < 2.2;
+  return making || thumbnail.busy() || ImGui::GetTime() - copied_at < 2.2;
 }
 
 }  // namespace penstock::gui

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "gui/model/document.h"
+#include "gui/model/panels/thumbnail.h"
 #include "gui/model/panels/whatif.h"
 #include "gui/model/range_analysis.h"
 #include "gui/model/settings.h"
@@ -105,8 +106,9 @@ struct Workspace {
     SpanRef span;
     SampleData data;
   };
-  std::array<KeptSample, 2> samples;  // the one shown last is first
-  bool panel_shown = false;           // the last frame of the timeline had a panel below its rows
+  std::array<KeptSample, 2> samples;          // the one shown last is first
+  Derived<std::string, Thumbnail> thumbnail;  // of the file that was asked for last
+  bool panel_shown = false;  // the last frame of the timeline had a panel below its rows
   PlanState plan;
   StagesState stages;
   WorkersState workers;

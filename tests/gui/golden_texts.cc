@@ -78,7 +78,7 @@ void PrintNotes(const analyzer::Report& report, Language language) {
   asked[1].batch = 2 * recorded.batch;
   asked[2].step = 0.05;
   asked[3].pin = !recorded.pin;
-  asked[4].gpu_decode = asked[4].gpu_augment = true;
+  asked[4].changes.gpu_decode = asked[4].changes.gpu_augment = true;
   for (const WhatIf& chosen : asked) {
     const auto answer = Ask(report.diagnosis, chosen);
     if (!answer) {

@@ -5,8 +5,11 @@
 #include <cmath>
 #include <set>
 
+#include <fmt/core.h>
+
 #include "analyzer/predict/predict.h"
 #include "analyzer/stats/quantile.h"
+#include "traces/host_facts.h"
 
 namespace penstock::gui {
 
@@ -66,8 +69,7 @@ analyzer::GridRequest RequestOf(const Diagnosis& diagnosis, const WhatIf& chosen
   if (chosen.step >= 0) request.step = chosen.step;
   if (chosen.pin != recorded.pin) request.pin = chosen.pin;
   if (chosen.persistent != recorded.persistent) request.persistent = chosen.persistent;
-  request.changes.gpu_decode = chosen.gpu_decode;
-  request.changes.gpu_augment = chosen.gpu_augment;
+  request.changes = chosen.changes;
   request.device_costs = analyzer::BuiltInDeviceCosts(diagnosis.loader->material.gpu);
   for (std::size_t i = 0; i < kScalable.size(); ++i) {
     if (chosen.speed[i] > 0 && chosen.speed[i] != 1) {
@@ -75,6 +77,45 @@ analyzer::GridRequest RequestOf(const Diagnosis& diagnosis, const WhatIf& chosen
     }
   }
   return request;
+}
+
+std::string WhatIfCommand(const Diagnosis& diagnosis, const WhatIf& chosen,
+                          const std::string& trace, const std::string& loader) {
+  if (trace.empty()) return "";
+  const WhatIf recorded = Recorded(diagnosis);
+  const analyzer::Changes& changes = chosen.changes;
+  std::vector<std::string> words = {"penstock", "whatif", trace};
+  const auto add = [&](bool given, const char* option, const std::string& value) {
+    if (given) words.insert(words.end(), {option, value});
+  };
+  const auto add_flag = [&](bool given, const char* option) {
+    if (given) words.emplace_back(option);
+  };
+  add(!loader.empty(), "--loader", loader);
+  add(true, "--workers", std::to_string(chosen.workers));
+  add(true, "--prefetch", std::to_string(chosen.prefetch));
+  add(chosen.batch != recorded.batch, "--batch", std::to_string(chosen.batch));
+  add(chosen.step >= 0, "--step-ms", fmt::format("{:.7g}", chosen.step * 1e3));
+  add(chosen.pin != recorded.pin, "--pin", chosen.pin ? "1" : "0");
+  add(chosen.persistent != recorded.persistent, "--persistent", chosen.persistent ? "1" : "0");
+  std::string speeds;
+  for (std::size_t i = 0; i < kScalable.size(); ++i) {
+    if (chosen.speed[i] == 1) continue;
+    speeds += fmt::format("{}{}={:.3g}", speeds.empty() ? "" : ",",
+                          analyzer::FactorName(kScalable[i]), chosen.speed[i]);
+  }
+  add(!speeds.empty(), "--speedup", speeds);
+  add(!changes.decoder.empty(), "--decoder", changes.decoder);
+  add(!changes.transfer.empty(), "--transfer", changes.transfer);
+  add(changes.resize > 0, "--offline-resize", fmt::format("{:.0f}", changes.resize));
+  add_flag(changes.ram_cache, "--ram-cache");
+  add_flag(changes.pack, "--pack");
+  add_flag(changes.alone, "--alone");
+  add(changes.cores > 0, "--cores", fmt::format("{:.4g}", changes.cores));
+  add(changes.core_speed != 1, "--core-speed", fmt::format("{:.3g}", changes.core_speed));
+  const char* both = changes.gpu_decode ? "decode,augment" : "augment";
+  add(changes.gpu_decode || changes.gpu_augment, "--gpu", both);
+  return traces::QuoteCommand(words);
 }
 
 analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& chosen) {

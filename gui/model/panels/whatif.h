@@ -26,10 +26,9 @@ struct WhatIf {
   double step = 0;  // seconds; < 0: as recorded
   bool pin = false;
   bool persistent = false;
-  bool gpu_decode = false;  // done on the GPU, not by the workers
-  bool gpu_augment = false;
   std::array<double, kScalable.size()> speed{1, 1, 1, 1};  // times as fast
-  constexpr bool operator==(const WhatIf&) const = default;
+  analyzer::Changes changes;  // of data, storage, decoder, machine and place of stages
+  bool operator==(const WhatIf&) const = default;
 };
 
 // The recorded setting, and the one that the report suggests. Requires: diagnosis.loader.
@@ -52,6 +51,11 @@ struct WhatIfLimits {
 // The request that `penstock whatif` makes for the same options, with these numbers of workers.
 [[nodiscard]] analyzer::GridRequest RequestOf(const analyzer::Diagnosis& diagnosis,
                                               const WhatIf& chosen, std::vector<int> workers);
+
+// The command line that asks the same, quoted for a shell; "" if `trace` is "". `loader`: the
+// chosen one, "train.py:88"; "": the main one.
+[[nodiscard]] std::string WhatIfCommand(const analyzer::Diagnosis& diagnosis, const WhatIf& chosen,
+                                        const std::string& trace, const std::string& loader);
 
 struct WhatIfAnswer {
   analyzer::Configuration chosen;

@@ -18,6 +18,7 @@
 #include "gui/model/words/texts_query.h"
 #include "gui/model/words/texts_table.h"
 #include "gui/model/words/texts_timeline.h"
+#include "gui/model/words/texts_whatif.h"
 
 namespace penstock::gui {
 
@@ -29,8 +30,9 @@ enum class Text : std::uint16_t {
       PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PLAN_TEXTS(PENSTOCK_TEXT_NAME)
           PENSTOCK_FUNCTION_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_TIMELINE_TEXTS(PENSTOCK_TEXT_NAME)
               PENSTOCK_PLACE_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_QUERY_TEXTS(PENSTOCK_TEXT_NAME)
+                  PENSTOCK_WHATIF_TEXTS(PENSTOCK_TEXT_NAME)
 #undef PENSTOCK_TEXT_NAME
-                  kTextCount
+                      kTextCount
 };
 
 // Null-terminated.

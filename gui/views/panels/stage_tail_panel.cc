@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,6 +10,7 @@
 #include "analyzer/words/format.h"
 #include "gui/model/timeline/ticks.h"
 #include "gui/views/panels/stage_panels.h"
+#include "gui/views/thumbnails.h"
 #include "traces/names.h"
 
 namespace penstock::gui {
@@ -64,10 +68,30 @@ TailQuestion QuestionOf(const Workspace& workspace, const StageLine& line) {
   return question;
 }
 
+// Says beside the pointer which call it is, and shows its picture.
+void DrawCallCard(const Ui& ui, Workspace& workspace, const std::string& file,
+                  const std::string& parts) {
+  BeginCard(ui);
+  const auto line = [&ui](std::string_view text, Rgb colour) {
+    Paragraph(ui, ui.body, colour, text, std::min(TextWidth(ui.body, text) + 1, ui.Px(420)));
+  };
+  line(parts, ui.palette().text);
+  line(ui.T(Text::kStageGoTip), ui.palette().dim);
+  if (const Thumbnail* thumbnail = ThumbnailOf(workspace, file)) {
+    constexpr float kCell = 2;
+    DrawThumbnail(ui, *thumbnail, ImGui::GetCursorScreenPos(), kCell);
+    ImGui::Dummy({ui.Px(kCell * static_cast<float>(thumbnail->width)),
+                  ui.Px(kCell * static_cast<float>(thumbnail->height))});
+    line(ThumbnailNote(*thumbnail), ui.palette().dim);
+  }
+  EndCard();
+}
+
 // Draws a row for each call. Returns the call that was clicked.
-std::optional<Call> DrawCalls(const Ui& ui, const Workspace& workspace, const StageLine& line,
+std::optional<Call> DrawCalls(const Ui& ui, Workspace& workspace, const StageLine& line,
                               const Tail& tail, Area area) {
   const Palette& p = ui.palette();
+  const traces::Trace& trace = *workspace.stages.tail.key().of.trace;
   std::optional<Call> chosen;
   BeginArea("tail", area, true);
   const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
@@ -81,7 +105,10 @@ std::optional<Call> DrawCalls(const Ui& ui, const Workspace& workspace, const St
       if (ImGui::Selectable("##call", workspace.IsOfChosen(call), 0, {width, pitch})) chosen = call;
       ImGui::PopID();
       const auto parts = PartsOfCall(ui, workspace, line, call);
-      Tip(ui, fmt::format("{}\n{}", fmt::join(parts, "  ·  "), ui.T(Text::kStageGoTip)));
+      if (ImGui::IsItemHovered()) {
+        DrawCallCard(ui, workspace, std::string(trace.String(call.file)),
+                     fmt::format("{}", fmt::join(parts, "  ·  ")));
+      }
       const ImVec2 at = ImGui::GetItemRectMin();
       ImDrawList* list = ImGui::GetWindowDrawList();
       const float y = at.y + ui.Px(2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The what-if view: sliders on the left, and on the right their predicted effect, which follows
-// while they are moved.
+// The what-if view: the choices on the left (whatif_choices.cc), and on the right their predicted
+// effect, which follows while they are changed.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "gui/model/forecast.h"
 #include "gui/model/overview.h"
 #include "gui/views/panel_parts.h"
+#include "gui/views/panels/whatif_parts.h"
 #include "gui/widgets/plot.h"
 
 namespace penstock::gui {
@@ -24,80 +25,6 @@ using analyzer::ShortNumber;
 // A text of the analyzer in the window's language, written as a sentence.
 std::string Sentence(const Ui& ui, const analyzer::Statement& statement) {
   return Typeset(Render(statement, ui.language));
-}
-
-void Label(const Ui& ui, const char* text) {
-  Paragraph(ui, ui.small, ui.palette().dim, text, ImGui::GetContentRegionAvail().x);
-  ImGui::SetCursorPosY(ImGui::GetCursorPosY() - ui.Px(3));
-}
-
-void IntSlider(const Ui& ui, Text name, int* value, int low, int high, bool log = false) {
-  Label(ui, ui.T(name));
-  ImGui::SetNextItemWidth(-1);
-  ImGui::PushID(static_cast<int>(name));
-  ImGui::SliderInt(
-      "##value", value, low, high, "%d",
-      ImGuiSliderFlags_AlwaysClamp | (log ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None));
-  ImGui::PopID();
-}
-
-void DrawSliders(const Ui& ui, Workspace& workspace, Area area) {
-  WhatIfState& state = workspace.whatif;
-  const analyzer::Diagnosis& diagnosis = workspace.Shown().analysis->report.diagnosis;
-  const WhatIf recorded = Recorded(diagnosis);
-  BeginArea("sliders", area, true);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.Px(8), ui.Px(5)));
-  IntSlider(ui, Text::kNumWorkers, &state.chosen.workers,
-            diagnosis.run.loader().config.sample_tasks ? 1 : 0, state.limits.workers);
-  IntSlider(ui, Text::kPrefetchFactor, &state.chosen.prefetch, 1, state.limits.prefetch);
-  IntSlider(ui, Text::kBatchSize, &state.chosen.batch, 1, state.limits.batch, true);
-  ImGui::Checkbox(ui.T(Text::kPinMemory), &state.chosen.pin);
-  ImGui::SameLine();
-  ImGui::Checkbox(ui.T(Text::kPersistent), &state.chosen.persistent);
-  Label(ui, ui.T(Text::kStepTime));
-  const double seconds = state.chosen.step < 0 ? state.limits.recorded_step : state.chosen.step;
-  float step = static_cast<float>(seconds * 1e3);
-  ImGui::SetNextItemWidth(-1);
-  if (ImGui::SliderFloat("##step", &step, 0, static_cast<float>(state.limits.step * 1e3), "%.1f ms",
-                         ImGuiSliderFlags_AlwaysClamp)) {
-    state.chosen.step = static_cast<double>(step) * 1e-3;
-  }
-  Label(ui, ui.T(Text::kStageSpeed));
-  const float label = ui.Px(74);
-  for (std::size_t i = 0; i < kScalable.size(); ++i) {
-    ImGui::PushID(static_cast<int>(i));
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    DrawText(ImGui::GetWindowDrawList(), ui.body, {at.x, at.y + ui.Px(4)}, Ink(ui.palette().text),
-             ui.T(NameOf(kScalable[i])));
-    ImGui::SetCursorScreenPos({at.x + label, at.y});
-    ImGui::SetNextItemWidth(-1);
-    auto speed = static_cast<float>(state.chosen.speed[i]);
-    if (ImGui::SliderFloat("##speed", &speed, 1, 10, "%.1fx",
-                           ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_Logarithmic)) {
-      state.chosen.speed[i] = std::round(static_cast<double>(speed) * 10) / 10;
-    }
-    ImGui::PopID();
-  }
-  Label(ui, ui.T(Text::kOnTheGpu));
-  // Images that are decoded on the GPU are not brought back to be augmented.
-  WhatIf& chosen = state.chosen;
-  if (ImGui::Checkbox(ui.T(Text::kDecode), &chosen.gpu_decode) && chosen.gpu_decode) {
-    chosen.gpu_augment = true;
-  }
-  Tip(ui, ui.T(Text::kOnTheGpuTip));
-  ImGui::SameLine();
-  if (ImGui::Checkbox(ui.T(Text::kAugment), &chosen.gpu_augment) && !chosen.gpu_augment) {
-    chosen.gpu_decode = false;
-  }
-  Tip(ui, ui.T(Text::kOnTheGpuTip));
-  ImGui::Dummy({1, ui.Px(2)});
-  if (ImGui::Button(ui.T(Text::kReset))) state.chosen = recorded;
-  ImGui::SameLine();
-  if (diagnosis.loader->suggestion.changes && ImGui::Button(ui.T(Text::kUseSuggestion))) {
-    state.chosen = Suggested(diagnosis);
-  }
-  ImGui::PopStyleVar();
-  EndArea();
 }
 
 void Dot(const Ui& ui, const PlotFrame& frame, const Configuration& one, Rgb colour, bool hollow,
@@ -249,7 +176,7 @@ void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
   }
   const float gap = ui.Px(10);
   const float left = std::min(ui.Px(330), area.width() * 0.36F);
-  DrawSliders(ui, workspace, Panel(ui, {area.min, {area.min.x + left, area.max.y}}));
+  DrawWhatIfChoices(ui, workspace, Panel(ui, {area.min, {area.min.x + left, area.max.y}}));
   if (!state.answer || state.asked != state.chosen) {
     state.asked = state.chosen;
     state.answer = Ask(diagnosis, state.chosen);

@@ -14,6 +14,7 @@
 #include "analyzer/words/format.h"
 #include "gui/model/timeline/span_context.h"
 #include "gui/views/panel_parts.h"
+#include "gui/views/thumbnails.h"
 #include "gui/views/timeline/timeline_canvas.h"
 
 namespace penstock::gui {
@@ -296,6 +297,33 @@ float DrawContext(const TimelineCanvas& canvas, SpanRef span, Area area) {
   return y;
 }
 
+// Draws the picture that was read for the span's sample into the upper right corner of `area`, if
+// there is one and enough room. Returns the width that it takes.
+float DrawPicture(const TimelineCanvas& canvas, SpanRef span, Area area) {
+  constexpr float kLeastWidth = 520;  // logical pixels: the facts come first
+  const Ui& ui = canvas.ui;
+  if (area.width() < ui.Px(kLeastWidth)) return 0;
+  const Thumbnail* thumbnail = nullptr;
+  for (const SampleData::File& file : canvas.workspace.SampleOf(span).files) {
+    const std::string path(canvas.workspace.document.trace->String(file.path));
+    if (!MayHaveThumbnail(path)) continue;
+    thumbnail = ThumbnailOf(canvas.workspace, path);
+    break;
+  }
+  if (thumbnail == nullptr) return 0;
+  const float note = FontPixels(ui.small) + ui.Px(4);
+  const float room = std::max(0.0F, area.height() - note) / ui.Px(1);
+  const float cell = std::min(2.0F, room / static_cast<float>(thumbnail->height));
+  const float picture = ui.Px(cell * static_cast<float>(thumbnail->width));
+  const std::string text = ThumbnailNote(*thumbnail);
+  const float width = std::max(picture, TextWidth(ui.small, text));
+  DrawThumbnail(ui, *thumbnail, {area.max.x - picture, area.min.y}, cell);
+  DrawTextRight(ImGui::GetWindowDrawList(), ui.small, area.max.x,
+                area.min.y + ui.Px(cell * static_cast<float>(thumbnail->height)) + ui.Px(4),
+                Ink(ui.palette().dim), text);
+  return width + ui.Px(16);
+}
+
 }  // namespace
 
 void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
@@ -313,7 +341,9 @@ void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
   const float head = FontPixels(ui.strong) + ui.Px(8);
   BeginArea("span", {{inside.min.x, inside.min.y + head}, inside.max}, true);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x;
+  const float room = ImGui::GetContentRegionAvail().x;
+  const float shown = DrawPicture(canvas, span, {at, {at.x + room, inside.max.y}});
+  const float width = room - shown;
   constexpr float kBeside = 760;  // from this width on, in logical pixels, there are two columns
   float y = at.y;
   if (width >= ui.Px(kBeside)) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "analyzer/predict/predict.h"
 #include "tests/analyzer/synthetic.h"
@@ -79,8 +80,8 @@ TEST_F(WhatIfTest, EverySliderReachesTheSimulator) {
 TEST_F(WhatIfTest, StagesOnTheGpuArePredictedAsTheCommandDoesOrRefusedForTheSameReason) {
   for (const bool decode : {false, true}) {
     WhatIf chosen = Recorded(diagnosis_);
-    chosen.gpu_decode = decode;
-    chosen.gpu_augment = true;
+    chosen.changes.gpu_decode = decode;
+    chosen.changes.gpu_augment = true;
     // penstock whatif T --gpu augment; --gpu decode,augment
     analyzer::GridRequest request;
     request.workers = {chosen.workers};
@@ -98,6 +99,65 @@ TEST_F(WhatIfTest, StagesOnTheGpuArePredictedAsTheCommandDoesOrRefusedForTheSame
     ExpectSame(answer->chosen, grid->configurations[0]);
     EXPECT_EQ(answer->notes, grid->notes);
   }
+}
+
+TEST_F(WhatIfTest, ChangesOfDataAndMachineArePredictedAsTheCommandDoesOrRefusedForTheSameReason) {
+  analyzer::Changes one;
+  std::vector<analyzer::Changes> all(7, one);
+  all[0].decoder = "simplejpeg";
+  all[1].transfer = "u8";
+  all[2].resize = 256;
+  all[3].ram_cache = true;
+  all[4].pack = true;
+  all[5].cores = 16;
+  all[6].core_speed = 1.5;
+  int predicted = 0;
+  for (const analyzer::Changes& changes : all) {
+    WhatIf chosen = Recorded(diagnosis_);
+    chosen.changes = changes;
+    analyzer::GridRequest request;
+    request.workers = {chosen.workers};
+    request.prefetch = {chosen.prefetch};
+    request.changes = changes;
+    request.device_costs = analyzer::BuiltInDeviceCosts(diagnosis_.loader->material.gpu);
+    const auto grid = analyzer::PredictGrid(diagnosis_, request);
+    const auto answer = Ask(diagnosis_, chosen);
+    ASSERT_EQ(grid.has_value(), answer.has_value());
+    if (!grid) {
+      EXPECT_EQ(grid.error().why, answer.error().why);
+      continue;
+    }
+    ExpectSame(answer->chosen, grid->configurations[0]);
+    ++predicted;
+  }
+  EXPECT_GE(predicted, 3);
+}
+
+TEST_F(WhatIfTest, TheCopiedCommandAsksTheSame) {
+  WhatIf chosen = Recorded(diagnosis_);
+  EXPECT_EQ(WhatIfCommand(diagnosis_, chosen, "", ""), "");
+  EXPECT_EQ(WhatIfCommand(diagnosis_, chosen, "/data/my run.penstock", ""),
+            "penstock whatif '/data/my run.penstock' --workers 2 --prefetch 2");
+  chosen.workers = 4;
+  chosen.batch = 8;
+  chosen.step = 0.0125;
+  chosen.pin = true;
+  chosen.speed = {1, 2, 1.5, 1};
+  chosen.changes.decoder = "simplejpeg";
+  chosen.changes.transfer = "u8";
+  chosen.changes.resize = 256;
+  chosen.changes.ram_cache = chosen.changes.pack = chosen.changes.alone = true;
+  chosen.changes.cores = 16;
+  chosen.changes.core_speed = 1.25;
+  EXPECT_EQ(WhatIfCommand(diagnosis_, chosen, "a.penstock", "train.py:88"),
+            "penstock whatif a.penstock --loader train.py:88 --workers 4 --prefetch 2 --batch 8 "
+            "--step-ms 12.5 --pin 1 --speedup decode=2,augment=1.5 --decoder simplejpeg "
+            "--transfer u8 --offline-resize 256 --ram-cache --pack --alone --cores 16 "
+            "--core-speed 1.25");
+  chosen = Recorded(diagnosis_);
+  chosen.changes.gpu_decode = chosen.changes.gpu_augment = true;
+  EXPECT_EQ(WhatIfCommand(diagnosis_, chosen, "a.penstock", ""),
+            "penstock whatif a.penstock --workers 2 --prefetch 2 --gpu decode,augment");
 }
 
 TEST_F(WhatIfTest, CurveHoldsTheChosenAndTheRecordedNumberOfWorkers) {

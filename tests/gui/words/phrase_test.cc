@@ -50,9 +50,9 @@ TEST(PhraseTest, EveryNoteThatTheSlidersCauseIsChinese) {
   chosen.pin = !recorded.pin;
   ExpectNotes(diagnosis, chosen, 1);
   chosen = recorded;
-  chosen.gpu_augment = true;
+  chosen.changes.gpu_augment = true;
   ExpectNotes(diagnosis, chosen, 2);
-  chosen.gpu_decode = true;
+  chosen.changes.gpu_decode = true;
   ExpectNotes(diagnosis, chosen, 3);
 }
 

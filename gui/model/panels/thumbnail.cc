@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/thumbnail.h"
+
+#include <algorithm>
+#include <array>
+#include <csetjmp>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#ifdef PENSTOCK_GUI_JPEG
+#include <jpeglib.h>
+#endif
+
+#include "gui/model/timeline/search_terms.h"
+
+namespace penstock::gui {
+
+bool MayHaveThumbnail(std::string_view path) {
+  const std::string name = Lowered(path);
+  return !name.empty() && name.front() == '/' &&
+         (name.ends_with(".jpg") || name.ends_with(".jpeg") || name.ends_with(".jpe"));
+}
+
+#ifdef PENSTOCK_GUI_JPEG
+
+namespace {
+
+constexpr std::uint64_t kMostBytes = 256u << 20u;
+constexpr std::uint64_t kMostPixels = 100'000'000;
+constexpr unsigned kEighths = 8;  // libjpeg decodes at 1/8, 2/8 ... of the size
+
+struct ErrorManager {
+  jpeg_error_mgr base;
+  std::jmp_buf back;
+};
+
+// The whole file; empty if it is not a regular file, or too large.
+std::vector<std::uint8_t> ReadFile(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (error || size == 0 || size > kMostBytes) return {};
+  std::vector<std::uint8_t> bytes(size);
+  std::ifstream in(path, std::ios::binary);
+  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+  if (in.gcount() != static_cast<std::streamsize>(size)) return {};
+  return bytes;
+}
+
+// Everything that longjmp() may leave lives here, so that it is destroyed nevertheless.
+struct Decoding {
+  jpeg_decompress_struct info{};
+  ErrorManager errors{};
+  std::vector<std::uint8_t> pixels;
+  bool made = false;
+
+  Decoding() = default;
+  Decoding(const Decoding&) = delete;
+  Decoding& operator=(const Decoding&) = delete;
+  ~Decoding() {
+    if (made) jpeg_destroy_decompress(&info);
+  }
+};
+
+// Decodes at the smallest scale at which the longer side has `side` pixels, or at full size.
+// Returns whether it did.
+bool Decode(const std::vector<std::uint8_t>& file, int side, Decoding* one) {
+  jpeg_decompress_struct& info = one->info;
+  info.err = jpeg_std_error(&one->errors.base);
+  one->errors.base.error_exit = [](j_common_ptr common) {
+    std::longjmp(reinterpret_cast<ErrorManager*>(common->err)->back, 1);
+  };
+  one->errors.base.emit_message = [](j_common_ptr, int) {};
+  one->errors.base.output_message = [](j_common_ptr) {};
+  if (setjmp(one->errors.back) != 0) return false;
+  jpeg_create_decompress(&info);
+  one->made = true;
+  jpeg_mem_src(&info, file.data(), static_cast<unsigned long>(file.size()));
+  if (jpeg_read_header(&info, TRUE) != JPEG_HEADER_OK) return false;
+  if (std::uint64_t{info.image_width} * info.image_height > kMostPixels) return false;
+  info.out_color_space = JCS_RGB;
+  info.dct_method = JDCT_IFAST;
+  info.scale_denom = kEighths;
+  const unsigned longer = std::max(info.image_width, info.image_height);
+  info.scale_num =
+      std::clamp((static_cast<unsigned>(side) * kEighths + longer - 1) / longer, 1u, kEighths);
+  if (jpeg_start_decompress(&info) != TRUE || info.output_components != 3) return false;
+  const std::size_t row = std::size_t{info.output_width} * 3;
+  one->pixels.resize(row * info.output_height);
+  while (info.output_scanline < info.output_height) {
+    JSAMPROW at = &one->pixels[row * info.output_scanline];
+    if (jpeg_read_scanlines(&info, &at, 1) != 1) return false;
+  }
+  return true;
+}
+
+// Averages the pixels that fall into each pixel of the result.
+void Shrink(const Decoding& from, int side, Thumbnail* to) {
+  const std::size_t wide = from.info.output_width;
+  const std::size_t high = from.info.output_height;
+  const std::size_t longer = std::max(wide, high);
+  const std::size_t most = std::min(longer, static_cast<std::size_t>(side));
+  const std::size_t width = std::max<std::size_t>(1, wide * most / longer);
+  const std::size_t height = std::max<std::size_t>(1, high * most / longer);
+  to->width = static_cast<int>(width);
+  to->height = static_cast<int>(height);
+  to->pixels.resize(width * height * 3);
+  for (std::size_t y = 0; y < height; ++y) {
+    const std::size_t top = y * high / height;
+    const std::size_t bottom = std::max(top + 1, (y + 1) * high / height);
+    for (std::size_t x = 0; x < width; ++x) {
+      const std::size_t left = x * wide / width;
+      const std::size_t right = std::max(left + 1, (x + 1) * wide / width);
+      std::array<std::size_t, 3> sum{};
+      for (std::size_t row = top; row < bottom; ++row) {
+        const std::uint8_t* pixel = &from.pixels[(row * wide + left) * 3];
+        for (std::size_t i = 0; i < (right - left) * 3; ++i) sum[i % 3] += pixel[i];
+      }
+      const std::size_t count = (bottom - top) * (right - left);
+      for (std::size_t c = 0; c < 3; ++c) {
+        to->pixels[(y * width + x) * 3 + c] = static_cast<std::uint8_t>(sum[c] / count);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Thumbnail ReadThumbnail(const std::string& path, int side) {
+  Thumbnail thumbnail;
+  const std::vector<std::uint8_t> file = ReadFile(path);
+  if (file.empty() || side < 1) return thumbnail;
+  Decoding decoding;
+  if (!Decode(file, side, &decoding)) return thumbnail;
+  thumbnail.picture_width = static_cast<int>(decoding.info.image_width);
+  thumbnail.picture_height = static_cast<int>(decoding.info.image_height);
+  thumbnail.bytes = file.size();
+  Shrink(decoding, side, &thumbnail);
+  return thumbnail;
+}
+
+#else
+
+Thumbnail ReadThumbnail(const std::string& /*path*/, int /*side*/) {
+  return {};
+}
+
+#endif
+
+}  // namespace penstock::gui

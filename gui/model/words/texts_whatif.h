@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts of the what-if view's choices, in the form of texts_table.h.
+#pragma once
+
+// clang-format off
+#define PENSTOCK_WHATIF_TEXTS(X) \
+  X(kAsRecordedChoice, "as recorded", "同录制") \
+  X(kDataChanges, "Data and storage", "数据与存储") \
+  X(kDecoderChoice, "JPEG decoder", "JPEG 解码器") \
+  X(kTransferChoice, "Pixels to device", "送往设备的像素") \
+  X(kStoredSide, "Stored long side", "存储图片长边") \
+  X(kRamCache, "Dataset in memory", "数据集置于内存") \
+  X(kPacked, "Small files packed", "小文件打包") \
+  X(kMachine, "Machine", "机器") \
+  X(kMachineCores, "Cores", "核心数") \
+  X(kMachineSpeed, "Speed of a core", "单核速度") \
+  X(kMachineAlone, "Without other programs", "没有其他程序") \
+  X(kCopyWhatIfTip, "Copies the command that predicts the same: {}", "复制给出相同预测的命令：{}")
+// clang-format on
