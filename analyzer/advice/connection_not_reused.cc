@@ -9,9 +9,8 @@
 // Prediction: reads without the time in which connections were opened, since a read does nothing
 // else before its answer comes. Nothing is predicted if that time exceeds the time of the reads,
 // for example because connections were opened in parallel.
-#include <cstdint>
-
 #include "analyzer/advice/rules.h"
+#include "analyzer/model/requests.h"
 #include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
@@ -24,23 +23,13 @@ struct HttpCalls {
   double first_bytes = 0;  // seconds
 };
 
-// The calls of the workers, or of the loop if it makes its data itself. Other processes do not
-// count: a training process also sends reports to servers.
 HttpCalls CallsForData(const RuleInput& input) {
-  const RunModel& model = input.diagnosis.run;
-  const bool workers = input.HasWorkerProcesses();
   HttpCalls calls;
-  for (const CounterSeries& series : model.counters) {
-    const std::uint32_t process = series.process.value;
-    const bool own = workers
-                         ? process < model.roles.size() && model.roles[process] == wire::kRoleWorker
-                         : process == input.run().config.consumer.value;
-    const bool opens = series.name == "http.connect_ns";
-    if (!own || (!opens && series.name != "http.first_byte_ns")) continue;
-    for (const double nanoseconds : series.value) {
-      (opens ? calls.connections : calls.requests) += 1;
-      (opens ? calls.connecting : calls.first_bytes) += nanoseconds * 1e-9;
-    }
+  for (const HostRequests& host : FindRequests(input.diagnosis.run)) {
+    calls.connections += static_cast<double>(host.connections());
+    calls.connecting += host.connect.sum;
+    calls.requests += static_cast<double>(host.requests());
+    calls.first_bytes += host.first_byte.sum;
   }
   return calls;
 }

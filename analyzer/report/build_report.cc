@@ -111,6 +111,7 @@ Report BuildReport(const traces::Trace& trace, std::string path, std::string_vie
   report.overrides = Overrides(trace);
   report.following_cost = FollowingCostOf(trace);
   report.stalls = FindStalls(trace);
+  report.requests = FindRequests(report.diagnosis.run);
   if (trace.realtime_offset().value != 0) {
     report.started = Seconds(trace.begin() + trace.realtime_offset());
   }

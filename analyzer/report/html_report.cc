@@ -21,6 +21,7 @@
 #include "analyzer/report/plan_report.h"
 #include "analyzer/report/probe_report.h"
 #include "analyzer/report/rank_report.h"
+#include "analyzer/report/request_report.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/functions.h"
@@ -350,7 +351,8 @@ std::vector<Part> PartsOf(const Report& report, const ReportPlots& plots, Langua
   }
   add("seen", Say<words::kTitleSeen>(), Say<words::kLinkSeen>(), Losses(report, language));
   draw("stages", Say<words::kTitleStages>(), Say<words::kLinkStages>(),
-       StageFigure(report, language), "", StageTableHtml(report, language));
+       StageFigure(report, language), "",
+       StageTableHtml(report, language) + RequestsHtml(report, language));
   draw("functions", Say<words::kTitleFunctions>(), Say<words::kLinkFunctions>(),
        FunctionsHtml(report, language));
   draw("gains", Say<words::kTitleGains>(), {}, GainFigure(diagnosis, language));

@@ -16,6 +16,7 @@
 #include "analyzer/advice/rules.h"
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/model/gpu_counters.h"
+#include "analyzer/model/requests.h"
 #include "analyzer/model/stalls.h"
 #include "analyzer/plan/plan.h"
 #include "analyzer/report/coverage.h"
@@ -65,7 +66,8 @@ struct Report {
   std::string gpu_nvml;    // how sampling NVML went
   // The part of their time that processes spent on following calls; nullopt: none was followed.
   std::optional<double> following_cost;
-  std::vector<Stalls> stalls;  // the line with the most time first
+  std::vector<Stalls> stalls;          // the line with the most time first
+  std::vector<HostRequests> requests;  // the host with the most waiting first
   // The source lines that the report names, by file and line number, if they could be read
   // (ShowSources()).
   std::map<std::pair<std::string, std::uint32_t>, std::string> sources;

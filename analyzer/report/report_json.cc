@@ -13,6 +13,7 @@
 #include "analyzer/report/probe_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
+#include "analyzer/report/request_report.h"
 #include "analyzer/report/stall_report.h"
 #include "analyzer/report/statement_json.h"
 
@@ -314,6 +315,7 @@ std::string ReportJson(const Report& report) {
   json.EndArray();
   WriteFunctionsJson(report, json);
   WriteStallsJson(report, json);
+  WriteRequestsJson(report, json);
   WriteVerdict(diagnosis, json);
   json.Key("replay").BeginObject();
   const Replay replay = diagnosis.loader ? diagnosis.loader->replay : Replay{};

@@ -17,6 +17,7 @@
 #include "analyzer/report/probe_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
+#include "analyzer/report/request_report.h"
 #include "analyzer/report/stall_report.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/page.h"
@@ -281,7 +282,7 @@ std::string ReportText(const Report& report, Colour colour, Detail detail) {
   text += MemoryLines(diagnosis, all) + GpuText(report);
   const std::string ranks = RanksText(report);
   if (!ranks.empty()) text += "\n" + ranks + "\n";
-  text += CoverageText(report.coverage);
+  text += RequestsText(report) + CoverageText(report.coverage);
   return text + paint.Dim(all ? NotCheckedLine(report) : VerboseLine(report, more_functions));
 }
 

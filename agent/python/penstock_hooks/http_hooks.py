@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP and object stores: http.client (urllib, urllib3, requests, botocore) and aiohttp (fsspec, s3fs, gcsfs).
 
-Two counters get a value for each case: the time to open a connection (with name look-up and TLS),
-and the time from the end of a request to the first byte of its answer. The transfer itself is in
-the reads of the socket, which the agent sees.
+Two counters of each host get a value for each case: the time to open a connection (with name look-up and TLS), and
+the time from the end of a request to the first byte of its answer. The transfer itself is in the reads of the socket,
+which the agent sees. Their names are http.connect_ns@HOST and http.first_byte_ns@HOST.
 """
 from functools import wraps
 from threading import local
@@ -12,9 +12,31 @@ from time import perf_counter_ns
 from penstock_hooks.bridge import counter, intern
 from penstock_hooks.wrapping import replace
 
-_CONNECT, _FIRST_BYTE = intern("http.connect_ns"), intern("http.first_byte_ns")
+_CONNECT, _FIRST_BYTE = "http.connect_ns", "http.first_byte_ns"
 _CONNECTIONS = ("HTTPConnection", "HTTPSConnection")
+_MOST_HOSTS = 64  # the others share counters without a host
+_STANDARD_PORTS = (None, 80, 443)
+_hosts = {}  # (host, port) -> ids of the two counters
 _state = local()
+
+
+def _count(name, of, nanoseconds):
+    """Adds a value to a counter of the host of `of`, a connection or a URL."""
+    try:
+        place = (of.host, of.port)
+        if type(place[0]) is not str or len(place[0]) > 253:
+            place = ("", None)
+    except Exception:
+        place = ("", None)
+    ids = _hosts.get(place)
+    if ids is None:
+        if len(_hosts) >= _MOST_HOSTS:
+            place = ("", None)
+        text = place[0] if place[1] in _STANDARD_PORTS else "%s:%s" % place
+        ids = _hosts[place] = {
+            each: intern(each + "@" + text if text else each) for each in (_CONNECT, _FIRST_BYTE)
+        }  # fmt: skip
+    counter(ids[name], nanoseconds)
 
 
 def _connecting(original):
@@ -28,7 +50,7 @@ def _connecting(original):
         began = perf_counter_ns()
         try:
             result = original(self, *args, **kwargs)
-            counter(_CONNECT, perf_counter_ns() - began)
+            _count(_CONNECT, self, perf_counter_ns() - began)
             return result
         finally:
             _state.connecting = False
@@ -40,21 +62,26 @@ def _answered(original):
     def getresponse(self, *args, **kwargs):
         began = perf_counter_ns()
         result = original(self, *args, **kwargs)
-        counter(_FIRST_BYTE, perf_counter_ns() - began)
+        _count(_FIRST_BYTE, self, perf_counter_ns() - began)
         return result
 
     return getresponse
 
 
-def _awaited(name):
-    """For `replace`: adds the time of a coroutine function to the counter `name`."""
+def _awaited(name, url_of):
+    """For `replace`: adds the time of a coroutine function to a counter. `url_of`: (self, first argument) -> URL."""
 
     def make(original):
         @wraps(original)
         async def timed(self, *args, **kwargs):
             began = perf_counter_ns()
             result = await original(self, *args, **kwargs)
-            counter(name, perf_counter_ns() - began)
+            spent = perf_counter_ns() - began
+            try:
+                url = url_of(self, args[0] if args else None)
+            except Exception:
+                url = None
+            _count(name, url, spent)
             return result
 
         return timed
@@ -65,9 +92,9 @@ def _awaited(name):
 def patch(module):
     name = module.__name__
     if name == "aiohttp.connector":
-        replace(module.TCPConnector, "_create_connection", _awaited(_CONNECT))
+        replace(module.TCPConnector, "_create_connection", _awaited(_CONNECT, lambda _, request: request.url))
     elif name == "aiohttp.client_reqrep":
-        replace(module.ClientResponse, "start", _awaited(_FIRST_BYTE))
+        replace(module.ClientResponse, "start", _awaited(_FIRST_BYTE, lambda response, _: response.url))
     else:
         for kind in _CONNECTIONS:
             if "connect" in vars(getattr(module, kind)):

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
+#include "analyzer/report/request_report.h"
 #include "analyzer/words/format.h"
 #include "gui/model/penstock_command.h"
 #include "gui/model/timeline/ticks.h"
@@ -158,11 +162,36 @@ void DrawSizes(const Ui& ui, const IoModel& io, Area area) {
   list->AddLine({plot.min.x, plot.max.y}, plot.max, Ink(p.dim));
 }
 
+// Draws a panel with what is said of the hosts of requests. Returns its height; 0: there were none.
+float DrawHosts(const Ui& ui, const analyzer::Report& report, Area area) {
+  constexpr std::size_t kMostHosts = 3;
+  if (report.requests.empty()) return 0;
+  const float width = area.width() - ui.Px(28);
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(kMostHosts, report.requests.size()); ++i) {
+    const std::string said =
+        Typeset(Render(analyzer::RequestsSaid(report.requests[i]), ui.language));
+    for (std::string& line : WrapText(ui.body, said, width)) lines.push_back(std::move(line));
+  }
+  const float pitch = FontPixels(ui.body) + ui.Px(4);
+  const float height = pitch * static_cast<float>(lines.size()) + ui.Px(24);
+  const Area inside = Panel(ui, {area.min, {area.max.x, area.min.y + height}});
+  float y = inside.min.y;
+  for (const std::string& line : lines) {
+    DrawText(ImGui::GetWindowDrawList(), ui.body, {inside.min.x, y}, Ink(ui.palette().text), line);
+    y += pitch;
+  }
+  return height;
+}
+
 void DrawPanels(const Ui& ui, Workspace& workspace, const IoModel& io, Area area) {
   const float gap = ui.Px(10);
   const DataSet set = DataSetOf(*workspace.document.trace, workspace.document.analysis->report);
   float y = area.min.y;
   y += DrawFigures(ui, FiguresOf(ui, io, set), {{area.min.x, y}, area.max}) + gap;
+  const float hosts =
+      DrawHosts(ui, workspace.Shown().analysis->report, {{area.min.x, y}, area.max});
+  y += hosts > 0 ? hosts + gap : 0;
   const float middle = y + (area.max.y - y - gap) * 0.44F;
   const float split = area.min.x + std::floor((area.width() - gap) * 0.62F);
   const Area rates{{area.min.x, y}, {split, middle}};

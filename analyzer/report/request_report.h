@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests over HTTP in a report: text, JSON and page. Pure.
+#pragma once
+
+#include <string>
+
+#include "analyzer/report/json_writer.h"
+#include "analyzer/report/report.h"
+
+namespace penstock::analyzer {
+
+// What is said of a host, in every form of the report and in the dashboard.
+[[nodiscard]] Statement RequestsSaid(const HostRequests& host);
+// Lines for a terminal; "" if there were no requests.
+[[nodiscard]] std::string RequestsText(const Report& report);
+// Writes the report's key "hosts".
+void WriteRequestsJson(const Report& report, JsonWriter& json);
+// A heading and a list; "" if there were no requests.
+[[nodiscard]] std::string RequestsHtml(const Report& report, Language language);
+
+}  // namespace penstock::analyzer
