@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kSweeping = 3;  // one more wire::ChunkState: a thread is freeing the chunk
 // Values of ChunkHeader::drained: what the file holds at the chunk's index.
 constexpr uint64_t kItsRecords = 1;
-constexpr uint64_t kNoRecords = 2;  // only its header, with open spans and pending reads
+constexpr uint64_t kNoRecords = 2;  // only the header, with open spans and pending reads
 
 // Whether the process that was claiming this chunk was killed before it had written its pid there.
 bool ClaimerIsDead(const wire::ChunkHeader* chunk, uint32_t state) {
@@ -41,14 +41,15 @@ bool IsDead(const wire::ChunkHeader* chunk) {
   return sys::Call(SYS_tgkill, chunk->pid, tid, 0) == -3 /* ESRCH */;
 }
 
-// Whether the thread has written the chunk and not yet given it its next place: its index is still
-// that of the records in the file.
+// Whether the thread has written the chunk, but has not finished giving it its next place: its
+// index may still be that of the records in the file.
 bool IsBetweenPlaces(const wire::ChunkHeader* chunk) {
   return __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE) == 0 &&
          __atomic_load_n(&chunk->drained, __ATOMIC_RELAXED) == kItsRecords;
 }
 
-// Makes the chunk free for other threads. Requires: it was written out.
+// Makes the chunk free for other threads. Requires: it was written out, or its claimer died before
+// it had the chunk.
 void FreeChunk(wire::ChunkHeader* chunk) {
   __atomic_store_n(&chunk->inflight_depth, 0u, __ATOMIC_RELAXED);
   __atomic_store_n(&chunk->operation.stage, uint8_t{0}, __ATOMIC_RELAXED);
@@ -81,7 +82,8 @@ bool WriteOutTo(int fd, wire::ChunkHeader* chunk) {
     if (!IsDead(chunk)) {
       return true;
     }
-    // The header of a dead thread may still say which spans were open: it gets a place of its own.
+    // The header of a dead thread may still say which spans were open. It gets a place of its own,
+    // since at its index it would overwrite the records.
     uint32_t index = 0;
     if (!TakePlace(&index)) {
       return false;

@@ -8,6 +8,8 @@
 namespace penstock::agent {
 namespace {
 
+// Writes `text` as the value, or `number` if `text` is nullptr; nothing if that is negative, which
+// stands for a number that is not known.
 void WriteFact(const char* key, const char* text, int32_t number) {
   char line[128];
   Text fact{line, sizeof line};
@@ -28,7 +30,7 @@ void WriteRankFacts() {
   if (g_config.rank < 0 || g_config.launcher == nullptr) {
     return;
   }
-  WriteFact("rank.launcher", g_config.launcher, 0);
+  WriteFact("rank.launcher", g_config.launcher, -1);
   WriteFact("rank.local_size", nullptr, g_config.local_size);
   WriteFact("rank.node", nullptr, g_config.node);
 }

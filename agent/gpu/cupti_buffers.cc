@@ -11,7 +11,14 @@
 namespace penstock::agent::cupti {
 namespace {
 
-enum State : uint32_t { kNone, kMaking, kFree, kOut, kFull, kReading };
+enum State : uint32_t {
+  kNone,     // the entry has no memory
+  kMaking,   // a thread is mapping its memory
+  kFree,     // zeroed
+  kOut,      // CUPTI has it
+  kFull,     // CUPTI has given it back
+  kReading,  // the flush thread has it
+};
 
 struct Buffer {
   uint8_t* data;
@@ -98,8 +105,8 @@ uint8_t* HandOutBuffer(bool open) {
     buffer = Make(kBuffers, kOut);
   }
   if (buffer == nullptr && !g_may_refuse) {
-    // This CUPTI crashes the program if it gets no buffer, so records that nobody has read are lost
-    // instead.
+    // This CUPTI crashes the program if it gets no buffer, so it gets a full one: the records in it
+    // are lost.
     buffer = Take(kFull, kOut);
     if (buffer != nullptr) {
       __builtin_memset(buffer->data, 0, buffer->valid);

@@ -16,7 +16,7 @@ inline constexpr uint32_t kBuffers = 64;    // 64 MiB: the most that is handed o
 inline constexpr uint32_t kReserved = 128;  // the same for a CUPTI that must not be refused
 
 struct BufferCounts {
-  uint64_t refused;  // requests that got no buffer
+  uint64_t refused;  // requests that got no buffer while records were read
   uint64_t lost;     // records in buffers that were handed out again before they were read, and
                      // behind an unreadable record; estimated from the mean size of a record
   uint64_t foreign;  // buffers that came back and are not ours
@@ -32,8 +32,9 @@ uint8_t* HandOutBuffer(bool open);
 // For CUPTI's completion callback.
 void TakeBackBuffer(uint8_t* buffer, size_t valid);
 
-// For the flush thread: returns the next full buffer, or nullptr. Give it back with
-// RecycleBuffer(), together with the number of its records and of its bytes that could not be read.
+// For the flush thread: returns a full buffer, or nullptr. Their order is not that in which they
+// came back. Give it back with RecycleBuffer(), together with the number of records that were read
+// and of bytes that could not be read.
 uint8_t* NextFullBuffer(size_t* valid);
 void RecycleBuffer(uint8_t* buffer, size_t valid, uint64_t records, size_t unread);
 // Makes free buffers until a few are in stock, so that requests seldom have to map memory.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Remembers which batch a thread worked at, and when: the flush thread asks this about calls that
-// another thread made up to a second ago. A ring of the last deliveries of this process, written by
-// the threads that take batches and read by the flush thread; nobody waits. A forked child
-// continues its parent's ring.
+// another thread made up to a second ago. The last deliveries of this process are in a buffer that
+// wraps around. The threads that take batches write it, the flush thread reads it, and nobody
+// waits. A forked child goes on with a copy of its parent's deliveries.
 #pragma once
 
 #include <stdint.h>
@@ -16,8 +16,9 @@ namespace penstock::agent {
 void NoteDelivery(uint32_t batch, uint16_t generation);
 
 // The batch that `tid` worked at, at `ticks` of the recording's clock: the last one that was
-// delivered to it before. For a thread that takes no batches (autograd's), the last one delivered
-// to any thread.
+// delivered to it until then. If none is among the last deliveries (autograd's threads take no
+// batches), the last one delivered to any thread until then; kNoBatch if there is none. `tid` 0:
+// any thread.
 Context BatchAt(uint32_t tid, uint64_t ticks);
 
 }  // namespace penstock::agent
