@@ -11,8 +11,9 @@ namespace {
 
 using traces::StageId;
 
-// Diagnoses a trace of kernels and copies alone: what takes most of the devices' time. Confidence
-// grows with the length of the recording and with the lead of the largest share.
+// Diagnoses a trace of kernels and copies alone: what takes most of the devices' time. No factor
+// stands for launches and idle time: if these take most, no bottleneck is named. Confidence grows
+// with the length of the recording and with the lead of the largest share.
 void DiagnoseDevices(Diagnosis& diagnosis) {
   diagnosis.devices = MeasureDevicesUse(diagnosis.run.devices_alone);
   const DevicesUse& use = diagnosis.devices;
@@ -30,15 +31,15 @@ void DiagnoseDevices(Diagnosis& diagnosis) {
       std::min(0.9, 0.4 + use.mean.Of(limit) - second) * std::min(1.0, use.window / kLong);
 }
 
-// The steady rate replaces that of the whole run. If threads were seen to wait for each other,
-// these waits decide which part is critical.
+// The steady rate replaces that of the whole run. If it is known which threads make the data and
+// which one takes it, their waits and their work replace what the time of threads said.
 void TakeFeed(Feed feed, Diagnosis& diagnosis) {
   if (feed.to > feed.from) diagnosis.samples_rate = feed.rate;
   if (feed.doubt == FeedDoubt::kNone) {
     diagnosis.gains = feed.gains;
     diagnosis.bottleneck = feed.bottleneck;
     diagnosis.wait_fraction = feed.wait + feed.own;
-    constexpr double kMany = 256;
+    constexpr double kMany = 256;  // samples
     diagnosis.confidence = 0.85 * std::min(1.0, static_cast<double>(feed.made) / kMany);
   }
   diagnosis.feed = std::move(feed);
@@ -100,9 +101,9 @@ void DiagnoseWithoutLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   if (!diagnosis.gains.empty() && diagnosis.gains.front().speedup >= 1.05) {
     diagnosis.bottleneck = diagnosis.gains.front().factor;
     // Thread time shows which stage is expensive, not which one is critical. So the confidence is
-    // at most a half, and lower if the threads do other things as well.
-    const double busy = 1 - 1 / diagnosis.gains.front().speedup;
-    diagnosis.confidence = 0.5 * busy * std::min(1.0, static_cast<double>(samples) / 64.0);
+    // at most a half. It is lower if the threads do other things as well, or after few samples.
+    const double share = 1 - 1 / diagnosis.gains.front().speedup;
+    diagnosis.confidence = 0.5 * share * std::min(1.0, static_cast<double>(samples) / 64.0);
   }
   if (!diagnosis.gains.empty())
     TakeFeed(FindFeed(MeasureThreads(trace), diagnosis.run, trace), diagnosis);

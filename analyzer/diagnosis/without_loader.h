@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What holds a program back in which no loader was seen, concluded from the time of its stages,
-// from who waits for whom, or, in a trace of kernels and copies alone, from the devices. Pure.
+// What holds back a program in which no loader was seen. This is concluded from the time of its
+// stages, from the threads that wait for others, or, in a trace of kernels and copies alone, from
+// the use of the devices. Pure.
 #pragma once
 
 #include <vector>

@@ -21,13 +21,13 @@ std::vector<SlowWorker> FindSlowWorkers(std::span<const WorkerTimes> workers) {
     means.push_back(worker.mean);
     medians.push_back(Median(worker.batches));
   }
-  const double mean = Median(means);
-  const double median = Median(medians);
+  const double usual_mean = Median(means);
+  const double usual_median = Median(medians);
   std::vector<SlowWorker> slow;
-  if (mean <= 0 || median <= 0) return slow;
+  if (usual_mean <= 0 || usual_median <= 0) return slow;
   for (std::size_t i = 0; i < workers.size(); ++i) {
-    if (means[i] < kSlow * mean || medians[i] < kSlow * median) continue;
-    slow.push_back({i, means[i] / mean});
+    if (means[i] < kSlow * usual_mean || medians[i] < kSlow * usual_median) continue;
+    slow.push_back({i, means[i] / usual_mean});
   }
   return slow;
 }

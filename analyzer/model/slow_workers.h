@@ -24,13 +24,15 @@ struct SlowWorker {
   double times = 1;       // its mean over the median of the workers' means
 };
 
-// In the order of `workers`. A worker is slow if both its mean and its median are at least 1.5
-// times the median over the workers; a few slow samples move only the mean. Empty if a worker has
-// fewer than eight batches, or if there are fewer than three workers: with two, nobody can say
-// which one is normal. Source: ours; docs/diagnosis.md F19.
+// In the order of `workers`. A worker is slow if its mean is at least 1.5 times the median of the
+// workers' means, and its median at least 1.5 times the median of their medians. A few slow batches
+// move only the mean, so they make no worker slow. Empty if a worker has fewer than eight batches,
+// or if there are fewer than three workers: with two, nobody can say which one is normal.
+// Source: ours; docs/diagnosis.md F19.
 [[nodiscard]] std::vector<SlowWorker> FindSlowWorkers(std::span<const WorkerTimes> workers);
 
-// The fetches of each of run.workers.
+// The fetches of each of run.workers. They are told apart by process: of several workers in one
+// process (threads), the first gets all batches.
 [[nodiscard]] std::vector<WorkerTimes> TimesOfWorkers(const LoaderRun& run);
 
 }  // namespace penstock::analyzer
