@@ -15,7 +15,7 @@ std::vector<std::string> WithoutSecrets(const std::vector<std::string>& words) {
     text += '\0';
   }
   const std::size_t size = text.size();
-  text.resize(kMostGrowth * size + 1);
+  text.resize(kMostGrowth * size + 1);  // HideSecrets() requires more memory than text
   text.resize(HideSecrets(text.data(), size, text.size()));
   std::vector<std::string> shown;
   for (std::size_t at = 0; at < text.size();) {

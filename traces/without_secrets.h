@@ -8,7 +8,7 @@
 
 namespace penstock::traces {
 
-// The words with secrets replaced by "***". A word ends at its first 0.
+// The words with secrets replaced by "***". What follows a 0 in a word is left out.
 [[nodiscard]] std::vector<std::string> WithoutSecrets(const std::vector<std::string>& words);
 
 }  // namespace penstock::traces

@@ -11,8 +11,9 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kWidth = 90;
-constexpr std::string_view kIndent = "        ";
+constexpr std::size_t kWidth = 90;                // columns behind the indent
+constexpr std::string_view kIndent = "        ";  // as wide as "  warn  "
+constexpr std::string_view kRemedyIndent = "           ";
 
 std::string_view Word(Health health) {
   switch (health) {
@@ -64,7 +65,7 @@ std::string DoctorText(const Checks& checks, bool colour) {
     text += "  " + Marker(check.health, paint) + "  " + Wrapped(line, kWidth, kIndent) + "\n";
     if (!check.remedy.empty()) {
       text += std::string(kIndent) +
-              paint.Dim("-> " + Wrapped(check.remedy, kWidth, "           ")) + "\n";
+              paint.Dim("-> " + Wrapped(check.remedy, kWidth, kRemedyIndent)) + "\n";
     }
   }
   text += CanRecord(checks) ? "\n  Recording can work here.\n"

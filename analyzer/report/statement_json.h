@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statements in JSON reports: {"id": ..., "values": {...}}, next to the text. Values are in
-// seconds, bytes, or fractions of 1.
+// Statements in JSON reports: {"id": ..., "values": {...}}, next to the text. Numbers are in
+// seconds, bytes, samples per second or fractions of 1, or they are counts.
 #pragma once
 
 #include "analyzer/report/json_writer.h"
