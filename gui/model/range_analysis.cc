@@ -40,17 +40,20 @@ const Document* RangeAnalyst::Ask(const Document& whole, const RunPart& part) {
   std::erase_if(retired_,
                 [](const auto& job) { return job->done.load(std::memory_order_acquire); });
   const bool current = job_ && job_->trace == whole.trace && job_->what == part;
-  // While a trace grows, the part made from its previous state is shown until the next is ready.
+  // While a trace grows, the part made from its previous state is shown until the next is ready. A
+  // part that is being made is finished first, or a trace that grows fast would show none.
   const bool grown =
       job_ && !current && whole.serial != 0 && job_->serial == whole.serial && job_->what == part;
   if (!current && !(grown && busy())) {
     if (grown) {
       before_ = std::move(job_);
-    } else if (job_) {
-      job_->thread.request_stop();
-      retired_.push_back(std::move(job_));
+    } else {
+      before_.reset();
+      if (job_) {
+        job_->thread.request_stop();
+        retired_.push_back(std::move(job_));
+      }
     }
-    if (!grown) before_.reset();
     job_ = std::make_unique<Job>();
     job_->trace = whole.trace;
     job_->serial = whole.serial;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws throughput against one parameter, with a curve for each value of another; an ablation as
-// bars.
+// Draws throughput against one parameter, with a curve for each value of another. Draws an ablation
+// as bars.
 #include <algorithm>
 #include <cmath>
 
@@ -93,7 +93,8 @@ void DrawSweepCurves(const Ui& ui, const SweepViewState& state, Area area) {
   }
   const PlotFrame frame = BeginPlot(ui, area, scaled.axes, lines);
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const auto shift = [&](std::size_t i) {  // places bars of several curves side by side
+  // Without a shift, the spreads of several curves would cover each other.
+  const auto shift = [&](std::size_t i) {
     return ui.Px(5) * (static_cast<float>(i) - (static_cast<float>(curves.size()) - 1) / 2);
   };
   for (std::size_t i = 0; i < curves.size(); ++i) {
@@ -119,39 +120,39 @@ void DrawSweepCurves(const Ui& ui, const SweepViewState& state, Area area) {
 void DrawSweepSteps(const Ui& ui, const SweepViewState& state, Area area) {
   const Sweep& sweep = *state.file;
   const Palette& p = ui.palette();
-  double most = 0;
-  float names = 0;
+  double most_seconds = 0;
+  float name_width = 0;
   for (const SweepCell& cell : sweep.cells) {
-    most = std::max(most, cell.seconds_per_sample.value_or(0));
-    names = std::max(names, TextWidth(ui.body, PlainText(cell.name, 48)));
+    most_seconds = std::max(most_seconds, cell.seconds_per_sample.value_or(0));
+    name_width = std::max(name_width, TextWidth(ui.body, PlainText(cell.name, 48)));
   }
-  if (most <= 0) {
+  if (most_seconds <= 0) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(p.dim),
                     ui.T(Text::kSweepNothing));
     return;
   }
-  names = std::min(names, area.width() * 0.32F) + ui.Px(12);
+  name_width = std::min(name_width, area.width() * 0.32F) + ui.Px(12);
   BeginArea("steps", area, true);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float width = ImGui::GetContentRegionAvail().x;
-  const float bar = std::max(ui.Px(40), width - names - ui.Px(160));
+  const float longest = std::max(ui.Px(40), width - name_width - ui.Px(160));
   const float pitch = std::clamp(area.height() / static_cast<float>(sweep.cells.size()) - ui.Px(5),
                                  ui.Px(20), ui.Px(34));
   for (const SweepCell& cell : sweep.cells) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float text = at.y + (pitch - FontPixels(ui.body)) / 2;
-    const float x = at.x + names;
-    DrawText(list, ui.body, {at.x, text}, Ink(cell.rate ? p.text : p.dim),
-             Elided(ui.body, PlainText(cell.name, 48), names - ui.Px(10)));
+    const float text_y = at.y + (pitch - FontPixels(ui.body)) / 2;
+    const float x = at.x + name_width;
+    DrawText(list, ui.body, {at.x, text_y}, Ink(cell.rate ? p.text : p.dim),
+             Elided(ui.body, PlainText(cell.name, 48), name_width - ui.Px(10)));
     ImGui::Dummy({width, pitch});
     if (!cell.seconds_per_sample) {
-      DrawText(
-          list, ui.body, {x, text}, Ink(p.dim),
-          Elided(ui.body, CellText(sweep, cell, SweepColumn::kNote, ui.language), width - names));
+      DrawText(list, ui.body, {x, text_y}, Ink(p.dim),
+               Elided(ui.body, CellText(sweep, cell, SweepColumn::kNote, ui.language),
+                      width - name_width));
       continue;
     }
     const auto length = [&](double seconds) {
-      return static_cast<float>(std::clamp(seconds / most, 0.0, 1.0)) * bar;
+      return static_cast<float>(std::clamp(seconds / most_seconds, 0.0, 1.0)) * longest;
     };
     const float whole = length(*cell.seconds_per_sample);
     const float added = length(std::max(0.0, cell.increment.value_or(0)));
@@ -166,7 +167,7 @@ void DrawSweepSteps(const Ui& ui, const SweepViewState& state, Area area) {
       figures += analyzer::InParentheses(
           CellText(sweep, cell, SweepColumn::kIncrement, ui.language), ui.language);
     }
-    DrawText(list, ui.body, {x + whole + ui.Px(8), text}, Ink(p.dim), figures);
+    DrawText(list, ui.body, {x + whole + ui.Px(8), text_y}, Ink(p.dim), figures);
   }
   EndArea();
 }

@@ -62,8 +62,8 @@ void NextProfile(const FunctionsModel& model, int by, FunctionsState& state) {
           .stage;
 }
 
-// Finds what the state names in this profile. It may be absent: the trace may have grown, or be
-// another one.
+// Finds the function and the frames that the state names in this profile. They may be absent,
+// because the trace may have grown or be another one.
 FlameView ViewOf(const UnitProfile& profile, const FunctionsState& state) {
   FlameView view{profile, profile.frames.front().id, std::nullopt, FrameAt(profile, state.zoomed)};
   if (!profile.lines.empty()) view.chosen = profile.lines.front().id;
@@ -159,7 +159,7 @@ void DrawUnitNote(const Ui& ui, const UnitProfile& profile, bool slow, Area line
            Ink(ui.palette().dim), Elided(ui.small, note, line.width()));
   ImGui::SetCursorScreenPos(line.min);
   ImGui::InvisibleButton("##note", {line.width(), line.height()});
-  constexpr double kSure = 0.02;
+  constexpr double kSure = 0.02;  // a time that is off by less needs no remark
   std::string tip = note;
   if (profile.spread >= kSure) {
     tip += "\n" + ui.F(Text::kUnitSpread, analyzer::PercentText(profile.spread));
@@ -167,7 +167,8 @@ void DrawUnitNote(const Ui& ui, const UnitProfile& profile, bool slow, Area line
   Tip(ui, tip);
 }
 
-// What the flame graph shows: the slow units while the table compares them with the others.
+// The profile in the flame graph: that of the slow units while the table compares them with the
+// others.
 const UnitProfile& FlamedProfile(const UnitProfile& profile, const FunctionsState& state) {
   return state.slow && !profile.slow_profile.empty() ? profile.slow_profile.front() : profile;
 }
@@ -189,7 +190,7 @@ void DrawParts(const Ui& ui, Workspace& workspace, const FunctionsModel& model, 
             {{inside.min.x, inside.min.y + head + ui.Px(8)}, inside.max});
   const float top = area.min.y + flame + gap;
   const float middle = area.min.x + std::floor((area.width() - gap) * 0.5F);
-  // ViewOf() once more: the flame graph may have changed the state.
+  // ViewOf() again each time: the panel drawn before may have changed the state.
   DrawFunctionTable(ui, workspace, ViewOf(profile, state),
                     Panel(ui, {{area.min.x, top}, {middle, area.max.y}}));
   DrawFunctionSource(ui, workspace, ViewOf(profile, state),
@@ -225,7 +226,8 @@ Rgb FunctionColour(const Ui& ui, const FunctionId& id) {
 
 void DrawFunctions(const Ui& ui, Workspace& workspace, Area area) {
   constexpr float kLeastHeight = 420;
-  // A copy of the pointer: when the selection is given up meanwhile, its analysis must live on.
+  // A copy of the pointer: if a panel gives up the selection, its analysis must live on until the
+  // end of this function.
   const std::shared_ptr<const Analysis> analysis = workspace.Shown().analysis;
   const FunctionsModel& model = analysis->functions;
   if (model.profiles.empty()) return DrawNoFunctions(ui, workspace, model.missing, area);
