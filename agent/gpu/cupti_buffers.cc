@@ -154,7 +154,7 @@ void RecycleBuffer(uint8_t* data, size_t valid, uint64_t records, size_t unread)
     CountLost(unread);
   }
   for (Buffer& buffer : g_buffers) {
-    if (buffer.data == data && __atomic_load_n(&buffer.state, __ATOMIC_RELAXED) == kReading) {
+    if (__atomic_load_n(&buffer.state, __ATOMIC_RELAXED) == kReading && buffer.data == data) {
       __builtin_memset(data, 0, valid);
       Set(buffer, kFree);
       return;
