@@ -19,7 +19,10 @@ namespace penstock::gui {
 namespace {
 
 void DrawNoFunctions(const Ui& ui, Workspace& workspace, NoFunctions why, Area area) {
-  if (workspace.Range()) {
+  // A larger selection helps only if the whole run has functions.
+  const std::shared_ptr<const Analysis>& whole = workspace.document.analysis;
+  const bool elsewhere = whole == nullptr || !whole->functions.profiles.empty();
+  if (workspace.Range() && elsewhere) {
     return DrawEmpty(ui, area, ui.T(Text::kNoCallsHere), ui.T(Text::kNoCallsHereWhy));
   }
   const traces::Trace& trace = *workspace.document.trace;
