@@ -135,7 +135,7 @@ class Anonymous final : public Trace {
           strings_[i] = names_.Path(text);
           break;
         case Use::kCounter:
-          strings_[i] = text;
+          strings_[i] = names_.Counter(text);
           break;
       }
     }

@@ -380,6 +380,12 @@ std::string StandIns::Host(std::string_view host) {
   return host.empty() ? std::string() : Of(hosts_, "host", host);
 }
 
+std::string StandIns::Counter(std::string_view name) {
+  const std::size_t at = name.find('@');
+  if (at == std::string_view::npos) return std::string(name);
+  return std::string(name.substr(0, at + 1)) + HostAndPort(name.substr(at + 1));
+}
+
 std::string StandIns::Id(std::string_view id) {
   return id.empty() ? std::string() : Of(ids_, "id", id);
 }

@@ -37,6 +37,8 @@ class StandIns {
   // "18 /opt/ann/libcupti.so": what follows the first blank is one path.
   [[nodiscard]] std::string VersionAndPath(std::string_view text);
   [[nodiscard]] std::string Host(std::string_view host);
+  // The name of a counter, which may end in a host: "http.connect_ns@host1:8080".
+  [[nodiscard]] std::string Counter(std::string_view name);
   // An identifier of a boot or a device.
   [[nodiscard]] std::string Id(std::string_view id);
 

@@ -94,8 +94,10 @@ std::unique_ptr<Trace> AnnsRun() {
   out.AddEvent(digest);
   CounterSample sample;
   sample.at = TimeNs{1'200};
-  sample.name = out.Intern("rss_bytes");
-  out.AddCounter(sample);
+  for (const char* name : {"rss_bytes", "http.connect_ns@data.ann.example:8080"}) {
+    sample.name = out.Intern(name);
+    out.AddCounter(sample);
+  }
   testing::FollowedUnit unit(
       {.at = TimeNs{1'000}, .duration = TimeNs{500}, .thread = at, .stage = StageId::kSample},
       "AcmeCats");
@@ -143,6 +145,8 @@ TEST(AnonymousTest, WhatAnAnalysisNeedsStays) {
   EXPECT_EQ(process.facts.at("loader.0.batch_types"), "uint8:150528 int64:64");
   EXPECT_THAT(process.libraries[0], HasSubstr("pillow.libs/libjpeg-1.so.62"));
   EXPECT_EQ(other->String(other->counters()[0].name), "rss_bytes");
+  EXPECT_THAT(std::string(other->String(other->counters()[1].name)),
+              testing::MatchesRegex("http\\.connect_ns@host[0-9]+:8080"));
   const std::vector<Span> spans = other->Spans(ThreadId{0});
   EXPECT_EQ(other->String(spans[2].name), "posix");
   EXPECT_EQ(other->String(spans[2].object), "/d1/d2/d3/f1.jpg");
