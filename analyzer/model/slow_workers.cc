@@ -13,21 +13,23 @@ std::vector<SlowWorker> FindSlowWorkers(std::span<const WorkerTimes> workers) {
   constexpr double kSlow = 1.5;
   constexpr std::size_t kFewestWorkers = 3;
   constexpr std::size_t kFewestBatches = 8;
-  if (workers.size() < kFewestWorkers) return {};
+  std::vector<std::size_t> compared;
   std::vector<double> means;
   std::vector<double> medians;
-  for (const WorkerTimes& worker : workers) {
-    if (worker.batches.size() < kFewestBatches) return {};
-    means.push_back(worker.mean);
-    medians.push_back(Median(worker.batches));
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (workers[i].batches.size() < kFewestBatches) continue;
+    compared.push_back(i);
+    means.push_back(workers[i].mean);
+    medians.push_back(Median(workers[i].batches));
   }
+  if (compared.size() < kFewestWorkers) return {};
   const double usual_mean = Median(means);
   const double usual_median = Median(medians);
   std::vector<SlowWorker> slow;
   if (usual_mean <= 0 || usual_median <= 0) return slow;
-  for (std::size_t i = 0; i < workers.size(); ++i) {
+  for (std::size_t i = 0; i < compared.size(); ++i) {
     if (means[i] < kSlow * usual_mean || medians[i] < kSlow * usual_median) continue;
-    slow.push_back({i, means[i] / usual_mean});
+    slow.push_back({compared[i], means[i] / usual_mean});
   }
   return slow;
 }

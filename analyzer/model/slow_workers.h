@@ -26,9 +26,9 @@ struct SlowWorker {
 
 // In the order of `workers`. A worker is slow if its mean is at least 1.5 times the median of the
 // workers' means, and its median at least 1.5 times the median of their medians. A few slow batches
-// move only the mean, so they make no worker slow. Empty if a worker has fewer than eight batches,
-// or if there are fewer than three workers: with two, nobody can say which one is normal.
-// Source: ours; docs/diagnosis.md F19.
+// move only the mean, so they make no worker slow. Leaves out workers with fewer than eight
+// batches, as those of an epoch that has just begun. Empty if fewer than three are left: with two,
+// nobody can say which one is normal. Source: ours; docs/diagnosis.md F19.
 [[nodiscard]] std::vector<SlowWorker> FindSlowWorkers(std::span<const WorkerTimes> workers);
 
 // The fetches of each of run.workers. They are told apart by process: of several workers in one

@@ -46,6 +46,14 @@ TEST(FindSlowWorkersTest, ComparesThreeWorkersWithEightBatches) {
   EXPECT_TRUE(FindSlowWorkers(std::vector{EvenWorker(1), EvenWorker(1, 7), EvenWorker(2)}).empty());
 }
 
+TEST(FindSlowWorkersTest, LeavesOutWorkersThatHaveJustBegun) {
+  const std::vector<WorkerTimes> workers = {EvenWorker(1, 2), EvenWorker(1), EvenWorker(1),
+                                            EvenWorker(9, 3), EvenWorker(2)};
+  const std::vector<SlowWorker> slow = FindSlowWorkers(workers);
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(slow[0].index, 4U);
+}
+
 TEST(TimesOfWorkersTest, AreThoseOfTheFetches) {
   testing::Synthetic run;
   run.workers = 4;
