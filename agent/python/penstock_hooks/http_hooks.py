@@ -16,27 +16,45 @@ _CONNECT, _FIRST_BYTE = "http.connect_ns", "http.first_byte_ns"
 _CONNECTIONS = ("HTTPConnection", "HTTPSConnection")
 _MOST_HOSTS = 64  # the others share counters without a host
 _STANDARD_PORTS = (None, 80, 443)
+_NOWHERE = ("", None)  # the host of what has none
 _hosts = {}  # (host, port) -> ids of the two counters
 _state = local()
+
+
+def _place_of(of):
+    """(host, port) of a connection or a URL; of the target, where a connection goes through a proxy's tunnel."""
+    host, port = getattr(of, "_tunnel_host", None), getattr(of, "_tunnel_port", None)
+    if not host:
+        host, port = of.host, of.port
+    if type(host) is not str or not 0 < len(host) <= 253 or type(port) not in (int, type(None)):
+        return _NOWHERE
+    return host, port
+
+
+def _ids_of(place):
+    """The ids of the counters of a host. Once there are many hosts, the others share those of no host."""
+    if len(_hosts) >= _MOST_HOSTS:
+        place = _NOWHERE
+    ids = _hosts.get(place)
+    if ids is None:
+        host, port = place
+        name = "[%s]" % host if ":" in host and not host.startswith("[") else host
+        text = name if port in _STANDARD_PORTS else "%s:%d" % (name, port)
+        ids = _hosts[place] = {each: intern(each + "@" + text if text else each) for each in (_CONNECT, _FIRST_BYTE)}
+    return ids
 
 
 def _count(name, of, nanoseconds):
     """Adds a value to a counter of the host of `of`, a connection or a URL."""
     try:
-        place = (of.host, of.port)
-        if type(place[0]) is not str or len(place[0]) > 253:
-            place = ("", None)
+        try:
+            place = _place_of(of)
+        except Exception:
+            place = _NOWHERE
+        ids = _hosts.get(place) or _ids_of(place)
+        counter(ids[name], nanoseconds)
     except Exception:
-        place = ("", None)
-    ids = _hosts.get(place)
-    if ids is None:
-        if len(_hosts) >= _MOST_HOSTS:
-            place = ("", None)
-        text = place[0] if place[1] in _STANDARD_PORTS else "%s:%s" % place
-        ids = _hosts[place] = {
-            each: intern(each + "@" + text if text else each) for each in (_CONNECT, _FIRST_BYTE)
-        }  # fmt: skip
-    counter(ids[name], nanoseconds)
+        pass
 
 
 def _connecting(original):

@@ -36,8 +36,8 @@ def _stop():
 
 def _forked():
     global forks
-    forks += 1
     follow["stall_forked"]()
+    forks += 1  # after it: who sees the new number may watch
 
 
 def _end():

@@ -55,7 +55,8 @@ def _batched(label):
             try:
                 return original(*args, **kwargs)
             finally:
-                _batches.pop()
+                if _batches:  # a child that forked inside this call has none
+                    _batches.pop()
 
         return spanned(wire.TOKENIZE, label)(encode)
 

@@ -77,6 +77,45 @@ class HttpTest(unittest.TestCase):
         )
         self.assertEqual(self.counted(code), (1, 9))
 
+    def test_a_connection_with_a_port_that_is_no_number_works_as_before(self):
+        result = harness.run(
+            "PORT = %d\n" % int(self.url.rpartition(":")[2]) + """
+import http.client, socket
+class Odd(http.client.HTTPConnection):
+    port = property(lambda self: [1], lambda self, value: None)
+    def connect(self):
+        self.sock = socket.create_connection(("127.0.0.1", PORT))
+connection = Odd("127.0.0.1")
+connection.request("GET", "/odd")
+print(connection.getresponse().read().decode())
+"""
+        )
+        self.assertEqual((result.status, result.out, result.err), (0, "/odd\n", ""))
+        self.assertEqual(1, len(result.of("counter", name="http.first_byte_ns")))
+
+    def test_the_host_is_that_of_the_target(self):
+        result = harness.run(
+            """
+            import http.client, sys
+            hooks = sys.modules["penstock_hooks.http_hooks"]
+            connection = http.client.HTTPSConnection("proxy", 3128)
+            print(*hooks._place_of(connection))
+            connection.set_tunnel("data.example.com", 443)
+            print(*hooks._place_of(connection))
+            names = []
+            hooks.intern = lambda name: names.append(name) or len(names)
+            for place in (("data.example.com", 443), ("::1", 8080), ("10.0.0.7", 9000)):
+                hooks._ids_of(place)
+            print(*names[::2])
+            for i in range(100):
+                hooks._ids_of(("host%d" % i, None))
+            print(len(hooks._hosts), hooks._ids_of(("late", None)) is hooks._ids_of(("later", None)))
+            """
+        )
+        self.assertEqual((result.status, result.err), (0, ""))
+        self.assertEqual(result.out, "proxy 3128\ndata.example.com 443\nhttp.connect_ns@data.example.com "
+                         "http.connect_ns@[::1]:8080 http.connect_ns@10.0.0.7:9000\n65 True\n")  # fmt: skip
+
     def test_a_server_that_is_not_there_is_no_connection(self):
         result = harness.run(
             "import socket, urllib.request\n"
