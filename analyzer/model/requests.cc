@@ -14,7 +14,8 @@ bool MakesData(const RunModel& run, ProcessId process) {
   if (run.loaders.empty()) return true;
   const LoaderConfig& config = run.loader().config;
   if (config.num_workers == 0 || config.sample_tasks) return process == config.consumer;
-  return process.value < run.roles.size() && run.roles[process.value] == wire::kRoleWorker;
+  return process.value < run.roles.size() && run.roles[process.value] == wire::kRoleWorker &&
+         run.IsOurs(process);
 }
 
 // The host of a counter: "data.example.com" of "http.connect_ns@data.example.com".

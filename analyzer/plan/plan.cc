@@ -297,7 +297,7 @@ void Planner::FillWith(const std::vector<PlanStep>& steps, Plan& plan) {
   const double left = plan.no_ceiling ? 0 : plan.ceiling / std::max(1e-9, plan.end());
   if (moves.empty()) {
     plan.verdict = Say<words::kPlanNoneChosen>();
-  } else if (!space_.Fits(Reached(moves))) {
+  } else if (Changed(Reached(moves)) && !space_.Fits(Reached(moves))) {
     plan.verdict = Say<words::kPlanChosenNoRoom>();
   } else {
     plan.verdict = Say<words::kPlanChosen>(Give<"gain">(plan.steps.back().predicted.speedup),

@@ -124,28 +124,34 @@ std::vector<LeverSet> Fullest(LeverSet of, const Levers& levers) {
 }
 
 // The levers that gain something by themselves or on top of all others; at most the eight that gain
-// most.
+// most. Looks at no further set of others after about `most` simulations.
 LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& arguments,
-                   LeverSet without) {
+                   LeverSet without, int most) {
   constexpr std::size_t kMostSearched = 8;
   constexpr double kSomething = 1.005;
   const LeverSet all = ((LeverSet{1} << levers.all.size()) - 1) & ~without;
   std::vector<std::pair<double, std::size_t>> gains;
   for (std::size_t i = 0; i < levers.all.size(); ++i) gains.emplace_back(0.0, i);
-  const auto weigh = [&](LeverSet with, std::size_t i) {
+  const auto time_with = [&](LeverSet set) {
     Combination one = arguments;
-    one.levers = with;
-    const double after = space.Time(one);
-    one.levers = with & ~(LeverSet{1} << i);
-    const double before = space.Time(one);
+    one.levers = set;
+    return space.Time(one);
+  };
+  const auto weigh = [&](double before, double after, std::size_t i) {
     if (after > 0) gains[i].first = std::max(gains[i].first, before / after);
   };
+  const int end = space.simulations() + most;
+  const double alone = time_with(0);
   for (std::size_t i = 0; i < levers.all.size(); ++i) {
-    if ((all >> i & 1) != 0) weigh(LeverSet{1} << i, i);
+    const LeverSet own = LeverSet{1} << i;
+    if ((all & own) != 0) weigh(alone, time_with(own), i);
   }
   for (const LeverSet full : Fullest(all, levers)) {
+    if (space.simulations() >= end) break;
+    const double together = time_with(full);
     for (std::size_t i = 0; i < levers.all.size(); ++i) {
-      if ((full >> i & 1) != 0) weigh(full, i);
+      const LeverSet own = LeverSet{1} << i;
+      if ((full & own) != 0) weigh(time_with(full & ~own), together, i);
     }
   }
   std::stable_sort(gains.begin(), gains.end(),
@@ -278,7 +284,7 @@ Combination SearchPlan(PlanSpace& space, const Levers& levers, const Combination
   for (const Combination& one : ladder) trials.Try(0, one);
   std::vector<Combination> good = {space.recorded(), suggested};
   if (const auto fastest = trials.Fastest(LeverSet{0})) AddOnce(*fastest, good);
-  const LeverSet promising = Promising(space, levers, good.back(), without);
+  const LeverSet promising = Promising(space, levers, good.back(), without, most / 2);
   for (const LeverSet full : Fullest(promising, levers)) {
     for (const Combination& one : ladder) trials.Try(full, one);
     if (auto fastest = trials.Fastest(full)) {

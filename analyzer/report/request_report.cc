@@ -14,6 +14,7 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr std::size_t kShown = 4;
+constexpr std::size_t kFewestForTail = 100;  // requests, to tell their 99th percentile
 
 std::size_t ShownOf(const Report& report) {
   return std::min(kShown, report.requests.size());
@@ -27,7 +28,7 @@ Statement RequestsSaid(const HostRequests& host) {
   return Say<words::kRequestsOfHost>(
       GiveIf<"host">(!host.host.empty(), host.host), Give<"requests">(host.requests()),
       Give<"connections">(host.connections()), GiveIf<"median">(answered, host.first_byte.median),
-      GiveIf<"p99">(answered, host.first_byte.p99),
+      GiveIf<"p99">(host.requests() >= kFewestForTail, host.first_byte.p99),
       GiveIf<"first_byte">(answered, host.first_byte.sum),
       GiveIf<"connect">(opened, host.connect.median),
       GiveIf<"connecting">(opened, host.connect.sum));

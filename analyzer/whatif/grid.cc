@@ -309,7 +309,13 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
       grid.configurations.push_back(std::move(one));
     }
   }
-  if (auto uneven = UnevenTurns(play.steady, grid.configurations)) {
+  if (request.changes.several) return grid;  // the note would not say of which machine it is
+  const auto rate_under = [&](const Pipeline& pipeline, const Configuration& one) {
+    setting.workers = one.workers;
+    setting.prefetch = one.prefetch + Extra(recorded);
+    return SimulateSteady(Apply(pipeline, setting, play.changed.facts)).rate();
+  };
+  if (auto uneven = UnevenTurns(play.steady, grid.configurations, rate_under)) {
     grid.notes.push_back(*std::move(uneven));
   }
   return grid;

@@ -2,6 +2,8 @@
 #include "analyzer/whatif/uneven_turns.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include "analyzer/words/assumptions.h"
 
@@ -10,44 +12,90 @@ namespace {
 
 constexpr double kFall = 0.03;    // less is noise
 constexpr double kUneven = 0.05;  // and is not explained by less
+constexpr std::size_t kMostTried = 4;
+constexpr std::size_t kFewestTurns = 4;  // of all workers, to speak of batches that recur
 
-// How much more work than the mean the worker with the most gets, as a fraction.
+// How much more work than the mean the worker with the most gets, as a fraction. Counts whole turns
+// only: of the rest some workers get a batch and others do not. 0: there are too few turns.
 double MostWork(const Pipeline& steady, int workers) {
-  std::vector<double> work(static_cast<std::size_t>(workers), 0.0);
+  const auto count = static_cast<std::size_t>(workers);
+  std::vector<double> work(count, 0.0);
   double sum = 0;
+  std::size_t turns = 0;
   for (const EpochDemand& epoch : steady.epochs) {
-    for (std::size_t i = 0; i < epoch.batches.size(); ++i) {
+    const std::size_t whole = epoch.batches.size() / count;
+    turns += whole;
+    for (std::size_t i = 0; i < whole * count; ++i) {
       const double service = epoch.batches[i].service();
-      work[i % work.size()] += service;
+      work[i % count] += service;
       sum += service;
     }
   }
-  const double mean = sum / static_cast<double>(workers);
-  return mean > 0 ? *std::max_element(work.begin(), work.end()) / mean - 1 : 0;
+  const double mean = sum / static_cast<double>(count);
+  if (turns < kFewestTurns || !(mean > 0)) return 0;
+  return *std::max_element(work.begin(), work.end()) / mean - 1;
+}
+
+// The same batches in an order without any distance that recurs: a shuffle by a fixed generator.
+Pipeline Reordered(Pipeline steady) {
+  std::uint64_t state = 0x9e3779b97f4a7c15u;
+  for (EpochDemand& epoch : steady.epochs) {
+    for (std::size_t i = epoch.batches.size(); i > 1; --i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      std::swap(epoch.batches[i - 1], epoch.batches[(state >> 33) % i]);
+    }
+  }
+  return steady;
+}
+
+struct Fall {
+  const Configuration* fewer = nullptr;
+  const Configuration* more = nullptr;
+  double share = 0;  // of the rate
+};
+
+// For each configuration the fall from the best one with fewer workers; the deepest first.
+std::vector<Fall> FallsIn(const std::vector<Configuration>& rates) {
+  std::vector<Fall> falls;
+  for (const Configuration& more : rates) {
+    const Configuration* best = nullptr;
+    for (const Configuration& fewer : rates) {
+      const bool comparable = fewer.workers >= 1 && fewer.workers < more.workers &&
+                              fewer.prefetch == more.prefetch && fewer.batch == more.batch;
+      if (comparable && (best == nullptr || fewer.predicted.steady > best->predicted.steady)) {
+        best = &fewer;
+      }
+    }
+    if (best == nullptr || !(best->predicted.steady > 0)) continue;
+    const double share = 1 - more.predicted.steady / best->predicted.steady;
+    if (share > kFall) falls.push_back({best, &more, share});
+  }
+  std::stable_sort(falls.begin(), falls.end(),
+                   [](const Fall& a, const Fall& b) { return a.share > b.share; });
+  return falls;
 }
 
 }  // namespace
 
 std::optional<Statement> UnevenTurns(const Pipeline& steady,
-                                     const std::vector<Configuration>& rates) {
+                                     const std::vector<Configuration>& rates,
+                                     const RateUnder& rate_under) {
   if (!steady.in_order || steady.sample_tasks || !steady.beside.empty()) return std::nullopt;
-  std::optional<Statement> found;
-  double deepest = kFall;
-  for (const Configuration& more : rates) {
-    for (const Configuration& fewer : rates) {
-      if (fewer.workers < 1 || fewer.workers >= more.workers || fewer.prefetch != more.prefetch ||
-          fewer.batch != more.batch) {
-        continue;
-      }
-      const double fall = 1 - more.predicted.rate.estimate / fewer.predicted.rate.estimate;
-      const double uneven = MostWork(steady, more.workers);
-      if (!(fall > deepest) || uneven < MostWork(steady, fewer.workers) + kUneven) continue;
-      deepest = fall;
-      found = Say<words::kUnevenTurns>(Give<"more">(more.workers), Give<"fewer">(fewer.workers),
-                                       Give<"uneven">(uneven));
-    }
+  std::vector<Fall> falls = FallsIn(rates);
+  if (falls.empty()) return std::nullopt;
+  falls.resize(std::min(falls.size(), kMostTried));
+  const Pipeline reordered = Reordered(steady);
+  for (const Fall& fall : falls) {
+    const double uneven = MostWork(steady, fall.more->workers);
+    if (uneven < MostWork(steady, fall.fewer->workers) + kUneven) continue;
+    if (MostWork(reordered, fall.more->workers) > uneven / 2) continue;
+    const double fewer = rate_under(reordered, *fall.fewer);
+    const double more = rate_under(reordered, *fall.more);
+    if (!(fewer > 0) || 1 - more / fewer > fall.share / 2) continue;
+    return Say<words::kUnevenTurns>(Give<"more">(fall.more->workers),
+                                    Give<"fewer">(fall.fewer->workers), Give<"uneven">(uneven));
   }
-  return found;
+  return std::nullopt;
 }
 
 }  // namespace penstock::analyzer

@@ -167,10 +167,8 @@ inline constexpr Message kPlanChosen{
     "做完所选步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据零成本，还可在此基础上提高到 "
     "{left:times} 倍]"};
 inline constexpr Message kPlanChosenNoRoom{
-    "plan.chosen-no-room",
-    "The chosen steps together need more memory than there is; the steps that are not chosen would "
-    "make it fit",
-    "所选步骤合起来所需的内存超出可用内存；未选的步骤可以让内存够用"};
+    "plan.chosen-no-room", "The chosen steps together need more memory than there is",
+    "所选步骤合起来所需的内存超出可用内存"};
 inline constexpr Message kPlanNoneChosen{"plan.none-chosen", "No step is chosen", "未选择任何步骤"};
 inline constexpr Message kPlanEndsOpen{
     "plan.ends-open",

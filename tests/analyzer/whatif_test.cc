@@ -197,9 +197,22 @@ TEST(GridTest, HasOneElementForEachCombination) {
   EXPECT_FALSE(grid->configurations.at(3).recorded);
 }
 
-// A slow batch comes every twelfth time: workers whose number divides twelve give all of them to
-// one.
-TEST(GridTest, SaysWhyMoreWorkersAreSlower) {
+// What a grid says of more workers that are slower than fewer; "": nothing.
+std::string UnevenNote(const Synthetic& run, std::vector<int> workers) {
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
+  GridRequest request;
+  request.workers = std::move(workers);
+  request.prefetch = {8};
+  const Predicted<Grid> grid = PredictGrid(diagnosis, request);
+  EXPECT_TRUE(grid);
+  if (!grid) return "refused";
+  for (const Statement& note : grid->notes) {
+    if (note.Is(words::kUnevenTurns)) return English(note);
+  }
+  return "";
+}
+
+Synthetic EveryTwelfth() {
   Synthetic run;
   run.workers = 2;
   run.cores = 32;
@@ -210,26 +223,40 @@ TEST(GridTest, SaysWhyMoreWorkersAreSlower) {
     costs.step = 1;
     return costs;
   };
-  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
-  GridRequest request;
-  request.workers = {3, 4, 5, 6, 7};
-  request.prefetch = {8};
-  const auto says = [](const Grid& grid) {
-    const auto one = std::find_if(grid.notes.begin(), grid.notes.end(), [](const Statement& note) {
-      return note.Is(words::kUnevenTurns);
-    });
-    return one == grid.notes.end() ? std::string() : English(*one);
+  return run;
+}
+
+// A slow batch comes every twelfth time: workers whose number divides twelve give all of them to
+// one.
+TEST(GridTest, SaysWhyMoreWorkersAreSlower) {
+  const std::string note = UnevenNote(EveryTwelfth(), {3, 4, 5, 6, 7});
+  EXPECT_EQ(note.substr(0, 28), "6 workers are slower than 5 ") << note;
+  EXPECT_EQ(UnevenNote(EveryTwelfth(), {3, 5, 7}), "");
+}
+
+TEST(GridTest, NamesNoTurnsWhereMoreWorkersAreSlowerForOtherReasons) {
+  // Equal batches, whose number many workers do not divide, on two cores: starts cost time.
+  Synthetic equal = EveryTwelfth();
+  equal.cores = 2;
+  equal.batches = 100;
+  equal.costs = testing::Always({.decode = 12, .step = 4});
+  EXPECT_EQ(UnevenNote(equal, {1, 2, 4, 8, 12, 24, 64}), "");
+  // Slow batches without a distance.
+  Synthetic random = EveryTwelfth();
+  random.cores = 2;
+  random.costs = [](int, int index) {
+    Costs costs;
+    costs.decode = (static_cast<unsigned>(index) * 2654435761u >> 7) % 12 == 5 ? 160 : 5;
+    costs.step = 1;
+    return costs;
   };
-  const Predicted<Grid> grid = PredictGrid(diagnosis, request);
-  ASSERT_TRUE(grid);
-  ASSERT_EQ(grid->configurations.size(), 5u);
-  EXPECT_LT(grid->configurations[3].predicted.rate.estimate,
-            0.9 * grid->configurations[2].predicted.rate.estimate);
-  EXPECT_EQ(says(*grid).substr(0, 28), "6 workers are slower than 5 ") << says(*grid);
-  request.workers = {3, 5, 7};
-  const Predicted<Grid> rising = PredictGrid(diagnosis, request);
-  ASSERT_TRUE(rising);
-  EXPECT_EQ(says(*rising), "");
+  EXPECT_EQ(UnevenNote(random, {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32}), "");
+  // Many short epochs: the base is the whole run, and more workers take longer to start.
+  Synthetic starts = EveryTwelfth();
+  starts.epochs = 8;
+  starts.batches = 24;
+  starts.costs = testing::Always({.decode = 12, .step = 4});
+  EXPECT_EQ(UnevenNote(starts, {1, 2, 4, 8, 16}), "");
 }
 
 TEST(GridTest, MarksWhatDoesNotFit) {
