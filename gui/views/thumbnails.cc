@@ -1,17 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/thumbnails.h"
 
+#include <unistd.h>
+
+#include <array>
+
 #include <fmt/core.h>
 
 #include "analyzer/words/format.h"
 
 namespace penstock::gui {
+namespace {
+
+bool IsOfThisHost(const Workspace& workspace) {
+  if (workspace.document.trace == nullptr) return false;
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return false;
+  const auto& facts = workspace.document.trace->facts();
+  const auto host = facts.find("host");
+  return host != facts.end() && host->second == name.data();
+}
+
+}  // namespace
 
 const Thumbnail* ThumbnailOf(Workspace& workspace, const std::string& path) {
-  if (!MayHaveThumbnail(path)) return nullptr;
+  if (!MayHaveThumbnail(path) || !IsOfThisHost(workspace)) return nullptr;
+  // A file that hangs must not make the window wait: a job for another file is left to itself.
+  if (workspace.thumbnail_of != path) workspace.thumbnail.Forget();
+  workspace.thumbnail_of = path;
   const Thumbnail* thumbnail = workspace.thumbnail.Get(
       path, workspace.at_once,
-      [path](const std::stop_token&) { return ReadThumbnail(path, kThumbnailSide); });
+      [path](const std::stop_token& stop) { return ReadThumbnail(path, kThumbnailSide, stop); });
   return thumbnail == nullptr || thumbnail->empty() ? nullptr : thumbnail;
 }
 

@@ -26,6 +26,7 @@ void Workspace::Reset() {
   workers = WorkersState{};
   reading = IoState{};
   gpu = GpuState{};
+  thumbnail.Forget();
   whatif = WhatIfState{};
   sql.ForgetTrace();
   part = nullptr;
@@ -45,6 +46,7 @@ void Workspace::TakeFinished() {
   workers.model.TakeFinished();
   reading.model.TakeFinished();
   gpu.model.TakeFinished();
+  thumbnail.TakeFinished();
 }
 
 void Workspace::ForgetUnseen() {

@@ -108,6 +108,7 @@ struct Workspace {
   };
   std::array<KeptSample, 2> samples;          // the one shown last is first
   Derived<std::string, Thumbnail> thumbnail;  // of the file that was asked for last
+  std::string thumbnail_of;                   // that file
   bool panel_shown = false;  // the last frame of the timeline had a panel below its rows
   PlanState plan;
   StagesState stages;

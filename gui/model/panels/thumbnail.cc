@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/panels/thumbnail.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <new>
 
 #ifdef PENSTOCK_GUI_JPEG
 #include <jpeglib.h>
@@ -26,8 +29,11 @@ bool MayHaveThumbnail(std::string_view path) {
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = 256u << 20u;
+constexpr std::uint64_t kMostBytes = 64u << 20u;
+constexpr std::size_t kPiece = 1u << 20u;  // bytes that are read before `stop` is looked at
 constexpr std::uint64_t kMostPixels = 100'000'000;
+constexpr std::uint64_t kMostPixelsOfScans = 25'000'000;  // a progressive file is held as a whole
+constexpr int kMostScans = 100;
 constexpr unsigned kEighths = 8;  // libjpeg decodes at 1/8, 2/8 ... of the size
 
 struct ErrorManager {
@@ -35,23 +41,47 @@ struct ErrorManager {
   std::jmp_buf back;
 };
 
-// The whole file; empty if it is not a regular file, or too large.
-std::vector<std::uint8_t> ReadFile(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return {};
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error || size == 0 || size > kMostBytes) return {};
-  std::vector<std::uint8_t> bytes(size);
-  std::ifstream in(path, std::ios::binary);
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (in.gcount() != static_cast<std::streamsize>(size)) return {};
+// The whole file; empty if it is not a regular file, or too large. A pipe is opened without waiting
+// for its writer.
+std::vector<std::uint8_t> ReadFile(const std::string& path, const std::stop_token& stop) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return {};
+  struct stat file {};
+  std::vector<std::uint8_t> bytes;
+  if (::fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0 &&
+      static_cast<std::uint64_t>(file.st_size) <= kMostBytes) {
+    bytes.resize(static_cast<std::size_t>(file.st_size));
+  }
+  std::size_t have = 0;
+  while (have < bytes.size() && !stop.stop_requested()) {
+    const ssize_t got = ::read(fd, &bytes[have], std::min(kPiece, bytes.size() - have));
+    if (got <= 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  ::close(fd);
+  if (have < bytes.size()) bytes.clear();
   return bytes;
+}
+
+struct Progress {
+  jpeg_progress_mgr base;
+  const std::stop_token* stop;
+};
+
+// libjpeg calls this now and then while it decodes.
+void StopIfAsked(j_common_ptr common) {
+  const auto* info = reinterpret_cast<j_decompress_ptr>(common);
+  const auto* progress = reinterpret_cast<Progress*>(common->progress);
+  if (progress->stop->stop_requested() || info->input_scan_number > kMostScans) {
+    common->err->error_exit(common);
+  }
 }
 
 // Everything that longjmp() may leave lives here, so that it is destroyed nevertheless.
 struct Decoding {
   jpeg_decompress_struct info{};
   ErrorManager errors{};
+  Progress progress{};
   std::vector<std::uint8_t> pixels;
   bool made = false;
 
@@ -65,7 +95,8 @@ struct Decoding {
 
 // Decodes at the smallest scale at which the longer side has `side` pixels, or at full size.
 // Returns whether it did.
-bool Decode(const std::vector<std::uint8_t>& file, int side, Decoding* one) {
+bool Decode(const std::vector<std::uint8_t>& file, int side, const std::stop_token& stop,
+            Decoding* one) {
   jpeg_decompress_struct& info = one->info;
   info.err = jpeg_std_error(&one->errors.base);
   one->errors.base.error_exit = [](j_common_ptr common) {
@@ -76,9 +107,13 @@ bool Decode(const std::vector<std::uint8_t>& file, int side, Decoding* one) {
   if (setjmp(one->errors.back) != 0) return false;
   jpeg_create_decompress(&info);
   one->made = true;
+  one->progress.base.progress_monitor = StopIfAsked;
+  one->progress.stop = &stop;
+  info.progress = &one->progress.base;
   jpeg_mem_src(&info, file.data(), static_cast<unsigned long>(file.size()));
   if (jpeg_read_header(&info, TRUE) != JPEG_HEADER_OK) return false;
-  if (std::uint64_t{info.image_width} * info.image_height > kMostPixels) return false;
+  const std::uint64_t most = info.progressive_mode == TRUE ? kMostPixelsOfScans : kMostPixels;
+  if (std::uint64_t{info.image_width} * info.image_height > most) return false;
   info.out_color_space = JCS_RGB;
   info.dct_method = JDCT_IFAST;
   info.scale_denom = kEighths;
@@ -89,6 +124,7 @@ bool Decode(const std::vector<std::uint8_t>& file, int side, Decoding* one) {
   const std::size_t row = std::size_t{info.output_width} * 3;
   one->pixels.resize(row * info.output_height);
   while (info.output_scanline < info.output_height) {
+    if (stop.stop_requested()) return false;
     JSAMPROW at = &one->pixels[row * info.output_scanline];
     if (jpeg_read_scanlines(&info, &at, 1) != 1) return false;
   }
@@ -127,22 +163,26 @@ void Shrink(const Decoding& from, int side, Thumbnail* to) {
 
 }  // namespace
 
-Thumbnail ReadThumbnail(const std::string& path, int side) {
-  Thumbnail thumbnail;
-  const std::vector<std::uint8_t> file = ReadFile(path);
-  if (file.empty() || side < 1) return thumbnail;
-  Decoding decoding;
-  if (!Decode(file, side, &decoding)) return thumbnail;
-  thumbnail.picture_width = static_cast<int>(decoding.info.image_width);
-  thumbnail.picture_height = static_cast<int>(decoding.info.image_height);
-  thumbnail.bytes = file.size();
-  Shrink(decoding, side, &thumbnail);
-  return thumbnail;
+Thumbnail ReadThumbnail(const std::string& path, int side, const std::stop_token& stop) {
+  try {
+    const std::vector<std::uint8_t> file = ReadFile(path, stop);
+    Decoding decoding;
+    if (file.empty() || side < 1 || !Decode(file, side, stop, &decoding)) return {};
+    Thumbnail thumbnail;
+    thumbnail.picture_width = static_cast<int>(decoding.info.image_width);
+    thumbnail.picture_height = static_cast<int>(decoding.info.image_height);
+    thumbnail.bytes = file.size();
+    Shrink(decoding, side, &thumbnail);
+    return thumbnail;
+  } catch (const std::bad_alloc&) {
+    return {};  // the picture is worth less than the window
+  }
 }
 
 #else
 
-Thumbnail ReadThumbnail(const std::string& /*path*/, int /*side*/) {
+Thumbnail ReadThumbnail(const std::string& /*path*/, int /*side*/,
+                        const std::stop_token& /*stop*/) {
   return {};
 }
 

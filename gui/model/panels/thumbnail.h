@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,11 @@ struct Thumbnail {
 // Whether the name of the file may be that of a picture that ReadThumbnail() reads.
 [[nodiscard]] bool MayHaveThumbnail(std::string_view path);
 
-// The picture, shrunk so that its longer side has at most `side` pixels. Empty if the file is not a
-// JPEG file, cannot be read, is damaged or very large, or if this build has no libjpeg. Reads
-// regular files only. Cost: that of decoding at a reduced scale.
-[[nodiscard]] Thumbnail ReadThumbnail(const std::string& path, int side);
+// The picture as it is stored, without the orientation that EXIF may ask for, shrunk so that its
+// longer side has at most `side` pixels. Empty if the file is not a JPEG file, cannot be read, is
+// damaged at its beginning or very large, if `stop` asks for it, or if this build has no libjpeg.
+// Reads regular files only. Cost: that of decoding at a reduced scale.
+[[nodiscard]] Thumbnail ReadThumbnail(const std::string& path, int side,
+                                      const std::stop_token& stop = {});
 
 }  // namespace penstock::gui

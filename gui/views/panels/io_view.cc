@@ -164,11 +164,11 @@ void DrawSizes(const Ui& ui, const IoModel& io, Area area) {
 
 // Draws a panel with what is said of the hosts of requests. Returns its height; 0: there were none.
 float DrawHosts(const Ui& ui, const analyzer::Report& report, Area area) {
-  constexpr std::size_t kMostHosts = 3;
+  const std::size_t most_hosts = area.height() < ui.Px(700) ? 1 : 3;
   if (report.requests.empty()) return 0;
   const float width = area.width() - ui.Px(28);
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < std::min(kMostHosts, report.requests.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(most_hosts, report.requests.size()); ++i) {
     const std::string said =
         Typeset(Render(analyzer::RequestsSaid(report.requests[i]), ui.language));
     for (std::string& line : WrapText(ui.body, said, width)) lines.push_back(std::move(line));

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include <fmt/core.h>
 
@@ -171,8 +173,11 @@ void DrawButtons(const Ui& ui, Workspace& workspace, Area area) {
     ImGui::SameLine(0, ui.Px(6));
     if (ImGui::Button(ui.T(Text::kUseSuggestion))) state.chosen = Suggested(diagnosis);
   }
+  if (workspace.Range()) return;  // the command knows no interval
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(workspace.document.path, error);
   const std::string command =
-      WhatIfCommand(diagnosis, state.chosen, workspace.document.path.string(), workspace.loader);
+      error ? "" : WhatIfCommand(diagnosis, state.chosen, path.string(), workspace.loader);
   if (command.empty()) return;
   ImGui::SameLine(0, ui.Px(6));
   if (ImGui::Button(ui.T(Text::kCopy))) workspace.CopyText(command);

@@ -301,6 +301,7 @@ float DrawContext(const TimelineCanvas& canvas, SpanRef span, Area area) {
 // there is one and enough room. Returns the width that it takes.
 float DrawPicture(const TimelineCanvas& canvas, SpanRef span, Area area) {
   constexpr float kLeastWidth = 520;  // logical pixels: the facts come first
+  constexpr float kLeastCell = 0.5;
   const Ui& ui = canvas.ui;
   if (area.width() < ui.Px(kLeastWidth)) return 0;
   const Thumbnail* thumbnail = nullptr;
@@ -314,6 +315,7 @@ float DrawPicture(const TimelineCanvas& canvas, SpanRef span, Area area) {
   const float note = FontPixels(ui.small) + ui.Px(4);
   const float room = std::max(0.0F, area.height() - note) / ui.Px(1);
   const float cell = std::min(2.0F, room / static_cast<float>(thumbnail->height));
+  if (cell < kLeastCell) return 0;
   const float picture = ui.Px(cell * static_cast<float>(thumbnail->width));
   const std::string text = ThumbnailNote(*thumbnail);
   const float width = std::max(picture, TextWidth(ui.small, text));
@@ -342,7 +344,9 @@ void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
   BeginArea("span", {{inside.min.x, inside.min.y + head}, inside.max}, true);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
-  const float shown = DrawPicture(canvas, span, {at, {at.x + room, inside.max.y}});
+  // Its size is that of the visible part, wherever that is scrolled to.
+  const float visible = inside.height() - head;
+  const float shown = DrawPicture(canvas, span, {at, {at.x + room, at.y + visible}});
   const float width = room - shown;
   constexpr float kBeside = 760;  // from this width on, in logical pixels, there are two columns
   float y = at.y;

@@ -122,6 +122,14 @@ TEST_F(ThumbnailFileTest, WhatIsNoPictureHasNone) {
   EXPECT_TRUE(ReadThumbnail(inks, 96).empty());
 }
 
+TEST_F(ThumbnailFileTest, IsNotMadeIfNobodyWantsItAnyMore) {
+  const std::string path = Write("a.jpg", 400, 400, JCS_RGB, {1, 2, 3}, {4, 5, 6});
+  std::stop_source source;
+  EXPECT_FALSE(ReadThumbnail(path, 96, source.get_token()).empty());
+  source.request_stop();
+  EXPECT_TRUE(ReadThumbnail(path, 96, source.get_token()).empty());
+}
+
 TEST_F(ThumbnailFileTest, AFileThatIsCutShowsWhatThereIs) {
   const std::string path = Write("cut.jpg", 800, 800, JCS_RGB, {200, 30, 20}, {10, 40, 220});
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
