@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Relates the ticks of a recording to the system's clocks.
+// Relates the ticks of a recording to the system's clocks. Threads: any.
 #pragma once
 
 #include <time.h>
@@ -13,10 +13,12 @@ namespace penstock::agent {
 // CLOCK_MONOTONIC is converted to the time namespace of the process that made the recording.
 uint64_t ClockNs(clockid_t clock);
 
-// Reads ticks, monotonic clock and wall clock together.
+// Reads ticks, monotonic clock and wall clock, as far as possible at one moment. Where the ticks
+// are not those of the TSC, they are the time of the monotonic clock.
 wire::ClockAnchor TakeAnchor();
 
-// Whether TSC may serve as the clock of all processes of this host.
+// Whether the TSC may serve as the clock of all processes of this host: it ticks at a constant
+// rate, and the kernel itself takes its time from it.
 bool TscIsClock();
 
 }  // namespace penstock::agent

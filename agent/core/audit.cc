@@ -47,8 +47,8 @@ uint64_t ReapedChildren() {
   return static_cast<uint64_t>(usage.ru_minflt);
 }
 
-// An interval is compared once it has this many bytes. The agent's own reads, some hundreds of
-// bytes to claim a chunk and to ask the kernel, hardly matter beside them.
+// An interval is compared once it has this many bytes. The agent itself reads some hundreds of
+// bytes to claim a chunk and to ask the kernel, which is little in comparison.
 constexpr uint64_t kWorth = 64 << 10;
 
 struct AuditPoint {
@@ -68,8 +68,9 @@ uint64_t HookedBytes() {
 
 // Without a collector the process compares its own counts with the kernel's, chunk by chunk. A
 // parent's rchar grows by that of every child it reaps, so an interval with a reaped child tells
-// nothing. Other threads go on reading while the kernel is asked, so the count of the hooks is
-// known as a range. The value of this range that agrees best with the kernel's is taken.
+// nothing. Other threads go on reading while the kernel is asked, so the count of the hooks is only
+// known to lie between `low` and `high`. The value of this range that is nearest to the kernel's
+// count is taken.
 void Audit() {
   uint32_t expected = 0;
   if (!__atomic_compare_exchange_n(&g_audit_lock, &expected, 1u, false, __ATOMIC_ACQUIRE,

@@ -22,8 +22,8 @@ namespace {
 constexpr int kPageEntries = 64;
 constexpr int kPages = 1024;  // 65,536 descriptors; higher numbers are counted, not traced
 
-// If threads race to open, close and read one number, each gets an answer that was true at some
-// moment. No field is ever half written.
+// If threads race to open, close and read one number, each field has a value that was true at some
+// moment, and none is ever half written. Two fields may then tell of two different files.
 struct FdEntry {
   uint32_t kind;    // FdKind
   uint32_t named;   // FdKind by the path given to open(), 0 if that does not tell
@@ -41,11 +41,11 @@ FdEntry* g_pages[kPages];
 PENSTOCK_NAME(g_map_name, "mmap");
 
 template <class T>
-T Get(const T& field) {
+T Load(const T& field) {
   return __atomic_load_n(&field, __ATOMIC_RELAXED);
 }
 template <class T>
-void Let(T* field, T value) {
+void Store(T* field, T value) {
   __atomic_store_n(field, value, __ATOMIC_RELAXED);
 }
 
@@ -77,30 +77,31 @@ bool StatOf(int fd, struct stat* st) {
 }
 
 void NoteFile(FdEntry* e, const struct stat& st) {
-  Let(&e->device, uint64_t{st.st_dev});
-  Let(&e->inode, uint64_t{st.st_ino});
+  Store(&e->device, uint64_t{st.st_dev});
+  Store(&e->inode, uint64_t{st.st_ino});
 }
 
 bool IsFile(const FdEntry* e, const struct stat& st) {
-  return Get(e->device) == st.st_dev && Get(e->inode) == st.st_ino;
+  return Load(e->device) == st.st_dev && Load(e->inode) == st.st_ino;
 }
 
-// Classification goes in steps. Each is a function that gives its stack back before the next one,
-// which may attach the process, perhaps on the small stack of a signal handler.
-enum class Sort { kUnknown, kSocket, kPipe, kFile, kFileAsOpened, kOther };
+// What fstat() tells of a descriptor. kFileAsOpened: the file that open() was given by its path.
+enum class FileType { kUnknown, kSocket, kPipe, kFile, kFileAsOpened, kOther };
 
-__attribute__((noinline)) Sort SortOf(int fd, FdEntry* e) {
+// Each step of the classification is a function that is not inlined. So its stack is free again
+// before the next step, which may attach the process on the small stack of a signal handler.
+__attribute__((noinline)) FileType TypeOf(int fd, FdEntry* e) {
   struct stat st;
   if (!StatOf(fd, &st)) {
-    return Sort::kUnknown;
+    return FileType::kUnknown;
   }
-  const bool as_opened = Get(e->named) != 0 && IsFile(e, st);
+  const bool as_opened = Load(e->named) != 0 && IsFile(e, st);
   NoteFile(e, st);
-  return S_ISSOCK(st.st_mode)   ? Sort::kSocket
-         : S_ISFIFO(st.st_mode) ? Sort::kPipe
-         : !S_ISREG(st.st_mode) ? Sort::kOther
-         : as_opened            ? Sort::kFileAsOpened
-                                : Sort::kFile;
+  return S_ISSOCK(st.st_mode)   ? FileType::kSocket
+         : S_ISFIFO(st.st_mode) ? FileType::kPipe
+         : !S_ISREG(st.st_mode) ? FileType::kOther
+         : as_opened            ? FileType::kFileAsOpened
+                                : FileType::kFile;
 }
 
 __attribute__((noinline)) bool NoteFileOf(int fd, FdEntry* e) {
@@ -120,22 +121,22 @@ __attribute__((noinline)) bool IsInternet(int fd) {
 }
 
 FdKind Classify(int fd, FdEntry* e) {
-  switch (SortOf(fd, e)) {
-    case Sort::kUnknown:
+  switch (TypeOf(fd, e)) {
+    case FileType::kUnknown:
       return FdKind::kUnknown;
-    case Sort::kSocket:
+    case FileType::kSocket:
       return IsInternet(fd) ? FdKind::kNetwork : FdKind::kPipe;
-    case Sort::kPipe:
+    case FileType::kPipe:
       return FdKind::kPipe;
-    case Sort::kOther:
+    case FileType::kOther:
       return FdKind::kOther;
-    case Sort::kFileAsOpened:
-      return static_cast<FdKind>(Get(e->named));
-    case Sort::kFile:
+    case FileType::kFileAsOpened:
+      return static_cast<FdKind>(Load(e->named));
+    case FileType::kFile:
       break;
   }
-  Let(&e->named, 0u);
-  Let(&e->object, uint64_t{0});
+  Store(&e->named, 0u);
+  Store(&e->object, uint64_t{0});
   char link[40];
   Text name{link, sizeof link};
   name.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd));
@@ -148,20 +149,20 @@ FdKind Classify(int fd, FdEntry* e) {
   if (!IsDatasetPath(path, static_cast<size_t>(n))) {
     return FdKind::kOther;
   }
-  Let(&e->object, Intern(path, static_cast<size_t>(n)));
+  Store(&e->object, Intern(path, static_cast<size_t>(n)));
   return FdKind::kDataset;
 }
 
 void Forget(FdEntry* e) {
-  Let(&e->kind, 0u);
-  Let(&e->named, 0u);
-  Let(&e->serial, Get(e->serial) + 1);
-  Let(&e->lost, 0u);
-  Let(&e->object, uint64_t{0});
-  Let(&e->opened, uint64_t{0});
+  Store(&e->kind, 0u);
+  Store(&e->named, 0u);
+  Store(&e->serial, Load(e->serial) + 1);
+  Store(&e->lost, 0u);
+  Store(&e->object, uint64_t{0});
+  Store(&e->opened, uint64_t{0});
 }
 
-// True if the number now belongs to another file, closed and opened without our hooks seeing it.
+// True if the number now belongs to another file: no hook saw that it was closed and opened again.
 bool HasChanged(int fd, const FdEntry* e) {
   struct stat st;
   return StatOf(fd, &st) && !IsFile(e, st);
@@ -174,8 +175,8 @@ Descriptor Identify(int fd) {
   if (e == nullptr) {
     return {fd, 0, FdKind::kOther, 0};
   }
-  auto kind = static_cast<FdKind>(Get(e->kind));
-  if ((kind == FdKind::kDataset || kind == FdKind::kNetwork) && !HasPending(fd, Get(e->serial)) &&
+  auto kind = static_cast<FdKind>(Load(e->kind));
+  if ((kind == FdKind::kDataset || kind == FdKind::kNetwork) && !HasPending(fd, Load(e->serial)) &&
       HasChanged(fd, e)) {
     Forget(e);
     kind = FdKind::kUnknown;
@@ -183,10 +184,10 @@ Descriptor Identify(int fd) {
   if (kind == FdKind::kUnknown) {
     const int saved = errno;
     kind = Classify(fd, e);
-    Let(&e->kind, static_cast<uint32_t>(kind));
+    Store(&e->kind, static_cast<uint32_t>(kind));
     errno = saved;
   }
-  return {fd, Get(e->serial), kind, Get(e->object)};
+  return {fd, Load(e->serial), kind, Load(e->object)};
 }
 
 void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy) {
@@ -198,8 +199,8 @@ void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy) {
   if (start == 0) {
     return;
   }
-  Let(&e->open_busy, Now() - start);
-  Let(&e->opened, start);
+  Store(&e->open_busy, Now() - start);
+  Store(&e->opened, start);
   // Knowing the name now saves the readlink at the first read, its most expensive part.
   if (path == nullptr) {
     return;
@@ -214,8 +215,8 @@ void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy) {
     UseCopy(fd);
   }
   if (NoteFileOf(fd, e)) {
-    Let(&e->object, dataset ? Intern(name, size) : uint64_t{0});
-    Let(&e->named, static_cast<uint32_t>(dataset ? FdKind::kDataset : FdKind::kOther));
+    Store(&e->object, dataset ? Intern(name, size) : uint64_t{0});
+    Store(&e->named, static_cast<uint32_t>(dataset ? FdKind::kDataset : FdKind::kOther));
   }
 }
 
@@ -224,10 +225,10 @@ void OnClose(int fd) {
   if (e == nullptr) {
     return;
   }
-  const auto kind = static_cast<FdKind>(Get(e->kind));
+  const auto kind = static_cast<FdKind>(Load(e->kind));
   if (kind == FdKind::kDataset || kind == FdKind::kNetwork) {
     const int saved = errno;
-    FlushReadsOf(fd, Get(e->serial));
+    FlushReadsOf(fd, Load(e->serial));
     errno = saved;
   }
   Forget(e);
@@ -250,7 +251,7 @@ void OnCloseRange(unsigned first, unsigned last) {
 
 void LookAgain(int fd) {
   if (FdEntry* e = EntryOf(fd, false); e != nullptr) {
-    Let(&e->kind, 0u);
+    Store(&e->kind, 0u);
   }
 }
 
@@ -270,10 +271,10 @@ void OnMap(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes)
 
 uint64_t TakeOpened(int fd, uint64_t* busy) {
   FdEntry* e = EntryOf(fd, false);
-  if (e == nullptr || Get(e->opened) == 0) {
+  if (e == nullptr || Load(e->opened) == 0) {
     return 0;
   }
-  *busy = Get(e->open_busy);
+  *busy = Load(e->open_busy);
   return __atomic_exchange_n(&e->opened, uint64_t{0}, __ATOMIC_RELAXED);
 }
 

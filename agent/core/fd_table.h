@@ -31,9 +31,9 @@ struct Descriptor {
 };
 
 // Returns what `fd` is. The first call after an open classifies it (fstat, and a readlink where the
-// path given to open() does not tell). Later calls check with fstat that it is still the same file,
-// unless the calling thread has reads of it pending: programs may close and open it in ways that no
-// hook sees. errno is kept.
+// path given to open() does not tell). For a dataset file and an internet socket, later calls check
+// with fstat that it is still the same one, because programs may close and open it in ways that no
+// hook sees. They do not check while the calling thread has reads of it pending. errno is kept.
 Descriptor Identify(int fd);
 
 // To be called when a descriptor was opened (open, dup, accept): forgets what the number meant

@@ -40,7 +40,7 @@ uint32_t g_failed = 0;     // attaching failed: do not try again
 uint64_t g_init_lock = 0;  // 0 free, else pid << 32 | tid of who is attaching
 
 // The largest ring that we map.
-constexpr uint64_t kMaxArena = uint64_t{16} << 30;
+constexpr uint64_t kMaxRing = uint64_t{16} << 30;
 
 bool HeaderIsOurs(const wire::FileHeader* h) {
   return __builtin_memcmp(h->magic, wire::kMagic, sizeof wire::kMagic) == 0 &&
@@ -61,7 +61,7 @@ void* MapRingFile(const char* path, size_t* size) {
   if (sys::Call(SYS_fstat, fd, sys::Pointer(&st)) == 0 && S_ISREG(st.st_mode) &&
       st.st_uid == static_cast<uint32_t>(sys::Call(SYS_geteuid)) &&
       static_cast<uint64_t>(st.st_size) >= wire::kHeaderSize &&
-      static_cast<uint64_t>(st.st_size) <= kMaxArena) {
+      static_cast<uint64_t>(st.st_size) <= kMaxRing) {
     *size = static_cast<size_t>(st.st_size);
     memory = sys::Map(nullptr, *size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   }
@@ -69,7 +69,8 @@ void* MapRingFile(const char* path, size_t* size) {
   return memory;
 }
 
-// The segment's number may belong to another recording by now, so its uuid is compared as well.
+// The segment's number may belong to another recording by now, so the first half of its uuid is
+// compared as well.
 wire::FileHeader* AttachRingSegment(const char* id_and_uuid, size_t* size) {
   const int64_t id = ParseNumber(id_and_uuid);
   const char* uuid = Find(id_and_uuid, ":");
@@ -133,7 +134,7 @@ void StoreToken(uint64_t token) {
   __atomic_store_n(g_guard, token, __ATOMIC_RELEASE);
 }
 
-uint32_t g_announce = 0;  // the command line has yet to be written
+uint32_t g_announce = 0;  // 1: command line and rank are still to be written
 
 void EmitCommandLine() {
   if (g_config.no_command) {
@@ -153,8 +154,9 @@ void EmitCommandLine() {
   WriteText(wire::kTextCommand, 1, text, size);
 }
 
-// Takes the right to attach. False if another thread has attached (`*token` is set) or failed to,
-// or if a signal handler that reads has interrupted this very thread while it attaches.
+// Takes the right to attach. False if another thread has attached (`*token` is set), failed to, or
+// takes longer than kPatience. Also false in a signal handler that reads and has interrupted this
+// very thread while it attaches.
 bool LockInit(uint64_t* token) {
   constexpr int kPatience = 2000;  // 100 us each: a slow disk may take long to make a file
   const uint64_t self = uint64_t{sys::Pid()} << 32 | sys::Tid();
@@ -192,21 +194,21 @@ bool Initialise() {
   if (g_header == nullptr && !Attach()) {
     return false;
   }
-  if (*g_guard == 0) {
-    g_slot = nullptr;
-    g_slot_index = wire::kMaxProcesses;
-    NoteTimeNamespace(g_header);
-    if (!ClaimSlot()) {
-      g_without_slot = true;
-      return false;
-    }
-    // The token must be unique among the processes that come from this one by fork. A pid does for
-    // that, since two of them that live at the same time have different ones.
-    const uint64_t token = ((g_slot->process_start << 32) ^ g_slot->pid) & ~kEnded;
-    StoreToken(token != 0 ? token : 1);
-    TrimIfTight();
+  if (*g_guard != 0) {
     return true;
   }
+  g_slot = nullptr;
+  g_slot_index = wire::kMaxProcesses;
+  NoteTimeNamespace(g_header);
+  if (!ClaimSlot()) {
+    g_without_slot = true;
+    return false;
+  }
+  // The token must be unique among the processes that come from this one by fork. Two of them that
+  // live at the same time differ in their pid, two that follow each other in their start time.
+  const uint64_t token = ((g_slot->process_start << 32) ^ g_slot->pid) & ~kEnded;
+  StoreToken(token != 0 ? token : 1);
+  TrimIfTight();
   return true;
 }
 
@@ -276,7 +278,7 @@ void StandDown(uint32_t feature) {
   }
   sys::Shut();
   g_config.on = false;  // programs that it executes are not recorded either
-  g_tsc = false;        // makes Now() use a system call, which is shut off
+  g_tsc = false;        // from now on Now() reads no clock and returns 0
 }
 
 bool RunsInMemoryOfParent() {

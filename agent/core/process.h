@@ -105,7 +105,7 @@ bool RunsInMemoryOfParent();
 // Notes that g_local counts for this process. Called by the constructor.
 void NoteProcess();
 
-// Writes the command line, once per process; called with the first chunk.
+// Writes the command line and the facts of the rank, once per process; called with the first chunk.
 void AnnounceProcess();
 
 void AddHooked(uint64_t bytes);
