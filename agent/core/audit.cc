@@ -41,7 +41,7 @@ uint64_t KernelReadBytes() {
 namespace {
 
 // A number that changes whenever a child is reaped: the page faults of all reaped children.
-uint64_t ReapedChildren() {
+__attribute__((noinline)) uint64_t ReapedChildren() {
   struct rusage usage = {};
   sys::Call(SYS_getrusage, RUSAGE_CHILDREN, sys::Pointer(&usage));
   return static_cast<uint64_t>(usage.ru_minflt);
@@ -77,17 +77,22 @@ void Audit() {
                                    __ATOMIC_RELAXED)) {
     return;
   }
+  // Read before and after the kernel's count: the bytes of a child that another thread reaps in
+  // between may be in this interval or in the next one, so neither counts.
+  const uint64_t reaped = ReapedChildren();
   const uint64_t low = HookedBytes() - g_audit.hooked;
   const uint64_t kernel = KernelReadBytes();
   const uint64_t high = HookedBytes() - g_audit.hooked;
-  const uint64_t reaped = ReapedChildren();
+  const bool comparable = ReapedChildren() == g_audit.reaped;
   const uint64_t grown = kernel > g_audit.kernel ? kernel - g_audit.kernel : 0;
-  if (grown < kWorth && reaped == g_audit.reaped) {  // too short: it is joined to the next
+  // An interval that is too short is joined to the next one, and so is one at whose end the
+  // kernel's count could not be read (no descriptor was left).
+  if (kernel == 0 || (grown < kWorth && comparable)) {
     __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);
     return;
   }
   const uint64_t hooked = grown < low ? low : grown > high ? high : grown;
-  if (reaped == g_audit.reaped) {
+  if (comparable) {
     __atomic_store_n(&g_slot->rchar_last, g_slot->rchar_last + grown, __ATOMIC_RELAXED);
     __atomic_store_n(&g_slot->hooked_last, g_slot->hooked_last + hooked, __ATOMIC_RELAXED);
   }
