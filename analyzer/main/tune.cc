@@ -16,7 +16,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kLosses = 5;  // losses that are compared
+constexpr std::size_t kLosses = 5;  // the first losses of two runs, which are compared
 
 std::string WhyNot(const Diagnosis& diagnosis) {
   std::string why = English(NotEnough(diagnosis));
@@ -25,7 +25,8 @@ std::string WhyNot(const Diagnosis& diagnosis) {
   return "not enough: needs a torch.utils.data.DataLoader, whose arguments it can change";
 }
 
-// Whether an override can select a loader by its line: no other loader is made in that line.
+// Whether an override can select a loader by its line: no other loader is made in that line, and an
+// override can contain the name.
 bool HasLineOfItsOwn(const RunModel& run, const std::string& loader) {
   return loader.find_first_of("#,") == std::string::npos &&
          std::none_of(run.loaders.begin(), run.loaders.end(),
@@ -74,7 +75,7 @@ class Tuner {
          TuneCandidates(*first->trace, diagnosis,
                         {options_.candidates, options_.budget_ram, options_.loader})) {
       if (one.predicted) one.predicted = OnBase(diagnosis, *one.predicted);
-      result_.arms.push_back({std::move(one), {}, {}, 0, false, "", {}});
+      result_.arms.emplace_back().candidate = std::move(one);
     }
     if (result_.arms.empty()) {
       result_.verdict =
@@ -90,7 +91,8 @@ class Tuner {
   }
 
  private:
-  // On the base of the program as it is, as what was predicted.
+  // The rate of a run on the base to which the predictions refer: the steady part or the whole run,
+  // as chosen for the first run.
   [[nodiscard]] double RateOf(const Diagnosis& diagnosis) const {
     return result_.whole_run ? diagnosis.whole_rate : diagnosis.samples_rate;
   }
@@ -234,12 +236,12 @@ class Tuner {
   double began_;
   double longest_ = 0;
   TuneResult result_;
-  std::vector<double> plain_;  // rates of the runs of the program as it is
-  std::vector<std::string> next_;
-  std::vector<Factor> bottleneck_;
-  std::string why_;
-  bool plain_again_ = false;  // the program as it is has printed losses twice
-  bool vary_ = false;
+  std::vector<double> plain_;       // rates of the runs of the program as it is
+  std::vector<std::string> next_;   // by arm, from its last run
+  std::vector<Factor> bottleneck_;  // by arm, from its last run
+  std::string why_;                 // why the last run failed; "": it did not
+  bool plain_again_ = false;        // the program as it is has printed losses twice
+  bool vary_ = false;               // they were not the same
 };
 
 bool IsWord(char c) {
@@ -254,17 +256,17 @@ Result<TuneResult> Tune(const TuneRunner& run, const TuneOptions& options) {
 
 std::vector<double> LossesIn(std::string_view line) {
   std::vector<double> losses;
+  constexpr std::string_view kLoss = "loss";
+  // Requires: a character follows the word that may begin at `at`.
   const auto is_loss = [&](std::size_t at) {
-    constexpr std::string_view kLoss = "loss";
     for (std::size_t i = 0; i < kLoss.size(); ++i) {
       if ((line[at + i] | 0x20) != kLoss[i]) return false;
     }
-    return (at == 0 || !IsWord(line[at - 1])) &&
-           (at + kLoss.size() == line.size() || !IsWord(line[at + kLoss.size()]));
+    return (at == 0 || !IsWord(line[at - 1])) && !IsWord(line[at + kLoss.size()]);
   };
-  for (std::size_t at = 0; at + 4 < line.size(); ++at) {
+  for (std::size_t at = 0; at + kLoss.size() < line.size(); ++at) {
     if (!is_loss(at)) continue;
-    std::size_t number = at + 4;
+    std::size_t number = at + kLoss.size();
     while (number < line.size() &&
            std::string_view(" \t=:'\"").find(line[number]) != std::string_view::npos) {
       ++number;
@@ -273,7 +275,7 @@ std::vector<double> LossesIn(std::string_view line) {
     const bool digits =
         !text.empty() && (text[0] == '-' || text[0] == '.' || (text[0] >= '0' && text[0] <= '9') ||
                           text.compare(0, 3, "nan") == 0);
-    if (number == at + 4 || !digits) continue;
+    if (number == at + kLoss.size() || !digits) continue;
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
     if (end != text.c_str()) losses.push_back(value);
