@@ -3,12 +3,13 @@
 // The GPU is the bottleneck and also decodes or augments pictures, while the cores are idle. That
 // work can go back to the CPU.
 //
-// Threshold: kernels run 90 % of the time, 10 % of their time is in kernels that decode or augment,
-// and less than half of the cores are in use (docs/diagnosis.md R34). Names tell such kernels:
-// those of nvJPEG, DALI, NPP, CV-CUDA and ours. Kernels of the framework that resize do not count:
-// they may belong to the model.
+// Threshold: the loop waits less than 5 % of the time, kernels run 90 % of the time, 10 % of the
+// kernels' time is in those that decode or augment, and less than half of the cores are in use
+// (docs/diagnosis.md R34). Such kernels are known by their names: those of nvJPEG, DALI, NPP,
+// CV-CUDA and ours. Kernels of the framework that resize do not count: they may belong to the
+// model.
 // Prediction: steps without the time of these kernels. This is an upper bound, because the time
-// that the cores need instead is not known.
+// that the cores need instead is not known. So the interval goes down to the recorded rate.
 // Source: docs/diagnosis.md R34; ffcv's bottleneck doctor ("offload compute to the CPU").
 #include <algorithm>
 #include <array>
@@ -44,13 +45,13 @@ void PreprocessingOnBusyGpu(const RuleInput& input, Advice& out) {
   if (busy < 0.9) return;
   double all = 0;
   double preparing = 0;
-  std::string dearest;
+  std::string most_expensive;
   for (const KernelTime& kernel : input.diagnosis.run.device.kernel_times) {
     all += kernel.time;
     const std::string_view text = input.trace.String(kernel.name);
     if (!Prepares(text)) continue;
     preparing += kernel.time;
-    if (dearest.empty()) dearest = text;
+    if (most_expensive.empty()) most_expensive = text;  // the kernels are in this order
   }
   const double share = all > 0 ? preparing / all : 0;
   if (share < 0.1) return;
@@ -66,7 +67,7 @@ void PreprocessingOnBusyGpu(const RuleInput& input, Advice& out) {
                       {"threshold", 0.1},
                       {"cpu_saturation", cpu.saturation()},
                       {"threshold_saturation", 0.5},
-                      {"dearest_kernel", dearest}};
+                      {"dearest_kernel", most_expensive}};
   finding.predicted = input.WithScaled(Factor::kCompute, std::max(0.0, 1 - share * busy));
   finding.predicted->at_most = true;
   finding.predicted->rate.low =
