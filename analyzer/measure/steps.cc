@@ -43,7 +43,7 @@ double TransformsInSteps(const LoaderRun& run, const SteadyState& steady) {
 
 double DelayOfSteps(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   constexpr double kMost = 0.9;
-  constexpr double kEnoughSeconds = 1;  // some twenty samples of the counter
+  constexpr double kEnoughSeconds = 1;  // some ten samples of the counter
   double busy = 0;
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     const Batch& batch = run.batches[i];
@@ -71,6 +71,7 @@ void TakeDelayOffSteps(double delay, double rate, Pipeline& pipeline) {
     Shorten(share * delay, shorter);
     return Simulate(shorter).rate() > rate;
   };
+  // The largest share of the delay with which the simulation is no faster than the run.
   double low = 0;
   double high = too_fast(low) ? 0 : 1;
   if (!too_fast(high)) low = high;
