@@ -10,38 +10,39 @@ namespace {
 
 constexpr std::size_t kMostLongest = 3;
 
-// The search for the spans that a rule is about. There are several where libraries use different
-// names; the first one that finds something is used.
-struct Kind {
+// Searches for the spans that a rule is about. There are several where libraries use different
+// names, or where a recording may lack the spans that show it best. The first one that finds
+// something is used.
+struct RuleSearches {
   std::string_view rule;
   std::array<std::string_view, 4> searches;
 };
 
-constexpr std::array kKinds = {
-    Kind{"normalize-on-cpu", {"normalize", "totensor", "convertimagedtype", "todtype"}},
-    Kind{"slow-decoder", {"decode"}},
-    Kind{"decode-larger-than-needed", {"decode"}},
-    Kind{"move-decode-to-gpu", {"decode"}},
-    Kind{"move-augment-to-gpu", {"augment"}},
-    Kind{"slow-storage", {"read"}},
-    Kind{"serialised-reads", {"read"}},
-    Kind{"small-files", {"read"}},
-    Kind{"cold-cache", {"read"}},
-    Kind{"fits-in-ram", {"read"}},
-    Kind{"collate-slow", {"collate"}},
-    Kind{"wide-labels", {"collate"}},
-    Kind{"transfer-ceiling", {"get", "put"}},
-    Kind{"pin-thread-behind", {"pin"}},
-    Kind{"stragglers", {"fetch"}},
-    Kind{"slow-samples", {"sample"}},
-    Kind{"pageable-copies", {"h2d", "copy"}},
-    Kind{"copies-not-overlapped", {"h2d", "copy"}},
-    Kind{"no-worker-processes", {"wait"}},
-    Kind{"too-few-workers", {"wait"}},
-    Kind{"prefetch-too-shallow", {"wait"}},
-    Kind{"slow-first-batch", {"wait"}},
-    Kind{"workers-restart-each-epoch", {"wait"}},
-    Kind{"slow-worker-start", {"startup", "wait"}},
+constexpr std::array kRuleSearches = {
+    RuleSearches{"normalize-on-cpu", {"normalize", "totensor", "convertimagedtype", "todtype"}},
+    RuleSearches{"slow-decoder", {"decode"}},
+    RuleSearches{"decode-larger-than-needed", {"decode"}},
+    RuleSearches{"move-decode-to-gpu", {"decode"}},
+    RuleSearches{"move-augment-to-gpu", {"augment"}},
+    RuleSearches{"slow-storage", {"read"}},
+    RuleSearches{"serialised-reads", {"read"}},
+    RuleSearches{"small-files", {"read"}},
+    RuleSearches{"cold-cache", {"read"}},
+    RuleSearches{"fits-in-ram", {"read"}},
+    RuleSearches{"collate-slow", {"collate"}},
+    RuleSearches{"wide-labels", {"collate"}},
+    RuleSearches{"transfer-ceiling", {"get", "put"}},
+    RuleSearches{"pin-thread-behind", {"pin"}},
+    RuleSearches{"stragglers", {"fetch"}},
+    RuleSearches{"slow-samples", {"sample"}},
+    RuleSearches{"pageable-copies", {"h2d", "copy"}},
+    RuleSearches{"copies-not-overlapped", {"h2d", "copy"}},
+    RuleSearches{"no-worker-processes", {"wait"}},
+    RuleSearches{"too-few-workers", {"wait"}},
+    RuleSearches{"prefetch-too-shallow", {"wait"}},
+    RuleSearches{"slow-first-batch", {"wait"}},
+    RuleSearches{"workers-restart-each-epoch", {"wait"}},
+    RuleSearches{"slow-worker-start", {"startup", "wait"}},
 };
 
 }  // namespace
@@ -49,9 +50,9 @@ constexpr std::array kKinds = {
 std::optional<Evidence> FindEvidence(const Timeline& timeline, const traces::Trace& trace,
                                      std::string_view rule, TimeRange range) {
   if (timeline.preview) return std::nullopt;
-  for (const Kind& kind : kKinds) {
-    if (kind.rule != rule) continue;
-    for (const std::string_view search : kind.searches) {
+  for (const RuleSearches& one : kRuleSearches) {
+    if (one.rule != rule) continue;
+    for (const std::string_view search : one.searches) {
       if (search.empty()) continue;
       const Search found(timeline, trace, search);
       std::vector<SpanRef> inside;
