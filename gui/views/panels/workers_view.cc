@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The workers view: how each worker spent its time, which one delays the others, memory over time,
-// and how many batches were ready.
+// The workers view: how ranks compare, if there are several; how each worker spent its time, and
+// which one delays the others; memory over time; and how many batches were ready.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -49,6 +49,7 @@ void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
     band.high.push_back(bin.high);
     most = std::max(most, bin.high);
   }
+  // A value holds until the next point, so the last bin needs one at its end.
   const double end = queue.bins.back().at + queue.width / 2;
   line.points.push_back({end, queue.bins.back().mean});
   band.x.push_back(end);
@@ -61,7 +62,8 @@ void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
   axes.whole_y = true;
   const double length = axes.x_high - axes.x_low;
   axes.x_text = [length](double x) {
-    return TimeText(static_cast<std::int64_t>(x * 1e9), static_cast<std::int64_t>(length * 5e7));
+    const double resolution = length * 5e7;  // ns: a twentieth of the axis
+    return TimeText(static_cast<std::int64_t>(x * 1e9), static_cast<std::int64_t>(resolution));
   };
   axes.y_text = [](double y) { return fmt::format("{:.0f}", y); };
   const PlotFrame frame = BeginPlot(ui, area, axes, {});
@@ -90,11 +92,11 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   const float top = std::clamp(wanted, ui.Px(120), std::max(area.height() * 0.5F, ui.Px(120)));
   DrawWorkersTable(ui, workspace, model, {area.min, {area.max.x, area.min.y + top}});
   const float y = area.min.y + top + gap;
-  const float half = std::floor((area.width() - gap) * 0.58F);
-  DrawMemory(ui, workspace, model, {{area.min.x, y}, {area.min.x + half, area.max.y}});
+  const float memory = std::floor((area.width() - gap) * 0.58F);  // width of its panel
+  DrawMemory(ui, workspace, model, {{area.min.x, y}, {area.min.x + memory, area.max.y}});
   DrawReady(
       ui, workspace,
-      Headed(ui, Panel(ui, {{area.min.x + half + gap, y}, area.max}), ui.T(Text::kReadyBatches)));
+      Headed(ui, Panel(ui, {{area.min.x + memory + gap, y}, area.max}), ui.T(Text::kReadyBatches)));
 }
 
 }  // namespace
