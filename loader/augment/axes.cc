@@ -6,11 +6,14 @@
 namespace penstock::loader {
 namespace {
 
+// Rounds down also where `value` is negative. Requires: divisor > 0.
 int FloorDivide(int value, int divisor) {
   return value >= 0 ? value / divisor : -((divisor - 1 - value) / divisor);
 }
 
-// One axis of a resampling step, in pixels of the view.
+// One axis of a resampling step, in pixels of the decoded image. `source`, `source_size` and
+// `covers` are in pixels of the full resolution; `scaled`, `first` and `count` are in pixels of the
+// scaled picture.
 Axis AxisOf(int source, int source_size, int scaled, int first, int count, int covers,
             int denominator, bool mirrored, Filter filter) {
   Axis axis;
@@ -37,16 +40,16 @@ Axes AxesOf(const Step& step, const Region& covers, int denominator) {
 }
 
 OutputScale OutputScaleOf(const AugmentProgram& program) {
-  OutputScale made;
-  made.scale.fill(program.format().type != ElementType::kU8 ? 1.0F / 255 : 1.0F);
+  OutputScale output;
+  output.scale.fill(program.format().type != ElementType::kU8 ? 1.0F / 255 : 1.0F);
   for (const Op& op : program.ops()) {
     if (op.kind != OpKind::kNormalize) continue;
     for (std::size_t c = 0; c < 3; ++c) {
-      made.scale[c] = static_cast<float>(1 / (255 * op.deviation[c]));
-      made.bias[c] = static_cast<float>(-op.mean[c] / op.deviation[c]);
+      output.scale[c] = static_cast<float>(1 / (255 * op.deviation[c]));
+      output.bias[c] = static_cast<float>(-op.mean[c] / op.deviation[c]);
     }
   }
-  return made;
+  return output;
 }
 
 }  // namespace penstock::loader

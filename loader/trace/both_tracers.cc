@@ -15,8 +15,8 @@ struct NamePair {
   NameId first, second;
 };
 
-// Names by index. The deque may grow while threads read, since it does not move its elements and a
-// thread gets an index only after the name was added.
+// Names by index. The lock is held for reading too: while a deque grows, it moves its table of
+// blocks, although its elements stay where they are.
 class Names {
  public:
   NameId Add(NamePair pair) {
@@ -61,6 +61,7 @@ class BothThread final : public ThreadTracer {
     first.Cancel();
   }
 
+  // A Tick has room for two clocks, so neither tracer may be a Both itself.
   Tick DoNow() const override { return {first.Now().value, second.Now().value}; }
   void DoEmit(StageId stage, NameId name, const Place& place, Tick start, Tick end, Bytes bytes,
               std::string_view object, std::uint8_t flags) override {
