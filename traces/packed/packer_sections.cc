@@ -15,7 +15,8 @@ namespace penstock::traces::packed {
 namespace {
 
 constexpr std::size_t kMaxStringBytes = std::size_t{1} << 20;
-constexpr std::size_t kKeepBuffers = 32;  // with more threads, memory matters more than time
+// With more threads, each buffer is freed once it is written: memory then matters more than time.
+constexpr std::size_t kKeepBuffers = 32;
 
 }  // namespace
 
@@ -39,7 +40,7 @@ void PackedWriter::WriteStrings() {
   }
 }
 
-// Writes the entries of `list` that changed.
+// Writes the entries of `list` that have changed and have a number in the file.
 template <class List, class Emit>
 void PackedWriter::WriteDirty(SectionKind kind, List& list, Emit emit) {
   SectionMeta meta{.kind = kind};
@@ -61,7 +62,8 @@ void PackedWriter::WriteDirty(SectionKind kind, List& list, Emit emit) {
   }
 }
 
-// Writes the rows of followed units, or of their calls, with the numbers of the file.
+// Writes the rows of followed units, or of their calls. Their threads get their numbers in the
+// file.
 template <class Row, class Encode>
 void PackedWriter::WriteFollowed(SectionKind kind, std::vector<Row>& rows, Encode encode) {
   if (rows.empty()) return;
@@ -80,7 +82,8 @@ void PackedWriter::WriteFollowed(SectionKind kind, std::vector<Row>& rows, Encod
   rows.clear();
 }
 
-// Writes events, counters, followed units and their calls with the numbers of the file.
+// Writes events, counters, followed units and their calls. Their threads and processes get their
+// numbers in the file.
 void PackedWriter::WriteRows() {
   const auto meta_of = [](SectionKind kind, const auto& rows) {
     SectionMeta meta{.kind = kind,
@@ -187,7 +190,8 @@ void PackedWriter::WriteSpans(std::vector<Span>& spans, std::uint32_t number, bo
 }
 
 // Writes previews, so that the first picture needs no spans. A trace without them is complete too,
-// so a failure is not an error.
+// so there are none if the file cannot be mapped. If the disk is full, that is an error as for all
+// other sections.
 void PackedWriter::WritePreviews() {
   const auto file = file_.file().Map();
   if (!file_.status() || span_count_ < kPreviewSpans || !file) {
