@@ -200,7 +200,9 @@ class Tuner {
     result_.next = next_[result_.taken];
     result_.bottleneck = bottleneck_[result_.taken];
     std::sort(plain_.begin(), plain_.end());
-    result_.as_is = {plain_[plain_.size() / 2], plain_.front(), plain_.back()};
+    const std::size_t last = plain_.size() - 1;
+    const double median = 0.5 * (plain_[last / 2] + plain_[plain_.size() / 2]);
+    result_.as_is = {median, plain_.front(), plain_.back()};
     if (result_.taken > 0) result_.parity = Parity(result_.arms[result_.taken - 1].losses);
   }
 
