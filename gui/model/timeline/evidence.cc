@@ -15,11 +15,12 @@ constexpr std::size_t kMostLongest = 3;
 // something is used.
 struct RuleSearches {
   std::string_view rule;
-  std::array<std::string_view, 4> searches;
+  std::array<std::string_view, 5> searches;
 };
 
 constexpr std::array kRuleSearches = {
-    RuleSearches{"normalize-on-cpu", {"normalize", "totensor", "convertimagedtype", "todtype"}},
+    RuleSearches{"normalize-on-cpu",
+                 {"normalize", "totensor", "convertimagedtype", "todtype", "tofloat"}},
     RuleSearches{"slow-decoder", {"decode"}},
     RuleSearches{"decode-larger-than-needed", {"decode"}},
     RuleSearches{"move-decode-to-gpu", {"decode"}},

@@ -41,6 +41,15 @@ TEST_F(EvidenceTest, OfAConversionIsTheConversionNotTheRun) {
   EXPECT_EQ(Search(timeline_, *trace_, found->search).hits().size(), 2U);
 }
 
+TEST_F(EvidenceTest, OfAConversionMayBeThatOfAlbumentations) {
+  const auto trace = testing::MakeThreads(
+      {{{0, 7, StageId::kAugment, 0, "HorizontalFlip"}, {10, 9, StageId::kAugment, 0, "ToFloat"}}});
+  const Timeline timeline = *BuildTimeline(*trace);
+  const auto found = FindEvidence(timeline, *trace, "normalize-on-cpu", {0, 1000});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(timeline.start(found->longest.front()), 10);
+}
+
 TEST_F(EvidenceTest, LiesInTheStretchOfTheFinding) {
   const auto early = FindEvidence(timeline_, *trace_, "slow-decoder", {0, 100});
   ASSERT_TRUE(early.has_value());
