@@ -236,7 +236,10 @@ bool EnsureProcess(uint64_t* token) {
   if (g_local_pid != 0 && g_local_pid != sys::Pid()) {
     FreeScratchOfOthers();
     ForgetDescriptorsOfOthers();
-    g_local = {};  // a forked child does not count what its parent read
+    // A forked child does not count what its parent read, but has its hooks and its mappings.
+    const uint32_t inherited = g_local.features & (wire::kFeatureHooks | wire::kFeatureMapped);
+    g_local = {};
+    g_local.features = inherited;
   }
   g_local_pid = sys::Pid();
   const bool done = Initialise();
