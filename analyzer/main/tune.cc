@@ -184,6 +184,8 @@ class Tuner {
   }
 
   void Conclude(const Race& race) {
+    // Arms that failed say nothing; those that were left behind are slower than one that is judged.
+    std::size_t judged = 0;
     bool refuted = true;
     for (std::size_t arm = 1; arm <= result_.arms.size(); ++arm) {
       TuneArm& one = result_.arms[arm - 1];
@@ -191,12 +193,14 @@ class Tuner {
       one.ratio = race.ratio(arm);
       one.pairs = race.pairs(arm);
       one.left_behind = race.dropped(arm) && one.failed.empty();
+      if (one.left_behind || !one.failed.empty()) continue;
+      ++judged;
       refuted = refuted && one.verdict == TuneVerdict::kRefuted;
     }
     result_.taken = race.taken();
-    result_.verdict = result_.taken > 0 ? result_.arms[result_.taken - 1].verdict
-                      : refuted         ? TuneVerdict::kRefuted
-                                        : TuneVerdict::kUndecided;
+    result_.verdict = result_.taken > 0       ? result_.arms[result_.taken - 1].verdict
+                      : judged > 0 && refuted ? TuneVerdict::kRefuted
+                                              : TuneVerdict::kUndecided;
     result_.next = next_[result_.taken];
     result_.bottleneck = bottleneck_[result_.taken];
     std::sort(plain_.begin(), plain_.end());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -59,6 +60,11 @@ std::string Sentence(const TuneResult& result) {
     case TuneVerdict::kRefuted:
       return "Refuted: nothing that was tried gains 5 %. Keep the program as it is.";
     case TuneVerdict::kUndecided:
+      if (!result.arms.empty() &&
+          std::all_of(result.arms.begin(), result.arms.end(),
+                      [](const TuneArm& arm) { return !arm.failed.empty(); })) {
+        return "Not decided: every setting that was tried failed.";
+      }
       return "Not decided: what was measured allows for no gain and for a gain. Give it more time "
              "or longer runs, on a quiet machine.";
     case TuneVerdict::kCrowded:
