@@ -220,6 +220,19 @@ void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy) {
   }
 }
 
+void OnDuplicate(int from, int to) {
+  const FdEntry* source = EntryOf(from, false);
+  FdEntry* e = EntryOf(to, false);
+  if (source == nullptr || e == nullptr || source == e || Load(source->named) == 0) {
+    return;
+  }
+  // The next read compares device and inode, so a race with another thread cannot name it wrongly.
+  Store(&e->device, Load(source->device));
+  Store(&e->inode, Load(source->inode));
+  Store(&e->object, Load(source->object));
+  Store(&e->named, Load(source->named));
+}
+
 void OnClose(int fd) {
   FdEntry* e = EntryOf(fd, false);
   if (e == nullptr) {

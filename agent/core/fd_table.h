@@ -41,6 +41,9 @@ Descriptor Identify(int fd);
 // recording. `may_use_copy`: the descriptor only reads and is still unused, so a data file may be
 // read from its copy (agent/core/staging.h), under the name of the original.
 void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy = false);
+// To be called after OnOpen() of a descriptor that was made from another one (dup): it has the name
+// that open() was given, also where that file is read from its copy.
+void OnDuplicate(int from, int to);
 // To be called before a descriptor is closed: writes the calling thread's pending reads of it, and
 // forgets it.
 void OnClose(int fd);

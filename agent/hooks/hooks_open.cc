@@ -120,6 +120,7 @@ using penstock::agent::NeedsMode;
 using penstock::agent::NoteClosed;
 using penstock::agent::OnClose;
 using penstock::agent::OnCloseRange;
+using penstock::agent::OnDuplicate;
 using penstock::agent::OpenCall;
 
 #define PENSTOCK_MODE_ARGUMENT(mode, flags) \
@@ -217,7 +218,9 @@ PENSTOCK_EXPORT FILE* fdopen(int fd, const char* mode) {
 
 PENSTOCK_EXPORT int dup(int fd) {
   OpenCall call;
-  return call.Run([&] { return PENSTOCK_REAL(dup)(fd); });
+  const int result = call.Run([&] { return PENSTOCK_REAL(dup)(fd); });
+  OnDuplicate(fd, result);
+  return result;
 }
 
 PENSTOCK_EXPORT int dup2(int fd, int to) {
@@ -227,14 +230,21 @@ PENSTOCK_EXPORT int dup2(int fd, int to) {
   OpenCall call;
   const CloseScope scope(to);
   const int result = PENSTOCK_REAL(dup2)(fd, to);
-  return fd != to ? call.Done(result) : result;
+  if (fd == to) {
+    return result;
+  }
+  call.Done(result);
+  OnDuplicate(fd, result);
+  return result;
 }
 
 PENSTOCK_EXPORT int dup3(int fd, int to, int flags) {
   OnClose(to);
   OpenCall call;
   const CloseScope scope(to);
-  return call.Run([&] { return PENSTOCK_REAL(dup3)(fd, to, flags); });
+  const int result = call.Run([&] { return PENSTOCK_REAL(dup3)(fd, to, flags); });
+  OnDuplicate(fd, result);
+  return result;
 }
 
 namespace {
@@ -246,7 +256,9 @@ int Fcntl(FnFcntl* real, int fd, int command, void* argument) {
     return real(fd, command, argument);
   }
   OpenCall call;
-  return call.Run([&] { return real(fd, command, argument); });
+  const int result = call.Run([&] { return real(fd, command, argument); });
+  OnDuplicate(fd, result);
+  return result;
 }
 
 }  // namespace

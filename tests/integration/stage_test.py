@@ -74,6 +74,15 @@ class Stage(Case):
         report = run([program("penstock"), "report", self.output])
         self.assertIn("stage " + self.stage, " ".join(report.stdout.split()))
 
+    def test_a_duplicate_of_a_descriptor_has_the_name_of_the_original(self):
+        outcome = self.read(self.data, "duplicate")
+        self.assertEqual(outcome.stdout, self.alone(self.data, "duplicate").stdout)
+        self.assertTrue(self.last_from(outcome)[0].startswith(self.stage + "/penstock-stage-"), outcome.stderr)
+        reads = [span for span in Trace(self.output).of("read") if "picture" in span.object]
+        self.assertEqual({span.object for span in reads}, set(self.paths))
+        self.assertGreaterEqual(len(reads), 3 * len(self.paths))  # of each round, those of the copies too
+        self.assertFalse([span.object for span in Trace(self.output).of("read") if self.stage in span.object])
+
     def test_a_training_gives_the_same_results(self):
         data, options = self.data, ("--epochs", 3, "--workers", 2, "--start", "fork")
         alone = run(train(data, *options), environment())

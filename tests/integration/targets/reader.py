@@ -16,7 +16,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--data", required=True)
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--pause", type=float, default=0.7, help="seconds between rounds")
-parser.add_argument("--trouble", default="", help="vanish, garble, change, replace, append or write")
+parser.add_argument("--trouble", default="", help="vanish, garble, change, replace, append, write or duplicate")
 arguments = parser.parse_args()
 stage = os.environ.get("PENSTOCK_STAGE", "")
 
@@ -54,7 +54,11 @@ for number in range(arguments.rounds):
     for path in sorted(glob.glob(arguments.data + "/*")):
         with open(path, "rb") as file:
             places.add(os.path.dirname(os.readlink("/proc/self/fd/%d" % file.fileno())))
-            digest.update(file.read())
+            if arguments.trouble == "duplicate":  # as numpy.fromfile()
+                with os.fdopen(os.dup(file.fileno()), "rb") as other:
+                    digest.update(other.read())
+            else:
+                digest.update(file.read())
     print("round", number, digest.hexdigest())
     print("round", number, "from", " ".join(sorted(places)), file=sys.stderr)
     time.sleep(arguments.pause)
