@@ -22,7 +22,7 @@ PENSTOCK_NAME(g_poll_name, "poll");
 
 // A thread that records nothing else gets a chunk after so many waits, or after one so long.
 constexpr uint32_t kWorthAChunk = 8;
-constexpr uint64_t kWorthAtOnce = 100000000;  // 100 ms: nanoseconds, or shorter ticks
+constexpr uint64_t kWorthAtOnce = 100000000;  // 100 ms if ticks are nanoseconds; less with the TSC
 __thread uint32_t t_blocked = 0;
 
 NameTag* NameOf(BlockedOn what) {
@@ -48,9 +48,8 @@ bool LoaderIsKnown() {
   return g_slot != nullptr && __atomic_load_n(&g_slot->role, __ATOMIC_RELAXED) != wire::kRoleOther;
 }
 
-// Whether a wait is too short for a span: below 20 us, if Now() counts nanoseconds. Before the
-// process has a recording, its clock is not known; the TSC's ticks are shorter, so the limit is
-// then less.
+// Whether a wait is too short for a span: below 20 us. Before the process attaches, the length of a
+// tick is not known, and Now() counts nanoseconds.
 bool IsShort(uint64_t wait) {
   constexpr uint64_t kLeast = 20000;
   return wait < (g_cpu_reuse_ticks != 0 ? g_cpu_reuse_ticks : kLeast);

@@ -32,7 +32,7 @@ struct Place {
   uint64_t run;
 };
 Place g_places[2] = {};
-uint32_t g_known = 0;  // atomic, release: number of g_places that are filled in
+uint32_t g_known = 0;  // atomic, release: how many of g_places are filled in; the last one counts
 
 // For the names that CreateOutput() builds, which are too large for the stack of a signal handler.
 // One thread uses it at a time: the one that attaches, under its lock, or the one that moves the
@@ -43,7 +43,7 @@ uint64_t FileOffset(uint32_t chunk) {
   return wire::kHeaderSize + uint64_t{chunk} * wire::kChunkSize;
 }
 
-// A regular file of this user.
+// Whether `fd` is a regular file of this user. Fills in `st`.
 bool IsOwnFile(int fd, struct stat* st) {
   return sys::Call(SYS_fstat, fd, sys::Pointer(st)) == 0 && S_ISREG(st->st_mode) &&
          st->st_uid == static_cast<uint32_t>(sys::Call(SYS_geteuid));
@@ -267,7 +267,8 @@ bool ReserveChunks(int fd, uint32_t from, uint32_t to) {
   if (done != kNotSupported && done != kUnknownCall) {
     return done == 0;
   }
-  // Without fallocate() the file only gets longer. A chunk that finds no room stays in memory.
+  // Without fallocate() the file only gets longer. If the disk is full, WriteChunk() fails later,
+  // and the chunk stays in memory.
   struct stat st;
   const bool locked = LockOutput(fd);
   const bool grown = locked && sys::Call(SYS_fstat, fd, sys::Pointer(&st)) == 0 &&

@@ -4,7 +4,7 @@
 // descriptor of it stays open. So a program goes on if somebody cuts, removes or replaces the file.
 // Each use opens it by name, and writes only if it belongs to this user and is still the file that
 // the run made.
-// Threads: any. errno is kept.
+// Threads: any; CreateOutput() and RememberOutput() from one thread at a time. errno is kept.
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The agent's process-wide state: configuration from the environment, the attached recording, the
-// process's slot in it, and the fork guard. A process attaches at its first event: one that never
-// touches a dataset maps nothing and leaves no mark.
+// process's slot in it, and the fork guard. A process attaches at its first event: one that has
+// none maps nothing and leaves no mark.
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 namespace penstock::agent {
 
-// Set once by the constructor, read-only afterwards.
+// Set by the constructor. Afterwards only StandDown() changes it: it clears `on`.
 struct Config {
   bool on;             // a recording is asked for
   char agent[4096];    // absolute path of the agent
@@ -53,20 +53,22 @@ extern wire::FileHeader* g_header;  // nullptr: not attached
 extern wire::ProcessSlot* g_slot;   // nullptr: none claimed (yet)
 extern uint32_t g_slot_index;
 extern bool g_tsc;  // ticks are TSC
-// The C library's function, which needs no system call, even if a preloaded library tells another
-// time.
+// The C library's clock_gettime(), even if a preloaded library replaces it to tell another time. It
+// needs no system call.
 extern int (*g_clock_gettime)(clockid_t, struct timespec*);
 extern uint64_t g_ns_per_tick;      // times 2^20
 extern uint64_t g_cpu_reuse_ticks;  // 20 us
 
-// The fork guard: *g_guard is the process token, non-zero; a forked child finds 0 there.
+// The fork guard: *g_guard is the process token. It is 0 before the process attaches, and again in
+// a forked child.
 extern volatile uint64_t* g_guard;
 // Reads *g_guard so that the thread also sees what the process made before it set the token.
 inline uint64_t LoadToken() {
   return __atomic_load_n(g_guard, __ATOMIC_ACQUIRE);
 }
 
-// This process found no slot: it writes nothing, and counts what it would have written.
+// This process found no slot or has ended its recording: it writes nothing, and counts what it
+// would have written.
 extern bool g_without_slot;
 
 // Points at the word that says whether to record: a static 0 or 1, or FileHeader::recording.
@@ -74,8 +76,8 @@ extern const uint32_t* g_recording;
 
 // Maps the recording if it is not mapped yet and makes sure that this process (it may be a forked
 // child) has a token and a slot. False if it cannot record, either for the moment (a signal handler
-// interrupted this function) or for good. `token`: the process token to note in the calling
-// thread's state.
+// interrupted this function, or another thread takes long in it) or for good. `token`: the process
+// token to note in the calling thread's state, unless it has the bit kEnded.
 // Cost: one load once all is done.
 bool EnsureProcess(uint64_t* token);
 
@@ -86,7 +88,8 @@ bool ClaimSlot();
 // no system call in them and reads no clock. `feature`: the reason, for the report.
 void StandDown(uint32_t feature);
 
-// This bit is set in *g_guard once the process has ended its recording, and never in a token.
+// This bit is set in *g_guard once the process has ended its recording. No thread's state has it in
+// its token, so all of them find their tokens void.
 inline constexpr uint64_t kEnded = uint64_t{1} << 63;
 // Ends the recording of this process. Later reads of the process, and of children that it forks
 // later, are counted as lost.
@@ -99,13 +102,14 @@ void UnmarkEnded();
 // is counted as lost. Makes raw system calls only, and does nothing in a vfork child.
 void EndProcess();
 
-// Whether the caller is a child that shares the memory of its parent (vfork, CLONE_VM).
+// Whether the caller is a child that shares the memory of its parent (vfork, CLONE_VM). Such a
+// child is found only if the parent has attached.
 bool RunsInMemoryOfParent();
 
 // Notes that g_local counts for this process. Called by the constructor.
 void NoteProcess();
 
-// Writes the command line and the facts of the rank, once per process; called with the first chunk.
+// Writes the command line and the facts of the rank, once per process. Called with its first chunk.
 void AnnounceProcess();
 
 void AddHooked(uint64_t bytes);

@@ -15,7 +15,8 @@ namespace {
 constexpr size_t kHostDigits = 8;  // of the boot id
 
 // Appends "@BOOT" to "PID-SECONDS.NANOSECONDS". srun passes one host's environment to other hosts.
-// Their processes are no part of this recording, even if they see its file; the boot id tells.
+// Their processes are no part of this recording, even if they see its file. The boot id tells the
+// hosts apart.
 void AddBoot(Text& run) {
   char boot[64];
   const size_t n = sys::ReadFile("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
@@ -38,7 +39,7 @@ void MakeRun() {
   AddBoot(run);
 }
 
-// The name of a recording that nobody has named.
+// Appends the name of a recording that nobody has named: "python3-4711.penstock".
 void NameAfterProgram(Text& name) {
   char comm[32] = "run";
   const size_t n = sys::ReadFile("/proc/self/comm", comm, sizeof comm);
@@ -152,6 +153,7 @@ void NameRun(const Environment& environment) {
     return;
   }
   if (env.rank < 0 && names_rank) {
+    // A launcher. PENSTOCK_RUN is not set, so each rank begins a run under its own name.
     static char left[sizeof g_config.out];  // static: the agent's constructor calls this once
     Text name{left, sizeof left};
     AddEscaped(path.data, folder, name);

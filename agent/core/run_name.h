@@ -16,10 +16,10 @@ struct Environment {
 // Reads the rank of this process and the number of ranks into g_config.
 void ReadRank(const Environment& environment);
 
-// Sets g_config.run and g_config.out (an absolute path, "" if there can be none), and passes both
-// on to children. The first process of a run fills rank and host into PENSTOCK_OUT. If that asks
-// for a rank and this process has none (it is a launcher), children get the name with rank and host
-// still to be filled in. Requires: ReadRank().
+// Sets g_config.run and g_config.out (an absolute path, "" if there can be none or there is a
+// collector), and passes both on to children. The first process of a run fills rank and host into
+// PENSTOCK_OUT. If that asks for a rank and this process has none (it is a launcher), children get
+// the name with rank and host still to be filled in, and no run. Requires: ReadRank().
 void NameRun(const Environment& environment);
 
 // Makes the name that a run uses in place of `out`: STEM.YYYYMMDD-HHMMSS-PID.EXT, in UTC. `run`:
