@@ -13,7 +13,7 @@ namespace penstock::agent::cupti {
 
 using Result = int;
 inline constexpr Result kSuccess = 0;
-inline constexpr Result kMaxLimitReached = 12;  // end of a buffer; in old versions: busy
+inline constexpr Result kMaxLimitReached = 12;  // end of a buffer; when subscribing: like kBusy
 inline constexpr Result kInsufficientPrivileges = 35;
 inline constexpr Result kBusy = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 inline constexpr Result kUnknown = 999;
@@ -30,7 +30,8 @@ enum Kind : uint32_t {
   kSynchronization = 38,
 };
 
-// Offsets in a record; every record begins with its kind, 32 bits.
+// Offsets in a record; every record begins with its kind, 32 bits. `kSize`: how many bytes of the
+// record the agent reads. Records may be longer.
 namespace at {
 inline constexpr size_t kKind = 0;
 struct Copy {  // CUpti_ActivityMemcpy
@@ -86,10 +87,9 @@ enum CallbackDomain : uint32_t { kDriverDomain = 1, kRuntimeDomain = 2 };
 enum Attribute : uint32_t { kZeroedBuffers = 5 };
 inline constexpr uint32_t kSystemThreadIds = 1;
 inline constexpr uint32_t kFlushForced = 1;
-// Values of cuptiGetVersion(), from which on requests for buffers may be refused, and single calls
-// can be chosen.
-inline constexpr uint32_t kRejectsBuffers = 27;
-inline constexpr uint32_t kChoosesCalls = 23;
+// The first values of cuptiGetVersion() that allow this:
+inline constexpr uint32_t kRejectsBuffers = 27;  // RequestBuffer may give no buffer
+inline constexpr uint32_t kChoosesCalls = 23;    // single calls of an API can be recorded
 
 struct SubscriberParameters {  // CUpti_SubscriberParams of CUDA 13.0
   size_t size;
@@ -103,7 +103,8 @@ using CompleteBuffer = void(void* context, uint32_t stream, uint8_t* buffer, siz
                             size_t valid);
 using CallbackFunction = void(void* user, uint32_t domain, uint32_t id, const void* data);
 
-// The functions that the agent calls. Optional ones are null in versions that lack them.
+// The functions that the agent calls. Optional ones are null in versions that lack them; the
+// numbers are those of the first CUDA that has them.
 struct Functions {
   Result (*subscribe)(void** subscriber, CallbackFunction* callback, void* user);
   Result (*unsubscribe)(void* subscriber);
