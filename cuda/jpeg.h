@@ -58,8 +58,8 @@ class JpegBatches {
   [[nodiscard]] virtual bool Takes(const JpegPicture& picture) = 0;
   // Queues the decoding of all pictures after the work of `stream`.
   // Errors: kInput if nvJPEG refuses some pictures: `refused` has their indices in order, or is
-  // empty if nvJPEG does not say which, and no pixels are valid; kEnvironment for the device, or
-  // for arguments that nvJPEG does not know.
+  // empty if nvJPEG does not say which of several, and no pixels are valid; kEnvironment for the
+  // device, or for arguments that nvJPEG does not know.
   [[nodiscard]] virtual Result<void> Decode(std::span<const JpegPicture> pictures, Stream& stream,
                                             std::vector<std::size_t>& refused) = 0;
   // Intervals in which the GPU worked on the last batch, in order, without overlap and relative to

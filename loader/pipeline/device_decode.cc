@@ -2,9 +2,9 @@
 //
 // Brings the pictures of one batch to the device: they are decoded there, or on the CPU if nvJPEG
 // does not accept the file. The neighbours of a file in its batch have no influence on that choice.
-#include <algorithm>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -104,7 +104,8 @@ Result<void> DeviceStage::QueueCopy(Lane& lane, SlotState& state) {
 }
 
 // Queues the decoding of pictures [from, to) of the lane. If nvJPEG refuses a batch without saying
-// which picture, tries halves until the pictures are found.
+// which picture, tries halves until the pictures are found. This ends, because JpegBatches always
+// names the picture of a batch of one.
 Result<void> DeviceStage::QueueDecode(Lane& lane, std::size_t from, std::size_t to) {
   if (from == to) return {};
   const std::span<const cuda::JpegPicture> pictures(lane.pictures);
@@ -112,7 +113,7 @@ Result<void> DeviceStage::QueueDecode(Lane& lane, std::size_t from, std::size_t 
   Result<void> decoded =
       lane.jpeg->Decode(pictures.subspan(from, to - from), *lane.stream, refused);
   if (decoded || decoded.error().kind != ErrorKind::kInput) return decoded;
-  // nvJPEG may still work on pictures that it accepted, in memory that the next batch uses.
+  // nvJPEG may still work on pictures that it accepted, in memory that the next attempt uses.
   if (Result<void> waited = Drain(lane); !waited) return waited;
   for (const std::size_t index : refused) lane.refused.push_back(from + index);
   if (!refused.empty()) return {};
