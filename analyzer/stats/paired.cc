@@ -8,7 +8,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// P(|T| < t).
+// P(|T| < t) for Student's T with `degrees` of freedom. Source: Abramowitz and Stegun, 26.7.3 for
+// odd degrees, 26.7.4 for even ones.
 double StudentWithin(double t, std::size_t degrees) {
   const auto n = static_cast<double>(degrees);
   const double angle = std::atan(t / std::sqrt(n));
@@ -47,6 +48,7 @@ void PairedRatio::Add(double rate, double base) {
   for (const double one : logs_) mean += one / count;
   double squares = 0;
   for (const double one : logs_) squares += (one - mean) * (one - mean);
+  // The floor keeps the error far above the rounding of StudentWithin().
   const double looks = static_cast<double>(n - std::max<std::size_t>(options_.least, 2)) + 1;
   const double error = std::max(options_.error * std::exp2(-looks), 1e-9);
   const double half = StudentBound(error, n - 1) * std::sqrt(squares / (count - 1) / count);

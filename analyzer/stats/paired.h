@@ -28,9 +28,10 @@ struct PairedOptions {
 // every pair. So trials can stop as soon as the interval decides.
 //
 // Estimator:   exp of the mean of the log ratios, t interval. The look after pair least + k may
-//              miss with probability error / 2^(k+1). So all looks together miss with probability
-//              `error` at most, however they depend on each other (Bonferroni). The interval is the
-//              intersection of the intervals of all looks so far.
+//              miss with probability error / 2^(k+1), but at least 1e-9. So all looks together miss
+//              with probability `error` at most (and 1e-9 for each look after about 26), however
+//              they depend on each other (Bonferroni). The interval is the intersection of the
+//              intervals of all looks so far. The estimate is moved into it where it lies outside.
 // Assumes:     independent log ratios from one normal distribution. The runs of a pair follow each
 //              other, and change places from pair to pair. So a drift of the machine shifts
 //              neighbouring pairs to opposite sides, and that widens the interval. With an odd
