@@ -84,7 +84,7 @@ std::size_t ShownLength(std::string_view text) {
   if (length == 1) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
   if (length == 2) {
     const bool c1 = byte(0) == 0xc2 && byte(1) < 0xa0;
-    const bool mark = byte(0) == 0xd8 && byte(1) == 0x9c;  // U+061C
+    const bool mark = byte(0) == 0xd8 && byte(1) == 0x9c;  // U+061C, a mark of direction
     return c1 || mark ? 0 : 2;
   }
   if (length == 3 && byte(0) == 0xe2) {
