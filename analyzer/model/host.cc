@@ -16,7 +16,8 @@ constexpr int kMostCpus = 65536;
 
 Bytes SizeFact(const Facts& facts, std::string_view key) {
   const double size = NumberFact(facts, key).value_or(0);
-  if (!(size > 0) || size > 1e18) return Bytes{0};  // "max" and its numeric forms: no limit
+  // No limit is "max", or a number near 2^63 from version 1 of control groups.
+  if (!(size > 0) || size > 1e18) return Bytes{0};
   return Bytes{static_cast<std::uint64_t>(size)};
 }
 
