@@ -164,6 +164,7 @@ Sums SumOf(const traces::Trace& trace, const Trees& trees, const FollowCorrectio
   return std::move(summing).Take();
 }
 
+// Sorts the rows by share and drops those with less than `least`.
 template <class Row>
 void LargestFirst(std::vector<Row>& rows, double least) {
   rows.erase(
@@ -173,7 +174,7 @@ void LargestFirst(std::vector<Row>& rows, double least) {
                    [](const Row& a, const Row& b) { return a.share > b.share; });
 }
 
-// `share`: of a nanosecond.
+// `share`: what fraction of the profile's time one nanosecond is.
 std::vector<CalledTime> CalledOf(const CalledSums& sums, double share, double units) {
   std::vector<CalledTime> times;
   for (const auto& [called, part] : sums) {
@@ -232,17 +233,19 @@ Trees WithoutOutliers(Trees trees) {
   return trees;
 }
 
-// `cut`: the longest unit with lines that was cut; nullptr: none. A function whose lines were never
-// followed in a whole unit gets its lines from there, if most of its time came before the cut.
-// `given`: how the units are corrected; nullopt: computed from them.
 struct Corrections {
   FollowCorrection plain;
   FollowCorrection lined;  // for the split among lines
 };
+
+// `taken`: at least one unit. `cut`: the longest unit with lines that was cut; nullptr: none. A
+// function whose lines were never followed in a whole unit gets its lines from there, if at least
+// half of its time came before the cut. `given`: how the units are corrected; nullopt: computed
+// from them.
 FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& taken,
                           const CallTree* cut,
                           const std::optional<Corrections>& given = std::nullopt) {
-  constexpr double kMostOf = 0.5;
+  constexpr double kLeastBeforeCut = 0.5;
   Trees lined;
   Trees plain;
   for (const CallTree* tree : taken) {
@@ -270,7 +273,7 @@ FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees
     }
     const auto part = before_cut.functions.find(key);
     if (!profile.functions.back().lines.empty() || part == before_cut.functions.end()) continue;
-    if (part->second.time >= kMostOf * sum.time / units) {
+    if (part->second.time >= kLeastBeforeCut * sum.time / units) {
       AddLines(part->second, 1, profile.functions.back());
     }
   }
@@ -305,6 +308,8 @@ double MedianTime(const Trees& trees) {
   return times[times.size() / 2];
 }
 
+// Appends the trees that took longer than `most` nanoseconds to `slow`, the rest to `others`
+// (nullptr: nowhere).
 void SplitAt(double most, const Trees& trees, Trees& slow, Trees* others) {
   for (const CallTree* tree : trees) {
     if (Nanoseconds(tree->total()) > most) {
@@ -315,7 +320,8 @@ void SplitAt(double most, const Trees& trees, Trees& slow, Trees* others) {
   }
 }
 
-// What is slow follows from the units that were drawn. A chosen one counts only if it is slow.
+// Finds the slow units and compares them with the others. The drawn units alone decide from which
+// time on a unit is slow. A chosen unit counts only if it is slow.
 SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& drawn_trees,
                  const Trees& chosen_trees) {
   constexpr std::size_t kFewest = 12;
@@ -335,12 +341,13 @@ SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& drawn_t
   if (slow.plain.size() < kFewestSlow) return {};
   SplitAt(most_lined, drawn.lined, slow.lined, &others.lined);
   SplitAt(most_lined, chosen.lined, slow.lined, nullptr);
-  // Neighbours do not tell how long a slow unit would have taken if not followed, so the others'
-  // correction is used.
+  // Slow units have neighbours of ordinary length, which do not tell how long the slow ones would
+  // have taken if not followed. So the correction is that of the others.
   const InterpretedParts parts = PartsOf(trace, drawn.lined);
   Corrections corrections{CorrectionOf(trace, others.plain, parts),
                           CorrectionOf(trace, others.lined, parts)};
-  // The others are shorter than their neighbours because they were chosen so.
+  // The others are shorter than their neighbours because the slow ones were removed, not because
+  // events had cost more.
   corrections.plain.costs = corrections.lined.costs = 1;
   return SlowAgainstOthers(ProfileOf(trace, stage, slow.All(), nullptr, corrections),
                            ProfileOf(trace, stage, others.All(), nullptr, corrections));
@@ -371,9 +378,8 @@ FunctionProfiles ProfileFunctions(const traces::Trace& trace) {
       if ((tree.unit.flags & wire::kUnitStall) != 0) continue;
       if ((tree.unit.flags & wire::kUnitCut) == 0) {
         (IsChosen(tree) ? chosen : trees).push_back(&tree);
-      } else if (IsChosen(tree)) {
-        continue;
-      } else if (FollowedLines(tree) && (cut == nullptr || cut->total() < tree.total())) {
+      } else if (!IsChosen(tree) && FollowedLines(tree) &&
+                 (cut == nullptr || cut->total() < tree.total())) {
         cut = &tree;
       }
     }

@@ -78,11 +78,13 @@ struct MoreTime {
   std::vector<MoreLine> lines;
 };
 
-// Units that take more than kSlow times the median, against the others. Slow are those that were
-// drawn, and those that were chosen because their sample was slow before.
+// Units that take more than kSlow times the median of the units that were drawn, against the other
+// drawn ones. A slow unit may also be a chosen one, whose sample was slow before. There must be at
+// least three slow units and twelve drawn ones (four if others were chosen); units with lines do
+// not count here.
 struct SlowUnits {
   static constexpr double kSlow = 1.5;
-  std::size_t units = 0;  // 0: fewer than three are slow, or fewer than twelve were followed
+  std::size_t units = 0;  // 0: too few are slow or were drawn
   std::size_t others = 0;
   double slow_time = 0;  // mean seconds of a slow unit
   double other_time = 0;
