@@ -19,19 +19,19 @@ bool IsPython(std::string_view program) {
          (program.size() == kName.size() || IsNumberWord(program.substr(kName.size())));
 }
 
-// A process's links to folders lead to files of people.
+// What follows a process's link to a folder (cwd, root, fd/3) may be a file of a person.
 std::size_t PublicBeginningOfProc(std::string_view path) {
   const std::vector<std::string_view> parts = SplitAt(path, '/');
   std::size_t size = 0;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
     size += parts[i].size() + 1;
-    const bool descriptor = i > 0 && parts[i - 1] == "fd";  // of a folder, as more follows
+    const bool descriptor = i > 0 && parts[i - 1] == "fd";  // of a folder, since more follows
     if (parts[i] == "cwd" || parts[i] == "root" || descriptor) return size;
   }
   return path.size();
 }
 
-// A device; those of volumes and the links by label have names that somebody gave them.
+// The names of devices are public, except those of volumes and links by label: somebody gave them.
 std::size_t PublicBeginningOfDev(std::string_view path) {
   constexpr std::array<std::string_view, 9> kFolders = {"char", "dri", "fd",  "infiniband", "input",
                                                         "net",  "pts", "snd", "nvidia-caps"};
@@ -45,7 +45,8 @@ std::size_t PublicBeginningOfDev(std::string_view path) {
   return known ? kDev.size() + slash + 1 : kDev.size();
 }
 
-// Where a path names no file of a person, up to this length: all of it, or its first folders.
+// The length of the beginning of a path that names nothing of a person: all of it, its first
+// folders, or 0.
 std::size_t PublicBeginning(std::string_view path) {
   constexpr std::array<std::string_view, 3> kWhole = {"pipe:[", "socket:[", "anon_inode:"};
   constexpr std::array<std::string_view, 6> kFolders = {"/usr/lib/", "/usr/lib64/", "/lib/",
@@ -77,7 +78,7 @@ bool HasPublicPart(std::string_view path) {
          });
 }
 
-// "libjpeg.so" of "libjpeg-turbo8.so.62": a report names these by what they are. Empty: unknown.
+// "libjpeg" of "libjpeg-turbo8.so.62": reports say by this name what a library is. Empty: unknown.
 std::string_view PublicNativeLibrary(std::string_view file) {
   constexpr std::array<std::string_view, 14> kNames = {
       "libjpeg", "libturbojpeg", "libpng",   "libwebp",    "libtiff",   "libopenjp2", "libjxl",
@@ -90,12 +91,14 @@ std::string_view PublicNativeLibrary(std::string_view file) {
   return "";
 }
 
-// "numpy.libs", "torchvision-0.15.2.dist-info" and "six.py" are of the package in front.
+// "numpy.libs", "torchvision-0.15.2.dist-info" and "six.py" belong to the package whose name they
+// begin with.
 bool IsPublicPackage(std::string_view folder) {
   return IsPublicLibrary(folder.substr(0, folder.find_first_of(".-")));
 }
 
-// Whether a word has nothing but numbers beside addresses: "10.12.0.5:29400", "[fe80::1]".
+// Whether a word consists of addresses, and of numbers at most besides: "10.12.0.5:29400",
+// "[fe80::1]".
 bool HasOnlyAddresses(std::string_view word) {
   bool any = false;
   std::string rest;
@@ -143,6 +146,7 @@ std::string StandIns::Of(Numbers& numbers, std::string_view prefix, std::string_
 std::string StandIns::Component(std::string_view name, bool folder) {
   if (name.empty() || name == "." || name == "..") return std::string(name);
   const std::string_view extension = PublicExtension(name);
+  // A path may end with a folder. It has that folder's stand-in if the folder was seen before.
   folder = folder || (extension.empty() && folders_.count(std::string(name)) != 0);
   if (folder) return Of(folders_, "d", name);
   if (IsPython(name)) return std::string(name);
@@ -234,8 +238,8 @@ std::string StandIns::Identifiers(std::string_view text, Known known) {
     }
     std::string_view word = word_at(i);
     const std::string_view head = word;
-    // All names below a library are public. If its name is a common word, only those are that
-    // consist of technical words.
+    // All names below a library are public. If the library's name is a common word, only the names
+    // that consist of technical words are.
     bool all = known != Known::kNothing && IsUniqueLibrary(head);
     all = all || (known == Known::kModules && IsStandardModule(head));
     const bool listed = known != Known::kNothing && (all || IsPublicLibrary(head));

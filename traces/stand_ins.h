@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Replaces what names a person, a machine or a project by stand-ins: /home/ann/cats/17.jpg becomes
-// /d1/d2/d3/f1.jpg. Equal names get equal stand-ins, paths keep their depth and extension, and what
-// public_names.h knows stays. What is not known to be public is replaced. Not thread-safe.
+// /d1/d2/d3/f1.jpg. Equal names get equal stand-ins (as folders others than as files), paths keep
+// their depth and extension, and what public_names.h knows stays. What is not known to be public is
+// replaced. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,12 @@ class StandIns {
   [[nodiscard]] std::string Path(std::string_view path);
   // The same for a folder.
   [[nodiscard]] std::string Folder(std::string_view path);
-  // The name of a span, a kernel or a thread: identifiers that are not public are replaced, where
-  // "torch.nn.Linear" is public as a whole, and of "cudaX" the parts that are no technical words.
+  // The name of a span, a kernel or a thread. Identifiers that are not public are replaced.
+  // "torch.nn.Linear" is public as a whole. Of "cudaX" only the parts that are no technical words
+  // are replaced.
   [[nodiscard]] std::string Name(std::string_view text);
-  // A function written in C: as Name(), with Python's own modules: "json.loads", "list.append".
+  // A function written in C: as Name(), but keeps names of Python's own modules and types as well:
+  // "json.loads", "list.append".
   [[nodiscard]] std::string Builtin(std::string_view text);
   // A function of the program: keeps only "__init__" and "<lambda>".
   [[nodiscard]] std::string Function(std::string_view name);
