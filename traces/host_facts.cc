@@ -254,4 +254,26 @@ std::string QuoteCommand(const std::vector<std::string>& command) {
   return line;
 }
 
+std::vector<std::string> UnquoteCommand(std::string_view line) {
+  std::vector<std::string> words;
+  bool inside = false;
+  bool fresh = true;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == ' ' && !inside) {
+      fresh = true;
+      continue;
+    }
+    if (fresh) words.emplace_back();
+    fresh = false;
+    if (line[i] == '\'') {
+      inside = !inside;
+    } else if (line[i] == '\\' && !inside && i + 1 < line.size()) {
+      words.back() += line[++i];
+    } else {
+      words.back() += line[i];
+    }
+  }
+  return words;
+}
+
 }  // namespace penstock::traces

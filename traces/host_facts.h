@@ -65,5 +65,7 @@ struct Mount {
 
 // A command line, quoted for a shell.
 [[nodiscard]] std::string QuoteCommand(const std::vector<std::string>& command);
+// The words of a line that QuoteCommand() has written.
+[[nodiscard]] std::vector<std::string> UnquoteCommand(std::string_view line);
 
 }  // namespace penstock::traces

@@ -111,29 +111,6 @@ bool HasOnlyAddresses(std::string_view word) {
   return any && IsNumberWord(rest);
 }
 
-// The words of a line that QuoteCommand() has written.
-std::vector<std::string> Unquoted(std::string_view line) {
-  std::vector<std::string> words;
-  bool inside = false;
-  bool fresh = true;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == ' ' && !inside) {
-      fresh = true;
-      continue;
-    }
-    if (fresh) words.emplace_back();
-    fresh = false;
-    if (line[i] == '\'') {
-      inside = !inside;
-    } else if (line[i] == '\\' && !inside && i + 1 < line.size()) {
-      words.back() += line[++i];
-    } else {
-      words.back() += line[i];
-    }
-  }
-  return words;
-}
-
 }  // namespace
 
 std::string StandIns::Of(Numbers& numbers, std::string_view prefix, std::string_view name) {
@@ -314,7 +291,7 @@ std::string StandIns::Word(std::string_view word) {
 }
 
 std::string StandIns::CommandLine(std::string_view text) {
-  std::vector<std::string> words = Unquoted(text);
+  std::vector<std::string> words = UnquoteCommand(text);
   for (std::string& word : words) word = Word(word);
   return QuoteCommand(words);
 }
