@@ -19,7 +19,8 @@ bool IsPython(std::string_view program) {
          (program.size() == kName.size() || IsNumberWord(program.substr(kName.size())));
 }
 
-// What follows a process's link to a folder (cwd, root, fd/3) may be a file of a person.
+// The paths of /proc and /dev/fd are public. What follows a process's link to a folder (cwd, root,
+// fd/3) may be a file of a person.
 std::size_t PublicBeginningOfProc(std::string_view path) {
   const std::vector<std::string_view> parts = SplitAt(path, '/');
   std::size_t size = 0;
@@ -33,8 +34,8 @@ std::size_t PublicBeginningOfProc(std::string_view path) {
 
 // The names of devices are public, except those of volumes and links by label: somebody gave them.
 std::size_t PublicBeginningOfDev(std::string_view path) {
-  constexpr std::array<std::string_view, 9> kFolders = {"char", "dri", "fd",  "infiniband", "input",
-                                                        "net",  "pts", "snd", "nvidia-caps"};
+  constexpr std::array<std::string_view, 8> kFolders = {"char", "dri", "infiniband", "input",
+                                                        "net",  "pts", "snd",        "nvidia-caps"};
   constexpr std::string_view kDev = "/dev/";
   const std::string_view rest = path.substr(kDev.size());
   const std::size_t slash = rest.find('/');
@@ -57,7 +58,8 @@ std::size_t PublicBeginning(std::string_view path) {
   for (const std::string_view whole : kWhole) {
     if (path.starts_with(whole)) return path.size();
   }
-  if (path.starts_with("/proc/")) return PublicBeginningOfProc(path);
+  if (path.starts_with("/proc/") || path.starts_with("/dev/fd/"))
+    return PublicBeginningOfProc(path);
   if (path.starts_with("/dev/")) return PublicBeginningOfDev(path);
   for (const std::string_view place : kPlaces) {
     if (path.starts_with(place)) return place.size();

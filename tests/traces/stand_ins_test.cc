@@ -218,6 +218,8 @@ TEST(StandInsTest, FoldersThatPeopleNameAreReplacedAlsoInSystemFolders) {
               "/proc/7/root"
               "/d4/d3"},
              {"/proc/7/fd/3/ann.txt", "/proc/7/fd/3/f4.txt"},
+             {"/dev/fd/3/ann.txt", "/dev/fd/3/f4.txt"},
+             {"/dev/fd/3", "/dev/fd/3"},
              {"/proc/self/fd/3", "/proc/self/fd/3"},
              {"/proc/self/status", "/proc/self/status"},
              {"/dev/mapper/ann-data", "/dev/mapper/f5"},
