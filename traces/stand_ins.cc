@@ -140,11 +140,17 @@ std::string StandIns::WholePath(std::string_view path, bool folder) {
     const std::string_view rest = path.substr(scheme.size() + 3);  // "s3://bucket/key?signature"
     const std::string_view plain = rest.substr(0, rest.find_first_of("?#"));
     const std::size_t slash = std::min(plain.find('/'), plain.size());
+    const std::string_view key = plain.substr(slash);
+    // "/dev/cats.tar" of a bucket is no device.
+    const std::size_t begin = scheme == "file" ? PublicBeginning(key) : 0;
     return Scheme(scheme) + "://" + HostAndPort(plain.substr(0, slash)) +
-           WholePath(plain.substr(slash), folder);
+           PathBehind(key, begin, folder);
   }
+  return PathBehind(path, PublicBeginning(path), folder);
+}
+
+std::string StandIns::PathBehind(std::string_view path, std::size_t begin, bool folder) {
   enum class In { kPlace, kPython, kPackages, kPublic };
-  const std::size_t begin = PublicBeginning(path);
   In in = begin == path.size() ? In::kPublic : In::kPlace;
   std::string out(path.substr(0, in == In::kPublic ? 0 : begin));
   const std::vector<std::string_view> parts = SplitAt(path.substr(out.size()), '/');

@@ -62,6 +62,8 @@ class StandIns {
 
   std::string Of(Numbers& numbers, std::string_view prefix, std::string_view name);
   std::string WholePath(std::string_view path, bool folder);
+  // `begin`: how many characters at the front are public, perhaps all. They stay.
+  std::string PathBehind(std::string_view path, std::size_t begin, bool folder);
   std::string Component(std::string_view name, bool folder);
   std::string Scheme(std::string_view scheme);
   std::string HostAndPort(std::string_view text);

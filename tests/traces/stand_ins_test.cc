@@ -103,10 +103,13 @@ TEST(StandInsTest, OfAUrlOnlyTheSchemeStays) {
              {"/home/ann/.cache/s3://b/k", "/d1/d2/d3/d4//d5/f1"},
              {"ann@x/s3://b/k", "d6/d4//d5/f1"},
              {"--out=s3://ann/k", "--out=s3://host1/f1"},
-             {"acme-store://ann:80/k", "w6://host1:80/f1"}}) {
+             {"acme-store://ann:80/k", "w6://host1:80/f1"},
+             {"s3://ann/dev/k", "s3://host1/d7/f1"},
+             {"s3://ann/lib/k", "s3://host1/d8/f1"},
+             {"file:///proc/cpuinfo", "file:///proc/cpuinfo"}}) {
     EXPECT_EQ(names.Word(word), expected);
   }
-  EXPECT_EQ(names.Path("import acme; load('s3://b/k')"), "d7//d5/f2");
+  EXPECT_EQ(names.Path("import acme; load('s3://b/k')"), "d9//d5/f2");
 }
 
 TEST(StandInsTest, AddressesOfTheNetworkAreHosts) {
