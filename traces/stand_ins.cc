@@ -286,12 +286,17 @@ std::string StandIns::Word(std::string_view word) {
                        left.find_first_of("abcdefghijklmnopqrstuvwxyz") == std::string_view::npos;
     return (stays ? std::string(left) : Name(left)) + '=' + Word(word.substr(equals + 1));
   }
-  if (IsCode(word) || (HasBlank(word) && HasPublicPart(word))) return Of(words_, "w", word);
+  const std::string_view front = word.substr(0, LineNumberAt(word));  // "cuda" of "cuda:0"
+  // Behind such a sign another path may follow: "/usr/lib/x:/home/ann/y".
+  const bool several =
+      SchemeOf(word).empty() && front.find_first_of(":,=") != std::string_view::npos;
+  if (IsCode(word) || (HasPublicPart(word) && (HasBlank(word) || several))) {
+    return Of(words_, "w", word);
+  }
   if (word.find('/') != std::string_view::npos) return Path(word);
   const bool all_plain = std::all_of(word.begin(), word.end(), plain);
   if (!all_plain) return Of(words_, "w", word);
   if (word.starts_with('-')) return std::string(word);
-  const std::string_view front = word.substr(0, LineNumberAt(word));  // "cuda" of "cuda:0"
   if (!PublicExtension(front).empty()) return Path(word);
   if (IsPython(word) || IsPublicWord(front)) return std::string(word);
   if (IsPublicLibrary(word.substr(0, word.find_first_of(".:")))) return Name(word);

@@ -84,6 +84,11 @@ TEST(StandInsTest, CommandLinesKeepOptionsAndNumbers) {
             "python3 /d1/d2/f1.py --epochs 3 --data=/d1/d2/f2 --name w1 --lr w2 -m "
             "torch.distributed.run USER=w1 '***'");
   EXPECT_EQ(names.CommandLine("python3 -c 'import secret; secret.run()'"), "python3 -c w3");
+  EXPECT_EQ(
+      names.CommandLine("env PYTHONPATH=/opt/lib/python3.11:/home/ann --at /usr/lib/x,/ann/y"),
+      "env PYTHONPATH=w4 --at w5");
+  EXPECT_EQ(names.Word("/usr/lib/python3.11/json/decoder.py:88"),
+            "/usr/lib/python3.11/json/decoder.py:88");
 }
 
 TEST(StandInsTest, SentencesLoseOnlyTheirPaths) {
