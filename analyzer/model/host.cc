@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Linux numbers at most 8,192 CPUs. The limit bounds the cost of a list in a stranger's trace.
+// Linux numbers at most 8,192 CPUs. The limit bounds what a stranger's trace may say.
 constexpr int kMostCpus = 65536;
 
 Bytes SizeFact(const Facts& facts, std::string_view key) {
@@ -106,10 +106,11 @@ Bytes Host::memory() const {
 
 Host ReadHost(const Facts& facts) {
   Host host;
-  host.cores =
-      static_cast<int>(NumberFact(facts, "cpu.cores")
-                           .value_or(NumberFact(facts, "cpu.count")
-                                         .value_or(NumberFact(facts, "host.cores").value_or(0))));
+  const double cores =
+      NumberFact(facts, "cpu.cores")
+          .value_or(
+              NumberFact(facts, "cpu.count").value_or(NumberFact(facts, "host.cores").value_or(0)));
+  host.cores = static_cast<int>(std::clamp<double>(cores, 0, kMostCpus));
   host.affinity = CountCpuList(TextFact(facts, "cpu.affinity"));
   host.quota = std::max(0.0, NumberFact(facts, "cgroup.cpu_quota").value_or(0));
   host.ram = SizeFact(facts, "memory.total");

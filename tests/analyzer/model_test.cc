@@ -45,6 +45,11 @@ TEST(HostTest, UsableCoresAreTheTighterOfMaskAndQuota) {
   EXPECT_DOUBLE_EQ(ReadHost(facts).usable_cores(), 2.5);
 }
 
+TEST(HostTest, ANumberOfCoresThatNoHostHasIsBounded) {
+  EXPECT_EQ(ReadHost({{"cpu.cores", "1e300"}}).cores, 65536);
+  EXPECT_EQ(ReadHost({{"cpu.cores", "-1e300"}}).cores, 0);
+}
+
 TEST(HostTest, MemoryIsTheSmallerOfWhatIsKnown) {
   const auto memory = [](const Facts& facts) { return ReadHost(facts).memory().value; };
   EXPECT_EQ(memory({{"memory.total", "8000"}, {"cgroup.memory_limit", "2000"}}), 2000u);
