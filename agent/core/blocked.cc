@@ -74,7 +74,10 @@ void OnBlocked(BlockedOn what, uint64_t start) {
           .start = start,
           .duration = end - start});
   } else if (s == nullptr && !LoaderIsKnown() && MayBegin(what, end - start)) {
-    const bool same_clock = g_slot != nullptr;  // else Self() sets another clock
+    // Self() may attach the process, and another thread may have done so during the wait. Either
+    // sets another clock than that of `start`.
+    const bool same_clock =
+        g_slot != nullptr && (!g_tsc || (start >= g_attached_at && start <= end));
     if (Self() != nullptr && same_clock) {
       Emit({.stage = wire::kBlock,
             .name = Name(NameOf(what)),

@@ -26,6 +26,7 @@ namespace penstock::agent {
 Config g_config = {};
 wire::FileHeader* g_header = nullptr;
 bool g_tsc = false;
+uint64_t g_attached_at = 0;
 int (*g_clock_gettime)(clockid_t, struct timespec*) = clock_gettime;
 bool g_without_slot = false;
 uint64_t g_ns_per_tick = 0;
@@ -108,6 +109,7 @@ bool Attach() {
   const uint64_t rate = header->ticks_per_second != 0 ? header->ticks_per_second : 1000000000u;
   g_ns_per_tick = (uint64_t{1000000000u} << 20) / rate;
   g_cpu_reuse_ticks = rate / 1000000u * 20;
+  g_attached_at = Now();
   __atomic_store_n(&g_header, header, __ATOMIC_RELEASE);
   __atomic_store_n(&g_recording, &header->recording, __ATOMIC_RELEASE);
   return true;

@@ -52,7 +52,8 @@ extern Counters g_local;
 extern wire::FileHeader* g_header;  // nullptr: not attached
 extern wire::ProcessSlot* g_slot;   // nullptr: none claimed (yet)
 extern uint32_t g_slot_index;
-extern bool g_tsc;  // ticks are TSC
+extern bool g_tsc;              // ticks are TSC
+extern uint64_t g_attached_at;  // ticks when the process attached; Now() counted nanoseconds before
 // The C library's clock_gettime(), even if a preloaded library replaces it to tell another time. It
 // needs no system call.
 extern int (*g_clock_gettime)(clockid_t, struct timespec*);
