@@ -151,7 +151,9 @@ std::string StandIns::WholePath(std::string_view path, bool folder) {
 
 std::string StandIns::PathBehind(std::string_view path, std::size_t begin, bool folder) {
   enum class In { kPlace, kPython, kPackages, kPublic };
-  In in = begin == path.size() ? In::kPublic : In::kPlace;
+  // What is public about a path that climbs is behind its last "..": "/usr/lib/../../home/ann".
+  if (path.find("/../") != std::string_view::npos) begin = 0;
+  In in = begin > 0 && begin == path.size() ? In::kPublic : In::kPlace;
   std::string out(path.substr(0, in == In::kPublic ? 0 : begin));
   const std::vector<std::string_view> parts = SplitAt(path.substr(out.size()), '/');
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -159,7 +161,9 @@ std::string StandIns::PathBehind(std::string_view path, std::size_t begin, bool 
     const bool python = (part == "lib" || part == "lib64") && i + 1 < parts.size() &&
                         parts[i + 1].starts_with("python3.");
     if (i > 0) out += '/';
-    if (part == "site-packages" || part == "dist-packages") {
+    if (part == "..") {
+      in = In::kPlace;
+    } else if (part == "site-packages" || part == "dist-packages") {
       in = In::kPackages;
     } else if (in == In::kPackages) {
       in = IsPublicPackage(part) ? In::kPublic : In::kPlace;

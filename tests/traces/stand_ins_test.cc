@@ -65,6 +65,20 @@ TEST(StandInsTest, NamesOfLibrariesStay) {
   EXPECT_EQ(names.counts().uses, 0U);
 }
 
+TEST(StandInsTest, APathThatClimbsOutOfAPublicFolderKeepsNothingBehindIt) {
+  for (const char* path :
+       {"/usr/lib/../../srv/ann/acme.jpg", "/opt/lib/python3.11/../../acme/ann.jpg",
+        "/v/site-packages/numpy/../../acme/ann.jpg"}) {
+    StandIns names;
+    const std::string seen = names.Path(path);
+    EXPECT_EQ(seen.find("ann"), std::string::npos) << seen;
+    EXPECT_EQ(seen.find("acme"), std::string::npos) << seen;
+    EXPECT_NE(seen.find(".."), std::string::npos) << seen;
+  }
+  StandIns names;
+  EXPECT_EQ(names.Path("/usr/lib/x.so"), "/usr/lib/x.so");
+}
+
 TEST(StandInsTest, ANameOfTheProgramHasOneStandInWhereverItStands) {
   StandIns names;
   EXPECT_EQ(names.Name("AcmeCats"), "n1");
