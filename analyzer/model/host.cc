@@ -93,7 +93,7 @@ void NarrowAffinity(Host& host, std::span<const std::string_view> masks) {
 }
 
 double Host::usable_cores() const {
-  double usable = affinity > 0 ? affinity : (cores > 0 ? cores : 1);
+  double usable = affinity > 0 ? affinity : cores > 0 ? cores : quota > 0 ? quota : 1;
   if (quota > 0) usable = std::min(usable, quota);
   if (share > 0) usable = std::min(usable, share);
   return std::max(usable, 0.1);

@@ -30,8 +30,8 @@ struct Host {
   Bytes shm_free;
   bool known = false;  // some core count was found
 
-  // Cores that can really be used: the least of affinity (if no mask is known, `cores`; if that is
-  // not known either, 1), quota and share, but at least 0.1.
+  // Cores that can really be used: the least of affinity (if no mask is known, `cores`), quota and
+  // share, but at least 0.1. 1 if nothing is known.
   [[nodiscard]] double usable_cores() const;
   // Bytes that can really be used: the smaller of `ram` and `memory_limit`, as far as they are
   // known.

@@ -45,6 +45,10 @@ TEST(HostTest, UsableCoresAreTheTighterOfMaskAndQuota) {
   EXPECT_DOUBLE_EQ(ReadHost(facts).usable_cores(), 2.5);
 }
 
+TEST(HostTest, AQuotaAloneSaysHowManyCoresThereAre) {
+  EXPECT_DOUBLE_EQ(ReadHost({{"cgroup.cpu_quota", "8"}}).usable_cores(), 8);
+}
+
 TEST(HostTest, ANumberOfCoresThatNoHostHasIsBounded) {
   EXPECT_EQ(ReadHost({{"cpu.cores", "1e300"}}).cores, 65536);
   EXPECT_EQ(ReadHost({{"cpu.cores", "-1e300"}}).cores, 0);
