@@ -7,7 +7,7 @@
 #define __NO_INLINE__ 1
 #endif
 
-#include <stdarg.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,9 +16,22 @@
 
 using penstock::agent::ReadCall;
 
+namespace {
+
+// The descriptor of a stream, -1 if it has none. fileno() sets errno for a stream in memory. The
+// program would take that for an error at the end of its stream, where libc leaves errno alone.
+int DescriptorOf(FILE* file) {
+  const int saved = errno;
+  const int fd = file != nullptr ? fileno(file) : -1;
+  errno = saved;
+  return fd;
+}
+
+}  // namespace
+
 #define PENSTOCK_FREAD(name, parameters, arguments)                         \
   PENSTOCK_EXPORT size_t name parameters {                                  \
-    ReadCall call(file != nullptr ? fileno(file) : -1);                     \
+    ReadCall call(DescriptorOf(file));                                      \
     const size_t got = PENSTOCK_REAL_AS(name, size_t parameters) arguments; \
     call.Done(static_cast<int64_t>(got * size));                            \
     return got;                                                             \
@@ -34,7 +47,7 @@ PENSTOCK_FREAD(__fread_unlocked_chk, (void* to, size_t room, size_t size, size_t
 
 #define PENSTOCK_FGETS(name, parameters, arguments)                    \
   PENSTOCK_EXPORT char* name parameters {                              \
-    ReadCall call(file != nullptr ? fileno(file) : -1);                \
+    ReadCall call(DescriptorOf(file));                                 \
     char* got = PENSTOCK_REAL_AS(name, char* parameters) arguments;    \
     call.Done(got != nullptr ? static_cast<int64_t>(strlen(got)) : 0); \
     return got;                                                        \
@@ -48,7 +61,7 @@ PENSTOCK_FGETS(__fgets_unlocked_chk, (char* to, size_t room, int size, FILE* fil
 
 #define PENSTOCK_GETLINE(name, parameters, arguments)                         \
   PENSTOCK_EXPORT ssize_t name parameters {                                   \
-    ReadCall call(file != nullptr ? fileno(file) : -1);                       \
+    ReadCall call(DescriptorOf(file));                                        \
     const ssize_t got = PENSTOCK_REAL_AS(name, ssize_t parameters) arguments; \
     call.Done(got);                                                           \
     return got;                                                               \

@@ -280,6 +280,16 @@ int Errno(const char* path) {
   close(fd);
   if (errno != 77) return 4;
   if (open("/nonexistent/x", O_RDONLY) != -1 || errno != ENOENT) return 5;
+  char text[] = "line";
+  FILE* in_memory = fmemopen(text, sizeof text - 1, "r");  // has no descriptor
+  char* line = nullptr;
+  size_t room = 0;
+  errno = 77;
+  if (getline(&line, &room, in_memory) != 4 || errno != 77) return 6;
+  if (getline(&line, &room, in_memory) != -1 || errno != 77) return 7;
+  if (fread(text, 1, 1, in_memory) != 0 || errno != 77) return 8;
+  fclose(in_memory);
+  free(line);
   return 0;
 }
 
