@@ -56,8 +56,13 @@ class Consumer:
             self.ended = True
             event(wire.EPOCH_END, -1, self.generation, self.count)
             context(-1, -1, 0)
-            if local.ahead is not None:
-                local.ahead.ended = True
+
+    def run_out(self):
+        """To be called when the loader has no more batches. A loader that asks ahead learns it here, not in finish():
+        that also ends an epoch that was left early, when the loop of the next one has begun to ask."""
+        self.finish()
+        if local.ahead is not None:
+            local.ahead.ended = True
 
     def deliver(self, index):
         """A batch goes to the program. Without workers stalls are watched from the second batch on, so a program that
@@ -196,7 +201,7 @@ def _make_next(original):
         except StopIteration:
             cancel(token)
             emit(_WAIT, state.end_name, start, -1, generation, 0)
-            state.finish()
+            state.run_out()
             raise
         except BaseException:
             end(token)
@@ -227,7 +232,7 @@ def _next_fixed(iterator, state, fixed):
     token = begin(_WAIT, state.wait_name, -1, index, state.generation)
     if fixed.limit is not None and index >= fixed.limit:
         cancel(token)
-        state.finish()
+        state.run_out()
         if state.workers and not iterator._persistent_workers:
             iterator._shutdown_workers()
         raise StopIteration

@@ -251,6 +251,18 @@ for batch in PrefetchLoader(DataLoader([0, 1, 2, 3, 4, 5], batch_size=2)):
         self.assertEqual([span["batch"] for span in steps], [0, 1, 2])
         self.assertGreaterEqual(min(span["duration"] for span in steps), 20_000_000)
 
+    def test_the_epoch_after_one_that_was_left_gives_a_step_the_batch_in_hand(self):
+        result = run(SHARD + """
+shard = DataLoaderShard(DataLoader(Numbers(range(6)), batch_size=2, num_workers=1, persistent_workers=True))
+for batch in shard:
+    break
+for batch in shard:
+    time.sleep(0.02)
+""")
+        self.assertEqual(result.status, 0, result.err)
+        last = max(event["generation"] for event in result.events("epoch_start"))
+        self.assertEqual([span["batch"] for span in result.spans("step", generation=last)], [0, 1, 2])
+
     def test_leaving_early_closes_what_is_inside(self):
         result = run(SHARD + """
 shard = DataLoaderShard(DataLoader(Numbers(range(6)), batch_size=2))
