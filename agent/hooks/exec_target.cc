@@ -15,8 +15,8 @@ bool ReadAt(int fd, void* to, size_t size, uint64_t offset) {
                    static_cast<long>(offset)) == static_cast<long>(size);
 }
 
-// Whether the program needs the sanitizer's library. The dynamic section begins with the names of
-// libraries, and the sanitizer's is among the first.
+// Whether the program needs the sanitizer's library, which is among the first that it names. lld
+// puts the search path (DT_RUNPATH) before the names of libraries.
 bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, size_t loads, ProgramFile* program) {
   Elf64_Dyn* const entries = program->entries;
   __builtin_memset(entries, 0, sizeof program->entries);
@@ -34,7 +34,12 @@ bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, size_t loads, ProgramFile
       }
     }
   }
-  for (size_t i = 0; texts != 0 && i < 4 && entries[i].d_tag == DT_NEEDED; ++i) {
+  int left = texts != 0 ? 4 : 0;  // names to look at
+  for (size_t i = 0; left > 0 && i < kDynamicEntries; ++i) {
+    if (entries[i].d_tag != DT_NEEDED) {
+      continue;
+    }
+    --left;
     char name[24] = {};
     sys::Call(SYS_pread64, fd, sys::Pointer(name), sizeof name - 1,
               static_cast<long>(texts + entries[i].d_un.d_val));
