@@ -114,7 +114,8 @@ ExecTarget LookAtProgram(int dir, const char* path, ProgramFile* program) {
 #endif
   ExecTarget target = ExecTarget::kOther;
   for (int i = 0; i < kScripts && path != nullptr; ++i) {
-    const int fd = sys::OpenAt(dir, path, O_RDONLY | O_CLOEXEC);
+    // O_NONBLOCK: opening a pipe would wait for its writer, where execve() fails at once.
+    const int fd = sys::OpenAt(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
       break;
     }

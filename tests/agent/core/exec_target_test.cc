@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -73,6 +74,12 @@ class ExecTargetTest : public testing::Test {
 TEST_F(ExecTargetTest, FindsTheSanitizerInFilesOfEitherLinker) {
   EXPECT_EQ(LookAt(NeedsSanitizerAfter(DT_NEEDED)), ExecTarget::kSanitized);
   EXPECT_EQ(LookAt(NeedsSanitizerAfter(DT_RUNPATH)), ExecTarget::kSanitized);
+}
+
+// Opening a pipe that has no writer would wait for one.
+TEST_F(ExecTargetTest, DoesNotWaitForAPipe) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0700), 0);
+  EXPECT_EQ(Look(), ExecTarget::kOther);
 }
 
 }  // namespace
