@@ -83,7 +83,14 @@ void FillSlot(wire::ProcessSlot* slot) {
   }
 }
 
-// Retires the slot of the program that ran in this process before exec().
+// Whether two slots may lie in the same pid namespace; 0: not known.
+bool MaySharePids(const wire::ProcessSlot* one, const wire::ProcessSlot* other) {
+  return one->pid_namespace == other->pid_namespace || one->pid_namespace == 0 ||
+         other->pid_namespace == 0;
+}
+
+// Retires the slot of the program that ran in this process before exec(). In containers that start
+// together two processes may have the same pid and start time.
 void RetireEarlierSlot(const wire::ProcessSlot* own) {
   for (uint32_t i = 0; i < wire::kMaxProcesses; ++i) {
     wire::ProcessSlot* slot = &g_header->processes[i];
@@ -92,7 +99,7 @@ void RetireEarlierSlot(const wire::ProcessSlot* own) {
       return;  // slots are handed out from the front
     }
     if (slot != own && state == wire::kProcessLive && slot->pid == own->pid &&
-        slot->process_start == own->process_start) {
+        slot->process_start == own->process_start && MaySharePids(slot, own)) {
       __atomic_store_n(&slot->state, uint32_t{wire::kProcessReplaced}, __ATOMIC_RELEASE);
     }
   }

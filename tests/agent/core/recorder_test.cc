@@ -409,6 +409,35 @@ TEST_F(RecorderTest, AnEmptyChunkThatWasWrittenKeepsItsPlace) {
   RetireChunk(last);
 }
 
+// Only the program that ran in this process before is replaced, not a process of another container
+// with the same pid that started at the same time.
+TEST_F(RecorderTest, AClaimRetiresNoSlotOfAnotherPidNamespace) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (Self() == nullptr || g_slot_index + 1 >= wire::kMaxProcesses) {
+      _exit(1);
+    }
+    wire::ProcessSlot* const own = g_slot;
+    wire::ProcessSlot* const other = own + 1;
+    if (other->state != wire::kProcessFree) {
+      _exit(2);
+    }
+    other->pid = own->pid;
+    other->process_start = own->process_start;
+    other->pid_namespace = own->pid_namespace + 1;
+    other->state = wire::kProcessLive;
+    if (!ClaimSlot() || g_slot != own + 2) {
+      _exit(3);
+    }
+    const bool kept = other->state == wire::kProcessLive;
+    other->state = wire::kProcessReplaced;
+    _exit(kept && own->state == wire::kProcessReplaced ? 0 : 4);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(RecorderTest, BatchLimitEndsTheRecording) {
   const uint64_t saved = g_header->batch_limit;
   g_header->batch_limit = g_header->batches + 2;
