@@ -31,6 +31,9 @@ uint64_t ProcessStart() {
   Text{path, sizeof path}.Add("/proc/self/task/").Number(sys::Pid()).Add("/stat");
   size_t size = sys::ReadFile(path, text, 1024);
   if (size == 0) size = sys::ReadFile("/proc/self/stat", text, 1024);
+  if (size == 0) {
+    return 0;  // no /proc: the buffer was not written
+  }
   const char* p = text + size;
   while (p > text && *p != ')') {
     --p;
