@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The agent's functions (C builtins) as names of this module.
 
-Importing this module fails with ImportError if there is no agent, so the patch that needs it is not
-made. All functions are safe while recording is off (`begin` returns 0, `end(0)` does nothing).
+Importing this module fails with ImportError if there is no agent, or if the agent does not know this
+Python. The patch that needs it is then not made. All functions are safe while recording is off
+(`begin` returns 0, `end(0)` does nothing).
 """
 import os
 
@@ -14,7 +15,10 @@ def _load():
         function = ctypes.PyDLL(os.environ["PENSTOCK_AGENT"]).penstock_python_bridge
         function.restype = ctypes.py_object
         function.argtypes = ()
-        return function()
+        functions = function()
+        if functions is None:
+            raise RuntimeError("it does not know this Python")
+        return functions
     except Exception as error:
         raise ImportError("no agent: %s" % error) from None
 

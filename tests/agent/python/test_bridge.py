@@ -14,13 +14,13 @@ HEADERS = glob.glob(os.path.join(harness.HERE, "..", "..", "..", "traces", "wire
 
 
 class BridgeTest(unittest.TestCase):
-    def run_import(self, **variables):
+    def run_import(self, before="", **variables):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PENSTOCK")}
         environment.update(variables, PYTHONPATH="", PYTHONDONTWRITEBYTECODE="1")
         code = (
-            "import sys; sys.path.insert(0, %r)\n"
+            "import sys; sys.path.insert(0, %r)\n%s\n"
             "try:\n import penstock_hooks.bridge\n"
-            "except ImportError: print('ImportError')\n" % harness.AGENT
+            "except ImportError: print('ImportError')\n" % (harness.AGENT, before)
         )
         result = subprocess.run([harness.PYTHON, "-c", code], env=environment, capture_output=True, text=True)
         return result.stdout + result.stderr
@@ -29,6 +29,11 @@ class BridgeTest(unittest.TestCase):
         self.assertEqual(self.run_import(), "ImportError\n")
         self.assertEqual(self.run_import(PENSTOCK_AGENT="/nonexistent.so"), "ImportError\n")
         self.assertEqual(self.run_import(PENSTOCK_AGENT="libm.so.6"), "ImportError\n")
+
+    def test_an_agent_that_does_not_know_this_python_is_an_import_error(self):
+        agent = "import ctypes, unittest.mock as m; ctypes.PyDLL = m.Mock(); f = ctypes.PyDLL.return_value"
+        before = agent + ".penstock_python_bridge; f.return_value = None"
+        self.assertEqual(self.run_import(before, PENSTOCK_AGENT="x"), "ImportError\n")
 
     def test_numbers_are_those_of_the_format(self):
         from penstock_hooks import wire
