@@ -94,11 +94,12 @@ PENSTOCK_COPY(copy_file_range,
               (fd, at, to, to_at, size, flags))
 
 // Sockets. The kernel does not count their bytes as rchar, so they do not take part in the audit.
+// With MSG_PEEK the data stays in the socket, so its bytes count when a later call takes them.
 #define PENSTOCK_RECEIVE(name, type, parameters, arguments)             \
   PENSTOCK_EXPORT type name parameters {                                \
     ReadCall call(fd);                                                  \
     const type got = PENSTOCK_REAL_AS(name, type parameters) arguments; \
-    call.DoneSocket(got);                                               \
+    call.DoneSocket((flags & MSG_PEEK) != 0 ? 0 : got);                 \
     return got;                                                         \
   }
 
@@ -121,7 +122,7 @@ PENSTOCK_EXPORT int recvmmsg(int fd, struct mmsghdr* messages, unsigned count, i
   ReadCall call(fd);
   const int got = PENSTOCK_REAL(recvmmsg)(fd, messages, count, flags, timeout);
   int64_t bytes = 0;
-  for (int i = 0; i < got; ++i) {
+  for (int i = 0; i < got && (flags & MSG_PEEK) == 0; ++i) {
     bytes += messages[i].msg_len;
   }
   call.DoneSocket(bytes);

@@ -144,6 +144,14 @@ TEST_P(CopyTest, ACopyIsNoGapAndNoRead) {
 INSTANTIATE_TEST_SUITE_P(InTheKernel, CopyTest, testing::Values("sendfile", "copy_file_range"),
                          [](const auto& param) { return std::string(param.param); });
 
+TEST_F(HooksTest, BytesThatStayInTheSocketCountOnce) {
+  ASSERT_EQ(Victim("peek"), 0);
+  const auto trace = Open();
+  ASSERT_NE(trace, nullptr);
+  ASSERT_EQ(trace->processes().size(), 1u);
+  EXPECT_EQ(trace->processes()[0].bytes_network.value, 1000u);
+}
+
 TEST_F(HooksTest, ForkedChildrenRecordUnderTheirOwnPids) {
   ASSERT_EQ(Victim("fork"), 0);
   const auto trace = Open();

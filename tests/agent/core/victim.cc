@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -293,6 +295,24 @@ int Errno(const char* path) {
   return 0;
 }
 
+// Looks at what has arrived over TCP, then takes it.
+int Peek() {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  const int out = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in place = {};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof place;
+  auto* address = reinterpret_cast<sockaddr*>(&place);
+  if (bind(listener, address, size) != 0 || listen(listener, 1) != 0) return 1;
+  if (getsockname(listener, address, &size) != 0 || connect(out, address, size) != 0) return 2;
+  const int in = accept(listener, nullptr, nullptr);
+  if (send(out, g_buffer.data(), 1000, 0) != 1000) return 3;
+  if (recv(in, g_buffer.data(), 1000, MSG_PEEK | MSG_WAITALL) != 1000) return 4;
+  if (recv(in, g_buffer.data(), 1000, MSG_WAITALL) != 1000) return 5;
+  return 0;
+}
+
 int Forever(const char* path) {
   for (;;) Read("read", path);
 }
@@ -310,6 +330,7 @@ int main(int argc, char** argv) {
   if (how == "threads_then_one") return Threads(argv[2]) + (Read("read", argv[2]) > 0 ? 0 : 1);
   if (how == "signals") return Signals(argv[2]);
   if (how == "errno") return Errno(argv[2]);
+  if (how == "peek") return Peek();
   if (how == "forever") return Forever(argv[2]);
   if (how == "execve" || how == "execv_cleared" || how == "posix_spawn") {
     return Exec(how, argv[0], argv[2]);
