@@ -93,14 +93,12 @@ bool MaySharePids(const wire::ProcessSlot* one, const wire::ProcessSlot* other) 
 }
 
 // Retires the slot of the program that ran in this process before exec(). In containers that start
-// together two processes may have the same pid and start time.
+// together two processes may have the same pid and start time. The earlier slot may lie behind free
+// ones, since the collector frees slots of processes that have ended.
 void RetireEarlierSlot(const wire::ProcessSlot* own) {
   for (uint32_t i = 0; i < wire::kMaxProcesses; ++i) {
     wire::ProcessSlot* slot = &g_header->processes[i];
     const uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
-    if (state == wire::kProcessFree) {
-      return;  // slots are handed out from the front
-    }
     if (slot != own && state == wire::kProcessLive && slot->pid == own->pid &&
         slot->process_start == own->process_start && MaySharePids(slot, own)) {
       __atomic_store_n(&slot->state, uint32_t{wire::kProcessReplaced}, __ATOMIC_RELEASE);

@@ -438,6 +438,32 @@ TEST_F(RecorderTest, AClaimRetiresNoSlotOfAnotherPidNamespace) {
   EXPECT_EQ(status, 0);
 }
 
+// The collector frees slots of processes that have ended.
+TEST_F(RecorderTest, AClaimRetiresAnEarlierSlotBehindAFreeOne) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (Self() == nullptr || g_slot_index + 3 >= wire::kMaxProcesses) {
+      _exit(1);
+    }
+    wire::ProcessSlot* const own = g_slot;
+    wire::ProcessSlot* const earlier = own + 3;
+    if (own[1].state != wire::kProcessFree || earlier->state != wire::kProcessFree) {
+      _exit(2);
+    }
+    earlier->pid = own->pid;
+    earlier->process_start = own->process_start;
+    earlier->pid_namespace = own->pid_namespace;
+    earlier->state = wire::kProcessLive;
+    if (!ClaimSlot() || g_slot != own + 1) {
+      _exit(3);
+    }
+    _exit(earlier->state == wire::kProcessReplaced ? 0 : 4);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(RecorderTest, BatchLimitEndsTheRecording) {
   const uint64_t saved = g_header->batch_limit;
   g_header->batch_limit = g_header->batches + 2;
