@@ -175,7 +175,10 @@ bool CountPending(ThreadState* s, const Descriptor& from, uint64_t start, uint64
 void CountRead(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes) {
   const bool network = from.kind == FdKind::kNetwork;
   ThreadState* s = Self();
-  if (s == nullptr || !CountPending(s, from, start, end, bytes)) {
+  // Another thread may have attached the process during the read, or Self() just now. Either sets
+  // another clock than that of `start`.
+  const bool same_clock = !g_tsc || (start >= g_attached_at && start <= end);
+  if (s == nullptr || !same_clock || !CountPending(s, from, start, end, bytes)) {
     AddLost(network, bytes);
     if (g_without_slot && IsFirstLoss(from.fd)) {
       CountDropped(1);  // the span that all reads of this file would have become

@@ -21,6 +21,7 @@
 #include "agent/core/audit.h"
 #include "agent/core/linear_chunks.h"
 #include "agent/core/linear_output.h"
+#include "agent/core/pending_reads.h"
 #include "agent/core/process.h"
 #include "agent/core/thread_state.h"
 #include "agent/system/sys.h"
@@ -462,6 +463,22 @@ TEST_F(RecorderTest, AClaimRetiresAnEarlierSlotBehindAFreeOne) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+// Its start was read before the process attached.
+TEST_F(RecorderTest, AReadWhoseStartIsOfAnotherClockIsLost) {
+  const bool saved = g_tsc;
+  g_tsc = true;
+  const uint64_t lost = g_slot->bytes_lost;
+  const uint64_t counted = g_slot->bytes_dataset;
+  const Descriptor from{200, 0, FdKind::kDataset, 0};
+  CountRead(from, g_attached_at - 1, g_attached_at + 1, 100);
+  CountRead(from, g_attached_at + 2, g_attached_at + 1, 100);
+  CountRead(from, g_attached_at + 1, g_attached_at + 2, 10);
+  g_tsc = saved;
+  EXPECT_EQ(g_slot->bytes_lost, lost + 200);
+  EXPECT_EQ(g_slot->bytes_dataset, counted + 10);
+  FlushReads(Self());
 }
 
 TEST_F(RecorderTest, BatchLimitEndsTheRecording) {
