@@ -21,7 +21,7 @@ constexpr uint32_t kNoPending = wire::kPendingReads;
 PENSTOCK_NAME(g_file_name, "file");
 PENSTOCK_NAME(g_socket_name, "socket");
 
-uint64_t TicksOfPending(uint64_t ns) {
+uint64_t TicksOf(uint64_t ns) {
   return ns * (g_header->ticks_per_second / 1000000u) / 1000u;
 }
 
@@ -107,7 +107,7 @@ inline bool Continues(const ThreadState* s, const wire::PendingRead& read, uint6
   return read.sample == s->context.sample && read.batch == s->context.batch &&
          read.generation == s->context.generation && read.bytes < kFlushBytes &&
          ((read.flags & wire::kFlagNetwork) == 0 || start <= read.last ||
-          start - read.last <= TicksOfPending(kNetworkGapNs));
+          start - read.last <= TicksOf(kNetworkGapNs));
 }
 
 // Begins a pending read, of no bytes yet. Readers ignore it until it has some.
@@ -119,7 +119,7 @@ void OpenPending(ThreadState* s, uint32_t i, const Descriptor& from, uint64_t st
   // Opening the file counts into its first read, unless that came a second later or more.
   uint64_t open_busy = 0;
   if (const uint64_t opened = TakeOpened(from.fd, &open_busy);
-      opened != 0 && start - opened < TicksOfPending(1000000000u)) {
+      opened != 0 && start - opened < TicksOf(1000000000u)) {
     read.first = opened;
     read.busy = open_busy;
     s->probe.reads += open_busy;

@@ -106,7 +106,8 @@ void RetireEarlierSlot(const wire::ProcessSlot* own) {
   }
 }
 
-// A forked child counts into its own locals until it has claimed its own slot.
+// Returns the slot of this process; a forked child claims its own here. nullptr: there is none, so
+// the caller counts in g_local.
 inline wire::ProcessSlot* OwnSlot() {
   const bool is_ours = LoadToken() != 0;  // read before g_slot, which is the parent's until then
   wire::ProcessSlot* const slot = g_slot;
@@ -136,7 +137,6 @@ bool ClaimSlot() {
       __atomic_store_n(&g_slot, slot, __ATOMIC_RELEASE);  // other threads count into it
       StartAudit();
       __atomic_store_n(&slot->state, uint32_t{wire::kProcessLive}, __ATOMIC_RELEASE);
-      g_slot = slot;
       g_slot_index = i;
       return true;
     }

@@ -105,7 +105,7 @@ char* ScriptInterpreter(char* text) {
 }  // namespace
 
 ExecTarget LookAtProgram(int dir, const char* path, ProgramFile* program) {
-  constexpr int kScripts = 5;  // the kernel's limit
+  constexpr int kFiles = 5;  // scripts and the program; the kernel follows five scripts
   const uint16_t own_machine =
 #if defined(__x86_64__)
       EM_X86_64;
@@ -113,7 +113,7 @@ ExecTarget LookAtProgram(int dir, const char* path, ProgramFile* program) {
       EM_AARCH64;
 #endif
   ExecTarget target = ExecTarget::kOther;
-  for (int i = 0; i < kScripts && path != nullptr; ++i) {
+  for (int i = 0; i < kFiles && path != nullptr; ++i) {
     // O_NONBLOCK: opening a pipe would wait for its writer, where execve() fails at once.
     const int fd = sys::OpenAt(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ends that run no destructor: _exit(), which children of multiprocessing call, and _Exit().
-// Nothing depends on these hooks: without them a reader of the file does the work of EndProcess().
+// Without these hooks a reader of the file writes out the chunks, as for a killed process. Only the
+// CPU time since the last sample would be missing.
 
 #include <stdlib.h>
 #include <unistd.h>

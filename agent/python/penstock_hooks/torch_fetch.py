@@ -39,7 +39,7 @@ class _Samples:
         self._dataset = dataset
         self._progress = progress
         self._name = intern(type(dataset).__name__)
-        self._split = split
+        self._split = split  # a batch is read one sample at a time, so that each sample has a span
 
     def __getitem__(self, index):
         progress = self._progress
@@ -108,7 +108,7 @@ class _Samples:
 
 def next_sample(iterator, name, progress, sequence):
     """(token, sample) of an iterable dataset; the sample's span is still open. Samples are numbered as if the workers
-    took turns; these numbers are no indices, which end() is told."""
+    took turns. The last argument of end() says that such a number is no dataset index."""
     token = begin(
         _SAMPLE,
         name,

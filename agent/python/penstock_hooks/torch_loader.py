@@ -87,8 +87,9 @@ class Consumer:
 
 
 def _open(iterator, loader):
-    """Makes the state of an iterator that is about to be built; None if it shall have none."""
-    if local.building is not None or hasattr(iterator, "_penstock"):  # a base class's __init__
+    """Makes the state of an iterator that is about to be built. None if it has one already (a base class's __init__)
+    or is built inside the __init__ of another."""
+    if local.building is not None or hasattr(iterator, "_penstock"):
         return None
     here = process()
     if not here.has_role:
