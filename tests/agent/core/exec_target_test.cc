@@ -63,8 +63,8 @@ class ExecTargetTest : public testing::Test {
     return Look();
   }
   ExecTarget Look() {
-    ProgramFile read = {};
-    return LookAtProgram(AT_FDCWD, path_.c_str(), &read);
+    ProgramFile program = {};
+    return LookAtProgram(AT_FDCWD, path_.c_str(), &program);
   }
 
   std::string path_ = testing::TempDir() + "penstock_program_" + std::to_string(getpid());
