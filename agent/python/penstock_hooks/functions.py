@@ -15,7 +15,7 @@ from time import perf_counter_ns, thread_time_ns
 from penstock_hooks import wire
 from penstock_hooks.bridge import fact, follow, now, recording
 from penstock_hooks.follow_costs import Costs
-from penstock_hooks.monitoring import OWN_TOOL, Monitor
+from penstock_hooks.monitoring import Monitor, tool_in_use
 from penstock_hooks.slow_samples import TIMES, SlowSamples
 
 SHARE = 500
@@ -34,7 +34,6 @@ _TOLD = 16  # facts are written after 1, 2, 4, 8, 16, 32, 48, ... units
 # with a line tracer.
 _SLOWED, _SLOWED_LINES = 0.58, 0.85
 _WHOLE, _CUT, _DISPLACED = range(3)
-_DEBUGGERS = ("pydevd", "debugpy", "greenlet", "viztracer", "scalene", "pyinstrument", "yappi")
 
 
 def _refusal():
@@ -47,29 +46,6 @@ def _refusal():
     if sys.abiflags:
         return "a debug or free-threaded build"
     return None if follow is not None else "no agent"
-
-
-def tool_in_use():
-    """The tool by which the program looks at its own calls, or None."""
-    if sys.gettrace() is not None or threading.__dict__.get("_trace_hook") is not None:
-        return "a debugger, coverage or other tracer of the program"
-    if sys.getprofile() is not None or threading.__dict__.get("_profile_hook") is not None:
-        return "a profiler of the program"
-    monitoring = getattr(sys, "monitoring", None)
-    if monitoring is not None and any(monitoring.get_tool(i) is not None for i in range(6)):
-        return "a tool of the program that uses sys.monitoring"
-    for name in _DEBUGGERS:
-        if name in sys.modules:
-            return name
-    return None
-
-
-def profiled():
-    """Whether a profiler, debugger or the like of the program counts calls now."""
-    if sys.gettrace() is not None or sys.getprofile() is not None:
-        return True
-    monitoring = getattr(sys, "monitoring", None)
-    return monitoring is not None and any(monitoring.get_tool(i) not in (None, OWN_TOOL) for i in range(6))
 
 
 def _compiles():
@@ -125,14 +101,17 @@ class _Followed:
         self.lines = lines
         self.pid = os.getpid()
         self.cpu = thread_time_ns()
-        self.is_open = True
+        self.is_open = False
 
     def leave(self):
         if self.is_open:
             self.is_open = False
             state = follow["follow_stop"](0)  # first, so that the lines below are not in the unit
             if self.pid == os.getpid():
-                self.follower.end(self, state)
+                try:
+                    self.follower.end(self, state)
+                finally:
+                    self.follower.busy.release()
 
     def __del__(self):
         leave(self)
@@ -152,7 +131,7 @@ class Follower:
         self.kinds = {_SAMPLE: _Kind(), _COLLATE: _Kind(), _STEP: _Kind()}
         self.chosen = _Kind()  # slow samples; `times` are those of the followed ones
         self.slow = SlowSamples() if self.off is None else None
-        self.active = False  # a unit is under way
+        self.busy = threading.Lock()  # held while a unit is under way or costs are measured
 
     def ticks(self, nanoseconds):
         passed = perf_counter_ns() - self.began_ns
@@ -182,17 +161,17 @@ class Follower:
         """Begins to follow a unit, or to time an ordinary one. Returns an object with leave(); None if the unit is
         neither followed nor timed."""
         kind = self.kinds[stage]
-        if follows and not self.active and len(kind.times) >= _ORDINARY and now() >= kind.due:
+        if follows and not self.busy.locked() and len(kind.times) >= _ORDINARY and now() >= kind.due:
             lines = kind.units % 2 == 1 and bool(kind.hot)
             unit = self._begin(kind, lines, stage, name, sample, batch, generation)
             if unit is not None:
                 return unit
-        return _Timing(kind) if not self.active else None
+        return _Timing(kind) if not self.busy.locked() else None
 
     def enter_chosen(self, name, sample, batch, generation):
         """The same for a sample that is known to be slow."""
         lines = self.chosen.units % 2 == 1 and bool(self.chosen.hot)
-        return self._begin(self.chosen, lines, _SAMPLE, name, sample, batch, generation) if not self.active else None
+        return self._begin(self.chosen, lines, _SAMPLE, name, sample, batch, generation)
 
     def pick(self, indices):
         """The index of these that is followed because it was slow before; -1: none."""
@@ -213,7 +192,7 @@ class Follower:
 
     def is_due(self, stage):
         kind = self.kinds[stage]
-        if self.active or now() < kind.due or self.left() < self._expected(kind, kind.units % 2 == 1):
+        if self.busy.locked() or now() < kind.due or self.left() < self._expected(kind, kind.units % 2 == 1):
             return False
         return not (self.slow.indices and self._has_spent(kind, _CHOSEN))
 
@@ -230,7 +209,22 @@ class Follower:
         """Ticks of a unit that is not followed."""
         return kind.median() if kind is not self.chosen or kind.times else 2 * TIMES * self.kinds[_SAMPLE].median()
 
-    def _begin(self, kind, lines, stage, name, sample, batch, generation):
+    def _begin(self, kind, lines, *what):
+        """None if another thread is here or follows a unit: agent and Monitor have one unit at a time."""
+        if not self.busy.acquire(False):
+            return None
+        unit = None
+        try:
+            unit = self._follow(kind, lines, *what)
+            return unit
+        except BaseException:  # a unit may be open in the agent, also one whose cost was being measured
+            follow["follow_forget"]()
+            raise
+        finally:
+            if unit is None:
+                self.busy.release()
+
+    def _follow(self, kind, lines, stage, name, sample, batch, generation):
         if self.left() < self._expected(kind, lines):
             return None
         chosen = kind is self.chosen
@@ -261,24 +255,18 @@ class Follower:
             stage, name, sample, batch, generation, ordinary, neighbours,
             min(max(int(left / max(dearest, 1)), 1), 1 << 30), int(most_ticks),
         )  # fmt: skip
-        unit = _Followed(self, kind, sample if chosen else -1, bool(hot))
-        self.active = True
-        if not self._switch_on(arguments, hot, _CHOSEN_FLAG if chosen else 0):
-            unit.is_open = self.active = False
-            kind.due = now() + int(self.ticks(_BETWEEN_NS))
-            return None
-        return unit
-
-    def _switch_on(self, arguments, hot, chosen):
+        kind.due = now() + int(self.ticks(_BETWEEN_NS))  # if following fails
+        unit, flags = _Followed(self, kind, sample if chosen else -1, bool(hot)), _CHOSEN_FLAG if chosen else 0
         if self.monitor is not None:
-            return self.monitor.begin(arguments, hot, chosen)
-        return follow["follow_begin"](*arguments, chosen, None, *hot)
+            unit.is_open = self.monitor.begin(arguments, hot, flags)
+        else:
+            unit.is_open = follow["follow_begin"](*arguments, flags, None, *hot)
+        return unit if unit.is_open else None
 
     def end(self, unit, state):
         stopped = thread_time_ns()  # CPU time: waiting for a core does not count
         if self.monitor is not None:
             self.monitor.end()
-        self.active = False
         reason = tool_in_use()
         if reason is not None or state == _DISPLACED:
             follow["follow_finish"](0, 0, 0, 0, 0)

@@ -1,15 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Switches sys.monitoring (Python 3.12 and later) on for one followed unit, with a tool id of its own, and off
-again."""
+"""Tools that see a program's calls: the program's own ones, and ours for one followed unit (sys.monitoring, Python 3.12
+and later)."""
 import sys
+import threading
 
 from penstock_hooks.bridge import follow
 
 OWN_TOOL = "penstock"
 _IDS = (4, 3)  # not those that debuggers, coverage and profilers use
+_DEBUGGERS = ("pydevd", "debugpy", "greenlet", "viztracer", "scalene", "pyinstrument", "yappi")
+
+
+def tool_in_use():
+    """The tool by which the program looks at its own calls, or None."""
+    if sys.gettrace() is not None or threading.__dict__.get("_trace_hook") is not None:
+        return "a debugger, coverage or other tracer of the program"
+    if sys.getprofile() is not None or threading.__dict__.get("_profile_hook") is not None:
+        return "a profiler of the program"
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring is not None and any(monitoring.get_tool(i) is not None for i in range(6)):
+        return "a tool of the program that uses sys.monitoring"
+    for name in _DEBUGGERS:
+        if name in sys.modules:
+            return name
+    return None
+
+
+def profiled():
+    """Whether a profiler, debugger or the like of the program counts calls now."""
+    if sys.gettrace() is not None or sys.getprofile() is not None:
+        return True
+    monitoring = getattr(sys, "monitoring", None)
+    return monitoring is not None and any(monitoring.get_tool(i) not in (None, OWN_TOOL) for i in range(6))
 
 
 class Monitor:
+    """Switches sys.monitoring on for one unit at a time, with a tool id of its own, and off again."""
+
     def __init__(self):
         api = self.api = sys.monitoring
         events = api.events

@@ -9,7 +9,7 @@ import sys
 from penstock_hooks import overrides
 from penstock_hooks.bridge import fact
 from penstock_hooks.facts import write_affinity
-from penstock_hooks.functions import profiled
+from penstock_hooks.monitoring import profiled
 from penstock_hooks.places import callers
 from penstock_hooks.torch_state import KNOWN, MADE_ANEW, first_batch, loader_index, places, process
 from penstock_hooks.wrapping import replace

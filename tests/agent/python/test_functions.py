@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import types
 import unittest
 
@@ -256,8 +257,35 @@ class FunctionsTest(unittest.TestCase):
             if type(entered).__name__ == "_Followed":
                 break
         del entered
-        self.assertFalse(functions._current.active)
+        self.assertFalse(functions._current.busy.locked())
         self.assertEqual(before + 1, functions._current.units)
+
+    def test_another_thread_neither_measures_nor_follows_meanwhile(self):
+        functions, measured, others = self.functions, [], []
+
+        def enter_elsewhere():
+            thread = threading.Thread(target=lambda: others.append(functions.enter(functions._SAMPLE, 1, 6, 0, 1)))
+            thread.start()
+            thread.join()
+
+        class Costs(functions.Costs):
+            def __init__(self, monitor):
+                super().__init__(monitor)
+                measured.append(self)
+                if len(measured) == 1:
+                    enter_elsewhere()
+
+        def finish(*_):
+            enter_elsewhere()
+            return self.agent.cost
+
+        functions.Costs = Costs
+        self.agent.follow["follow_finish"] = finish
+        followed = self.run_units([functions._SAMPLE], 3000)
+        self.assertEqual(1, len(measured))
+        self.assertGreater(len(followed), 3)
+        self.assertEqual(1 + len(followed), len(others))
+        self.assertEqual({None}, set(others))
 
     def test_errors_of_the_agent_are_no_errors_of_the_program(self):
         def fails(*_):
