@@ -71,6 +71,8 @@ WATCHED = {
     "datasets.features.image": ("datasets_hooks",),
     "datasets.features.audio": ("datasets_hooks",),
     "datasets.features.video": ("datasets_hooks",),
+    "datasets.features.pdf": ("datasets_hooks",),
+    "datasets.features.nifti": ("datasets_hooks",),
     "datasets.formatting.formatting": ("datasets_hooks",),
     "h5py": ("facts",),
     "h5py._hl.dataset": ("array_files",),

@@ -221,6 +221,17 @@ def read_table(path):
         self.assertEqual(self.check(result), {("read", "safetensors.get_tensor"): 1})
         self.assertEqual(result.of("span")[0]["bytes"], 9)
 
+    def test_each_feature_of_datasets_decodes(self):
+        names = ("Image", "Audio", "Video", "Pdf", "Nifti")
+        text = "class %s:\n    def decode_example(self, value, token_per_repo_id=None):\n        return value\n"
+        code = "from datasets.features.%s import %s\nprint(%s().decode_example(1))\n"
+        result = run(
+            {"datasets/features/%s.py" % name.lower(): text % name for name in names},
+            "".join(code % (name.lower(), name, name) for name in names),
+        )
+        self.assertEqual(self.check(result), {("decode", "datasets." + name): 1 for name in names})
+        self.assertEqual(result.out, "1\n" * len(names))
+
     def test_reading_sound_is_decoding_and_another_rate_is_not(self):
         result = run(
             {
