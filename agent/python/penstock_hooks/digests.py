@@ -292,9 +292,13 @@ def _add_tensor(tensor, torch, crc):
         crc = crc32(repr((str(tensor.dtype), shape)).encode(), crc)
         unit, size = _UNITS.get(tensor.element_size()), tensor.numel()
         shared = getattr(core, "_is_cow_tensor", None)
-        if size and unit and tensor.is_contiguous() and not (shared and shared(tensor)):
-            memory = memoryview(_array_of(unit, size).from_address(tensor.data_ptr()))
-            return crc32(memory[:: size // _ELEMENTS | 1].tobytes(), crc)
+        if size and not (shared and shared(tensor)):
+            address = tensor.data_ptr()
+            if not address:  # the program has freed the memory: untyped_storage().resize_(0)
+                raise _Unknown
+            if unit and tensor.is_contiguous():
+                memory = memoryview(_array_of(unit, size).from_address(address))
+                return crc32(memory[:: size // _ELEMENTS | 1].tobytes(), crc)
         part = torch.Tensor.detach(tensor)[_every(shape)].clone(memory_format=torch.contiguous_format)
         if part.dtype is torch.bfloat16:
             part = part.view(torch.int16)

@@ -146,6 +146,25 @@ epochs(Lazy(), collate_fn=collate)
         )
         self.assertEqual({chain[-1][1] for _, _, chain in self.chains(result)}, {0})
 
+    def test_a_tensor_whose_memory_was_freed_has_no_digest(self):
+        result = self.check(
+            run(
+                """
+class Freed(Dataset):
+    def __len__(self): return 12
+    def __getitem__(self, index):
+        tensor = torch.ones(20, 30)
+        if hasattr(tensor, "untyped_storage"):
+            tensor.untyped_storage().resize_(0)
+        else:
+            tensor.storage().resize_(0)
+        return tensor if index % 2 else tensor.t()
+epochs(Freed(), collate_fn=len)
+"""
+            )
+        )
+        self.assertEqual({chain[-1][1] for _, _, chain in self.chains(result)}, {0})
+
     def test_code_of_the_program_is_not_called(self):
         result = self.check(
             run(
