@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spans around functions of the program that a library calls: mapped, submitted or piped ones."""
 import functools
+import numbers
 import os
 
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, end, intern
+from penstock_hooks.torch_fetch import sample_id
 from penstock_hooks.torch_state import local
 from penstock_hooks.wrapping import is_ours
 
 _NO_BATCH = (-1, 0)
-_BEGINS = (int, str, bytes, os.PathLike)
+_BEGINS = (numbers.Integral, str, bytes, os.PathLike)
 
 
 def _label(function):
@@ -71,9 +73,10 @@ def on_item(function):
 
     def step(item):
         stage = stage_of(item)
-        if stage == wire.SAMPLE and type(item) is int:
+        number = sample_id(item) if stage == wire.SAMPLE else -1
+        if number >= 0:
             batch, generation = getattr(local.waiting, "batch", _NO_BATCH)
-            token = begin(stage, name, item if -1 < item < 1 << 62 else -1, batch, generation)
+            token = begin(stage, name, number, batch, generation)
         else:
             token = begin(stage, name)
         try:

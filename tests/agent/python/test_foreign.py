@@ -320,6 +320,20 @@ print(Compose([Compose([RandomFlip()]), Mine()])("ab"))
         self.assertEqual((result.status, result.out, result.err), (0, "ba!\n", ""))
         self.assertEqual([span["name"] for span in result.spans("augment")], ["RandomFlip", "Mine"])
 
+    def test_an_index_of_any_integer_type_begins_a_sample(self):
+        result = run("""
+import numpy
+from penstock_hooks.tasks import on_item
+def load(item):
+    return item
+step = on_item(load)
+print([step(item) for item in (3, numpy.int64(4), (numpy.int32(5), "label"), [6], 7.0, -8, 1 << 70)])
+""")
+        self.assertEqual((result.status, result.err), (0, ""))
+        told = [(span["stage"], span["sample"]) for span in result.of("span", name="load")]
+        samples = [("sample", 3), ("sample", 4), ("sample", -1)]
+        self.assertEqual(told, samples + [("collate", -1), ("augment", -1), ("sample", -1), ("sample", -1)])
+
     def test_webdatasets_decoding_has_the_bytes_of_what_it_decoded(self):
         result = run("""
 import numpy
