@@ -100,11 +100,20 @@ def _make_next(original):
     return __next__
 
 
+def _number(data, index):
+    """The index in the source. A repeated data set counts on in later epochs, and Grain takes what it asks for modulo
+    the length of the source."""
+    try:
+        return sample_id(data._index_mod_len(index))
+    except Exception:  # an earlier Grain, or a source that fails, which it will do again
+        return sample_id(index)
+
+
 def _make_source(original):
     def __getitem__(self, index):
         if isinstance(index, slice):
             return original(self, index)
-        token = begin(wire.SAMPLE, _sources[type(self._source)], sample_id(index), -1, 0)
+        token = begin(wire.SAMPLE, _sources[type(self._source)], _number(self, index), -1, 0)
         try:
             result = original(self, index)
         except BaseException:

@@ -42,10 +42,12 @@ DOUBLES = {
                 self._source = source
             def __len__(self):
                 return len(self._source)
+            def _index_mod_len(self, index):
+                return index % len(self._source)
             def __getitem__(self, index):
                 if isinstance(index, slice):
                     return SourceMapDataset(self._source[index])
-                return self._source[index]
+                return self._source[self._index_mod_len(index)]
             def _getitems(self, indices):
                 if hasattr(type(self._source), "_getitems"):
                     return self._source._getitems(indices)
@@ -226,6 +228,15 @@ print(SourceMapDataset(Several([5, 6]))._getitems([1, 0]), SourceMapDataset([7, 
 """)
         found = self.check(result, "[1, 2] 1\n[6, 5] [8, 7]\n")
         self.assertEqual(found, {("sample", "list"): 4, ("sample", "Several"): 1})
+
+    def test_a_sample_has_the_same_index_in_each_epoch(self):
+        result = run("""
+from grain._src.python.dataset.transformations.source import SourceMapDataset
+source = SourceMapDataset([5, 6, 7])
+print([source[index] for index in range(7)])
+""")
+        self.check(result, "[5, 6, 7, 5, 6, 7, 5]\n")
+        self.assertEqual([span["sample"] for span in result.spans("sample")], [0, 1, 2, 0, 1, 2, 0])
 
     def test_a_source_that_fails_raises_as_before(self):
         result = run("""
