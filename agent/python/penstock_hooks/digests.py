@@ -4,8 +4,8 @@
 Some indices of the dataset are chosen, the same in every epoch and process. For their samples a
 digest of the finished sample is recorded, and one of the result of each outermost transform.
 Nothing is kept, and no code of the program is called: only builtin types, tensors in host memory,
-arrays and decoded pictures are looked at, large ones at a thousand places. A sample that holds
-anything else has no digest.
+arrays and decoded pictures are looked at, large ones at some thousand places. If anything else is
+met in a sample, it has no digest.
 """
 import ctypes
 import os

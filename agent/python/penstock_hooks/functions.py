@@ -2,8 +2,8 @@
 """Follows the Python calls of a few samples, collated batches and steps: which functions and lines took the time.
 
 Units are drawn by turns, and some samples that were slow in an earlier epoch are chosen (slow_samples.py). Only
-followed units cost time, at most a 500th of the process's in all. This module counts the cost, in ticks of the
-recording's clock, and decides when to follow; the agent keeps the call tree (agent/python_calls.cc).
+followed units cost time, in all at most a 500th of the time for which the process has run. This module counts the cost,
+in ticks of the recording's clock, and decides when to follow. The agent keeps the call tree (agent/python_calls.cc).
 """
 import os
 import sys
@@ -241,7 +241,8 @@ class Follower:
             began = thread_time_ns()
             self.costs = Costs(self.monitor)
             self.spent += self.ticks(thread_time_ns() - began)
-            fact("functions.event_ns", " ".join("%.0f" % (self.nanoseconds(c << 8) / 65536) for c in self.costs.events()))
+            each = [self.nanoseconds(cost << 8) / 65536 for cost in self.costs.events()]
+            fact("functions.event_ns", " ".join("%.0f" % one for one in each))
             return None
         hot = [code for code in (reference() for reference in kind.hot) if code is not None] if lines else []
         left, costs = self.left(), self.costs

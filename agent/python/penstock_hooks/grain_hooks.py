@@ -60,7 +60,7 @@ def _dataset_facts(data):
             yield "drop_last", one._drop_remainder
         elif kind == "InterleaveIterDataset":
             shards = one._datasets
-            # Not a data set, whose elements the program's functions make.
+            # If this is a data set, taking an element would call functions of the program.
             known = type(shards) in (list, tuple) and len(shards) > 0
             if known and type(shards[0]).__name__ == "ProcessPrefetchIterDataset":
                 workers = len(shards)

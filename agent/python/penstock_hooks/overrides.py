@@ -2,7 +2,7 @@
 """Applies the keys of --override that are no arguments of the DataLoader, and checks whether they held.
 
 Facts: override.<key> is the value that was applied. override.lost.<key> is the value found later, if the program or a
-library has set another one itself. The program wins: nothing is applied twice.
+library has set another one itself, or why the value could not be applied. The program wins: nothing is applied twice.
 """
 import os
 import sys
@@ -40,7 +40,9 @@ def _cores(text):
 
 
 _values = _parse(os.environ.get("PENSTOCK_OVERRIDE", ""))
-_told = set()  # (key, value that was found), of this process and those that forked it
+# (key, value that was found) and (key, None) for a value that was applied: the facts that this process and those that
+# forked it have written.
+_told = set()
 _cv2 = None  # cv2.getNumThreads() after the number was set
 _worker = {}  # in a worker: affinity and nice as they were set
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ray Data: the training loop over batches, and the program's functions that Ray's worker processes apply to rows.
 
-Ray pickles the program's functions by value, so they stay as they are. A worker gives each function its rows through
-a generator of ours: the time from a row to the function's answer is a span. A row's first function is its `sample`,
-the functions after it are `augment`. Which batch a row will be in, no worker knows.
+Ray pickles the program's functions by value, so they stay as they are. A worker gives each function its rows, or
+batches of rows, through a generator of ours: the time from a row to the function's answer is a span. The span of a
+row's first function is `sample`, those of the functions after it are `augment`. No worker knows which batch of the loop
+a row will be in, so the spans have no batch.
 """
 import threading
 
@@ -29,14 +30,14 @@ def _inside(function, name):
 
 
 def _label(transform):
-    """The name of the program's function, which Ray wraps twice."""
+    """The name of the program's function, which Ray puts into two functions of its own."""
     function = getattr(transform, "_fn", None)
     function = _inside(_inside(function, "fn"), "udf") or function
     return getattr(function, "__name__", None) or type(function).__name__
 
 
 class _Calls:
-    """The calls of one function in one task of Ray."""
+    """The calls of one function in one task of Ray: a span from each item that it takes to its next result."""
 
     __slots__ = ("_name", "_stage", "_token", "_thread")
 

@@ -23,7 +23,7 @@ def _label(function):
 def named(stage, function, size=None):
     """Wraps `function` in a span of `stage` under its own name. `size(result)` gives its bytes.
 
-    Anything but a function, and a function whose calls are recorded already, is returned as it is.
+    What cannot be called, and a function whose calls are recorded already, is returned as it is.
     """
     if not callable(function) or is_ours(function) or is_ours(getattr(type(function), "__call__", None)):
         return function

@@ -54,7 +54,7 @@ def _read(result):
 
 @harmless
 def _piped(item):
-    """_taken() for pictures as bytes. The items before them are ffmpeg's description of the video."""
+    """_taken() for pictures as bytes. The first item is no picture but ffmpeg's description of the video."""
     if type(item) is not bytes:
         return 0
     counter(_DECODED, 1)

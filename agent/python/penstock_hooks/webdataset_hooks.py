@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""webdataset: samples of a pipeline that makes its own batches, decoding of fields that are no pictures,
-named stages.
+"""webdataset: samples of a pipeline that makes its own batches, its Decoder, and functions that it maps.
 
 A stage of a pipeline is a generator function that is curried when the pipeline is built and pickled
 by name, so it is replaced under its name and inside the object that curries it.
