@@ -44,19 +44,27 @@ bool SharesStorage(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
 }
 
 // Gives steps that were pauses the length of an ordinary step, because the steady window leaves
-// pauses out. This includes pauses before the window: a first step that compiles happens once.
+// pauses out. This includes pauses before the window: a first step that compiles happens once. The
+// copies in such a step may be what made it long, so they get at most an ordinary length too.
 void SmoothPauses(const CorrectionInput& input, Pipeline& pipeline) {
-  std::vector<double> steps;
-  for (const Batch& batch : input.recorded.run.batches) steps.push_back(batch.step());
-  const double median = Median(std::move(steps));
   const std::vector<Demand*> demands = BatchesOf(pipeline);
+  std::vector<double> steps;  // with copies
+  std::vector<double> copies;
+  for (const Batch& batch : input.recorded.run.batches) steps.push_back(batch.step());
+  for (const Demand* demand : demands) copies.push_back(demand->h2d);
+  const double usual_step = Median(std::move(steps));
+  const double usual_copy = Median(std::move(copies));
   for (std::size_t i = 0; i < demands.size(); ++i) {
-    if (input.recorded.steady.paused[i]) demands[i]->step = median;
+    if (!input.recorded.steady.paused[i]) continue;
+    Demand& paused = *demands[i];
+    paused.h2d = std::min(paused.h2d, usual_copy);
+    paused.step = std::max(0.0, usual_step - paused.h2d);
   }
   // The step after the last batch of an epoch leads to the next epoch, and is not part of the loop.
   for (EpochDemand& epoch : pipeline.epochs) {
     Demand& last = epoch.batches.back();
-    last.step = std::min(last.step, median);
+    last.h2d = std::min(last.h2d, usual_copy);
+    last.step = std::min(last.step, std::max(0.0, usual_step - last.h2d));
   }
 }
 

@@ -68,6 +68,20 @@ TEST(CorrectionsTest, APauseIsTakenOffTheSteps) {
   EXPECT_EQ(pauses->making, 0);
 }
 
+TEST(CorrectionsTest, ACopyThatMakesAPauseIsTakenOffToo) {
+  Synthetic run;
+  run.costs = [](int, int index) {
+    Costs costs;
+    costs.step = 10;
+    costs.h2d = index == 60 ? 5000 : 2;
+    return costs;
+  };
+  const std::vector<CorrectionEffect> effects = EffectsOf(run);
+  const CorrectionEffect* pauses = EffectNamed(effects, "pauses");
+  ASSERT_NE(pauses, nullptr);
+  EXPECT_NEAR(pauses->steps, -4.998, 0.05);
+}
+
 TEST(CorrectionsTest, WhatDoesNotApplyHasNoEffect) {
   const std::vector<CorrectionEffect> effects = EffectsOf(Synthetic{});
   EXPECT_EQ(EffectNamed(effects, "worker-threads"), nullptr);
