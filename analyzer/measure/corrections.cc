@@ -278,20 +278,22 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
   for (const EpochDemand& epoch : pipeline.epochs) {
     for (const Demand& demand : epoch.batches) {
       const Batch& batch = run.batches[i];
+      // The processes' counters include fetches whose spans were lost.
+      const Batch& source = run.batches[recorded.sources[i]];
       if (!steady.in_window[i++]) continue;
-      const ProcessId maker{static_cast<std::uint32_t>(batch.worker_process)};
+      const ProcessId maker{static_cast<std::uint32_t>(source.worker_process)};
       const bool here = maker == batch.consumer;
-      account.fetch += here ? 0 : batch.fetch.cpu;
+      account.fetch += here ? 0 : source.fetch.cpu;
       account.put += demand.put + pipeline.feed_share * demand.feed;
       account.transfer += pipeline.get_share * demand.get + demand.next + batch.pin.cpu +
-                          (here ? batch.fetch.cpu : 0);
+                          (here ? source.fetch.cpu : 0);
       account.step += batch.step();
       if (here) {
-        account.here += batch.fetch.cpu;
-        const double waiting = std::max(0.0, batch.fetch.wall - batch.fetch.cpu);
+        account.here += source.fetch.cpu;
+        const double waiting = std::max(0.0, source.fetch.wall - source.fetch.cpu);
         account.waited +=
-            waiting - std::min(waiting, std::max(0.0, batch.read.wall - batch.read.cpu));
-        account.fetched += batch.fetch.wall;
+            waiting - std::min(waiting, std::max(0.0, source.read.wall - source.read.cpu));
+        account.fetched += source.fetch.wall;
       }
       in_steps += std::max(0.0, batch.step_cpu);
       in_next += std::max(0.0, batch.next_cpu);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -15,17 +17,31 @@ namespace {
 using testing::Costs;
 using testing::Synthetic;
 
-std::vector<CorrectionEffect> EffectsOf(const Synthetic& run) {
-  const RunModel model = BuildRunModel(*testing::SyntheticTrace(run));
+// What `use` returns for the input of the corrections of a trace and its pipeline.
+template <class Use>
+auto WithInput(const traces::Trace& trace, Use use) {
+  const RunModel model = BuildRunModel(trace);
   const SteadyState steady = FindSteadyState(model.loader());
   const CpuLoad load = MeasureCpuLoad(model, model.loader(), steady);
   const RecordedRun recorded = ReadRecorded(model, model.loader(), steady, load);
   Pipeline pipeline;
-  pipeline.workers = run.workers;
+  pipeline.workers = model.loader().config.num_workers;
   pipeline.cores = load.own_cores;
   RecordedCosts costs = RecordedCostsOf(recorded, load, false);
   pipeline.epochs = std::move(costs.epochs);
-  return ApplyCorrections(MakeCorrectionInput(recorded, load, costs.charged, pipeline), pipeline);
+  return use(MakeCorrectionInput(recorded, load, costs.charged, pipeline), pipeline);
+}
+
+std::vector<CorrectionEffect> EffectsOf(const Synthetic& run) {
+  return WithInput(*testing::SyntheticTrace(run),
+                   [](const CorrectionInput& input, Pipeline& pipeline) {
+                     return ApplyCorrections(input, pipeline);
+                   });
+}
+
+CpuAccount AccountOf(traces::TraceData data) {
+  return WithInput(*traces::MakeTrace(std::move(data)),
+                   [](const CorrectionInput& input, Pipeline&) { return input.account; });
 }
 
 const CorrectionEffect* EffectNamed(const std::vector<CorrectionEffect>& effects,
@@ -80,6 +96,25 @@ TEST(CorrectionsTest, ACopyThatMakesAPauseIsTakenOffToo) {
   const CorrectionEffect* pauses = EffectNamed(effects, "pauses");
   ASSERT_NE(pauses, nullptr);
   EXPECT_NEAR(pauses->steps, -4.998, 0.05);
+}
+
+// Otherwise the workers' counters show CPU time that seems to be that of further threads.
+TEST(CorrectionsTest, LostFetchesCountAsMuchAsTheOthers) {
+  const Synthetic run{};
+  traces::TraceData lossy = testing::MakeSynthetic(run);
+  for (auto& spans : lossy.spans) {
+    std::erase_if(spans, [](const traces::Span& span) {
+      const bool fetching =
+          span.stage != traces::StageId::kPut && span.stage != traces::StageId::kGet &&
+          span.stage != traces::StageId::kWait && span.stage != traces::StageId::kStep;
+      return fetching && span.batch.valid() && span.batch.index % 5 < 2;
+    });
+  }
+  const CpuAccount whole = AccountOf(testing::MakeSynthetic(run));
+  const CpuAccount account = AccountOf(std::move(lossy));
+  ASSERT_GT(whole.fetch, 0);
+  EXPECT_EQ(account.batches, whole.batches);
+  EXPECT_NEAR(account.fetch, whole.fetch, 1e-6);
 }
 
 TEST(CorrectionsTest, WhatDoesNotApplyHasNoEffect) {
