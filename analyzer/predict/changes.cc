@@ -129,7 +129,7 @@ Predicted<void> Changer::Transfer(const std::string& asked) {
 }
 
 void Changer::Cache() {
-  const double copy = material_.file_bytes / kMemory;  // seconds for one sample
+  const double copy = material_.file_bytes * pixels_ / kMemory;  // seconds for one sample
   const auto in_memory = [](double wall, double cpu, double least) {
     return std::min(wall, std::max(cpu, least));
   };

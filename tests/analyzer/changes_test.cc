@@ -84,6 +84,21 @@ TEST(ChangesTest, SmallerPicturesDecodeInProportion) {
   ExpectPredicted(changes, changed);
 }
 
+TEST(ChangesTest, SmallerFilesInMemoryAreCopiedInProportion) {
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(Bound(kCosts)));
+  Pipeline pipeline = diagnosis.loader->pipeline;
+  for (Demand* demand : BatchesOf(pipeline)) demand->read.cpu = 0;
+  Changes changes;
+  changes.ram_cache = true;
+  changes.resize = 258;  // about half of the long side
+  const auto changed = ApplyChanges(pipeline, diagnosis.loader->facts, diagnosis.loader->material,
+                                    changes, BuiltInDeviceCosts(""));
+  ASSERT_TRUE(changed);
+  const double kept = 258.0 * 258 / (200'000 * 4 / 3.0);
+  const double copy = 4 * kept * 100'000 / 2e9;
+  EXPECT_NEAR(changed->pipeline.epochs[0].batches[50].read.wall, copy, 0.01 * copy);
+}
+
 TEST(ChangesTest, BytesInsteadOfFloatsTakeAQuarter) {
   Changes changes;
   changes.transfer = "f32:u8";  // no fact has their types
