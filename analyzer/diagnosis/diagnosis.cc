@@ -199,14 +199,18 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
 }
 
 // Diagnoses each other loader in the main loader's process as if it were the main loader. Loaders
-// that the loop uses together are simulated together, so they get the same suggestion.
+// that were simulated together with the main one get its suggestion.
 void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
   constexpr std::size_t kMostLoaders = 8;
   std::vector<LoaderRun>& loaders = diagnosis.run.loaders;
   for (std::size_t i = 1; i < loaders.size() && diagnosis.others.size() < kMostLoaders; ++i) {
     if (loaders[i].config.consumer != loaders.front().config.consumer) continue;
     OtherLoader other{i, {}, diagnosis.whole_run};
-    if (loaders[i].use == LoopUse::kInterleaved) {
+    const LoaderRun& main = loaders.front();
+    const bool together = loaders[i].use == LoopUse::kInterleaved &&
+                          main.use == LoopUse::kInterleaved &&
+                          IsSimulated(*diagnosis.loader, main);
+    if (together) {
       other.suggestion = diagnosis.loader->suggestion;
       other.suggestion.predicted = OnBase(diagnosis, other.suggestion.predicted);
     } else {

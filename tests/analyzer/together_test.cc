@@ -5,10 +5,13 @@
 
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/predict/scenario.h"
 #include "analyzer/simulate/simulate.h"
+#include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -143,6 +146,51 @@ TEST(TogetherTest, WorkersOfTheirOwnNeedMemoryOfTheirOwn) {
   setting.prefetch = 2;
   EXPECT_EQ(RamOf(pipeline, setting, facts),
             2 * 3 * 1'000'000U + 2 * 3 * 3'000'000U + 200'000'000U);
+}
+
+// Makes two loaders of one: every fourth batch comes from the first, which has one worker; the
+// second has three.
+traces::BatchKey KeyOfTwo(traces::BatchKey key) {
+  const std::uint32_t turn = key.index / 4;
+  const std::uint32_t place = key.index % 4;
+  return place == 0 ? traces::BatchKey{turn, 1} : traces::BatchKey{3 * turn + place - 1, 2};
+}
+
+// The fetches of the first loader were not seen, so the loaders cannot be simulated together.
+TEST(TogetherTest, WhatCannotBeSimulatedKeepsItsOwnSetting) {
+  testing::Synthetic run;
+  run.workers = 4;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  for (auto& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.batch.valid()) span.batch = KeyOfTwo(span.batch);
+    }
+    std::erase_if(spans, [](const traces::Span& span) {
+      const bool fetching =
+          span.stage != traces::StageId::kPut && span.stage != traces::StageId::kGet &&
+          span.stage != traces::StageId::kWait && span.stage != traces::StageId::kStep;
+      return fetching && span.batch.valid() && span.batch.generation == 1;
+    });
+  }
+  for (traces::Event& event : data.events) {
+    if (event.batch.valid()) event.batch = KeyOfTwo(event.batch);
+  }
+  auto& facts = data.processes[0].facts;
+  facts["loader.0.num_workers"] = "1";
+  facts["loader.1.num_workers"] = "3";
+  facts["loader.1.prefetch_factor"] = "2";
+  facts["loader.1.batch_size"] = "4";
+  facts["epoch.1"] = "0";
+  facts["epoch.2"] = "1";
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  ASSERT_EQ(diagnosis.run.loaders.size(), 2U);
+  ASSERT_EQ(diagnosis.run.loader().use, LoopUse::kInterleaved);
+  EXPECT_FALSE(IsSimulated(*diagnosis.loader, diagnosis.run.loader()));
+  ASSERT_EQ(diagnosis.others.size(), 1U);
+  const OtherLoader& other = diagnosis.others.front();
+  EXPECT_EQ(other.suggestion.workers, diagnosis.run.loaders[other.loader].config.num_workers);
+  EXPECT_NE(other.suggestion.workers, diagnosis.loader->suggestion.workers);
+  EXPECT_FALSE(other.suggestion.missing.empty());
 }
 
 }  // namespace
