@@ -50,6 +50,7 @@ class Changer {
   void Scale(Factor part, double scale) {
     ScaleFactor(out_.pipeline, part, scale, FirstBatches::kScaled);
   }
+  // Scales the bytes of a batch, and the costs that depend on them.
   void ScaleBatch(double ratio);
   // Adds device time for each sample to the steps; the fraction `overlap` of it runs beside the
   // step.
@@ -59,16 +60,16 @@ class Changer {
   const Material& material_;
   const DeviceCosts& costs_;
   Changed out_;
-  double pixels_ = 1;  // the fraction that is left of each picture
+  double pixels_ = 1;  // fraction of each picture's pixels that Resize() leaves
 };
 
 void Changer::ScaleBatch(double ratio) {
-  const double handing = kHandoverPerBatch + (1 - kHandoverPerBatch) * ratio;
+  const double handover = kHandoverPerBatch + (1 - kHandoverPerBatch) * ratio;
   Scale(Factor::kCollate, ratio);
   Scale(Factor::kH2d, ratio);
   ForEach(
       [&](Demand& demand) {
-        for (double* part : {&demand.put, &demand.feed, &demand.get}) *part *= handing;
+        for (double* part : {&demand.put, &demand.feed, &demand.get}) *part *= handover;
         demand.pin *= ratio;
       },
       [](SampleCost&) {});

@@ -14,7 +14,9 @@ namespace {
 // A search simulates this many batches or samples: enough for the queues to show their effect.
 constexpr std::size_t kSuggestBatches = 1024;
 constexpr std::size_t kSuggestTasks = 32768;
-constexpr double kNearLaw = 1.15;
+// A setting whose rate breaks a law takes part if the rate is at most so many times the recorded
+// one.
+constexpr double kNearRecorded = 1.15;
 constexpr double kTolerance = 0.02;  // settings that differ by less count as equally good
 
 struct CandidateSetting {
@@ -50,20 +52,20 @@ class Search {
     candidate.ram = RamOf(pipeline_, candidate.setting, facts_);
     const double shared = SharedMemoryOf(pipeline_, candidate.setting, facts_);
     if (!recorded && budget_.shared_memory > 0 && shared > budget_.shared_memory) return false;
-    const bool dear = budget_.ram > 0 && static_cast<double>(candidate.ram) > budget_.ram;
-    if (!recorded && dear) return false;
+    const bool too_large = budget_.ram > 0 && static_cast<double>(candidate.ram) > budget_.ram;
+    if (!recorded && too_large) return false;
     const Pipeline changed = Apply(pipeline_, candidate.setting, facts_);
     const Pipeline steady = SteadyPart(changed);
     candidate.rate = SimulateSteady(steady).rate();
-    const double told = candidate.rate * replay_.correction();
+    const double measured_scale = candidate.rate * replay_.correction();
     candidate.time = TimeOf(changed, candidate.rate);
     if (recorded) {
-      recorded_rate_ = told;
+      recorded_rate_ = measured_scale;
       recorded_time_ = candidate.time;
-    } else if (!BrokenLaw(steady, told).empty()) {
-      // A setting whose rate is a little beyond a law counts as fast as the recording. If its rate
-      // is far beyond, the model tells nothing about it.
-      if (told > kNearLaw * recorded_rate_) return true;
+    } else if (!BrokenLaw(steady, measured_scale).empty()) {
+      // Such a setting counts as no faster than the recording, since the recording is near the law,
+      // too. If its rate is far above the recorded one, the model tells nothing about it.
+      if (measured_scale > kNearRecorded * recorded_rate_) return true;
       candidate.time = std::max(candidate.time, recorded_time_);
     }
     if (candidate.time > 0) candidates_.push_back(candidate);
@@ -111,7 +113,7 @@ class Search {
 
 // Workers that mostly wait share a core well. Returns as many as fill the cores, but at most twice
 // the recorded number, because storage (or whatever they wait for) may not serve more.
-int Waiting(const Pipeline& pipeline) {
+int WorkersThatFillCores(const Pipeline& pipeline) {
   double service = 0;
   double cpu = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
@@ -142,8 +144,8 @@ Factor BottleneckUnder(const Pipeline& naming, Setting setting, const LoaderFact
 
 int MostWorkers(const Pipeline& pipeline, const Budget& budget) {
   const double cores = budget.cores > 0 ? std::min(budget.cores, pipeline.cores) : pipeline.cores;
-  const int most =
-      std::clamp(std::max(static_cast<int>(std::ceil(2 * cores)), Waiting(pipeline)), 1, 128);
+  const int twice_the_cores = static_cast<int>(std::ceil(2 * cores));
+  const int most = std::clamp(std::max(twice_the_cores, WorkersThatFillCores(pipeline)), 1, 128);
   if (!pipeline.crowded) return most;
   // The first workers help on a crowded machine too. The gain of further ones is not known.
   return pipeline.workers == 0 ? std::max(1, most / 2) : 0;
@@ -156,15 +158,15 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
   if (facts.most_workers > 0) most = std::min(most, facts.most_workers);
   search.Consider(pipeline.workers, pipeline.prefetch, true);
   if (pipeline.workers > 0 && facts.most_workers == 0) {
-    search.Consider(pipeline.workers, pipeline.prefetch);
+    search.Consider(pipeline.workers, pipeline.prefetch);  // with workers that stay
   }
   if (!pipeline.crowded && !pipeline.sample_tasks) search.Consider(0, 1);
   for (int workers = 1; workers <= most; ++workers) {
-    bool any = false;
     if (pipeline.sample_tasks) {
-      for (const int depth : {3, 5, 9, 17}) any |= search.Consider(workers, depth);
+      for (const int depth : {3, 5, 9, 17}) search.Consider(workers, depth);
       continue;
     }
+    bool any = false;
     // A depth of 1 leaves no room for jitter that the recording happened not to show.
     for (const int prefetch : {2, 4, 8}) any |= search.Consider(workers, prefetch);
     if (!any) search.Consider(workers, 1);  // memory has no room for a greater depth
