@@ -27,6 +27,7 @@ class WorkerLoop {
         ample_(sequence.ample()),
         links_(sequence.count),
         got_(sequence.count, false),
+        owner_(sequence.count),
         loaders_(1 + pipeline_.beside.size()),
         workers_(pipeline_.all_workers()) {
     std::size_t first = 0;
@@ -205,7 +206,6 @@ class WorkerLoop {
       if (feed > 0) co_await Compute(self, feed);
       const double wait = (1 - setup.feed_share) * demand.feed + demand.latency;
       if (wait > 0) co_await Sleep(self, wait);
-      owner_.resize(in_.count);
       owner_[j] = w;
       Arrive(worker.loader, j);
       // CPU time of the worker's process that no span contains. It is spent while the worker makes
@@ -287,10 +287,13 @@ class WorkerLoop {
         if (handing > 0) co_await Compute(self, handing);
       }
       if (!setup.in_order && loader.workers > 0) --workers_[owner_[j]].outstanding;
-      const bool taken = cores_.FullWith(0);
-      const bool taken_then = cores_.FullWith(1);
+      // A woken worker computes at once, so it counts as one thread more.
+      const bool full = cores_.FullWith(0);
+      const bool full_with_woken = cores_.FullWith(1);
       const std::optional<int> woken = SendIndex(g);
-      if (woken && (*woken > 0 ? taken_then : taken)) co_await Sleep(self, pipeline_.preempted);
+      if (woken && (*woken > 0 ? full_with_woken : full)) {
+        co_await Sleep(self, pipeline_.preempted);
+      }
       out_.Deliver(j, entered, cores_.now());
       const double stepped = cores_.now();
       const Demand& demand = in_.at(j);
@@ -312,7 +315,7 @@ class WorkerLoop {
   const bool ample_;
   BatchLinks links_;
   std::vector<bool> got_;           // by batch: taken from the queue, not yet due
-  std::vector<std::size_t> owner_;  // by batch: its worker
+  std::vector<std::size_t> owner_;  // by batch: its worker, once it has arrived
   std::vector<Loader> loaders_;
   std::vector<Worker> workers_;
   std::vector<Activity> actors_;  // must be the last member: they refer to the others
