@@ -75,7 +75,8 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   if (run.use != LoopUse::kInterleaved && !FeedsDevice(model)) {
     const double delay = (1 - WakeUpPart(load)) * DelayOfSteps(model, run, steady);
     TakeDelayOffSteps(delay, steady.rate.estimate, pipeline);
-    if (load.crowded || run.config.num_workers == 0) pipeline.step_delay = 0;  // of other programs
+    // Where other programs or no workers take the loop's core, other workers do not change that.
+    if (load.crowded || run.config.num_workers == 0) pipeline.step_delay = 0;
   }
   return pipeline;
 }

@@ -132,10 +132,11 @@ double MeanOf(const std::vector<double>& values) {
   return sum / std::max<double>(1, static_cast<double>(values.size()));
 }
 
-// The same for gets, whose CPU time is not recorded. `busy`, by batch: its worker was making
-// another batch during the get.
+// Takes the waiting for a core out of `get`. Sets `asking`, and the share of `get` that computes.
+// The CPU time of gets is not recorded. `busy`, by batch: its worker fetched another batch
+// meanwhile.
 void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& handover) {
-  constexpr double kTaking = 0.8e-3;  // the loop's cost of first workers: predict/scenario.cc
+  constexpr double kTaking = 0.8e-3;  // kConsumerOverhead in predict/scenario.cc
   std::vector<double> of_idle;
   std::vector<double> of_busy;
   for (std::size_t i = 0; i < busy.size(); ++i) {
@@ -162,7 +163,8 @@ void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& hando
   if (whole > 0) handover.get_share = computing / whole;
 }
 
-// Seconds of hops of one kind: of batches that were delivered while a core was free, and of others.
+// The seconds in which batches of one kind were handed to the loop: those that were delivered while
+// a core was free, and the others.
 struct Hops {
   std::vector<double> spare;
   std::vector<double> full;
