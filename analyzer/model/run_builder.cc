@@ -86,10 +86,10 @@ void RunBuilder::WalkSpans() {
 
 void RunBuilder::OnCounted(const Counted& counted) {
   model_.stages.Add(counted);
-  // The time of a transform does not include the transforms inside it.
-  const bool told = (counted.stage == StageId::kDecode || counted.stage == StageId::kTokenize) &&
-                    counted.outermost;
-  if (counted.apart && !counted.synthetic && (told || counted.stage == StageId::kAugment)) {
+  // Inner transforms count too, because the time of a transform leaves out those inside it.
+  const bool decodes = (counted.stage == StageId::kDecode || counted.stage == StageId::kTokenize) &&
+                       counted.outermost;
+  if (counted.apart && !counted.synthetic && (decodes || counted.stage == StageId::kAugment)) {
     threads_[at_.thread].apart +=
         static_cast<double>(std::max<std::int64_t>(0, counted.cpu)) * 1e-9;
   }

@@ -216,9 +216,10 @@ SampleTail FindSampleTail(const traces::Trace& trace, std::vector<SampleTime> ti
   for (const SampleTime& sample : times) {
     const bool is_slow = sample.time > found.least;
     (is_slow ? slow : others).push_back(&sample);
-    double& excess = found.excess[SampleTail::KeyOf(sample.batch)];
-    if (is_slow) excess += sample.time - found.median;
-    if (is_slow) extra += sample.time - found.median;
+    double& excess = found.excess[SampleTail::KeyOf(sample.batch)];  // 0 if none of them is slow
+    if (!is_slow) continue;
+    excess += sample.time - found.median;
+    extra += sample.time - found.median;
   }
   const bool many =
       static_cast<double>(slow.size()) > kMostSlow * static_cast<double>(times.size());
