@@ -61,7 +61,8 @@ double TimeOfOthers(const RunModel& model, const LoaderRun& run) {
   return time;
 }
 
-// 0 if there is only one batch: its step is not known.
+// Samples per second from the start of the first epoch to the end of the last step, without the
+// time of other loaders. 0 if there is only one batch: its step is not known.
 double WholeRate(const RunModel& model, const LoaderRun& run) {
   if (run.batches.size() < 2) return 0;
   double samples = 0;
@@ -99,9 +100,10 @@ double WholeWait(const LoaderRun& run) {
   return all > 0 ? std::clamp(wait / all, 0.0, 1.0) : 0;
 }
 
-// Handles a run that was not simulated, because most of its batches were not seen being made, and
-// whose loop waits. The bottleneck is then not the step, but the stage in which the data threads
-// spend most time, if they were seen. Returns whether the run is such a one.
+// Names the bottleneck of a run that was not simulated, although its loop waits. Either most of its
+// batches were not seen being made, or the loop takes batches of several loaders in turn. The
+// bottleneck is then not the step, but the stage in which the data threads spend most time, if they
+// were seen. Returns whether the run is such a one.
 bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   const bool simulated = loader.fetched >= 0.5 && IsSimulated(loader, diagnosis.run.loader());
