@@ -277,17 +277,22 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
   std::size_t i = 0;       // index into run.batches
   for (const EpochDemand& epoch : pipeline.epochs) {
     for (const Demand& demand : epoch.batches) {
-      const Batch& batch = run.batches[i];
+      const std::size_t at = i++;
+      if (!steady.in_window[at]) continue;
+      const Batch& batch = run.batches[at];
       // The processes' counters include fetches whose spans were lost.
-      const Batch& source = run.batches[recorded.sources[i]];
-      if (!steady.in_window[i++]) continue;
+      const Batch& source = run.batches[recorded.sources[at]];
       const ProcessId maker{static_cast<std::uint32_t>(source.worker_process)};
       const bool here = maker == batch.consumer;
       account.fetch += here ? 0 : source.fetch.cpu;
       account.put += demand.put + pipeline.feed_share * demand.feed;
       account.transfer += pipeline.get_share * demand.get + demand.next + batch.pin.cpu +
                           (here ? source.fetch.cpu : 0);
-      account.step += batch.step();
+      if (const Batch* before = StepBefore(run, steady, at)) {
+        account.step += before->step();
+        in_steps += std::max(0.0, before->step_cpu);
+        timed_steps += before->step_cpu >= 0 ? before->step() : 0;
+      }
       if (here) {
         account.here += source.fetch.cpu;
         const double waiting = std::max(0.0, source.fetch.wall - source.fetch.cpu);
@@ -295,9 +300,7 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
             waiting - std::min(waiting, std::max(0.0, source.read.wall - source.read.cpu));
         account.fetched += source.fetch.wall;
       }
-      in_steps += std::max(0.0, batch.step_cpu);
       in_next += std::max(0.0, batch.next_cpu);
-      timed_steps += batch.step_cpu >= 0 ? batch.step() : 0;
       timed += batch.next_cpu >= 0 ? 1 : 0;
       account.samples += static_cast<double>(batch.sample_costs);
       account.batches += 1;

@@ -26,7 +26,7 @@ struct CpuAccount {
   double fetch = 0;     // fetches in workers
   double put = 0;       // the part of the handover that computes
   double transfer = 0;  // in the training process, outside of steps
-  double step = 0;      // seconds that the steps last
+  double step = 0;      // seconds that the steps in SteadyState::time last
   double here = 0;      // fetches in the training process
   double waited = 0;    // seconds that its thread waited in these fetches, besides reads
   double fetched = 0;   // seconds that these fetches lasted

@@ -46,9 +46,10 @@ double DelayOfSteps(const RunModel& model, const LoaderRun& run, const SteadySta
   constexpr double kEnoughSeconds = 1;  // some ten samples of the counter
   double busy = 0;
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
-    const Batch& batch = run.batches[i];
-    if (!steady.in_window[i] || steady.paused[i]) continue;
-    busy += batch.step() + (run.config.num_workers == 0 ? batch.wait() : 0);
+    if (!steady.in_window[i]) continue;
+    const Batch* before = StepBefore(run, steady, i);
+    busy += before != nullptr ? before->step() : 0;
+    busy += run.config.num_workers == 0 ? run.batches[i].wait() : 0;
   }
   if (!(busy > 0) || !(steady.time > 0)) return 0;
   for (const CounterSeries& series : model.counters) {

@@ -164,6 +164,12 @@ SteadyLoop MeasureLoop(const LoaderRun& run) {
   return loop;
 }
 
+const Batch* StepBefore(const LoaderRun& run, const SteadyState& steady, std::size_t i) {
+  if (i == 0 || steady.paused[i - 1]) return nullptr;
+  const Batch& before = run.batches[i - 1];
+  return before.key.generation == run.batches[i].key.generation ? &before : nullptr;
+}
+
 SteadyState FindSteadyState(const LoaderRun& run) {
   SteadyState state;
   state.in_window.assign(run.batches.size(), false);

@@ -66,6 +66,11 @@ struct SteadyState {
 //         pause, besides the first steps of a run.
 [[nodiscard]] SteadyState FindSteadyState(const LoaderRun& run);
 
+// The batch before batch `i` (index into LoaderRun::batches), if its step is part of the interval
+// of `i` in SteadyState::time; nullptr if `i` is the first of an epoch, or that step was a pause.
+[[nodiscard]] const Batch* StepBefore(const LoaderRun& run, const SteadyState& steady,
+                                      std::size_t i);
+
 // How many batches of an epoch FindSteadyState() leaves out at its beginning.
 [[nodiscard]] std::size_t WarmUp(const LoaderConfig& config, std::size_t batches);
 

@@ -98,6 +98,22 @@ TEST(CorrectionsTest, ACopyThatMakesAPauseIsTakenOffToo) {
   EXPECT_NEAR(pauses->steps, -4.998, 0.05);
 }
 
+// The steady time has neither pauses nor what the program does between two epochs. So the steps
+// that share its CPU time have neither.
+TEST(CorrectionsTest, StepsAreThoseOfTheSteadyTime) {
+  Synthetic run;
+  run.epochs = 2;
+  const CpuAccount usual = AccountOf(testing::MakeSynthetic(run));
+  run.costs = [](int, int index) {
+    Costs costs;
+    if (index == 60 || index == 199) costs.step = 5000;
+    return costs;
+  };
+  const CpuAccount account = AccountOf(testing::MakeSynthetic(run));
+  ASSERT_GT(usual.step, 0);
+  EXPECT_NEAR(account.step, usual.step, 0.02 * usual.step);
+}
+
 // Otherwise the workers' counters show CPU time that seems to be that of further threads.
 TEST(CorrectionsTest, LostFetchesCountAsMuchAsTheOthers) {
   const Synthetic run{};
