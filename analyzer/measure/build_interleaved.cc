@@ -2,6 +2,7 @@
 #include "analyzer/measure/build_interleaved.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "analyzer/measure/build_pipeline.h"
@@ -84,11 +85,25 @@ std::vector<Taken> InOrder(const std::vector<const LoaderRun*>& runs) {
   return taken;
 }
 
+// By batch of `taken`: whether the main loader paused between it and that loader's next batch. The
+// pause may follow a batch of any loader.
+std::vector<bool> PausedOf(const std::vector<Taken>& taken, const SteadyState& steady) {
+  std::vector<bool> paused;
+  bool pauses = false;
+  for (const Taken& one : taken) {
+    if (one.loader == 0) pauses = steady.paused[one.batch];
+    paused.push_back(pauses);
+  }
+  return paused;
+}
+
 // Sets the steps of the loop: each lasts from one batch to the next batch of any loader. A step
 // that does not count (a pause or the end of an epoch) gets at most the median length of the steps
-// after batches of the same loader.
-void SetSteps(const std::vector<Taken>& taken, std::size_t loaders, EpochDemand& epoch) {
+// after batches of the same loader, and so do its copies.
+void SetSteps(const std::vector<Taken>& taken, const std::vector<bool>& paused, std::size_t loaders,
+              EpochDemand& epoch) {
   std::vector<std::vector<double>> steps(loaders);
+  std::vector<std::vector<double>> copies(loaders);
   for (std::size_t k = 0; k < taken.size(); ++k) {
     Demand& demand = epoch.batches[k];
     const bool last = k + 1 == taken.size();
@@ -96,14 +111,19 @@ void SetSteps(const std::vector<Taken>& taken, std::size_t loaders, EpochDemand&
         last ? 0 : static_cast<double>(taken[k + 1].entered - taken[k].delivered) * 1e-9;
     demand.h2d = std::clamp(demand.h2d, 0.0, std::max(0.0, step));
     demand.step = std::max(0.0, step - demand.h2d);
-    if (demand.counted && !last) steps[demand.loader].push_back(demand.step);
+    if (!demand.counted || paused[k] || last) continue;
+    steps[demand.loader].push_back(demand.step);
+    copies[demand.loader].push_back(demand.h2d);
   }
-  for (std::vector<double>& of : steps) {
-    const double median = of.empty() ? 0 : Median(std::vector<double>(of));
-    of.assign(1, median);
-  }
-  for (Demand& demand : epoch.batches) {
-    if (!demand.counted) demand.step = std::min(demand.step, steps[demand.loader].front());
+  std::vector<double> usual_steps;  // by loader; 0 if none of its steps counts
+  std::vector<double> usual_copies;
+  for (std::vector<double>& of : steps) usual_steps.push_back(Median(std::move(of)));
+  for (std::vector<double>& of : copies) usual_copies.push_back(Median(std::move(of)));
+  for (std::size_t k = 0; k < taken.size(); ++k) {
+    Demand& demand = epoch.batches[k];
+    if (demand.counted && !paused[k]) continue;
+    demand.step = std::min(demand.step, usual_steps[demand.loader]);
+    demand.h2d = std::min(demand.h2d, usual_copies[demand.loader]);
   }
 }
 
@@ -167,7 +187,7 @@ std::optional<Pipeline> BuildInterleaved(const RunModel& model, const LoaderRun&
     if (taken[k].loader == 0) counts = steady.in_window[taken[k].batch];
     all[k].counted = counts;
   }
-  SetSteps(taken, runs.size(), together.epochs.front());
+  SetSteps(taken, PausedOf(taken, steady), runs.size(), together.epochs.front());
   MeasureStepLoad(model, runs, taken, steady, together);
   return together;
 }

@@ -156,21 +156,12 @@ traces::BatchKey KeyOfTwo(traces::BatchKey key) {
   return place == 0 ? traces::BatchKey{turn, 1} : traces::BatchKey{3 * turn + place - 1, 2};
 }
 
-// The fetches of the first loader were not seen, so the loaders cannot be simulated together.
-TEST(TogetherTest, WhatCannotBeSimulatedKeepsItsOwnSetting) {
-  testing::Synthetic run;
-  run.workers = 4;
+traces::TraceData MakeTwoLoaders(const testing::Synthetic& run) {
   traces::TraceData data = testing::MakeSynthetic(run);
   for (auto& spans : data.spans) {
     for (traces::Span& span : spans) {
       if (span.batch.valid()) span.batch = KeyOfTwo(span.batch);
     }
-    std::erase_if(spans, [](const traces::Span& span) {
-      const bool fetching =
-          span.stage != traces::StageId::kPut && span.stage != traces::StageId::kGet &&
-          span.stage != traces::StageId::kWait && span.stage != traces::StageId::kStep;
-      return fetching && span.batch.valid() && span.batch.generation == 1;
-    });
   }
   for (traces::Event& event : data.events) {
     if (event.batch.valid()) event.batch = KeyOfTwo(event.batch);
@@ -182,6 +173,37 @@ TEST(TogetherTest, WhatCannotBeSimulatedKeepsItsOwnSetting) {
   facts["loader.1.batch_size"] = "4";
   facts["epoch.1"] = "0";
   facts["epoch.2"] = "1";
+  return data;
+}
+
+// The steady rate leaves pauses out, so the simulation does too.
+TEST(TogetherTest, APauseIsNoStep) {
+  testing::Synthetic run;
+  run.workers = 4;
+  run.costs = [](int, int index) {
+    testing::Costs costs;
+    if (index == 101) costs.step = 5000;
+    return costs;
+  };
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(MakeTwoLoaders(run)));
+  ASSERT_EQ(diagnosis.run.loader().use, LoopUse::kInterleaved);
+  ASSERT_TRUE(IsSimulated(*diagnosis.loader, diagnosis.run.loader()));
+  EXPECT_GT(diagnosis.loader->replay.error(), -0.2);
+}
+
+// The fetches of the first loader were not seen, so the loaders cannot be simulated together.
+TEST(TogetherTest, WhatCannotBeSimulatedKeepsItsOwnSetting) {
+  testing::Synthetic run;
+  run.workers = 4;
+  traces::TraceData data = MakeTwoLoaders(run);
+  for (auto& spans : data.spans) {
+    std::erase_if(spans, [](const traces::Span& span) {
+      const bool fetching =
+          span.stage != traces::StageId::kPut && span.stage != traces::StageId::kGet &&
+          span.stage != traces::StageId::kWait && span.stage != traces::StageId::kStep;
+      return fetching && span.batch.valid() && span.batch.generation == 1;
+    });
+  }
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
   ASSERT_EQ(diagnosis.run.loaders.size(), 2U);
   ASSERT_EQ(diagnosis.run.loader().use, LoopUse::kInterleaved);
