@@ -91,6 +91,16 @@ std::optional<Statement> Doubt(const LoaderDiagnosis& loader) {
   return std::nullopt;
 }
 
+// A wait that makes up much of the steady time alone: the figures are those of one event.
+std::optional<Statement> OneWait(const LoaderDiagnosis& loader) {
+  constexpr double kMuch = 0.25;
+  const SteadyState& steady = loader.steady;
+  if (steady.waits.empty() || !(steady.time > 0)) return std::nullopt;
+  const double longest = *std::max_element(steady.waits.begin(), steady.waits.end());
+  if (longest < kMuch * steady.time) return std::nullopt;
+  return Say<words::kOneWait>(Give<"longest">(longest), Give<"share">(longest / steady.time));
+}
+
 Statement Hint(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   std::optional<Statement> part;
   std::optional<std::string> factor;
@@ -198,7 +208,8 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
   if (diagnosis.gains.empty()) return Say<words::kNoDecoding>();
   if (diagnosis.feed.doubt == FeedDoubt::kNone) {
     return Say<words::kVerdict>(Give<"headline">(FeedHeadline(diagnosis)),
-                                Give<"doubt">(std::optional<Statement>{}));
+                                Give<"doubt">(std::optional<Statement>{}),
+                                Give<"once">(std::optional<Statement>{}));
   }
   if (diagnosis.bottleneck == Factor::kNone) return Say<words::kUnderFivePercent>();
   std::optional<double> rate;
@@ -289,7 +300,7 @@ Statement Summarise(const Diagnosis& diagnosis) {
                         IsSimulated(loader, diagnosis.run.loader());
   if (!diagnosis.needs.empty() && !measured) return Hint(diagnosis, loader);
   return Say<words::kVerdict>(Give<"headline">(Headline(diagnosis, loader)),
-                              Give<"doubt">(Doubt(loader)));
+                              Give<"doubt">(Doubt(loader)), Give<"once">(OneWait(loader)));
 }
 
 }  // namespace penstock::analyzer

@@ -55,7 +55,7 @@ Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) 
   const double noise = std::hypot(kMeasuredNoise, kSpeedNoise * ComputingShare(steady));
   const double doubt = std::hypot(replay.error(), noise, steady.doubt);
   return Interval{rate, rate * std::max(0.0, 1 - std::hypot(below, doubt)),
-                  rate * (1 + std::hypot(above, doubt))};
+                  rate * (1 + std::hypot(above, doubt, steady.beside_step))};
 }
 
 Replay ReplayOf(const Pipeline& whole, const Pipeline& pipeline, double measured) {

@@ -47,7 +47,8 @@ struct Prediction {
 //            the same data: a moving-block bootstrap of the simulated times between deliveries, in
 //            blocks of all credits. Second, the replay's error and the possible error of
 //            assumptions (Pipeline::doubt). Third, the difference between runs of one program: 4 %
-//            (kMeasuredNoise), and 6 % of the computing of worker processes (kSpeedNoise).
+//            (kMeasuredNoise), and 6 % of the computing of worker processes (kSpeedNoise). Upwards
+//            also Pipeline::beside_step.
 // Assumes:   service times like the recorded ones; a model error like that of the replay.
 // Errors:    a rate that breaks a law (laws.h) is refused, and the law is named. All rates that are
 //            shown to anybody come from here.

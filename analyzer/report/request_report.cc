@@ -13,11 +13,11 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kShown = 4;
+constexpr std::size_t kMostHosts = 4;
 constexpr std::size_t kFewestForTail = 100;  // requests, to tell their 99th percentile
 
-std::size_t ShownOf(const Report& report) {
-  return std::min(kShown, report.requests.size());
+std::size_t HostsShown(const Report& report) {
+  return std::min(kMostHosts, report.requests.size());
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ Statement RequestsSaid(const HostRequests& host) {
 
 std::string RequestsText(const Report& report) {
   std::string text;
-  for (std::size_t i = 0; i < ShownOf(report); ++i) {
+  for (std::size_t i = 0; i < HostsShown(report); ++i) {
     text += Labelled(i == 0 ? "requests" : "", English(RequestsSaid(report.requests[i])));
   }
   return text;
@@ -60,7 +60,7 @@ void WriteRequestsJson(const Report& report, JsonWriter& json) {
 std::string RequestsHtml(const Report& report, Language language) {
   if (report.requests.empty()) return "";
   std::string text;
-  for (std::size_t i = 0; i < ShownOf(report); ++i) {
+  for (std::size_t i = 0; i < HostsShown(report); ++i) {
     text +=
         fmt::format("<li>{}</li>\n", Escaped(Render(RequestsSaid(report.requests[i]), language)));
   }

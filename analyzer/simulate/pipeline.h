@@ -93,6 +93,9 @@ struct PipelineSetup : LoaderSetup {
   double step_delay = 0;
   double preempted = kPreempted;  // the measured value, if there is one
   double doubt = 0;               // fraction by which assumptions may make the rate wrong
+  // Fraction by which the rate may be higher besides: CPU times of workers were measured beside a
+  // step that computed, and the step is shorter now.
+  double beside_step = 0;
   // The same under other numbers of workers and other costs: how long a worker waits for threads of
   // its own depends on the cores that these get.
   double threads_doubt = 0;

@@ -45,6 +45,21 @@ struct Case {
   const char* name;
 };
 
+TEST(VerdictTest, TellsASingleWaitThatIsMuchOfTheTime) {
+  Synthetic run;
+  run.workers = 1;
+  run.batches = 80;
+  run.costs = [](int, int index) {
+    Costs costs = CostsWith(&Costs::augment, 20);
+    if (index == 50) costs.augment = 3000;
+    return costs;
+  };
+  const std::string said = English(RunDiagnosisOf(run).summary);
+  EXPECT_NE(said.find("; a single wait for a batch lasts "), std::string::npos) << said;
+  run.costs = Always(CostsWith(&Costs::augment, 20));
+  EXPECT_EQ(English(RunDiagnosisOf(run).summary).find("single wait"), std::string::npos);
+}
+
 class StageTest : public ::testing::TestWithParam<std::tuple<Case, int>> {};
 
 TEST_P(StageTest, NamesTheExpensiveStage) {

@@ -10,7 +10,10 @@
 #include <simdjson.h>
 
 #include "analyzer/main/arguments.h"
+#include "analyzer/predict/factors.h"
+#include "analyzer/predict/predict.h"
 #include "analyzer/report/grid_report.h"
+#include "analyzer/simulate/pipeline.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/assumptions.h"
 #include "tests/analyzer/synthetic.h"
@@ -166,6 +169,30 @@ TEST(WhatifTest, APinThreadTakesUnpicklingOffTheLoop) {
   GridRequest request;
   request.pin = true;
   EXPECT_NEAR(Only(from, request).predicted.speedup, 1.8, 0.1);
+}
+
+TEST(WhatifTest, WithoutAStepThatFillsTheCoresTheRateMayBeHigher) {
+  Synthetic run;
+  run.workers = 2;
+  run.cores = 2;
+  run.costs = testing::Always({.decode = 10, .step = 40});
+  Pipeline filling = Diagnose(*SyntheticTrace(run)).loader->pipeline;
+  filling.step_load_known = true;
+  filling.step_load = 2;
+  Pipeline waiting = filling;
+  waiting.step_load = 0;
+  ScaleFactor(filling, Factor::kCompute, 0, FirstBatches::kScaled);
+  ScaleFactor(waiting, Factor::kCompute, 0, FirstBatches::kScaled);
+  EXPECT_NEAR(filling.beside_step, 0.65, 1e-9);
+  EXPECT_EQ(waiting.beside_step, 0);
+  Replay replay;
+  replay.measured = replay.simulated = replay.steady = 100;
+  const auto doubted = PredictSteady(SteadyPart(filling), replay);
+  const auto sure = PredictSteady(SteadyPart(waiting), replay);
+  ASSERT_TRUE(doubted && sure);
+  EXPECT_GT(doubted->high, 1.6 * doubted->estimate);
+  EXPECT_LT(sure->high, 1.2 * sure->estimate);
+  EXPECT_GT(doubted->low, 0.8 * doubted->estimate);
 }
 
 TEST(GridTest, HasOneElementForEachCombination) {

@@ -146,7 +146,7 @@ TEST(AnonymousTest, WhatAnAnalysisNeedsStays) {
   EXPECT_THAT(process.libraries[0], HasSubstr("pillow.libs/libjpeg-1.so.62"));
   EXPECT_EQ(other->String(other->counters()[0].name), "rss_bytes");
   EXPECT_THAT(std::string(other->String(other->counters()[1].name)),
-              testing::MatchesRegex("http\\.connect_ns@host[0-9]+:8080"));
+              ::testing::MatchesRegex("http\\.connect_ns@host[0-9]+:8080"));
   const std::vector<Span> spans = other->Spans(ThreadId{0});
   EXPECT_EQ(other->String(spans[2].name), "posix");
   EXPECT_EQ(other->String(spans[2].object), "/d1/d2/d3/f1.jpg");
