@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the pixels of every region, size and orientation with libjpeg's own decoding of the
-// whole picture.
-#include <algorithm>
+// Compares the pixels of every region and size with libjpeg's own decoding of the whole picture.
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -13,57 +11,17 @@
 #include <gtest/gtest.h>
 
 #include "loader/decode/jpeg_decoder.h"
+#include "tests/loader/decode/regions.h"
 #include "tests/loader/support/jpeg_writer.h"
 
 namespace penstock::loader {
 namespace {
 
+using test::Difference;
 using test::JpegColour;
 using test::JpegSpec;
 using test::PlainImage;
-
-// "" if the view shows `whole` from (x, y) on, else where it first differs.
-std::string Difference(const ImageView& view, const PlainImage& whole, int x, int y) {
-  if (x < 0 || y < 0 || x + view.width > whole.width || y + view.height > whole.height) {
-    return "view reaches outside";
-  }
-  for (int row = 0; row < view.height; ++row) {
-    const std::uint8_t* got = view.pixels + row * view.stride;
-    const std::uint8_t* want =
-        whole.pixels.data() + (static_cast<std::ptrdiff_t>(y + row) * whole.width + x) * 3;
-    if (!std::equal(got, got + std::ptrdiff_t{3} * view.width, want)) {
-      return "row " + std::to_string(row) + " of " + std::to_string(view.height);
-    }
-  }
-  return "";
-}
-
-// Regions that begin and end before, on and after the borders of MCUs and of the picture.
-std::vector<Region> Regions(int width, int height) {
-  std::vector<std::pair<int, int>> columns;
-  std::vector<std::pair<int, int>> rows;
-  const auto fill = [](std::vector<std::pair<int, int>>& out, int size) {
-    for (const int first : {0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 40, size - 17, size - 1}) {
-      for (const int length : {1, 2, 3, 8, 15, 16, 17, size / 2, size - first}) {
-        if (first >= 0 && length > 0 && first + length <= size) {
-          out.emplace_back(first, length);
-        }
-      }
-    }
-  };
-  fill(columns, width);
-  fill(rows, height);
-  // Not all combinations, since the columns and the rows of a region do not affect each other.
-  std::vector<Region> out = {{0, 0, width, height}};
-  for (std::size_t i = 0; i < std::max(columns.size(), rows.size()); ++i) {
-    const auto [x, w] = columns[i % columns.size()];
-    const auto [y, h] = rows[i % rows.size()];
-    const auto [other_y, other_h] = rows[(i * 7 + 3) % rows.size()];
-    out.push_back({x, y, w, h});
-    out.push_back({x, other_y, w, other_h});
-  }
-  return out;
-}
+using test::Regions;
 
 struct Case {
   std::string name;
@@ -220,172 +178,6 @@ TEST(DecodeTest, HeaderTellsSizeAndKind) {
   ASSERT_TRUE(as_seen);
   EXPECT_EQ((Size{as_seen->width, as_seen->height}), (Size{70, 50}));
   EXPECT_EQ(as_seen->orientation, 6);
-}
-
-// What a viewer shows, written down pixel by pixel from the definition of the tag.
-PlainImage Seen(const PlainImage& stored, int orientation) {
-  PlainImage out = stored;
-  const bool turned = orientation >= 5;
-  out.width = turned ? stored.height : stored.width;
-  out.height = turned ? stored.width : stored.height;
-  for (int y = 0; y < out.height; ++y) {
-    for (int x = 0; x < out.width; ++x) {
-      const int w = stored.width - 1;
-      const int h = stored.height - 1;
-      const std::vector<std::pair<int, int>> from = {// x, y of the stored pixel
-                                                     {x, y},         {w - x, y}, {w - x, h - y},
-                                                     {x, h - y},     {y, x},     {y, h - x},
-                                                     {w - y, h - x}, {w - y, x}};
-      const auto [sx, sy] = from[static_cast<std::size_t>(orientation - 1)];
-      for (int c = 0; c < 3; ++c) {
-        out.pixels[static_cast<std::size_t>((y * out.width + x) * 3 + c)] =
-            stored.pixels[static_cast<std::size_t>((sy * stored.width + sx) * 3 + c)];
-      }
-    }
-  }
-  return out;
-}
-
-class OrientationTest : public testing::TestWithParam<int> {};
-
-TEST_P(OrientationTest, RegionIsOfThePictureAsSeen) {
-  for (const bool big_endian : {false, true}) {
-    JpegSpec spec;
-    spec.width = 90;
-    spec.height = 61;
-    spec.sampling_x = spec.sampling_y = 2;
-    spec.orientation = GetParam();
-    spec.big_endian_exif = big_endian;
-    const auto file = test::MakeJpeg(spec);
-    const PlainImage seen = Seen(test::DecodePlain(file), GetParam());
-    JpegDecoder decoder({.exif = true});
-    const auto info = decoder.ReadHeader(file);
-    ASSERT_TRUE(info) << info.error().message;
-    ASSERT_EQ((Size{info->width, info->height}), (Size{seen.width, seen.height}));
-    for (const Region& region : Regions(seen.width, seen.height)) {
-      const auto decoded = decoder.Decode(region, {});
-      ASSERT_TRUE(decoded) << decoded.error().message;
-      EXPECT_EQ(decoded->covers, region);
-      EXPECT_EQ(Difference(decoded->view, seen, region.x, region.y), "")
-          << region.x << "," << region.y << " " << region.width << "x" << region.height;
-    }
-  }
-}
-
-TEST_P(OrientationTest, ReducedRegionKnowsWhatItCovers) {
-  JpegSpec spec;
-  spec.width = 91;  // no multiple of the denominator: a mirrored view begins before the picture
-  spec.height = 62;
-  spec.orientation = GetParam();
-  const auto file = test::MakeJpeg(spec);
-  const PlainImage seen = Seen(test::DecodePlain(file, {.denominator = 4}), GetParam());
-  JpegDecoder decoder({.reduce = 1, .exif = true});
-  const auto info = decoder.ReadHeader(file);
-  ASSERT_TRUE(info) << info.error().message;
-  const Region all = {0, 0, info->width, info->height};
-  const auto whole = decoder.Decode(all, {info->width / 4, info->height / 4});
-  ASSERT_TRUE(whole) << whole.error().message;
-  ASSERT_EQ(whole->denominator, 4);
-  const Region covers = whole->covers;
-  EXPECT_EQ(Difference(whole->view, seen, 0, 0), "");
-  EXPECT_GT(covers.x, -4);
-  EXPECT_GT(covers.y, -4);
-  EXPECT_EQ(covers.width, seen.width * 4);
-  EXPECT_EQ(covers.height, seen.height * 4);
-  const Region region = {21, 17, 33, 30};
-  const auto part = decoder.Decode(region, {8, 7});
-  ASSERT_TRUE(part) << part.error().message;
-  ASSERT_EQ(part->denominator, 4);
-  EXPECT_EQ((part->covers.x - covers.x) % 4, 0);
-  EXPECT_EQ((part->covers.y - covers.y) % 4, 0);
-  EXPECT_EQ(Difference(part->view, seen, (part->covers.x - covers.x) / 4,
-                       (part->covers.y - covers.y) / 4),
-            "");
-}
-
-INSTANTIATE_TEST_SUITE_P(All, OrientationTest, testing::Range(1, 9));
-
-TEST(DecodeTest, OrientationIsIgnoredUnlessAskedFor) {
-  JpegSpec spec;
-  spec.orientation = 3;
-  const auto file = test::MakeJpeg(spec);
-  JpegDecoder decoder({});
-  ASSERT_TRUE(decoder.ReadHeader(file));
-  const auto decoded = decoder.Decode({0, 0, spec.width, spec.height}, {});
-  ASSERT_TRUE(decoded);
-  EXPECT_EQ(Difference(decoded->view, test::DecodePlain(file), 0, 0), "");
-}
-
-class ColourTest : public testing::TestWithParam<JpegColour> {};
-
-// The file's four inks to RGB in doubles.
-PlainImage ToRgb(const PlainImage& cmyk, bool inverted) {
-  PlainImage out{cmyk.width, cmyk.height, 3, {}};
-  for (std::size_t i = 0; i + 3 < cmyk.pixels.size(); i += 4) {
-    const double k = inverted ? cmyk.pixels[i + 3] : 255 - cmyk.pixels[i + 3];
-    for (std::size_t c = 0; c < 3; ++c) {
-      const double ink = inverted ? cmyk.pixels[i + c] : 255 - cmyk.pixels[i + c];
-      out.pixels.push_back(static_cast<std::uint8_t>(ink * k / 255.0 + 0.5));
-    }
-  }
-  return out;
-}
-
-TEST_P(ColourTest, RegionsAreRgb) {
-  for (const int sampling : {1, 2}) {
-    for (const bool progressive : {false, true}) {
-      JpegSpec spec;
-      spec.width = 70;
-      spec.height = 51;
-      spec.colour = GetParam();
-      spec.sampling_x = spec.sampling_y = sampling;
-      spec.progressive = progressive;
-      const auto file = test::MakeJpeg(spec);
-      PlainImage whole = test::DecodePlain(file);
-      if (whole.channels == 4) {
-        whole = ToRgb(whole, GetParam() != JpegColour::kCmyk);
-      }
-      JpegDecoder decoder({});
-      const auto info = decoder.ReadHeader(file);
-      ASSERT_TRUE(info) << info.error().message;
-      EXPECT_EQ(info->grey, GetParam() == JpegColour::kGrey);
-      EXPECT_EQ(info->cmyk, GetParam() >= JpegColour::kCmyk);
-      for (const Region& region : Regions(spec.width, spec.height)) {
-        const auto decoded = decoder.Decode(region, {});
-        ASSERT_TRUE(decoded) << decoded.error().message;
-        EXPECT_EQ(Difference(decoded->view, whole, region.x, region.y), "")
-            << region.x << "," << region.y << " " << region.width << "x" << region.height;
-      }
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(All, ColourTest,
-                         testing::Values(JpegColour::kYcc, JpegColour::kRgb, JpegColour::kGrey,
-                                         JpegColour::kCmyk, JpegColour::kAdobeCmyk,
-                                         JpegColour::kAdobeYcck));
-
-TEST(DecodeTest, CmykIsThePictureThatWasEncoded) {
-  for (const JpegColour colour :
-       {JpegColour::kCmyk, JpegColour::kAdobeCmyk, JpegColour::kAdobeYcck}) {
-    JpegSpec spec;
-    spec.colour = colour;
-    spec.quality = 100;
-    const auto picture = test::MakePicture(spec.width, spec.height);
-    const auto file = test::EncodeJpeg(spec, picture);
-    JpegDecoder decoder({});
-    ASSERT_TRUE(decoder.ReadHeader(file));
-    const auto decoded = decoder.Decode({0, 0, spec.width, spec.height}, {});
-    ASSERT_TRUE(decoded);
-    std::int64_t sum = 0;
-    for (int y = 0; y < spec.height; ++y) {
-      for (int i = 0; i < 3 * spec.width; ++i) {
-        const int want = picture[static_cast<std::size_t>(y * spec.width * 3 + i)];
-        sum += std::abs(want - decoded->view.pixels[y * decoded->view.stride + i]);
-      }
-    }
-    EXPECT_LT(static_cast<double>(sum) / static_cast<double>(picture.size()), 2.5);
-  }
 }
 
 TEST(DecodeTest, ReductionLeavesThePixelsWanted) {
