@@ -1,91 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch DataLoader hooks: keys agree between worker and training process, results do not change."""
+"""torch DataLoader hooks: keys agree between worker and training process."""
 import collections
 import json
 import unittest
 
-import harness
-
-PRELUDE = """
-import json, sys, time, warnings
-warnings.filterwarnings("ignore", message="This DataLoader will create")  # on few cores
-import torch
-from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
-
-class Map(Dataset):
-    def __init__(self, size, root=None):
-        self.size = size
-        self.root = root
-    def __len__(self):
-        return self.size
-    def __getitem__(self, index):
-        return torch.full((4,), float(index)), index
-
-class Stream(IterableDataset):
-    def __init__(self, size):
-        self.size = size
-    def __iter__(self):
-        info = get_worker_info()
-        first, step = (info.id, info.num_workers) if info else (0, 1)
-        return iter(range(first, self.size, step))
-
-class Broken(Map):
-    def __getitem__(self, index):
-        if index == 3:
-            raise ValueError("sample %d is broken" % index)
-        return index
-
-def show(*values):
-    print(json.dumps(values), flush=True)
-"""
+from loader_programs import LoaderCase, run
 
 
-def run(code, **options):
-    return harness.run(PRELUDE + code, **options)
-
-
-class LoaderTest(unittest.TestCase):
-    def check_clean(self, result):
-        self.assertEqual(result.status, 0, result.err)
-        self.assertEqual(result.err, "")
-
-    def check_keys(self, result, with_samples=True):
-        """Every printed batch [label, indices] has its sample spans under the key with which it was delivered."""
-        printed = [json.loads(line) for line in result.out.splitlines()]
-        delivered = result.events("delivered")
-        self.assertEqual(len(delivered), len(printed))
-        spans = collections.defaultdict(list)
-        for span in result.spans("sample"):
-            spans[span["generation"], span["batch"]].append(span["sample"])
-        for event, line in zip(delivered, printed):
-            key = event["generation"], event["batch"]
-            if with_samples:
-                self.assertEqual(sorted(spans.pop(key)), sorted(line[1]), key)
-            for stage in ("fetch", "wait"):
-                found = result.spans(stage, generation=key[0], batch=key[1])
-                self.assertEqual(len(found), 1, (stage, key))
-        if with_samples:
-            self.assertEqual(dict(spans), {})
-        return delivered
-
-    def check_transport(self, result, workers):
-        """Each batch is sent, received, put and got once, in this order, by the same worker."""
-        for event in result.events("delivered"):
-            key = {"generation": event["generation"], "batch": event["batch"]}
-            names = ("index_sent", "index_received", "batch_put", "batch_got")
-            order = [result.events(name, **key) for name in names]
-            self.assertEqual([len(found) for found in order], [1] * 4, key)
-            times = [found[0]["start"] for found in order] + [event["start"]]
-            self.assertEqual(times, sorted(times), key)
-            self.assertEqual(len({found[0]["value"] for found in order[:3]}), 1)
-            put, get = result.spans("put", **key), result.spans("get", **key)
-            self.assertEqual((len(put), len(get)), (1, 1), key)
-            self.assertEqual(put[0]["thread"], "QueueFeederThread")
-            self.assertGreater(put[0]["bytes"], 0)
-            self.assertGreater(get[0]["bytes"], 0)
-        for worker in range(workers):
-            self.assertTrue(result.of("role", role=2, worker=worker))
-
+class LoaderTest(LoaderCase):
     def test_start_methods_and_persistent_workers_agree_on_keys(self):
         for method in ("fork", "spawn", "forkserver"):
             for persistent in (False, True):
@@ -193,24 +115,6 @@ for epoch in range(2):
         self.assertTrue(facts["loader.0.dataset_root"].endswith("/data/set"))
         self.assertEqual(result.of("role")[0]["role"], 1)
 
-    def test_a_profiler_sees_no_call_of_ours(self):
-        script = """
-class Counted(Map):
-    calls = 0
-    def __len__(self):
-        Counted.calls += 1
-        return self.size
-%s
-for index, _ in DataLoader(Counted(5), batch_size=2):
-    pass
-show(Counted.calls)
-"""
-        watched = run(script % "sys.setprofile(lambda *event: None)")
-        free = run(script % "")
-        self.assertNotIn("loader.0.dataset_len", watched.facts())
-        self.assertEqual(free.facts()["loader.0.dataset_len"], "5")
-        self.assertEqual(json.loads(watched.out)[0] + 1, json.loads(free.out)[0])
-
     def test_kinds_of_fetching(self):
         result = run(
             """
@@ -283,85 +187,6 @@ for data, index in DataLoader(Batched(4), batch_size=2):
             self.skipTest("this torch does not know __getitems__")
         self.assertEqual([s["sample"] for s in result.spans("sample")], [-1, -1])
         self.assertEqual([s["batch"] for s in result.spans("sample")], [0, 1])
-
-    def test_exceptions_are_the_datasets_own(self):
-        code = """
-if __name__ == "__main__":
-    for workers in (0, 2):
-        try:
-            for index in DataLoader(Broken(6), batch_size=2, num_workers=workers):
-                show(index.tolist())
-        except ValueError as error:
-            show(type(error).__name__, str(error).splitlines()[0], str(error).splitlines()[-1])
-"""
-        ours, plain = run(code), run(code, hooks=False)
-        self.check_clean(ours)
-        self.assertEqual(ours.out, plain.out)
-        self.assertIn("sample 3 is broken", ours.out)
-
-    def test_a_killed_worker_is_reported_as_before(self):
-        # Lists and a worker that dies late: the main process asks the worker for the file descriptor of a tensor,
-        # which fails with another error if the worker is gone by then.
-        code = """
-import os, signal, time
-class Killer(Map):
-    def __getitem__(self, index):
-        if index == 4:
-            time.sleep(1)
-            os.kill(os.getpid(), signal.SIGKILL)
-        return index
-if __name__ == "__main__":
-    try:
-        for index in DataLoader(Killer(6), batch_size=2, num_workers=2, collate_fn=list):
-            pass
-    except RuntimeError as error:
-        show(type(error).__name__, "exited unexpectedly" in str(error))
-"""
-        ours, plain = run(code), run(code, hooks=False)
-        self.assertEqual(ours.out, plain.out)
-        self.assertEqual(ours.status, plain.status)
-
-    def test_training_is_bit_identical(self):
-        code = """
-import random
-import numpy as np
-class Noisy(Map):
-    def __getitem__(self, index):
-        return torch.randn(4) + random.random() + float(np.random.rand()), torch.tensor([float(index)])
-def seed(worker):
-    torch.manual_seed(torch.initial_seed() + worker)
-if __name__ == "__main__":
-    for workers in (0, 2):
-        torch.manual_seed(1); random.seed(1); np.random.seed(1)
-        model = torch.nn.Linear(4, 1)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-        loader = DataLoader(Noisy(24), batch_size=5, shuffle=True, num_workers=workers, worker_init_fn=seed,
-                            generator=torch.Generator().manual_seed(7), persistent_workers=workers > 0)
-        for epoch in range(3):
-            for data, target in loader:
-                loss = ((model(data) - target) ** 2).mean()
-                optimizer.zero_grad(); loss.backward(); optimizer.step()
-                show(loss.item().hex())
-"""
-        ours, plain = run(code), run(code, hooks=False)
-        self.check_clean(ours)
-        self.assertEqual(ours.out, plain.out)
-        self.assertEqual(len(ours.out.splitlines()), 30)
-
-    def test_workers_stop_when_the_iterator_is_dropped(self):
-        result = run(
-            """
-import multiprocessing
-if __name__ == "__main__":
-    iterator = iter(DataLoader(Map(100), batch_size=1, num_workers=2))
-    next(iterator)
-    show(len(multiprocessing.active_children()))
-    del iterator
-    show(len(multiprocessing.active_children()))
-"""
-        )
-        self.check_clean(result)
-        self.assertEqual(result.out.split(), ["[2]", "[0]"])
 
     def test_order_may_be_given_up(self):
         result = run(

@@ -4,7 +4,7 @@ import json
 import unittest
 
 import harness
-from test_loader import PRELUDE, run
+from loader_programs import PRELUDE, run
 
 SHOW = """
 def attributes(loader):

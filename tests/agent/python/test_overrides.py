@@ -5,7 +5,7 @@ import json
 import os
 import unittest
 
-from test_loader import run
+from loader_programs import run
 
 HAS_CV2 = importlib.util.find_spec("cv2") is not None
 

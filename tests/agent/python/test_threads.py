@@ -8,7 +8,7 @@ import collections
 import json
 import unittest
 
-from test_loader import run
+from loader_programs import run
 
 THREADS = """
 import queue, threading

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch DataLoader hooks: a program gets, sees and raises what it would without them."""
+import json
+import unittest
+
+from loader_programs import LoaderCase, run
+
+
+class ResultsTest(LoaderCase):
+    def test_a_profiler_sees_no_call_of_ours(self):
+        script = """
+class Counted(Map):
+    calls = 0
+    def __len__(self):
+        Counted.calls += 1
+        return self.size
+%s
+for index, _ in DataLoader(Counted(5), batch_size=2):
+    pass
+show(Counted.calls)
+"""
+        watched = run(script % "sys.setprofile(lambda *event: None)")
+        free = run(script % "")
+        self.assertNotIn("loader.0.dataset_len", watched.facts())
+        self.assertEqual(free.facts()["loader.0.dataset_len"], "5")
+        self.assertEqual(json.loads(watched.out)[0] + 1, json.loads(free.out)[0])
+
+    def test_exceptions_are_the_datasets_own(self):
+        code = """
+if __name__ == "__main__":
+    for workers in (0, 2):
+        try:
+            for index in DataLoader(Broken(6), batch_size=2, num_workers=workers):
+                show(index.tolist())
+        except ValueError as error:
+            show(type(error).__name__, str(error).splitlines()[0], str(error).splitlines()[-1])
+"""
+        ours, plain = run(code), run(code, hooks=False)
+        self.check_clean(ours)
+        self.assertEqual(ours.out, plain.out)
+        self.assertIn("sample 3 is broken", ours.out)
+
+    def test_a_killed_worker_is_reported_as_before(self):
+        # Lists and a worker that dies late: the main process asks the worker for the file descriptor of a tensor,
+        # which fails with another error if the worker is gone by then.
+        code = """
+import os, signal, time
+class Killer(Map):
+    def __getitem__(self, index):
+        if index == 4:
+            time.sleep(1)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return index
+if __name__ == "__main__":
+    try:
+        for index in DataLoader(Killer(6), batch_size=2, num_workers=2, collate_fn=list):
+            pass
+    except RuntimeError as error:
+        show(type(error).__name__, "exited unexpectedly" in str(error))
+"""
+        ours, plain = run(code), run(code, hooks=False)
+        self.assertEqual(ours.out, plain.out)
+        self.assertEqual(ours.status, plain.status)
+
+    def test_training_is_bit_identical(self):
+        code = """
+import random
+import numpy as np
+class Noisy(Map):
+    def __getitem__(self, index):
+        return torch.randn(4) + random.random() + float(np.random.rand()), torch.tensor([float(index)])
+def seed(worker):
+    torch.manual_seed(torch.initial_seed() + worker)
+if __name__ == "__main__":
+    for workers in (0, 2):
+        torch.manual_seed(1); random.seed(1); np.random.seed(1)
+        model = torch.nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        loader = DataLoader(Noisy(24), batch_size=5, shuffle=True, num_workers=workers, worker_init_fn=seed,
+                            generator=torch.Generator().manual_seed(7), persistent_workers=workers > 0)
+        for epoch in range(3):
+            for data, target in loader:
+                loss = ((model(data) - target) ** 2).mean()
+                optimizer.zero_grad(); loss.backward(); optimizer.step()
+                show(loss.item().hex())
+"""
+        ours, plain = run(code), run(code, hooks=False)
+        self.check_clean(ours)
+        self.assertEqual(ours.out, plain.out)
+        self.assertEqual(len(ours.out.splitlines()), 30)
+
+    def test_workers_stop_when_the_iterator_is_dropped(self):
+        result = run(
+            """
+import multiprocessing
+if __name__ == "__main__":
+    iterator = iter(DataLoader(Map(100), batch_size=1, num_workers=2))
+    next(iterator)
+    show(len(multiprocessing.active_children()))
+    del iterator
+    show(len(multiprocessing.active_children()))
+"""
+        )
+        self.check_clean(result)
+        self.assertEqual(result.out.split(), ["[2]", "[0]"])
+
+
+if __name__ == "__main__":
+    unittest.main()
