@@ -24,6 +24,7 @@ if [[ ${1:-} == --fix ]]; then
 fi
 
 "$kPython" -B tests/lint/lint_test.py 2>&1 | tail -n 1 || status=1
+"$kPython" -B tests/lint/headers_test.py 2>&1 | tail -n 1 || status=1
 "$kPython" -B tests/lint/lint.py || status=1
 "$kPython" -B tests/lint/headers.py --compiler "${CXX:-$(command -v clang++-14 || echo c++)}" --skip gui/ --skip tests/gui/walk/walk.h || status=1
 if [[ -n $format ]]; then

@@ -5,22 +5,18 @@
 A check that cannot fail is a defect: a rule without a case here fails EveryRuleHasACase.
 """
 
-import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import headers  # noqa: E402
 import layers  # noqa: E402
 import lint  # noqa: E402
+from small_tree import SPDX, SmallTree  # noqa: E402
 
-SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 PY_SPDX = "# SPDX-License-Identifier: Apache-2.0\n"
 EXISTING = {"traces/wire.h", "traces/trace.h", "traces/base/units.h", "traces/recording/recording.h",
             "traces/packed/section.h", "agent/core/segment.h", "agent/hooks/hook.h", "agent/system/sys.h",
@@ -245,15 +241,7 @@ class RulesTest(unittest.TestCase):
         self.assertEqual([(6, "missing is defined nowhere")], found)
 
 
-class TreeTest(unittest.TestCase):
-    def setUp(self):
-        self.root = pathlib.Path(tempfile.mkdtemp(prefix="penstock-lint-"))
-        self.addCleanup(shutil.rmtree, self.root)
-
-    def write(self, name, text):
-        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / name).write_text(text)
-
+class TreeTest(SmallTree):
     def run_lint(self, *arguments):
         return subprocess.run([sys.executable, lint.__file__, "--root", str(self.root), *arguments],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
@@ -310,103 +298,6 @@ class TreeTest(unittest.TestCase):
         done = self.run_lint("--clang-format", program)
         self.assertEqual(1, done.returncode)
         self.assertIn("traces/a.cc:1: not formatted", done.stdout)
-
-    def test_a_header_that_needs_another_is_refused(self):
-        compiler = os.environ.get("PENSTOCK_CXX", "c++")
-        self.write("traces/good.h", SPDX + "#pragma once\n#include <string>\n"
-                                    "inline std::string F() { return {}; }\n")
-        self.write("traces/bad.h", SPDX + "#pragma once\ninline std::string F() { return {}; }\n")
-        self.write("tests/plain.h", "#pragma once\nstatic int* F(void* p) { return p; }\n")
-        self.write("tests/cxx.h", "#pragma once\nstatic int* F(void* p) { return p; }\n")
-        self.write("tests/plain.c", '#include "tests/plain.h"\n')
-        found = dict(headers.check(compiler, [], self.root))
-        self.assertEqual("", found["tests/plain.h"])  # C, since a C source includes it
-        self.assertRegex(found["tests/cxx.h"], "invalid conversion|cannot initialize")  # gcc, clang
-        self.assertEqual("", found["traces/good.h"])
-        self.assertIn("string", found["traces/bad.h"])
-        self.assertEqual(["traces/good.h"], list(dict(
-            headers.check(compiler, [], self.root, ["traces/bad", "tests/"]))))
-
-    def test_what_is_compiled_first_hides_no_missing_include(self):
-        use = "inline std::vector<int> {}() {{ return {{}}; }}\n"
-        self.write("traces/lacks.h", SPDX + "#pragma once\n" + use.format("Lacks"))
-        self.write("traces/late.h", SPDX + "#pragma once\n" + use.format("Late") + "#include <vector>\n")
-        self.write("traces/other.h", SPDX + "#pragma once\n#ifdef NEVER\n#include <vector>\n#endif\n" +
-                   use.format("Other"))
-        good = [f"traces/good{i}.h" for i in range(20)]
-        for i, name in enumerate(good):
-            self.write(name, SPDX + "#pragma once\n#include <vector>\n#include <string>\n"
-                                    '#include "traces/lacks.h"\n' + use.format(f"Good{i}"))
-        before, chosen = headers.worth_compiling_first(headers.all_includes(
-            self.root, [*good, "traces/lacks.h", "traces/late.h", "traces/other.h"]))
-        self.assertTrue(chosen)
-        self.assertTrue(all(before[name] for name in good))
-        found = dict(headers.check(os.environ.get("PENSTOCK_CXX", "c++"), [], self.root))
-        for name in ("traces/lacks.h", "traces/late.h", "traces/other.h"):
-            self.assertIn("vector", found[name])
-        self.assertEqual({""}, {found[name] for name in good})
-
-    def test_what_is_compiled_first_is_read_in(self):
-        self.write("traces/broken.h", SPDX + "#pragma once\nNoSuchType broken;\n")
-        compiler = os.environ.get("PENSTOCK_CXX", "c++")
-        with tempfile.TemporaryDirectory() as folder:
-            self.assertIsNone(headers.compile_first(compiler, [], self.root, folder, {'"traces/broken.h"'}))
-            first = headers.compile_first(compiler, [], self.root, folder, {"<vector>"})
-            self.assertTrue(pathlib.Path(f"{first}.gch").exists())
-            self.write("traces/lacks.h", SPDX + "#pragma once\ninline std::vector<int> F() { return {}; }\n")
-            self.assertEqual("", headers.compile_alone(compiler, [], self.root, ["traces/lacks.h"], "c++", first))
-
-    def test_a_header_that_the_build_compiled_alone_is_not_compiled_again(self):
-        self.write("traces/first.h", '#pragma once\n#include "traces/inner.h"\n#include <string>\n')
-        self.write("traces/inner.h", "// Comment.\n#pragma once\n")
-        self.write("traces/first.cc", '// Comment.\n#include "traces/first.h"\n#include <string>\n')
-        self.write("traces/second.h", "#pragma once\n")
-        self.write("traces/second.cc", '#include <string>\n#include "traces/second.h"\n')
-        self.write("traces/third.h", "#pragma once\n")
-        self.write("traces/third.cc", '#define THIRD\n#include "traces/third.h"\n')
-        self.write("traces/later.h", "#pragma once\n")
-        self.write("traces/later.cc", '#include "traces/later.h"\n')
-        compiler = os.environ.get("PENSTOCK_CXX", "c++")
-        every = ["traces/first.h", "traces/inner.h", "traces/later.h", "traces/second.h", "traces/third.h"]
-        self.assertEqual(every, sorted(dict(headers.check(compiler, [], self.root))))
-        build = self.root / "build"
-        build.mkdir()
-        # Two files of a unity build: the second source of a file sees what the first one includes.
-        unity = {"one": ("first", "later"), "two": ("second",), "three": ("third",)}
-        for name, sources in unity.items():
-            (build / f"{name}.cxx").write_text("/* generated by CMake */\n\n" + "".join(
-                f'#include "{self.root}/traces/{source}.cc"\n' for source in sources))
-        (build / "compile_commands.json").write_text(json.dumps([
-            {"directory": str(build), "file": str(build / f"{name}.cxx"), "command": f"c++ -o {name}.o -c {name}.cxx"}
-            for name in unity]))  # fmt: skip
-        self.assertEqual(every, sorted(dict(headers.check(compiler, [], self.root, built=build))))  # no object yet
-        for name in unity:
-            (build / f"{name}.o").touch()
-        left = ["traces/later.h", "traces/second.h", "traces/third.h"]
-        self.assertEqual(left, sorted(dict(headers.check(compiler, [], self.root, built=build))))
-        # A header that was changed after it was compiled.
-        later = (build / "one.o").stat().st_mtime + 10
-        os.utime(self.root / "traces/inner.h", (later, later))
-        self.assertEqual(sorted([*left, "traces/inner.h"]),
-                         sorted(dict(headers.check(compiler, [], self.root, built=build))))
-
-    def test_a_chain_of_headers_hides_no_missing_include(self):
-        use = "inline std::vector<int> {}() {{ return {{}}; }}\n"
-        self.write("traces/a.h", SPDX + "#pragma once\n" + use.format("A"))
-        self.write("traces/b.h", SPDX + '#pragma once\n#include <vector>\n#include "traces/a.h"\n' + use.format("B"))
-        self.write("traces/c.h", SPDX + '#pragma once\n#include "traces/b.h"\ninline std::string C() { return {}; }\n')
-        self.write("traces/d.h", SPDX + '#pragma once\n#include <string>\n#include "traces/c.h"\n')
-        self.write("traces/e.h", SPDX + '#pragma once\n#include <string>\n')
-        names = [f"traces/{letter}.h" for letter in "abcde"]
-        whole = headers.all_includes(self.root, names)
-        self.assertEqual([["traces/a.h", "traces/b.h", "traces/c.h", "traces/d.h"], ["traces/e.h"]],
-                         sorted(headers.chains(names, whole)))
-        self.assertEqual(names[:3], headers.chain_in(whole["traces/d.h"], whole))
-        found = dict(headers.check(os.environ.get("PENSTOCK_CXX", "c++"), [], self.root))
-        self.assertEqual(names, sorted(found))
-        self.assertEqual(["traces/a.h", "traces/c.h"], sorted(name for name in names if found[name]))
-        self.assertIn("vector", found["traces/a.h"])
-        self.assertIn("string", found["traces/c.h"])
 
 
 if __name__ == "__main__":
