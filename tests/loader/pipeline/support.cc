@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/loader/pipeline/support.h"
 
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 
 namespace penstock::loader::test {
@@ -51,6 +53,18 @@ Delivered RunAll(const Source& source, const PipelineOptions& options,
   out.stats = (*pipeline)->stats();
   out.digests.assign(digest.epochs().begin(), digest.epochs().end());
   return out;
+}
+
+void ExpectSame(const Delivered& a, const Delivered& b, const std::string& what) {
+  EXPECT_EQ(a.error, b.error) << what;
+  EXPECT_EQ(a.ids, b.ids) << what;
+  EXPECT_EQ(a.labels, b.labels) << what;
+  ASSERT_EQ(a.digests.size(), b.digests.size()) << what;
+  for (std::size_t i = 0; i < a.digests.size(); ++i) {
+    EXPECT_EQ(a.digests[i].ordered, b.digests[i].ordered) << what;
+    EXPECT_EQ(a.digests[i].unordered, b.digests[i].unordered) << what;
+    EXPECT_EQ(a.digests[i].samples, b.digests[i].samples) << what;
+  }
 }
 
 }  // namespace penstock::loader::test

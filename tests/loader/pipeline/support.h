@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sources without files, and functions that run a pipeline to its end.
+// Sources without files, and functions that run a pipeline to its end and compare runs.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +57,9 @@ struct Delivered {
 [[nodiscard]] AugmentProgram Program(const char* ops = "random_crop=6,flip,brightness=0.5-1.5");
 [[nodiscard]] Delivered RunAll(const Source& source, const PipelineOptions& options,
                                const AugmentProgram& program = Program());
+
+// Expects equal samples and errors.
+void ExpectSame(const Delivered& a, const Delivered& b, const std::string& what);
 
 // Calls of operator new, by any thread, while the second half of the epochs is delivered.
 [[nodiscard]] std::uint64_t AllocationsInSteadyState(const Source& source,
