@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of traces share: temporary folders, a small recording, a realistic stream.
+// What the tests of traces share: temporary folders, small recordings, the spans of a trace.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traces/pack.h"
@@ -45,6 +46,8 @@ void WriteFile(const std::filesystem::path& path, std::span<const std::byte> byt
 // A recording of one worker with two followed units: one has three nodes, the other one.
 [[nodiscard]] RecordingWriter FollowedRecording(const RecordingOptions& options = {.chunks = 2});
 [[nodiscard]] std::vector<std::byte> Bytes(RecordingWriter& recording);
+// What a record has in place of a name.
+[[nodiscard]] std::uint32_t NameHash(std::string_view name);
 
 // The fields of a span that no damage may change, without its strings.
 using SpanNumbers = std::array<std::int64_t, 11>;
@@ -67,19 +70,5 @@ class Known {
   std::vector<SpanNumbers> numbers_;
   Strings strings_;
 };
-
-// Spans as of PyTorch with an image folder. For each image: sample, read, decode, augment with
-// three transforms inside it. For each batch: fetch, collate, put and idle; in the training process
-// get, wait and step. Each epoch is a random permutation of `images` indices, each image has a
-// path, and times are lognormal.
-struct StreamOptions {
-  std::uint32_t images = 50'000;
-  std::uint32_t epochs = 1;
-  std::uint32_t batch = 64;
-  std::uint32_t workers = 4;
-  std::uint64_t seed = 1;
-};
-// Returns the number of spans.
-std::uint64_t WritePytorchLike(const StreamOptions& options, Packer& out);
 
 }  // namespace penstock::traces::testing

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "tests/traces/pytorch_stream.h"
 #include "tests/traces/support.h"
 #include "traces/base/xxh64.h"
 #include "traces/order.h"
