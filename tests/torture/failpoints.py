@@ -6,7 +6,7 @@ failpoints.py [--full | --seconds N] [--seed N] [--mode NAME]... [--only TEXT] [
 A point is a system call in the run of a short program. A failure is an error that the call may return,
 fewer bytes than asked, or SIGKILL before or after the call, to its process or to all; "ENOSPC+" is an
 error of this call and of all later ones. Each failure at each point is a run of its own, after which
-the promises of runs.py must hold. Without --full, runs cases for --seconds in an order that differs
+the promises of run_modes.py must hold. Without --full, runs cases for --seconds in an order that differs
 each day, with every kind of failure of every mode in turn.
 """
 import argparse
@@ -20,6 +20,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "integration")]
+import run_modes  # noqa: E402
 import runs  # noqa: E402
 
 LASTING = ("ENOSPC", "EIO", "EMFILE", "ENOMEM")
@@ -130,7 +131,7 @@ def main():
     arguments = parser.parse_args()
     cases, points = [], {}
     with runs.Workplace() as workplace:
-        for mode in runs.modes(workplace):
+        for mode in run_modes.modes(workplace):
             if arguments.mode and mode.name not in arguments.mode:
                 continue
             found = cases_of(mode)

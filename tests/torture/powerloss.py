@@ -21,6 +21,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "integration")]
+import run_modes  # noqa: E402
 import runs  # noqa: E402
 import support  # noqa: E402
 
@@ -206,7 +207,7 @@ def replay(mode, variant, arguments, generator):
                 before[name] = (os.stat(file.fileno()).st_ino, file.read())
         path = os.path.join(place.folder, "writes")
         ended = mode.workplace.run(place, ["--writes", place.out, path], mode.command(place), mode.extra(place))
-        case = runs.Nothing(variant)
+        case = run_modes.Nothing(variant)
         mode.check(case, ended)
         assert not case.problems, case.problems
         log = Log(path)
@@ -245,7 +246,7 @@ def main():
     generator = random.Random(arguments.seed)
     total = wrong = 0
     with runs.Workplace() as workplace:
-        for mode in runs.modes(workplace):
+        for mode in run_modes.modes(workplace):
             if arguments.mode and mode.name not in arguments.mode:
                 continue
             for variant in (False, True):
