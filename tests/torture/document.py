@@ -64,7 +64,7 @@ both ways. What is different is shrunk and kept (`tests/torture/found/`).
 | every byte, whatever the program does (`--every-byte`) | 1,354 | 264, most of them reads behind a filter |
 
 A run of the tests makes 2,000 others. The agent does not follow a program that does one of these
-(`UNCOUNTED` in `tests/torture/victim_runs.py`). It ends and prints as alone, but its bytes need not
+(`UNCOUNTED` in `tests/torture/victim_differences.py`). It ends and prints as alone, but its bytes need not
 add up:
 
 - it reads after it has installed a filter or forbidden the time stamp counter (the report says so);

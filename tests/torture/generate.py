@@ -22,6 +22,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
+import victim_differences
 import victim_programs as programs
 import victim_runs as runs
 import victim_shrink as shrink
@@ -45,7 +46,7 @@ def smallest(place, program, difference, options, every_byte):
 
     def differs(candidate):
         for _ in range(2):
-            verdict = runs.examine(place, candidate, (difference.mode,), options, 1, every_byte)
+            verdict = victim_differences.examine(place, candidate, (difference.mode,), options, 1, every_byte)
             if (difference.mode, difference.kind) in kinds(verdict):
                 return True
             if verdict.word in ("wrong", "stuck"):
@@ -102,7 +103,8 @@ def work(number, job, tasks, results, places, seed, want):
             if index is None:
                 return
             program = programs.make("%s.%d" % (seed, index), flavours, want.avoid)
-            verdict = runs.examine(place, program, want.modes, options_of(index), every_byte=want.every_byte)
+            verdict = victim_differences.examine(place, program, want.modes, options_of(index),
+                                                 every_byte=want.every_byte)
             verdict.leave_out(want.ignore)
             kept = []
             if want.keep and verdict.word == "different":
@@ -194,7 +196,7 @@ def replay(places, want):
             bad += 1
             continue
         for _ in range(want.times):
-            verdict = runs.examine(place, program, want.modes, SMALL, every_byte=want.every_byte)
+            verdict = victim_differences.examine(place, program, want.modes, SMALL, every_byte=want.every_byte)
             if verdict.word != "same":
                 break
         failed += verdict.word == "different"

@@ -8,6 +8,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
+import victim_differences
 import victim_programs as programs
 import victim_runs as runs
 import victim_shrink as shrink
@@ -87,7 +88,8 @@ def differences(rows, *reports, mode="bare"):
     outcome = runs.Outcome()
     outcome.rows = rows
     outcome.traces = ["T"] * len(reports)
-    return [one.kind for one in runs.accounted(FakePlace(*reports), mode, outcome, runs.Bytes())]
+    found = victim_differences.accounted(FakePlace(*reports), mode, outcome, victim_differences.Bytes())
+    return [one.kind for one in found]
 
 
 class AccountTest(unittest.TestCase):
