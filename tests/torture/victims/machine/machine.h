@@ -104,6 +104,7 @@ extern __thread int t_handling;  // a signal handler runs on this thread
 extern __thread sigjmp_buf* t_try;
 
 extern const struct Name kFileActions[];
+extern const struct Name kReadActions[];
 extern const struct Name kTaskActions[];
 extern const struct Name kSignalActions[];
 extern const struct Name kDoorActions[];
@@ -123,11 +124,15 @@ _Noreturn void Wrong(const char* what);
 void FoldBytes(const struct Op* op, const char* bytes, long count);
 void AtTheEnd(void);  // the first process ends: reads from here on are late
 
-// files.c: notes the most bytes that a call can return, and the bytes that it has returned.
+// reads.c: notes the most bytes that a call can return, and the bytes that it has returned.
 void Expect(int file, size_t most);
 void Got(int file, size_t most, long got, int perhaps);
 long OpenAll(void);
 
+// The slot that an argument names.
+static inline struct Slot* SlotAt(const struct Op* op, int argument) {
+  return &g_slots[(unsigned long)op->number[argument] % kSlots];
+}
 static inline long Result(long value, int error) {
   return value >= 0 ? value : -error;
 }

@@ -120,8 +120,8 @@ long Look(const struct Number* table, const char* word) {
 }
 
 static Action* Find(const char* word) {
-  static const struct Name* const kAll[] = {kFileActions, kTaskActions, kSignalActions,
-                                            kDoorActions};
+  static const struct Name* const kAll[] = {kFileActions, kReadActions, kTaskActions,
+                                            kSignalActions, kDoorActions};
   for (size_t t = 0; t < sizeof kAll / sizeof *kAll; ++t) {
     for (const struct Name* name = kAll[t]; name->name != NULL; ++name) {
       if (strcmp(name->name, word) == 0) return name->action;
