@@ -47,8 +47,8 @@ if [[ ${#pythons[@]} -eq 0 ]]; then
   exit 3
 fi
 
-readonly kTests=(marks trace loader targets lifetime record examples)
-readonly kBare=(marks loader lifetime)  # those that need no NumPy
+readonly kTests=(marks trace loader loader_resume loader_trouble targets lifetime record examples)
+readonly kBare=(marks loader loader_resume loader_trouble lifetime)  # those that need no NumPy
 readonly kFolder=$PWD/build/pythons
 mkdir -p "$kFolder"
 failed=false
@@ -82,9 +82,9 @@ run_tests() {
     line=$(grep -E '^Ran [0-9]+ tests? in' "$log" || echo "no test ran")
     if [[ $status -ne 0 || $line == "no test ran" ]]; then
       failed=true
-      printf 'FAIL %-44s %-9s %s (log: %s)\n' "$title" "$test" "$line" "$log"
+      printf 'FAIL %-44s %-14s %s (log: %s)\n' "$title" "$test" "$line" "$log"
     else
-      printf 'ok   %-44s %-9s %s, %s skipped\n' "$title" "$test" "$line" "$(grep -c ' skipped ' "$log" || true)"
+      printf 'ok   %-44s %-14s %s, %s skipped\n' "$title" "$test" "$line" "$(grep -c ' skipped ' "$log" || true)"
     fi
   done
 }

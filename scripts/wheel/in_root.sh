@@ -90,11 +90,11 @@ mkdir -p tree
 ln -sfn "$(dirname "$("$bin/python" -c 'import penstock; print(penstock.__file__)')")/.." python
 ln -sfn "$HOME/python/penstock/bin" tree/bin
 ln -sfn "$HOME/python/penstock/lib/penstock" tree/lib
-for test in marks trace loader targets lifetime record; do
+for test in marks trace loader loader_resume loader_trouble targets lifetime record; do
   if [[ -z $emulated ]] && "$bin/python" -c 'import torch; torch.frombuffer' 2>/dev/null; then
     check "tests of the package: $test" bounded env PENSTOCK_BUILD="$HOME/tree" "$bin/python" -B "tests/python/${test}_test.py"
   fi
-  if [[ $test =~ ^(marks|loader|lifetime)$ ]]; then
+  if [[ $test =~ ^(marks|loader|loader_resume|loader_trouble|lifetime)$ ]]; then
     check "tests without packages: $test" bounded env PENSTOCK_BUILD="$HOME/tree" "$bin/python" -S -B "tests/python/${test}_test.py"
   fi
 done
