@@ -93,7 +93,7 @@ std::optional<Statement> UnevenTurns(const Pipeline& steady,
     const double more = rate_under(reordered, *fall.more);
     if (!(fewer > 0) || 1 - more / fewer > fall.share / 2) continue;
     return Say<words::kUnevenTurns>(Give<"more">(fall.more->workers),
-                                    Give<"fewer">(fall.fewer->workers), Give<"uneven">(uneven));
+                                    Give<"fewer">(fall.fewer->workers), Give<"uneven">(1 + uneven));
   }
   return std::nullopt;
 }

@@ -53,15 +53,14 @@ inline constexpr Message kTogether{
     "number of workers and the same prefetch; rates count the samples of the first loader",
     "循环轮流从 {loaders:count} "
     "个加载器取批次：预测让每个加载器使用相同的工作进程数和预取深度；速率只计第一个加载器的样本"};
-inline constexpr Message kUnevenTurns{"assumed.uneven-turns",
-                                      "{more:count} workers are slower than {fewer:count} because "
-                                      "slow batches recur at a fixed distance and "
-                                      "batches go to the workers in turn: one of the {more:count} "
-                                      "gets {uneven:%0} more work than the "
-                                      "average",
-                                      "{more:count} 个工作进程反而比 {fewer:count} "
-                                      "个慢：慢批次按固定间隔出现，而批次轮流分给各工作进程，"
-                                      "其中一个分到的工作比平均多 {uneven:%0}"};
+inline constexpr Message kUnevenTurns{
+    "assumed.uneven-turns",
+    "{more:count} workers are slower than {fewer:count} because slow batches recur at a fixed "
+    "distance and batches go to the workers in turn: one of the {more:count} gets {uneven:times} "
+    "times the average work",
+    "{more:count} 个工作进程反而比 {fewer:count} "
+    "个慢：慢批次按固定间隔出现，而批次轮流分给各工作进程，"
+    "其中一个分到的工作是平均值的 {uneven:times} 倍"};
 inline constexpr Message kReadsTakeTurns{"assumed.reads-take-turns",
                                          "reads of different workers hardly ever overlapped: the "
                                          "prediction assumes that they wait for a "

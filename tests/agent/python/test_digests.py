@@ -154,11 +154,12 @@ class Freed(Dataset):
     def __len__(self): return 12
     def __getitem__(self, index):
         tensor = torch.ones(20, 30)
+        turned = tensor.t()
         if hasattr(tensor, "untyped_storage"):
             tensor.untyped_storage().resize_(0)
         else:
             tensor.storage().resize_(0)
-        return tensor if index % 2 else tensor.t()
+        return tensor if index % 2 else turned
 epochs(Freed(), collate_fn=len)
 """
             )
