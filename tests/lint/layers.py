@@ -67,7 +67,9 @@ MODEL_ROOMS = {
     "files": ("gui/model/", "gui/model/words/", "gui/model/timeline/", "gui/model/panels/"),
 }
 MODEL = ("gui/model/", *(f"gui/model/{room}/" for room in MODEL_ROOMS))
-VIEW_PARTS = tuple(f"gui/views/{name}.h" for name in ("panel_parts", "panel_states", "state_text", "workspace"))
+VIEW_PARTS = tuple(
+    f"gui/views/{name}.h" for name in ("panel_parts", "panel_states", "state_text", "thumbnails", "workspace")
+)
 VIEW_ROOMS = {
     "dialogs": (),
     "files": VIEW_PARTS,
