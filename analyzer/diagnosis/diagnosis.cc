@@ -210,8 +210,7 @@ void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
     OtherLoader other{i, {}, diagnosis.whole_run};
     const LoaderRun& main = loaders.front();
     const bool together = loaders[i].use == LoopUse::kInterleaved &&
-                          main.use == LoopUse::kInterleaved &&
-                          IsSimulated(*diagnosis.loader, main);
+                          main.use == LoopUse::kInterleaved && IsSimulated(*diagnosis.loader, main);
     if (together) {
       other.suggestion = diagnosis.loader->suggestion;
       other.suggestion.predicted = OnBase(diagnosis, other.suggestion.predicted);

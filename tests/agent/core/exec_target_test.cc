@@ -58,8 +58,7 @@ class ExecTargetTest : public testing::Test {
   void TearDown() override { unlink(path_.c_str()); }
 
   ExecTarget LookAt(const Program& file) {
-    std::ofstream(path_, std::ios::binary)
-        .write(reinterpret_cast<const char*>(&file), sizeof file);
+    std::ofstream(path_, std::ios::binary).write(reinterpret_cast<const char*>(&file), sizeof file);
     return Look();
   }
   ExecTarget Look() {
