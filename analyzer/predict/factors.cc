@@ -67,11 +67,13 @@ void ScaleTransfer(Pipeline& pipeline, double scale) {
   });
 }
 
-// What workers compute takes longer beside a step that fills the cores, because they share caches,
-// memory and perhaps hardware threads. How much longer, a recording with the step does not tell.
+// What workers compute takes longer beside a step that computes, because they share caches, memory
+// and often the two hardware threads of a core. How much longer, a recording with the step does not
+// tell.
 void DoubtWorkersBesideStep(Pipeline& pipeline, double scale) {
-  // Source: ours, two public programs whose step filled two cores (timm, torch.compile): without
-  // the step the workers made 1.2 and 1.6 times as much as predicted.
+  // Source: ours, two public programs whose step computed on one and on both of two hardware
+  // threads (torch.compile, timm): without the step the workers made 1.6 and 1.2 times as much as
+  // predicted.
   constexpr double kMost = 0.65;
   if (pipeline.workers == 0 || !pipeline.step_load_known || scale >= 1) return;
   double steps = 0;
@@ -81,10 +83,11 @@ void DoubtWorkersBesideStep(Pipeline& pipeline, double scale) {
     making += demand.service();
   });
   const double longest = std::max(steps, making / pipeline.workers);
-  const double full = std::min(1.0, pipeline.step_load / pipeline.cores);
+  constexpr double kThreadsPerCore = 2;
+  const double shared = std::min(1.0, kThreadsPerCore * pipeline.step_load / pipeline.cores);
   if (longest > 0) {
     pipeline.beside_step =
-        std::max(pipeline.beside_step, kMost * (1 - scale) * full * steps / longest);
+        std::max(pipeline.beside_step, kMost * (1 - scale) * shared * steps / longest);
   }
 }
 

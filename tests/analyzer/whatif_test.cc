@@ -171,14 +171,14 @@ TEST(WhatifTest, APinThreadTakesUnpicklingOffTheLoop) {
   EXPECT_NEAR(Only(from, request).predicted.speedup, 1.8, 0.1);
 }
 
-TEST(WhatifTest, WithoutAStepThatFillsTheCoresTheRateMayBeHigher) {
+TEST(WhatifTest, WithoutAStepThatComputesTheRateMayBeHigher) {
   Synthetic run;
   run.workers = 2;
   run.cores = 2;
   run.costs = testing::Always({.decode = 10, .step = 40});
   Pipeline filling = Diagnose(*SyntheticTrace(run)).loader->pipeline;
   filling.step_load_known = true;
-  filling.step_load = 2;
+  filling.step_load = 1;  // of two hardware threads
   Pipeline waiting = filling;
   waiting.step_load = 0;
   ScaleFactor(filling, Factor::kCompute, 0, FirstBatches::kScaled);
