@@ -204,9 +204,12 @@ void JudgeCache(const DataSet& set, IoModel& io) {
     io.sight = CacheSight::kNoDisk;
   } else if (remote) {
     io.sight = CacheSight::kElsewhere;
+  } else if (io.network > io.bytes - std::min(io.network, io.bytes)) {
+    io.sight = CacheSight::kNetwork;
   } else if (!io.disk.empty() && io.bytes > 0) {
     io.sight = CacheSight::kKnown;
-    const double share = static_cast<double>(io.disk_bytes) / static_cast<double>(io.bytes);
+    const double share =
+        static_cast<double>(io.disk_bytes) / static_cast<double>(io.bytes - io.network);
     io.cached = std::clamp(1 - share, 0.0, 1.0);
   }
 }

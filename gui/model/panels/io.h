@@ -55,6 +55,7 @@ enum class CacheSight : std::uint8_t {
   kNoCounter,  // the counters of the kernel were not recorded
   kNoDisk,     // there is no storage: the data lies in memory
   kElsewhere,  // the kernel does not count this file system's traffic to the reader
+  kNetwork,    // most of the bytes came from sockets, which have no page cache
 };
 
 struct IoModel {

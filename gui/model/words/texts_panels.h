@@ -43,6 +43,7 @@
   X(kIoFromCache, "From the page cache", "来自页缓存") \
   X(kIoDiskGave, "storage gave {} of {}", "存储提供 {} / {}") \
   X(kIoAllInMemory, "all of it: the data lies in memory", "全部：数据位于内存") \
+  X(kIoOverNetwork, "{} came over the network", "{} 来自网络") \
   X(kIoElsewhere, "not counted for {}", "{} 上没有此计数") \
   X(kIoNoCounter, "needs penstock record (a collector)", "需要用 penstock record 录制") \
   X(kIoStorage, "Storage", "存储") \

@@ -45,6 +45,10 @@ Figure CacheFigure(const Ui& ui, const IoModel& io, const DataSet& set) {
       figure.colour = p.dim;
       figure.line = ui.F(Text::kIoElsewhere, set.file_system);
       break;
+    case CacheSight::kNetwork:
+      figure.colour = p.dim;
+      figure.line = ui.F(Text::kIoOverNetwork, BytesText(io.network));
+      break;
     case CacheSight::kNoCounter:
       figure.colour = p.dim;
       figure.line = ui.T(Text::kIoNoCounter);

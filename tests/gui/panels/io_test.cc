@@ -72,6 +72,18 @@ TEST(IoModelTest, MemoryAndRemoteFileSystemsAreSaidToBeSo) {
   EXPECT_EQ(IoOf(testing::DocumentOf(traces::MakeTrace(data))).sight, CacheSight::kElsewhere);
 }
 
+TEST(IoModelTest, WhatCameOverTheNetworkIsNotOfThePageCache) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  for (auto& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.stage == traces::StageId::kRead) span.flags |= wire::kFlagNetwork;
+    }
+  }
+  const IoModel io = IoOf(testing::DocumentOf(traces::MakeTrace(data)));
+  EXPECT_EQ(io.network, io.bytes);
+  EXPECT_EQ(io.sight, CacheSight::kNetwork);
+}
+
 TEST(IoModelTest, ASelectionCountsTheReadsThatBeginInIt) {
   const Document document = DocumentFor();
   const std::int64_t half = document.timeline->length / 2;
