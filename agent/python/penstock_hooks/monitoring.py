@@ -18,7 +18,7 @@ def tool_in_use():
     if sys.getprofile() is not None or threading.__dict__.get("_profile_hook") is not None:
         return "a profiler of the program"
     monitoring = getattr(sys, "monitoring", None)
-    if monitoring is not None and any(monitoring.get_tool(i) is not None for i in range(6)):
+    if monitoring is not None and any(monitoring.get_tool(i) not in (None, OWN_TOOL) for i in range(6)):
         return "a tool of the program that uses sys.monitoring"
     for name in _DEBUGGERS:
         if name in sys.modules:
