@@ -23,6 +23,8 @@ class Limits:
             return lines + ["flush", "strict"] + reads + ["sysexit %d" % (0 if self.detached else status)]
         listed = self.pick("reads", "usual", "usual", "memory", "names", "time", "identity", "opening")
         verdict = self.pick("errno", "errno", "kill", "kill", "killthread", "trap")
+        if self.static:  # nobody tells a program that it executes, and the agent in that, of a filter that ends them
+            verdict = "errno"
         lines += ["flush", "seccomp %s %s %d %s" % (listed, verdict, self.pick(*ERRORS), self.pick("prctl", "call"))]
         lines += after
         self.alien = True
