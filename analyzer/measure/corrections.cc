@@ -48,11 +48,9 @@ bool SharesStorage(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
 // copies in such a step may be what made it long, so they get at most an ordinary length too.
 void SmoothPauses(const CorrectionInput& input, Pipeline& pipeline) {
   const std::vector<Demand*> demands = BatchesOf(pipeline);
-  std::vector<double> steps;  // with copies
   std::vector<double> copies;
-  for (const Batch& batch : input.recorded.run.batches) steps.push_back(batch.step());
   for (const Demand* demand : demands) copies.push_back(demand->h2d);
-  const double usual_step = Median(std::move(steps));
+  const double usual_step = UsualStep(input.recorded.run);
   const double usual_copy = Median(std::move(copies));
   for (std::size_t i = 0; i < demands.size(); ++i) {
     if (!input.recorded.steady.paused[i]) continue;

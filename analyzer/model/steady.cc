@@ -50,6 +50,15 @@ std::vector<bool> FindPauses(const LoaderRun& run) {
   return pauses;
 }
 
+// The first batch after `i` that follows a pause; `end` if none before `end` does.
+std::size_t NextPause(const std::vector<bool>& paused, std::size_t i, std::size_t end) {
+  const auto at = [&paused](std::size_t k) {
+    return paused.begin() + static_cast<std::ptrdiff_t>(k);
+  };
+  const auto next = std::find(at(i), at(end - 1), true);
+  return static_cast<std::size_t>(next - paused.begin()) + 1;
+}
+
 // Whether experiments slowed the loop down when the batch was delivered.
 bool IsProbed(const std::optional<std::pair<std::int64_t, std::int64_t>>& probed,
               const Batch& batch) {
@@ -68,7 +77,7 @@ void AddWindow(std::int64_t from, std::int64_t to,
   if (probed->second < to) windows.emplace_back(probed->second, to);
 }
 
-// One turn of the loop, from one delivery to the next.
+// One turn of the loop, from one delivery to the next. The interval is 0 if the turn does not count.
 struct SteadyTurn {
   std::size_t batch = 0;
   double interval = 0;  // seconds, without `pause`
@@ -139,6 +148,13 @@ void KeepRegime(const RegimeChange& change,
 
 }  // namespace
 
+double UsualStep(const LoaderRun& run) {
+  std::vector<double> steps;
+  steps.reserve(run.batches.size());
+  for (const Batch& batch : run.batches) steps.push_back(batch.step());
+  return Median(std::move(steps));
+}
+
 double SamplesOf(const LoaderRun& run, const Batch& batch) {
   return static_cast<double>(batch.samples > 0 ? batch.samples : run.samples_per_batch);
 }
@@ -174,6 +190,7 @@ SteadyState FindSteadyState(const LoaderRun& run) {
   SteadyState state;
   state.in_window.assign(run.batches.size(), false);
   state.paused = FindPauses(run);
+  const double usual = UsualStep(run);
   const auto probed = ProbedTime(run.probes);
   std::vector<SteadyTurn> steady_turns;
   for (const Epoch& epoch : run.epochs) {
@@ -184,14 +201,23 @@ SteadyState FindSteadyState(const LoaderRun& run) {
       AddWindow(warm > 0 ? first.delivered : first.wait_start, last.delivered, probed,
                 state.windows);
     }
-    for (std::size_t i = epoch.first + warm; i < epoch.first + epoch.count; ++i) {
+    const std::size_t end = epoch.first + epoch.count;
+    std::size_t counts_from = 0;  // batches before it come out of a queue that filled in a pause
+    for (std::size_t i = epoch.first + warm; i < end; ++i) {
       const Batch& batch = run.batches[i];
       if (IsProbed(probed, batch)) continue;
       const bool follows = i > epoch.first;
       const Batch& before = run.batches[follows ? i - 1 : i];
       double interval = batch.wait() + (follows ? before.step() : 0);
-      const double pause = follows && state.paused[i - 1] ? before.step() : 0;
+      // The samples of this turn count, so an ordinary step counts as well.
+      const bool paused = follows && state.paused[i - 1];
+      const double pause = paused ? std::max(0.0, before.step() - usual) : 0;
       interval -= pause;
+      if (paused) counts_from = i + WarmUp(run.config, NextPause(state.paused, i, end) - i);
+      if (i < counts_from) {
+        if (pause > 0) steady_turns.push_back({i, 0, 0, 0, pause});
+        continue;
+      }
       if (!(interval > 0) && !(pause > 0)) continue;
       steady_turns.push_back({i, interval, batch.wait(), SamplesOf(run, batch), pause});
     }

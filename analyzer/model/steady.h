@@ -16,7 +16,7 @@
 namespace penstock::analyzer {
 
 struct Pause {
-  double length = 0;      // seconds
+  double length = 0;      // seconds, without those of an ordinary step
   std::size_t batch = 0;  // index into LoaderRun::batches of the step that was long
 };
 
@@ -53,8 +53,9 @@ struct SteadyState {
   }
 };
 
-// Leaves out the first credits() batches of each epoch (at most half of the epoch), pauses, and the
-// time of experiments, in which the run is slowed down on purpose. If the rate changed for good,
+// Leaves out the first credits() batches of each epoch (at most half of the epoch), pauses, as many
+// batches after each pause (at most half of those up to the next one), since the workers made them
+// in the pause, and the time of experiments, in which the run is slowed down on purpose. If the rate changed for good,
 // leaves out the time before the change: a mean of both rates is the speed of neither, and the run
 // goes on at the last one. A change is to at least 1.25 times the rate, or to 1/1.25 of it or less,
 // with at least 32 batches, two seconds and an eighth of the batches on each side (ours;
@@ -63,8 +64,12 @@ struct SteadyState {
 //
 // Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
 //         is also longer than three ordinary turns of the loop; at most one step in twenty is a
-//         pause, besides the first steps of a run.
+//         pause, besides the first steps of a run. Where no batch is left out after a pause, its
+//         turn counts with an ordinary step.
 [[nodiscard]] SteadyState FindSteadyState(const LoaderRun& run);
+
+// Seconds of an ordinary step, with its copies: the median over all batches.
+[[nodiscard]] double UsualStep(const LoaderRun& run);
 
 // The batch before batch `i` (index into LoaderRun::batches), if its step is part of the interval
 // of `i` in SteadyState::time; nullptr if `i` is the first of an epoch, or that step was a pause.

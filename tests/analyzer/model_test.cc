@@ -242,6 +242,28 @@ TEST(SteadyStateTest, SetsCheckpointsApart) {
   EXPECT_NEAR(steady.rate.estimate, 4 / 4.3e-3, 60);  // the loop is bound by step and get
 }
 
+TEST(SteadyStateTest, PausesDoNotChangeTheRate) {
+  const auto rate = [](int workers, double decode, double step, bool pauses) {
+    Synthetic run;
+    run.workers = workers;
+    run.batches = 200;
+    run.costs = [decode, step, pauses](int, int index) {
+      Costs costs;
+      costs.decode = decode;
+      costs.step = pauses && index % 25 == 12 ? 3000 : step;
+      return costs;
+    };
+    const RunModel model = BuildRunModel(*SyntheticTrace(run));
+    const SteadyState steady = FindSteadyState(model.loader());
+    EXPECT_EQ(steady.pauses.size(), pauses ? 8u : 0u);
+    return steady.rate.estimate;
+  };
+  // 1.03 without an ordinary step in the turns of the pauses
+  EXPECT_NEAR(rate(0, 1, 40, true) / rate(0, 1, 40, false), 1, 0.01);
+  // 1.19 with the batches that the workers make in the pauses
+  EXPECT_NEAR(rate(2, 8, 4, true) / rate(2, 8, 4, false), 1, 0.02);
+}
+
 TEST(SteadyStateTest, ALongPauseHidesNoShorterOne) {
   Synthetic run;
   run.batches = 200;
