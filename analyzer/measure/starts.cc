@@ -30,11 +30,10 @@ std::optional<double> BetweenStarts(const LoaderRun& run, const Epoch& epoch) {
 double Amortised(const LoaderRun& run, const Epoch& epoch, double ended_mean) {
   if (epoch.ended) return 1;
   const auto seen = static_cast<double>(epoch.count);
-  if (run.config.dataset_length > 0 && run.config.batch_size > 0) {
-    const double expected = static_cast<double>(run.config.dataset_length) / run.config.batch_size;
-    return std::min(1.0, seen / expected);
-  }
-  return ended_mean > 0 ? std::min(1.0, seen / ended_mean) : 0;
+  const double whole = run.config.epoch_batches > 0 || !(ended_mean > 0)
+                           ? run.config.whole_epoch()
+                           : ended_mean;
+  return whole > 0 ? std::min(1.0, seen / whole) : 0;
 }
 
 std::vector<double> WorkerStarts(const LoaderRun& run, const Epoch& epoch, double charged) {

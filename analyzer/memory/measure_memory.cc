@@ -230,10 +230,7 @@ void FindHorizon(const LoaderRun& run, WorkerGrowth& growth) {
     growth.horizon = std::max(growth.horizon, count);
     if (epoch.ended) growth.epoch = std::max(growth.epoch, count);
   }
-  if (config.dataset_length > 0 && config.batch_size > 0) {
-    growth.epoch = std::max(growth.epoch, std::ceil(static_cast<double>(config.dataset_length) /
-                                                    static_cast<double>(config.batch_size)));
-  }
+  growth.epoch = std::max(growth.epoch, config.whole_epoch());
   growth.horizon = std::max(growth.horizon, growth.epoch);
   if (config.persistent_workers) {
     growth.horizon = std::max(growth.horizon, static_cast<double>(run.batches.size()));

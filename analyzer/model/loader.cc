@@ -51,6 +51,8 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
     loader.dataset_kind = TextFact(facts, prefix + "dataset_kind");
     loader.dataset_length =
         static_cast<std::int64_t>(NumberFact(facts, prefix + "dataset_len").value_or(-1));
+    loader.epoch_batches =
+        static_cast<std::int64_t>(NumberFact(facts, prefix + "epoch_batches").value_or(0));
     loader.made_at = TextFact(facts, prefix + "made_at");
     loader.called_from = TextFact(facts, prefix + "called_from");
     loader.made_anew = TrueFact(facts, prefix + "made_anew", false);

@@ -3,6 +3,7 @@
 // The loaders that a program used, from the facts of the training process. Values.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct LoaderConfig {
   std::string start_method;
   std::string dataset_kind;
   std::int64_t dataset_length = -1;
+  std::int64_t epoch_batches = 0;  // of this process, by its sampler; 0: not known
   std::string made_at;      // "/home/a/train.py:88": the line of the program that made it
   std::string called_from;  // the line that called the function around `made_at`
   bool made_anew = false;   // these lines made such a loader more than once
@@ -40,6 +42,13 @@ struct LoaderConfig {
   [[nodiscard]] int credits() const {
     if (sample_tasks) return num_workers > 0 ? prefetch_factor : 0;
     return num_workers * prefetch_factor;
+  }
+  // Batches of a whole epoch; 0: not known. Without the sampler's word a process is taken to read
+  // the whole dataset, though each of several ranks reads a part.
+  [[nodiscard]] double whole_epoch() const {
+    if (epoch_batches > 0) return static_cast<double>(epoch_batches);
+    if (dataset_length <= 0 || batch_size <= 0) return 0;
+    return std::ceil(static_cast<double>(dataset_length) / batch_size);
   }
 };
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/measure/starts.h"
 #include "analyzer/predict/scenario.h"
 #include "analyzer/simulate/simulate.h"
 #include "tests/analyzer/synthetic.h"
@@ -146,6 +147,24 @@ TEST(WarmUpTest, IsNotLookedForInTheMiddle) {
   for (const EpochDemand& epoch : diagnosis.loader->pipeline.epochs) {
     EXPECT_EQ(epoch.warm_up.service(), 0);
   }
+}
+
+// A rank's epoch is a part of the dataset.
+TEST(StartTest, CountsForTheRecordedPartOfTheProcesssOwnEpoch) {
+  LoaderRun run;
+  run.config.batch_size = 10;
+  run.config.dataset_length = 2000;
+  Epoch cut;
+  cut.count = 25;
+  EXPECT_DOUBLE_EQ(Amortised(run, cut, 0), 25 / 200.0);
+  EXPECT_DOUBLE_EQ(Amortised(run, cut, 50), 0.5);  // whole epochs of this process had 50 batches
+  run.config.epoch_batches = 100;
+  EXPECT_DOUBLE_EQ(Amortised(run, cut, 0), 0.25);
+  run.config.epoch_batches = 0;
+  run.config.dataset_length = -1;
+  EXPECT_DOUBLE_EQ(Amortised(run, cut, 0), 0);
+  cut.ended = true;
+  EXPECT_DOUBLE_EQ(Amortised(run, cut, 0), 1);
 }
 
 }  // namespace

@@ -182,9 +182,21 @@ def _facts(loader, iterator):
     yield "dataset_type", lambda: type(dataset).__name__
     if not iterable and not profiled():  # a profiler would see the call
         yield "dataset_len", lambda: len(dataset)
+        if _takes_a_part(sampler):
+            yield "epoch_batches", lambda: len(sampler)
     yield "drop_last", lambda: bool(loader.drop_last or getattr(sampler, "drop_last", False))
     yield "dataset_root", lambda: _root(dataset)
     yield "fixed_batch", lambda: os.environ.get(_FIXED, "0") not in ("", "0")
+
+
+def _takes_a_part(sampler):
+    """Whether a batch sampler of PyTorch's own may give another number of samples than the dataset has. Its len()
+    runs no code of the program."""
+    inner = getattr(sampler, "sampler", None)
+    if not all(type(one).__module__.startswith("torch.utils.data.") for one in (sampler, inner)):
+        return False
+    name = type(inner).__name__
+    return name != "SequentialSampler" and (name != "RandomSampler" or inner._num_samples is not None)
 
 
 def _root(dataset):

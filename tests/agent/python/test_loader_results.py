@@ -25,6 +25,23 @@ show(Counted.calls)
         self.assertEqual(free.facts()["loader.0.dataset_len"], "5")
         self.assertEqual(json.loads(watched.out)[0] + 1, json.loads(free.out)[0])
 
+    def test_a_sampler_that_takes_a_part_says_how_many_batches(self):
+        script = """
+from torch.utils.data import DistributedSampler, RandomSampler, SubsetRandomSampler
+data = Map(10)
+class Mine(RandomSampler):
+    def __len__(self):
+        raise AssertionError("called")
+for sampler in (DistributedSampler(data, 2, 0), RandomSampler(data, True, 4), SubsetRandomSampler([1, 2, 3]),
+                RandomSampler(data), Mine(data)):
+    for _ in DataLoader(data, batch_size=2, sampler=sampler):
+        pass
+"""
+        result = run(script)
+        self.check_clean(result)
+        told = [result.facts().get("loader.%d.epoch_batches" % k) for k in range(5)]
+        self.assertEqual(told, ["3", "2", "2", None, None])
+
     def test_exceptions_are_the_datasets_own(self):
         code = """
 if __name__ == "__main__":
