@@ -40,12 +40,20 @@ std::vector<WorkerTimes> TimesOfWorkers(const LoaderRun& run) {
     if (!batch.was_fetched() || batch.worker_process < 0) continue;
     fetches[static_cast<std::uint32_t>(batch.worker_process)].push_back(batch.fetch.wall);
   }
-  std::vector<WorkerTimes> workers;
-  for (const WorkerRun& worker : run.workers) {
-    WorkerTimes times;
-    times.batches = std::move(fetches[worker.process.value]);
-    if (worker.batches > 0) times.mean = worker.busy / static_cast<double>(worker.batches);
-    workers.push_back(std::move(times));
+  std::vector<WorkerTimes> workers(run.workers.size());
+  std::vector<double> batches(run.workers.size());
+  std::map<std::int32_t, std::size_t> first;  // the first process of each number
+  for (std::size_t i = 0; i < run.workers.size(); ++i) {
+    const WorkerRun& worker = run.workers[i];
+    const std::size_t at =
+        worker.worker_id < 0 ? i : first.try_emplace(worker.worker_id, i).first->second;
+    const std::vector<double>& more = fetches[worker.process.value];
+    workers[at].batches.insert(workers[at].batches.end(), more.begin(), more.end());
+    workers[at].mean += worker.busy;  // a sum until all are added
+    batches[at] += static_cast<double>(worker.batches);
+  }
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    workers[i].mean = batches[i] > 0 ? workers[i].mean / batches[i] : 0;
   }
   return workers;
 }

@@ -31,8 +31,9 @@ struct SlowWorker {
 // nobody can say which one is normal. Source: ours; docs/diagnosis.md F19.
 [[nodiscard]] std::vector<SlowWorker> FindSlowWorkers(std::span<const WorkerTimes> workers);
 
-// The fetches of each of run.workers. They are told apart by process: of several workers in one
-// process (threads), the first gets all batches.
+// The fetches of each of run.workers. Where an epoch has new processes, the first process of a
+// number gets the batches of all of that number, and the others get none. Fetches are told apart by
+// process: of several workers in one process (threads), the first gets all batches.
 [[nodiscard]] std::vector<WorkerTimes> TimesOfWorkers(const LoaderRun& run);
 
 }  // namespace penstock::analyzer

@@ -73,5 +73,24 @@ TEST(TimesOfWorkersTest, AreThoseOfTheFetches) {
   EXPECT_EQ(FindSlowWorkers(times).size(), 1U);
 }
 
+TEST(TimesOfWorkersTest, AreThoseOfANumberWhereEachEpochHasNewProcesses) {
+  testing::Synthetic run;
+  run.workers = 4;
+  run.epochs = 3;
+  run.batches = 16;  // four for each process
+  run.costs = [](int, int index) {
+    testing::Costs costs;
+    if (index % 4 == 2) costs.decode = 14;
+    return costs;
+  };
+  const RunModel model = BuildRunModel(*traces::MakeTrace(testing::MakeSynthetic(run)));
+  const std::vector<WorkerTimes> times = TimesOfWorkers(model.loader());
+  ASSERT_EQ(times.size(), 12U);
+  const std::vector<SlowWorker> slow = FindSlowWorkers(times);
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(times[slow[0].index].batches.size(), 12U);
+  EXPECT_EQ(model.loader().workers[slow[0].index].worker_id, 2);
+}
+
 }  // namespace
 }  // namespace penstock::analyzer

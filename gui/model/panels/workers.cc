@@ -63,7 +63,11 @@ void Compare(const LoaderRun& run, WorkersModel& model) {
   double most = 0;
   for (const analyzer::SlowWorker& slow :
        analyzer::FindSlowWorkers(analyzer::TimesOfWorkers(run))) {
+    const std::int32_t number = model.workers[slow.index].worker_id;
     model.workers[slow.index].slow = true;
+    for (WorkerLine& line : model.workers) {  // new processes of this number in later epochs, too
+      if (number >= 0 && line.worker_id == number) line.slow = true;
+    }
     if (slow.times > most) model.straggler = slow.index;
     most = std::max(most, slow.times);
   }
