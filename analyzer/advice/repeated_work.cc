@@ -4,8 +4,8 @@
 //
 // Threshold: at least two epochs, and one of two conditions in the epochs after the first. Either
 // the first transforms of the chain returned the same for the same samples and take 10 % of the
-// fetches (as docs/diagnosis.md R17). Or the finished samples were the same, and decoding and
-// transforms take 40 % (R15). Digests of samples tell what is the same (model/sameness.h): storing
+// fetches (as docs/diagnosis.md R17). Or the finished samples were the same, and decoding,
+// transforms and tokenizing take 40 % (R15). Digests of samples tell what is the same (model/sameness.h): storing
 // anything else would freeze an augmentation.
 // Source: PRESTO (split points, 3 to 13x); Plumber's caches.
 #include <algorithm>
@@ -26,6 +26,7 @@ struct LaterWork {
   double fetch = 0;
   double decode = 0;
   double augment = 0;
+  double tokenize = 0;
 };
 
 LaterWork WorkAfterFirstEpoch(const LoaderRun& run) {
@@ -36,6 +37,7 @@ LaterWork WorkAfterFirstEpoch(const LoaderRun& run) {
       work.fetch += run.batches[i].fetch.wall;
       work.decode += run.batches[i].decode.wall;
       work.augment += run.batches[i].augment.wall;
+      work.tokenize += run.batches[i].tokenize.wall;
     }
   }
   return work;
@@ -81,21 +83,25 @@ void RepeatedWork(const RuleInput& input, Advice& out) {
   const bool all = compared.finished == Sameness::kSame;
   if (!all && compared.prefix.empty()) return;
   const LaterWork work = WorkAfterFirstEpoch(run);
-  if (work.fetch <= 0 || work.augment <= 0) return;
-  const double same = all ? work.augment
-                          : std::min(work.augment, PrefixTime(input.trace, input.diagnosis.run,
-                                                              compared.prefix.size()));
-  const double share = (all ? work.decode + same : same) / work.fetch;
+  if (work.fetch <= 0 || (!all && work.augment <= 0)) return;
+  const double same =
+      all ? work.decode + work.augment + work.tokenize
+          : std::min(work.augment,
+                     PrefixTime(input.trace, input.diagnosis.run, compared.prefix.size()));
+  const double share = same / work.fetch;
   const double limit = all ? 0.4 : 0.1;
   if (share < limit) return;
   Setting setting = input.Recorded();
-  setting.scale = {{Factor::kAugment, std::max(0.0, 1 - same / work.augment)}};
   if (all) {
     // Finished samples are read instead of files, at the same speed.
     const double read = ReadScale(input);
     if (read <= 0) return;
-    setting.scale.emplace_back(Factor::kDecode, 0.0);
-    setting.scale.emplace_back(Factor::kRead, read);
+    setting.scale = {{Factor::kDecode, 0.0},
+                     {Factor::kAugment, 0.0},
+                     {Factor::kTokenize, 0.0},
+                     {Factor::kRead, read}};
+  } else {
+    setting.scale = {{Factor::kAugment, 1 - same / work.augment}};
   }
   Finding finding;
   finding.predicted = input.WithSetting(setting);

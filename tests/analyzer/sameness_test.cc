@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using testing::Change;
+using testing::Costs;
 using ::testing::ElementsAre;
 using testing::FindingOf;
 using ::testing::HasSubstr;
@@ -190,6 +191,18 @@ TEST(RepeatedWorkTest, StoresWhatLeavesThePrefix) {
 
 TEST(RepeatedWorkTest, IsSilentWhereEpochsDiffer) {
   EXPECT_EQ(Action(Digested(Chain(false, false))), "");
+}
+
+TEST(RepeatedWorkTest, StoresTextsThatGiveTheSameTokens) {
+  Synthetic run = Repeats();
+  Costs costs{1, 0, 0, 0.5, 0.1, 0.2, 4, 0};
+  costs.tokenize = 12;
+  run.costs = testing::Always(costs);
+  traces::TraceData data = MakeSynthetic(run);
+  AddDigests(data, 20, [](std::uint32_t sample, std::uint32_t) {
+    return std::vector<Made>{{"", 1 + sample}};
+  });
+  EXPECT_THAT(Action(std::move(data)), HasSubstr("Store the finished samples once"));
 }
 
 TEST(RepeatedWorkTest, IsSilentOfAnOldTrace) {
