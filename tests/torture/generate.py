@@ -181,7 +181,7 @@ def campaign(places, want):
 
 
 def replay(places, want):
-    """Runs the kept programs three times each, in both modes."""
+    """Runs the kept programs three times each, in every mode."""
     names = []
     for path in want.replay:
         names += [path] if os.path.isfile(path) else sorted(
@@ -196,7 +196,8 @@ def replay(places, want):
             bad += 1
             continue
         for _ in range(want.times):
-            verdict = victim_differences.examine(place, program, want.modes, SMALL, every_byte=want.every_byte)
+            verdict = victim_differences.examine(place, program, victim_differences.MODES, SMALL,
+                                                  every_byte=want.every_byte)
             if verdict.word != "same":
                 break
         failed += verdict.word == "different"
@@ -225,7 +226,8 @@ def main():
                         help="sorts of differences to leave out: missing,results,...")  # fmt: skip
     parser.add_argument("--every-byte", action="store_true",
                         help="count also the bytes that are known to be missing: RELIABILITY.md")  # fmt: skip
-    parser.add_argument("--modes", default="bare,record", type=lambda text: tuple(text.split(",")))
+    parser.add_argument("--modes", default=("bare", "mixed"), type=lambda text: tuple(text.split(",")),
+                        help="bare, record, stage, override; mixed: one of the last three, by program")  # fmt: skip
     parser.add_argument("--replay", nargs="+", help="programs, or folders of them")
     parser.add_argument("--times", type=int, default=3, help="how often a kept program is run")
     parser.add_argument("--show", action="store_true", help="print the programs, run nothing")

@@ -7,12 +7,14 @@ bytes that the program's calls returned. The program notes these in shared memor
 """
 import os
 import re
+import zlib
 
 from victim_runs import FILES, PATIENCE, UNTRACED
 
 WRONG = 97  # status with which the machine ends if it cannot run the program's text
 AGAIN = 12  # a difference counts if so many more runs alone are equal
-MODES = ("bare", "record")
+MODES = ("bare", "record", "stage", "override")
+MIXED = ("record", "stage", "record", "override")  # of the mode "mixed", by program
 # Actions that the agent does not follow (tests/RELIABILITY.md, "Programs made at random"), and the kinds of
 # differences in bytes that result. The program's visible results must still be the same.
 UNCOUNTED = (
@@ -153,7 +155,11 @@ def left_behind(place, mode):
     names = os.listdir(place.shm)
     for name in names:
         os.unlink(os.path.join(place.shm, name))
-    return [Difference(mode, "left", "in shared memory: %d files" % len(names))] if names else []
+    found = [Difference(mode, "left", "in shared memory: %d files" % len(names))] if names else []
+    copies = os.path.join(place.traces, "copies")
+    if mode == "stage" and os.listdir(copies):
+        found.append(Difference(mode, "left", "copies of the set: %s" % os.listdir(copies)))
+    return found
 
 
 class Verdict:
@@ -181,6 +187,8 @@ def examine(place, program, modes=MODES, options=(), again=AGAIN, every_byte=Fal
         return Verdict("wrong", [Difference("alone", "wrong", repr(alone.stderr[-100:]))])
     sums, found = Bytes(), []
     for mode in modes:
+        if mode == "mixed":
+            mode = MIXED[zlib.crc32(program.text().encode()) // 4 % len(MIXED)]
         if mode == "bare" and program.flavour in ("musl", "asan"):
             continue  # their loaders refuse a preloaded agent and say so
         traced = place.run(program, mode, options, PATIENCE + 20 * alone.seconds)

@@ -17,6 +17,8 @@ ROWS_AT, MAX_ROWS, ROW_BYTES = 16, 1024, 8 + CELLS * 32
 LANES_AT, MAX_LANES, LANE_BYTES = ROWS_AT + MAX_ROWS * ROW_BYTES, 4096, 32
 LOG_BYTES = LANES_AT + MAX_LANES * LANE_BYTES
 PATIENCE = 20  # seconds; a multiple of the time that the run takes alone is added
+SETTLED = 3600  # seconds since the set was written: the collector copies no files that were written just now
+OVERRIDES = "threads=1,malloc=keep,nice=1,affinity=0"
 UNTRACED = ("musl", "asan", "static")  # builds that may run without the agent when they are the first program
 
 
@@ -94,6 +96,7 @@ class Place:
             path = os.path.join(base, "set", "%02d.bin" % file)
             with open(path, "wb") as data:
                 data.write(contents(file))
+            os.utime(path, times=(time.time() - SETTLED,) * 2)
             os.symlink(path, os.path.join(base, "links", "%02d.bin" % file))
         for kind in places.flavours():
             target = os.path.join(base, "bin", "machine_" + kind)
@@ -129,7 +132,8 @@ class Place:
         return path
 
     def run(self, program, mode, options=(), patience=PATIENCE):
-        """`mode`: "alone", "bare" (the agent is preloaded) or "record" (under the collector)."""
+        """`mode`: "alone", "bare" (the agent is preloaded), "record" (under the collector), "stage" (reads go to
+        copies of the set, too) or "override" (with other settings than its own, too)."""
         out = self.fresh("out")
         traces = self.fresh(os.path.join(self.traces, "run"))
         with open(self.program, "w", encoding="utf-8") as file:
@@ -147,7 +151,11 @@ class Place:
         output = os.path.join(traces, "T.penstock")
         if mode == "bare":
             environment.update(LD_PRELOAD=self.places.agent, PENSTOCK_OUT=output)
-        elif mode == "record":
+        elif mode != "alone":
+            if mode == "stage":
+                options = [*options, "--stage", self.fresh(os.path.join(self.traces, "copies"))]
+            elif mode == "override":
+                options = [*options, "--override", OVERRIDES]
             command = [os.path.join(self.places.binaries, "penstock-record"), "--quiet", "-o", output,
                        *options, "--", *command]  # fmt: skip
         outcome = self.wait(command, environment, patience)
