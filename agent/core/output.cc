@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kOpenFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 constexpr long kNoEntry = -2;        // ENOENT
+constexpr long kInterrupted = -4;    // EINTR
 constexpr long kExists = -17;        // EEXIST
 constexpr long kUnknownCall = -38;   // ENOSYS
 constexpr long kNotSupported = -95;  // EOPNOTSUPP
@@ -65,7 +66,7 @@ bool WriteAll(int fd, const void* from, size_t size, uint64_t offset) {
   const auto* at = static_cast<const char*>(from);
   while (size > 0) {
     const long wrote = sys::Pwrite(fd, at, size, offset);
-    if (wrote == -4 /* EINTR */) {
+    if (wrote == kInterrupted) {
       continue;
     }
     if (wrote <= 0) {
@@ -182,7 +183,8 @@ long CreateOutput(const char* path, const wire::FileHeader* header, bool replace
     return nameless;
   }
   Text name{g_name, sizeof g_name};
-  name.Add(path).Add(".").Number(sys::Pid()).Add(".tmp");
+  // A killed process may have left a file of this process number.
+  name.Add(path).Add(".").Number(sys::Pid()).Add(".").Number(header->uuid[1]).Add(".tmp");
   if (name.cut) {
     return -36;  // ENAMETOOLONG
   }
@@ -262,9 +264,12 @@ bool ReserveChunks(int fd, uint32_t from, uint32_t to) {
   if (!WithinSizeLimit(end)) {
     return false;
   }
-  const long done =
-      sys::Call(SYS_fallocate, fd, 0, static_cast<long>(begin), static_cast<long>(end - begin));
-  if (done != kNotSupported && done != kUnknownCall) {
+  long done = kInterrupted;
+  for (int tries = 0; tries < 16 && done == kInterrupted; ++tries) {  // a profiler's timer
+    done =
+        sys::Call(SYS_fallocate, fd, 0, static_cast<long>(begin), static_cast<long>(end - begin));
+  }
+  if (done != kNotSupported && done != kUnknownCall && done != kInterrupted) {
     return done == 0;
   }
   // Without fallocate() the file only gets longer. If the disk is full, WriteChunk() fails later,

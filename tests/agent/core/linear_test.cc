@@ -158,6 +158,18 @@ TEST_F(LinearTest, ForceReplacesATraceAndNothingElse) {
   EXPECT_EQ(BytesIn(Traces()[0]), kSampleSize);
 }
 
+// Containers use the same few process numbers again and again.
+TEST_F(LinearTest, AFileThatAKilledProcessOfThisNumberLeftIsInNobodysWay) {
+  ASSERT_EQ(Run("threads"), 0);
+  const auto left_before = [this] {
+    setenv("PENSTOCK_FORCE", "1", 1);
+    std::ofstream(trace_.string() + "." + std::to_string(getpid()) + ".tmp") << "PENSTOCK";
+  };
+  ASSERT_EQ(Run("read", left_before), 0);
+  EXPECT_EQ(Traces().size(), 1u);
+  EXPECT_EQ(BytesIn(trace_), kSampleSize);
+}
+
 TEST_F(LinearTest, WhatIsNoFileOfOursIsLeftAlone) {
   const auto elsewhere = [&] {
     for (const fs::path& trace : Traces()) {
