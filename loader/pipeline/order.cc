@@ -111,10 +111,11 @@ std::uint64_t SampleOrder::Sample(std::uint64_t epoch, std::uint64_t position) c
 
 StreamPosition SampleOrder::After(const BatchPlace& place) const {
   if (place.last) return {place.epoch + 1, 0};
-  // Every rank has consumed the same number of samples, and the ranks take samples in turn. So the
-  // run continues after the round that holds this rank's last sample.
-  const std::uint64_t last = Position(place, place.valid - 1);
-  return {place.epoch, std::min(samples_, last - rank_ + world_)};
+  // Every rank has consumed as many samples as this one, and the ranks take samples in turn from
+  // where the epoch began or the run resumed. That place need not be a multiple of world_, since a
+  // run may resume with another number of ranks.
+  const std::uint64_t from = place.epoch == resume_.epoch ? resume_.position : 0;
+  return {place.epoch, from + (place.index * batch_ + place.valid) * world_};
 }
 
 }  // namespace penstock::loader

@@ -126,6 +126,22 @@ TEST(SampleOrderTest, ContinuesBehindEachBatchForEveryRank) {
   }
 }
 
+TEST(SampleOrderTest, AllRanksContinueAtOnePlaceAfterAResumeWithinARound) {
+  for (std::uint64_t rank = 0; rank < 3; ++rank) {
+    PipelineOptions options = Options(2);
+    options.epochs = 2;
+    options.rank = rank;
+    options.world = 3;
+    options.resume = {0, 10};  // a run of one rank stopped here
+    const auto order = SampleOrder::Make(31, options);
+    ASSERT_TRUE(order);
+    EXPECT_EQ(order->After(order->At(0)), (StreamPosition{0, 16})) << rank;
+    EXPECT_EQ(order->After(order->At(1)), (StreamPosition{0, 22})) << rank;
+    EXPECT_EQ(order->After(order->At(3)), (StreamPosition{1, 0})) << rank;
+    EXPECT_EQ(order->After(order->At(4)), (StreamPosition{1, 6})) << rank;
+  }
+}
+
 TEST(SampleOrderTest, DropsTheShortBatchWhenAsked) {
   PipelineOptions options = Options(4);
   options.epochs = 2;
