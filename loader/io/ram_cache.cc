@@ -25,19 +25,26 @@ constexpr std::uint64_t kLarge = 128 << 10;  // from this size on malloc maps pa
 struct Key {
   std::string_view path;
   std::uint64_t offset;
+  std::uint64_t ref_size;  // an empty sample of a packed file begins where the next one does
   std::uint64_t hash;
 
   explicit Key(const SampleRef& ref)
-      : path(ref.path), offset(ref.offset), hash(Xxh64(path.data(), path.size(), offset)) {}
+      : path(ref.path),
+        offset(ref.offset),
+        ref_size(ref.size),
+        hash(Xxh64(path.data(), path.size(), offset)) {}
 };
 
 struct Entry {
   std::string path;
   std::uint64_t offset = 0;
+  std::uint64_t ref_size = 0;          // SampleRef::size, which is 0 for most whole files
   std::unique_ptr<std::byte[]> bytes;  // NOLINT(modernize-avoid-c-arrays): never cleared
   std::size_t size = 0;
 
-  [[nodiscard]] bool Is(const Key& key) const { return offset == key.offset && path == key.path; }
+  [[nodiscard]] bool Is(const Key& key) const {
+    return offset == key.offset && ref_size == key.ref_size && path == key.path;
+  }
 };
 
 struct Identity {
@@ -127,6 +134,7 @@ bool RamCache::Insert(const SampleRef& ref, std::span<const std::byte> bytes) {
   entry.size = bytes.size();
   entry.path = ref.path;
   entry.offset = ref.offset;
+  entry.ref_size = ref.size;
   const std::scoped_lock lock(part.mutex);
   if (part.Find(key) != nullptr) {  // another thread was faster
     state_->used.fetch_sub(cost, std::memory_order_relaxed);

@@ -54,6 +54,15 @@ TEST(RamCacheTest, MembersOfOneFileAreToldApartByTheirOffset) {
   EXPECT_FALSE(cache.Find(Part("other", 0, 3)));
 }
 
+TEST(RamCacheTest, EmptyMemberIsToldApartFromTheOneThatBeginsAtTheSamePlace) {
+  RamCache cache(Bytes{1 << 20});
+  cache.Insert(Part("packed", 32, 0), {});
+  EXPECT_FALSE(cache.Find(Part("packed", 32, 3)));
+  cache.Insert(Part("packed", 32, 3), std::as_bytes(std::span("one", 3)));
+  EXPECT_EQ(Text(*cache.Find(Part("packed", 32, 3))), "one");
+  EXPECT_EQ(Text(*cache.Find(Part("packed", 32, 0))), "");
+}
+
 TEST(RamCacheTest, ThreadsThatFillItTogetherKeepOneCopyEach) {
   RamCache cache(Bytes{64 << 20});
   constexpr std::size_t kSamples = 500;
