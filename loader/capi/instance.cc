@@ -256,7 +256,7 @@ Result<void> Instance::Start(StreamPosition at) {
   Stop();
   PipelineOptions options = options_;
   options.resume = at;
-  options.epochs = persistent_ ? 0 : 1;
+  options.epochs = persistent_ ? 0 : at.epoch + 1;  // epochs count from 0: this is the last one
   numbers_.Renew();
   Result<std::unique_ptr<Pipeline>> started;
   {

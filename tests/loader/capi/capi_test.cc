@@ -114,6 +114,17 @@ TEST_F(CapiTest, GivesTheSameBytesWithAndWithoutThreadsAndAfterAResume) {
   EXPECT_EQ(Epoch(1), second);
 }
 
+TEST_F(CapiTest, GivesTheSameEpochsIfThreadsEndWithEachEpoch) {
+  ASSERT_EQ(Open(), PENSTOCK_OK) << penstock_loader_message();
+  const std::string first = Epoch(0);
+  const std::string second = Epoch(1);
+  penstock_loader_close(loader_);
+  options_.persistent = 0;
+  ASSERT_EQ(Open(), PENSTOCK_OK);
+  EXPECT_EQ(Epoch(0), first);
+  EXPECT_EQ(Epoch(1), second);
+}
+
 TEST_F(CapiTest, BatchesThatAreKeptStayAsTheyWereAlsoAfterTheLoader) {
   ASSERT_EQ(Open(), PENSTOCK_OK);
   const std::string expected = Epoch(0);
