@@ -266,7 +266,11 @@ Result<void> Instance::Start(StreamPosition at) {
   PENSTOCK_TRY(started);
   pipeline_ = std::move(*started);
   at_ = at;
-  epoch_over_ = false;
+  // After a resume this rank may have no batch left in the epoch. A pipeline without end then
+  // begins with the next epoch, which belongs to the next Start().
+  const SampleOrder& order = pipeline_->order();
+  epoch_over_ = order.batches() != 0 && order.At(0).epoch != at.epoch;
+  if (epoch_over_) at_ = {at.epoch + 1, 0};
   return {};
 }
 

@@ -125,6 +125,21 @@ TEST_F(CapiTest, GivesTheSameEpochsIfThreadsEndWithEachEpoch) {
   EXPECT_EQ(Epoch(1), second);
 }
 
+TEST_F(CapiTest, ResumedEpochWithoutAWholeBatchEndsAtOnceAndTheNextIsComplete) {
+  options_.drop_last = 1;
+  options_.batch = 8;
+  for (const std::uint8_t persistent : {std::uint8_t{1}, std::uint8_t{0}}) {
+    options_.persistent = persistent;
+    ASSERT_EQ(Open(), PENSTOCK_OK) << penstock_loader_message();
+    const std::string second = Epoch(1);
+    EXPECT_FALSE(second.empty());
+    EXPECT_EQ(Epoch(0, 20), "") << "3 of 23 samples are left";
+    EXPECT_EQ(Epoch(1), second);
+    penstock_loader_close(loader_);
+    loader_ = nullptr;
+  }
+}
+
 TEST_F(CapiTest, BatchesThatAreKeptStayAsTheyWereAlsoAfterTheLoader) {
   ASSERT_EQ(Open(), PENSTOCK_OK);
   const std::string expected = Epoch(0);
