@@ -272,6 +272,11 @@ Result<SetSummary> MakeSet(const SetOptions& options, const std::stop_token& sto
   std::error_code error;
   fs::path folder = fs::absolute(options.folder, error).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();  // a slash at the end
+  // rename() replaces an empty folder, but fails at a link to one. So a link is followed first.
+  if (fs::is_symlink(folder, error)) {
+    const fs::path target = fs::canonical(folder, error);
+    if (!error) folder = target;
+  }
   const auto there = Look(options, folder);
   PENSTOCK_TRY(there);
   if (*there) return **there;

@@ -220,6 +220,17 @@ TEST_F(MakeSetTest, ReplacesAnEmptyFolder) {
   EXPECT_EQ(Contents(options.folder).size(), 24u);
 }
 
+TEST_F(MakeSetTest, ReplacesAnEmptyFolderBehindALink) {
+  const SetOptions options = Options("link");
+  fs::create_directories(root_ / "set");
+  fs::create_directory_symlink(root_ / "set", options.folder);
+  const auto made = MakeSet(options, {}, kQuiet);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_TRUE(fs::is_symlink(options.folder));
+  EXPECT_EQ(Contents(root_ / "set").size(), 24u);
+  EXPECT_EQ(Names(), (std::set<std::string>{"link", "set"}));
+}
+
 TEST_F(MakeSetTest, InterruptedLeavesNothing) {
   std::stop_source stop;
   const auto made =
