@@ -269,6 +269,10 @@ std::string_view SetFormatName(SetFormat format) {
 
 Result<SetSummary> MakeSet(const SetOptions& options, const std::stop_token& stop,
                            const std::function<void(std::uint64_t)>& progress) {
+  // Without this check all pictures would be made before rename() refuses an empty name.
+  if (options.folder.empty()) {
+    return Fail(ErrorKind::kUsage, "the name of the folder is empty; give the folder to make");
+  }
   std::error_code error;
   fs::path folder = fs::absolute(options.folder, error).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();  // a slash at the end

@@ -45,7 +45,7 @@ struct SetSummary {
 // folder is replaced; a folder that holds the same set is left as it is. `progress` is called with
 // the number of finished pictures, from any of the threads, one call at a time.
 //
-// Errors: kUsage if the folder holds anything else; kOutput if it cannot be written;
+// Errors: kUsage if the folder has no name or holds anything else; kOutput if it cannot be written;
 //         kEnvironment "interrupted" once `stop` is requested. An unfinished set is removed.
 Result<SetSummary> MakeSet(const SetOptions& options, const std::stop_token& stop,
                            const std::function<void(std::uint64_t)>& progress);

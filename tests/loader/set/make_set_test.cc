@@ -240,6 +240,16 @@ TEST_F(MakeSetTest, InterruptedLeavesNothing) {
   EXPECT_TRUE(Names().empty());
 }
 
+TEST_F(MakeSetTest, EmptyNameIsRefusedBeforeAnyPictureIsMade) {
+  SetOptions options = Options("set");
+  options.folder.clear();
+  std::uint64_t done = 0;
+  const auto made = MakeSet(options, {}, [&](std::uint64_t pictures) { done = pictures; });
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(done, 0u);
+}
+
 TEST_F(MakeSetTest, FolderThatCannotBeMadeIsAnOutputError) {
   SetOptions options = Options("set");
   std::ofstream(root_ / "file") << "x";
