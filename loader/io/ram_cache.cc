@@ -38,8 +38,8 @@ struct Key {
 struct Entry {
   std::string path;
   std::uint64_t offset = 0;
-  std::uint64_t ref_size = 0;          // SampleRef::size, which is 0 for most whole files
-  std::unique_ptr<std::byte[]> bytes;  // NOLINT(modernize-avoid-c-arrays): never cleared
+  std::uint64_t ref_size = 0;          // SampleRef::size, which may be 0 for a whole file
+  std::unique_ptr<std::byte[]> bytes;  // NOLINT(modernize-avoid-c-arrays): not zeroed first
   std::size_t size = 0;
 
   [[nodiscard]] bool Is(const Key& key) const {
@@ -74,7 +74,7 @@ std::uint64_t Cost(const SampleRef& ref, std::size_t size) {
 struct RamCache::State {
   explicit State(Bytes limit) : budget(limit.value) {}
 
-  // Uses the high bits of the hash, since the table of each part uses the low ones.
+  // Uses the high bits of the hash, so the hashes within a part still differ in the low ones.
   [[nodiscard]] Part& PartOf(const Key& key) { return parts[key.hash >> 58]; }
 
   std::uint64_t budget;

@@ -3,8 +3,9 @@
 // Samples kept in memory after their first read, up to a budget. Shared by all threads.
 //
 // Nothing is ever evicted, so a span stays valid as long as the cache. An epoch reads each sample
-// once. With a set larger than the budget, LRU would evict every sample before it is needed again
-// and never hit. If the first samples are kept, a share of budget / set of the reads hits.
+// once. If the first samples are kept, a share of budget / set of the reads hits. With a set larger
+// than the budget, LRU would hit less often, and never if the order stays the same: it would evict
+// each sample before that is needed again.
 #pragma once
 
 #include <cstddef>
