@@ -24,10 +24,12 @@ namespace penstock::loader {
 // index is none.
 [[nodiscard]] bool ReadFully(int fd, std::uint64_t offset, std::span<std::byte> out);
 
-// Reads up to out.size() bytes. Returns their number; -1 on an error.
+// Reads up to out.size() bytes, fewer only if the file ends before. Returns their number; -1 on an
+// error.
 [[nodiscard]] std::int64_t ReadSome(int fd, std::uint64_t offset, std::span<std::byte> out);
 
-// A part of an open file, or bytes in memory with the same interface. Shares ownership of both.
+// A part of an open file, or bytes in memory with the same interface. Copies share the file or the
+// bytes.
 class FileRange {
  public:
   FileRange() = default;

@@ -29,7 +29,7 @@ constexpr std::size_t kType = 156;
 constexpr Field kMagic{257, 8};
 constexpr Field kPrefix{345, 155};
 constexpr std::size_t kSparseMore = 482;      // offset in the header of a GNU sparse file
-constexpr std::size_t kSparseMoreNext = 504;  // offset in each block of its further maps
+constexpr std::size_t kSparseMoreNext = 504;  // offset in each further block of its map
 
 std::string_view TextField(std::span<const std::byte> block, Field field) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
@@ -136,7 +136,8 @@ Result<bool> TarReader::Next(TarMember& member) {
   }
 }
 
-// Reads one header block and the extended headers' data. `done`: a member or the end was found.
+// Reads one header block, and the data behind it if it is an extended header. Sets `done` if it
+// found a member or the end; the result is then that of Next().
 Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& done) {
   Block block;
   const std::uint64_t at = position_;

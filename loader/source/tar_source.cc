@@ -18,7 +18,7 @@ namespace {
 
 struct Shard {
   std::string path;
-  std::string prefix;  // begin of its samples' names: "train-0001.tar:"
+  std::string prefix;  // start of its samples' names: "train-0001.tar:"
   std::uint64_t end;   // one past its last sample
 };
 
@@ -47,6 +47,7 @@ class TarSource : public Source {
   }
 
  private:
+  // Names the first shard, since all shards share the temporary index.
   [[nodiscard]] tl::unexpected<Error> Unreadable(std::uint64_t index) const {
     return Fail(ErrorKind::kInput,
                 fmt::format("{}: the temporary index cannot be read at sample {}; {}",
