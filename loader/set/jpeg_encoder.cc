@@ -26,7 +26,8 @@ extern "C" [[noreturn]] void LeaveEncoder(j_common_ptr info) {
 
 extern "C" void IgnoreEncoderMessage(j_common_ptr, int) {}
 
-// longjmp may leave this function, so nothing in it has a destructor.
+// An error jumps back to setjmp, past the end of the scopes in between. So nothing in here has a
+// destructor.
 bool Compress(jpeg_compress_struct& info, Errors& errors, const ImageView& image, int quality,
               Subsampling subsampling) {
   if (setjmp(errors.out) != 0) {
@@ -52,8 +53,8 @@ bool Compress(jpeg_compress_struct& info, Errors& errors, const ImageView& image
   return true;
 }
 
-// More bytes than any baseline JPEG of this size takes, by TurboJPEG's formula (tjBufSize for
-// 4:4:4).
+// At least as many bytes as any baseline JPEG of this size takes, by TurboJPEG's formula (tjBufSize
+// for 4:4:4).
 std::size_t Bound(const ImageView& image) {
   const auto padded = [](int side) { return (static_cast<std::size_t>(side) + 15) / 16 * 16; };
   return padded(image.width) * padded(image.height) * 6 + 2048;

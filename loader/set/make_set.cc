@@ -28,7 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Must be raised whenever the same options give other bytes.
+// To be raised whenever the same options give other bytes, so that a set made before counts as
+// something else.
 constexpr int kVersion = 1;
 
 std::size_t Digits(std::uint64_t highest, std::size_t least) {
@@ -114,7 +115,8 @@ class Making {
     return Fail(ErrorKind::kOutput, fmt::format("{}: {}", folder_.string(), error.message()));
   }
 
-  // What a worker passes to Take(): nothing if the picture has a file of its own.
+  // Writes the picture if it gets a file of its own; else the piece carries its bytes to Take().
+  // Many workers call this at the same time.
   Result<Piece> Keep(std::uint64_t index, std::span<const std::byte> jpeg) {
     if (options_.format == SetFormat::kTar) {
       return Piece{{jpeg.begin(), jpeg.end()}, false, {}};
@@ -125,6 +127,7 @@ class Making {
     return Piece{};
   }
 
+  // Called in the order of `index`, by one worker at a time.
   Result<void> Take(std::uint64_t index, const std::vector<std::byte>& jpeg) {
     Result<void> done;
     const std::uint64_t label = painter_.ClassOf(index);
@@ -183,9 +186,9 @@ class Making {
   const Painter& painter_;
   Names names_;
   const std::function<void(std::uint64_t)>& progress_;
-  std::mutex mutex_;  // guards summary_; only Take() uses the rest
+  std::mutex mutex_;  // guards summary_
   SetSummary summary_;
-  std::optional<TarWriter> tar_;
+  std::optional<TarWriter> tar_;  // used by Take() only, as is list_
   std::string list_;
 };
 
@@ -210,9 +213,9 @@ class PictureWorker : public OrderedWorker {
   std::vector<std::uint8_t> pixels_;
 };
 
-// A summary if the folder already holds the set of these options. Errors: kUsage if the folder
-// holds anything else.
-Result<std::optional<SetSummary>> Look(const SetOptions& options, const fs::path& folder) {
+// Returns a summary if the folder already holds the set of these options, and nullopt if it is not
+// there or empty. Errors: kUsage if it holds anything else.
+Result<std::optional<SetSummary>> FindMade(const SetOptions& options, const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(folder, error))) return std::optional<SetSummary>{};
   if (!fs::is_directory(folder, error)) {
@@ -281,7 +284,7 @@ Result<SetSummary> MakeSet(const SetOptions& options, const std::stop_token& sto
     const fs::path target = fs::canonical(folder, error);
     if (!error) folder = target;
   }
-  const auto there = Look(options, folder);
+  const auto there = FindMade(options, folder);
   PENSTOCK_TRY(there);
   if (*there) return **there;
   const fs::path making = folder.string() + fmt::format(".{}.tmp", ::getpid());

@@ -30,8 +30,8 @@ std::string Kinds() {
   return text;
 }
 
-// Errors: kUsage.
-Result<void> Check(SetOptions& options, const std::string& kind, const std::string& format) {
+// Fills in what the texts name, and the defaults. Errors: kUsage.
+Result<void> Complete(SetOptions& options, const std::string& kind, const std::string& format) {
   options.recipe = FindSetRecipe(kind);
   if (options.recipe == nullptr) {
     return Fail(ErrorKind::kUsage,
@@ -93,8 +93,8 @@ int MakeSetCommand(const std::vector<std::string>& arguments) {
     return 0;
   }
   options.folder = folder;
-  if (Result<void> checked = Check(options, kind, format); !checked) {
-    return ComplainOfMakeSet(checked.error());
+  if (Result<void> completed = Complete(options, kind, format); !completed) {
+    return ComplainOfMakeSet(completed.error());
   }
   const Interruption interruption;
   ProgressBar bar(options.count, "pictures");

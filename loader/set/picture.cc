@@ -14,11 +14,11 @@ namespace {
 // The random streams of a set, which differ by their operation.
 enum Stream : std::uint32_t { kScenes = 0x5ce40, kNoise, kPictures };
 
-// A window of a scene, mirrored or not.
+// A window of a scene, mirrored or not. Counts in pixels of the scene.
 struct Window {
-  std::size_t at = 0;  // the first pixel, in reading order
-  std::ptrdiff_t row = 0;
-  std::ptrdiff_t step = 1;
+  std::size_t at = 0;       // index of the pixel at the top left of the picture
+  std::ptrdiff_t row = 0;   // from one row to the next
+  std::ptrdiff_t step = 1;  // from one pixel to the next; -1: mirrored
 };
 
 Window Cut(Random& random, int width, int height, int scene_width, int scene_height) {
@@ -36,6 +36,7 @@ Window Cut(Random& random, int width, int height, int scene_width, int scene_hei
 // Draws the deviation of the noise in levels: mostly small as in good light, sometimes large as in
 // a dark room.
 float NoiseStrength(Random& random) {
+  // An exponential number plus half a squared normal one has a gamma distribution of shape 1.5.
   const double normal = random.Normal();
   const double gamma = -std::log(1 - random.Uniform()) + 0.5 * normal * normal;
   return static_cast<float>(std::min(7.0, 0.85 + 0.9 * gamma));
@@ -69,7 +70,8 @@ ImageView Painter::Paint(std::uint64_t index, std::vector<std::uint8_t>& pixels)
   const PictureSize& size = SizeOf(recipe_, index);
   const std::uint64_t label = ClassOf(index);
   const auto scenes = static_cast<std::uint32_t>(scenes_.size());
-  // Each class has its own scenes and tint, so that a network has something to learn.
+  // The class decides which four scenes may be in front, and the tint, so that a network has
+  // something to learn. Neighbouring classes have different scenes; others may share some.
   const Scene& near = scenes_[(label * 7 + random.Below(4)) % scenes];
   const Scene& far = scenes_[random.Below(scenes)];
   const Window front = Cut(random, size.width, size.height, scene_width_, scene_height_);
