@@ -51,8 +51,9 @@ std::optional<double> QuotaV1(const fs::path& group) {
   return std::nullopt;
 }
 
-// The smallest quota of `group` below `mount` and of the groups above it. Inside a container the
-// host's path may not exist below the mount, but its parents do.
+// The smallest quota of `group` below `mount` and of the groups above it. Inside a container,
+// `group` may be a path of the host that does not exist below the mount. The mount itself is then
+// the group of the container.
 template <class Quota>
 double Smallest(const fs::path& mount, const fs::path& group, Quota quota) {
   double smallest = 0;

@@ -31,11 +31,13 @@ inline constexpr std::size_t kStages = 3;
 
 // Options of one stage.
 //
-// Read:    off: no file is touched. A cost is a latency on top of the real read, or alone if the
-//          stage is off. Reads in flight wait side by side, as on a slow storage.
+// Read:    off: no file is read, except that of sample 0 once at the start if something is decoded.
+//          A cost is a latency on top of the real read, or alone if the stage is off. Reads in
+//          flight wait side by side, as on a slow storage.
 // Decode:  off: nothing is decoded, and the cost, if given, is spent instead. The augmentation then
 //          sees a grey image of kStandInWidth x kStandInHeight.
-// Augment: off: no pixels are made, the sample is zeros, and the cost, if given, is spent instead.
+// Augment: off: no pixels are made, and the cost, if given, is spent instead. The sample keeps what
+//          its memory holds (zeros, if the ring is its own), but see PipelineOptions::fingerprint.
 struct StageOptions {
   bool on = true;
   Cost cost;
@@ -61,7 +63,7 @@ class EpochNumbers {
 // How a pipeline is named in a trace.
 struct TraceNames {
   unsigned loader = 0;              // its number in the process: the facts "loader.0.kind", ...
-  EpochNumbers* numbers = nullptr;  // nullptr: epochs keep their own numbers
+  EpochNumbers* numbers = nullptr;  // nullptr: epochs keep their own numbers, modulo 65,536
 
   [[nodiscard]] std::uint16_t EpochOf(std::uint64_t epoch) const {
     return numbers == nullptr ? static_cast<std::uint16_t>(epoch) : numbers->Of(epoch);

@@ -13,7 +13,7 @@ namespace penstock::loader {
 // One batch of the stream.
 struct BatchPlace {
   std::uint64_t epoch = 0;
-  std::uint64_t index = 0;     // in the epoch of this rank; 0 also after resuming
+  std::uint64_t index = 0;     // in the epoch of this rank; counts from 0 also after resuming
   std::uint64_t position = 0;  // of its first sample in the epoch
   std::uint64_t valid = 0;     // samples in it
   bool last = false;           // of its epoch
@@ -21,8 +21,8 @@ struct BatchPlace {
 
 class SampleOrder {
  public:
-  // Errors: kUsage if there are no samples, the rank is not below the world size, or the resume
-  // position lies after the end of an epoch.
+  // Errors: kInput if there are no samples; kUsage if the batch is empty, the rank is not below the
+  // world size, or the run would resume after the end of an epoch or after the last epoch.
   static Result<SampleOrder> Make(std::uint64_t samples, const PipelineOptions& options);
 
   // Batches in the whole stream; ~0 if it has no end.

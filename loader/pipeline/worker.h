@@ -24,19 +24,20 @@ class Worker {
  public:
   struct Setup {
     Roles roles;
-    std::size_t items = 1;          // items that it owns, if it reads
-    bool own_decoders = false;      // each item has its own decoder, since another thread augments
-    std::size_t home = 0;           // its number among the reading threads
-    ItemQueue* in = nullptr;        // nullptr for a thread that reads
-    ItemQueue* out = nullptr;       // nullptr for a thread that augments
-    std::vector<ItemQueue*> homes;  // of the reading threads; empty if each thread does all stages
+    std::size_t items = 1;      // items that it owns, if it reads
+    bool own_decoders = false;  // each item has its own decoder, since another thread augments
+    std::size_t home = 0;       // its number among the reading threads, if it reads
+    ItemQueue* in = nullptr;    // nullptr for a thread that reads
+    ItemQueue* out = nullptr;   // nullptr for a thread that augments
+    // The free items of each reading thread, by its number; empty if each thread does all stages.
+    std::vector<ItemQueue*> homes;
     std::string name;
-    std::int32_t index = 0;
+    std::int32_t index = 0;  // number among all threads, for the trace
   };
 
   static Result<std::unique_ptr<Worker>> Make(Shared& shared, Setup setup);
 
-  // Runs the whole life of a thread.
+  // What a thread runs: all steps until the stream ends or is stopped.
   void Run();
 
   // For the consumer: sets its tracer. After that Step() does one item at each call, between
@@ -75,13 +76,14 @@ class Worker {
   std::unique_ptr<Stages> stages_;
   std::vector<std::unique_ptr<Item>> items_;
   std::vector<Item*> free_;       // for a thread that does all stages
-  std::vector<Item*> in_flight_;  // items whose reads were begun; a ring, the oldest at oldest_
-  std::size_t oldest_ = 0;
-  std::size_t flying_ = 0;
+  std::vector<Item*> in_flight_;  // items whose reads were begun; a ring
+  std::size_t oldest_ = 0;        // place in in_flight_ of the read that was begun first
+  std::size_t flying_ = 0;        // number of items in in_flight_
   TimeNs begun_{};
   TimeNs cpu_begun_{};
 
-  // The place of the stream that was claimed but not begun, while its batch is not open.
+  // The place of the stream that was claimed but not begun, while its batch is not open or no item
+  // is free.
   bool pending_ = false;
   bool ended_ = false;
   std::uint64_t pending_batch_ = 0;
