@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/function_report.h"
 #include "analyzer/report/gpu_report.h"
@@ -303,9 +304,11 @@ std::string ReportBrief(const Report& report, Colour colour) {
         GiveIf<"more">(report.plan.steps.size() > 1, report.plan.steps.size() - 1),
         Give<"all">(last.speedup)));
   } else if (diagnosis.loader && diagnosis.loader->suggestion.changes) {
-    advice =
-        SuggestedCode(diagnosis) +
-        fmt::format(" predicted {}x", TimesText(diagnosis.loader->suggestion.predicted.speedup));
+    const Suggestion& suggestion = diagnosis.loader->suggestion;
+    const std::string code = SuggestedCode(diagnosis);
+    advice = fmt::format("{} predicted {}x",
+                         code.empty() ? English(SuggestedSetting(suggestion)) : code,
+                         TimesText(OnBase(diagnosis, suggestion.predicted).speedup));
   } else if (!report.findings.empty()) {
     advice = report.findings.front().id + ": " + English(report.findings.front().seen);
   }

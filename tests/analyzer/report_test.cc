@@ -239,6 +239,34 @@ TEST(ReportTextTest, BriefIsFiveLines) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
 }
 
+// The arguments of a loader of another library are not known, so there is no line to paste.
+TEST(ReportTextTest, BriefNamesTheSettingOfALoaderWithoutCode) {
+  Report report = ReportOf(Synthetic{});
+  report.plan.steps.clear();
+  report.diagnosis.run.loaders.front().config.kind = "other";
+  Suggestion& suggestion = report.diagnosis.loader->suggestion;
+  suggestion.changes = true;
+  suggestion.workers = 3;
+  suggestion.prefetch = 4;
+  const std::string text = ReportBrief(report, Colour::kOff);
+  EXPECT_NE(text.find("3 workers, prefetch 4 predicted "), std::string::npos) << text;
+}
+
+// As in the report: on the steady part, unless the whole run counts.
+TEST(ReportTextTest, BriefTellsTheGainOnTheBaseOfTheReport) {
+  Report report = ReportOf(Synthetic{});
+  report.plan.steps.clear();
+  report.diagnosis.whole_run = false;
+  Suggestion& suggestion = report.diagnosis.loader->suggestion;
+  suggestion.changes = true;
+  suggestion.predicted.rate = {100, 90, 110};
+  suggestion.predicted.speedup = 1.2;
+  suggestion.predicted.steady = 1.5;
+  suggestion.predicted.most = 0;
+  const std::string text = ReportBrief(report, Colour::kOff);
+  EXPECT_NE(text.find(" predicted 1.50x\n"), std::string::npos) << text;
+}
+
 TEST(ReportTextTest, MakesControlCharactersHarmless) {
   EXPECT_EQ(PlainText("a\x1b[31m\nb", 20), "a?[31m?b");
   EXPECT_EQ(PlainText("a\xc2\x9b"
