@@ -18,14 +18,15 @@ namespace {
 constexpr double kRepeatNoise = 0.02;  // see Compare()
 constexpr double kConfidence = 0.95;
 
-// The steady batches of one run as series.
+// The steady batches of one run as series. Without `samples_known`, amounts are numbers of batches:
+// both runs must be counted in the same unit.
 struct Series {
-  explicit Series(const Diagnosis& diagnosis) : run(diagnosis.run.loader()) {
+  Series(const Diagnosis& diagnosis, bool samples_known) : run(diagnosis.run.loader()) {
     const SteadyState& steady = diagnosis.loader->steady;
     for (std::size_t i = 0; i < run.batches.size(); ++i) {
       if (!steady.in_window[i]) continue;
       batches.push_back(&run.batches[i]);
-      samples.push_back(SamplesOf(run, run.batches[i]));
+      samples.push_back(samples_known ? SamplesOf(run, run.batches[i]) : 1);
     }
     intervals = steady.intervals;
     waits = steady.waits;
@@ -134,14 +135,16 @@ Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candida
     if (diagnosis->loader) continue;
     return Refuse(Say<words::kNeedsLoaderIn>(Give<"trace">(*name)));
   }
-  const Series before(baseline.diagnosis);
-  const Series after(candidate.diagnosis);
+  const bool samples_known = baseline.diagnosis.run.loader().samples_known &&
+                             candidate.diagnosis.run.loader().samples_known;
+  const Series before(baseline.diagnosis, samples_known);
+  const Series after(candidate.diagnosis, samples_known);
   Comparison result;
   result.before = FactsOfSide(baseline.diagnosis, baseline.name);
   result.after = FactsOfSide(candidate.diagnosis, candidate.name);
   result.enough =
       baseline.diagnosis.loader->steady.steady && candidate.diagnosis.loader->steady.steady;
-  result.unit = RateUnit(before.run.samples_known && after.run.samples_known);
+  result.unit = RateUnit(samples_known);
   result.throughput = ChangeOf("throughput", Kind::kRatio, before, after, before.samples,
                                before.intervals, after.samples, after.intervals);
   result.wait = ChangeOf("wait", Kind::kDifference, before, after, before.waits, before.intervals,

@@ -42,6 +42,7 @@ struct SideFacts {
 
 struct Comparison {
   SideFacts before, after;
+  // If the samples of a run are not known, batches take the place of samples.
   Change throughput;           // samples per second, steady
   Change wait;                 // fraction of the loop's time
   std::vector<Change> stages;  // seconds per sample, for stages that occur in one run or both

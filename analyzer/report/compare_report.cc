@@ -83,8 +83,10 @@ std::string CompareText(const Comparison& comparison, Colour colour) {
   text += "  " + English(waited) + "\n";
   text += fmt::format("  bottleneck {} -> {}\n\n", FactorName(comparison.before.bottleneck),
                       FactorName(comparison.after.bottleneck));
-  text += paint.Dim(fmt::format("  {:<12} {:>10} {:>10} {:>8} {:>18}", "per sample", "A", "B",
-                                "change", "95 % interval")) +
+  const bool samples = comparison.unit == RateUnit(true);
+  text += paint.Dim(fmt::format("  {:<12} {:>10} {:>10} {:>8} {:>18}",
+                                samples ? "per sample" : "per batch", "A", "B", "change",
+                                "95 % interval")) +
           "\n";
   for (const Change& change : comparison.stages) text += StageLine(change, paint);
   text += paint.Dim("  " + English(Say<words::kMoreOrLess>()) + "\n");

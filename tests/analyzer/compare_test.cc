@@ -85,6 +85,19 @@ TEST(CompareTest, RefusesATraceWithoutALoader) {
   EXPECT_EQ(result.error().error().message.rfind("b.penstock: not enough", 0), 0u);
 }
 
+// Batches of four samples are no four times as fast as batches whose samples are not known.
+TEST(CompareTest, CountsBatchesWhereOneRunDoesNotTellItsSamples) {
+  Synthetic silent;
+  silent.loader_facts = silent.sample_spans = false;
+  const Comparison comparison = Compared(Diagnose(*testing::SyntheticTrace(Synthetic{})),
+                                         Diagnose(*testing::SyntheticTrace(silent)));
+  EXPECT_NEAR(comparison.throughput.ratio.estimate, 1, 0.05);
+  EXPECT_NEAR(Stage(comparison, "collate").ratio.estimate, 1, 0.05);
+  const std::string text = CompareText(comparison, Colour::kOff);
+  EXPECT_NE(text.find("batches/s"), std::string::npos) << text;
+  EXPECT_NE(text.find("  per batch "), std::string::npos) << text;
+}
+
 TEST(CompareTest, WritesJson) {
   const std::string text = CompareJson(Compared(Noisy(1, 1), Noisy(2, 1.3)));
   simdjson::dom::parser parser;
