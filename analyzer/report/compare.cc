@@ -91,15 +91,16 @@ Change ChangeOf(std::string name, Kind kind, const Series& before, const Series&
 struct Stage {
   const char* name;
   double (*cost)(const Batch& batch);
+  bool cpu = false;  // `cost` is CPU time, which not every recording has
 };
 constexpr std::array kComparedStages = {
     Stage{"read", [](const Batch& b) { return b.read.wall; }},
     Stage{"decode", [](const Batch& b) { return b.decode.wall; }},
-    Stage{"decode CPU", [](const Batch& b) { return b.decode.cpu; }},
+    Stage{"decode CPU", [](const Batch& b) { return b.decode.cpu; }, true},
     Stage{"augment", [](const Batch& b) { return b.augment.wall; }},
-    Stage{"augment CPU", [](const Batch& b) { return b.augment.cpu; }},
+    Stage{"augment CPU", [](const Batch& b) { return b.augment.cpu; }, true},
     Stage{"tokenize", [](const Batch& b) { return b.tokenize.wall; }},
-    Stage{"tokenize CPU", [](const Batch& b) { return b.tokenize.cpu; }},
+    Stage{"tokenize CPU", [](const Batch& b) { return b.tokenize.cpu; }, true},
     Stage{"collate", [](const Batch& b) { return b.collate.wall; }},
     Stage{"put", [](const Batch& b) { return b.put.wall; }},
     Stage{"get", [](const Batch& b) { return b.get.wall; }},
@@ -108,6 +109,11 @@ constexpr std::array kComparedStages = {
     Stage{"wait", [](const Batch& b) { return b.wait(); }},
     Stage{"step", [](const Batch& b) { return b.step(); }},
 };
+
+bool CpuKnown(const Series& series) {
+  return std::any_of(series.batches.begin(), series.batches.end(),
+                     [](const Batch* batch) { return batch->cpu_known; });
+}
 
 std::vector<double> Costs(const Series& series, const Stage& stage) {
   std::vector<double> costs;
@@ -149,7 +155,9 @@ Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candida
                                before.intervals, after.samples, after.intervals);
   result.wait = ChangeOf("wait", Kind::kDifference, before, after, before.waits, before.intervals,
                          after.waits, after.intervals);
+  const bool cpu_known = CpuKnown(before) && CpuKnown(after);
   for (const Stage& stage : kComparedStages) {
+    if (stage.cpu && !cpu_known) continue;
     Change change = ChangeOf(stage.name, Kind::kRatio, before, after, Costs(before, stage),
                              before.samples, Costs(after, stage), after.samples);
     if (change.before > 0 || change.after > 0) result.stages.push_back(std::move(change));

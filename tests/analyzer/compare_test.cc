@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <simdjson.h>
@@ -96,6 +97,19 @@ TEST(CompareTest, CountsBatchesWhereOneRunDoesNotTellItsSamples) {
   const std::string text = CompareText(comparison, Colour::kOff);
   EXPECT_NE(text.find("batches/s"), std::string::npos) << text;
   EXPECT_NE(text.find("  per batch "), std::string::npos) << text;
+}
+
+// Traces of other tools have no CPU time. That is no saving.
+TEST(CompareTest, LeavesOutCpuTimeThatOneRunDoesNotHave) {
+  traces::TraceData data = testing::MakeSynthetic({});
+  for (auto& spans : data.spans) {
+    for (traces::Span& span : spans) span.cpu = TimeNs{-1};
+  }
+  const Diagnosis timed = Diagnose(*testing::SyntheticTrace(Synthetic{}));
+  EXPECT_GT(Stage(Compared(timed, timed), "decode CPU").before, 0);
+  const Comparison comparison = Compared(timed, Diagnose(*traces::MakeTrace(std::move(data))));
+  EXPECT_EQ(Stage(comparison, "decode CPU").name, "");
+  EXPECT_GT(Stage(comparison, "decode").after, 0);
 }
 
 TEST(CompareTest, WritesJson) {
