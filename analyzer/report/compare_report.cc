@@ -107,7 +107,11 @@ std::string CompareJson(const Comparison& comparison) {
   for (const Change& change : comparison.stages) {
     json.BeginObject().Field("name", change.name);
     json.Field("before_s", change.before).Field("after_s", change.after);
-    WriteInterval("ratio", change, json);
+    if (change.before > 0) {
+      WriteInterval("ratio", change, json);
+    } else {  // only B has the stage, so there is no ratio
+      json.Field("significant", change.significant);
+    }
     json.EndObject();
   }
   json.EndArray().EndObject();

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -120,6 +122,32 @@ TEST(CompareTest, WritesJson) {
   EXPECT_EQ(std::string_view(json["schema"]), "penstock.compare/1");
   EXPECT_TRUE(bool(json["throughput"]["significant"]));
   EXPECT_GT(double(json["before"]["samples_per_s"]), double(json["after"]["samples_per_s"]));
+}
+
+// A ratio of 0 would say that the stage is gone.
+TEST(CompareTest, AStageThatOnlyTheSecondRunHasHasNoRatio) {
+  Costs costs;
+  costs.tokenize = 2;
+  Synthetic tokens;
+  tokens.costs = testing::Always(costs);
+  const std::string text = CompareJson(Compared(Diagnose(*testing::SyntheticTrace(Synthetic{})),
+                                                Diagnose(*testing::SyntheticTrace(tokens))));
+  simdjson::dom::parser parser;
+  simdjson::dom::element json;
+  ASSERT_EQ(parser.parse(text).get(json), simdjson::SUCCESS);
+  int found = 0;
+  for (const simdjson::dom::element stage : json["stages"].get_array().value()) {
+    const std::string_view name = stage["name"].get_string().value();
+    if (name == "decode") {
+      EXPECT_EQ(stage["ratio"].error(), simdjson::SUCCESS) << text;
+    }
+    if (name != "tokenize") continue;
+    ++found;
+    EXPECT_GT(stage["after_s"].get_double().value(), 0) << text;
+    EXPECT_EQ(stage["ratio"].error(), simdjson::NO_SUCH_FIELD) << text;
+    EXPECT_EQ(stage["high"].error(), simdjson::NO_SUCH_FIELD) << text;
+  }
+  EXPECT_EQ(found, 1) << text;
 }
 
 // The loaders differ, but the stages are still compared, per sample.
