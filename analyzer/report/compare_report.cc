@@ -10,10 +10,15 @@
 namespace penstock::analyzer {
 namespace {
 
+std::string MakersText(const LoaderConfig& config) {
+  const std::string maker = config.sample_tasks ? "thread" : "worker";
+  if (!config.workers_known) return fmt::format("number of {}s not known", maker);
+  return CountedText(config.num_workers, maker);
+}
+
 std::string SideText(char letter, const SideFacts& side) {
-  std::string text = fmt::format(
-      "  {}  {}: {}, {}", letter, PlainText(side.name, 60), side.config.kind,
-      CountedText(side.config.num_workers, side.config.sample_tasks ? "thread" : "worker"));
+  std::string text = fmt::format("  {}  {}: {}, {}", letter, PlainText(side.name, 60),
+                                 side.config.kind, MakersText(side.config));
   if (side.config.num_workers > 0)
     text += fmt::format(", prefetch {}", side.config.prefetch_factor);
   if (side.config.batch_size > 0) text += fmt::format(", batch {}", side.config.batch_size);

@@ -150,6 +150,15 @@ TEST(CompareTest, AStageThatOnlyTheSecondRunHasHasNoRatio) {
   EXPECT_EQ(found, 1) << text;
 }
 
+TEST(CompareTest, SaysWhereTheNumberOfWorkersIsNotKnown) {
+  Comparison comparison = Compared(Noisy(1, 1), Noisy(1, 1));
+  comparison.after.config.workers_known = false;
+  comparison.after.config.num_workers = 0;
+  const std::string text = CompareText(comparison, Colour::kOff);
+  EXPECT_NE(text.find("a: pytorch, 2 workers"), std::string::npos) << text;
+  EXPECT_NE(text.find("b: pytorch, number of workers not known"), std::string::npos) << text;
+}
+
 // The loaders differ, but the stages are still compared, per sample.
 TEST(CompareTest, ComparesLoadersOfTwoKinds) {
   testing::SyntheticThreads threads;
