@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -48,10 +47,11 @@ class TraceFolder {
       return Fail(ErrorKind::kOutput, fmt::format("{}: {}", path_, error.message()));
     }
     std::string name = std::filesystem::temp_directory_path(error) / "penstock-tune-XXXXXX";
-    if (error || mkdtemp(name.data()) == nullptr) {
+    if (!error && mkdtemp(name.data()) == nullptr) error.assign(errno, std::generic_category());
+    if (error) {
       return Fail(ErrorKind::kOutput,
                   fmt::format("{}: cannot be made: {}; set TMPDIR, or give --keep DIR", name,
-                              std::strerror(errno)));
+                              error.message()));
     }
     path_ = name;
     return {};

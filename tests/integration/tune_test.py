@@ -76,6 +76,12 @@ class Tune(Case):
             self.assertEqual(outcome.status, 2)
             self.assertEqual(len(outcome.stderr.strip().splitlines()), 1, outcome.stderr)
 
+    def test_a_folder_for_traces_that_cannot_be_made_has_its_reason(self):
+        wrong = support.environment({"TMPDIR": os.path.abspath(__file__)})
+        outcome = run([program("penstock"), "tune", "--", "true"], env=wrong)
+        self.assertEqual(outcome.status, 3)
+        self.assertIn("Not a directory; set TMPDIR", outcome.stderr)
+
     def test_says_no_action_where_the_step_is_the_limit(self):
         outcome = self.tune(sleeping(workers=2, sample_ms=2, step_ms=60))
         self.assertEnded(outcome)
