@@ -61,10 +61,11 @@ TemporaryFiles::TemporaryFiles(std::vector<std::filesystem::path> paths) {
 }
 
 TemporaryFiles::~TemporaryFiles() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-  g_names = nullptr;
+  // The files go while the handler is still there: a signal after it would leave them.
   std::error_code ignored;
   for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  g_names = nullptr;
 }
 
 std::filesystem::path TemporaryTrace(const std::filesystem::path& output) {
