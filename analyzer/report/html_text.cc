@@ -26,7 +26,8 @@ std::size_t CharacterSize(std::string_view text) {
   }
   const bool too_long = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
   const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-  const bool direction = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  const bool direction = code == 0x061c || code == 0x200e || code == 0x200f ||
+                         (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
   const bool control = code < 0xa0 || (code & 0xfffeu) == 0xfffe || code > 0x10ffff;
   return too_long || surrogate || direction || control ? 0 : size;
 }
