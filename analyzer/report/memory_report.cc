@@ -104,8 +104,10 @@ std::vector<MemoryForecast> MemoryForecasts(const Diagnosis& diagnosis) {
     forecast.worker = {each, std::max(0.0, each + change.low - change.estimate),
                        each + change.high - change.estimate};
     const auto total = static_cast<double>(RamOf(loader.pipeline, setting, loader.facts));
-    forecast.total = {total, total + workers * (forecast.worker.low - each),
-                      total + workers * (forecast.worker.high - each)};
+    // RamOf() counts the same workers again for each loader that is used together with this one.
+    const double processes = workers * (1.0 + static_cast<double>(loader.pipeline.beside.size()));
+    forecast.total = {total, total + processes * (forecast.worker.low - each),
+                      total + processes * (forecast.worker.high - each)};
     forecast.shared = SharedMemoryOf(loader.pipeline, setting, loader.facts);
     const double size = loader.memory.shared.size;
     forecast.fits_shared = size <= 0 || forecast.shared <= size;

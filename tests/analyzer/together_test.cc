@@ -10,8 +10,10 @@
 
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/predict/scenario.h"
+#include "analyzer/report/memory_report.h"
 #include "analyzer/simulate/simulate.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_memory.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -213,6 +215,20 @@ TEST(TogetherTest, WhatCannotBeSimulatedKeepsItsOwnSetting) {
   EXPECT_EQ(other.suggestion.workers, diagnosis.run.loaders[other.loader].config.num_workers);
   EXPECT_NE(other.suggestion.workers, diagnosis.loader->suggestion.workers);
   EXPECT_FALSE(other.suggestion.missing.empty());
+}
+
+// The interval of all memory includes the growth of the other loader's workers too.
+TEST(TogetherTest, TheMemoryOfAllLoadersIsAsUncertainAsThatOfAllTheirWorkers) {
+  Diagnosis diagnosis = Diagnose(
+      *traces::MakeTrace(testing::WithMemory(testing::TwoWorkers(), testing::Copying)));
+  const auto below = [&] {
+    const Interval total = MemoryForecasts(diagnosis).front().total;
+    return total.estimate - total.low;
+  };
+  const double alone = below();
+  ASSERT_GT(alone, 0);
+  diagnosis.loader->pipeline.beside.emplace_back();
+  EXPECT_NEAR(below(), 2 * alone, 1);
 }
 
 }  // namespace
