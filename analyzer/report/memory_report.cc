@@ -15,7 +15,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// `kept`: the growth is known not to be copied memory.
+// `copied`, `kept`: the growth is known to be by copy on write, or by memory that the worker keeps.
 Statement GrowthOf(const Growth& growth, bool copied, bool kept) {
   const Interval& rate = growth.per_second;
   return Say<words::kMemoryGrowth>(Give<"rate_bytes">(60 * rate.estimate),

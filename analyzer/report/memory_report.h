@@ -25,8 +25,8 @@ struct MemoryForecast {
   std::optional<Interval> out_of_memory;  // seconds from the end of the recording
 };
 
-// Forecasts for the recorded setting, and for the suggested one if it differs; empty without worker
-// processes.
+// Forecasts for the recorded setting, and for the suggested one if it differs. A setting without
+// worker processes has none.
 [[nodiscard]] std::vector<MemoryForecast> MemoryForecasts(const Diagnosis& diagnosis);
 
 // Writes the value of the report's key "memory".

@@ -20,7 +20,7 @@ constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<const char* const*> g_names{nullptr};  // what the handler removes
 
-// The process of "b.zip.4711.trace" or "b.zip.4711.trace.tmp"; 0: the name is neither.
+// The process 4711 of "b.zip.4711.trace" or "b.zip.4711.trace.tmp"; 0 for any other name.
 pid_t OwnerOf(std::string_view name, std::string_view begins) {
   if (!name.starts_with(begins)) return 0;
   name.remove_prefix(begins.size());

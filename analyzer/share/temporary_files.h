@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that must not outlive this process, even if it is interrupted (SIGINT, SIGTERM, SIGHUP).
-// What a process that was killed otherwise has left is removed by the next one of the same output.
-// One object at a time.
+// Files that must not outlive this process, even if a signal ends it (SIGINT, SIGTERM, SIGHUP).
+// SIGKILL leaves them; then RemoveAbandonedTraces() removes the trace when the next bundle of the
+// same name is made. One object at a time.
 #pragma once
 
 #include <csignal>
@@ -33,8 +33,8 @@ class TemporaryFiles {
 // "b.zip" -> "b.zip.4711.trace", where this process keeps the trace of a bundle.
 [[nodiscard]] std::filesystem::path TemporaryTrace(const std::filesystem::path& output);
 
-// Removes the traces of processes that were killed while they made `output`. Not those that are
-// locked, or whose process is alive.
+// Removes the traces of processes that were killed while they made `output`. A trace stays if it is
+// locked, or if another process with the number in its name is alive.
 void RemoveAbandonedTraces(const std::filesystem::path& output);
 
 }  // namespace penstock::analyzer

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kLeftBehind = 0.8;
 constexpr std::size_t kRoundsToKeepUp = 2;
-constexpr double kReached = 0.98;  // settings within 2 % count as equally good
+constexpr double kReached = 0.98;  // of the promised ratio; rates within 2 % count as equal
 
 }  // namespace
 
@@ -104,7 +104,7 @@ void Race::LeaveBehind() {
       const double best = *std::max_element(round.begin() + 1, round.end());
       return round[arm] > 0 && round[arm] < kLeftBehind * best;
     });
-    // The last arm is never left behind.
+    // One arm always stays, or nothing would be left to judge.
     const auto left =
         std::count_if(arms_.begin() + 1, arms_.end(), [](const Arm& one) { return !one.dropped; });
     if (behind && left > 1) arms_[arm].dropped = true;

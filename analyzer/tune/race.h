@@ -18,9 +18,9 @@ inline constexpr double kWorthIt = 1.05;  // a smaller gain is not worth a chang
 
 enum class TuneVerdict {
   kNoAction,   // nothing is predicted to gain 5 %
-  kConfirmed,  // surely faster, and the interval includes the promised gain
+  kConfirmed,  // surely faster, and the interval reaches the promised gain, or nothing was promised
   kPartly,     // surely faster, but surely by less than promised
-  kRefuted,    // surely gains less than 5 %
+  kRefuted,    // not surely faster, and surely gains less than 5 %
   kUndecided,  // the interval includes no gain, and 5 % or more
   kCrowded,    // other programs use the cores, so nothing can be predicted
   kNotEnough,  // the recording does not suffice
