@@ -32,8 +32,8 @@ bool Always(const CorrectionInput& /*input*/, const Pipeline& /*pipeline*/) {
   return true;
 }
 
-// Threads that fill batches together take samples as they come. No such thread counts as slow or
-// starts anew.
+// Threads that fill batches together take samples as they come, so none of them counts as slow, and
+// they do not start anew.
 bool MakesWholeBatches(const CorrectionInput& /*input*/, const Pipeline& pipeline) {
   return !pipeline.sample_tasks;
 }
@@ -76,9 +76,10 @@ double SeenThreads(const CorrectionInput& input) {
   return run.threads_cpu * input.account.batches / static_cast<double>(run.batches.size());
 }
 
-// CPU seconds of the training process that neither the loader nor the dataset's threads used. In a
-// process that makes its batches itself, those of steps alone, if they were recorded: threads of a
-// library's pool spin for a while after they have helped with a sample. Requires: KnowsConsumer().
+// CPU seconds of the training process that neither the loader nor the dataset's threads used. If
+// the process makes its batches itself, at most those in its steps, where they were recorded:
+// threads of a library's pool also spin for a while after they have helped with a sample.
+// Requires: KnowsConsumer().
 double OutsideOfLoader(const CorrectionInput& input, const Pipeline& pipeline) {
   const CpuAccount& account = input.account;
   // Threads that make samples in the training process also compute between two samples.
@@ -99,9 +100,9 @@ double CoresOfStep(const Pipeline& pipeline) {
   return pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
 }
 
-// Whether the loop makes its batches itself, and its thread waits for others for a tenth of that
-// time. If it does not wait, the other threads are those of a library's pool (OpenMP): they share
-// its work and spin. Source: ours.
+// Whether the loop makes its batches itself, and its thread waits during a tenth of the fetches or
+// more, reads aside. It then waits for threads of the dataset. If it does not wait, the other
+// threads are those of a library's pool (OpenMP), which share its work and spin. Source: ours.
 bool WaitsForThreads(const CorrectionInput& input) {
   constexpr double kLeastWaiting = 0.1;
   const CpuAccount& account = input.account;
@@ -121,8 +122,9 @@ bool HasPool(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return ConfigOf(input).num_workers == 0 && !WaitsForThreads(input) && PoolOf(input) > 0;
 }
 
-// CPU seconds for each batch that threads of the dataset must have computed, though none was seen
-// to decode: the CPU time of the training process beyond the most that its steps can use.
+// CPU seconds for each batch that threads of the dataset must have computed, although they were not
+// seen to decode: the CPU time of the training process beyond the most that its steps can use, or
+// that it used in next() beyond the loader's own, if that is more.
 double ThreadsUnseen(const CorrectionInput& input, const Pipeline& pipeline) {
   constexpr double kLeast = 0.2;  // share of all that the process computes (ours)
   if (!WaitsForThreads(input) || !Tells(input) || !KnowsConsumer(input, pipeline)) return 0;

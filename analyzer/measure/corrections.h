@@ -24,7 +24,7 @@ struct CpuAccount {
   double batches = 0;
   double samples = 0;
   double fetch = 0;     // fetches in workers
-  double put = 0;       // the part of the handover that computes
+  double put = 0;       // in workers: the part of the handover that computes
   double transfer = 0;  // in the training process, outside of steps
   double step = 0;      // seconds that the steps in SteadyState::time last
   double here = 0;      // fetches in the training process

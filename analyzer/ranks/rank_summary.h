@@ -24,7 +24,7 @@ struct RankRow {
   std::size_t loader = 0;  // index into RunModel::loaders
   int workers = 0;
   int prefetch = 0;
-  std::size_t batches = 0;
+  std::size_t batches = 0;  // of the whole recording
   double samples_rate = 0;
   double wait_fraction = 0;  // share of its loop's time
   double wait = 0;           // median over the iterations

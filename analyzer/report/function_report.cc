@@ -12,7 +12,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kLeastShown = 0.03;  // share of the workers' time
+constexpr double kLeastShown = 0.03;  // share of the time of the workers, or of the loop
 
 // The text of a line without its indentation; "" if it is not known.
 std::string SourceOf(const Report& report, const std::string& file, std::uint32_t line) {
@@ -60,8 +60,8 @@ void WriteCalled(const FunctionProfile& profile, const std::vector<CalledTime>& 
   json.EndArray();
 }
 
-// A function, with its hottest lines, and what these lines call in libraries, or what the function
-// calls there if its lines were not followed.
+// A function with its most expensive lines, and the calls of these lines in libraries. If its lines
+// were not followed: the calls of the function.
 std::vector<std::string> FunctionRows(const Report& report, const FunctionProfile& profile,
                                       const FunctionTime& function, const Paint& paint) {
   constexpr std::size_t kLines = 3;

@@ -36,7 +36,7 @@ inline constexpr std::size_t kAllLines = std::numeric_limits<std::size_t>::max()
 // Tables and flame graphs, or why there are none.
 [[nodiscard]] Picture FunctionsHtml(const Report& report, Language language);
 
-// "of samples", "of collating": the whole to which the shares of a profile refer.
+// "in a sample", "in collating a batch": where a profile was measured.
 [[nodiscard]] Statement NameOf(const FunctionProfile& profile);
 
 }  // namespace penstock::analyzer

@@ -28,8 +28,8 @@ std::string Line(std::string_view rank, const std::string& place,
                      rest[0], rest[1], rest[2], rest[3], rest[4], rest[5], rest[6]);
 }
 
-// Ranks of several hosts have the name of their host, whose line has its cores; ranks of one host
-// have their own cores, which a launcher may have bound them to.
+// With several hosts a rank's line has the name of its host, since the host's line has the cores.
+// With one host it has the rank's own cores, because a launcher may have bound ranks to cores.
 std::string PlaceCell(bool hosts, const std::string& host, const std::string& cores) {
   return hosts ? fmt::format("{:<11}", PlainText(host, 11)) : fmt::format("{:>6}", cores);
 }
@@ -43,7 +43,7 @@ std::string Line(const RankRow& row, const RankSummary& ranks) {
                PercentText(row.data_bound), DurationText(row.held_up)});
 }
 
-// The rows to show: all, or the slowest ones, in the order of their ranks.
+// The rows to show, in the order of their ranks: all, or those that wait most for data.
 std::vector<const RankRow*> Shown(const RankSummary& ranks) {
   std::vector<const RankRow*> rows;
   for (const RankRow& row : ranks.rows) rows.push_back(&row);

@@ -20,8 +20,8 @@ namespace penstock::analyzer {
 // "run.rank1.penstock: collective, moved by 1.500000 s, +-400 us, surely within 2.00 ms"
 [[nodiscard]] Statement ClockOf(const ClockRow& clock);
 
-// The table of ranks, which rank the others wait for, the hosts, and how clocks were aligned; ""
-// for one rank.
+// The table of ranks, which rank the others wait for, the hosts, and how clocks were aligned. For
+// one recorded rank of several: RanksRecorded() alone; "" if that is empty.
 [[nodiscard]] std::string RanksText(const Report& report);
 // The same as a part of the page. Requires: RanksRecorded() is not empty.
 [[nodiscard]] std::string RanksHtml(const Report& report, Language language);

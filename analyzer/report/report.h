@@ -42,7 +42,8 @@ struct StageRow {
   bool of_workers = false;
   traces::StageId stage = traces::StageId::kNone;
   bool mixed = false;  // IsMixed(): its percentiles fit none of its kinds of calls
-  // Number of GPUs that do the stage in parallel; its times are sums over them.
+  // Number of GPUs that do the stage in parallel for one rank; its times are sums over them, and
+  // over the ranks.
   std::size_t devices = 1;
   std::vector<StageRow> children;
 };

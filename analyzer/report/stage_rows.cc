@@ -44,7 +44,8 @@ double LoopTime(const RunModel& run) {
   return time > 0 ? time : run.duration();
 }
 
-// The number of GPUs, in all processes, for which `counts` is true.
+// The number of GPUs for which `counts` is true: of the main loader's process, or without a loader
+// of all processes. GPUs of other ranks do not count, because LoopTime() has their loops already.
 template <class Counts>
 std::size_t DevicesWith(const RunModel& run, Counts counts) {
   std::size_t devices = 0;
@@ -115,7 +116,7 @@ std::string ShareText(const StageRow& row, Language language) {
 }
 
 std::string StageText(const StageRow& row, Language language) {
-  // The name of a part of a stage, such as "jpeg", is no word.
+  // The name of a part of a stage, such as "jpeg", comes from the trace and is not translated.
   if (row.name != traces::StageName(row.stage)) return row.name;
   if (row.devices < 2) return std::string(NameIn(row.name, language));
   return Render(Say<words::kStageOfDevices>(Give<"stage">(row.name), Give<"devices">(row.devices)),
