@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock tune [--trials N] [--pairs N] [--loader train.py:88] [--budget-ram 8G] [--budget-time
-// 10m]
-//               [--batches N | --for 60s] [--json] -- CMD...
+// penstock tune [--trials N] [--pairs N] [--loader train.py:88] [--budget-ram 8G]
+//               [--budget-time 10m] [--batches N | --for 60s] [--keep DIR] [--json] -- CMD...
 #include <unistd.h>
 
 #include <cerrno>
@@ -74,7 +73,7 @@ bool StoppedAtLimit(const traces::Trace& trace) {
 }
 
 // Seconds of "10m" or "90s"; 0 if it is not a time.
-double TimeText(const std::string& text) {
+double ReadTime(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   const std::string_view unit(end);
@@ -99,7 +98,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   int settings = 3;
   int rounds = 6;
   bool as_json = false;
-  std::string budget, batches, time, keep, wall;
+  std::string budget_ram, budget_time, batches, time, keep;
   line.Add("--trials", settings, "Settings to try, at most (default 3)")
       .Check(traces::WholeNumber(1, 100));
   line.Add("--loader", options.loader,
@@ -108,9 +107,9 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   line.Add("--pairs", rounds,
            "Runs of each setting beside the command as it is, at most (default 6)")
       .Check(traces::WholeNumber(3, 30));
-  line.Add("--budget-ram", budget, "Memory for batches and workers: 8G");
+  line.Add("--budget-ram", budget_ram, "Memory for batches and workers: 8G");
   line.Add(
-      "--budget-time", wall,
+      "--budget-time", budget_time,
       "Time for all runs: 10m. Ends each run after a tenth of it, unless --batches or --for say "
       "otherwise");
   const auto after_batches = line.Add("--batches", batches, "End each run after so many batches");
@@ -124,16 +123,16 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   if (words.command.empty()) {
     return Complain(kTuneName, {ErrorKind::kUsage, "which command? " + std::string(kHint)});
   }
-  if (!budget.empty()) {
-    const auto size = ParseSize(budget);
+  if (!budget_ram.empty()) {
+    const auto size = ParseSize(budget_ram);
     if (!size) return Complain(kTuneName, size.error());
     options.budget_ram = *size;
   }
-  if (!wall.empty()) {
-    options.budget_time = TimeText(wall);
+  if (!budget_time.empty()) {
+    options.budget_time = ReadTime(budget_time);
     if (options.budget_time == 0) {
-      return Complain(kTuneName, {ErrorKind::kUsage,
-                                  "--budget-time: '" + wall + "' is not a time: give 90s or 10m"});
+      return Complain(kTuneName, {ErrorKind::kUsage, "--budget-time: '" + budget_time +
+                                                         "' is not a time: give 90s or 10m"});
     }
     if (batches.empty() && time.empty()) {
       time = fmt::format("{:.0f}ms", options.budget_time * 100);
@@ -145,7 +144,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   const auto made = folder.Make();
   if (!made) return Complain(kTuneName, made.error());
 
-  int own = 0;                       // the command's status, if it failed
+  int command_status = 0;            // if the command failed or was interrupted
   const CountInterrupts interrupts;  // between two runs too; then the known results are shown
   std::size_t runs = 0;
   const TuneRunner run = [&](const TuneSetting& setting) -> Result<TuneRun> {
@@ -168,12 +167,12 @@ int TuneCommand(const std::vector<std::string>& arguments) {
     });
     PENSTOCK_TRY(watched);
     if (watched->interrupted) {
-      own = 130;
+      command_status = 130;
       return Fail(ErrorKind::kEnvironment, "interrupted");
     }
     auto opened = traces::OpenTrace(trace);
     if (watched->status != 0 && !(opened && StoppedAtLimit(**opened))) {
-      own = watched->status;
+      command_status = watched->status;
       return Fail(ErrorKind::kEnvironment,
                   fmt::format("{}: exit status {}", words.command.front(), watched->status));
     }
@@ -192,7 +191,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   const auto result = Tune(run, options);
   if (!result) {
     const int status = Complain(kTuneName, result.error());
-    return own != 0 ? own : status;
+    return command_status != 0 ? command_status : status;
   }
   if (result->verdict == TuneVerdict::kNotEnough) {
     return Complain(kTuneName, {ErrorKind::kInput, result->why});
