@@ -149,6 +149,9 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   std::size_t runs = 0;
   const TuneRunner run = [&](const TuneSetting& setting) -> Result<TuneRun> {
     const std::string trace = folder.Trace(++runs);
+    // Else, if the run leaves no trace, one that --keep left earlier would be taken for its own.
+    std::error_code ignored;
+    std::filesystem::remove(trace, ignored);
     std::vector<std::string> call = {(OwnFolder() / "penstock-record").string(), "--quiet",
                                      "--force", "-o", trace};
     if (!batches.empty()) call.insert(call.end(), {"--batches", batches, "--stop"});

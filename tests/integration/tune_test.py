@@ -82,6 +82,14 @@ class Tune(Case):
         self.assertEqual(outcome.status, 3)
         self.assertIn("Not a directory; set TMPDIR", outcome.stderr)
 
+    def test_a_trace_that_was_left_earlier_is_not_that_of_a_run_that_failed(self):
+        kept = self.path("run1.penstock")
+        before = run([program("penstock-record"), "--quiet", "-o", kept, "--batches", "40", "--stop", "--",
+                      *sleeping(workers=2, sample_ms=2, step_ms=10, batches=5000)], timeout=240)  # fmt: skip
+        self.assertTrue(os.path.exists(kept), repr(before))
+        outcome = self.tune(["true"], "--keep", self.work, "--for", "soon")  # the recorder refuses it
+        self.assertEqual(outcome.status, 2)
+
     def test_says_no_action_where_the_step_is_the_limit(self):
         outcome = self.tune(sleeping(workers=2, sample_ms=2, step_ms=60))
         self.assertEnded(outcome)
