@@ -12,6 +12,7 @@
 #include "agent/core/process.h"
 #include "agent/core/staging.h"
 #include "agent/hooks/hook.h"
+#include "agent/hooks/stream.h"
 #include "agent/system/descriptors.h"
 #include "agent/system/isolated_python.h"
 #include "agent/system/sys.h"
@@ -41,7 +42,7 @@ class OpenCall {
   }
   FILE* Done(FILE* file) const {
     if (file != nullptr) {
-      Done(fileno(file));
+      Done(DescriptorOf(file));
     }
     return file;
   }
@@ -113,6 +114,7 @@ using FnOpenat2 = int(int, const char*, int);
 
 using penstock::agent::CloseScope;
 using penstock::agent::CountReadAhead;
+using penstock::agent::DescriptorOf;
 using penstock::agent::LookAgain;
 using penstock::agent::MayUseCopy;
 using penstock::agent::NamedBy;
@@ -192,7 +194,7 @@ PENSTOCK_EXPORT FILE* fopen64(const char* path, const char* mode) {
 
 PENSTOCK_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
   CountReadAhead(file);
-  OnClose(file != nullptr ? fileno(file) : -1);
+  OnClose(DescriptorOf(file));
   OpenCall call(path);
   return call.Done(
       PENSTOCK_REAL(freopen)(path, mode, file));  // never twice: a failure frees `file`
@@ -200,7 +202,7 @@ PENSTOCK_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
 
 PENSTOCK_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* file) {
   CountReadAhead(file);
-  OnClose(file != nullptr ? fileno(file) : -1);
+  OnClose(DescriptorOf(file));
   OpenCall call(path);
   return call.Done(
       PENSTOCK_REAL(freopen64)(path, mode, file));  // never twice: a failure frees `file`
@@ -288,7 +290,7 @@ PENSTOCK_EXPORT int close(int fd) {
 
 PENSTOCK_EXPORT int fclose(FILE* file) {
   CountReadAhead(file);
-  const int fd = file != nullptr ? fileno(file) : -1;
+  const int fd = DescriptorOf(file);
   OnClose(fd);
   const CloseScope scope(fd);
   return PENSTOCK_REAL(fclose)(file);

@@ -7,27 +7,15 @@
 #define __NO_INLINE__ 1
 #endif
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/core/pending_reads.h"
 #include "agent/hooks/hook.h"
+#include "agent/hooks/stream.h"
 
+using penstock::agent::DescriptorOf;
 using penstock::agent::ReadCall;
-
-namespace {
-
-// The descriptor of a stream, -1 if it has none. fileno() sets errno for a stream in memory. The
-// program would take that for an error at the end of its stream, where libc leaves errno alone.
-int DescriptorOf(FILE* file) {
-  const int saved = errno;
-  const int fd = file != nullptr ? fileno(file) : -1;
-  errno = saved;
-  return fd;
-}
-
-}  // namespace
 
 #define PENSTOCK_FREAD(name, parameters, arguments)                         \
   PENSTOCK_EXPORT size_t name parameters {                                  \

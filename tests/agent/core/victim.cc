@@ -290,7 +290,7 @@ int Errno(const char* path) {
   if (getline(&line, &room, in_memory) != 4 || errno != 77) return 6;
   if (getline(&line, &room, in_memory) != -1 || errno != 77) return 7;
   if (fread(text, 1, 1, in_memory) != 0 || errno != 77) return 8;
-  fclose(in_memory);
+  if (fclose(in_memory) != 0 || errno != 77) return 9;
   free(line);
   return 0;
 }
