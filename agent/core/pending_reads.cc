@@ -252,7 +252,7 @@ void ReadCall::Done(int64_t bytes) {
     return;
   }
   const int saved = errno;
-  if (bytes > 0) {
+  if (bytes > 0 && from_.fd >= 0) {  // no system call reads a stream in memory
     AddHooked(static_cast<uint64_t>(bytes));
   }
   if (traced_) {

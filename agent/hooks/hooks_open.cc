@@ -89,9 +89,10 @@ class OpenCall {
 };
 
 // Counts the bytes that a stream has read ahead and its user has not taken. They belong to no
-// sample, but the kernel counts them as read.
-void CountReadAhead(FILE* file) {
-  if (file != nullptr && Recording() && file->_IO_read_end > file->_IO_read_ptr &&
+// sample, but the kernel counts them as read. `fd`: -1 for a stream in memory, whose bytes the
+// kernel does not count.
+void CountReadAhead(const FILE* file, int fd) {
+  if (fd >= 0 && Recording() && file->_IO_read_end > file->_IO_read_ptr &&
       file->_IO_write_ptr <= file->_IO_write_base) {
     AddHooked(static_cast<uint64_t>(file->_IO_read_end - file->_IO_read_ptr));
   }
@@ -193,16 +194,18 @@ PENSTOCK_EXPORT FILE* fopen64(const char* path, const char* mode) {
 }
 
 PENSTOCK_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
-  CountReadAhead(file);
-  OnClose(DescriptorOf(file));
+  const int fd = DescriptorOf(file);
+  CountReadAhead(file, fd);
+  OnClose(fd);
   OpenCall call(path);
   return call.Done(
       PENSTOCK_REAL(freopen)(path, mode, file));  // never twice: a failure frees `file`
 }
 
 PENSTOCK_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* file) {
-  CountReadAhead(file);
-  OnClose(DescriptorOf(file));
+  const int fd = DescriptorOf(file);
+  CountReadAhead(file, fd);
+  OnClose(fd);
   OpenCall call(path);
   return call.Done(
       PENSTOCK_REAL(freopen64)(path, mode, file));  // never twice: a failure frees `file`
@@ -289,8 +292,8 @@ PENSTOCK_EXPORT int close(int fd) {
 }
 
 PENSTOCK_EXPORT int fclose(FILE* file) {
-  CountReadAhead(file);
   const int fd = DescriptorOf(file);
+  CountReadAhead(file, fd);
   OnClose(fd);
   const CloseScope scope(fd);
   return PENSTOCK_REAL(fclose)(file);

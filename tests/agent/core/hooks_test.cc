@@ -240,6 +240,15 @@ TEST_F(HooksTest, AFewBytesAreNotCompared) {
   EXPECT_EQ(trace->processes()[0].bytes_hooked.value, kFileSize);
 }
 
+TEST_F(HooksTest, StreamsInMemoryReadNothing) {
+  ASSERT_EQ(Victim("memory_stream"), 0);
+  EXPECT_EQ(Printed(), std::to_string(kFileSize) + "\n");
+  const auto trace = Open();
+  ASSERT_NE(trace, nullptr);
+  ASSERT_EQ(trace->processes().size(), 1u);
+  EXPECT_EQ(trace->processes()[0].bytes_hooked.value, kFileSize);
+}
+
 TEST_F(HooksTest, KilledProcessLeavesEveryFinishedSpan) {
   for (int round = 0; round < 3; ++round) {
     const pid_t pid = Start("forever");
