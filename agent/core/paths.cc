@@ -35,9 +35,10 @@ bool IsDatasetPath(const char* path, size_t size) {
   if (InConfiguredData(path)) {
     return true;
   }
-  static constexpr const char* kSystem[] = {
-      "/usr/", "/lib",   "/bin/",  "/sbin/",    "/etc/",       "/proc/",     "/sys/",
-      "/run/", "/boot/", "/snap/", "/var/lib/", "/var/cache/", "/opt/conda/"};
+  static constexpr const char* kSystem[] = {"/usr/",    "/lib/",     "/lib32/",     "/lib64/",
+                                            "/libx32/", "/bin/",     "/sbin/",      "/etc/",
+                                            "/proc/",   "/sys/",     "/run/",       "/boot/",
+                                            "/snap/",   "/var/lib/", "/var/cache/", "/opt/conda/"};
   for (const char* prefix : kSystem) {
     if (StartsWith(path, prefix)) {
       return false;
