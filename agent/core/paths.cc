@@ -92,8 +92,10 @@ bool IsDatasetPath(const char* path, size_t size) {
 size_t NameOpened(const char* path, char* name) {
   size_t used = 0;
   if (path[0] == '/') {
-    // Such a path may stand for another file.
-    if (StartsWith(path, "/proc/") || StartsWith(path, "/dev/fd") || Find(path, "/..") != nullptr) {
+    // Links in /proc, and in /dev to it, stand for whatever is open. After a link, ".." leads to
+    // another folder than the name says.
+    if (StartsWith(path, "/proc/") || StartsWith(path, "/dev/fd") || StartsWith(path, "/dev/std") ||
+        Find(path, "/..") != nullptr) {
       return 0;
     }
   } else {

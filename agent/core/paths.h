@@ -14,8 +14,8 @@ bool IsDatasetPath(const char* path, size_t size);
 
 // Writes the absolute, terminated name of `path` to `name` (kMaxPath bytes); a relative path starts
 // at the working directory, as in open(). Returns its length, 0 if only the kernel can tell (paths
-// with "..", links of /proc, a working directory that has gone). errno is kept. Cost: one system
-// call if `path` is relative, none if it is absolute.
+// with "..", links of /proc, /dev/stdin, a working directory that has gone). errno is kept. Cost:
+// one system call if `path` is relative, none if it is absolute.
 size_t NameOpened(const char* path, char* name);
 
 }  // namespace penstock::agent

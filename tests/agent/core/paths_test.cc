@@ -63,7 +63,7 @@ TEST(NameOpenedTest, LeavesToTheKernelWhatOnlyItKnows) {
   const std::string too_long(kMaxPath, 'x');
   for (const char* path :
        {"../a.jpg", "set/../a.jpg", "set/./a.jpg", ".", "", "./", ".//a.jpg", "/proc/self/fd/3",
-        "/etc/../data/a.jpg", "/dev/fd/3", too_long.c_str()}) {
+        "/etc/../data/a.jpg", "/dev/fd/3", "/dev/stdin", too_long.c_str()}) {
     EXPECT_EQ(Opened(path), "") << path;
   }
 }
