@@ -21,8 +21,8 @@ struct RankEnv {
   const char* launcher = "";
 };
 
-// The variables of one launcher. Each has up to three names, of which the first one that is set
-// counts.
+// The variables of one launcher. Each has up to three names, of which the first one that holds a
+// number counts.
 struct RankVariables {
   const char* launcher;
   const char* rank[3];
@@ -30,12 +30,13 @@ struct RankVariables {
   const char* local_rank[3];
   const char* local_size[3];
   const char* node[3];
-  bool slurm = false;  // also numbers batch scripts; lists the ranks of all hosts
+  bool slurm = false;  // a batch script has them too; a list gives the ranks of each host
 };
 
 // Innermost launcher first: srun may start mpirun or torchrun, which set variables of their own.
 // Values of another launcher are used only if its rank and size agree, since it may count other
-// things (srun's tasks may be hosts).
+// things (srun's tasks may be hosts). If no size is known yet, the rank alone must agree: PMIx,
+// which srun may use, puts no size into the environment.
 // Source: torch/distributed/run.py; Open MPI's, MVAPICH2's and Intel MPI's lists of variables;
 // srun(1), "OUTPUT ENVIRONMENT VARIABLES".
 inline constexpr RankVariables kRankVariables[] = {
@@ -126,7 +127,7 @@ RankEnv ReadRankEnv(Lookup variable) {
       continue;
     }
     const int32_t world_size = number(names.world_size);
-    if (env.rank >= 0 && world_size != env.world_size) {
+    if (env.world_size >= 0 && world_size != env.world_size) {
       continue;
     }
     // The first launcher counts. Another that names the same rank and size fills in what it left
@@ -134,8 +135,8 @@ RankEnv ReadRankEnv(Lookup variable) {
     if (env.rank < 0) {
       env.launcher = names.launcher;
       env.rank = rank;
-      env.world_size = world_size;
     }
+    fill(&env.world_size, world_size);
     fill(&env.local_rank, number(names.local_rank));
     fill(&env.node, number(names.node));
     fill(&env.local_size, number(names.local_size));

@@ -85,6 +85,16 @@ TEST(RankEnvTest, AnotherLauncherThatSaysTheSameFillsInTheRest) {
          "mpich", 5, 6, 2, 3, 1);
 }
 
+TEST(RankEnvTest, ASizeThatOneLauncherDoesNotTellIsTakenFromAnotherOfTheSameRank) {
+  // As in `srun --mpi=pmix`.
+  std::map<std::string, std::string> variables = {
+      {"PMIX_RANK", "5"},     {"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "6"},
+      {"SLURM_LOCALID", "2"}, {"SLURM_NODEID", "1"}, {"SLURM_TASKS_PER_NODE", "3(x2)"}};
+  Expect(Read(variables), "mpich", 5, 6, 2, 3, 1);
+  variables["SLURM_PROCID"] = "1";
+  Expect(Read(variables), "mpich", 5, -1, -1, -1, -1);
+}
+
 TEST(RankEnvTest, ABatchScriptIsNoRank) {
   std::map<std::string, std::string> variables = {
       {"SLURM_JOB_ID", "17"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}};
