@@ -180,7 +180,7 @@ void EmitCounter(uint32_t name, int64_t value) {
 }
 
 Operation* FindOperation(const void* key) {
-  ThreadState* s = Self();
+  ThreadState* s = key != nullptr ? Self() : nullptr;  // free entries have no key
   if (s != nullptr) {
     for (Operation& o : s->operations) {
       if (o.key == key) {
@@ -192,7 +192,7 @@ Operation* FindOperation(const void* key) {
 }
 
 Operation* AddOperation(const void* key) {
-  ThreadState* s = Self();
+  ThreadState* s = key != nullptr ? Self() : nullptr;
   if (s == nullptr) {
     return nullptr;
   }

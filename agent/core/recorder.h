@@ -103,8 +103,10 @@ struct Operation {
   bool interlaced;   // row numbers restart with each pass
 };
 inline constexpr int kOperations = 8;
+// nullptr if there is none, and for a null `key`: libpng takes a null struct for a call to ignore.
 Operation* FindOperation(const void* key);
-// Replaces the oldest if none is free. nullptr if not recording, or out of memory.
+// Replaces the oldest if none is free. nullptr for a null `key`, if not recording, or out of
+// memory.
 Operation* AddOperation(const void* key);
 
 // Shows readers of the recording, in case the thread is killed, which operation it was doing. One

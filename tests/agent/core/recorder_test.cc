@@ -133,6 +133,11 @@ TEST_F(RecorderTest, DeeperThanTheStackIsNotRecordedAndHarmless) {
   EXPECT_EQ(Self()->depth, 0u);
 }
 
+TEST_F(RecorderTest, NoObjectHasNoOperation) {
+  EXPECT_EQ(FindOperation(nullptr), nullptr);
+  EXPECT_EQ(AddOperation(nullptr), nullptr);
+}
+
 TEST_F(RecorderTest, TextLongerThanOneRecordIsConsecutive) {
   const std::string text(200, 'x');
   EmitText(wire::kTextFact, 5, text.data(), text.size());
