@@ -100,7 +100,7 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
     if (s == nullptr) {
       return nullptr;
     }
-  } else if (s->token != token) {
+  } else if (s->token != token && s->busy == 0) {
     // In a forked child the chunk is still the parent's. The context (sample and batch) survives
     // the fork.
     const Context context = s->context;
@@ -108,7 +108,10 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
     s->context = context;
   }
   if (s->busy != 0) {
-    return s;  // a signal handler interrupted the lines below: Self() counts and drops
+    // A signal handler interrupted the lines below or, if it has forked this process, the core in
+    // the parent. The child returns into the core too, so the state must stay as it is. Self()
+    // counts and drops.
+    return s;
   }
   // This thread stores `taken` and `token` before it reads the process's token again. StopThreads()
   // does it in the opposite order, so one of the two sees the other. An atomic exchange alone does

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 #include <setjmp.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
@@ -131,6 +133,26 @@ TEST_F(RecorderTest, DeeperThanTheStackIsNotRecordedAndHarmless) {
   }
   EXPECT_EQ(RecordsSince(first_).size(), size_t{kMaxDepth});
   EXPECT_EQ(Self()->depth, 0u);
+}
+
+// The child returns from the handler into what the handler interrupted.
+TEST_F(RecorderTest, AChildThatAHandlerForkedKeepsTheStateOfTheInterruptedCore) {
+  const Token open = Begin(wire::kMark, Name(&g_outer), nullptr, false);
+  ThreadState* const s = Self();
+  const wire::ChunkHeader* const chunk = s->chunk;
+  pid_t child = -1;
+  {
+    const BusyScope core(s);
+    child = fork();
+    if (child == 0) {
+      const bool dropped = Self() == nullptr;
+      _exit(dropped && s->busy == 1 && s->depth == 1 && s->chunk == chunk ? 0 : 1);
+    }
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  Cancel(open);
 }
 
 TEST_F(RecorderTest, NoObjectHasNoOperation) {
