@@ -299,16 +299,24 @@ PENSTOCK_EXPORT int fclose(FILE* file) {
   return PENSTOCK_REAL(fclose)(file);
 }
 
+namespace {
+
+// Makes the system call directly: glibc has close_range() and closefrom() only from 2.34 on, the
+// kernel has the call since 5.9. A program that looks for them at run time finds our hooks.
+long CloseRange(unsigned first, unsigned last, int flags) {
+  return penstock::agent::sys::Raw(SYS_close_range, static_cast<long>(first),
+                                   static_cast<long>(last), flags);
+}
+
+}  // namespace
+
 PENSTOCK_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
   if ((flags & 4 /* CLOSE_RANGE_CLOEXEC */) == 0) {
     OnCloseRange(first, last);
     NoteClosed(first, last);
   }
   const CloseScope scope(-1);
-  // Makes the system call directly: glibc has this function only from 2.34 on, the kernel since
-  // 5.9.
-  const long result = penstock::agent::sys::Raw(SYS_close_range, static_cast<long>(first),
-                                                static_cast<long>(last), flags);
+  const long result = CloseRange(first, last, flags);
   if (result < 0) {
     errno = static_cast<int>(-result);
     return -1;
@@ -318,12 +326,15 @@ PENSTOCK_EXPORT int close_range(unsigned first, unsigned last, int flags) noexce
 
 PENSTOCK_EXPORT void closefrom(int first) noexcept {
   using FnCloseFrom = void(int);
-  OnCloseRange(first < 0 ? 0u : static_cast<unsigned>(first), ~0u);
-  NoteClosed(first < 0 ? 0u : static_cast<unsigned>(first), ~0u);
+  const unsigned from = first < 0 ? 0u : static_cast<unsigned>(first);
+  OnCloseRange(from, ~0u);
+  NoteClosed(from, ~0u);
   FnCloseFrom* real = PENSTOCK_REAL_AS(closefrom, FnCloseFrom);
   const CloseScope scope(-1);
   if (real != nullptr) {
     real(first);
+  } else {
+    CloseRange(from, ~0u, 0);
   }
 }
 
