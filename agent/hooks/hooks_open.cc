@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening and closing of descriptors: open and its aliases, dup, fcntl, close. These hooks only
-// keep the descriptor table up to date. A descriptor is classified at its first read.
+// Opening and closing of descriptors: open and its aliases, dup, fcntl, close. These hooks keep the
+// descriptor table up to date. A close also writes the pending reads of the descriptor, and counts
+// what a stream has read ahead. A descriptor is classified at its first read.
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -32,10 +33,10 @@ class OpenCall {
     if (fd >= 0) {
       const int saved = errno;
       NoteOpened(fd);
-      // A path relative to an open directory is not used. Reading `path_` is safe, since the kernel
-      // has read it already.
-      const bool ours = path_ != nullptr && (dir_ == AT_FDCWD || path_[0] == '/');
-      OnOpen(fd, start_, ours ? path_ : nullptr, may_use_copy_);
+      // A path relative to an open directory tells no absolute name. Reading `path_` is safe, since
+      // the kernel has read it already.
+      const bool tells_name = path_ != nullptr && (dir_ == AT_FDCWD || path_[0] == '/');
+      OnOpen(fd, start_, tells_name ? path_ : nullptr, may_use_copy_);
       errno = saved;
     }
     return fd;
@@ -198,8 +199,8 @@ PENSTOCK_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
   CountReadAhead(file, fd);
   OnClose(fd);
   OpenCall call(path);
-  return call.Done(
-      PENSTOCK_REAL(freopen)(path, mode, file));  // never twice: a failure frees `file`
+  // Never called twice, since a failure closes `file`.
+  return call.Done(PENSTOCK_REAL(freopen)(path, mode, file));
 }
 
 PENSTOCK_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* file) {
@@ -207,8 +208,8 @@ PENSTOCK_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* file) 
   CountReadAhead(file, fd);
   OnClose(fd);
   OpenCall call(path);
-  return call.Done(
-      PENSTOCK_REAL(freopen64)(path, mode, file));  // never twice: a failure frees `file`
+  // Never called twice, since a failure closes `file`.
+  return call.Done(PENSTOCK_REAL(freopen64)(path, mode, file));
 }
 
 // fdopen() is hooked so that a descriptor that no hook saw opened (by a raw system call) is

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OpenCV as a shared library (distributions, conda; the wheels of PyPI are static and hooked from
-// Python): imread and imdecode are `decode`, the usual transforms `augment`. The functions are C++.
-// They are declared here under their mangled names with untyped pointers, as x86-64 and aarch64
-// pass their arguments: a Size takes one register, whether it is passed by value (4.x) or by
-// reference (3.x). A Mat that is returned by value is a value here too: the caller passes the
-// address of the result in the first register on x86-64, but in a register of its own (x8) on
-// aarch64.
+// Python): imread and imdecode are `decode`, the usual transforms `augment`. imread of 3.x takes a
+// cv::String and is not hooked. The functions are C++. They are declared here under their mangled
+// names with untyped pointers, as x86-64 and aarch64 pass their arguments: a Size takes one
+// register, whether it is passed by value (4.x) or by reference (3.x). A Mat that is returned by
+// value is a value here too: the caller passes the address of the result in the first register on
+// x86-64, but in a register of its own (x8) on aarch64.
 // Exceptions pass through these frames, for which the agent has unwind tables. There is nothing to
 // clean up.
 #include <stdint.h>
@@ -41,7 +41,7 @@ PENSTOCK_NAME(colour_name, "cv::cvtColor");
 PENSTOCK_NAME(blur_name, "cv::GaussianBlur");
 PENSTOCK_NAME(flip_name, "cv::flip");
 
-// Bytes of an image; 0 if it is empty (a failed imread).
+// Bytes of an image; 0 if it is empty (a failed imread) or has more than two dimensions.
 uint64_t BytesOf(const CvMat& mat) {
   constexpr uint32_t kMagic = 0x42ff0000u;
   const uint32_t flags = static_cast<uint32_t>(mat.flags);
@@ -63,7 +63,7 @@ CvMat Decode(NameTag* name, void* frame, const Call& call) {
 }
 
 // Opens the span of a transform, but not inside a decode: what imread transforms is part of
-// decoding. This is checked after Begin(), which drops spans that an exception left open.
+// decoding. This is checked after OpenSpan(), which drops spans that an exception left open.
 // Transforms inside transforms are recorded as children.
 Token OpenTransform(NameTag* name, void* frame) {
   const Token token = OpenSpan(Stage::kAugment, name, frame);
