@@ -13,15 +13,17 @@
 
 namespace penstock::agent {
 
-// Takes a fresh chunk and copies to it what the old one says of open spans. False if none is free.
+// Gives the thread an empty chunk that has the open spans and pending reads of the old one. Without
+// a collector it writes the old one to the file and goes on in its memory. False if there is none.
 bool NextChunk(const BusyScope& busy);
 
 // Counts records for which there was no room.
 void Drop(const BusyScope& busy, uint64_t records);
 
-// Hands the chunk over to be drained or written to the file.
+// Gives the chunk away: the collector takes it, or it is written to the file here if there is none.
 void PublishChunk(const BusyScope& busy);
 
+// Whether the thread's chunk has room for so many records. Takes an empty chunk if it has not.
 inline bool Room(const BusyScope& busy, uint32_t records) {
   const ThreadState* s = busy.state();
   if (__builtin_expect(s->chunk != nullptr && s->used + records <= wire::kRecordsPerChunk, 1)) {

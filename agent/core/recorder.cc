@@ -18,7 +18,7 @@ namespace penstock::agent {
 namespace {
 
 // Self(), for a caller with one record to write. Counts the record as dropped if this process has
-// no slot.
+// no slot or has ended its recording.
 inline ThreadState* SelfOrCount() {
   ThreadState* s = Self();
   if (s == nullptr && g_without_slot) {

@@ -16,11 +16,11 @@ namespace {
 
 // For how many seconds the segment of a killed run is kept; the same as for the collector's rings.
 constexpr int64_t kRecoverable = 6 * 3600;
-// While more than kMostLeft are left, each is kept for only this many seconds: a new one may not be
-// attached yet.
+// While more than kMostLeft segments are left, they are kept for only this many seconds. A younger
+// one may be of a process that has not attached it yet.
 constexpr int64_t kYoung = 10;
 constexpr uint32_t kMostLeft = 64;
-constexpr int kAtOnce = 16;  // looked at by one call of RemoveStaleSegments()
+constexpr int kAtOnce = 16;  // segments that one call of RemoveStaleSegments() looks at
 
 uint32_t EffectiveUser() {
   return static_cast<uint32_t>(sys::Call(SYS_geteuid));

@@ -13,8 +13,8 @@ namespace penstock::agent {
 // Makes a segment of `size` bytes, all zero, with mode 0600. -1 if none can be had.
 int CreateSegment(size_t size);
 
-// Attaches the segment `id` and sets `size` to its bytes. nullptr if it does not exist, or belongs
-// to another user.
+// Attaches the segment `id` and sets `size` to its bytes. nullptr if it does not exist, belongs to
+// another user, or does not fit into the program's memory limits (agent/system/memory_limits.h).
 void* AttachSegment(int id, size_t* size);
 void DetachSegment(const void* at);
 

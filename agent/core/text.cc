@@ -60,7 +60,8 @@ void Remember(uint64_t* line, uint64_t id) {
   __atomic_store_n(&line[0], id, __ATOMIC_RELAXED);
 }
 
-// Writes the text of `id` unless that was done lately. False if there was no room for it.
+// Writes the text of `id` unless that was done lately. False if it could not be written: there was
+// no room, or the thread does not record.
 bool Tell(uint64_t id, const char* text, size_t size) {
   if (Self() == nullptr) {
     return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the agent keeps for each thread: its chunk, its stack of open spans, and the sample and
-// batch that it works at. The memory is mapped at the thread's first event and reused after its
-// end.
+// batch that it works on. The memory is mapped at the thread's first event. After the thread's end
+// another thread reuses it.
 #pragma once
 
 #include <stdint.h>
@@ -22,8 +22,8 @@ struct Context {
 };
 
 struct NvtxThread;
-// Called when a thread ends. Forgets the NVTX ranges that it has pushed and not popped, so that the
-// thread that reuses its memory cannot end them.
+// Called when a thread ends. Forgets the NVTX ranges that the thread has pushed and not popped, so
+// that the next thread with this memory cannot end them.
 void CloseRanges(NvtxThread* nvtx);
 
 struct OpenSpan {
@@ -141,8 +141,8 @@ ThreadState* TakeState();
 // Clears a state for the process `token` and the calling thread. It keeps only the NVTX ranges.
 void ResetState(ThreadState* state, uint64_t token);
 
-// Makes the C library call ReleaseThread(state) when the calling thread ends, if it has keys with
-// destructors.
+// Makes the C library call ReleaseThread(state) when the calling thread ends. Does nothing if the
+// program has no pthread keys, or no key is left.
 void OnThreadExit(ThreadState* state);
 void ReleaseThread(void* state);
 

@@ -213,8 +213,8 @@ void* Accept(void* found) {
   return InsideAgent(found) ? nullptr : found;
 }
 
-// The volatile results prevent tail calls: RTLD_NEXT is relative to the caller, which must be this
-// function.
+// The volatile results prevent tail calls: RTLD_NEXT searches after the object of the caller, which
+// must be the agent.
 void* FindIn(void* handle, const char* name, const char* version) {
   void* volatile found = nullptr;
   if (version != nullptr && dlvsym != nullptr) {
@@ -337,7 +337,8 @@ void FindLibc() {
   for (Symbol* symbol = __start_penstock_symbols; symbol < __stop_penstock_symbols; ++symbol) {
     missing = RealLibc(symbol) == nullptr || missing;
   }
-  // The program must not find the error of our lookup in dlerror().
+  // The program must not find the error of our lookup in dlerror(). The second call frees the text
+  // that the first one returned.
   if (missing && dlerror() != nullptr) {
     dlerror();
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the real function behind a hook for each call site, so that two libraries that export the
-// same name (two libjpegs of two wheels) each keep their own. Lock-free, without heap.
+// same name (two libjpegs of two wheels) each keep their own. The first lookup from a call site
+// asks the loader, which takes its lock and may allocate. Later ones do neither.
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The few string functions the agent needs, without libc's (which other tools interpose).
+// The few string functions that the agent needs. They allocate nothing. The compiler may make them
+// call libc's strlen, memcmp and memcpy, which take no lock and set no errno.
 #pragma once
 
 #include <stddef.h>
@@ -78,6 +79,7 @@ struct Text {
 };
 
 // The decimal number at `s`, up to the first character that is no digit. -1 if there is no digit.
+// Stops at the first digit after it has reached 2^56, so a longer number gives some number above.
 inline int64_t ParseNumber(const char* s) {
   if (*s < '0' || *s > '9') {
     return -1;

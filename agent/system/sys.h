@@ -61,7 +61,7 @@ long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 
 // Shuts the gate for this process and those that it will fork. Waits, some milliseconds at most,
 // until no thread is in a call.
 void Shut();
-inline uint32_t g_shut = 0;
+inline uint32_t g_shut = 0;  // atomic
 inline bool IsShut() {
   return __atomic_load_n(&g_shut, __ATOMIC_RELAXED) != 0;
 }
@@ -70,9 +70,9 @@ inline long Pointer(const void* p) {
   return static_cast<long>(reinterpret_cast<uintptr_t>(p));
 }
 
-// Number of descriptors that the agent holds now, on all threads, each for microseconds, and how
-// many it has given back so far.
+// Atomic: how many descriptors the agent holds now on all threads, each for microseconds.
 inline int g_descriptors = 0;
+// Atomic: how many it has given back so far.
 inline uint32_t g_released = 0;
 
 // Opens a file. Waits, a millisecond at most, while the program closes numbers that may not be its
@@ -109,8 +109,8 @@ inline uint32_t Tid() {
   return static_cast<uint32_t>(Call(SYS_gettid));
 }
 
-// Reads at most size - 1 bytes of a small file and terminates them. Returns their number, 0 on
-// failure.
+// Reads at most size - 1 bytes of a small file and terminates them. Returns their number; 0 on
+// failure, and `to` is not written if the file cannot be opened.
 inline size_t ReadFile(const char* path, char* to, size_t size) {
   int fd = Open(path, 0x80000 /* O_RDONLY | O_CLOEXEC */);
   if (fd < 0) {
