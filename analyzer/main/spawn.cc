@@ -20,7 +20,10 @@ extern char** environ;
 namespace penstock::analyzer {
 namespace {
 
+constexpr std::array<int, 3> kCounted = {SIGINT, SIGTERM, SIGHUP};
+
 volatile std::sig_atomic_t g_interrupts = 0;
+volatile std::sig_atomic_t g_interrupt = 0;  // the last signal
 
 // Ignores the signals that a terminal sends to all of its foreground processes, as system() does.
 class IgnoreInterrupts {
@@ -168,24 +171,35 @@ bool TakeOnce(std::array<Stream, 2>& streams, int timeout,
 
 CountInterrupts::CountInterrupts() : at_first_(g_interrupts) {
   struct sigaction count = {};
-  count.sa_handler = [](int) { g_interrupts = g_interrupts + 1; };
+  count.sa_handler = [](int signal) {
+    g_interrupts = g_interrupts + 1;
+    g_interrupt = signal;
+  };
   count.sa_flags = SA_RESTART;
-  sigaction(SIGINT, nullptr, &before_);
-  if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &count, nullptr);
+  for (std::size_t i = 0; i < kCounted.size(); ++i) {
+    sigaction(kCounted[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) sigaction(kCounted[i], &count, nullptr);
+  }
 }
 
 CountInterrupts::~CountInterrupts() {
-  sigaction(SIGINT, &before_, nullptr);
+  for (std::size_t i = 0; i < kCounted.size(); ++i) sigaction(kCounted[i], &before_[i], nullptr);
 }
 
 bool CountInterrupts::any() const {
   return g_interrupts != at_first_;
 }
 
+int CountInterrupts::status() {
+  return 128 + g_interrupt;
+}
+
 sigset_t CountInterrupts::Changed() const {
   sigset_t set;
   sigemptyset(&set);
-  if (before_.sa_handler != SIG_IGN) sigaddset(&set, SIGINT);
+  for (std::size_t i = 0; i < kCounted.size(); ++i) {
+    if (before_[i].sa_handler != SIG_IGN) sigaddset(&set, kCounted[i]);
+  }
   return set;
 }
 

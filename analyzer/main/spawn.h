@@ -3,6 +3,7 @@
 // Runs a program and waits for it.
 #pragma once
 
+#include <array>
 #include <csignal>
 #include <functional>
 #include <string>
@@ -19,9 +20,9 @@ namespace penstock::analyzer {
 // Errors:   kEnvironment if it cannot be run.
 [[nodiscard]] Result<int> RunAndWait(const std::vector<std::string>& words);
 
-// While an object of this class exists, an interrupt from the terminal (SIGINT) does not end this
-// process but is counted. A program that RunAndWatch() starts gets SIGINT as it was before. If
-// SIGINT was ignored before, it stays ignored.
+// While an object of this class exists, SIGINT, SIGTERM and SIGHUP do not end this process but are
+// counted. A program that RunAndWatch() starts gets them as they were before. A signal that was
+// ignored before stays ignored.
 // Threads: objects are made and destroyed in turn, the last one first.
 class CountInterrupts {
  public:
@@ -30,26 +31,28 @@ class CountInterrupts {
   CountInterrupts(const CountInterrupts&) = delete;
   CountInterrupts& operator=(const CountInterrupts&) = delete;
 
-  // Whether there was an interrupt in its lifetime.
+  // Whether there was such a signal in its lifetime.
   [[nodiscard]] bool any() const;
+  // The exit status that tells of the last one: 128 and its number. Requires: any().
+  [[nodiscard]] static int status();
 
   // Signals that a child must have in their default state.
   [[nodiscard]] sigset_t Changed() const;
 
  private:
   int at_first_;
-  struct sigaction before_ = {};
+  std::array<struct sigaction, 3> before_ = {};
 };
 
 struct Watched {
   int status = 0;            // as RunAndWait() returns it
-  bool interrupted = false;  // this process got SIGINT meanwhile
+  bool interrupted = false;  // this process got a signal that CountInterrupts counts
 };
 
 // Runs `words` and passes on what it writes, each stream to its own, or both to standard error.
 // `on_line` is called with every line of either stream, without its end ("\n" or "\r"). An
-// interrupt from the terminal reaches the program too. An interrupt for this process alone is
-// passed on to the program after two seconds.
+// interrupt from the terminal reaches the program too. Two seconds after a signal to this process
+// the program is interrupted if it still runs.
 // Requires: as RunAndWait().
 // Errors:   as RunAndWait().
 // Threads:  one call at a time.

@@ -170,7 +170,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
     });
     PENSTOCK_TRY(watched);
     if (watched->interrupted) {
-      command_status = 130;
+      command_status = CountInterrupts::status();
       return Fail(ErrorKind::kEnvironment, "interrupted");
     }
     auto opened = traces::OpenTrace(trace);
@@ -200,7 +200,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
     return Complain(kTuneName, {ErrorKind::kInput, result->why});
   }
   const int printed = Print(as_json ? TuneJson(*result) : TuneText(*result, WantsColour()));
-  return printed == 0 && interrupts.any() ? 130 : printed;
+  return printed == 0 && interrupts.any() ? CountInterrupts::status() : printed;
 }
 
 }  // namespace penstock::analyzer

@@ -54,17 +54,27 @@ class Tune(Case):
         self.assertEqual(order[0], 0)
         self.assertGreaterEqual(order.count(0), 3)
 
-    def test_an_interrupt_leaves_what_is_known(self):
+    def interrupted(self, after, sent):
+        """(the process, its JSON) of a tune that gets a signal after the line about this run."""
         command = [program("penstock"), "tune", "--json", "--", *sleeping(workers=1, sample_ms=10, step_ms=2)]
-        process = subprocess.Popen(command, env=support.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   universal_newlines=True)  # fmt: skip
+        process = subprocess.Popen(command, env=support.environment({"TMPDIR": self.work}), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, universal_newlines=True)  # fmt: skip
         for line in process.stderr:
-            if "run 2" in line:
-                process.send_signal(signal.SIGINT)
+            if after in line:
+                process.send_signal(sent)
                 break
         out, _ = process.communicate(timeout=120)
         result = json.loads(out)
         self.skip_if_crowded(result)
+        return process, result
+
+    def test_a_service_that_is_stopped_leaves_no_files(self):
+        process, _ = self.interrupted("run 2", signal.SIGTERM)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+        self.assertEqual([name for name in os.listdir(self.work) if name.startswith("penstock-tune-")], [])
+
+    def test_an_interrupt_leaves_what_is_known(self):
+        process, result = self.interrupted("run 2", signal.SIGINT)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(result["stopped"], "interrupted")
         self.assertEqual(result["verdict"], "not_decided")
