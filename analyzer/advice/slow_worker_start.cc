@@ -22,12 +22,15 @@ namespace {
 
 constexpr double kNotableSeconds = 1;  // seconds a worker
 
-// When each worker took its first batch of the first epoch, after the iterator was made.
+// The seconds from the making of the iterator to each worker's first fetch, ascending; empty if the
+// fetch of such a batch was not recorded. PyTorch sends the first indices to one worker after the
+// other. A worker whose part of an iterable dataset is empty delivers no batch and is left out.
 std::vector<double> FirstFetches(const LoaderRun& run, const Epoch& epoch) {
   std::vector<double> starts;
   const auto workers = static_cast<std::size_t>(run.config.num_workers);
-  for (std::size_t i = epoch.first; i < epoch.first + std::min(workers, epoch.count); ++i) {
+  for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
     const Batch& batch = run.batches[i];
+    if (batch.key.index >= workers) break;  // the second batch of a worker
     if (!batch.was_fetched()) return {};
     starts.push_back(static_cast<double>(batch.fetch_start - epoch.start) * 1e-9);
   }
