@@ -14,8 +14,11 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kOfNote = 0.05;     // kineto's and xprof's threshold of a wait
-constexpr double kMostOfIt = 0.5;    // share of the cost from which one rank is named
+constexpr double kOfNote = 0.05;  // kineto's and xprof's threshold of a wait
+// One rank is named if it causes this share of the cost, and this many times an equal share: one of
+// two ranks always causes half.
+constexpr double kMostOfIt = 0.5;
+constexpr double kOverEqual = 1.5;
 constexpr int kMostParts = 1 << 12;  // a stranger's trace may contain any number
 
 RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& place,
@@ -104,7 +107,7 @@ void MeasureImbalance(const std::vector<RankTrack>& tracks, RankSummary& summary
                        [](const RankRow& a, const RankRow& b) { return a.held_up < b.held_up; });
   imbalance.slowest = slowest->rank;
   imbalance.slowest_share = imbalance.cost > 0 ? slowest->held_up / imbalance.cost : 0;
-  imbalance.fixed = imbalance.slowest_share >= kMostOfIt;
+  imbalance.fixed = imbalance.slowest_share >= std::max(kMostOfIt, kOverEqual / ranks);
 }
 
 std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& rows) {

@@ -45,7 +45,8 @@ struct Imbalance {
   double cost = 0;            // sum over iterations of (largest wait - mean wait), seconds
   std::int32_t slowest = -1;  // the rank that causes most of the cost
   double slowest_share = 0;   // its share of the cost
-  bool fixed = false;         // one rank causes most of the cost; else the ranks take turns
+  bool fixed = false;         // one rank causes most of the cost, of two ranks three quarters; else
+                              // the ranks take turns
 
   [[nodiscard]] double cost_share() const { return loop > 0 ? cost / loop : 0; }
 };

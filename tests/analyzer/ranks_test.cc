@@ -144,6 +144,19 @@ TEST(RankImbalanceTest, SpeaksWhereTheyTakeTurns) {
   EXPECT_NE(English(finding->seen).find("in turn"), std::string::npos);
 }
 
+TEST(RankImbalanceTest, OneOfTwoRanksIsNamedOnlyIfItCausesMoreThanItsHalf) {
+  Ranked run;
+  run.wait = [](int rank, int i) { return i % 2 == rank ? 6.0 : 1.0; };
+  const auto in_turn = FindingOf("rank-imbalance", TraceOfAll(run));
+  ASSERT_TRUE(in_turn);
+  EXPECT_TRUE(in_turn->pids.empty());
+  EXPECT_NE(English(in_turn->seen).find("in turn"), std::string::npos);
+  run.wait = [](int rank, int i) { return (i % 5 == 0) == (rank == 0) ? 6.0 : 1.0; };
+  const auto one = FindingOf("rank-imbalance", TraceOfAll(run));
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->pids, std::vector<std::uint32_t>{1100});
+}
+
 TEST(RankImbalanceTest, IsSilentOfFourPercent) {
   Ranked run = OneIsSlow();
   run.wait = [](int rank, int) { return rank == 2 ? 1.6 : 1.0; };  // 0.45 ms of a turn of 13 ms
