@@ -41,10 +41,20 @@ std::map<traces::BatchKey, std::int64_t> Collectives(const traces::Trace& trace,
   return ends;
 }
 
+// Whether most batches of `run` have a collective. A collective may belong to a batch of another
+// loader: if the loop takes a batch of each loader and then does one step, it names the last batch.
+bool HasCollectives(const LoaderRun& run,
+                    const std::map<traces::BatchKey, std::int64_t>& collectives) {
+  const auto count = std::count_if(
+      run.batches.begin(), run.batches.end(),
+      [&](const Batch& batch) { return collectives.find(batch.key) != collectives.end(); });
+  return 2 * static_cast<std::size_t>(count) > run.batches.size();
+}
+
 RankTrack TrackOf(const LoaderRun& run,
                   const std::map<traces::BatchKey, std::int64_t>& collectives) {
   RankTrack track;
-  track.by_device = 2 * collectives.size() > run.batches.size();
+  track.by_device = HasCollectives(run, collectives);
   const std::vector<bool> steady = MeasureLoop(run).steady;
   std::uint32_t epoch = 0;
   for (const Epoch& one : run.epochs) {

@@ -60,6 +60,18 @@ TEST(RankSummaryTest, CostsWhatTheLongestWaitExceedsTheMeanOne) {
   EXPECT_NEAR(ranks.rows[2].data_bound, 1, 1e-9);
 }
 
+TEST(RankSummaryTest, CollectivesOfAnotherLoadersBatchesDoNotReplaceTheSteps) {
+  Ranked run = OneIsSlow();
+  run.kernels = true;
+  traces::TraceData data = TraceOfAll(run);
+  for (auto& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.stage == traces::StageId::kKernel) span.batch.generation = 9;
+    }
+  }
+  EXPECT_TRUE(SummaryOf(std::move(data)).imbalance.together);
+}
+
 TEST(RankSummaryTest, TheVerdictIsThatOfTheSlowestRank) {
   const auto trace = traces::MakeTrace(TraceOfAll(OneIsSlow()));
   const Diagnosis diagnosis = Diagnose(*trace);
