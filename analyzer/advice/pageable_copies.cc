@@ -7,9 +7,9 @@
 // on the device, their time counts as far as nothing else ran, because the call itself mostly
 // waits. Otherwise the time of the calls counts. A copy is pageable if the name of its span says
 // so, or if the loader does not pin and the program was not seen to pin.
-// Prediction: transfers at 80 % of the link, as pinned memory reaches it (docs/diagnosis.md 3.10).
-// The interval ends at transfers that nothing waits for. If link or device are not known, only
-// these are predicted.
+// Prediction: these transfers at 80 % of the link, as pinned memory reaches it (docs/diagnosis.md
+// 3.10). The high end of the interval: nothing waits for these transfers. If the link is not known,
+// or transfers were not recorded on the device, the high end alone is predicted.
 // Source: docs/diagnosis.md R31; CUDA's API synchronisation rules; nsys' cuda_memcpy_async.
 #include <algorithm>
 
@@ -39,10 +39,21 @@ const CopyTotals* PageableOf(const RuleInput& input) {
   return named || pins ? nullptr : unknown;
 }
 
-Setting WithCopies(const RuleInput& input, double scale) {
+// Seconds of `copies` that count; see the threshold above.
+double TimeThatCounts(const DeviceActivity& device, const CopyTotals& copies) {
+  return device.on_device ? copies.alone : copies.blocked;
+}
+
+// The setting under which `copies` take `scale` times as long. Copies from other memory stay as
+// they are.
+Setting WithCopies(const RuleInput& input, const CopyTotals& copies, double scale) {
+  const DeviceActivity& device = input.loader().device;
+  double all = 0;
+  for (const CopyTotals& one : device.copies) all += TimeThatCounts(device, one);
+  const double part = all > 0 ? TimeThatCounts(device, copies) / all : 1;
   Setting setting = input.Recorded();
   setting.pin = true;
-  setting.scale = {{Factor::kH2d, scale}};
+  setting.scale = {{Factor::kH2d, part * scale + (1 - part)}};
   return setting;
 }
 
@@ -56,15 +67,16 @@ void PageableCopies(const RuleInput& input, Advice& out) {
   const DeviceActivity& device = input.loader().device;
   const CopyTotals* copies = PageableOf(input);
   if (copies == nullptr || device.window <= 0) return;
-  const double share = device.Share(device.on_device ? copies->alone : copies->blocked);
+  const double share = device.Share(TimeThatCounts(device, *copies));
   if (share < kNotableShare) return;
   const double link = UsedLink(ReadGpuCounters(input.trace, input.diagnosis.run));
   Finding finding;
-  finding.predicted = input.WithSetting(WithCopies(input, 0));
+  finding.predicted = input.WithSetting(WithCopies(input, *copies, 0));
   const bool bounded = device.on_device && link > 0 && copies->rate() > 0;
   if (bounded) {
     const Prediction most = *finding.predicted;
-    finding.setting = WithCopies(input, std::min(1.0, copies->rate() / (kOfLink * link)));
+    const double scale = std::min(1.0, copies->rate() / (kOfLink * link));
+    finding.setting = WithCopies(input, *copies, scale);
     finding.predicted = input.WithSetting(*finding.setting);
     finding.predicted->rate.high = std::max(finding.predicted->rate.high, most.rate.high);
   }

@@ -100,6 +100,38 @@ TEST(PageableCopiesOnDeviceTest, AreSilentOfCallsThatOnlyWait) {
   EXPECT_FALSE(Finds("pageable-copies", WithCosts(kReadyForRules), Device(device)));
 }
 
+TEST(PageableCopiesOnDeviceTest, PredictNoGainForCopiesThatArePinned) {
+  OnDevice device;
+  device.copy = 4;
+  device.kernels = 5;
+  device.pageable = false;
+  device.correlated = false;
+  const Change last_quarter_is_pageable = [](traces::TraceData& data) {
+    const StringId pageable = data.Intern("H2D pageable");
+    std::vector<traces::Span> stream;
+    for (traces::Span span : data.spans.back()) {
+      if (span.stage == traces::StageId::kH2d) {
+        traces::Span last = span;
+        last.name = pageable;
+        last.duration.value = span.duration.value / 4;
+        span.duration.value -= last.duration.value;
+        last.start = span.end();
+        stream.push_back(span);
+        span = last;
+      }
+      stream.push_back(span);
+    }
+    data.spans.back() = std::move(stream);
+  };
+  const auto finding = Found("pageable-copies", WithCosts(kReadyForRules),
+                             And(Device(device), last_quarter_is_pageable));
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(Evidence(*finding, "copy_share"), 1 / 10.3, 0.01);
+  ASSERT_TRUE(finding->predicted);
+  EXPECT_GT(finding->predicted->speedup, 1.05);  // 1 of 10.3 ms, and what a pin thread saves
+  EXPECT_LT(finding->predicted->speedup, 1.25);  // without all copies: 1.6
+}
+
 TEST(PageableCopiesOnDeviceTest, AreSilentOfPinnedMemory) {
   OnDevice device;
   device.copy = 2;
