@@ -25,12 +25,12 @@ struct DataWindow {
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
 };
 
-DataWindow WindowOfData(const traces::Trace& trace) {
+DataWindow WindowOfData(const traces::Trace& trace, NamedRanges& ranges) {
   DataWindow window;
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
-        if (!MakesData(span.stage) || (span.flags & wire::kFlagUnfinished) != 0) continue;
+        if (!MakesData(ranges.StageOf(span)) || (span.flags & wire::kFlagUnfinished) != 0) continue;
         window.begin = std::min(window.begin, span.start.value);
         window.end = std::max(window.end, span.end().value);
       }
@@ -114,14 +114,14 @@ class ThreadSlices final : public NestingSink {
 
 ThreadsUse MeasureThreads(const traces::Trace& trace) {
   ThreadsUse use;
-  const DataWindow window = WindowOfData(trace);
+  NamedRanges ranges(trace);
+  const DataWindow window = WindowOfData(trace, ranges);
   if (window.end <= window.begin) return use;
   const double per_slice = static_cast<double>(window.end - window.begin) / kTimeSlices;
   use.begin = window.begin;
   use.slice = per_slice * 1e-9;
   for (auto* counts : {&use.samples, &use.pictures, &use.decodes}) counts->resize(kTimeSlices);
   ThreadSlices slices(use, per_slice);
-  NamedRanges ranges(trace);
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     const traces::ThreadInfo& info = trace.threads()[i];
     if (info.process.value >= trace.processes().size()) continue;

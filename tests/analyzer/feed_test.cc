@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/model/thread_use.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -105,6 +106,22 @@ TEST(FeedTest, LoopThatWaitsForBusyProcessesIsHeldBackByWhatTheyDo) {
   EXPECT_THAT(English(found.summary),
               HasSubstr("the loop waits 80 % of the time for 2 threads that make its data"));
   EXPECT_THAT(Render(found.summary, Language::kChinese), HasSubstr("2 个数据线程"));
+}
+
+TEST(ThreadUseTest, PicturesThatOnlyRangesNameAreData) {
+  traces::TraceData data = Program({kWaitingLoop, {1, true, 10, 8, 0, 0}});
+  const StringId picture = data.Intern("libjpeg_turbo_decoder process #0");
+  for (auto& spans : data.spans) {
+    for (Span& span : spans) {
+      if (span.stage != StageId::kDecode) continue;
+      span.stage = StageId::kMark;
+      span.name = picture;
+    }
+  }
+  const ThreadsUse use = MeasureThreads(*traces::MakeTrace(std::move(data)));
+  std::uint32_t decodes = 0;
+  for (const std::uint32_t count : use.decodes) decodes += count;
+  EXPECT_EQ(decodes, 400U);
 }
 
 TEST(FeedTest, MakersThatWaitForTheLoopAreNotBlamed) {
