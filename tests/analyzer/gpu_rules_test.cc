@@ -356,44 +356,6 @@ TEST(PreprocessingOnBusyGpuTest, IsSilentWhereCoresAreBusyToo) {
   EXPECT_FALSE(Busy("void nvjpeg::DecodeSingleGPU::idct<int>()", 6));
 }
 
-// Workers that each start `each` ms after the one before.
-std::optional<Finding> Starting(const std::string& method, double each) {
-  Synthetic run = WithCosts(kReadyForRules);
-  run.workers = 4;
-  run.worker_start = each;
-  return Found("slow-worker-start", run, LoaderFact("start_method", method));
-}
-
-TEST(SlowWorkerStartTest, SpeaksOfSpawnedWorkers) {
-  const auto finding = Starting("spawn", 1500);
-  ASSERT_TRUE(finding);
-  EXPECT_NEAR(Evidence(*finding, "s_per_worker"), 1.5, 0.05);
-  EXPECT_NEAR(finding->to - finding->from, 6, 0.1);
-  EXPECT_EQ(finding->pids.size(), 4u);
-}
-
-TEST(SlowWorkerStartTest, IsSilentOfQuickOnesAndOfForks) {
-  EXPECT_FALSE(Starting("spawn", 700));
-  EXPECT_FALSE(Starting("fork", 1500));
-  EXPECT_FALSE(Starting("", 1500));
-}
-
-// An iterable dataset in one part: three of four workers have no samples, so one worker makes all
-// batches, each in 1.5 s.
-TEST(SlowWorkerStartTest, IsSilentOfOneWorkerThatMakesAllBatches) {
-  Synthetic run = WithCosts({1, 1500, 1, 0.1, 0.1, 0.3, 10, 0});
-  run.workers = 4;
-  run.worker_start = 10;
-  const Change one_part = [](traces::TraceData& data) {
-    const auto of_others = [](const auto& record) {
-      return record.batch.valid() && record.batch.index % 4 != 0;
-    };
-    for (auto& spans : data.spans) std::erase_if(spans, of_others);
-    std::erase_if(data.events, of_others);
-  };
-  EXPECT_FALSE(Finds("slow-worker-start", run, And(LoaderFact("start_method", "spawn"), one_part)));
-}
-
 // Batches go through a pin thread; the training process keeps `cores` cores busy.
 std::optional<Finding> Pinned(double get, double cores) {
   Synthetic run = WithCosts({0.5, 2, 1, 0.2, 0.1, get, 4, 0});

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules of workers, queues and storage: a run that each must speak of, and one that it must not.
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/finds.h"
@@ -8,10 +12,13 @@
 namespace penstock::analyzer {
 namespace {
 
+using testing::And;
 using testing::Change;
 using testing::Costs;
+using testing::Evidence;
 using testing::FindingOf;
 using testing::Finds;
+using testing::LoaderFact;
 using testing::Synthetic;
 using testing::WithCosts;
 
@@ -234,6 +241,46 @@ TEST(FitsInRamTest, IsSilentWhenMemoryIsSmaller) {
 
 TEST(FitsInRamTest, IsSilentWhenThePageCacheHasItAlready) {
   EXPECT_FALSE(Finds("fits-in-ram", Epochs(20, 0.2), Memory("64000000000")));
+}
+
+// Workers that each start `each` ms after the one before.
+std::optional<Finding> Starting(const std::string& method, double each) {
+  Synthetic run = WithCosts({1, 2, 1, 0.1, 0.1, 0.3, 10, 0});  // the loop never waits
+  run.workers = 4;
+  run.worker_start = each;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  LoaderFact("start_method", method)(data);
+  return FindingOf("slow-worker-start", std::move(data));
+}
+
+TEST(SlowWorkerStartTest, SpeaksOfSpawnedWorkers) {
+  const auto finding = Starting("spawn", 1500);
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(Evidence(*finding, "s_per_worker"), 1.5, 0.05);
+  EXPECT_NEAR(finding->to - finding->from, 6, 0.1);
+  EXPECT_EQ(finding->pids.size(), 4u);
+}
+
+TEST(SlowWorkerStartTest, IsSilentOfQuickOnesAndOfForks) {
+  EXPECT_FALSE(Starting("spawn", 700));
+  EXPECT_FALSE(Starting("fork", 1500));
+  EXPECT_FALSE(Starting("", 1500));
+}
+
+// An iterable dataset in one part: three of four workers have no samples, so one worker makes all
+// batches, each in 1.5 s.
+TEST(SlowWorkerStartTest, IsSilentOfOneWorkerThatMakesAllBatches) {
+  Synthetic run = WithCosts({1, 1500, 1, 0.1, 0.1, 0.3, 10, 0});
+  run.workers = 4;
+  run.worker_start = 10;
+  const Change one_part = [](traces::TraceData& data) {
+    const auto of_others = [](const auto& record) {
+      return record.batch.valid() && record.batch.index % 4 != 0;
+    };
+    for (auto& spans : data.spans) std::erase_if(spans, of_others);
+    std::erase_if(data.events, of_others);
+  };
+  EXPECT_FALSE(Finds("slow-worker-start", run, And(LoaderFact("start_method", "spawn"), one_part)));
 }
 
 }  // namespace
