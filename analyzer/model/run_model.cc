@@ -47,12 +47,18 @@ int DepthInUse(const LoaderRun& run) {
 }
 
 // Guesses the loader's arguments from the spans, for a run whose facts were lost. Workers of later
-// epochs may be new processes, so the first epoch tells how many there are.
+// epochs may be new processes, so the first epoch tells how many there are. The indices that were
+// sent until the first batch was received tell the depth. PyTorch sends one more before next()
+// returns that batch.
 void InferConfig(LoaderRun& run) {
   run.inferred = true;
   run.config.sample_tasks = FilledBySamples(run);
   if (run.epochs.empty()) return;
   const Epoch& epoch = run.epochs.front();
+  const Batch& first = run.batches[epoch.first];
+  // A pin thread may receive it before the loop calls next().
+  const std::int64_t received =
+      first.got == kNever ? first.delivered : std::max(first.got, first.wait_start);
   std::set<std::uint32_t> fetchers;
   int before_first = 0;
   for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
@@ -60,9 +66,7 @@ void InferConfig(LoaderRun& run) {
     if (batch.was_fetched() && batch.fetch_thread != batch.wait_thread) {
       fetchers.insert(batch.fetch_thread);
     }
-    if (batch.index_sent != kNever && batch.index_sent < run.batches[epoch.first].delivered) {
-      ++before_first;
-    }
+    if (batch.index_sent != kNever && batch.index_sent < received) ++before_first;
   }
   run.config.num_workers = static_cast<int>(fetchers.size());
   if (run.config.sample_tasks) {

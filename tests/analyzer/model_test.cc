@@ -137,6 +137,24 @@ TEST(RunModelTest, TheBusierLoaderIsTheMainOne) {
   EXPECT_EQ(model.loaders[1].batches.size(), 10u);
 }
 
+TEST(RunModelTest, AnIndexThatIsSentOnDeliveryIsNoPartOfTheDepth) {
+  Synthetic run;
+  run.workers = 1;
+  run.prefetch = 2;
+  run.loader_facts = false;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  // As in PyTorch: next() receives a batch, then sends an index, then returns.
+  for (traces::Span& span : data.spans[0]) {
+    if (span.stage == traces::StageId::kWait) span.duration.value += 2000;
+  }
+  for (traces::Event& event : data.events) {
+    if (event.type == EventType::kIndexSent && event.batch.index >= 2) event.at.value += 1000;
+  }
+  const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
+  EXPECT_EQ(model.loader().config.num_workers, 1);
+  EXPECT_EQ(model.loader().config.prefetch_factor, 2);
+}
+
 TEST(RunModelTest, WaitsWithoutIdsAreMatchedByDelivery) {
   Synthetic run;
   run.batches = 20;
