@@ -25,7 +25,8 @@ struct SampleCost {
   float tokenize = 0, tokenize_cpu = 0;
 };
 
-// Seconds that threads of the dataset's own spent on each stage, outside of samples and fetches.
+// Seconds that threads spent on each stage outside of samples and fetches. Reads inside them count
+// too, so the sums of a thread that makes batches are not used.
 struct ThreadStages {
   double read = 0;
   double decode = 0;

@@ -18,7 +18,7 @@ struct ReadSpan {
   std::uint32_t reader = kNobody;  // the thread, if it reads for a batch during all of the span
   std::uint32_t consumer = 0;      // the training process of that batch
   std::uint16_t epoch = 0;         // the generation of its iterator
-  bool for_batch = false;          // a thread that makes a batch reads it
+  bool for_batch = false;          // the thread was making a batch when it read
 };
 
 // Whether the reads of several threads are ever made at the same time.
@@ -84,7 +84,7 @@ struct ReadCosts {
 //              one rate: if readers are never alone, the number of others hardly varies, and the
 //              fit finds nothing.
 // Assumes:     a device that serves all reads equally: n of them take n times as long.
-// Few samples: below 64 reads only the means are known.
+// Few samples: below 64 reads, or if no read has bytes, only the means are known.
 // Cost:        O(n log n).
 [[nodiscard]] ReadCosts FitReads(std::vector<ReadSpan> reads);
 

@@ -126,7 +126,7 @@ std::string_view FolderOf(std::string_view path) {
 
 using PlaceOf = std::string_view (*)(std::string_view path);
 
-// The file or folder that nearly all slow samples and few others are from; "": there is none.
+// The file or folder of nearly all slow samples and at most half of the others; "": there is none.
 std::string CommonPlace(const traces::Trace& trace, const Samples& slow, const Samples& others) {
   constexpr std::array<PlaceOf, 2> kPlaces = {[](std::string_view path) { return path; }, FolderOf};
   for (const PlaceOf place_of : kPlaces) {

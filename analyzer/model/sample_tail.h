@@ -23,7 +23,7 @@ struct SampleTime {
   float time = 0;          // seconds
   float waiting = 0;       // part of it without CPU time, outside of reads; 0: not known
   float read = 0, decode = 0, augment = 0, tokenize = 0;
-  float bytes = 0;  // of its reads, without repeated ones; 0: none were seen
+  float bytes = 0;  // of its reads, those inside other reads left out; 0: none were seen
   StringId file{};  // its first file
   std::uint32_t consumer = 0;
   traces::BatchKey batch;
@@ -57,9 +57,9 @@ class SampleTimes {
 enum class SamplePart { kRead, kDecode, kAugment, kTokenize };
 
 struct SampleTail {
-  // A slow sample takes more than this many times the median. Where noise makes many samples a
-  // little slow, it also takes at least half as long as the shortest of those that together make
-  // kMostExcess of the time beyond the median.
+  // A slow sample takes more than kSlow times the median. Noise can make many samples a little
+  // slower than that. The longest of them together make kMostExcess of their time beyond the
+  // median. A slow sample also takes more than half as long as the shortest of these longest ones.
   static constexpr double kSlow = 3;
   static constexpr double kMostExcess = 0.8;
 
@@ -72,13 +72,14 @@ struct SampleTail {
   double extra_share = 0;   // time of the slow samples beyond the median, over all samples' time
   SamplePart part = SamplePart::kAugment;  // where most of that time is spent
   std::vector<std::int64_t> ids;           // of the slow samples, ascending, each one once
-  std::int64_t every = 0;  // the slow samples are ids.front() and every so many from there; 0: not
+  std::int64_t every = 0;  // they are nearly all ids at multiples of it from ids.front(); 0: not
   bool repeats = false;    // samples that were slow are slow again in other epochs
   bool changes = false;    // in other epochs, other samples are slow
   double bytes_times = 0;  // their bytes, over those of the others; 0: not known, or alike
   std::string place;  // a file or folder of nearly all of them, and of at most half of the others
-  // By KeyOf() of a batch: seconds of its slow samples beyond the median. Only batches whose
-  // samples were examined.
+  // By KeyOf() of a batch: seconds beyond the median of its samples that took longer than `least`.
+  // Only batches whose samples were examined. Filled even if `slow` is 0 because there are fewer
+  // than three such samples, or more than a tenth.
   std::unordered_map<std::uint64_t, double> excess;
   std::int64_t longest_start = 0;  // of the longest sample; nanoseconds
   std::int64_t longest_time = 0;   // with its waiting

@@ -38,10 +38,12 @@ struct SteadyState {
   double pauses_time = 0;
   std::vector<Pause> pauses;  // in the window
   std::vector<bool> paused;   // by batch, over the whole run: its step was a pause
-  std::vector<std::pair<std::int64_t, std::int64_t>> windows;  // by epoch, first to last delivery
+  // The parts of epochs that count: from the last delivery of the warm-up to the last delivery of
+  // the epoch, without experiments, but with pauses. Ascending within an epoch.
+  std::vector<std::pair<std::int64_t, std::int64_t>> windows;
   std::int64_t from = kNever;  // of all windows, on the trace's clock
   std::int64_t to = kNever;
-  std::optional<RegimeChange> change;  // the last change; all of the above comes after it
+  std::optional<RegimeChange> change;  // the last change; only `paused` also covers what was before
   std::vector<bool> in_window;         // by batch: its interval counts
   std::vector<double>
       intervals;  // seconds from the delivery before it to its own; only in the window
@@ -60,7 +62,8 @@ struct SteadyState {
 // goes on at the last one. A change is to at least 1.25 times the rate, or to 1/1.25 of it or less,
 // with at least 32 batches, two seconds and an eighth of the batches on each side (ours;
 // FindShifts()). No change is looked for if the loader is used together with others, because its
-// batches have no rate of their own.
+// batches have no rate of their own. Without workers credits() is 0: the first batch of an epoch
+// counts with its wait alone, since no step comes before it.
 //
 // Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
 //         is also longer than three ordinary turns of the loop; at most one step in twenty is a

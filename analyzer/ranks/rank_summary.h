@@ -29,8 +29,8 @@ struct RankRow {
   double wait_fraction = 0;  // share of its loop's time
   double wait = 0;           // median over the iterations
   double step = 0;           // median; includes waiting for other ranks
-  double data_bound = 0;     // share of iterations of which it waited a twentieth or more
-  double held_up = 0;        // cost for the others of waiting for its data: see Imbalance
+  double data_bound = 0;     // share of iterations of which more than a twentieth was waiting
+  double held_up = 0;        // part of Imbalance::cost: iterations in which it waited longest
   double cores = 0;          // its part of the host's cores
 };
 
@@ -82,7 +82,7 @@ struct RankSummary {
   Imbalance imbalance;
   std::vector<ClockRow> clocks;  // of a merged trace
 
-  // Whether more than one rank was recorded.
+  // Whether more than one rank with a loader was recorded.
   [[nodiscard]] bool several() const { return rows.size() > 1; }
   [[nodiscard]] const RankRow* Find(std::int32_t rank) const;
 };
