@@ -45,7 +45,7 @@ class Reader {
   }
 
  private:
-  // `stream`: the device whose stream the thread is; nullopt: none.
+  // `stream`: the device, if the thread stands for one of its streams.
   void Take(const Span& span, std::uint32_t thread, std::optional<std::uint32_t> stream) {
     const std::uint32_t device = stream.value_or(0);
     const std::pair<std::int64_t, std::int64_t> stretch{span.start.value, span.end().value};
@@ -74,7 +74,7 @@ class Reader {
         }
         return;
       case StageId::kCall: {
-        if (!GoesTo(span, CopyWay::kToDevice)) return;
+        if (!IsCopy(span, CopyWay::kToDevice)) return;
         if (thread == loop_thread_) out_.copy_calls.push_back(stretch);
         if (wire::HasCorrelation(span.sample)) {
           calls_[wire::CorrelationOf(span.sample)] = stretch;
@@ -91,16 +91,18 @@ class Reader {
     }
   }
 
-  [[nodiscard]] bool GoesTo(const Span& span, CopyWay way) {
+  [[nodiscard]] bool IsCopy(const Span& span, CopyWay way) {
     const std::optional<CopyKind> kind = kinds_.Of(span.stage, span.name);
     return kind && kind->way == way;
   }
 
-  // Copies between devices and settings of memory occupy the device as kernels do.
+  // A span of stage `copy`. Copies on or between devices, and setting memory, occupy the device as
+  // kernels do.
   void TakeOther(const Span& span, std::uint32_t device) {
     DeviceLog& log = LogOf(device);
-    IntervalSet& to = GoesTo(span, CopyWay::kFromDevice) ? log.transferring : log.computing;
-    to.emplace_back(span.start.value, span.end().value);
+    const bool to_host = IsCopy(span, CopyWay::kFromDevice);
+    IntervalSet& set = to_host ? log.transferring : log.computing;
+    set.emplace_back(span.start.value, span.end().value);
     Belongs(span);
   }
 
@@ -138,6 +140,7 @@ class Reader {
     return after == by_time_.begin() ? -1 : (--after)->second;
   }
 
+  // Extends the device's work on the batch that the span belongs to.
   void Belongs(const Span& span) {
     const std::int32_t batch = BatchOf(span, span.start.value);
     if (batch < 0) return;
@@ -156,8 +159,9 @@ class Reader {
       out_.calls = true;
     }
     if (out_.on_device) return;
-    // Without streams, only the host's calls tell of copies. A call of the runtime inside a span of
-    // Python is the same copy, so only one of the two kinds counts.
+    // Without transfers on streams, only the host's calls tell of copies. They do not name a device
+    // (CopyOf() got 0). A call of the runtime inside a span of Python is the same copy, so only one
+    // of the two kinds counts.
     std::vector<DeviceCopy>& seen = host_calls_.empty() ? host_spans_ : host_calls_;
     for (DeviceCopy& copy : seen) {
       copy.call_start = copy.start;
@@ -214,7 +218,7 @@ class Reader {
   std::vector<DeviceCopy> host_calls_;      // calls of the runtime
   std::vector<std::pair<std::int64_t, std::int32_t>> by_time_;
   std::map<traces::BatchKey, std::int32_t> by_key_;
-  std::uint32_t loop_thread_ = 0;
+  std::uint32_t loop_thread_ = 0;  // that took the last batch
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ using traces::CallNode;
 using traces::CallTree;
 using traces::kNoCall;
 
-// The cost that was taken off a node's own time, by node.
+// The cost that the agent subtracted from each node's own time.
 std::vector<double> OwnCosts(const CallTree& tree) {
   std::vector<double> costs;
   for (const CallNode& node : tree.nodes) costs.push_back(Nanoseconds(node.cost));
@@ -24,9 +24,9 @@ std::vector<double> OwnCosts(const CallTree& tree) {
   return costs;
 }
 
-// The part of a line's own time in which the interpreter ran bytecode. Bytecode of a line takes at
-// most kMost each time the line is reached (ours), so a longer time is not the interpreter's.
-double InterpretedPart(const CallNode& line) {
+// The part of a line's own time in which the interpreter ran bytecode. Bytecode of a line is taken
+// to need at most kMost each time the line is reached (ours); the rest is not the interpreter's.
+double InterpretedPartOfLine(const CallNode& line) {
   constexpr double kMost = 20e3;  // nanoseconds
   const double own = Nanoseconds(line.own);
   return own > 0 ? std::min(1.0, kMost * static_cast<double>(line.count) / own) : 1;
@@ -37,7 +37,7 @@ double InterpretedPart(const traces::Trace& trace, const CallTree& tree, std::si
                        const InterpretedParts& parts) {
   const CallNode& node = tree.nodes[at];
   if (node.kind == CallKind::kBuiltin) return 0;
-  if (node.kind == CallKind::kLine) return InterpretedPart(node);
+  if (node.kind == CallKind::kLine) return InterpretedPartOfLine(node);
   const auto found = parts.find(KeyOf(trace, node));
   return found == parts.end() ? 1 : found->second;
 }
@@ -60,7 +60,7 @@ InterpretedParts PartsOf(const traces::Trace& trace, std::span<const CallTree* c
       Times& sum = times[KeyOf(trace, tree->nodes[node.parent])];
       const double own = Nanoseconds(node.own);
       sum.all += own;
-      sum.interpreted += own * InterpretedPart(node);
+      sum.interpreted += own * InterpretedPartOfLine(node);
     }
   }
   InterpretedParts parts;
@@ -76,10 +76,11 @@ FollowCorrection CorrectionOf(const traces::Trace& trace, std::span<const CallTr
   constexpr double kMostCost = 2.5;
   FollowCorrection correction;
   correction.parts = std::move(parts);
-  double ordinary = 0;
-  double interpreted = 0;
-  double rest = 0;
-  double costs = 0;
+  // Nanoseconds of all units together.
+  double ordinary = 0;     // as long as they would have taken if not followed, by their neighbours
+  double interpreted = 0;  // followed, in bytecode, without the subtracted costs
+  double rest = 0;         // followed, in C code or waiting, likewise
+  double costs = 0;        // that the agent subtracted
   bool slowed = false;
   for (const CallTree* tree : trees) {
     if (tree->unit.ordinary.value <= 0) continue;

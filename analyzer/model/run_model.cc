@@ -30,8 +30,8 @@ bool FilledBySamples(const LoaderRun& run) {
   return filled * 2 > run.batches.size();
 }
 
-// The depth of a shared queue: the greatest number of batches that were begun and not yet given
-// back.
+// The depth of a shared queue: the greatest number of batches at once whose first sample was begun
+// and whose step had not ended.
 int DepthInUse(const LoaderRun& run) {
   std::vector<std::pair<std::int64_t, int>> changes;
   for (const Batch& batch : run.batches) {
@@ -100,7 +100,8 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
   for (std::size_t i = 0; i + 1 < run.epochs.size(); ++i) run.epochs[i].ended = true;
 }
 
-// The threads of the training process that made samples.
+// The threads of the training process that made samples. Spans do not tell which loader a thread
+// belongs to: of several loaders in one process, each gets the threads of all.
 void FindThreads(const LoaderRun& run, const RunBuilder& builder,
                  std::span<const traces::ThreadInfo> threads,
                  std::map<std::uint32_t, WorkerRun>& workers) {
@@ -152,8 +153,9 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder,
   }
 }
 
-// If batches have one size, only the last one of an epoch (of each worker, in an iterable dataset)
-// can be smaller. Any other batch that seems smaller has lost spans.
+// Of batches of one size, only the last one of an epoch can be smaller; in an iterable dataset, the
+// last one of each worker. Any other batch that seems smaller is taken to have lost spans. That is
+// wrong, by less than one batch, for a worker whose part of an iterable dataset ended early.
 void RestoreSamples(LoaderRun& run, std::uint64_t size) {
   const auto last = static_cast<std::size_t>(std::max(1, run.config.num_workers));
   for (const Epoch& epoch : run.epochs) {
@@ -172,7 +174,7 @@ void CountSamples(LoaderRun& run) {
   auto median = static_cast<std::uint64_t>(Median(std::move(samples)));
   const int told = run.config.batch_size > 0 ? run.config.batch_size : run.config.batch_length;
   const auto size = static_cast<std::uint64_t>(std::max(0, told));
-  // One span covers all samples of a batch: __getitems__, or a dataset that makes batches itself.
+  // A dataset with __getitems__, or one that makes batches itself, has one span for all samples.
   if (median == 1 && size > 1) {
     for (Batch& batch : run.batches) batch.samples = batch.sample_costs = 0;
     run.samples_per_span = size;
@@ -215,6 +217,7 @@ void TakeSamples(LoaderRun& run, const std::vector<SampleCost>& all) {
   ShareSamples(run);
 }
 
+// Moves the loader that the user asked for to the front.
 void PutFirst(std::vector<LoaderRun>& loaders, std::string_view name) {
   const auto named = std::find_if(loaders.begin(), loaders.end(),
                                   [name](const LoaderRun& run) { return run.name == name; });
@@ -274,6 +277,7 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
   FindHelpers(model, builder, trace);
 }
 
+// The records of each process that uses devices, for a trace without loaders.
 std::vector<DeviceRecords> ReadDevicesAlone(const traces::Trace& trace) {
   std::set<std::uint32_t> processes;
   for (const traces::ThreadInfo& thread : trace.threads()) {
