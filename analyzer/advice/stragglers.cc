@@ -4,8 +4,8 @@
 //
 // Threshold: during 30 % of the wait a later batch was finished (docs/diagnosis.md R20, ours), the
 // loop waits 5 % (kineto, xprof), and the simulator gains 5 % if the loop takes batches in the
-// order in which they are finished. analyzer/model/slow_workers.h says when a worker is slow
-// (docs/diagnosis.md F19).
+// order in which they are finished, or, where threads fill batches together, if prefetching were
+// ideal. analyzer/model/slow_workers.h says when a worker is slow (docs/diagnosis.md F19).
 // Source: pytorch#105203, #135409; MinatoLoader.
 #include <algorithm>
 #include <charconv>

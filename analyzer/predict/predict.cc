@@ -12,8 +12,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The share of CPU time in the time of worker processes for the batches. 0 if threads of one
-// process make them.
+// The share of the making of batches in which the CPU computes. 0 if threads of one process make
+// them.
 double ComputingShare(const Pipeline& pipeline) {
   if (pipeline.sample_tasks) return 0;
   double computing = 0;
@@ -30,15 +30,15 @@ double ComputingShare(const Pipeline& pipeline) {
 }  // namespace
 
 Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) {
-  // Half the width of a 90 % interval, chosen so that it holds on two machines. On the first one,
-  // 88 % of the measured rates of the validation's full grids lie within the interval for PyTorch's
-  // loader (a), and 95 % for the reference loader (d). With 2.5 % it was 79 and 94 %, because
-  // recorded runs were 2 to 3 % slower if samples sleep. On the other machine, with 2.5 %, 87 and
-  // 91 % of a third of the grids lie within it.
+  // Half the width of a 90 % interval for several runs of one program. On one machine, 88 % of the
+  // rates that the validation's full grids measured lie within the predicted intervals for
+  // PyTorch's loader (a), and 95 % for the reference loader (d). With 2.5 % it was 79 and 94 %,
+  // because recorded runs were 2 to 3 % slower if samples sleep. On another machine, 2.5 % already
+  // gave 87 and 91 % in a third of the grids.
   constexpr double kMeasuredNoise = 0.04;
-  // The same for the computing of processes, because the machine's speed, its caches and its memory
-  // differ from one run to the next. Source: the validation's grid of real work (e). Without this
-  // noise, 77 % of its 312 pairs lay within the interval.
+  // The same for the part of the time in which worker processes compute: caches, memory and the
+  // speed of the machine differ from run to run. Source: the validation's grid of real work (e).
+  // Without this noise, 77 % of its 312 pairs lay within the interval.
   constexpr double kSpeedNoise = 0.06;
   const SteadyRun run = SimulateSteady(steady);
   if (!(run.time > 0)) return Interval{};
