@@ -292,6 +292,19 @@ std::vector<DeviceRecords> ReadDevicesAlone(const traces::Trace& trace) {
   return records;
 }
 
+// The reads on the host of the main loader. The clocks of two hosts can differ by more than a read
+// takes, so nobody can say which of their reads were made at the same time.
+std::vector<ReadSpan> ReadsOnOneHost(const RunModel& model, const std::vector<ReadSpan>& all) {
+  if (!model.has_loader() || model.ranks.hosts.size() < 2) return all;
+  const std::vector<std::size_t>& hosts = model.ranks.host_of;
+  const std::size_t ours = hosts[model.loader().config.consumer.value];
+  std::vector<ReadSpan> reads;
+  for (const ReadSpan& read : all) {
+    if (hosts[read.consumer] == ours) reads.push_back(read);
+  }
+  return reads;
+}
+
 // The CPU masks of the workers or, without workers, of the training process.
 std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace, const RunModel& model) {
   std::vector<std::string_view> masks;
@@ -327,12 +340,12 @@ RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   }
   builder.WalkSpans();
   const std::vector<ReadSpan> reads = builder.TakeReads();
-  model.reads = FitReads(ReadsForBatches(reads));
   model.picture_format = builder.formats().Main();
   builder.WalkEvents();
   builder.MatchWaits();
   builder.AttributeCopies();
   FindLoaders(model, builder, trace, loader);
+  model.reads = FitReads(ReadsForBatches(ReadsOnOneHost(model, reads)));
   for (LoaderRun& run : model.loaders) run.turns = MeasureTurns(ReadsFor(run, reads));
   ShareSampleTimes(builder.TakeTimes(), model.loaders);
   if (model.has_loader()) model.reads.turns = model.loader().turns;

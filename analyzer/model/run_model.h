@@ -96,7 +96,7 @@ struct RunModel {
   std::size_t threads = 0;
   double data_life = 0;  // seconds from first to last data span of a thread, summed over threads
   std::size_t consumers = 0;
-  ReadCosts reads;
+  ReadCosts reads;             // on the main loader's host
   std::string picture_format;  // FileFormats::Main()
   bool mapped = false;         // dataset files were mapped, so reads are hidden in other stages
   DeviceRecords device;        // for the main loader

@@ -245,6 +245,22 @@ TEST(RanksExceedHostTest, SuggestsNoMoreWorkersThanTheHostHasCoresFor) {
   }
 }
 
+TEST(RankLayoutTest, ReadsOfAnotherHostAreNotMadeBesideOurs) {
+  const Synthetic run = Decoding(2, 16);
+  traces::TraceData data = SideBySide(run, 2);
+  for (traces::ProcessInfo& process : data.processes) {
+    process.facts["part"] = std::to_string(process.rank);
+  }
+  data.facts["part.0.boot_id"] = "one";
+  data.facts["part.1.boot_id"] = "two";
+  const auto trace = traces::MakeTrace(std::move(data));
+  const ReadCosts reads = BuildRunModel(*trace).reads;
+  const ReadCosts alone = BuildRunModel(*testing::SyntheticTrace(run)).reads;
+  EXPECT_EQ(reads.reads, alone.reads);
+  EXPECT_NEAR(reads.concurrency, alone.concurrency, 1e-9);
+  EXPECT_NEAR(reads.most_bytes_per_s, alone.most_bytes_per_s, 1);
+}
+
 TEST(RankLayoutTest, CoresOfTheirOwnAreNotShared) {
   traces::TraceData data = SideBySide(Decoding(2, 16), 4);
   int rank = 0;
