@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "analyzer/model/device_records.h"
 #include "analyzer/model/steady.h"
@@ -80,20 +83,46 @@ RankTrack TrackOf(const LoaderRun& run,
   return track;
 }
 
-}  // namespace
+// The names of the loaders that all ranks have. One rank alone often has a validation loader.
+std::set<std::string> NamesOnAllRanks(const RunModel& run) {
+  std::set<std::int32_t> all;
+  std::map<std::string, std::set<std::int32_t>> ranks;  // by name
+  for (const LoaderRun& loader : run.loaders) {
+    const RankPlace* place = run.ranks.Find(loader.config.consumer);
+    if (place == nullptr || loader.batches.empty()) continue;
+    all.insert(place->rank);
+    if (!loader.name.empty()) ranks[loader.name].insert(place->rank);
+  }
+  std::set<std::string> names;
+  for (const auto& [name, having] : ranks) {
+    if (having.size() == all.size()) names.insert(name);
+  }
+  return names;
+}
 
-std::vector<RankTrack> TracksOf(const traces::Trace& trace, const RunModel& run) {
-  std::map<std::int32_t, std::size_t> loaders;  // by rank
+// The loader that counts for each rank: its index in RunModel::loaders, by rank.
+std::map<std::int32_t, std::size_t> LoadersByRank(const RunModel& run) {
+  const std::set<std::string> shared = NamesOnAllRanks(run);
+  const auto order = [&](std::size_t loader) {
+    const LoaderRun& one = run.loaders[loader];
+    return std::pair(shared.count(one.name), one.batches.size());
+  };
+  std::map<std::int32_t, std::size_t> loaders;
   for (std::size_t i = 0; i < run.loaders.size(); ++i) {
     const RankPlace* place = run.ranks.Find(run.loaders[i].config.consumer);
     if (place == nullptr || run.loaders[i].batches.empty()) continue;
     const auto [at, first] = loaders.emplace(place->rank, i);
-    const std::size_t most = run.loaders[at->second].batches.size();
-    if (!first && run.loaders[i].batches.size() > most) at->second = i;
+    if (!first && order(i) > order(at->second)) at->second = i;
   }
+  return loaders;
+}
+
+}  // namespace
+
+std::vector<RankTrack> TracksOf(const traces::Trace& trace, const RunModel& run) {
   const bool kernels = run.stages[traces::StageId::kKernel].count > 0;
   std::vector<RankTrack> tracks;
-  for (const auto& [rank, loader] : loaders) {
+  for (const auto& [rank, loader] : LoadersByRank(run)) {
     const LoaderRun& one = run.loaders[loader];
     std::map<traces::BatchKey, std::int64_t> collectives;
     if (kernels) collectives = Collectives(trace, one.config.consumer);

@@ -72,6 +72,36 @@ TEST(RankSummaryTest, CollectivesOfAnotherLoadersBatchesDoNotReplaceTheSteps) {
   EXPECT_TRUE(SummaryOf(std::move(data)).imbalance.together);
 }
 
+// Rank 0 validates alone, in more batches than it trains.
+TEST(RankSummaryTest, RanksAreComparedByTheLoaderThatAllHave) {
+  traces::TraceData data = TraceOfAll(OneIsSlow());
+  for (traces::ProcessInfo& process : data.processes) {
+    process.facts["loader.0.made_at"] = "/a/train.py:10";
+  }
+  auto& facts = data.processes[0].facts;
+  facts["loader.1.kind"] = "pytorch";
+  facts["loader.1.num_workers"] = "0";
+  facts["loader.1.made_at"] = "/a/train.py:20";
+  facts["epoch.9"] = "1";
+  std::vector<traces::Span>& spans = data.spans[0];
+  traces::Span wait = spans.back();
+  for (std::uint32_t i = 0; i < 150; ++i) {
+    wait.stage = traces::StageId::kWait;
+    wait.start = spans.back().end();
+    wait.duration = testing::Ms(1);
+    wait.batch = {i, 9};
+    traces::Span step = wait;
+    step.stage = traces::StageId::kStep;
+    step.start = wait.end();
+    spans.push_back(wait);
+    spans.push_back(step);
+  }
+  const RankSummary ranks = SummaryOf(std::move(data));
+  ASSERT_EQ(ranks.rows.size(), 4u);
+  EXPECT_EQ(ranks.rows[0].batches, 100u);
+  EXPECT_EQ(ranks.imbalance.slowest, 2);
+}
+
 TEST(RankSummaryTest, TheVerdictIsThatOfTheSlowestRank) {
   const auto trace = traces::MakeTrace(TraceOfAll(OneIsSlow()));
   const Diagnosis diagnosis = Diagnose(*trace);
