@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
@@ -54,6 +55,17 @@ bool HasCollectives(const LoaderRun& run,
   return 2 * static_cast<std::size_t>(count) > run.batches.size();
 }
 
+// The batches of an epoch, as indices into LoaderRun::batches. Ranks meet after as many batches,
+// not after the same batch: with in_order=False, each rank gets its batches in another order.
+std::vector<std::size_t> InOrderOfDelivery(const LoaderRun& run, const Epoch& epoch) {
+  std::vector<std::size_t> taken(epoch.count);
+  std::iota(taken.begin(), taken.end(), epoch.first);
+  std::stable_sort(taken.begin(), taken.end(), [&](std::size_t a, std::size_t b) {
+    return run.batches[a].delivered < run.batches[b].delivered;
+  });
+  return taken;
+}
+
 RankTrack TrackOf(const LoaderRun& run,
                   const std::map<traces::BatchKey, std::int64_t>& collectives) {
   RankTrack track;
@@ -61,15 +73,16 @@ RankTrack TrackOf(const LoaderRun& run,
   const std::vector<bool> steady = MeasureLoop(run).steady;
   std::uint32_t epoch = 0;
   for (const Epoch& one : run.epochs) {
-    for (std::size_t i = one.first; i < one.first + one.count; ++i) {
-      const Batch& batch = run.batches[i];
+    const std::vector<std::size_t> taken = InOrderOfDelivery(run, one);
+    for (std::size_t k = 0; k < taken.size(); ++k) {
+      const Batch& batch = run.batches[taken[k]];
       Passing passing;
-      passing.iteration = {epoch, batch.key.index};
+      passing.iteration = {epoch, run.batches[one.first + k].key.index};
       passing.delivered = batch.delivered;
       passing.ended = batch.step_end;
       passing.wait = batch.wait();
       passing.step = batch.step();
-      passing.steady = steady[i];
+      passing.steady = steady[taken[k]];
       if (track.by_device) {
         const auto met = collectives.find(batch.key);
         passing.ended = met == collectives.end() ? kNever : met->second;

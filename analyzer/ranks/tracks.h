@@ -13,7 +13,8 @@
 namespace penstock::analyzer {
 
 // An iteration of the training loop. Ranks number their iterators differently (rank 0 often
-// validates alone), so epochs of the training loader are counted.
+// validates alone), so epochs of the training loader are counted. `batch` is a batch's index; if
+// batches are not delivered in order, their indices in ascending order number the deliveries.
 struct Iteration {
   std::uint32_t epoch = 0;
   std::uint32_t batch = 0;

@@ -72,6 +72,20 @@ TEST(RankSummaryTest, CollectivesOfAnotherLoadersBatchesDoNotReplaceTheSteps) {
   EXPECT_TRUE(SummaryOf(std::move(data)).imbalance.together);
 }
 
+TEST(RankSummaryTest, RanksMeetAfterAsManyBatchesInWhateverOrder) {
+  Ranked run;
+  run.wait = [](int, int i) { return i % 2 == 0 ? 6.0 : 1.0; };
+  traces::TraceData data = TraceOfAll(run);
+  for (traces::ProcessInfo& process : data.processes) {
+    process.facts["loader.0.in_order"] = "false";
+  }
+  for (traces::Span& span : data.spans[1]) span.batch.index ^= 1;  // of rank 1
+  const Imbalance found = SummaryOf(std::move(data)).imbalance;
+  EXPECT_TRUE(found.together);
+  EXPECT_EQ(found.iterations, 96u);
+  EXPECT_NEAR(found.cost, 0, 1e-6);
+}
+
 // Rank 0 validates alone, in more batches than it trains.
 TEST(RankSummaryTest, RanksAreComparedByTheLoaderThatAllHave) {
   traces::TraceData data = TraceOfAll(OneIsSlow());
