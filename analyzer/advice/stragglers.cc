@@ -73,7 +73,9 @@ void Stragglers(const RuleInput& input, Advice& out) {
   }
   if (finding.predicted->speedup < 1.05) return;
   std::vector<double> services;
-  for (const Batch& batch : run.batches) services.push_back(batch.fetch.wall);
+  for (const Batch& batch : run.batches) {
+    if (batch.was_fetched()) services.push_back(batch.fetch.wall);
+  }
   const Summary summary = Summarize(services);
   const std::optional<SlowWorker> slow = threads ? std::nullopt : FindSlowest(run);
   const Batch& slowest = run.batches[SlowestBatch(run)];
