@@ -194,7 +194,9 @@ SteadyState FindSteadyState(const LoaderRun& run) {
   const auto probed = ProbedTime(run.probes);
   std::vector<SteadyTurn> steady_turns;
   for (const Epoch& epoch : run.epochs) {
-    const std::size_t warm = WarmUp(run.config, epoch.count);
+    // The first batch of an epoch follows no step. Alone in its epoch it counts with its wait.
+    const std::size_t warm =
+        std::max(WarmUp(run.config, epoch.count), std::min<std::size_t>(1, epoch.count / 2));
     if (epoch.count > warm) {
       const Batch& first = run.batches[epoch.first + (warm > 0 ? warm - 1 : 0)];
       const Batch& last = run.batches[epoch.first + epoch.count - 1];

@@ -55,15 +55,14 @@ struct SteadyState {
   }
 };
 
-// Leaves out the first credits() batches of each epoch (at most half of the epoch), pauses, as many
-// batches after each pause (at most half of those up to the next one), since the workers made them
-// in the pause, and the time of experiments, in which the run is slowed down on purpose. If the rate changed for good,
-// leaves out the time before the change: a mean of both rates is the speed of neither, and the run
-// goes on at the last one. A change is to at least 1.25 times the rate, or to 1/1.25 of it or less,
-// with at least 32 batches, two seconds and an eighth of the batches on each side (ours;
-// FindShifts()). No change is looked for if the loader is used together with others, because its
-// batches have no rate of their own. Without workers credits() is 0: the first batch of an epoch
-// counts with its wait alone, since no step comes before it.
+// Leaves out the first credits() batches of each epoch, at least one and at most half of the epoch.
+// Leaves out pauses, and after each pause as many batches again, at most half of those up to the
+// next pause: the workers made them during the pause. Leaves out the time of experiments, in which
+// the run is slowed down on purpose. If the rate changed for good, leaves out the time before the
+// change: a mean of both rates is the speed of neither, and the run goes on at the last one. A
+// change is to at least 1.25 times the rate, or to 1/1.25 of it or less, with at least 32 batches,
+// two seconds and an eighth of the batches on each side (ours; FindShifts()). No change is looked
+// for if the loader is used together with others, because its batches have no rate of their own.
 //
 // Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
 //         is also longer than three ordinary turns of the loop; at most one step in twenty is a

@@ -237,12 +237,12 @@ TEST(SteadyStateTest, KeepsAtLeastHalf) {
   EXPECT_EQ(FindSteadyState(model.loader()).batches, 20u);
 }
 
-TEST(SteadyStateTest, DropsNothingWithoutWorkers) {
+TEST(SteadyStateTest, DropsTheFirstBatchOfAnEpochWithoutWorkers) {
   Synthetic run;
   run.workers = 0;
   run.batches = 40;
   const RunModel model = BuildRunModel(*SyntheticTrace(run));
-  EXPECT_EQ(FindSteadyState(model.loader()).batches, 40u);
+  EXPECT_EQ(FindSteadyState(model.loader()).batches, 39u);
 }
 
 TEST(SteadyStateTest, SetsCheckpointsApart) {
