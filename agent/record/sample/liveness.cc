@@ -105,8 +105,8 @@ bool Liveness::ProcessRuns(ProcessKey process, TimeNs now) {
 
 bool Liveness::ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now) {
   Answer& answer = threads_[{process, tid}];
-  if (answer.dead) return true;
-  if (answer.asked.value != 0 && now - answer.asked < patience_) return false;
+  // "Dead" too is kept only for a moment, since a later thread of the process may have this tid.
+  if (answer.asked.value != 0 && now - answer.asked < patience_) return answer.dead;
   answer.asked = now;
   if (tid == 0 || IsForeign(process)) {
     answer.dead = !ProcessRuns(process, now);

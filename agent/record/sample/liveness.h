@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tells which of the processes and threads that wrote into the ring still run. Pids are reused, so
-// a process is identified by pid and start time. Answers are cached for a moment. Not thread-safe.
+// a process is identified by pid and start time. Tids are reused within a process, so answers about
+// threads are cached only for a moment. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ class Liveness {
   // Forgets a process that is dead.
   void Forget(ProcessKey process);
 
-  // How long the answer "it runs" is kept. Short when the ring is running out of free chunks.
+  // How long ThreadIsDead() keeps an answer. Short when the ring is running out of free chunks.
   void SetPatience(TimeNs patience) { patience_ = patience; }
 
  private:
