@@ -140,7 +140,8 @@ void GpuSampler::Take(const GpuRecord& record, TimeNs now) {
   }
 }
 
-// Counters of devices belong to the first process, as those of the host do.
+// Counters of devices belong to the first process that the drain announces, as those of the host
+// do. The drain never retires it, whereas a slot is freed and goes to another process.
 void GpuSampler::AddCounter(const GpuRecord& record) {
   ++samples_;
   const std::string name = fmt::format("gpu.{}.{}", record.device, TextOf(record.key));
@@ -153,6 +154,15 @@ void GpuSampler::AddCounter(const GpuRecord& record) {
   told.next.value = record.at + std::min(age / kGpuPerAge, kLongestGpuPeriod.value);
   early_.push_back({TimeNs{record.at}, told.name, ProcessId{0}, record.value});
   if (early_.size() > kMostEarly) early_.pop_front();
+}
+
+bool GpuSampler::KnowsProcess() const {
+  ProcessId process;
+  for (const wire::ProcessSlot& slot : header_.processes) {
+    if (__atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) == wire::kProcessFree) continue;
+    if (drain_.ProcessOf(slot.pid, slot.process_start, &process)) return true;
+  }
+  return false;
 }
 
 std::map<std::uint32_t, ProcessKey> GpuSampler::HostPids(TimeNs now) {
@@ -216,16 +226,9 @@ void GpuSampler::Watch(TimeNs now) {
 void GpuSampler::Tick(TimeNs now) {
   Read(now);
   Watch(now);
-  ProcessId first;
-  for (const wire::ProcessSlot& slot : header_.processes) {
-    if (early_.empty() || __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) == wire::kProcessFree) {
-      break;
-    }
-    if (!drain_.ProcessOf(slot.pid, slot.process_start, &first)) continue;
-    for (traces::CounterSample& sample : early_) {
-      sample.process = first;
-      out_.AddCounter(sample);
-    }
+  if (!process_known_ && !early_.empty()) process_known_ = KnowsProcess();
+  if (process_known_) {
+    for (const traces::CounterSample& sample : early_) out_.AddCounter(sample);
     early_.clear();
   }
   const bool owned = std::any_of(devices_.begin(), devices_.end(),

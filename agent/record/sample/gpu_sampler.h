@@ -51,6 +51,8 @@ class GpuSampler {
   void Take(const GpuRecord& record, TimeNs now);
   void TakeListing(Device& device, const GpuRecord& record, TimeNs now);
   void AddCounter(const GpuRecord& record);
+  // Whether the drain has announced a process.
+  [[nodiscard]] bool KnowsProcess() const;
   // Traced processes by their pids here.
   [[nodiscard]] std::map<std::uint32_t, ProcessKey> HostPids(TimeNs now);
   // In a container NVML's pids mean nothing here, so looks which processes have a device file open.
@@ -68,7 +70,8 @@ class GpuSampler {
   pid_t child_ = -1;
   int fd_ = -1;
   std::vector<char> unread_;                 // the begin of a record
-  std::deque<traces::CounterSample> early_;  // samples before any process was known
+  std::deque<traces::CounterSample> early_;  // samples that wait until a process is known
+  bool process_known_ = false;               // KnowsProcess() was true
   std::map<std::int32_t, Device> devices_;
   std::map<std::int32_t, std::string> models_;
   struct Told {

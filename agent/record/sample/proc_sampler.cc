@@ -353,7 +353,7 @@ void ProcSampler::RecycleSlots(TimeNs now) {
   }
   if (used < wire::kMaxProcesses / 4) return;
   for (wire::ProcessSlot* slot : ended) {
-    // The slot of the first process is kept, since counters of the host belong to it.
+    // The first process is not forgotten, since counters of the host belong to it.
     if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) == wire::kProcessLive &&
         ProcessKey{slot->pid, slot->process_start} != first_) {
       ended_.emplace_back(slot->pid, slot->process_start);

@@ -9,12 +9,15 @@
 #include <csignal>
 #include <functional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/agent/record/runner.h"
 #include "tests/paths.h"
+#include "traces/wire.h"
 
 namespace penstock::record {
 namespace {
@@ -51,13 +54,12 @@ class NvmlTest : public testing::Test {
   }
 
   // Records a program until the part that was flushed is enough, for a minute at most.
-  void RecordUntil(const Enough& enough, const std::vector<std::string>& options = {}) {
-    std::vector<std::string> arguments = {"--quiet", "-o", "t"};
-    arguments.insert(arguments.end(), options.begin(), options.end());
+  void RecordUntil(const Enough& enough) {
     // The shell writes its pid, by which NVML names the process, and becomes the program.
-    arguments.insert(arguments.end(), {"--", "sh", "-c",
-                                       "echo $$ > pid; exec " + FakeProgram() + " - 1 1 0 2000 0"});
-    run_.Start(arguments);
+    RecordUntil(enough, "echo $$ > pid; exec " + FakeProgram() + " - 1 1 0 2000 0");
+  }
+  void RecordUntil(const Enough& enough, const std::string& script) {
+    run_.Start({"--quiet", "-o", "t", "--", "sh", "-c", script});
     for (int i = 0; i < 300; ++i) {
       usleep(200'000);
       const auto trace = traces::OpenTrace(run_.path("t.part"));
@@ -103,6 +105,26 @@ TEST_F(NvmlTest, CountersOfEachGpuAreInTheTrace) {
   EXPECT_EQ(Values(trace(), "gpu.0.clock_event_reasons"), one(4));
   EXPECT_EQ(Values(trace(), "gpu.0.pcie_rx_bytes_per_s"), one(2'048'000'000));
   EXPECT_EQ(Values(trace(), "gpu.1.pcie_tx_bytes_per_s"), one(1'024'000));
+}
+
+// Slots of ended processes are freed once a quarter of all slots are taken.
+TEST_F(NvmlTest, CountersGoOnWhenTheSlotOfTheFirstProcessIsFree) {
+  const auto processes = [](const traces::Trace& trace) {
+    std::vector<ProcessId> of_samples;
+    for (const traces::CounterSample& sample : trace.counters()) {
+      if (trace.String(sample.name) == "gpu.0.sm_clock_mhz") of_samples.push_back(sample.process);
+    }
+    return of_samples;
+  };
+  const std::string first = FakeProgram() + " - 1 1 10 1000 0";
+  const std::string count = std::to_string(wire::kMaxProcesses / 4 + 8);
+  const std::string later = FakeProgram() + " - " + count + " 1 0 100000 0";
+  RecordUntil([&](const auto& trace) { return processes(trace).size() >= 25; },
+              first + "; exec " + later);
+  const std::vector<ProcessId> found = processes(trace());
+  EXPECT_GE(found.size(), 25u);  // of 5 s
+  EXPECT_EQ(std::count(found.begin(), found.end(), ProcessId{}),
+            static_cast<std::ptrdiff_t>(found.size()));
 }
 
 TEST_F(NvmlTest, FactsSayWhatTheDevicesAre) {
