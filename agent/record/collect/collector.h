@@ -47,8 +47,9 @@ class FullDisk {
     since_.reset();
   }
   [[nodiscard]] bool is_full() const { return since_.has_value(); }
+  // `now` may lie before Begin(): a recording ends with the command, the last flush comes later.
   [[nodiscard]] TimeNs Total(TimeNs now) const {
-    return since_ ? before_ + (now - *since_) : before_;
+    return since_ && now > *since_ ? before_ + (now - *since_) : before_;
   }
 
  private:
