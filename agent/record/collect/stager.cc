@@ -120,6 +120,11 @@ void Stager::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+bool Stager::Stopped() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return stop_;
+}
+
 void Stager::Offer(std::string path) {
   if (gave_up_.load(std::memory_order_relaxed)) return;
   {
@@ -191,7 +196,9 @@ void Stager::Copy(const std::string& path) {
   std::uint64_t copied = 0;
   ssize_t got = 0;
   bool written = true;
-  while (written && copied <= size && (got = read(from.fd(), part_.data(), part_.size())) != 0) {
+  // A copy may take minutes, and at the end of a run nobody needs it any more.
+  while (written && copied <= size && !Stopped() &&
+         (got = read(from.fd(), part_.data(), part_.size())) != 0) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) break;
     written = WriteAll(to.fd(), part_.data(), static_cast<std::size_t>(got));

@@ -44,7 +44,8 @@ class Stager {
 
   // Offers a file that the run has read. Each is copied once. Does not wait.
   void Offer(std::string path);
-  // Ends the copying. Files that are offered later are not copied.
+  // Ends the copying, also in the middle of a file, which then has no copy. Files that are offered
+  // later are not copied.
   void Stop();
 
   struct Outcome {
@@ -59,6 +60,7 @@ class Stager {
 
  private:
   void Work();
+  [[nodiscard]] bool Stopped();
   void Copy(const std::string& path);
   bool HasRoom(std::uint64_t size);
   void GiveUp(const std::string& why);
