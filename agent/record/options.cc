@@ -100,6 +100,26 @@ Result<void> CheckProbe(const Texts& texts, Options& options) {
   return {};
 }
 
+// The script or module that Python runs; nullopt if it runs a text or standard input. Options of
+// one letter may be joined to one word, as in -uc, and their value may follow without a space.
+std::optional<std::filesystem::path> PythonProgram(const std::vector<std::string>& command) {
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    if (word == "-") return std::nullopt;
+    if (word.empty() || word.rfind("--", 0) == 0) continue;
+    if (word[0] != '-') return std::filesystem::path(word).filename();
+    const std::size_t option = word.find_first_of("cmWX", 1);
+    if (option == std::string::npos) continue;
+    if (word[option] == 'c') return std::nullopt;
+    std::string value = word.substr(option + 1);
+    if (value.empty() && ++i < command.size()) value = command[i];
+    if (word[option] != 'm') continue;
+    if (value.empty()) return std::nullopt;
+    return value.substr(value.rfind('.') + 1);
+  }
+  return std::nullopt;
+}
+
 // Checks what CLI11 has only stored as text. Errors: kUsage.
 Result<void> Check(Options& options, const Texts& texts) {
   const std::string& buffer = texts.buffer;
@@ -216,23 +236,7 @@ std::filesystem::path DefaultOutput(const std::vector<std::string>& command) {
   std::filesystem::path name = std::filesystem::path(command.front()).filename();
   const std::string program = name.string();
   if (program.rfind("python", 0) == 0 || program.rfind("pypy", 0) == 0) {
-    for (std::size_t i = 1; i < command.size(); ++i) {
-      const std::string& word = command[i];
-      if (word == "-m" && i + 1 < command.size()) {
-        const std::string& module = command[i + 1];
-        name = module.substr(module.rfind('.') + 1);
-        break;
-      }
-      if (word == "-c" || word == "-") break;
-      if (word == "-W" || word == "-X") {
-        ++i;
-        continue;
-      }
-      if (!word.empty() && word[0] != '-') {
-        name = std::filesystem::path(word).filename();
-        break;
-      }
-    }
+    name = PythonProgram(command).value_or(name);
   }
   if (name.extension() == ".py" || name.extension() == ".sh") name = name.stem();
   if (name.empty() || name == "." || name == "..") name = "trace";

@@ -151,6 +151,9 @@ TEST(OptionsTest, DefaultOutputIsNamedAfterWhatRuns) {
   EXPECT_EQ(DefaultOutput({"python3.11", "-X", "dev", "-W", "ignore", "t.py"}), "t.penstock");
   EXPECT_EQ(DefaultOutput({"python", "-m", "torch.distributed.run", "x.py"}), "run.penstock");
   EXPECT_EQ(DefaultOutput({"python", "-c", "pass"}), "python.penstock");
+  EXPECT_EQ(DefaultOutput({"python", "-uc", "print(1 / 2)"}), "python.penstock");
+  EXPECT_EQ(DefaultOutput({"python", "-Im", "torch.distributed.run", "x.py"}), "run.penstock");
+  EXPECT_EQ(DefaultOutput({"python", "-Wignore", "-Xdev", "-mtimeit", "x"}), "timeit.penstock");
   EXPECT_EQ(DefaultOutput({"./run.sh"}), "run.penstock");
 }
 
