@@ -249,11 +249,13 @@ void Supervisor::StepStop() {
 }
 
 void Supervisor::Interrupt(int signal) {
-  Liveness liveness(arena_.header());
   const TimeNs now = MonotonicNow();
   for (const wire::ProcessSlot& slot : arena_.header().processes) {
     if (__atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) != wire::kProcessLive) continue;
     if (__atomic_load_n(&slot.role, __ATOMIC_RELAXED) != wire::kRoleConsumer) continue;
+    // One for each process, since a Liveness searches only once a second for a process of another
+    // pid namespace.
+    Liveness liveness(arena_.header());
     const auto pid = liveness.HostPid({slot.pid, slot.process_start}, now);
     if (pid && static_cast<pid_t>(*pid) != command_) kill(static_cast<pid_t>(*pid), signal);
   }

@@ -30,7 +30,8 @@ class Liveness {
   // object.
   explicit Liveness(const wire::FileHeader& header, std::string proc = "/proc");
 
-  // The pid of the process in our /proc; nullopt once it is reaped.
+  // The pid of the process in our /proc; nullopt once it is reaped, and if it lives in another pid
+  // namespace and was not found yet. Such a process is searched for at most once a second.
   [[nodiscard]] std::optional<std::uint32_t> HostPid(ProcessKey process, TimeNs now);
   // Whether the process runs. A zombie does not.
   [[nodiscard]] bool ProcessRuns(ProcessKey process, TimeNs now);

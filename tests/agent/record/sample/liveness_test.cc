@@ -3,6 +3,7 @@
 // Which processes and threads run, according to a folder that looks like /proc.
 #include "agent/record/sample/liveness.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -48,6 +49,26 @@ TEST_F(ProcFolderTest, AThreadWithTheIdOfADeadOneRuns) {
   EXPECT_TRUE(liveness.ThreadIsDead(process, 8, kSecond));
   WriteStat("7/task/8");
   EXPECT_FALSE(liveness.ThreadIsDead(process, 8, kSecond + kSecond));
+}
+
+TEST_F(ProcFolderTest, ProcessesOfAnotherNamespaceAreSearchedForOnceASecond) {
+  Write("self/ns/pid", "");  // its inode stands for our namespace
+  WriteStat("71");
+  Write("71/status", "Name:\tx\nNSpid:\t71\t5\n");
+  WriteStat("72");
+  Write("72/status", "Name:\tx\nNSpid:\t72\t6\n");
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    wire::ProcessSlot& slot = header_->processes[i];
+    slot.pid = 5 + i;
+    slot.process_start = 99;
+    slot.pid_namespace = 1;
+    slot.state = wire::kProcessLive;
+  }
+  Liveness liveness(*header_, proc_);
+  EXPECT_EQ(liveness.HostPid({5, 99}, kSecond), 71u);
+  EXPECT_FALSE(liveness.HostPid({6, 99}, kSecond));
+  EXPECT_EQ(Liveness(*header_, proc_).HostPid({6, 99}, kSecond), 72u);
+  EXPECT_EQ(liveness.HostPid({6, 99}, kSecond + kSecond), 72u);
 }
 
 }  // namespace
