@@ -125,14 +125,16 @@ bool Stager::Stopped() {
   return stop_;
 }
 
-void Stager::Offer(std::string path) {
-  if (gave_up_.load(std::memory_order_relaxed)) return;
+bool Stager::Offer(const std::string& path) {
+  if (gave_up_.load(std::memory_order_relaxed)) return true;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (stop_ || queue_.size() >= kMostQueued) return;
-    queue_.push_back(std::move(path));
+    if (stop_) return true;
+    if (queue_.size() >= kMostQueued) return false;
+    queue_.push_back(path);
   }
   wake_.notify_one();
+  return true;
 }
 
 void Stager::Work() {
@@ -233,18 +235,15 @@ Stager::Outcome Stager::outcome() const {
 
 StringId StagingPacker::Named(StringId id, std::string_view text) {
   if (text.empty() || text.front() != '/') return id;
-  if (awaited_.erase(id.value) > 0) {
-    stager_.Offer(std::string(text));
-  } else {
-    names_.try_emplace(id.value, text);
-  }
+  const bool offered = awaited_.erase(id.value) > 0 && stager_.Offer(std::string(text));
+  if (!offered) names_.try_emplace(id.value, text);
   return id;
 }
 
 void StagingPacker::AddSpan(ThreadId thread, const traces::Span& span) {
   if (span.stage == traces::StageId::kRead && span.object.value != 0) {
     if (const auto name = names_.find(span.object.value); name != names_.end()) {
-      if (!name->second.empty()) stager_.Offer(std::exchange(name->second, {}));
+      if (!name->second.empty() && stager_.Offer(name->second)) std::string().swap(name->second);
     } else {
       awaited_.insert(span.object.value);
     }

@@ -42,8 +42,9 @@ class Stager {
   Stager(const Stager&) = delete;
   Stager& operator=(const Stager&) = delete;
 
-  // Offers a file that the run has read. Each is copied once. Does not wait.
-  void Offer(std::string path);
+  // Offers a file that the run has read. Each is copied once. Does not wait. Returns false if too
+  // many files wait to be copied; then the caller offers it again when it is read again.
+  bool Offer(const std::string& path);
   // Ends the copying, also in the middle of a file, which then has no copy. Files that are offered
   // later are not copied.
   void Stop();
@@ -51,7 +52,7 @@ class Stager {
   struct Outcome {
     std::uint64_t files = 0;
     Bytes bytes;
-    std::string trouble;  // why not all was copied; "": all was
+    std::string trouble;  // why copying ended before the run; "": it did not
     bool use_known = false;
     std::uint64_t used = 0;  // copies that were read, if `use_known`
   };

@@ -21,42 +21,58 @@ constexpr std::uintmax_t kLarge = 1u << 30;
 
 class StagerTest : public testing::Test {
  protected:
-  void SetUp() override {
+  static void SetUpTestSuite() {
     char name[] = "/tmp/penstock-stager-test-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
+    if (mkdtemp(name) == nullptr) return;
     folder_ = name;
+    std::ofstream(Large()) << "x";
+    std::filesystem::resize_file(Large(), kLarge);  // a hole
+    sleep(4);  // files that were written a moment ago are not copied
+  }
+  static void TearDownTestSuite() { RemoveStage(folder_); }
+
+  void SetUp() override {
     struct stat here {};
     struct stat memory {};
-    if (stat(folder_.c_str(), &here) != 0 || stat(kMemory, &memory) != 0 ||
+    if (stat(Large().c_str(), &here) != 0 || stat(kMemory, &memory) != 0 ||
         access(kMemory, W_OK) != 0 || here.st_dev == memory.st_dev) {
       GTEST_SKIP() << "no second file system to copy to";
     }
-    auto stage = MakeStage(kMemory);
+    const auto stage = MakeStage(kMemory);
     ASSERT_TRUE(stage);
     stage_ = *stage;
   }
-  void TearDown() override {
-    RemoveStage(stage_);
-    RemoveStage(folder_);
+  void TearDown() override { RemoveStage(stage_); }
+
+  static std::string Large() { return folder_ + "/large"; }
+  // Offers the large file. Returns whether it is being copied.
+  bool Begin(Stager& stager) const {
+    stager.Offer(Large());
+    const std::string part = stage_ + "/part";
+    for (int i = 0; i < 2000 && !std::filesystem::exists(part); ++i) usleep(1000);
+    return std::filesystem::exists(part);
   }
 
-  std::string folder_;
+  static inline std::string folder_;
   std::string stage_;
 };
 
 TEST_F(StagerTest, TheEndDoesNotWaitForALargeFile) {
-  const std::string large = folder_ + "/large";
-  std::ofstream(large) << "x";
-  std::filesystem::resize_file(large, kLarge);  // a hole
-  sleep(4);  // files that were written a moment ago are not copied
   Stager stager(stage_);
-  stager.Offer(large);
-  const std::string part = stage_ + "/part";
-  for (int i = 0; i < 2000 && !std::filesystem::exists(part); ++i) usleep(1000);
-  if (!std::filesystem::exists(part)) GTEST_SKIP() << "no room for a large file";
+  if (!Begin(stager)) GTEST_SKIP() << "no room for a large file";
   stager.Stop();
   EXPECT_EQ(stager.outcome().files, 0u);
   EXPECT_TRUE(std::filesystem::is_empty(stage_));
+}
+
+TEST_F(StagerTest, WhatFindsTheQueueFullIsToBeOfferedAgain) {
+  Stager stager(stage_);
+  if (!Begin(stager)) GTEST_SKIP() << "no room for a large file";
+  int refused = 0;
+  for (int i = 0; i < 70'000; ++i) refused += stager.Offer("/no/such/file") ? 0 : 1;
+  EXPECT_GT(refused, 0);
+  stager.Stop();
+  EXPECT_TRUE(stager.Offer("/no/such/file"));  // nothing is copied any more
 }
 
 }  // namespace
