@@ -65,10 +65,12 @@ std::size_t CommandStart(const std::vector<std::string>& args) {
   return args.size();
 }
 
+// The cores that this process may use. Empty if they cannot be told, as on more than 1024 cores;
+// then affinity= may name any core.
 std::vector<int> OwnCores() {
   std::vector<int> cores;
   cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;  // more than 1024 cores
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;
   for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
     if (CPU_ISSET(core, &mask)) cores.push_back(static_cast<int>(core));
   }

@@ -30,7 +30,7 @@ struct CollectorConfig {
   Options options;  // with an absolute path of the output
   bool force_monotonic = false;
   bool send_progress = false;
-  int nice = 5;
+  int nice = 5;            // added to the launcher's
   std::string shm_folder;  // folder for the ring's file; empty: try a segment first
   bool use_memfd = true;
   std::map<std::string, std::string> facts;  // facts about what was prepared for the run
@@ -106,20 +106,20 @@ class Collector {
   DeadCheck is_dead_;
 
   TimeNs begin_;                   // when the ring was made
-  std::optional<TimeNs> started_;  // the command
+  std::optional<TimeNs> started_;  // when the command started
   TimeNs realtime_begin_;
   std::optional<TimeNs> end_;     // end of the recording; nullopt: it is still on
-  std::optional<TimeNs> exited_;  // the command
+  std::optional<TimeNs> exited_;  // when the command ended
   TimeNs next_second_;
   TimeNs next_flush_;
   TimeNs pause_;
   ProcessKey command_;
-  std::int32_t exit_status_ = -1;  // wait status
+  std::int32_t exit_status_ = -1;  // wait status of the command; negative: not known
   bool launcher_gone_ = false;
   bool discard_ = false;
   bool limit_reached_ = false;
   std::string stopped_;  // why the recording ended before the command
-  std::string trouble_;  // with the output
+  std::string trouble_;  // why the output could not be written; "": it could
   FullDisk disk_;
 };
 

@@ -13,7 +13,8 @@ namespace penstock::record {
 
 // Writes `output` from `output`.part, if there is one, and the ring. Returns the path of the trace.
 // With `force` it replaces a trace of that name, else it gets a name beside it. `output`.part is
-// removed when that is done, and stays as it is until then. Errors: kOutput, kInput.
+// removed when that is done, and stays as it is until then. Errors: kOutput, kInput; kEnvironment
+// if `output`.part is being written, or if it cannot be read now.
 [[nodiscard]] Result<std::filesystem::path> Rescue(const std::filesystem::path& output,
                                                    const Arena& arena, bool force);
 

@@ -29,7 +29,8 @@ class Progress {
   std::optional<Message> last_;
 };
 
-// "penstock 12 s | 3 processes | 15.2 k spans/s | 42 batches/s | 3.1 MB"; rates since `last`.
+// "penstock 12 s | 3 processes | 15.2 k spans/s | 42.0 batches/s | 3.1 MB"; rates since `last`, or
+// since the start if `last` is nullptr.
 [[nodiscard]] std::string ProgressLine(const Message& now, const Message* last);
 // "3.1 MB", "15.2 k".
 [[nodiscard]] std::string HumanBytes(std::uint64_t bytes);

@@ -19,7 +19,7 @@
 namespace penstock::record {
 namespace {
 
-constexpr TimeNs kSamplePatience{500'000'000};
+constexpr TimeNs kSamplePatience{500'000'000};        // for the collector to look at the zombie
 constexpr TimeNs kInterruptPatience{2'000'000'000};   // then training processes get SIGINT too
 constexpr TimeNs kTerminatePatience{10'000'000'000};  // then all of them get SIGTERM
 constexpr std::array kForwarded = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};

@@ -41,7 +41,8 @@ class EnrichingPacker final : public ForwardingPacker {
   void Forget(ProcessKey key);
 
   [[nodiscard]] std::uint64_t spans() const { return spans_; }
-  // The first value of `key` among the facts of the run and of its processes; "" if there is none.
+  // The value of `key` of the run; else of one of its processes, those that still run before those
+  // that were forgotten; "" if there is none.
   [[nodiscard]] std::string FindFact(std::string_view key) const;
 
   ProcessId AddProcess(const traces::ProcessInfo& process) override;

@@ -33,7 +33,9 @@ class GpuSampler {
   GpuSampler(const GpuSampler&) = delete;
   GpuSampler& operator=(const GpuSampler&) = delete;
 
-  // Takes what has come. Never blocks. Cost: microseconds.
+  // Takes what has come. Never waits for the process. Cost: microseconds; more where NVML lists
+  // processes (once a second), or where it names none of ours (FindOpened(), every 5 s), since each
+  // traced process is then looked up in /proc.
   void Tick(TimeNs now);
   // Does the same for the last time, writes the facts that are known only now, and ends the
   // process.
@@ -41,8 +43,10 @@ class GpuSampler {
 
  private:
   struct Device {
-    std::map<std::uint32_t, std::int64_t> listing;  // host pids and bytes that have come so far
-    std::set<std::uint32_t> owners;                 // traced processes' own pids
+    // Bytes by pid, as NVML has listed them so far; -1: it does not know the bytes.
+    std::map<std::uint32_t, std::int64_t> listing;
+    // Traced processes that NVML has listed, by the pids that they see themselves.
+    std::set<std::uint32_t> owners;
     std::string minor;
     bool opened = false;  // a traced process has its device file open
   };
@@ -53,9 +57,10 @@ class GpuSampler {
   void AddCounter(const GpuRecord& record);
   // Whether the drain has announced a process.
   [[nodiscard]] bool KnowsProcess() const;
-  // Traced processes by their pids here.
+  // Traced processes by their pids in our /proc.
   [[nodiscard]] std::map<std::uint32_t, ProcessKey> HostPids(TimeNs now);
-  // In a container NVML's pids mean nothing here, so looks which processes have a device file open.
+  // Finds devices whose file a traced process has open. In a container NVML's pids are not those of
+  // our /proc, so its lists do not tell who uses a device.
   void FindOpened(TimeNs now);
   void Watch(TimeNs now);
   void SetStatus(const std::string& text);
@@ -69,14 +74,14 @@ class GpuSampler {
   GpuProgress* progress_ = nullptr;
   pid_t child_ = -1;
   int fd_ = -1;
-  std::vector<char> unread_;                 // the begin of a record
+  std::vector<char> unread_;                 // the first part of a record
   std::deque<traces::CounterSample> early_;  // samples that wait until a process is known
   bool process_known_ = false;               // KnowsProcess() was true
   std::map<std::int32_t, Device> devices_;
   std::map<std::int32_t, std::string> models_;
   struct Told {
     StringId name;
-    TimeNs next;  // in a long run less often, see ProcSampler
+    TimeNs next;  // no sample before this time is written: kGpuPerAge
   };
   std::map<std::string, Told, std::less<>> names_;
   TimeNs first_counter_;

@@ -30,8 +30,8 @@ std::optional<ProcStat> Liveness::StatOf(const std::string& folder) const {
   return ParseStat(*text);
 }
 
-// Also false if the folder could not be looked at because the kernel is short of memory or
-// descriptors: a chunk into which a thread still writes must not be given to another thread.
+// False if the folder could not be looked at, because the kernel is short of memory or descriptors:
+// a chunk into which a thread still writes must not be given to another thread.
 bool Liveness::IsGone(const std::string& folder, std::uint32_t pid) const {
   struct stat info {};
   if (stat(folder.c_str(), &info) == 0) return false;

@@ -35,7 +35,8 @@ struct NvmlLink {
 
 class NvmlLibrary {
  public:
-  // Called with the name of each NVML function before that function is called.
+  // Called with the name of each function of NVML that may block, before it is called; and with
+  // "dlopen" before the library is loaded.
   using Watch = std::function<void(const char* function)>;
 
   explicit NvmlLibrary(Watch watch) : watch_(std::move(watch)) {}

@@ -37,7 +37,8 @@ class ProcSampler {
 
   // Takes all samples that are due. Cost: a few microseconds for each process ten times a second,
   // and for all walks of page tables and maps together about 0.1 % of the machine's CPU time
-  // (WalkBudget).
+  // (WalkBudget). If MemoryWalks::every is set, walks may take a twentieth of a core for each
+  // process instead.
   void Tick(TimeNs now);
   // Takes a last sample of every process that still runs or has just become a zombie.
   void SampleAll(TimeNs now);
@@ -67,7 +68,7 @@ class ProcSampler {
     bool gone = false;
     TimeNs gone_at;
     std::uint32_t host_pid = 0;
-    TimeNs first;
+    TimeNs first;  // when it was first found in /proc
     TimeNs next_stat;
     TimeNs next_io;
     TimeNs next_tell;  // when counters are written next; they are read more often
@@ -79,7 +80,7 @@ class ProcSampler {
     bool wants_memory = false;  // it is big, or part of a loader
     TimeNs memory_cost;         // of the last walk; 0: none yet
     std::uint64_t rss = 0;
-    std::uint64_t children_ticks = 0;  // written last
+    std::uint64_t children_ticks = 0;  // the value of children_cpu_ns that was written last
     IoHistory io;
   };
 
