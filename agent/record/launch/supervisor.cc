@@ -77,6 +77,9 @@ Outcome Supervisor::Run(const std::vector<std::string>& environment) {
     return outcome_;
   }
   command_ = started.pid;
+  // From here on, neither a message that nobody reads (2>&1 | head) nor a file at its size limit
+  // may end us: our exit status is that of the command, which does not inherit this.
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   group_.Start();
   while (!reaped_) {
     const bool soon = stop_step_ == 1 || stop_step_ == 2 || exited_ || signal_fd_ < 0;

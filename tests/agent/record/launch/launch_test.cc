@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,6 +30,18 @@ TEST(LaunchTest, ExitStatusIsThatOfTheCommand) {
     EXPECT_FALSE(std::filesystem::exists(run.path("t.part")));
     EXPECT_EQ(run.err(), "");
   }
+}
+
+TEST(LaunchTest, ExitStatusIsThatOfTheCommandIfNobodyReadsTheMessages) {
+  RecordRun run;
+  const std::string agent = std::string("PENSTOCK_AGENT='") + paths::kStubAgent + "' ";
+  const std::string record =
+      std::string("'") + paths::kRecord + "' -o t -- '" + FakeProgram() + "' - 1 1 100 5000 7";
+  const std::string script = "cd '" + run.folder().string() + "' && { " + agent + record +
+                             "; echo $? > s; mv s status; } 2>&1 > /dev/null | true";
+  EXPECT_EQ(std::system(script.c_str()), 0);
+  ASSERT_TRUE(run.Appears("status", 20));
+  EXPECT_EQ(run.Read("status"), "7\n");
 }
 
 TEST(LaunchTest, DeathBySignalIsPassedOn) {
