@@ -20,6 +20,10 @@
 
 namespace penstock::traces {
 
+// Times are at most this far from 0, because readers of a packed trace refuse a block with another
+// one. That is 73 years: until 2043 if the clock begins in 1970.
+inline constexpr TimeNs kFarthestTime{std::int64_t{1} << 61};
+
 class Packer {
  public:
   virtual ~Packer() = default;  // without Finish() the partial file stays and is readable

@@ -24,9 +24,8 @@ bool IsNumber(std::string_view word) {
 }  // namespace
 
 bool Foreign::Plausible(TimeNs start, TimeNs duration) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 62;  // 146 years
-  return start.value >= 0 && duration.value >= 0 && start.value < kMost &&
-         duration.value < kMost - start.value;
+  return start.value >= 0 && duration.value >= 0 && start <= kFarthestTime &&
+         duration <= kFarthestTime - start;
 }
 
 std::uint32_t Foreign::Number(std::string_view word, std::uint32_t otherwise) {

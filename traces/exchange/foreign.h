@@ -59,7 +59,8 @@ class Foreign {
   void LeaveOut(const std::string& kind, std::uint64_t count = 1) {
     summary_.left_out[kind] += count;
   }
-  // Whether a time can be real; spans with other times would make the trace unreadable.
+  // Whether a packed trace can hold a span with these times. One with other times would make the
+  // whole block, in which it is written, unreadable.
   [[nodiscard]] static bool Plausible(TimeNs start, TimeNs duration);
 
   [[nodiscard]] Packer& out() { return out_; }

@@ -141,7 +141,9 @@ class ChromeImporter {
     const char phase = event.phase[0];
     if (phase == 'M') return Metadata(event);
     if (event.start.value < 0) return into_.LeaveOut("events without a time");
-    last_ = std::max(last_, event.start + event.duration);
+    if (Foreign::Plausible(event.start, event.duration)) {
+      last_ = std::max(last_, event.start + event.duration);
+    }
     switch (phase) {
       case 'X':
         return Complete(event);

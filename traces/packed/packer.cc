@@ -18,6 +18,8 @@ namespace penstock::traces {
 namespace packed {
 namespace {
 
+static_assert(kFarthestTime.value == kMaxTime);
+
 constexpr std::size_t kMaxBufferedSpans = std::size_t{3} << 17;  // over all threads: some 30 MB
 constexpr std::size_t kGoodBlock = 4096;  // spans; the cost of a section is then 4 % of its size
 // A trace with fewer blocks needs no tail: so many small blocks cost only 200 kB.

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files of other tools that are cut off, or whose numbers are at the limits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/traces/support.h"
+#include "traces/exchange/import.h"
+#include "traces/trace.h"
+
+namespace penstock::traces {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Key;
+
+struct LimitedImport {
+  std::unique_ptr<Trace> trace;
+  ImportSummary summary;
+  std::string error;
+};
+
+LimitedImport ImportLimited(std::string_view text) {
+  const testing::TempFolder folder;
+  testing::WriteFile(folder / "file", std::as_bytes(std::span(text.data(), text.size())));
+  auto summary = ImportTrace(folder / "file", folder / "imported.penstock");
+  if (!summary) return {nullptr, {}, summary.error().message};
+  auto trace = OpenTrace(folder / "imported.penstock");
+  EXPECT_TRUE(trace.has_value());
+  return {std::move(*trace), *summary, ""};
+}
+
+// The names of all spans, thread by thread.
+std::vector<std::string> SpanNames(const Trace& trace) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
+    for (const Span& span : trace.Spans(ThreadId{i})) names.emplace_back(trace.String(span.name));
+  }
+  return names;
+}
+
+TEST(ImportLimitsTest, ASpanThatIsTooLongCostsNoOtherSpanOfItsBlock) {
+  // The latest time that is read, twice: the end of the second event is later than a trace can say.
+  const LimitedImport imported = ImportLimited(R"([
+      {"ph":"B","name":"open","pid":1,"tid":1,"ts":5},
+      {"ph":"X","name":"late","pid":1,"tid":1,"ts":2251799813685248,"dur":2251799813685248},
+      {"ph":"X","name":"good","pid":1,"tid":1,"ts":10,"dur":1}])");
+  ASSERT_NE(imported.trace, nullptr) << imported.error;
+  EXPECT_FALSE(imported.trace->losses().any());
+  EXPECT_THAT(SpanNames(*imported.trace), ElementsAre("open", "good"));
+  EXPECT_EQ(imported.trace->end().value, 11'000);
+  EXPECT_THAT(imported.summary.left_out, Contains(Key("events with impossible times")));
+}
+
+}  // namespace
+}  // namespace penstock::traces
