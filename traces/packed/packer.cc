@@ -247,7 +247,10 @@ void PackedWriter::SetLosses(const Losses& losses) {
   losses_ = losses;
 }
 
+// Readers refuse a summary with another offset, and its losses with it. An imported file, or a
+// damaged recording, may claim any.
 void PackedWriter::SetRealtimeOffset(TimeNs offset) {
+  if (offset.value < -kMaxTime || offset.value > kMaxTime) offset = {};
   summary_dirty_ = summary_dirty_ || offset != realtime_offset_;
   realtime_offset_ = offset;
 }

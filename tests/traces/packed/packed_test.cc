@@ -125,6 +125,19 @@ TEST(PackedTest, ReturnsTablesAsTheyWereAdded) {
   EXPECT_EQ(trace->begin().value, 40);
 }
 
+TEST(PackedTest, AnOffsetThatNoClockHasDoesNotCostTheLosses) {
+  const TempFolder folder;
+  auto packer = CreatePacked(folder / "t.penstock");
+  ASSERT_TRUE(packer.has_value());
+  (*packer)->SetLosses({.dropped_events = 5});
+  (*packer)->SetRealtimeOffset(TimeNs{std::int64_t{1} << 62});
+  ASSERT_TRUE((*packer)->Finish().has_value());
+  const auto trace = OpenPacked(folder / "t.penstock");
+  EXPECT_EQ(trace->losses().dropped_events, 5u);
+  EXPECT_EQ(trace->losses().damaged_chunks, 0u);
+  EXPECT_EQ(trace->realtime_offset().value, 0);
+}
+
 // The children are written first, their parent many blocks later.
 TEST(PackedTest, AParentThatEndsManyBlocksLaterComesFirst) {
   const TempFolder folder;
