@@ -17,6 +17,7 @@
 #include <simdjson.h>
 
 #include "traces/base/file.h"
+#include "traces/exchange/json_fields.h"
 
 namespace penstock::traces {
 namespace {
@@ -131,8 +132,14 @@ bool IsLines(std::string_view text) {
   const std::string_view line = text.substr(at, text.find('\n', at) - at);
   const std::size_t last = line.find_last_not_of(" \t\r");
   if (line.find("\"traceEvents\"") != std::string_view::npos) return false;
-  return line.find("\"cat\"") != std::string_view::npos &&
-         line.find("\"name\"") != std::string_view::npos && line[last] == '}';
+  if (line[last] != '}' || line.find("\"cat\"") == std::string_view::npos ||
+      line.find("\"name\"") == std::string_view::npos) {
+    return false;
+  }
+  // Chrome's array may have all events on one line and lack its end, or have its commas at the
+  // beginning of lines.
+  const std::size_t next = text.find_first_not_of(" \t\r\n", at + line.size());
+  return EndOfValue(line, 0) == last + 1 && (next == std::string_view::npos || text[next] != ',');
 }
 
 Result<void> Import(const MappedFile& file, const std::filesystem::path& path, Foreign& into) {

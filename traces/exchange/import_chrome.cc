@@ -311,19 +311,27 @@ class ChromeImporter {
   std::map<std::uint32_t, std::vector<Open>> open_;
 };
 
-}  // namespace
-
-namespace {
-
-// The array form may lack its end, because writers append to it until they are killed. Cuts `text`
-// after the last event that is complete on its line, and adds the end.
-bool CloseArray(std::string_view& text, std::string& room) {
+// The array form may lack its end, because writers append to it until they are killed, or never
+// write the "]". Cuts `text` after the last whole event, and adds the end. Sets `*rest` if
+// something after that event was cut off. Returns false, and leaves `text` as it is, if the array
+// has its end, or if the text is malformed before its last event.
+bool CloseArray(std::string_view& text, std::string& room, bool* rest) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const std::size_t last = text.find_last_not_of(" \t\r\n");
   if (first == std::string_view::npos || text[first] != '[' || text[last] == ']') return false;
-  const std::size_t line = text.rfind("},\n");
-  if (line == std::string_view::npos) return false;
-  room.assign(text.substr(0, line + 1));
+  std::size_t whole = 0;  // where the last whole event ends
+  std::size_t at = first + 1;
+  while (true) {
+    at = text.find_first_not_of(" \t\r\n,", at);
+    if (at == std::string_view::npos) break;
+    if (text[at] != '{') return false;
+    const std::size_t end = EndOfValue(text, at);
+    if (end == std::string_view::npos) break;
+    whole = at = end;
+  }
+  *rest = at != std::string_view::npos;
+  if (whole == 0 || (*rest && text.find("},\n{", at) != std::string_view::npos)) return false;
+  room.assign(text.substr(0, whole));
   room += ']';
   const std::size_t size = room.size();
   room.resize(size + simdjson::SIMDJSON_PADDING);
@@ -339,9 +347,10 @@ Result<void> ImportChrome(std::string_view text, std::size_t capacity,
   json::document document;
   ChromeImporter importer(into);
   std::string room;
-  if (CloseArray(text, room)) {
+  bool rest = false;
+  if (CloseArray(text, room, &rest)) {
     capacity = room.size();
-    into.LeaveOut("what was not written of the last event");
+    if (rest) into.LeaveOut("what was not written of the last event");
   }
   bool started = false;  // before that the document has no position
   try {

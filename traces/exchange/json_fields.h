@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -39,6 +40,25 @@ inline std::int64_t Whole(std::string_view word, std::int64_t otherwise) {
   const bool fits =
       again.ec == std::errc() && again.ptr == word.data() + word.size() && std::abs(real) < 9e18;
   return fits ? static_cast<std::int64_t>(real) : otherwise;
+}
+
+// The offset after the object or array that begins at `at`; npos if it does not end. Looks only at
+// brackets and quotes, so the text may be malformed. Requires: text[at] is '{' or '['.
+inline std::size_t EndOfValue(std::string_view text, std::size_t at) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      quoted = c != '"';
+      continue;
+    }
+    quoted = c == '"';
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) return at + 1;
+  }
+  return std::string_view::npos;
 }
 
 // Microseconds, possibly with a fraction, as nanoseconds. Below zero if the word is not a number,

@@ -18,7 +18,10 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Key;
+using ::testing::UnorderedElementsAre;
 
 struct LimitedImport {
   std::unique_ptr<Trace> trace;
@@ -56,6 +59,37 @@ TEST(ImportLimitsTest, ASpanThatIsTooLongCostsNoOtherSpanOfItsBlock) {
   EXPECT_THAT(SpanNames(*imported.trace), ElementsAre("open", "good"));
   EXPECT_EQ(imported.trace->end().value, 11'000);
   EXPECT_THAT(imported.summary.left_out, Contains(Key("events with impossible times")));
+}
+
+std::string OneEvent(std::string_view name) {
+  return R"({"ph":"X","cat":"c","name":")" + std::string(name) +
+         R"(","args":{"a":["]"]},"pid":1,"tid":1,"ts":1,"dur":1})";
+}
+
+TEST(ImportLimitsTest, AnArrayWithoutItsEndLosesNoWholeEvent) {
+  const std::string a = OneEvent("a"), b = OneEvent("{,\\\"[");
+  for (const std::string& text :
+       {"[" + a + "," + b, "[\n" + a + ",\n" + b + "\n", "[\r\n" + a + ",\r\n" + b + ",\r\n"}) {
+    const LimitedImport imported = ImportLimited(text);
+    ASSERT_NE(imported.trace, nullptr) << imported.error;
+    EXPECT_THAT(SpanNames(*imported.trace), UnorderedElementsAre("a", "{,\"[")) << text;
+    EXPECT_THAT(imported.summary.left_out, IsEmpty()) << text;
+  }
+}
+
+TEST(ImportLimitsTest, AnArrayThatIsDamagedBeforeItsLastEventIsRefused) {
+  const std::string a = OneEvent("a");
+  const LimitedImport imported = ImportLimited("[\n" + a + ",\n{\"ph\":\n" + a + ",\n{\"ph\"");
+  EXPECT_EQ(imported.trace, nullptr);
+  EXPECT_THAT(imported.error, HasSubstr("malformed JSON"));
+}
+
+TEST(ImportLimitsTest, AnArrayWithItsCommasInFrontIsNoFileOfLines) {
+  const LimitedImport imported =
+      ImportLimited("[\n" + OneEvent("a") + "\n," + OneEvent("b") + "\n]\n");
+  ASSERT_NE(imported.trace, nullptr) << imported.error;
+  EXPECT_EQ(imported.summary.format, "Chrome trace");
+  EXPECT_EQ(imported.summary.spans, 2u);
 }
 
 }  // namespace
