@@ -233,7 +233,7 @@ bool DecodeBlock(std::span<const std::byte> payload, std::uint32_t count, std::v
   });
   std::uint16_t generation = 0;
   ReadColumn(columns, present, kColumnGeneration, out, [&generation](Span& s, ByteReader& r) {
-    generation = static_cast<std::uint16_t>(generation + r.Signed());
+    generation = static_cast<std::uint16_t>(WrapAdd(generation, r.Signed()));
     s.batch.generation = generation;
   });
   for (const ByteReader& column : columns) {

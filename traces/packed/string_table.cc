@@ -174,7 +174,7 @@ bool ReadStrings(std::span<const std::byte> payload, std::uint32_t known,
   std::int64_t expected = 0;
   std::string text;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::int64_t id = expected + ids.Signed();
+    const std::int64_t id = WrapAdd(expected, ids.Signed());
     const std::uint64_t shared = lengths.Bounded(text.size());
     const std::span<const std::byte> rest = texts.Raw(lengths.Varint());
     if (!lengths.ok() || !texts.ok() || id < 0 ||

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sections with sound checksums and numbers that no packer writes.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "traces/base/bytes.h"
+#include "traces/event.h"
+#include "traces/packed/block_codec.h"
+#include "traces/packed/packed_layout.h"
+#include "traces/packed/string_table.h"
+
+namespace penstock::traces::packed {
+namespace {
+
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+
+// UBSan finds the overflow.
+TEST(ForgedTest, AnIdFarBeyondAllNumbersIsDamage) {
+  ByteWriter payload;
+  payload.Varint(2);
+  payload.Signed(5);
+  payload.Signed(kLargest);
+  for (int i = 0; i < 2; ++i) {
+    payload.Varint(0);  // shared with the text before
+    payload.Varint(0);
+  }
+  std::vector<std::uint32_t> ids;
+  EXPECT_FALSE(ReadStrings(payload.bytes(), 0, [&ids](std::uint32_t id, std::string_view) {
+    ids.push_back(id);
+  }));
+  EXPECT_EQ(ids, std::vector<std::uint32_t>{5});
+}
+
+// UBSan finds the overflow.
+TEST(ForgedTest, ADifferenceOfGenerationsMayBeAnyNumber) {
+  std::vector<Span> spans(2);
+  spans[0].batch = {1, 7};
+  spans[1].batch = {1, 8};
+  ByteWriter sound;
+  BlockEncoder().Encode(spans, sound);
+  // The generations are the last column: its id, its size, and a byte for each span.
+  ByteWriter forged;
+  forged.Raw(sound.bytes().first(sound.size() - 4));
+  ByteWriter column;
+  column.Signed(7);
+  column.Signed(kLargest);
+  forged.U8(kColumnGeneration);
+  forged.Part(column);
+  std::vector<Span> read;
+  ASSERT_TRUE(DecodeBlock(forged.bytes(), 2, read));
+  EXPECT_EQ(read[0].batch.generation, 7);
+  EXPECT_EQ(read[1].batch.generation, 6);  // modulo 2^16
+}
+
+}  // namespace
+}  // namespace penstock::traces::packed
