@@ -25,16 +25,19 @@ bool PackedStrings::Add(const SectionRef& section, std::span<const std::byte> pa
   std::uint64_t bytes = 0;
   const std::size_t missing = missing_.size();
   const auto known = static_cast<std::uint32_t>(part_of_.size());
-  if (!ReadStrings(payload, known,
-                   [&](std::uint32_t id, std::string_view text) {
-                     ids.push_back(id);
-                     bytes += text.size();
-                     std::uint64_t hash = 0;
-                     if (ReadHash(text, &hash)) {
-                       missing_.push_back({id, hash, text.size() == 9});
-                     }
-                   }) ||
-      bytes > kMaxSectionBytes || !may(bytes + ids.size() * sizeof(Entry))) {
+  std::size_t reach = part_of_.size();  // after this section: one more than the largest id
+  const bool sound = ReadStrings(payload, known, [&](std::uint32_t id, std::string_view text) {
+    ids.push_back(id);
+    reach = std::max(reach, id + std::size_t{1});
+    bytes += text.size();
+    std::uint64_t hash = 0;
+    if (ReadHash(text, &hash)) {
+      missing_.push_back({id, hash, text.size() == 9});
+    }
+  });
+  // Each id may be far from the one before, so a few thousand could reach to 2^32.
+  const std::uint64_t table = (reach - part_of_.size()) * sizeof part_of_[0];
+  if (!sound || bytes > kMaxSectionBytes || !may(bytes + ids.size() * sizeof(Entry) + table)) {
     missing_.resize(missing);
     return false;
   }
@@ -42,10 +45,7 @@ bool PackedStrings::Add(const SectionRef& section, std::span<const std::byte> pa
     return true;
   }
   parts_.emplace_back(section);
-  const std::uint32_t most = *std::max_element(ids.begin(), ids.end());
-  if (most >= part_of_.size()) {
-    part_of_.resize(most + std::size_t{1}, 0);
-  }
+  part_of_.resize(reach, 0);
   for (const std::uint32_t id : ids) {
     part_of_[id] = static_cast<std::uint32_t>(parts_.size());
   }

@@ -27,8 +27,8 @@ class PackedStrings {
 
   // Registers the ids in `payload`, which is that of `section`. A later text of an id replaces an
   // earlier one. Returns false, and registers nothing, if the payload is damaged, or if `may`
-  // refuses the memory that its texts need (they share beginnings in the file, so a few bytes can
-  // become many).
+  // refuses the memory that its texts and its ids need (texts share beginnings in the file, and
+  // ids may have gaps, so a few bytes can become many).
   [[nodiscard]] bool Add(const SectionRef& section, std::span<const std::byte> payload,
                          const std::function<bool(std::uint64_t bytes)>& may);
 

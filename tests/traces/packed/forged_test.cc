@@ -12,6 +12,7 @@
 #include "traces/event.h"
 #include "traces/packed/block_codec.h"
 #include "traces/packed/packed_layout.h"
+#include "traces/packed/packed_strings.h"
 #include "traces/packed/string_table.h"
 
 namespace penstock::traces::packed {
@@ -34,6 +35,22 @@ TEST(ForgedTest, AnIdFarBeyondAllNumbersIsDamage) {
     ids.push_back(id);
   }));
   EXPECT_EQ(ids, std::vector<std::uint32_t>{5});
+}
+
+TEST(ForgedTest, IdsWithWideGapsNeedMemoryThatCanBeRefused) {
+  ByteWriter payload;
+  constexpr std::uint64_t kIds = 1000;
+  payload.Varint(kIds);
+  for (std::uint64_t i = 0; i < kIds; ++i) payload.Signed(kMaxStringGap);
+  for (std::uint64_t i = 0; i < 2 * kIds; ++i) payload.Varint(0);
+  const MappedFile none;
+  PackedStrings strings(none);
+  std::uint64_t asked = 0;
+  EXPECT_FALSE(strings.Add({}, payload.bytes(), [&asked](std::uint64_t bytes) {
+    asked = bytes;
+    return false;
+  }));
+  EXPECT_GT(asked, kIds * kMaxStringGap * sizeof(std::uint32_t));
 }
 
 // UBSan finds the overflow.
