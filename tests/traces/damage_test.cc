@@ -148,6 +148,18 @@ TEST(DamageTest, ATimeFarOutsideTheRunIsDamage) {
   EXPECT_EQ(trace->losses().damaged_records, 1u);
 }
 
+TEST(DamageTest, ATimeThatNoPackedTraceHoldsIsDamageWhateverAnAnchorSays) {
+  RecordingWriter recording({.chunks = 2});
+  const std::uint32_t slot = recording.AddProcess(1, 1, wire::kRoleOther, -1);
+  RecordingWriter::Thread thread(recording, slot, 1, "t");
+  recording.AddAnchor(3'000'000'000'000'000'000);
+  thread.Write(SpanRecord(recording, wire::kRead, 0, recording.options().start_ns, 1000));
+  thread.Write(SpanRecord(recording, wire::kRead, 0, 2'900'000'000'000'000'000, 1000));
+  const auto trace = DrainAll(recording.memory());
+  EXPECT_EQ(trace->span_count(), 1u);
+  EXPECT_EQ(trace->losses().damaged_records, 1u);
+}
+
 TEST(DamageTest, APackedTraceCutAtAnyByteIsReadAsFarAsItGoes) {
   const std::vector<std::byte> whole = SmallPacked();
   const auto sound = Open(whole);

@@ -77,11 +77,11 @@ void RecordingDrain::Impl::PoolAnchors() {
   }
   clock.Update();
   // A time more than a day before the first anchor or a week after the last one is not from this
-  // run.
+  // run. No packed trace holds a time above kMost, not even if a damaged anchor has one.
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
   const bool known = clock.last().value != 0;
   earliest_ns = known ? clock.first().value - kDayNs : 0;
-  latest_ns =
-      known ? clock.last().value + 7 * kDayNs : std::numeric_limits<std::int64_t>::max() / 4;
+  latest_ns = known ? std::min(clock.last().value + 7 * kDayNs, kMost) : kMost;
 }
 
 void RecordingDrain::Impl::SyncProcesses(Packer& out) {

@@ -195,7 +195,7 @@ void RecordingDrain::Impl::WriteInflight(const ChunkView& chunk, Thread& thread,
   }
   // The thread lived at least until it claimed this chunk.
   const std::int64_t claimed = clock.ToNs(chunk.header().anchor.ticks).value;
-  const bool sound = claimed >= earliest_ns && claimed <= clock.last().value;
+  const bool sound = claimed >= earliest_ns && claimed <= std::min(clock.last().value, latest_ns);
   const std::int64_t last = std::max(thread.last_ns, sound ? claimed : 0);
   for (std::uint32_t i = 0; i < depth; ++i) {
     WriteUnfinished(chunk.InflightAt(i), static_cast<std::uint8_t>(i), last, thread, out);
