@@ -160,6 +160,28 @@ TEST(DamageTest, ATimeThatNoPackedTraceHoldsIsDamageWhateverAnAnchorSays) {
   EXPECT_EQ(trace->losses().damaged_records, 1u);
 }
 
+TEST(DamageTest, AForgedNumberOfCallsCostsNoOtherRow) {
+  RecordingWriter recording({.chunks = 2});
+  RecordingWriter::Thread thread(recording, recording.AddProcess(1, 1, wire::kRoleOther, -1), 1,
+                                 "t");
+  wire::Record call =
+      SpanRecord(recording, wire::kStageNone, 0, recording.options().start_ns, 1000);
+  call.kind = wire::kKindCall;
+  call.stage = wire::kCallFunction;
+  call.sample = wire::CallPlace(1, 0);
+  for (const std::uint64_t count : {std::uint64_t{3}, ~std::uint64_t{0}}) {
+    call.bytes = count;
+    thread.Write(call);
+  }
+  const testing::TempFolder folder;
+  testing::WriteFile(folder / "r", Bytes(recording));
+  ASSERT_TRUE(PackTrace(folder / "r", folder / "p").has_value());
+  const auto trace = Open(testing::ReadFile(folder / "p"));
+  ASSERT_NE(trace, nullptr);
+  ASSERT_EQ(trace->call_rows().size(), 2u);
+  EXPECT_EQ(trace->call_rows()[0].count, 3u);
+}
+
 TEST(DamageTest, APackedTraceCutAtAnyByteIsReadAsFarAsItGoes) {
   const std::vector<std::byte> whole = SmallPacked();
   const auto sound = Open(whole);

@@ -132,11 +132,13 @@ void RecordingDrain::Impl::TakeCall(const wire::Record& record, Thread& thread, 
                  .spread = record.depth});
     return;
   }
+  // A larger count would make the whole section of a packed trace unreadable.
+  constexpr std::uint64_t kMostCalls = std::numeric_limits<std::int64_t>::max();
   out.AddCall({.at = at,
                .total = length(record.duration),
                .own = length(std::min(record.work, record.duration)),
                .cost = std::min(length(cost), kLongestUnit),
-               .count = record.bytes,
+               .count = std::min(record.bytes, kMostCalls),
                .thread = thread.id,
                .name = takes ? StringId{} : strings.Name(record.name, out),
                .file = takes ? StringId{} : strings.Object(record.object, out),
