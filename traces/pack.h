@@ -28,7 +28,8 @@ class Packer {
  public:
   virtual ~Packer() = default;  // without Finish() the partial file stays and is readable
 
-  // The id of a text in this file; equal texts get the same id.
+  // The id of a text in this file; 0 for "". Equal texts get the same id, except in a file of more
+  // than some 780,000 texts: a packer's memory of them is bounded.
   [[nodiscard]] virtual StringId Intern(std::string_view text) = 0;
   // A new id for a text of a kind that is too numerous to search for equal ones. The caller avoids
   // duplicates as far as it can; readers accept several ids for one text.

@@ -47,13 +47,12 @@ std::uint32_t Place(std::vector<Entry>& list, std::vector<std::uint32_t>& free) 
 
 PackedWriter::PackedWriter(OutputFile file, const PackOptions& options)
     : file_(std::move(file)), keep_(options.keep) {
-  bool inserted = false;
-  ids_.At(Xxh64("", 0), &inserted) = 0;
   strings_.Add(0, "");
   next_string_ = 1;
 }
 
 StringId PackedWriter::Intern(std::string_view text) {
+  if (text.empty()) return StringId{};  // means "no text", also once ids_ has forgotten keys
   bool inserted = false;
   std::uint32_t& id = ids_.At(Xxh64(text.data(), text.size()), &inserted);
   if (inserted) {

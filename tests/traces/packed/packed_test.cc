@@ -289,6 +289,17 @@ TEST(PackedTest, ATextSetLaterReplacesTheFirst) {
   EXPECT_EQ(OpenPacked(folder / "t.penstock")->String(id), "decode");
 }
 
+TEST(PackedTest, NoTextIsNumberZeroHoweverManyTextsThereAre) {
+  const TempFolder folder;
+  auto packer = CreatePacked(folder / "t.penstock");
+  ASSERT_TRUE(packer.has_value());
+  std::uint32_t last = 0;
+  for (int i = 0; i < 3'000'000; ++i) last = (*packer)->Intern(std::to_string(i)).value;
+  EXPECT_EQ(last, 3'000'000u);
+  EXPECT_EQ((*packer)->Intern("").value, 0u);
+  (*packer)->Discard();
+}
+
 TEST(PackedTest, RepackingKeepsEverything) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / "a.penstock");
