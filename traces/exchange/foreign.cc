@@ -59,6 +59,7 @@ ThreadId Foreign::Thread(std::string_view pid, std::string_view tid) {
     ThreadInfo info;
     info.process = process_ids_[ProcessIndex(pid)];
     info.tid = Number(tid, kFirstWord + words_);
+    if (!keeps_lanes_ && wire::IsDeviceLane(info.tid)) info.tid = kFirstWord + words_;
     if (info.tid == kFirstWord + words_) {
       ++words_;
       if (!IsNumber(tid)) info.name = tid;

@@ -46,6 +46,9 @@ class Foreign {
   // of thread `of`.
   void Alias(std::string_view pid, std::string_view tid, std::string_view of);
   void Calls(ThreadId thread);
+  // From now on a tid with the highest bit set is the stream of a device, as in our own exports. In
+  // other files such a number is half of a pthread_t, and the thread gets another number.
+  void KeepLanes() { keeps_lanes_ = true; }
 
   void Add(ThreadId thread, Span span);
   // Adds a range that the program or a library named. If it is PyTorch's range of a wait for a
@@ -101,6 +104,7 @@ class Foreign {
   std::set<std::uint32_t> no_workers_;            // threads that wait for a loader without workers
   std::set<std::uint32_t> backward_;              // threads that run backward passes
   std::uint32_t words_ = 0;                       // pids and tids that are no numbers
+  bool keeps_lanes_ = false;
 };
 
 }  // namespace penstock::traces

@@ -61,6 +61,7 @@ class ChromeImporter {
         Events(value.get_array());
       } else if (key == "penstockTrace") {
         own_ = true;
+        into_.KeepLanes();
         into_.summary().format = "Penstock's own export";
       } else if (key == "otherData" && value.type() == json::json_type::object) {
         for (auto fact : value.get_object()) {

@@ -75,7 +75,9 @@ class PerfettoImporter {
     }
     for (const auto& text : packet.interned_data().debug_annotation_names()) {
       names.notes[text.iid()] = Share(text.name());
-      if (text.name() == kOwnNote) own_ = true;
+      if (text.name() != kOwnNote) continue;
+      own_ = true;
+      into_.KeepLanes();
     }
     if (packet.has_clock_snapshot()) Clocks(packet.clock_snapshot());
     if (packet.has_track_descriptor()) Describe(packet.track_descriptor());

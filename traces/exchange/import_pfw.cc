@@ -52,7 +52,10 @@ StageId StageOf(const PfwEvent& event) {
 
 class PfwImporter {
  public:
-  explicit PfwImporter(Foreign& into) : into_(into) { into_.summary().format = "DFTracer"; }
+  explicit PfwImporter(Foreign& into) : into_(into) {
+    into_.summary().format = "DFTracer";
+    into_.KeepLanes();  // it may be our own export, and DFTracer writes the numbers of the system
+  }
 
   void Line(json::object object) {
     PfwEvent event;

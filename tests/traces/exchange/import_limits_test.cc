@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "tests/traces/support.h"
+#include "traces/exchange/formats.h"
 #include "traces/exchange/import.h"
 #include "traces/trace.h"
+#include "traces/trace_builder.h"
 
 namespace penstock::traces {
 namespace {
@@ -90,6 +92,42 @@ TEST(ImportLimitsTest, AnArrayWithItsCommasInFrontIsNoFileOfLines) {
   ASSERT_NE(imported.trace, nullptr) << imported.error;
   EXPECT_EQ(imported.summary.format, "Chrome trace");
   EXPECT_EQ(imported.summary.spans, 2u);
+}
+
+// The low half of a pthread_t has its highest bit set in about every second thread.
+TEST(ImportLimitsTest, AThreadWithALargeNumberIsNoStreamOfADevice) {
+  const LimitedImport imported = ImportLimited(R"({"traceEvents":[
+      {"ph":"X","name":"a","pid":1,"tid":3265777408,"ts":5,"dur":1},
+      {"ph":"X","name":"b","pid":1,"tid":3265777409,"ts":5,"dur":1}]})");
+  ASSERT_NE(imported.trace, nullptr) << imported.error;
+  ASSERT_EQ(imported.trace->threads().size(), 2u);
+  const ThreadInfo& a = imported.trace->threads()[0];
+  const ThreadInfo& b = imported.trace->threads()[1];
+  EXPECT_FALSE(wire::IsDeviceLane(a.tid));
+  EXPECT_FALSE(wire::IsDeviceLane(b.tid));
+  EXPECT_NE(a.tid, b.tid);
+}
+
+TEST(ImportLimitsTest, AStreamOfOurOwnExportStaysAStream) {
+  TraceBuilder builder;
+  const ThreadId lane =
+      builder.AddThread({.process = builder.AddProcess({}), .tid = wire::LaneOf(1, 7)});
+  Span span;
+  span.start.value = 10;
+  span.duration.value = 10;
+  span.stage = StageId::kKernel;
+  builder.AddSpan(lane, span);
+  const auto trace = builder.Build();
+  for (const char* format : {"chrome", "perfetto"}) {
+    const testing::TempFolder folder;
+    ASSERT_TRUE(ExportToFile(*trace, *FindExportFormat(format), folder / "f"));
+    const auto imported = ImportTrace(folder / "f", folder / "back.penstock");
+    ASSERT_TRUE(imported.has_value()) << format;
+    const auto back = OpenTrace(folder / "back.penstock");
+    ASSERT_TRUE(back.has_value());
+    ASSERT_EQ((*back)->threads().size(), 1u) << format;
+    EXPECT_EQ((*back)->threads()[0].tid, wire::LaneOf(1, 7)) << format;
+  }
 }
 
 }  // namespace
