@@ -277,12 +277,15 @@ class ChromeImporter {
   void Instant(const ChromeEvent& event) {
     if (own_ && event.category == "order") {
       if (const auto type = EventNamed(event.name)) {
-        const std::int64_t value = event.values.empty() ? 0 : Whole(event.values[0].second, 0);
-        return into_.AddEvent({.at = event.start,
-                               .thread = into_.Thread(event.pid, event.tid),
-                               .batch = BatchOf(event),
-                               .value = value,
-                               .type = *type});
+        // If "args" came before "ph", all arguments are in `values`.
+        const auto value = std::find_if(event.values.begin(), event.values.end(),
+                                        [](const auto& one) { return one.first == "value"; });
+        return into_.AddEvent(
+            {.at = event.start,
+             .thread = into_.Thread(event.pid, event.tid),
+             .batch = BatchOf(event),
+             .value = value != event.values.end() ? Whole(value->second, 0) : 0,
+             .type = *type});
       }
     }
     into_.LeaveOut("instants");

@@ -130,5 +130,17 @@ TEST(ImportLimitsTest, AStreamOfOurOwnExportStaysAStream) {
   }
 }
 
+TEST(ImportLimitsTest, OurOwnEventsKeepTheirValuesWhenAnotherToolSortsTheirKeys) {
+  const LimitedImport imported = ImportLimited(R"({"penstockTrace":1,"traceEvents":[
+      {"args":{"batch":4,"epoch":1,"value":77},"cat":"order","name":"batch_put","ph":"i","pid":1,
+       "s":"t","tid":1,"ts":5},
+      {"args":{"batch":4},"cat":"fetch","dur":1,"name":"fetch","ph":"X","pid":1,
+       "tid":1,"ts":4}]})");
+  ASSERT_NE(imported.trace, nullptr) << imported.error;
+  ASSERT_EQ(imported.trace->events().size(), 1u);
+  EXPECT_EQ(imported.trace->events()[0].value, 77);
+  EXPECT_EQ(imported.trace->events()[0].batch.index, 4u);
+}
+
 }  // namespace
 }  // namespace penstock::traces
