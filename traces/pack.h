@@ -24,6 +24,7 @@ namespace penstock::traces {
 // one. That is 73 years: until 2043 if the clock begins in 1970.
 inline constexpr TimeNs kFarthestTime{std::int64_t{1} << 61};
 
+// Texts, keys and values of more than 1 MiB may be cut.
 class Packer {
  public:
   virtual ~Packer() = default;  // without Finish() the partial file stays and is readable

@@ -21,6 +21,12 @@ bool IsNumber(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// A name as a trace holds it: one section has the names of many threads, and 64 MiB at most.
+std::string_view Short(std::string_view name) {
+  constexpr std::size_t kLongestName = 4096;
+  return name.substr(0, kLongestName);
+}
+
 }  // namespace
 
 bool Foreign::Plausible(TimeNs start, TimeNs duration) {
@@ -41,7 +47,7 @@ std::size_t Foreign::ProcessIndex(std::string_view pid) {
     info.pid = Number(pid, kFirstWord + words_);
     if (info.pid == kFirstWord + words_) {
       ++words_;
-      info.comm = pid;
+      info.comm = Short(pid);
     }
     process_ids_.push_back(out_.AddProcess(info));
     processes_.push_back(std::move(info));
@@ -62,7 +68,7 @@ ThreadId Foreign::Thread(std::string_view pid, std::string_view tid) {
     if (!keeps_lanes_ && wire::IsDeviceLane(info.tid)) info.tid = kFirstWord + words_;
     if (info.tid == kFirstWord + words_) {
       ++words_;
-      if (!IsNumber(tid)) info.name = tid;
+      if (!IsNumber(tid)) info.name = Short(tid);
     }
     found->second = out_.AddThread(info);
     threads_.push_back(std::move(info));
@@ -85,11 +91,11 @@ ThreadId Foreign::Lane(std::uint32_t device, std::uint32_t stream, std::string_v
 }
 
 void Foreign::NameProcess(std::string_view pid, std::string_view name) {
-  Process(pid).comm = name;
+  Process(pid).comm = Short(name);
 }
 
 void Foreign::NameThread(std::string_view pid, std::string_view tid, std::string_view name) {
-  threads_[Thread(pid, tid).value].name = name;
+  threads_[Thread(pid, tid).value].name = Short(name);
 }
 
 void Foreign::Alias(std::string_view pid, std::string_view tid, std::string_view of) {

@@ -4,6 +4,7 @@
 // file; not thread-safe. packer.cc writes, packed_window.cc drops old data of a flight recorder.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -54,6 +55,8 @@ class PackedWriter final : public Packer {
 
  private:
   static constexpr std::uint32_t kNoNumber = ~0u;
+  // Longer texts are cut: readers refuse a section of more than kMaxSectionBytes.
+  static constexpr std::size_t kLongestText = std::size_t{1} << 20;
   static constexpr TimeNs kNever{std::numeric_limits<std::int64_t>::max()};
   static constexpr TimeNs kAlways{std::numeric_limits<std::int64_t>::min()};
 
@@ -94,6 +97,7 @@ class PackedWriter final : public Packer {
   std::uint32_t Number(Process& process);
   void TakeString(std::uint32_t id, std::string_view text);
   void WriteStrings();
+  void WriteFacts();
   template <class List, class Emit>
   void WriteDirty(SectionKind kind, List& list, Emit emit);
   void WriteRows();

@@ -175,8 +175,9 @@ void PackedWriter::FreeEnded() {
 }
 
 void PackedWriter::SetFact(std::string_view key, std::string_view value) {
-  WriteFact(key, value, facts_);
+  WriteFact(key.substr(0, kLongestText), value.substr(0, kLongestText), facts_);
   ++fact_count_;
+  if (facts_.size() >= kMaxSectionBytes / 4) WriteFacts();
 }
 
 void PackedWriter::AddSpan(ThreadId id, const Span& span) {

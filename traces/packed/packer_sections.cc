@@ -25,7 +25,7 @@ void PackedWriter::Write(const SectionMeta& meta, const ByteWriter& payload, boo
 }
 
 void PackedWriter::TakeString(std::uint32_t id, std::string_view text) {
-  strings_.Add(id, text);
+  strings_.Add(id, text.substr(0, kLongestText));
   if (strings_.pending_bytes() >= kMaxStringBytes) {
     WriteStrings();
   }
@@ -37,6 +37,14 @@ void PackedWriter::WriteStrings() {
     scratch_.Clear();
     strings_.Write(scratch_);
     Write(meta, scratch_);
+  }
+}
+
+void PackedWriter::WriteFacts() {
+  if (fact_count_ > 0) {
+    Write({.kind = kFacts, .items = fact_count_}, facts_);
+    facts_.Clear();
+    fact_count_ = 0;
   }
 }
 
@@ -139,11 +147,7 @@ void PackedWriter::WriteTables() {
     }
     WriteThread(t.number, info, scratch_);
   });
-  if (fact_count_ > 0) {
-    Write({.kind = kFacts, .items = fact_count_}, facts_);
-    facts_.Clear();
-    fact_count_ = 0;
-  }
+  WriteFacts();
   WriteRows();
   if (summary_dirty_) {
     Losses losses = losses_;

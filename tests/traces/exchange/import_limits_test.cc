@@ -142,5 +142,18 @@ TEST(ImportLimitsTest, OurOwnEventsKeepTheirValuesWhenAnotherToolSortsTheirKeys)
   EXPECT_EQ(imported.trace->events()[0].batch.index, 4u);
 }
 
+TEST(ImportLimitsTest, ANameOfMegabytesIsCut) {
+  TraceBuilder builder;
+  Foreign into(builder);
+  const std::string large(1'000'000, 'x');
+  into.NameProcess("1", large);
+  into.NameThread("1", "2", large);
+  static_cast<void>(into.Thread(large, large));
+  into.Finish();
+  const auto trace = builder.Build();
+  for (const ProcessInfo& process : trace->processes()) EXPECT_EQ(process.comm.size(), 4096u);
+  for (const ThreadInfo& thread : trace->threads()) EXPECT_EQ(thread.name.size(), 4096u);
+}
+
 }  // namespace
 }  // namespace penstock::traces

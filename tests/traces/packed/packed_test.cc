@@ -300,6 +300,24 @@ TEST(PackedTest, NoTextIsNumberZeroHoweverManyTextsThereAre) {
   (*packer)->Discard();
 }
 
+TEST(PackedTest, TextsThatAreLargerThanASectionAreCut) {
+  const TempFolder folder;
+  auto packer = CreatePacked(folder / "t.penstock");
+  ASSERT_TRUE(packer.has_value());
+  const std::string large(packed::kMaxSectionBytes + 1, 'x');
+  const StringId id = (*packer)->Intern(large);
+  const StringId other = (*packer)->Intern("other");
+  (*packer)->SetFact("large", large);
+  (*packer)->SetFact("host", "a");
+  ASSERT_TRUE((*packer)->Finish().has_value());
+  const auto trace = OpenPacked(folder / "t.penstock");
+  EXPECT_EQ(trace->losses().damaged_chunks, 0u);
+  EXPECT_EQ(trace->String(id).size(), std::size_t{1} << 20);
+  EXPECT_EQ(trace->String(other), "other");
+  EXPECT_EQ(trace->facts().at("large").size(), std::size_t{1} << 20);
+  EXPECT_EQ(trace->facts().at("host"), "a");
+}
+
 TEST(PackedTest, RepackingKeepsEverything) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / "a.penstock");
