@@ -135,8 +135,11 @@ void RemoveAbandoned(const std::filesystem::path& output) {
     const std::string_view pid =
         std::string_view(name).substr(begins.size(), name.size() - begins.size() - kEnds.size());
     const bool number = pid.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!number) continue;
     std::error_code stays;
-    if (number && FileLock::Take(path)) std::filesystem::remove(path, stays);
+    // Held until the file is removed, so that no new writer takes the name in between.
+    const Result<FileLock> lock = FileLock::Take(path);
+    if (lock) std::filesystem::remove(path, stays);
   }
 }
 
