@@ -280,12 +280,11 @@ class ChromeImporter {
         // If "args" came before "ph", all arguments are in `values`.
         const auto value = std::find_if(event.values.begin(), event.values.end(),
                                         [](const auto& one) { return one.first == "value"; });
-        return into_.AddEvent(
-            {.at = event.start,
-             .thread = into_.Thread(event.pid, event.tid),
-             .batch = BatchOf(event),
-             .value = value != event.values.end() ? Whole(value->second, 0) : 0,
-             .type = *type});
+        return into_.AddEvent({.at = event.start,
+                               .thread = into_.Thread(event.pid, event.tid),
+                               .batch = BatchOf(event),
+                               .value = value != event.values.end() ? Whole(value->second, 0) : 0,
+                               .type = *type});
       }
     }
     into_.LeaveOut("instants");

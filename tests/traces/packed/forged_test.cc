@@ -31,9 +31,8 @@ TEST(ForgedTest, AnIdFarBeyondAllNumbersIsDamage) {
     payload.Varint(0);
   }
   std::vector<std::uint32_t> ids;
-  EXPECT_FALSE(ReadStrings(payload.bytes(), 0, [&ids](std::uint32_t id, std::string_view) {
-    ids.push_back(id);
-  }));
+  EXPECT_FALSE(ReadStrings(payload.bytes(), 0,
+                           [&ids](std::uint32_t id, std::string_view) { ids.push_back(id); }));
   EXPECT_EQ(ids, std::vector<std::uint32_t>{5});
 }
 
