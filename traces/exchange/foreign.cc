@@ -9,7 +9,9 @@
 namespace penstock::traces {
 namespace {
 
-constexpr std::uint32_t kFirstWord = 0x70000000;  // above any pid
+// The first number for a process or thread that the file gives none that we could keep. No system
+// has such a pid or tid.
+constexpr std::uint32_t kFirstGiven = 0x70000000;
 constexpr std::string_view kLoaderRange = "enumerate(DataLoader)#";
 constexpr std::string_view kNext = ".__next__";
 constexpr std::string_view kBackward = "autograd::engine::evaluate_function";
@@ -44,9 +46,9 @@ std::size_t Foreign::ProcessIndex(std::string_view pid) {
   const auto [found, fresh] = process_of_.try_emplace(std::string(pid), processes_.size());
   if (fresh) {
     ProcessInfo info;
-    info.pid = Number(pid, kFirstWord + words_);
-    if (info.pid == kFirstWord + words_) {
-      ++words_;
+    info.pid = Number(pid, kFirstGiven + given_);
+    if (info.pid == kFirstGiven + given_) {
+      ++given_;
       info.comm = Short(pid);
     }
     process_ids_.push_back(out_.AddProcess(info));
@@ -64,10 +66,10 @@ ThreadId Foreign::Thread(std::string_view pid, std::string_view tid) {
   if (fresh) {
     ThreadInfo info;
     info.process = process_ids_[ProcessIndex(pid)];
-    info.tid = Number(tid, kFirstWord + words_);
-    if (!keeps_lanes_ && wire::IsDeviceLane(info.tid)) info.tid = kFirstWord + words_;
-    if (info.tid == kFirstWord + words_) {
-      ++words_;
+    info.tid = Number(tid, kFirstGiven + given_);
+    if (!keeps_lanes_ && wire::IsDeviceLane(info.tid)) info.tid = kFirstGiven + given_;
+    if (info.tid == kFirstGiven + given_) {
+      ++given_;
       if (!IsNumber(tid)) info.name = Short(tid);
     }
     found->second = out_.AddThread(info);

@@ -73,13 +73,13 @@ class Foreign {
   void Finish();
 
  private:
-  struct Words {
-    std::string pid, tid;
-    bool operator==(const Words&) const = default;
+  struct ThreadKey {
+    std::string pid, tid;  // as in the file
+    bool operator==(const ThreadKey&) const = default;
   };
-  struct WordsHash {
-    std::size_t operator()(const Words& words) const {
-      return std::hash<std::string>()(words.pid) * 31 + std::hash<std::string>()(words.tid);
+  struct ThreadKeyHash {
+    std::size_t operator()(const ThreadKey& key) const {
+      return std::hash<std::string>()(key.pid) * 31 + std::hash<std::string>()(key.tid);
     }
   };
 
@@ -91,7 +91,7 @@ class Foreign {
   std::unordered_map<std::string, std::size_t> process_of_;
   std::vector<ProcessInfo> processes_;
   std::vector<ProcessId> process_ids_;
-  std::unordered_map<Words, ThreadId, WordsHash> thread_of_;
+  std::unordered_map<ThreadKey, ThreadId, ThreadKeyHash> thread_of_;
   struct LaneKey {
     std::string pid;  // "": not known
     std::uint32_t device, stream;
@@ -103,7 +103,7 @@ class Foreign {
   std::map<std::uint32_t, std::uint32_t> waits_;  // thread -> batches delivered to it
   std::set<std::uint32_t> no_workers_;            // threads that wait for a loader without workers
   std::set<std::uint32_t> backward_;              // threads that run backward passes
-  std::uint32_t words_ = 0;                       // pids and tids that are no numbers
+  std::uint32_t given_ = 0;                       // pids and tids that are not those of the file
   bool keeps_lanes_ = false;
 };
 
