@@ -33,7 +33,7 @@ class Texts {
   }
 
  private:
-  static constexpr std::uint32_t kMostIds = 1u << 28;  // a forged id must not cost memory
+  static constexpr std::uint32_t kMostIds = 1u << 28;  // limits what a forged id costs to 400 MB
 
   // Whether the text of `id` is empty, or stands for one that never came: FORMAT.md, "Texts".
   [[nodiscard]] bool IsMissing(StringId id) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reader of packed traces. Opening decodes tables, events and counters and checks the checksum of
-// every section. Blocks of spans are decoded when they are visited. The Trace owns the map.
+// Reader of packed traces. Opening decodes tables, events, counters and followed units, and checks
+// the checksum of each section that it uses. Blocks of spans are decoded when they are visited. The
+// Trace owns the map.
 #pragma once
 
 #include <filesystem>

@@ -18,7 +18,8 @@ namespace {
 constexpr std::uint64_t kLittle = std::uint64_t{1} << 20;  // bytes; less is not worth a copy
 constexpr TimeNs kAhead{1'000'000'000};
 
-// Whether sections of this kind are written again and again: only the last one counts.
+// Whether later sections of this kind replace what earlier ones say. DropOld() writes their
+// contents anew, so the earlier ones take room that it frees.
 bool IsRepeated(std::uint16_t kind) {
   return kind == kProcesses || kind == kThreads || kind == kFacts || kind == kSummary;
 }
@@ -28,7 +29,7 @@ bool IsRepeated(std::uint16_t kind) {
 // The window ends at the newest span or event, not now: if a run hangs, the time before that is
 // wanted. Counters go on, so they have a window of their own.
 PackedWriter::Window PackedWriter::LastPart() const {
-  const bool has_spans = end_ != kAlways;
+  const bool has_spans = end_ != kAlways;  // or events
   const bool has_counters = last_counter_ != kAlways;
   // Counters carry the recorder's own time, ten times a second. They limit the newest time, so that
   // one span with a damaged time does not make all others old.
