@@ -44,7 +44,7 @@ std::uint64_t FillTree(std::vector<const CallRow*>& rows, CallTree& tree) {
   return lost;
 }
 
-TimeNs OfOutermost(const CallTree& tree) {
+TimeNs OutermostTotal(const CallTree& tree) {
   TimeNs sum;
   for (const CallNode& node : tree.nodes) {
     if (node.parent == kNoCall) sum += node.total;
@@ -55,11 +55,11 @@ TimeNs OfOutermost(const CallTree& tree) {
 }  // namespace
 
 TimeNs CallTree::total() const {
-  return std::max(unit.duration - unit.cost, OfOutermost(*this));
+  return std::max(unit.duration - unit.cost, OutermostTotal(*this));
 }
 
 TimeNs CallTree::own() const {
-  return total() - OfOutermost(*this);
+  return total() - OutermostTotal(*this);
 }
 
 CallTrees ReadCallTrees(const Trace& trace) {

@@ -39,6 +39,7 @@ DensityCell CellOf(const Shares& shares) {
 
 DensityCell MergedCell(const DensityCell& a, const DensityCell& b) {
   Shares shares{};
+  // Each of the two covers half of the merged cell, and its shares are in 1/255.
   for (std::size_t k = 0; k < a.stage.size(); ++k) {
     shares[a.stage[k]] += static_cast<float>(a.share[k]) / 510;
     shares[b.stage[k]] += static_cast<float>(b.share[k]) / 510;

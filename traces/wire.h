@@ -174,7 +174,7 @@ struct ProcessSlot {
   uint64_t network_lost;   // the same for sockets
   uint64_t network_claimed;
   uint64_t cpu_at_end;   // atomic: CPU time in ns if it ended by itself; else 0
-  uint8_t reserved[16];  // 192 bytes, so that no two processes share a cache line
+  uint8_t reserved[16];  // makes the slot 192 bytes, so that no two share a cache line
 };
 
 inline constexpr uint64_t kProbeNever = ~uint64_t{0};
