@@ -132,8 +132,10 @@ class PerfettoImporter {
       const std::string& name = described.process().process_name();
       into_.NameProcess(track.pid, name);
       Role(into_.Process(track.pid), name);
-      for (const std::string& word : described.process().cmdline()) {
-        into_.Process(track.pid).command.push_back(word);
+      // A process may be described again and again: by each sequence, and when its state is
+      // cleared.
+      if (const auto& words = described.process().cmdline(); !words.empty()) {
+        into_.Process(track.pid).command.assign(words.begin(), words.end());
       }
     }
     if (described.has_thread()) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -128,6 +129,30 @@ TEST(ImportLimitsTest, AStreamOfOurOwnExportStaysAStream) {
     ASSERT_EQ((*back)->threads().size(), 1u) << format;
     EXPECT_EQ((*back)->threads()[0].tid, wire::LaneOf(1, 7)) << format;
   }
+}
+
+TEST(ImportLimitsTest, AProcessThatIsDescribedTwiceHasItsCommandOnce) {
+  TraceBuilder builder;
+  ProcessInfo process;
+  process.pid = 4;
+  process.command = {"python", "train.py"};
+  const ThreadId thread = builder.AddThread({.process = builder.AddProcess(process), .tid = 4});
+  Span span;
+  span.start.value = 10;
+  span.duration.value = 10;
+  span.stage = StageId::kRead;
+  builder.AddSpan(thread, span);
+  const testing::TempFolder folder;
+  ASSERT_TRUE(ExportToFile(*builder.Build(), *FindExportFormat("perfetto"), folder / "f"));
+  std::vector<std::byte> twice = testing::ReadFile(folder / "f");
+  const std::vector<std::byte> once = twice;
+  twice.insert(twice.end(), once.begin(), once.end());
+  testing::WriteFile(folder / "f", twice);
+  ASSERT_TRUE(ImportTrace(folder / "f", folder / "back.penstock").has_value());
+  const auto back = OpenTrace(folder / "back.penstock");
+  ASSERT_TRUE(back.has_value());
+  ASSERT_EQ((*back)->processes().size(), 1u);
+  EXPECT_EQ((*back)->processes()[0].command, process.command);
 }
 
 TEST(ImportLimitsTest, OurOwnEventsKeepTheirValuesWhenAnotherToolSortsTheirKeys) {
