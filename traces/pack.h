@@ -55,7 +55,7 @@ class Packer {
   virtual void AddUnit(const UnitRow& /*unit*/) {}
   virtual void AddCall(const CallRow& /*call*/) {}
   virtual void SetLosses(const Losses& losses) = 0;
-  // An offset of more than 2^61 ns, which no clock has, may be kept as 0.
+  // An offset beyond kFarthestTime, which no clock has, may be kept as 0.
   virtual void SetRealtimeOffset(TimeNs offset) = 0;
 
   // Called with the number of the next mark when all that was added is on disk.
