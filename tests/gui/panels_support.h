@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gui/model/document.h"
 #include "tests/analyzer/synthetic.h"
@@ -96,6 +97,18 @@ inline traces::TraceData MakeGpuRun(const GpuRun& wanted) {
   }
   data.facts["gpu.model"] = "Test GPU";
   return data;
+}
+
+// Lets each sample wait 0.2 ms before it reads. The read ends when it ended before. Requires: reads
+// of more than 0.2 ms.
+inline void DelayReads(traces::TraceData& data) {
+  for (std::vector<traces::Span>& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.stage != traces::StageId::kRead) continue;
+      span.start.value += 200'000;
+      span.duration.value -= 200'000;
+    }
+  }
 }
 
 // A loop over two loaders, one epoch each: train.py:88, then train.py:97, whose samples are decoded

@@ -230,7 +230,9 @@ IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_
   io.seen = Series(extent.from(), std::max(extent.to(), extent.from() + 1e-9), kIoBins);
   Collector collector(*extent.trace, io);
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
-    if (counted.stage == StageId::kRead && counted.outermost) collector.Add(thread, counted);
+    // Waiting before a read is time of the stage, but it is no read.
+    const bool reads = counted.stage == StageId::kRead && !counted.synthetic;
+    if (reads && counted.outermost) collector.Add(thread, counted);
   });
   collector.Finish();
   AddDisk(*extent.trace, analysis, collector.readers(), io);

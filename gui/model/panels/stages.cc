@@ -317,8 +317,10 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
   const bool part = question.id.part.value != 0;
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
     if (counted.stage != question.id.stage) return;
+    // Waiting before a read is time of the stage, but it is no call.
+    const bool queued = counted.synthetic && counted.stage == StageId::kRead;
     const bool wanted = part ? !counted.synthetic && counted.span->name == question.id.part
-                             : counted.outermost && !counted.opening;
+                             : counted.outermost && !counted.opening && !queued;
     if (!wanted) return;
     const std::int64_t wall = part ? counted.wall : counted.whole();
     keeper.Offer(wall, [&] {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/gui/panels_support.h"
 
 namespace penstock::gui {
@@ -26,6 +28,18 @@ TEST(IoModelTest, BytesOverTimeAddUpToWhatWasRead) {
   EXPECT_NEAR(io.seen.sum() * io.seen.width, static_cast<double>(io.bytes), 1);
   EXPECT_NEAR(io.wall, 400 * 0.001, 1e-3);
   EXPECT_LE(io.active, io.wall + 1e-9);
+}
+
+TEST(IoModelTest, WaitingBeforeAReadIsNoRead) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  testing::DelayReads(data);
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const analyzer::RunModel& run = document.analysis->report.diagnosis.run;
+  ASSERT_GT(run.stages[traces::StageId::kRead].queued.value, 0);
+  const IoModel io = IoOf(document);
+  EXPECT_EQ(io.reads, 400U);
+  EXPECT_NEAR(io.wall, 400 * 0.0008, 1e-3);
+  EXPECT_DOUBLE_EQ(io.sizes.median, 100'000);
 }
 
 TEST(IoModelTest, FilesHoldTheirReadsAndTheLongestComesFirst) {

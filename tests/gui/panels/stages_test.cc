@@ -84,6 +84,17 @@ TEST(StagesOfRangesTest, ASelectionCountsRangesOfALibraryAsTheReportDoes) {
   }
 }
 
+TEST(StagesOfReadsTest, WaitingBeforeAReadIsNoCall) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  testing::DelayReads(data);
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const Extent run{document.trace.get(), std::nullopt};
+  const auto lines = BuildStages(run, *document.analysis);
+  ASSERT_GT(document.analysis->report.diagnosis.run.stages[StageId::kRead].queued.value, 0);
+  EXPECT_EQ(FindTail(run, *document.analysis, {.id = {StageId::kRead, {}}}).count,
+            LineOf(lines, StageId::kRead).count);
+}
+
 TEST_F(StagesTest, HistogramHoldsAllCallsAndItsMedian) {
   for (const StageLine& line : Lines()) {
     const auto& bins = line.histogram.bins;
