@@ -86,7 +86,6 @@ FoundOnGpu WalkGpuSpans(const Extent& extent, const std::stop_token& stop) {
   analyzer::CopyKinds kinds(trace);
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
     const traces::Span& span = *counted.span;
-    if ((span.flags & wire::kFlagUnfinished) != 0) return;
     const auto kind = kinds.Of(counted.stage, span.name);
     switch (counted.stage) {
       case StageId::kKernel:

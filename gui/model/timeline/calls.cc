@@ -42,8 +42,10 @@ void ForEachCall(const Extent& extent, const std::stop_token& stop,
     trace.ForEachBlock(ThreadId{t}, [&](std::span<const traces::Span> block) {
       if (stop.stop_requested()) return;
       for (const traces::Span& span : block) {
-        if (extent.Holds(span.start.value - trace.begin().value))
+        if ((span.flags & wire::kFlagUnfinished) != 0) continue;  // its length is not known
+        if (extent.Holds(span.start.value - trace.begin().value)) {
           sweep.Add(ranges.AsNamed(span), ranges.Opens(span));
+        }
       }
     });
     sweep.Finish();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Visits the calls of a trace as the report counts them: nested calls separately, each with its own
-// time. Pure.
+// time, and none in which its process ended. Pure.
 #pragma once
 
 #include <functional>

@@ -95,6 +95,23 @@ TEST(StagesOfReadsTest, WaitingBeforeAReadIsNoCall) {
             LineOf(lines, StageId::kRead).count);
 }
 
+TEST(StagesOfReadsTest, ACallInWhichItsProcessEndedIsInNeitherTableNorTail) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  std::uint64_t reads = 0;
+  for (std::vector<traces::Span>& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.stage != StageId::kRead) continue;
+      if (reads++ % 10 == 0) span.flags |= wire::kFlagUnfinished;
+    }
+  }
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const Extent run{document.trace.get(), std::nullopt};
+  const auto lines = BuildStages(run, *document.analysis);
+  EXPECT_EQ(LineOf(lines, StageId::kRead).count, reads - reads / 10);
+  EXPECT_EQ(FindTail(run, *document.analysis, {.id = {StageId::kRead, {}}}).count,
+            LineOf(lines, StageId::kRead).count);
+}
+
 TEST_F(StagesTest, HistogramHoldsAllCallsAndItsMedian) {
   for (const StageLine& line : Lines()) {
     const auto& bins = line.histogram.bins;
