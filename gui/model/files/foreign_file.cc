@@ -63,7 +63,10 @@ bool IsForeign(std::string_view head, const fs::path& path) {
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return false;
   if (head[first] == '[') return true;  // not a sweep, which is an object
-  if (head[first] != '{' || head.find("\"penstock.") != std::string_view::npos) return false;
+  if (head[first] != '{') return false;
+  // Our own export for Chrome. Its facts have names such as penstock.version.
+  if (head.find("\"penstockTrace\"") != std::string_view::npos) return true;
+  if (head.find("\"penstock.") != std::string_view::npos) return false;  // the schema of a report
   for (const std::string_view key :
        {"\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\"", "\"displayTimeUnit\""}) {
     if (head.find(key) != std::string_view::npos) return true;

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <thread>
 
 #include "gui/model/document.h"
+#include "gui/model/files/sweep.h"
 
 namespace penstock::gui {
 namespace {
@@ -65,6 +67,16 @@ TEST_F(ForeignFiles, AnUnexportedReportOfNsightSaysHowToExportIt) {
   EXPECT_NE(opened.error().message.find("nsys export --type sqlite run.nsys-rep"),
             std::string::npos)
       << opened.error().message;
+}
+
+TEST_F(ForeignFiles, OurOwnExportForChromeIsATraceAndASweepIsNot) {
+  const std::string exported =
+      R"({"penstockTrace":1,"realtimeOffsetNanoseconds":0,"displayTimeUnit":"ms",)"
+      R"("otherData":{"penstock.version":"0.1.0"},)"
+      "\n\"traceEvents\":[\n]}\n";
+  EXPECT_EQ(KindOf(Make("run.json", exported)), FileKind::kForeign);
+  EXPECT_EQ(KindOf(Make("sweep.json", R"({"schema": "penstock.sweep/1", "cells": []})")),
+            FileKind::kJson);
 }
 
 TEST_F(ForeignFiles, WhatHoldsNoSpansIsRefusedWithItsName) {
