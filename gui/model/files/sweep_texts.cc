@@ -213,8 +213,10 @@ SweepAnswer AnswerOf(const Sweep& sweep, Language language) {
   } else if (sweep.measured() > 1) {
     answer.second = Filled(Text::kSweepNoCheaper, language, PercentText(sweep.tie));
   }
-  const auto tied = std::count_if(sweep.cells.begin(), sweep.cells.end(),
-                                  [](const SweepCell& cell) { return cell.within_noise; });
+  std::size_t tied = 0;  // besides the best cell and the suggested one, which are named already
+  for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
+    if (sweep.cells[i].within_noise && sweep.suggested != i) ++tied;
+  }
   if (tied > 0) {
     answer.second += TextOf(Text::kClauseComma, language);
     answer.second += Filled(Text::kSweepTied, language, tied);

@@ -149,6 +149,16 @@ TEST(SweepTextsTest, TheSentenceNamesTheBestAndWhatIsCheaper) {
   EXPECT_NE(chinese.sentence, answer.sentence);
 }
 
+TEST(SweepTextsTest, TheSuggestedSettingIsNotOneMoreThatIsAsGood) {
+  Sweep sweep = SampleSweep();
+  sweep.cells[*sweep.suggested].within_noise = true;
+  EXPECT_THAT(AnswerOf(sweep, Language::kEnglish).second,
+              ::testing::Not(HasSubstr("as good within noise")));
+  sweep.cells[3].within_noise = true;
+  EXPECT_THAT(AnswerOf(sweep, Language::kEnglish).second,
+              HasSubstr("as good within noise: 1 more"));
+}
+
 TEST(SweepTextsTest, WhereNothingWasMeasuredTheReasonIsSaid) {
   Sweep sweep = SampleSweep();
   for (SweepCell& cell : sweep.cells) {
