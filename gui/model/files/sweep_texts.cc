@@ -94,6 +94,10 @@ std::string Missing(const Sweep& sweep, Language language) {
   return text;
 }
 
+// The longest line to paste, in bytes. A shorter limit would cut real commands, which then do not
+// run; without one a damaged file could hold the window up.
+constexpr std::size_t kMostPasted = 4096;
+
 std::string ShellWord(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_";
@@ -329,7 +333,7 @@ std::string SettingsLine(const Sweep& sweep, const SweepCell& cell) {
           fmt::format("{}{}={}", text.empty() ? "" : ", ",
                       word == nullptr ? sweep.axes[a].name : std::string(word->argument), value);
     }
-    return PlainText(text, 300);
+    return PlainText(text, kMostPasted);
   }
   if (sweep.axes.empty()) return {};
   for (const std::string& word : sweep.subject) text += (text.empty() ? "" : " ") + ShellWord(word);
@@ -337,7 +341,7 @@ std::string SettingsLine(const Sweep& sweep, const SweepCell& cell) {
     if (cell.values[a] == kAnyValue) continue;
     text += fmt::format(" --{} {}", sweep.axes[a].name, ShellWord(cell.values[a]));
   }
-  return PlainText(text, 300);
+  return PlainText(text, kMostPasted);
 }
 
 std::filesystem::path TraceOf(const SweepCell& cell) {

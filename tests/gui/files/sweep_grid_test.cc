@@ -238,6 +238,13 @@ TEST(SweepTextsTest, TheLineToPasteIsTheCells) {
   EXPECT_EQ(SettingsLine(loader, loader.cells[0]), "penstock-load 'my data' --threads 2");
 }
 
+TEST(SweepTextsTest, ALongLineToPasteIsWhole) {
+  Sweep loader = Line({"2"}, {5});
+  const std::string folder(1000, 'd');
+  loader.subject = {"penstock-load", folder};
+  EXPECT_EQ(SettingsLine(loader, loader.cells[0]), "penstock-load " + folder + " --threads 2");
+}
+
 TEST(SweepTextsTest, TheTraceIsThatOfTheRunNextToTheMedian) {
   const Sweep sweep = SampleSweep();
   EXPECT_EQ(TraceOf(sweep.cells[*sweep.best]), "/runs/run-0022.penstock");
