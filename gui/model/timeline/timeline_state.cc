@@ -348,19 +348,17 @@ std::optional<SpanRef> SpanAt(const Timeline& timeline, const Row& row, std::int
                               std::int64_t reach) {
   if (row.kind != RowKind::kLevel) return std::nullopt;
   const Level& level = timeline.lanes[row.lane].levels[row.level];
-  const std::size_t first = level.FirstEndingAfter(at - reach);
   std::optional<SpanRef> nearest;
   std::int64_t distance = reach + 1;
-  for (std::size_t i = first; i < level.size() && level.start[i] <= at + reach; ++i) {
-    const std::int64_t away = at < level.start[i]  ? level.start[i] - at
-                              : at >= level.end(i) ? at - level.end(i)
-                                                   : 0;
-    if (away < distance) {
-      distance = away;
-      nearest = SpanRef{row.lane, row.level, static_cast<std::uint32_t>(i)};
-    }
-    if (away == 0 || i - first > 64) break;
-  }
+  const auto offer = [&](std::size_t i, std::int64_t away) {
+    if (away >= distance) return;
+    distance = away;
+    nearest = SpanRef{row.lane, row.level, static_cast<std::uint32_t>(i)};
+  };
+  // The spans of a level do not overlap, so the nearest one is that at `at`, or next to it.
+  const std::size_t here = level.FirstEndingAfter(at);
+  if (here < level.size()) offer(here, std::max<std::int64_t>(level.start[here] - at, 0));
+  if (here > 0) offer(here - 1, at - level.end(here - 1));
   return nearest;
 }
 

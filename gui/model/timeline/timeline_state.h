@@ -170,7 +170,8 @@ class RowMap {
 [[nodiscard]] float ScrollTo(const std::vector<Row>& rows, SpanRef span, float scroll,
                              float height);
 
-// The span at `at` on a level, or the nearest one within `reach`; nullopt if there is none.
+// The span at `at` on a level, or the nearest one within `reach`; nullopt if there is none. Cost:
+// O(log spans).
 [[nodiscard]] std::optional<SpanRef> SpanAt(const Timeline& timeline, const Row& row,
                                             std::int64_t at, std::int64_t reach);
 

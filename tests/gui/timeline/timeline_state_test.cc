@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "tests/gui/support.h"
 
 namespace penstock::gui {
@@ -113,6 +115,19 @@ TEST(SpanAtTest, TakesTheNearestWithinReach) {
   EXPECT_EQ(SpanAt(timeline, row, 50, 0)->index, 0U);
   EXPECT_EQ(SpanAt(timeline, row, 190, 20)->index, 1U);
   EXPECT_EQ(SpanAt(timeline, row, 150, 20), std::nullopt);
+}
+
+TEST(SpanAtTest, TakesTheSpanUnderThePointerHoweverManyAreWithinReach) {
+  std::vector<testing::TestSpan> spans;
+  for (int i = 0; i < 1000; ++i) spans.push_back({10 * i, 5, StageId::kFetch});
+  const Timeline timeline = testing::TimelineOf({spans});
+  EXPECT_EQ(SpanAt(timeline, Row{.kind = RowKind::kLevel}, 5'002, 4'000)->index, 500U);
+}
+
+TEST(SpanAtTest, TakesTheLaterOfTwoSpansWhereOneEndsAndTheOtherBegins) {
+  const Timeline timeline =
+      testing::TimelineOf({{{0, 100, StageId::kFetch}, {100, 100, StageId::kFetch}}});
+  EXPECT_EQ(SpanAt(timeline, Row{.kind = RowKind::kLevel}, 100, 10)->index, 1U);
 }
 
 }  // namespace
