@@ -144,13 +144,9 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
   thread.moments.push_back({kFirst, {}});
   const auto add = [&](const Span& span) {
     const StageId stage = ranges.StageOf(span);
-    const bool unfinished = (span.flags & wire::kFlagUnfinished) != 0;
-    if (!Nests(stage)) {
-      const std::int64_t from = span.start.value - begin;
-      if (unfinished) unfinished_.push_back({stage, {from, from + DrawnLength(span)}});
-      return;
-    }
-    if (unfinished) return;  // its length is not known, and the report leaves it out
+    if (!Nests(stage)) return;
+    // Its length is not known, and the report leaves it out.
+    if ((span.flags & wire::kFlagUnfinished) != 0) return;
     const std::int64_t start = span.start.value - begin;
     const std::int64_t length = std::max<std::int64_t>(span.duration.value, 0);
     const bool begins = stage == StageId::kFetch || stage == StageId::kSample;
@@ -176,6 +172,16 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
   sweep->Finish();
   thread.moments.push_back({kLast, sink.totals});
   std::sort(thread.reads.begin(), thread.reads.end());
+  for (const Level& level : timeline_->lanes[lane].levels) AddUnfinished(level);
+}
+
+// Looks in the timeline, because Aggregate() counts only what has a place there.
+void OwnTimes::AddUnfinished(const Level& level) {
+  for (std::size_t i = 0; i < level.size(); ++i) {
+    const bool unfinished = (level.detail[i].flags & wire::kFlagUnfinished) != 0;
+    if (!unfinished || Nests(level.stage(i))) continue;
+    unfinished_.push_back({level.stage(i), {level.start[i], level.end(i)}});
+  }
 }
 
 void OwnTimes::BuildSteps(const analyzer::RunModel& run) {

@@ -98,6 +98,7 @@ class OwnTimes {
   class PartsFound;
 
   void BuildThread(const traces::Trace& trace, std::size_t lane, const std::stop_token& stop);
+  void AddUnfinished(const Level& level);
   void BuildSteps(const analyzer::RunModel& run);
   void AddThread(std::size_t lane, TimeRange range, Sums& sums) const;
   [[nodiscard]] bool Opens(const traces::Span& span) const;

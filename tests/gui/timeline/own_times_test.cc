@@ -177,6 +177,24 @@ TEST(OwnTimesTest, ImagesThatStayOpenAcrossStretchesAreCountedOnce) {
   ExpectSums(made, {0, made.timeline->length}, "images");
 }
 
+TEST(OwnTimesTest, RangesInWhichAProcessEndedCountNowhereHoweverDeepTheyAre) {
+  traces::TraceData data;
+  data.processes.push_back({});
+  data.threads.push_back({});
+  std::vector<traces::Span> spans(traces::LevelPlacer::kMost + 4);  // some have no place
+  const auto end = static_cast<std::int64_t>(100 * spans.size());
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    spans[i].start = TimeNs{static_cast<std::int64_t>(100 * i)};
+    spans[i].duration = TimeNs{end} - spans[i].start;
+    spans[i].stage = StageId::kMark;
+    spans[i].flags = wire::kFlagUnfinished;
+  }
+  data.spans.push_back(std::move(spans));
+  const Indexed made = IndexOf(traces::MakeTrace(std::move(data)));
+  EXPECT_TRUE(made.times->Of({0, made.timeline->length}).empty());
+  EXPECT_TRUE(made.times->Of({150, 250}).empty());
+}
+
 TEST(OwnTimesTest, AWindowWithoutTimeHasNoStages) {
   const Indexed made = IndexOf(analyzer::testing::SyntheticTrace({.batches = 20}));
   EXPECT_TRUE(made.times->Of({5, 5}).empty());
