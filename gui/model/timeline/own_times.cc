@@ -145,6 +145,10 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
   const auto add = [&](const Span& span) {
     const StageId stage = ranges.StageOf(span);
     if (!Nests(stage)) return;
+    if (static_cast<std::size_t>(stage) >= wire::kStageCount) {
+      thread.later_stages = true;  // the report leaves them out
+      return;
+    }
     // Its length is not known, and the report leaves it out.
     if ((span.flags & wire::kFlagUnfinished) != 0) return;
     const std::int64_t start = span.start.value - begin;
@@ -232,6 +236,7 @@ std::vector<Span> OwnTimes::SpansOf(std::size_t lane, TimeRange range) const {
       const StageId stage = level.stage(i);
       constexpr int kLeftOut = SpanDetail::kDerived | wire::kFlagUnfinished;
       if (!Nests(stage) || (detail.flags & kLeftOut) != 0) continue;
+      if (stage == StageId::kNone && threads_[lane].later_stages) continue;
       Span span;
       span.start = TimeNs{level.start[i]};
       span.duration = TimeNs{level.length(i)};

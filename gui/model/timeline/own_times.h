@@ -79,6 +79,8 @@ class OwnTimes {
   struct Thread {
     std::vector<Moment> moments;  // ascending; the first before and the last after everything
     std::vector<LongRead> reads;  // ascending
+    // It has spans of stages that only a later version knows. The timeline has them as kNone.
+    bool later_stages = false;
   };
   // The steps of a loop that are derived from its batches.
   struct Steps {

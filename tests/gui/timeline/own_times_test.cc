@@ -195,6 +195,21 @@ TEST(OwnTimesTest, RangesInWhichAProcessEndedCountNowhereHoweverDeepTheyAre) {
   EXPECT_TRUE(made.times->Of({150, 250}).empty());
 }
 
+TEST(OwnTimesTest, AStageOfALaterVersionCountsInNoWindow) {
+  traces::TraceData data = analyzer::testing::MakeSynthetic({.batches = 60});
+  for (auto& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.stage == StageId::kAugment) span.stage = static_cast<StageId>(200);
+    }
+  }
+  const Indexed made = IndexOf(traces::MakeTrace(std::move(data)));
+  const std::int64_t length = made.timeline->length;
+  ExpectSums(made, {0, length}, "later");
+  for (std::int64_t part = 0; part < 10; ++part) {
+    ExpectSums(made, {part * length / 10, (part + 1) * length / 10 - 7}, "later");
+  }
+}
+
 TEST(OwnTimesTest, AWindowWithoutTimeHasNoStages) {
   const Indexed made = IndexOf(analyzer::testing::SyntheticTrace({.batches = 20}));
   EXPECT_TRUE(made.times->Of({5, 5}).empty());
