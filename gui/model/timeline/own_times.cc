@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "analyzer/model/named_ranges.h"
@@ -197,10 +196,12 @@ void OwnTimes::BuildSteps(const analyzer::RunModel& run) {
       steps_.ends.push_back(batch.step_end - timeline_->begin);
     }
   }
-  const auto prepare = [](std::vector<std::int64_t>& times, std::vector<std::int64_t>& before) {
+  const auto prepare = [](std::vector<std::int64_t>& times, std::vector<std::uint64_t>& before) {
     std::sort(times.begin(), times.end());
-    before.assign(times.size() + 1, 0);
-    std::partial_sum(times.begin(), times.end(), before.begin() + 1);
+    before.assign(1, 0);
+    for (const std::int64_t time : times) {
+      before.push_back(before.back() + static_cast<std::uint64_t>(time));
+    }
   };
   prepare(steps_.starts, steps_.starts_before);
   prepare(steps_.ends, steps_.ends_before);
@@ -212,17 +213,18 @@ StageSum OwnTimes::Steps::Of(TimeRange range) const {
   const auto count = [](const std::vector<std::int64_t>& times, std::int64_t at) {
     return std::lower_bound(times.begin(), times.end(), at) - times.begin();
   };
-  // The time of all steps before `at`.
+  // The time of all steps before `at`. The products and sums of a long run exceed 64 bits, so they
+  // are unsigned, which may wrap around; the time itself fits.
   const auto before = [&](std::int64_t at) {
-    const auto begun = count(starts, at);
-    const auto ended = count(ends, at);
-    return (begun * at - starts_before[static_cast<std::size_t>(begun)]) -
-           (ended * at - ends_before[static_cast<std::size_t>(ended)]);
+    const auto begun = static_cast<std::size_t>(count(starts, at));
+    const auto ended = static_cast<std::size_t>(count(ends, at));
+    const auto time = static_cast<std::uint64_t>(at);
+    return (begun * time - starts_before[begun]) - (ended * time - ends_before[ended]);
   };
   const auto ended = std::upper_bound(ends.begin(), ends.end(), range.from) - ends.begin();
   sum.count = static_cast<std::uint64_t>(
       std::max<std::int64_t>(count(starts, range.to) - static_cast<std::int64_t>(ended), 0));
-  sum.time = before(range.to) - before(range.from);
+  sum.time = static_cast<std::int64_t>(before(range.to) - before(range.from));
   return sum;
 }
 

@@ -84,10 +84,10 @@ class OwnTimes {
   };
   // The steps of a loop that are derived from its batches.
   struct Steps {
-    std::vector<std::int64_t> starts;         // ascending
-    std::vector<std::int64_t> ends;           // ascending
-    std::vector<std::int64_t> starts_before;  // sums of the starts before each
-    std::vector<std::int64_t> ends_before;
+    std::vector<std::int64_t> starts;          // ascending
+    std::vector<std::int64_t> ends;            // ascending
+    std::vector<std::uint64_t> starts_before;  // sums of the starts before each, modulo 2^64
+    std::vector<std::uint64_t> ends_before;
 
     [[nodiscard]] StageSum Of(TimeRange range) const;
   };
