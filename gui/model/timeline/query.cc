@@ -149,8 +149,16 @@ std::vector<SpanRef> StopsOf(const Timeline& timeline, traces::BatchKey key) {
   return stops;
 }
 
+std::vector<SpanRef> OwnStopsOf(const Timeline& timeline, SpanRef span) {
+  std::vector<SpanRef> stops = StopsOf(timeline, timeline.detail(span).key());
+  const ProcessId consumer = timeline.lanes[span.lane].consumer;
+  std::erase_if(stops,
+                [&](SpanRef stop) { return timeline.lanes[stop.lane].consumer != consumer; });
+  return stops;
+}
+
 std::optional<SpanRef> AlongBatch(const Timeline& timeline, SpanRef span, int step) {
-  const std::vector<SpanRef> stops = StopsOf(timeline, timeline.detail(span).key());
+  const std::vector<SpanRef> stops = OwnStopsOf(timeline, span);
   const auto here = std::find(stops.begin(), stops.end(), span);
   if (here != stops.end()) {
     if (step < 0 ? here == stops.begin() : here + 1 == stops.end()) return std::nullopt;

@@ -77,12 +77,14 @@ class Search {
 [[nodiscard]] std::optional<SpanRef> Neighbour(const Timeline& timeline, SpanRef span, int step,
                                                std::uint32_t hidden = 0);
 
-// The stop (BatchStop) before or after `span` for its batch; nullopt without a batch or at an end.
-// From a span that is not a stop it goes to the nearest one.
+// The stop (BatchStop) before (-1) or after (+1) `span` for its batch; nullopt without a batch or at
+// an end. From a span that is not a stop it goes to the nearest one in that direction.
 [[nodiscard]] std::optional<SpanRef> AlongBatch(const Timeline& timeline, SpanRef span, int step);
 
-// All stops of a batch, by time.
+// All stops of the batches with a key, by time. Each training process may have such a batch.
 [[nodiscard]] std::vector<SpanRef> StopsOf(const Timeline& timeline, traces::BatchKey key);
+// The stops of the batch of `span`, by time; none without a batch.
+[[nodiscard]] std::vector<SpanRef> OwnStopsOf(const Timeline& timeline, SpanRef span);
 
 // The longest span of a stage inside `range`. Cost: O(spans in it).
 [[nodiscard]] std::optional<SpanRef> Longest(const Timeline& timeline, traces::StageId stage,

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyzer/model/consumers.h"
 #include "analyzer/model/named_ranges.h"
 #include "gui/model/timeline/density.h"
 
@@ -288,6 +289,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
   timeline.length = std::max<std::int64_t>(1, trace.end().value - trace.begin().value);
   const double whole = static_cast<double>(std::max<std::uint64_t>(1, trace.span_count()));
   analyzer::NamedRanges ranges(trace);
+  const analyzer::Consumers consumers(trace.processes());
   for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
     const traces::ThreadInfo& info = trace.threads()[t];
     if (info.spans == 0 || info.process.value >= trace.processes().size()) continue;
@@ -308,6 +310,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
     timeline.spans += spans.size();
     AddDerivedSteps(spans);
     Lane lane = MakeLane(trace.processes(), trace.threads(), ThreadId{t});
+    lane.consumer = consumers.Of(info.process);
     lane.spans = spans.size();
     LevelBuilder builder(lane);
     for (const RawSpan& span : spans) builder.Add(span);

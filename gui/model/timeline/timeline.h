@@ -92,6 +92,9 @@ struct Lane {
   std::uint32_t tid = 0;
   std::string label;  // its own name; "" none
   bool main = false;  // the first thread of its process
+  // The training process that it works for. Each has batches with the same keys. Not known in a
+  // preview.
+  ProcessId consumer;
   LaneRole role = LaneRole::kNone;
   std::optional<DeviceStream> stream;  // set for a stream of a device, which is not a thread
   std::vector<Level> levels;

@@ -23,10 +23,10 @@ void FindSpans(Workspace& workspace, std::string text) {
   search.text = std::move(text);
 }
 
-// From the first to the last stop of a batch, and no further than the trace.
-TimeRange RangeOfBatch(const Timeline& timeline, traces::BatchKey key) {
+// From the first to the last stop of the batch of `span`, and no further than the trace.
+TimeRange RangeOfBatch(const Timeline& timeline, SpanRef span) {
   TimeRange range{timeline.length, 0};
-  for (const SpanRef stop : StopsOf(timeline, key)) {
+  for (const SpanRef stop : OwnStopsOf(timeline, span)) {
     range.from = std::min(range.from, timeline.start(stop));
     range.to = std::max(range.to, timeline.end(stop));
   }
@@ -63,7 +63,7 @@ void AddPlaces(const TimelineCanvas& canvas, SpanRef span, std::vector<MenuLine>
                      state.MarkSpan(timeline);
                    }});
   if (detail.key().valid()) {
-    const TimeRange range = RangeOfBatch(timeline, detail.key());
+    const TimeRange range = RangeOfBatch(timeline, span);
     const std::string name = workspace.BatchNameOf(detail, ui.language);
     lines.push_back({ui.F(Text::kMenuSelectBatch, name), "",
                      [&state, span, range] {

@@ -50,9 +50,7 @@ void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to) {
 // Draws the way of the chosen span's batch. Arrows of several batches would cross, so the others
 // have none.
 void DrawWay(const TimelineCanvas& canvas, SpanRef chosen) {
-  const traces::BatchKey key = canvas.timeline.detail(chosen).key();
-  if (!key.valid()) return;
-  const std::vector<SpanRef> stops = StopsOf(canvas.timeline, key);
+  const std::vector<SpanRef> stops = OwnStopsOf(canvas.timeline, chosen);
   // A batch has a handful of stops; a training step with thousands of copies would fill the screen
   // with arrows.
   for (std::size_t i = 1; i < std::min<std::size_t>(stops.size(), 32); ++i) {

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <random>
+#include <utility>
 
 #include "tests/gui/support.h"
 
@@ -75,6 +76,31 @@ TEST_F(WalkTest, AlongABatchGoesForthAndBack) {
   EXPECT_EQ(AlongBatch(timeline_, stops[1], 1), stops[2]);
   EXPECT_EQ(AlongBatch(timeline_, stops[1], -1), stops[0]);
   EXPECT_EQ(AlongBatch(timeline_, stops.back(), 1), std::nullopt);
+}
+
+TEST(StopsTest, ABatchOfAnotherTrainingProcessWithTheSameKeyHasItsOwnStops) {
+  traces::TraceData data;
+  for (std::uint32_t p = 0; p < 2; ++p) {
+    traces::ProcessInfo process;
+    process.pid = 100 + p;
+    process.role = wire::kRoleConsumer;
+    data.processes.push_back(process);
+    traces::ThreadInfo thread;
+    thread.process = ProcessId{p};
+    thread.tid = 100 + p;
+    data.threads.push_back(thread);
+    traces::Span wait;
+    wait.start = TimeNs{1'000'000 + 10 * p};
+    wait.duration = TimeNs{5};
+    wait.stage = StageId::kWait;
+    wait.batch = {3, 1};
+    data.spans.push_back({wait});
+  }
+  const Timeline timeline = *BuildTimeline(*traces::MakeTrace(std::move(data)));
+  const SpanRef first{0, 0, 0};
+  EXPECT_EQ(StopsOf(timeline, {3, 1}).size(), 2U);
+  EXPECT_THAT(OwnStopsOf(timeline, first), ElementsAre(first));
+  EXPECT_EQ(AlongBatch(timeline, first, 1), std::nullopt);
 }
 
 TEST_F(WalkTest, SearchFindsStagesNamesBatchesAndLengths) {
