@@ -183,18 +183,23 @@ class TailKeeper {
 };
 
 // Finds the file of each call: its own, or else that of the last read for the same sample of the
-// same batch. Looks only at the threads of these calls, because a sample's reads are mostly on its
-// own thread.
+// same batch in the same process. Looks only at the threads of these calls, because the reads of a
+// sample are mostly on its own thread.
 void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& tail) {
-  using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>;
+  // Each rank has batches with the same keys.
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint16_t, std::uint32_t>;
+  const auto process_of = [&](std::uint32_t thread) {
+    return trace.threads()[thread].process.value;
+  };
   std::map<Key, std::vector<Call*>> wanted;
   std::set<std::uint32_t> threads;
   for (Call& call : tail.calls) {
     const SpanDetail& detail = call.detail;
     call.file = detail.object;
     if (detail.object.value != 0 || detail.sample == SpanDetail::kNoSample) continue;
-    wanted[{detail.batch, detail.generation, detail.sample}].push_back(&call);
-    threads.insert(call.thread.value);
+    const std::uint32_t thread = call.thread.value;
+    wanted[{process_of(thread), detail.batch, detail.generation, detail.sample}].push_back(&call);
+    threads.insert(thread);
   }
   for (const std::uint32_t thread : threads) {
     trace.ForEachBlock(ThreadId{thread}, [&](std::span<const traces::Span> block) {
@@ -202,7 +207,8 @@ void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& ta
       for (const traces::Span& span : block) {
         if (span.stage != StageId::kRead || span.object.value == 0) continue;
         const SpanDetail detail = DetailOf(span);
-        const auto found = wanted.find({detail.batch, detail.generation, detail.sample});
+        const auto found =
+            wanted.find({process_of(thread), detail.batch, detail.generation, detail.sample});
         if (found == wanted.end()) continue;
         for (Call* call : found->second) call->file = span.object;
       }

@@ -7,7 +7,10 @@
 #include <atomic>
 #include <chrono>
 #include <numeric>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "gui/model/derived.h"
 #include "tests/gui/panels_support.h"
@@ -110,6 +113,39 @@ TEST(StagesOfReadsTest, ACallInWhichItsProcessEndedIsInNeitherTableNorTail) {
   EXPECT_EQ(LineOf(lines, StageId::kRead).count, reads - reads / 10);
   EXPECT_EQ(FindTail(run, *document.analysis, {.id = {StageId::kRead, {}}}).count,
             LineOf(lines, StageId::kRead).count);
+}
+
+TEST(StagesOfReadsTest, TheFileOfACallWasReadInItsOwnProcess) {
+  traces::TraceData data;
+  for (std::uint32_t p = 0; p < 2; ++p) {  // two ranks with batches of the same keys
+    traces::ProcessInfo process;
+    process.pid = 100 + p;
+    process.role = wire::kRoleConsumer;
+    data.processes.push_back(process);
+    traces::ThreadInfo thread;
+    thread.process = ProcessId{p};
+    thread.tid = 100 + p;
+    data.threads.push_back(thread);
+    traces::Span read;
+    read.start = TimeNs{1'000'000};
+    read.duration = TimeNs{100};
+    read.stage = StageId::kRead;
+    read.batch = {3, 1};
+    read.sample = 7;
+    traces::Span decode = read;
+    decode.start = TimeNs{1'000'200};
+    decode.stage = StageId::kDecode;
+    read.object = data.Intern("/data/" + std::to_string(p) + ".jpg");
+    data.spans.push_back({read, decode});
+  }
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const Tail tail = FindTail({document.trace.get(), std::nullopt}, *document.analysis,
+                             {.id = {StageId::kDecode, {}}});
+  ASSERT_EQ(tail.calls.size(), 2U);
+  for (const Call& call : tail.calls) {
+    EXPECT_EQ(document.trace->String(call.file),
+              "/data/" + std::to_string(call.thread.value) + ".jpg");
+  }
 }
 
 TEST_F(StagesTest, HistogramHoldsAllCallsAndItsMedian) {
