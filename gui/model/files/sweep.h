@@ -51,7 +51,7 @@ struct SweepCell {
   std::optional<double> wall;
   std::optional<double> first_batch;
   std::optional<double> seconds_per_sample;   // ablation
-  std::optional<double> increment;            // ablation: what this cell adds to the one before it
+  std::optional<double> increment;            // ablation: what this cell adds to an earlier one
   std::string bottleneck;                     // as the report names it
   std::vector<std::filesystem::path> traces;  // recordings that were kept, one for each run
 };

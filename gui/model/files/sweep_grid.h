@@ -15,7 +15,8 @@
 
 namespace penstock::gui {
 
-// Finds cells by their places on the axes. Keeps a reference to the sweep.
+// Finds cells by their places on the axes; a place is the index of a value. Keeps a reference to
+// the sweep.
 class SweepGrid {
  public:
   explicit SweepGrid(const Sweep& sweep);
@@ -24,7 +25,7 @@ class SweepGrid {
 
  private:
   const Sweep& sweep_;
-  std::vector<std::size_t> cells_;  // all combinations, the last axis fastest; kNone
+  std::vector<std::size_t> cells_;  // by combination, the last axis fastest; kNone: no cell
 };
 
 // Which part of the grid is shown. Axes are indices into Sweep::axes.
@@ -39,7 +40,8 @@ struct SweepLook {
 // between the fastest and the slowest cell, as a fraction of the best rate.
 [[nodiscard]] std::vector<double> Influence(const Sweep& sweep, const SweepGrid& grid);
 
-// The first view: the two axes with most influence, the others held where the best cell is.
+// The first view: the two axes with most influence, the others held where the best cell is. Axes
+// with a single value come last.
 [[nodiscard]] SweepLook FirstLook(const Sweep& sweep, const SweepGrid& grid);
 // The same view with another axis across (or down). If it is the other axis already, the two swap.
 [[nodiscard]] SweepLook WithAcross(SweepLook look, std::size_t axis);
@@ -57,7 +59,7 @@ struct HeatMap {
 [[nodiscard]] HeatMap MapOf(const Sweep& sweep, const SweepGrid& grid, const SweepLook& look);
 
 struct SweepPoint {
-  double x = 0;  // a value; its place if values are not numbers or lie far apart
+  double x = 0;  // a value of the axis, or its place: SweepCurves::places
   std::size_t cell = 0;
 };
 struct SweepCurve {
@@ -67,8 +69,10 @@ struct SweepCurve {
 };
 struct SweepCurves {
   std::vector<SweepCurve> curves;  // at most eight
-  std::size_t left_out = 0;
-  bool places = false;  // x are places 0, 1, ... on the axis
+  std::size_t left_out = 0;        // rows of the map beyond these
+  // x are places 0, 1, ... on the axis: its values are not numbers, do not ascend, or lie so far
+  // apart that a plot to scale would show little.
+  bool places = false;
 };
 [[nodiscard]] SweepCurves CurvesOf(const Sweep& sweep, const SweepGrid& grid, const SweepLook& look,
                                    Language language);
@@ -78,12 +82,13 @@ struct SweepCurves {
 // The settings of a cell: "workers 4, prefetch 2, batch 64".
 [[nodiscard]] std::string DescribeCell(const Sweep& sweep, const SweepCell& cell,
                                        Language language);
-// A rate with the digits that its accuracy allows: "1,234".
+// A rate as it is shown: "2.41", "41.2", "412", "1,234".
 [[nodiscard]] std::string NumberText(double rate);
 // The same with its unit: "1,234 samples/s".
 [[nodiscard]] std::string RateText(double rate, Language language);
 
-// The result of a sweep: the best cell, how sure that is, and which cheaper cell comes as close.
+// The result of a sweep: the best cell, how far its runs lie apart, and the cheaper cell that comes
+// close to it. The result of an ablation: its most expensive step.
 struct SweepAnswer {
   std::string sentence;
   std::string second;  // what to do, or what is missing; may be empty
@@ -116,7 +121,7 @@ enum class SweepColumn : std::uint8_t {
 // The settings of a cell as text to paste: arguments of a DataLoader, or the command of the loader.
 [[nodiscard]] std::string SettingsLine(const Sweep& sweep, const SweepCell& cell);
 
-// The recording of the run nearest to the median; empty if none was kept.
+// The recording of the run whose rate is nearest to the median; empty if none was kept.
 [[nodiscard]] std::filesystem::path TraceOf(const SweepCell& cell);
 
 }  // namespace penstock::gui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The texts of the sweep view: names, the result, the cells of the table.
+// The texts of the sweep view: names, the result, the cells of the table, the line to paste.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -44,17 +44,16 @@ const AxisWord* AxisWordOf(std::string_view axis) {
   return found == kAxes.end() ? nullptr : found;
 }
 
-// A number with a comma between the thousands: "12,345".
+// A number with a comma between the thousands: "12,345". Requires: value >= 0.
 std::string Grouped(double value) {
   std::string text = fmt::format("{:.0f}", value);
-  for (std::size_t at = text.size(); at > 3 && value >= 1000; at -= 3) {
-    if (at - 3 > 0) text.insert(at - 3, ",");
-  }
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
   return text;
 }
 
-// The step that a row of an ablation adds: "normalise" for "    + flip, normalise". The name of a
-// row lists everything done in it. "" for the row in which everything is done at once.
+// The step that a row of an ablation adds to an earlier row. It ends the name of the row:
+// "normalise" for "    + flip, normalise". "" for the row in which everything is done at once,
+// because its increment is that of many steps.
 std::string StepOf(const std::string& name) {
   std::string step = name;
   for (const std::string_view mark : {"+ ", ", "}) {
@@ -66,20 +65,20 @@ std::string StepOf(const std::string& name) {
 }
 
 SweepAnswer AblationAnswer(const Sweep& sweep, Language language) {
-  const SweepCell* dearest = nullptr;
-  double total = 0;
+  const SweepCell* most = nullptr;  // the cell with the most expensive step
+  double whole = 0;                 // seconds of a sample in the most expensive cell
   for (const SweepCell& cell : sweep.cells) {
-    if (cell.seconds_per_sample) total = std::max(total, *cell.seconds_per_sample);
+    if (cell.seconds_per_sample) whole = std::max(whole, *cell.seconds_per_sample);
     if (!cell.increment || *cell.increment <= 0 || StepOf(cell.name).empty()) continue;
-    if (dearest == nullptr || *cell.increment > *dearest->increment) dearest = &cell;
+    if (most == nullptr || *cell.increment > *most->increment) most = &cell;
   }
-  if (dearest == nullptr || total <= 0) return {TextOf(Text::kSweepNoStep, language).data(), {}};
-  return {Filled(Text::kSweepDearest, language, StepOf(dearest->name),
-                 DurationText(*dearest->increment), PercentText(*dearest->increment / total)),
+  if (most == nullptr || whole <= 0) return {std::string(TextOf(Text::kSweepNoStep, language)), {}};
+  return {Filled(Text::kSweepDearest, language, StepOf(most->name), DurationText(*most->increment),
+                 PercentText(*most->increment / whole)),
           {}};
 }
 
-// The cells that could not be measured, in one clause per kind.
+// How many cells were not measured: a clause for each reason, with what separates it in front.
 std::string Missing(const Sweep& sweep, Language language) {
   std::array<std::size_t, 4> count{};
   for (const SweepCell& cell : sweep.cells) ++count[static_cast<std::size_t>(cell.state)];
@@ -155,7 +154,8 @@ std::string NoteOf(const SweepCell& cell, Language language) {
   return cell.within_noise ? std::string(TextOf(Text::kCellWithinNoise, language)) : std::string();
 }
 
-// The window's word for a factor that the file names, such as "transfer". An unknown name stays.
+// The window's word for a factor that the file names, such as "transfer". An unknown name stays as
+// it is.
 std::string PartText(const std::string& name, Language language) {
   for (int i = 0; i <= static_cast<int>(analyzer::Factor::kNone); ++i) {
     const auto factor = static_cast<analyzer::Factor>(i);
