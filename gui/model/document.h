@@ -2,7 +2,8 @@
 //
 // An opened trace with what has been made of it so far, and the job that opens it on its own
 // threads. A Document is a value of shared immutable parts: copying it is cheap, and it outlives
-// its job. All members of LoadJob may be called from the thread that made it; it locks inside.
+// its job. A LoadJob is used from the thread that made it. It locks inside, so that document() and
+// error() may be called from others too, such as from `wake`.
 //
 // A trace that is still being written is followed: it is read repeatedly, and once more as a whole
 // when the run has ended.
@@ -79,20 +80,23 @@ struct Document {
   }
 };
 
-// How often a trace that is being written is read again. Each of the two kinds of work uses at most
-// `share` of a core: work that took long is done seldom.
+// How often a trace that is being written is read again, for a timeline and for an analysis. Each
+// of the two uses at most `share` of a core: work that took long is done seldom.
 struct LivePace {
   std::chrono::milliseconds look{200};       // between two looks for growth or the end
   std::chrono::milliseconds timeline{1000};  // least time between two timelines
   std::chrono::milliseconds analysis{2000};  // least time between two analyses
-  double share = 0.2;                        // of a core, for each of the two
+  double share = 0.2;                        // of a core, for each of the two; above 0
 };
 
 class LoadJob {
  public:
   // `wake` is called from the job's threads whenever there is something new to see.
   LoadJob(std::filesystem::path path, std::function<void()> wake, const LivePace& pace = {});
-  ~LoadJob();  // cancels; waits, seconds at most, for what cannot be cancelled
+  // Cancels, and waits for what cannot be cancelled: an analysis, or the import of a recording of
+  // another tool, which takes minutes for the largest. Whoever must not wait destroys the job when
+  // it has finished().
+  ~LoadJob();
   LoadJob(const LoadJob&) = delete;
   LoadJob& operator=(const LoadJob&) = delete;
 
