@@ -37,7 +37,8 @@ struct FileRow {
 // The columns of the table of files.
 enum class FileColumn : std::uint8_t { kPath, kReads, kBytes, kWall, kRate, kLongest };
 
-// Read sizes in ten bins per decade. Source of the edges: ISO 3, the series R10.
+// Read sizes in ten bins per decade. A read of no bytes counts in bin 0, which begins at one byte.
+// Source of the edges: ISO 3, the series R10.
 struct SizeBins {
   static constexpr std::size_t kPerDecade = 10;
   std::size_t first = 0;
@@ -61,14 +62,14 @@ enum class CacheSight : std::uint8_t {
 struct IoModel {
   std::uint64_t reads = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t mapped = 0;   // the bytes that were mapped instead of read
-  std::uint64_t network = 0;  // bytes from sockets
+  std::uint64_t mapped = 0;   // part of `bytes`: mapped instead of read
+  std::uint64_t network = 0;  // part of `bytes`: from sockets
   double wall = 0;            // seconds inside the calls, all threads
   double active = 0;          // seconds with at least one read
   Series seen;                // bytes per second that programs received
   Series disk;                // bytes per second from storage; empty: not recorded
   std::uint64_t disk_bytes = 0;
-  double cached = 0;  // fraction of the bytes that came from the page cache
+  double cached = 0;  // fraction of the bytes of files that came from the page cache
   CacheSight sight = CacheSight::kNoCounter;
   SizeBins sizes;
   std::uint64_t file_count = 0;
@@ -78,14 +79,15 @@ struct IoModel {
 
   static constexpr std::size_t kMostFiles = 20'000;
 
-  // Bytes per second of one reader, and of all readers while any of them reads.
+  // Bytes per second of one reader while it reads.
   [[nodiscard]] double reader_rate() const {
     return wall > 0 ? static_cast<double>(bytes) / wall : 0;
   }
+  // Bytes per second of all readers while any of them reads.
   [[nodiscard]] double rate() const { return active > 0 ? static_cast<double>(bytes) / active : 0; }
 };
 
-// Cost: one pass over the spans, and O(files log files).
+// Cost: one pass over the spans, and O(reads log reads) with 16 bytes of memory for each read.
 [[nodiscard]] IoModel BuildIo(const Extent& extent, const Analysis& analysis,
                               const std::stop_token& stop = {});
 

@@ -44,7 +44,9 @@ struct StageLine {
   double p50 = 0;
   double p90 = 0;
   double p99 = 0;
-  double share = 0;  // of the workers' busy time, the loop's time or the workers' lives
+  // Of the workers' busy time (`of_workers`) or of the loop's time; of the workers' lives for idle,
+  // of the run for startup. Above 1: several threads are in the stage at once.
+  double share = 0;
   bool of_workers = false;
   bool mixed = false;  // as in analyzer::StageRow: p50, p90, p99 mix several kinds of call
   StageHistogram histogram;
@@ -52,8 +54,8 @@ struct StageLine {
   [[nodiscard]] bool is_part() const { return id.part.value != 0; }
 };
 
-// The stages in the order in which data passes them, each followed by its parts, longest first.
-// Without a range the numbers are the report's own.
+// The stages in the order in which data passes them, each followed by the 32 parts with most time,
+// longest first. Without a range the numbers are the report's own.
 // Cost: O(rows) without a range; with one, a pass over the spans.
 [[nodiscard]] std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysis,
                                                  const std::stop_token& stop = {});
@@ -65,7 +67,7 @@ enum class StageColumn : std::int8_t { kShare = 1, kWall, kCpu, kCount, kP50, kP
 [[nodiscard]] std::vector<std::uint32_t> SortStages(std::span<const StageLine> lines, int column,
                                                     bool descending);
 
-// The row to look at first: the bottleneck, else the first row.
+// The row to look at first: the stage of the bottleneck with most time, else the first row.
 [[nodiscard]] RowId MostTelling(const analyzer::Report& report, std::span<const StageLine> lines);
 
 // Asks for the calls of a row that take from `low` to `high` seconds.

@@ -68,7 +68,7 @@ struct Progress {
   const std::stop_token* stop;
 };
 
-// libjpeg calls this now and then while it decodes.
+// libjpeg calls this now and then while it decodes. A small file may ask for any number of scans.
 void StopIfAsked(j_common_ptr common) {
   const auto* info = reinterpret_cast<j_decompress_ptr>(common);
   const auto* progress = reinterpret_cast<Progress*>(common->progress);
@@ -77,7 +77,8 @@ void StopIfAsked(j_common_ptr common) {
   }
 }
 
-// Everything that longjmp() may leave lives here, so that it is destroyed nevertheless.
+// What has to be destroyed lives here, outside of Decode(): a longjmp() out of libjpeg skips the
+// destructors of that function.
 struct Decoding {
   jpeg_decompress_struct info{};
   ErrorManager errors{};
@@ -93,8 +94,8 @@ struct Decoding {
   }
 };
 
-// Decodes at the smallest scale at which the longer side has `side` pixels, or at full size.
-// Returns whether it did.
+// Decodes at the smallest scale at which the longer side has at least `side` pixels, or at full
+// size. Returns whether it did.
 bool Decode(const std::vector<std::uint8_t>& file, int side, const std::stop_token& stop,
             Decoding* one) {
   jpeg_decompress_struct& info = one->info;
