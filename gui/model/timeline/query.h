@@ -31,12 +31,13 @@ struct TimeRange {
 // The part of `range` that lies within the trace.
 [[nodiscard]] TimeRange Inside(const Timeline& timeline, TimeRange range);
 
-// The time of one stage inside a selection, over all threads. Parts of spans outside it do not
-// count.
+// The time of one stage inside a selection, over all threads. A span that reaches out of it counts
+// with its part inside.
 struct StageSum {
   traces::StageId stage = traces::StageId::kNone;
   std::uint64_t count = 0;
-  std::int64_t time = 0;
+  std::int64_t time = 0;  // ns
+  // Seconds for each span.
   [[nodiscard]] double mean() const {
     return count > 0 ? static_cast<double>(time) / static_cast<double>(count) * 1e-9 : 0;
   }
@@ -47,7 +48,7 @@ struct StageSum {
 [[nodiscard]] std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
                                               const std::vector<std::size_t>& lanes = {});
 
-// All stages of the trace by time, also for a preview. Cost: O(levels).
+// All stages of the trace by time, also for a preview. Cost: that of Aggregate().
 [[nodiscard]] std::vector<StageSum> StageSums(const Timeline& timeline);
 
 // The spans that a text describes (gui/model/timeline/search_terms.h).
@@ -86,7 +87,7 @@ class Search {
 // The stops of the batch of `span`, by time; none without a batch.
 [[nodiscard]] std::vector<SpanRef> OwnStopsOf(const Timeline& timeline, SpanRef span);
 
-// The longest span of a stage inside `range`. Cost: O(spans in it).
+// The longest span of a stage that overlaps `range`, by its whole length. Cost: O(spans in it).
 [[nodiscard]] std::optional<SpanRef> Longest(const Timeline& timeline, traces::StageId stage,
                                              TimeRange range);
 

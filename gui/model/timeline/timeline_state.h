@@ -20,8 +20,8 @@
 
 namespace penstock::gui {
 
-// The visible interval of time. It reaches beyond the trace by a small margin at most, and is never
-// shorter than 50 ns.
+// The visible interval of time. It reaches beyond the trace by a small margin at most, and is not
+// shorter than 50 ns unless the trace is.
 class TimeView {
  public:
   explicit TimeView(std::int64_t length = 1);
@@ -149,7 +149,7 @@ struct RowHeights {
 
 [[nodiscard]] float PinnedHeight(const std::vector<Row>& rows);
 
-// Finds the row of a span. Refers to the rows that it was made from.
+// Finds the row of a span of the timeline that the rows were laid out for. Refers to these rows.
 class RowMap {
  public:
   RowMap(const Timeline& timeline, const std::vector<Row>& rows);  // O(rows + lanes)
@@ -165,8 +165,8 @@ class RowMap {
   std::vector<Place> lanes_;
 };
 
-// Scrolls so that the row of `span` lies in a window of `height`, not counting pinned rows. Returns
-// the new scroll position.
+// Scrolls so that the row of `span` lies in a window of `height` below the pinned rows. Returns the
+// new scroll position: the old one if the row is pinned or folded.
 [[nodiscard]] float ScrollTo(const std::vector<Row>& rows, SpanRef span, float scroll,
                              float height);
 
