@@ -78,8 +78,8 @@ class Search {
 [[nodiscard]] std::optional<SpanRef> Neighbour(const Timeline& timeline, SpanRef span, int step,
                                                std::uint32_t hidden = 0);
 
-// The stop (BatchStop) before (-1) or after (+1) `span` for its batch; nullopt without a batch or at
-// an end. From a span that is not a stop it goes to the nearest one in that direction.
+// The stop (BatchStop) before (-1) or after (+1) `span` for its batch; nullopt without a batch or
+// at an end. From a span that is not a stop it goes to the nearest one in that direction.
 [[nodiscard]] std::optional<SpanRef> AlongBatch(const Timeline& timeline, SpanRef span, int step);
 
 // All stops of the batches with a key, by time. Each training process may have such a batch.

@@ -28,11 +28,17 @@ std::optional<LanePlace> LaneOf(const Timeline& timeline, const Pin& pin) {
   return std::nullopt;
 }
 
-std::uint32_t PidOf(const Timeline& timeline, const CounterTrack& track) {
-  for (const Group& group : timeline.groups) {
-    if (group.process.value == track.process) return group.pid;
+// The group of a counter's process; Row::kAllGroups for a counter of the whole run.
+std::uint32_t GroupOf(const Timeline& timeline, const CounterTrack& track) {
+  for (std::uint32_t g = 0; g < timeline.groups.size(); ++g) {
+    if (timeline.groups[g].process.value == track.process) return g;
   }
-  return Pin::kWholeRun;
+  return Row::kAllGroups;
+}
+
+std::uint32_t PidOf(const Timeline& timeline, const CounterTrack& track) {
+  const std::uint32_t group = GroupOf(timeline, track);
+  return group == Row::kAllGroups ? Pin::kWholeRun : timeline.groups[group].pid;
 }
 
 std::optional<std::uint32_t> CounterOf(const Timeline& timeline,
@@ -259,6 +265,7 @@ std::vector<Row> LayOutRows(const Timeline& timeline, std::span<const CounterTra
   const auto add_counter = [&](Row row) {
     const CounterTrack& track = counters[row.counter];
     row.kind = RowKind::kCounter;
+    row.group = GroupOf(timeline, track);
     row.name = {RowKind::kCounter, PidOf(timeline, track), static_cast<std::uint32_t>(track.kind)};
     add(row, heights.counter);
   };
@@ -289,7 +296,7 @@ std::vector<Row> LayOutRows(const Timeline& timeline, std::span<const CounterTra
     add({.kind = RowKind::kGroup, .group = Row::kAllGroups}, heights.group);
     const bool folded = state.folded.contains(Row::kAllGroups);
     for (std::uint32_t c = 0; c < counters.size() && !folded; ++c) {
-      if (of_run(counters[c])) add_counter({.group = Row::kAllGroups, .counter = c});
+      if (of_run(counters[c])) add_counter({.counter = c});
     }
     top += heights.gap;
   }

@@ -66,6 +66,18 @@ TEST(PinsTest, ACounterIsFoundByWhatItCountsNotByItsPlace) {
   EXPECT_TRUE(LayOutRows(timeline, before, state).front().pinned);
 }
 
+TEST(PinsTest, APinnedCounterOfTheRunBelongsToTheRunAndNotToTheFirstProcess) {
+  const Timeline timeline = TwoWorkers();
+  const std::vector<CounterTrack> counters{
+      CounterTrack{CounterKind::kCpu, CounterTrack::kAll, {{0, 1}, {10, 2}}, 2}};
+  const auto cpu = static_cast<std::uint32_t>(CounterKind::kCpu);
+  TimelineState state;
+  state.TogglePin({RowKind::kCounter, Pin::kWholeRun, cpu});
+  const std::vector<Row> rows = LayOutRows(timeline, counters, state);
+  ASSERT_TRUE(rows.front().pinned);
+  EXPECT_EQ(rows.front().group, Row::kAllGroups);  // the one that its menu folds
+}
+
 TEST(RowMapTest, FindsTheRowOfALevelThePinnedOneFirstAndTheGroupWhereItIsFolded) {
   const Timeline timeline = TwoWorkers();
   TimelineState state;
