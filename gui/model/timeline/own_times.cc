@@ -122,11 +122,11 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
   Totalled sink(*this);
   std::optional<analyzer::NestingSweep> sweep(sink);
   const std::int64_t begin = trace.begin().value;
-  std::int64_t ends = kFirst;    // when the last span before has ended
-  std::int64_t before = kFirst;  // when it began
-  std::size_t since = 0;
-  // Makes a moment at `start`, where no span is open, unless an image is: it may be opened before
-  // the moment and decoded after it. `forgets`: the sweep forgets open images there.
+  std::int64_t latest_end = kFirst;  // of the spans so far
+  std::int64_t last_start = kFirst;
+  std::size_t since = 0;  // spans since the last moment
+  // Makes a moment at `start`, where no span is open. Does not if an image is open there, which may
+  // be decoded later, unless `forgets`: the sweep forgets open images there.
   const auto try_moment = [&](std::int64_t start, bool forgets) {
     const Totals kept = sink.totals;
     analyzer::NestingSweep ended = *sweep;
@@ -153,8 +153,9 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
     const std::int64_t start = span.start.value - begin;
     const std::int64_t length = std::max<std::int64_t>(span.duration.value, 0);
     const bool begins = stage == StageId::kFetch || stage == StageId::kSample;
-    const bool apart = start >= ends && start > before;
-    // A few times in each stride: images may be open for the rest of the run.
+    const bool apart = start >= latest_end && start > last_start;
+    // A try costs a copy of the sweep, so there are few in each stride: images may be open for the
+    // rest of the run.
     const bool due = since >= kStride && (begins || since % kStride < kTries);
     if (due && apart) try_moment(start, begins);
     const bool opens = ranges.Opens(span);
@@ -163,8 +164,8 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
     }
     sweep->Add(ranges.AsNamed(span), opens);
     ++since;
-    ends = std::max(ends, start + length);
-    before = start;
+    latest_end = std::max(latest_end, start + length);
+    last_start = start;
     const std::int64_t drawn = DrawnLength(span);
     if (drawn < length) thread.reads.push_back({start, drawn, length});
   };
@@ -213,8 +214,8 @@ StageSum OwnTimes::Steps::Of(TimeRange range) const {
   const auto count = [](const std::vector<std::int64_t>& times, std::int64_t at) {
     return std::lower_bound(times.begin(), times.end(), at) - times.begin();
   };
-  // The time of all steps before `at`. The products and sums of a long run exceed 64 bits, so they
-  // are unsigned, which may wrap around; the time itself fits.
+  // The time of all steps before `at`. The products and sums of a long run exceed 64 bits. They are
+  // unsigned, so that they may wrap around; the time itself fits.
   const auto before = [&](std::int64_t at) {
     const auto begun = static_cast<std::size_t>(count(starts, at));
     const auto ended = static_cast<std::size_t>(count(ends, at));
@@ -228,7 +229,8 @@ StageSum OwnTimes::Steps::Of(TimeRange range) const {
   return sum;
 }
 
-// The nesting spans of a thread that begin in `range`, as they were recorded.
+// The nesting spans of a thread that begin in `range`, as they were recorded, but with times since
+// the trace began.
 std::vector<Span> OwnTimes::SpansOf(std::size_t lane, TimeRange range) const {
   std::vector<Span> spans;
   for (const Level& level : timeline_->lanes[lane].levels) {
@@ -282,7 +284,8 @@ void OwnTimes::AddThread(std::size_t lane, TimeRange range, Sums& sums) const {
       sums[s].time += plus ? totals.time[s] : -totals.time[s];
     }
   };
-  // Counts from one moment, or from the begin of the range, to the next moment or the end.
+  // Counts the spans in `part`, which lies within one section. `since`: the moment at which that
+  // section begins.
   const auto count = [&](std::int64_t since, TimeRange part) {
     std::vector<Span> spans = SpansOf(lane, {since, part.to});
     std::erase_if(spans, [&](const Span& span) {
@@ -294,10 +297,11 @@ void OwnTimes::AddThread(std::size_t lane, TimeRange range, Sums& sums) const {
     Sweep(spans, sink);
     add(sink.totals, true);
   };
-  const auto at_or_after = [](const Moment& moment, std::int64_t at) { return moment.at < at; };
-  const auto first = std::lower_bound(moments.begin(), moments.end(), range.from, at_or_after);
-  const auto after = [](std::int64_t at, const Moment& moment) { return at < moment.at; };
-  const auto last = std::upper_bound(moments.begin(), moments.end(), range.to, after) - 1;
+  // The first and the last moment in the range. If they are in the wrong order, there is none.
+  const auto earlier = [](const Moment& moment, std::int64_t at) { return moment.at < at; };
+  const auto first = std::lower_bound(moments.begin(), moments.end(), range.from, earlier);
+  const auto later = [](std::int64_t at, const Moment& moment) { return at < moment.at; };
+  const auto last = std::upper_bound(moments.begin(), moments.end(), range.to, later) - 1;
   if (first > last) return count(last->at, range);
   if (first->at > range.from) count((first - 1)->at, {range.from, first->at});
   add(last->before, true);

@@ -3,8 +3,8 @@
 // An index over a trace that tells how much time each stage takes in any interval, counted as in
 // the report: own time, no span twice. Immutable once built; safe from several threads.
 //
-// A thread is cut into stretches at moments at which none of its spans and images is open. The sums
-// before each such moment are kept. Only the stretches in which an interval begins or ends are
+// A thread is cut into sections at moments at which none of its spans and images is open. The sums
+// before each such moment are kept. Only the sections in which an interval begins or ends are
 // counted anew, from the spans of the timeline.
 #pragma once
 
@@ -38,9 +38,11 @@ struct TimeParts {
 
 class OwnTimes {
  public:
-  // `run`: the model of the whole trace, for steps that the program did not mark.
-  // Cost: one pass over the spans; 0.7 bytes of memory for each, and 24 bytes for each read that
-  // lasts longer than it is drawn (reads of one object that were recorded as one).
+  // `run`: the model of the whole trace, for steps that the program did not mark. nullptr once
+  // `stop` is requested.
+  // Cost: a pass over the spans of the trace and one over those of the timeline; 0.7 bytes of
+  // memory for each span, and 24 bytes for each read that lasts longer than it is drawn (reads of
+  // one object that were recorded as one).
   [[nodiscard]] static std::shared_ptr<const OwnTimes> Build(
       const traces::Trace& trace, std::shared_ptr<const Timeline> timeline,
       const analyzer::RunModel& run, const std::stop_token& stop = {});
@@ -48,18 +50,19 @@ class OwnTimes {
   // The stages in `range`, longest first, as SumsOf() would find them. A step that the program did
   // not mark counts with its part inside `range`.
   // Once `stop` is requested, the answer is without meaning.
-  // Cost: O(threads * (kStride + spans in the longest stretch)). A stretch ends where neither a
-  // span nor an image is open, so that a program which opens images, and never decodes them, has
-  // long ones.
+  // Cost: O(threads * (kStride + spans in the longest section)). A section ends where neither a
+  // span nor an image is open, so a program that opens images and never decodes them has long ones.
   [[nodiscard]] std::vector<StageSum> Of(TimeRange range, const std::stop_token& stop = {}) const;
 
-  // The parts of a sample or fetch; nullopt for other spans, and for one within its like.
+  // The parts of a sample or fetch; nullopt for other spans, and for a sample within a sample or a
+  // fetch within a fetch.
   // Cost: as Of(), for one thread.
   [[nodiscard]] std::optional<TimeParts> PartsOf(SpanRef span) const;
 
  private:
   static constexpr std::size_t kStride = 512;  // spans between two moments, at least
-  static constexpr std::size_t kTries = 64;    // spans of a stride before which one may be
+  // After kStride spans without a moment, one is tried before the first spans of each stride.
+  static constexpr std::size_t kTries = 64;
   using Sums = std::array<StageSum, wire::kStageCount>;
   struct Totals {
     std::array<std::uint32_t, wire::kStageCount> count{};
@@ -67,7 +70,7 @@ class OwnTimes {
   };
   struct Moment {
     std::int64_t at = 0;
-    Totals before;
+    Totals before;  // of the spans that begin before `at`
   };
   // A read that lasts longer than it is drawn.
   struct LongRead {
@@ -91,7 +94,7 @@ class OwnTimes {
 
     [[nodiscard]] StageSum Of(TimeRange range) const;
   };
-  // A span that does not nest with others, and that a process ended in.
+  // A span that does not nest with others, in which its process ended.
   struct Unfinished {
     traces::StageId stage = traces::StageId::kNone;
     TimeRange range;
