@@ -113,7 +113,8 @@ std::variant<double, std::string> KeyOf(const Sweep& sweep, const SweepCell& cel
     const std::string& text = cell.values[column];
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
-    if (!text.empty() && *end == '\0') return value;
+    // Nothing is less than "nan", nor is it less than anything, so it would have no place.
+    if (!text.empty() && *end == '\0' && !std::isnan(value)) return value;
     return text;
   }
   const auto columns = ColumnsOf(sweep);

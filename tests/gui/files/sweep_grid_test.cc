@@ -226,6 +226,8 @@ TEST(SweepTextsTest, RowsSortByNumbersAndUnmeasuredOnesComeLast) {
   EXPECT_EQ(SortedCells(sweep, -1, true)[5], 5U);
   const Sweep numbers = Line({"10", "9", "100"}, {1, 2, 3});
   EXPECT_THAT(SortedCells(numbers, 0, false), ElementsAre(1, 0, 2));
+  const Sweep words = Line({"2", "nan", "1"}, {1, 2, 3});
+  EXPECT_THAT(SortedCells(words, 0, false), ElementsAre(2, 0, 1));
 }
 
 TEST(SweepTextsTest, TheLineToPasteIsTheCells) {
