@@ -20,9 +20,12 @@ class _Names(dict):
 
 
 def _on_host(torch):
-    """on_host(tensor): True for a plain tensor in host memory."""
+    """on_host(tensor): True for a plain tensor in host memory, while no torch-function mode is active.
+
+    A mode would see each look at the tensor. It gets the program's call first and then makes that call
+    again without itself, so the hook meets it a second time.
+    """
     plain = (torch.Tensor, torch.nn.Parameter)
-    no_dispatch = torch._C.DisableTorchFunction
     mode_active = (
         getattr(torch._C, "_is_torch_function_mode_enabled", None)
         or getattr(torch._C, "_len_torch_function_stack", None)
@@ -30,12 +33,7 @@ def _on_host(torch):
     )
 
     def on_host(tensor):
-        if type(tensor) not in plain:
-            return False
-        if mode_active():
-            with no_dispatch():
-                return tensor.device.type == "cpu"
-        return tensor.device.type == "cpu"
+        return type(tensor) in plain and not mode_active() and tensor.device.type == "cpu"
 
     return on_host
 

@@ -293,6 +293,32 @@ to(x.as_subclass(type("Sub", (torch.Tensor,), {})), "cuda")
         spans = [(s["name"], s["bytes"]) for s in result.spans("h2d")]
         self.assertEqual(spans, [("to:" + name, 32) for name in ("cuda", "xpu", "cuda", "cuda", "cuda")])
 
+    def test_a_torch_function_mode_sees_the_programs_call_alone_and_the_copy_is_one_span(self):
+        # As above. Like PyTorch's own methods, the copy goes to the mode first.
+        result = run(
+            """
+import torch
+from torch.overrides import TorchFunctionMode, handle_torch_function
+from penstock_hooks import tensor
+calls = []
+class Seen(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        calls.append(func.__name__)
+        return func(*args, **(kwargs or {}))
+def copy(self, *args, **kwargs):
+    if torch._C._is_torch_function_mode_enabled():
+        return handle_torch_function(to, (self,), self, *args, **kwargs)
+    return self.clone()
+to = tensor._make_to(torch)(copy)
+x = torch.zeros(8)
+with Seen():
+    to(x, "cuda:0")
+print(calls)
+"""
+        )
+        self.assertEqual((result.status, result.out, result.err), (0, "['to']\n", ""))
+        self.assertEqual([(s["name"], s["bytes"]) for s in result.spans("h2d")], [("to:cuda", 32)])
+
 
 if __name__ == "__main__":
     unittest.main()
