@@ -114,8 +114,9 @@ def patch(module):
     elif name == "aiohttp.client_reqrep":
         replace(module.ClientResponse, "start", _awaited(_FIRST_BYTE, lambda response, _: response.url))
     else:
-        for kind in _CONNECTIONS:
-            if "connect" in vars(getattr(module, kind)):
-                replace(getattr(module, kind), "connect", _connecting)
+        for name_of_kind in _CONNECTIONS:
+            kind = getattr(module, name_of_kind, None)  # a Python without ssl has no HTTPSConnection
+            if kind is not None and "connect" in vars(kind):
+                replace(kind, "connect", _connecting)
         if name == "http.client":  # connections of urllib3 call it too
             replace(module.HTTPConnection, "getresponse", _answered)

@@ -76,6 +76,8 @@ class HttpTest(unittest.TestCase):
             "    connection.request('GET', '/%d' % i)\n    print(connection.getresponse().read().decode())\n"
         )
         self.assertEqual(self.counted(code), (1, 9))
+        # A Python that was built without OpenSSL has http.client, but no HTTPSConnection in it.
+        self.assertEqual(self.counted("import sys\nsys.modules['ssl'] = None\n" + code), (1, 9))
 
     def test_a_connection_with_a_port_that_is_no_number_works_as_before(self):
         result = harness.run(
