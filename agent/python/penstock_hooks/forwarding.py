@@ -7,6 +7,7 @@ times for each sample, so they are made here.
 """
 import builtins
 import functools
+import sys
 import types
 
 from penstock_hooks.bridge import begin, end
@@ -15,9 +16,11 @@ _LISTED, _KEYED = 4, 8  # CO_VARARGS, CO_VARKEYWORDS
 _ABSENT = object()
 _ALL = "(_original(*args, **kwargs) if kwargs else _original(*args))"
 _ONE = (
-    "(_original(_self, one) if not (args or kwargs or one is _absent) else "
-    "_original(_self, *args, **kwargs) if one is _absent else _original(_self, one, *args, **kwargs))"
+    "(_original(_self, _one) if not (args or kwargs or _one is _absent) else "
+    "_original(_self, *args, **kwargs) if _one is _absent else _original(_self, _one, *args, **kwargs))"
 )
+# Python 3.7 has no "/" for parameters that are given by position only.
+_ONE_PARAMETERS = "_self, _one=_absent, %s*args, **kwargs" % ("/, " if sys.version_info >= (3, 8) else "")
 
 # The names that every wrapper uses. All wrappers share this namespace: those of the same shape
 # share their code, and the interpreter's cache for a global is bound to one dictionary.
@@ -71,7 +74,7 @@ def like(original, body, **closed):
         call, first = "_original(%s)" % arguments, parameters.partition(",")[0]
         defaults, keyword_defaults = original.__defaults__, original.__kwdefaults__
     elif "SELF" in body:  # nn.Module's __call__, usually with one argument
-        parameters, first, call = "_self, one=_absent, /, *args, **kwargs", "_self", _ONE
+        parameters, first, call = _ONE_PARAMETERS, "_self", _ONE
         defaults, keyword_defaults = (_ABSENT,), None
     else:
         parameters, first, call = "*args, **kwargs", "", _ALL

@@ -65,11 +65,38 @@ PROGRAM = """
     print("as before")
 """
 
+PYTHON_3_7 = """
+    import ast, sys
+    import penstock_hooks.bridge
+    real, sys.version_info = sys.version_info, (3, 7, 17)
+    from penstock_hooks import forwarding
+    sys.version_info = real
+
+    def compiled(source, *others):
+        if sys.version_info >= (3, 8):
+            ast.parse(source, feature_version=(3, 7))
+        return compile(source, *others)
+
+    forwarding.compile = compiled
+
+    class Module:
+        def __call__(self, *items, **named):
+            return items, named
+    Module.__call__ = forwarding.like(Module.__call__, "SELF.called = True\\nreturn CALL")
+    m = Module()
+    print(m(), m(None), m(1, 2), m(one=1), m(1, args=2), m.called)
+"""
+
 
 class Forwarding(unittest.TestCase):
     def test_wrappers_take_and_give_what_the_original_does(self):
         run = harness.run(PROGRAM)
         self.assertEqual((run.status, run.out.strip()), (0, "as before"), run.err)
+
+    def test_wrappers_for_3_7_have_its_syntax(self):
+        run = harness.run(PYTHON_3_7)
+        self.assertEqual(run.err, "")
+        self.assertEqual(run.out, "((), {}) ((None,), {}) ((1, 2), {}) ((), {'one': 1}) ((1,), {'args': 2}) True\n")
 
 
 if __name__ == "__main__":
