@@ -61,9 +61,10 @@ class Monitor:
 
     def begin(self, arguments, hot, chosen=0):
         api = self.api
-        self.tool = next(number for number in _IDS if api.get_tool(number) is None)
+        tool = next(number for number in _IDS if api.get_tool(number) is None)
+        api.use_tool_id(tool, OWN_TOOL)  # fails if a tool of the program was faster: end() must not free its id
+        self.tool = tool
         try:
-            api.use_tool_id(self.tool, OWN_TOOL)
             for event, callback in self.callbacks:
                 api.register_callback(self.tool, event, callback)
             self.hot = tuple(hot)

@@ -76,6 +76,28 @@ def range_list(first):
     return [first, first + 1, first + 2, first + 3]
 
 
+class MonitorTest(unittest.TestCase):
+    def test_a_tool_that_takes_the_id_first_keeps_it(self):
+        agent = FakeAgent()
+        callbacks = ("on_function", "on_return", "on_builtin", "on_builtin_return", "on_line")
+        agent.follow.update(dict.fromkeys(callbacks))
+        load(agent)
+        from penstock_hooks import monitoring
+
+        def use(tool, name):
+            raise ValueError("tool %d is already in use" % tool)
+
+        names = "PY_START PY_RESUME PY_THROW PY_RETURN PY_YIELD PY_UNWIND CALL C_RETURN C_RAISE LINE".split()
+        changed = []
+        monitoring.sys = types.SimpleNamespace(monitoring=types.SimpleNamespace(
+            events=types.SimpleNamespace(**dict.fromkeys(names, 1)), get_tool=lambda tool: None, use_tool_id=use,
+            set_events=lambda *change: changed.append(change), free_tool_id=changed.append,
+            register_callback=lambda *change: changed.append(change)))  # fmt: skip
+        with self.assertRaises(ValueError):
+            monitoring.Monitor().begin((), ())
+        self.assertEqual(changed, [])
+
+
 class FunctionsTest(unittest.TestCase):
     def setUp(self):
         self.agent = FakeAgent()
