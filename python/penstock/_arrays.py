@@ -118,7 +118,8 @@ def maker_of(arrays, output, device):
     """(function(block, samples, facts) that returns images and labels, kind of the arrays)."""
     if output not in _NAMES:
         raise ValueError('output=%r: there is "u8", "f16" and "f32"' % output)
-    if not (device == "cpu" or device == "cuda" or (device.startswith("cuda:") and device[5:].isdigit())):
+    known = isinstance(device, str) and (device in ("cpu", "cuda") or (device[:5] == "cuda:" and device[5:].isdigit()))
+    if not known:  # also a torch.device
         raise ValueError('device=%r: there is "cpu", "cuda" and "cuda:NUMBER"' % device)
     if arrays is None:
         arrays = next((one for one in ("torch", "numpy") if importlib.util.find_spec(one)), "memoryview")

@@ -55,7 +55,7 @@ class Trouble(Case):
             ("batch", {"batch": 0}), ("workers", {"workers": -1}), ("prefetch", {"prefetch": 0}), ("io=", {"io": "tape"}),
             ("on_error", {"on_error": "ignore"}), ("rank", {"rank": 2, "world": 2}), ("go together", {"rank": 1}),
             ("reduce", {"reduce": 0.5}), ("arrays=", {"arrays": "jax"}), ("device", {"device": "tpu"}),
-            ("seed", {"seed": -1}), ("read_ahead", {"read_ahead": 0})):  # fmt: skip
+            ("device=0", {"device": 0}), ("seed", {"seed": -1}), ("read_ahead", {"read_ahead": 0})):  # fmt: skip
             with self.assertRaisesRegex(ValueError, said.replace('"?', "")):
                 self.loader(**options)
 
