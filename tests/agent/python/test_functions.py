@@ -82,6 +82,8 @@ class MonitorTest(unittest.TestCase):
         callbacks = ("on_function", "on_return", "on_builtin", "on_builtin_return", "on_line")
         agent.follow.update(dict.fromkeys(callbacks))
         load(agent)
+        for name in ("functions", "monitoring", "bridge"):
+            self.addCleanup(sys.modules.pop, "penstock_hooks." + name, None)
         from penstock_hooks import monitoring
 
         def use(tool, name):
