@@ -151,8 +151,11 @@ else:
         """Writes which line of the program made the loader."""
         here = os.path.dirname(os.path.abspath(__file__))
         frame = sys._getframe(1)
-        while frame is not None and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == here:
+        while frame is not None and os.path.dirname(_file(frame)) == here:
             frame = frame.f_back
         if frame is not None:
-            place = "%s:%d" % (os.path.abspath(frame.f_code.co_filename), frame.f_lineno)
-            _bridge["fact"]("loader.%d.made_at" % number, place)
+            _bridge["fact"]("loader.%d.made_at" % number, "%s:%d" % (_file(frame), frame.f_lineno))
+
+    def _file(frame):
+        name = frame.f_code.co_filename
+        return name if name.startswith("<") else os.path.abspath(name)  # <string> is no file: it has no folder
