@@ -14,6 +14,7 @@ _OURS = os.path.dirname(os.path.abspath(__file__))
 
 
 def _others():
+    """sys.path without our folder."""
     return [entry for entry in sys.path if os.path.abspath(entry or ".") != _OURS]
 
 

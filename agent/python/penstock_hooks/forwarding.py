@@ -65,7 +65,8 @@ def like(original, body, **closed):
 
     In `body`, CALL stands for the call of the original with the arguments as they came, and SELF
     for the first of them. The names of `body`, `closed` and `shared` begin with an underscore. If
-    the parameters are not known (a builtin), `body` must not use SELF.
+    `body` uses SELF, the original must have a parameter. If it is a builtin or has * or **, callers
+    must then give the first argument by position.
     """
     code = original.__code__ if isinstance(original, types.FunctionType) else None
     shape = _fixed(code) if code is not None and not code.co_flags & (_LISTED | _KEYED) else None

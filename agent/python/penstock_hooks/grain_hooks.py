@@ -3,8 +3,9 @@
 maps (`augment`), and making a batch (`collate`), in threads and in worker processes.
 
 Grain pickles data sets with the program's functions and sends them to its workers. So nothing of ours is put into a
-data set or a transform: methods of Grain's classes are replaced, which Grain pickles by name, and iterators, which it
-does not pickle. A worker does not say which batch of the loop it makes, so the spans have no batch.
+data set or a transform. Instead, methods of Grain's classes are replaced, which Grain pickles by name, and attributes
+of iterators are set, which Grain does not pickle. A worker does not say which batch of the loop it makes, so its spans
+have no batch.
 """
 import functools
 import types
@@ -70,7 +71,8 @@ def _dataset_facts(data):
 
 
 def _make_output_iter(original):
-    """For `replace`: the data set that Grain puts at the end of each pipeline. Its iterator is that of the loop."""
+    """For `replace`: __iter__ of the data set that Grain puts at the end of each pipeline. The training loop has the
+    iterator that it returns."""
 
     def __iter__(self):
         iterator = original(self)
@@ -88,7 +90,7 @@ def _make_output_iter(original):
 def _make_next(original):
     def __next__(self):
         pipeline = getattr(self, "__dict__", _EMPTY).get(_PIPELINE)
-        if pipeline is None:  # inside a pipeline
+        if pipeline is None:  # an iterator inside a pipeline, of the same class
             return original(self)
         loop = self.__dict__.get("_penstock")
         if loop is None or loop.ended:
@@ -101,8 +103,8 @@ def _make_next(original):
 
 
 def _number(data, index):
-    """The index in the source. A repeated data set counts on in later epochs, and Grain takes what it asks for modulo
-    the length of the source."""
+    """The index in the source. A repeated data set counts on in later epochs; Grain takes its index modulo the length
+    of the source."""
     try:
         return sample_id(data._index_mod_len(index))
     except Exception:  # an earlier Grain, or a source that fails, which it will do again
@@ -129,7 +131,8 @@ def _make_source(original):
 
 
 def _make_sources(original):
-    """For `replace`: takes several records at once, if the source can do so."""
+    """For `replace`: one span for several records, if the source gives them at once. Else Grain takes each by
+    __getitem__, which makes the spans."""
 
     def _getitems(self, indices):
         if not hasattr(type(self._source), "_getitems"):
@@ -188,7 +191,7 @@ def _make_element(original):
 
 
 def _make_iterator_init(original):
-    """For `replace`: an iterator that applies the program's function to each element."""
+    """For `replace`: __init__ of an iterator that applies the program's function to each element."""
 
     def __init__(self, *args, **kwargs):
         original(self, *args, **kwargs)
@@ -227,7 +230,7 @@ def _make_worker(original):
 
 
 def _make_context_iter(original):
-    """For `replace`: the data set that knows which worker this is."""
+    """For `replace`: __iter__ of the data set that knows which worker this is."""
 
     def __iter__(self):
         iterator = original(self)

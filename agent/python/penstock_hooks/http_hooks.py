@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP and object stores: http.client (urllib, urllib3, requests, botocore) and aiohttp (fsspec, s3fs, gcsfs).
 
-Two counters of each host get a value for each case: the time to open a connection (with name look-up and TLS), and
-the time from the end of a request to the first byte of its answer. The transfer itself is in the reads of the socket,
-which the agent sees. Their names are http.connect_ns@HOST and http.first_byte_ns@HOST.
+Each host has two counters. http.connect_ns@HOST gets the time to open each connection, with name look-up and TLS.
+http.first_byte_ns@HOST gets the time from the end of each request until the header of its answer is there. The transfer
+of the body is in the reads of the socket, which the agent sees.
 """
 from functools import wraps
 from threading import local
@@ -16,23 +16,23 @@ _CONNECT, _FIRST_BYTE = "http.connect_ns", "http.first_byte_ns"
 _CONNECTIONS = ("HTTPConnection", "HTTPSConnection")
 _MOST_HOSTS = 64  # the others share counters without a host
 _STANDARD_PORTS = (None, 80, 443)
-_NOWHERE = ("", None)  # the host of what has none
+_NOWHERE = ("", None)  # if the host is not known
 _hosts = {}  # (host, port) -> ids of the two counters
 _state = local()
 
 
-def _place_of(of):
-    """(host, port) of a connection or a URL; of the target, where a connection goes through a proxy's tunnel."""
-    host, port = getattr(of, "_tunnel_host", None), getattr(of, "_tunnel_port", None)
+def _place_of(endpoint):
+    """(host, port) of a connection or a URL. If a connection goes through a proxy's tunnel, those of the target."""
+    host, port = getattr(endpoint, "_tunnel_host", None), getattr(endpoint, "_tunnel_port", None)
     if not host:
-        host, port = of.host, of.port
+        host, port = endpoint.host, endpoint.port
     if type(host) is not str or not 0 < len(host) <= 253 or type(port) not in (int, type(None)):
         return _NOWHERE
     return host, port
 
 
 def _ids_of(place):
-    """The ids of the counters of a host. Once there are many hosts, the others share those of no host."""
+    """The ids of the counters of a host. Beyond _MOST_HOSTS, hosts share the counters without a host."""
     if len(_hosts) >= _MOST_HOSTS:
         place = _NOWHERE
     ids = _hosts.get(place)
@@ -44,11 +44,11 @@ def _ids_of(place):
     return ids
 
 
-def _count(name, of, nanoseconds):
-    """Adds a value to a counter of the host of `of`, a connection or a URL."""
+def _count(name, endpoint, nanoseconds):
+    """Adds a value to a counter of the host of `endpoint`, a connection or a URL."""
     try:
         try:
-            place = _place_of(of)
+            place = _place_of(endpoint)
         except Exception:
             place = _NOWHERE
         ids = _hosts.get(place) or _ids_of(place)
@@ -58,8 +58,8 @@ def _count(name, of, nanoseconds):
 
 
 def _connecting(original):
-    """For `replace`: times connect(). A connection with TLS first opens one without TLS. In some libraries the same
-    method does both, so only the outer call counts."""
+    """For `replace`: times connect(). A connection with TLS may call the connect() of one without TLS, which is hooked
+    too, so only the outer call counts."""
 
     def connect(self, *args, **kwargs):
         if getattr(_state, "connecting", False):
@@ -87,7 +87,8 @@ def _answered(original):
 
 
 def _awaited(name, url_of):
-    """For `replace`: adds the time of a coroutine function to a counter. `url_of`: (self, first argument) -> URL."""
+    """For `replace`: adds the time of a coroutine function to a counter. Its host is that of
+    url_of(self, first argument)."""
 
     def make(original):
         @wraps(original)

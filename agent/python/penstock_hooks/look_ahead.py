@@ -5,7 +5,8 @@ accelerate's DataLoaderShard does this to know which batch is the last, and so d
 loader that has no length. timm's PrefetchLoader copies a batch to the device before it gives the one
 before it to the loop. The DataLoader's hooks record when it is asked, and for which batch. The hooks
 here give each step to the batch that the loop has in hand, and record the last step, which begins
-after the DataLoader has ended.
+after the DataLoader has ended. A step ends when the loop asks again, so the last one is not recorded
+if the loop knows that there is no more, as Lightning's does.
 """
 import inspect
 
@@ -23,7 +24,7 @@ class LookAhead:
     __slots__ = ("ended", "_last", "_before", "_in_hand", "_left_at", "_outer", "_step")
 
     def __init__(self):
-        self.ended = False  # the DataLoader has no more
+        self.ended = False  # the DataLoader has no more batches
         self._last = self._before = self._in_hand = _NOWHERE
         self._left_at = 0
         self._outer = None

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tools that see a program's calls: the program's own ones, and ours for one followed unit (sys.monitoring, Python 3.12
-and later)."""
+"""Finds the tools by which a program looks at its own calls, and switches ours on for one followed unit
+(sys.monitoring, Python 3.12 and later)."""
 import sys
 import threading
 
 from penstock_hooks.bridge import follow
 
 OWN_TOOL = "penstock"
-_IDS = (4, 3)  # not those that debuggers, coverage and profilers use
+_IDS = (4, 3)  # Python reserves 0, 1, 2 and 5 for debuggers, coverage, profilers and optimizers
+# Modules of such tools, which may begin to trace at any moment, and greenlet, which switches stacks.
 _DEBUGGERS = ("pydevd", "debugpy", "greenlet", "viztracer", "scalene", "pyinstrument", "yappi")
 
 
@@ -27,7 +28,7 @@ def tool_in_use():
 
 
 def profiled():
-    """Whether a profiler, debugger or the like of the program counts calls now."""
+    """Whether a tracer, a profiler or another tool of the program is told of calls now."""
     if sys.gettrace() is not None or sys.getprofile() is not None:
         return True
     monitoring = getattr(sys, "monitoring", None)
@@ -81,7 +82,8 @@ class Monitor:
             raise
 
     def end(self):
-        """Switches it off and frees the tool id. The agent also calls this, in the middle of a unit."""
+        """Switches it off and frees the tool id. The agent also calls this, in the middle of a unit: at the unit's
+        limit, for a tool of the program, or in a forked child."""
         tool, self.tool = self.tool, None
         if tool is None:
             return

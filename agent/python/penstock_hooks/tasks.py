@@ -56,9 +56,9 @@ def stage_of(item):
     An index, a name or raw bytes begin a sample. A list is a batch to be collated. Anything else is
     a sample that has begun, so the step is `augment`.
     """
-    kind = item[0] if type(item) is tuple and item else item
+    first = item[0] if type(item) is tuple and item else item
     try:
-        if isinstance(kind, _BEGINS):
+        if isinstance(first, _BEGINS):
             return wire.SAMPLE
     except Exception:  # the item may be a proxy that raises
         pass
@@ -74,7 +74,7 @@ def on_item(function):
     def step(item):
         stage = stage_of(item)
         number = sample_id(item) if stage == wire.SAMPLE else -1
-        if number >= 0:
+        if number >= 0:  # on the thread that waits for a batch, the sample is one of that batch
             batch, generation = getattr(local.waiting, "batch", _NO_BATCH)
             token = begin(stage, name, number, batch, generation)
         else:

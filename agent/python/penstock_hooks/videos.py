@@ -2,8 +2,9 @@
 """Video: PyAV, torchcodec, decord, OpenCV's VideoCapture, imageio-ffmpeg. All of it is `decode`.
 
 Where a wheel has FFmpeg as shared libraries, the agent's hooks on FFmpeg see opening, demuxing,
-seeking and decoding. Only Python knows which frames the program takes, so two counters say how many
-frames were decoded, and how many of these the program used.
+seeking and decoding, with a span for each decoded frame. Only Python knows which frames the program
+takes, so a counter says how many it used. Another counts the decoded frames of VideoCapture and
+imageio-ffmpeg, whose FFmpeg the agent may not see.
 """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, counter, end, intern
@@ -24,7 +25,8 @@ def _taken(result):
 
 @harmless
 def _taken_frames(result):
-    """The same for the frames in one array or tensor. If it has four dimensions, the first counts the frames."""
+    """Counts the used frames of an array or tensor, which may be the `data` of `result`, and returns their bytes. If it
+    has four dimensions, the first counts the frames."""
     shape = getattr(getattr(result, "data", result), "shape", None) or getattr(result, "shape", None)
     if shape is None:
         return 0
@@ -41,7 +43,7 @@ def _grabbed(result):
 
 @harmless
 def _retrieved(result):
-    """_taken() for a pair: whether there was a frame, and its picture."""
+    """Like _taken(), for the pair (whether there was a frame, its picture)."""
     return _taken(result[1]) if result[0] else 0
 
 
@@ -54,7 +56,7 @@ def _read(result):
 
 @harmless
 def _piped(item):
-    """_taken() for pictures as bytes. The first item is no picture but ffmpeg's description of the video."""
+    """Like _taken(), for pictures as bytes. The first item is ffmpeg's description of the video, no picture."""
     if type(item) is not bytes:
         return 0
     counter(_DECODED, 1)
@@ -68,7 +70,7 @@ def _sound(result):
 
 
 def _seeking(original):
-    """For `replace`: cv2.VideoCapture.set, if it changes the position."""
+    """For `replace`: puts a span around cv2.VideoCapture.set() where it changes the position."""
     name = intern("cv2.VideoCapture.set")
 
     def set(self, *args, **kwargs):
