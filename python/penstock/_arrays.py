@@ -17,13 +17,13 @@ def _shape(samples, facts):
 
 
 class CopiesToGpu:
-    """Copies tensors to a GPU without waiting for the copy, and keeps their memory from being used again before it
-    is over: PyTorch does that only for memory which it has allocated itself.
+    """Copies tensors to a GPU without waiting for the copy. Holds the batch's memory until the copy is over, so that it
+    is not used again before: PyTorch does so only for memory that it has allocated itself.
 
     stream: a function that returns the stream on which PyTorch copies.
     """
 
-    MOST = 8  # under way; then it waits for the oldest, so that a slow GPU does not fill the memory
+    MOST = 8  # copies under way. Then the next one waits for the oldest, so that a slow GPU does not fill the memory.
 
     def __init__(self, device, stream):
         self._device, self._stream = device, stream
@@ -41,7 +41,7 @@ class CopiesToGpu:
 
     def __del__(self):
         for event, _ in self._under_way:
-            with contextlib.suppress(RuntimeError):  # CUDA may have ended before, with all copies
+            with contextlib.suppress(RuntimeError):  # CUDA may be shut down already, and all copies with it
                 event.synchronize()
 
 

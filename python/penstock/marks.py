@@ -26,8 +26,8 @@ __all__ = ["batch", "mark", "recording", "step"]
 clock = time.perf_counter
 
 _STEP, _MARK = 14, 16  # stages of traces/wire_records.h
-# First number for epochs of batch(). The Python hooks count theirs from 1, and the loader's begin at
-# 0x4000.
+# First number for epochs of batch(), and how many there are. The Python hooks count theirs from 1, and the loader's
+# begin at 0x4000.
 _FIRST_EPOCH, _EPOCHS = 0x2000, 0x2000
 
 
@@ -64,7 +64,8 @@ _NOTHING = _Nothing()
 
 
 class _Mark:
-    """A span for the time of a `with` block, or of a call of the decorated function."""
+    """A span for the time of a `with` block, or of a call of the decorated function. `with` blocks of one mark may
+    nest, but only on one thread: each end takes the token of the begin before it."""
 
     __slots__ = ("_name", "_stage", "_open")
 
@@ -139,8 +140,8 @@ else:
         return bool(_bridge["recording"]())
 
     def loader_number(loader):
-        """The number of a loader in the recording. Counted together with PyTorch's if the agent's hooks are in this
-        process."""
+        """The number of a penstock.Loader in the recording. It is counted together with PyTorch's loaders if the
+        agent's hooks are in this process."""
         try:
             from penstock_hooks.torch_state import loader_index
         except ImportError:

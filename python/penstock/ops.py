@@ -3,7 +3,7 @@
 
     ops=[RandomResizedCrop(224), RandomHorizontalFlip(), Normalize()]
 
-means ops="random_resized_crop=224,flip:p=0.5,normalize=...". str() of an operation is its text. Each operation does
+means ops="random_resized_crop=224:...,flip:p=0.5,normalize:...". str() of an operation is its text. Each operation does
 the same as torchvision's for tensors, unless its docstring says otherwise. Sizes are pixels: an int (a square) or
 (height, width). `interpolation`: "nearest", "bilinear" or "bilinear_noaa" (without antialiasing).
 """
@@ -38,7 +38,7 @@ def _number(value: float) -> str:
     if float(value).is_integer():
         return "%d" % value
     text = repr(float(value))
-    return text if "e" not in text else ("%.20f" % value).rstrip("0")  # the sign of an exponent would look like a range
+    return text if "e" not in text else ("%.20f" % value).rstrip("0")  # an exponent's sign looks like a range
 
 
 def _size(size: Size) -> str:
