@@ -131,7 +131,10 @@ else:
 
     def batch(index, epoch=0):
         """The program has got batch `index` of `epoch`, both from 0: for loops whose loader Penstock does not know."""
-        generation = _FIRST_EPOCH + epoch % _EPOCHS
+        try:
+            generation = _FIRST_EPOCH + int(epoch) % _EPOCHS
+        except Exception:  # no number: without an agent this raises nothing either
+            generation = _FIRST_EPOCH
         _bridge["delivered"](index, generation)
         _bridge["context"](-1, index, generation)
 

@@ -189,6 +189,12 @@ for i in range(5):
         self.assertEqual([0, 1, 2, 3, 4], steps["batch"].tolist())
         self.assertEqual(5, len(trace.batches()))
 
+    def test_an_epoch_that_is_no_number_is_the_first(self):
+        loop = "import penstock\nfor i, epoch in enumerate((0, None, 1.0)):\n    penstock.batch(i, epoch)\n"
+        trace, _ = self.record(loop)
+        epochs = trace.batches()["generation"].tolist()
+        self.assertEqual([epochs[0], epochs[0], epochs[0] + 1], epochs)
+
     def test_a_mark_is_closed_by_an_exception(self):
         script = """
 import penstock
