@@ -76,7 +76,8 @@ try:
 finally:
     _install()
 if not _found:
-    # site.py expects this where there is no such module, and then prints nothing.
-    _none = ImportError("No module named 'sitecustomize'")
+    # site.py expects this where there is no such module, and then prints nothing. 3.6 gave it a class of its own.
+    _kind = ImportError if sys.version_info < (3, 6) else ModuleNotFoundError
+    _none = _kind("No module named 'sitecustomize'")
     _none.name = "sitecustomize"
     raise _none

@@ -74,6 +74,25 @@ class ChainTest(unittest.TestCase):
             result = harness.run("print('program')", path=[tool, user])
         self.assertEqual(result.out, "user\ntool\nprogram\n", result.err)
 
+    def run_with_and_without_us(self, tool, code):
+        """What a program prints with a tool that has put its folder before ours, and with the tool alone."""
+        with tempfile.TemporaryDirectory(prefix="penstock-") as directory, Directory(sitecustomize=tool) as place:
+            hooks = harness.install(directory)
+            ours = harness.run(code, env={"PYTHONPATH": os.pathsep.join((place, hooks))})
+            alone = harness.run(code, path=[place], hooks=False)
+        return (ours.status, ours.out, ours.err), (alone.status, alone.out, alone.err)
+
+    def test_another_tool_sees_the_error_of_a_module_that_is_not_there(self):
+        tool = (
+            "import os, sys\nhere = os.path.dirname(__file__)\nsys.path.remove(here)\n"
+            "own = sys.modules.pop('sitecustomize')\n"
+            "try:\n    import sitecustomize\nexcept ModuleNotFoundError as error:\n    print(error.name, error)\n"
+            "sys.modules['sitecustomize'] = own\nsys.path.insert(0, here)\nprint('tool')\n"
+        )
+        ours, alone = self.run_with_and_without_us(tool, "import sitecustomize\nprint(sitecustomize.__file__)\n")
+        self.assertEqual(ours, alone)
+        self.assertIn("tool\n", ours[1])
+
     def test_off_means_off(self):
         code = "import sys\nprint('penstock_hooks' in sys.modules)\n"
         self.assertEqual(harness.run(code, env={"PENSTOCK_OFF": "1"}).out, "False\n")
