@@ -11,11 +11,13 @@ import sys
 
 _MYSELF = sys.modules.get("sitecustomize")  # Python 2 would empty a module without references
 _OURS = os.path.dirname(os.path.abspath(__file__))
+# False where another tool's sitecustomize has found this file and executes it as the next one, without an import:
+# sys.modules then has the tool's module, and the tool expects no error if no other follows.
+_IMPORTED = getattr(globals().get("__spec__"), "_initializing", True)
 
 
-def _others():
-    """sys.path without our folder."""
-    return [entry for entry in sys.path if os.path.abspath(entry or ".") != _OURS]
+def _is_ours(entry):
+    return os.path.abspath(entry or ".") == _OURS
 
 
 def _load(path):
@@ -39,17 +41,20 @@ def _load(path):
     if spec is None or spec.loader is None:
         return False
     module = sys.modules["_frozen_importlib"].module_from_spec(spec)
-    sys.modules["sitecustomize"] = module
+    if _IMPORTED:
+        sys.modules["sitecustomize"] = module
     spec.loader.exec_module(module)
     return True
 
 
 def _chain():
     """Runs the sitecustomize that would have run without us. Its errors are passed on."""
-    path = _others()
-    sys.path[:] = path
+    # Entries before ours have no sitecustomize, or one that has been executed and has led here.
+    first = next((place for place, entry in enumerate(sys.path) if _is_ours(entry)), -1)
+    later = [entry for entry in sys.path[first + 1 :] if not _is_ours(entry)]
+    sys.path[:] = [entry for entry in sys.path if not _is_ours(entry)]
     try:
-        return _load(path)
+        return _load(later)
     except BaseException:
         if _MYSELF is not None:  # Python removes a module whose import fails
             sys.modules["sitecustomize"] = _MYSELF
@@ -75,7 +80,7 @@ try:
     _found = _chain()
 finally:
     _install()
-if not _found:
+if not _found and _IMPORTED:
     # site.py expects this where there is no such module, and then prints nothing. 3.6 gave it a class of its own.
     _kind = ImportError if sys.version_info < (3, 6) else ModuleNotFoundError
     _none = _kind("No module named 'sitecustomize'")

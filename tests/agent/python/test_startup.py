@@ -93,6 +93,19 @@ class ChainTest(unittest.TestCase):
         self.assertEqual(ours, alone)
         self.assertIn("tool\n", ours[1])
 
+    def test_another_tool_that_executes_the_next_one_itself_runs_once_and_to_its_end(self):
+        tool = (
+            "import os, sys\nfrom importlib.machinery import PathFinder\nfrom importlib.util import module_from_spec\n"
+            "here = os.path.dirname(os.path.abspath(__file__))\n"
+            "others = [entry for entry in sys.path if os.path.abspath(entry) != here]\n"
+            "spec = PathFinder.find_spec('sitecustomize', others)\n"
+            "if spec is not None:\n    spec.loader.exec_module(module_from_spec(spec))\n"
+            "print('tool')\n"
+        )
+        ours, alone = self.run_with_and_without_us(tool, "import sitecustomize\nprint(sitecustomize.__file__)\n")
+        self.assertEqual(ours, alone)
+        self.assertEqual(ours[1].count("tool\n"), 1)
+
     def test_off_means_off(self):
         code = "import sys\nprint('penstock_hooks' in sys.modules)\n"
         self.assertEqual(harness.run(code, env={"PENSTOCK_OFF": "1"}).out, "False\n")
