@@ -20,10 +20,13 @@ import itertools
 import os
 import sys
 import time
+from threading import get_ident
 
 __all__ = ["batch", "mark", "recording", "step"]
 
 clock = time.perf_counter
+
+_DEFERS = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
 
 _STEP, _MARK = 14, 16  # stages of traces/wire_records.h
 # First number for epochs of batch(), and how many there are. The Python hooks count theirs from 1, and the loader's
@@ -65,24 +68,29 @@ _NOTHING = _Nothing()
 
 class _Mark:
     """A span for the time of a `with` block, or of a call of the decorated function. `with` blocks of one mark may
-    nest, but only on one thread: each end takes the token of the begin before it."""
+    nest, and several threads may use it."""
 
     __slots__ = ("_name", "_stage", "_open")
 
     def __init__(self, stage, name):
         self._stage = stage
         self._name = _bridge["intern"](name)
-        self._open = []
+        self._open = {}  # thread: the tokens of its open blocks
 
-    def __enter__(self):
-        self._open.append(_bridge["begin"](self._stage, self._name))
-        return self
+    def __enter__(self):  # returns nothing, as without an agent
+        token = _bridge["begin"](self._stage, self._name)
+        self._open.setdefault(get_ident(), []).append(token)
 
     def __exit__(self, *_):
-        _bridge["end"](self._open.pop())
+        tokens = self._open.get(get_ident())
+        if tokens:
+            _bridge["end"](tokens.pop())
         return False
 
     def __call__(self, function):
+        # What such a function does is not done by the call. Frameworks ask of what kind a function is.
+        if getattr(getattr(function, "__code__", None), "co_flags", 0) & _DEFERS:
+            return function
         begin, end, stage, name = _bridge["begin"], _bridge["end"], self._stage, self._name
 
         @functools.wraps(function)

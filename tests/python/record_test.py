@@ -195,6 +195,42 @@ for i in range(5):
         epochs = trace.batches()["generation"].tolist()
         self.assertEqual([epochs[0], epochs[0], epochs[0] + 1], epochs)
 
+    def test_functions_that_defer_their_work_stay_what_they_are(self):
+        script = """
+import inspect, penstock
+@penstock.mark("later")
+async def later():
+    pass
+@penstock.mark("each")
+def each():
+    yield 1
+print(inspect.iscoroutinefunction(later), inspect.isgeneratorfunction(each), list(each()))
+with penstock.mark("nothing") as given:
+    print(given)
+"""
+        _, said = self.record(script)
+        self.assertEqual("True True [1]\nNone\n", said)
+
+    def test_threads_may_share_a_mark(self):
+        script = """
+import threading, penstock
+shared, both = penstock.mark("shared"), threading.Barrier(2)
+def work(first):
+    for _ in range(40):
+        with shared:
+            both.wait()
+            if first:
+                both.wait()
+        if not first:
+            both.wait()
+threads = [threading.Thread(target=work, args=(first,)) for first in (True, False)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+        trace, _ = self.record(script)
+        marks = trace.spans(stage="mark")
+        self.assertEqual([0] * 80, marks["depth"].tolist())
+
     def test_a_mark_is_closed_by_an_exception(self):
         script = """
 import penstock
