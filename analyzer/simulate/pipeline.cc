@@ -20,6 +20,18 @@ void Append(const EpochDemand& epoch, std::size_t begin, std::size_t end, bool c
   }
 }
 
+// How many batches come before the first counted one; 0 if none is counted.
+std::size_t BeforeCounted(const Pipeline& pipeline) {
+  std::size_t before = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      if (demand.counted) return before;
+      ++before;
+    }
+  }
+  return 0;
+}
+
 Pipeline WithoutEpochs(const Pipeline& pipeline) {
   Pipeline copy;
   static_cast<PipelineSetup&>(copy) = pipeline;
@@ -80,6 +92,8 @@ Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t ta
   if (all_tasks > tasks && all > 0) {
     batches = std::min(batches, std::max<std::size_t>(1, tasks / (1 + all_tasks / all)));
   }
+  // Batches that only fill long queues are not counted. A part of nothing else has no steady rate.
+  if (const std::size_t filling = BeforeCounted(pipeline); filling >= batches) batches += filling;
   if (all <= batches) return pipeline;
   Pipeline out = WithoutEpochs(pipeline);
   for (const EpochDemand& epoch : pipeline.epochs) {

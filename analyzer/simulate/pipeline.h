@@ -130,7 +130,8 @@ struct Pipeline : PipelineSetup {
 [[nodiscard]] std::vector<Demand*> BatchesOf(Pipeline& pipeline);
 
 // The first batches of a pipeline, at most about `batches` with `tasks` samples in all, and
-// start-up in proportion. For searches, which need not simulate all of a long run.
+// start-up in proportion. If none of these batches is counted, the part goes on for as many batches
+// from the first counted one. For searches, which need not simulate all of a long run.
 [[nodiscard]] Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks);
 
 // The pipeline without its first `batches` batches, as a run that goes on. The first batches of the

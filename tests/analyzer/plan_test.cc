@@ -15,6 +15,7 @@
 #include "analyzer/words/plan.h"
 #include "tests/analyzer/plan_cases.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_threads.h"
 #include "tests/traces/support.h"
 
 namespace penstock::analyzer {
@@ -176,6 +177,18 @@ TEST(PlanTest, MemoryIsABudget) {
   EXPECT_EQ(small.Step("ram_cache"), nullptr) << small.Ids();
   for (const PlanStep& step : small.plan.steps) EXPECT_LE(step.cost.ram, 60'000'000u) << step.id;
   EXPECT_LE(BehindBest(small, 60e6), kBehind) << small.Ids();
+}
+
+// The search simulates so few of these batches that all of them fill the ring of the first ones.
+TEST(PlanTest, LargeBatchesOfThreadsAreSearchedToo) {
+  testing::SyntheticThreads run;
+  run.threads = 1;
+  run.prefetch = 8;
+  run.batch_size = 256;
+  run.batches = 40;
+  const Planned planned(testing::ThreadsTrace(run));
+  ASSERT_TRUE(planned.plan.missing.empty());
+  EXPECT_NE(planned.Step("num_workers"), nullptr) << planned.Ids();
 }
 
 TEST(PlanTest, WorkersThatStayAreAStepWhereEpochsStartAnew) {

@@ -270,6 +270,18 @@ TEST(SimulateTest, SampleThreadsShareABatch) {
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 4 / 40e-3, 1);  // of 8 samples each
 }
 
+// The first batches fill the queues and are not counted.
+TEST(ShortenedTest, HasASteadyPartBehindLongQueues) {
+  Pipeline pipeline = Even(1000, 0, 0, 0);
+  std::vector<Demand>& batches = pipeline.epochs.front().batches;
+  for (std::size_t j = 0; j < 300; ++j) batches[j].counted = false;
+  const Pipeline part = Shortened(pipeline, 256, 2048);
+  EXPECT_EQ(part.batches(), 300U + 256U);
+  EXPECT_EQ(SteadyPart(part).batches(), 256U);
+  batches[200].counted = true;
+  EXPECT_EQ(Shortened(pipeline, 256, 2048).batches(), 256U);
+}
+
 TEST(SimulateTest, SurvivesCostsOfNothing) {
   Pipeline pipeline = Even(100'000, 0, 0, 0);
   EXPECT_GE(Simulate(pipeline).time, 0);
