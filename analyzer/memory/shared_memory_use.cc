@@ -71,9 +71,11 @@ SharedMemoryUse MeasureSharedMemory(const RunModel& model, const LoaderRun& run)
     // This many samples are likely to include the greatest use.
     constexpr std::size_t kEnough = 10;
     use.measured = inside >= kEnough;
+    // Without workers no batch passes through /dev/shm, whatever way those of workers would take.
+    const bool passes = run.config.num_workers > 0;
     const double expected = BatchBytes(run) * use.most_batches;
-    use.unused =
-        use.measured && expected > kTellable && use.most - use.before < kNegligible * expected;
+    use.unused = passes && use.measured && expected > kTellable &&
+                 use.most - use.before < kNegligible * expected;
   }
   return use;
 }

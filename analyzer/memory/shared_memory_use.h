@@ -14,7 +14,7 @@ struct SharedMemoryUse {
   double most = 0;       // greatest number of bytes in use while the loader ran
   int most_batches = 0;  // greatest number of batches made and not yet given back
   bool measured = false;
-  bool unused = false;  // measured, and batches do not pass through /dev/shm
+  bool unused = false;  // measured, and batches of workers do not pass through /dev/shm
 };
 
 // Spans tell how many batches were in flight. The counter shm_used_bytes tells how much was in use

@@ -13,6 +13,7 @@
 #include "analyzer/measure/fetch_times.h"
 #include "analyzer/predict/predict.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_memory.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -160,6 +161,24 @@ TEST(FreshMemoryTest, TheLoopMapsABatchFromAWorkerInItsStep) {
   const Pipeline none = Apply(loader.pipeline, zero, loader.facts);
   const double before = loader.pipeline.epochs.front().batches[20].step;
   EXPECT_NEAR(none.epochs.front().batches[20].step, before - loader.facts.fresh.touch, 1e-6);
+}
+
+// /dev/shm stays empty, but batches of workers would pass through it.
+TEST(FreshMemoryTest, ARunWithoutWorkersDoesNotTellThatBatchesArePickled) {
+  Synthetic run;
+  run.workers = 0;
+  run.sample_bytes = 4'000'000;  // 16 MB a batch
+  traces::TraceData data = MakeSynthetic(run);
+  testing::AddShm(data, 0, 4096, 4096);
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  ASSERT_TRUE(loader.memory.shared.measured);
+  EXPECT_FALSE(loader.memory.shared.unused);
+  Setting one;
+  one.workers = 1;
+  const Pipeline with = Apply(loader.pipeline, one, loader.facts);
+  EXPECT_NEAR(with.epochs.front().batches.front().get, 0.8e-3, 1e-9);
+  EXPECT_GT(SharedMemoryOf(loader.pipeline, one, loader.facts), 16e6);
 }
 
 TEST(FreshMemoryTest, ALoopThatSleepsReadsNoBatch) {
