@@ -85,13 +85,18 @@ std::vector<Taken> InOrder(const std::vector<const LoaderRun*>& runs) {
   return taken;
 }
 
-// By batch of `taken`: whether the main loader paused between it and that loader's next batch. The
-// pause may follow a batch of any loader.
-std::vector<bool> PausedOf(const std::vector<Taken>& taken, const SteadyState& steady) {
+// By batch of `taken`: whether the main loader `run` paused, or began its next epoch, between it and
+// that loader's next batch. The pause may follow a batch of any loader.
+std::vector<bool> PausedOf(const std::vector<Taken>& taken, const LoaderRun& run,
+                           const SteadyState& steady) {
+  std::vector<bool> pauses_after = steady.paused;
+  for (std::size_t e = 1; e < run.epochs.size(); ++e) {
+    if (run.epochs[e].first > 0) pauses_after[run.epochs[e].first - 1] = true;
+  }
   std::vector<bool> paused;
   bool pauses = false;
   for (const Taken& one : taken) {
-    if (one.loader == 0) pauses = steady.paused[one.batch];
+    if (one.loader == 0) pauses = pauses_after[one.batch];
     paused.push_back(pauses);
   }
   return paused;
@@ -187,7 +192,7 @@ std::optional<Pipeline> BuildInterleaved(const RunModel& model, const LoaderRun&
     if (taken[k].loader == 0) counts = steady.in_window[taken[k].batch];
     all[k].counted = counts;
   }
-  SetSteps(taken, PausedOf(taken, steady), runs.size(), together.epochs.front());
+  SetSteps(taken, PausedOf(taken, run, steady), runs.size(), together.epochs.front());
   MeasureStepLoad(model, runs, taken, steady, together);
   return together;
 }

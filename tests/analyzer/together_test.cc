@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -151,30 +152,36 @@ TEST(TogetherTest, WorkersOfTheirOwnNeedMemoryOfTheirOwn) {
 }
 
 // Makes two loaders of one: every fourth batch comes from the first, which has one worker; the
-// second has three.
+// second has three. Two generations follow for each epoch.
 traces::BatchKey KeyOfTwo(traces::BatchKey key) {
+  const auto first = static_cast<std::uint16_t>(2 * key.generation - 1);
+  const auto second = static_cast<std::uint16_t>(2 * key.generation);
+  if (!key.valid()) return {key.index, first};
   const std::uint32_t turn = key.index / 4;
   const std::uint32_t place = key.index % 4;
-  return place == 0 ? traces::BatchKey{turn, 1} : traces::BatchKey{3 * turn + place - 1, 2};
+  return place == 0 ? traces::BatchKey{turn, first}
+                    : traces::BatchKey{3 * turn + place - 1, second};
 }
 
 traces::TraceData MakeTwoLoaders(const testing::Synthetic& run) {
   traces::TraceData data = testing::MakeSynthetic(run);
   for (auto& spans : data.spans) {
     for (traces::Span& span : spans) {
-      if (span.batch.valid()) span.batch = KeyOfTwo(span.batch);
+      if (span.batch.generation > 0) span.batch = KeyOfTwo(span.batch);
     }
   }
   for (traces::Event& event : data.events) {
-    if (event.batch.valid()) event.batch = KeyOfTwo(event.batch);
+    if (event.batch.generation > 0) event.batch = KeyOfTwo(event.batch);
   }
   auto& facts = data.processes[0].facts;
   facts["loader.0.num_workers"] = "1";
   facts["loader.1.num_workers"] = "3";
   facts["loader.1.prefetch_factor"] = "2";
   facts["loader.1.batch_size"] = "4";
-  facts["epoch.1"] = "0";
-  facts["epoch.2"] = "1";
+  for (int epoch = 0; epoch < run.epochs; ++epoch) {
+    facts["epoch." + std::to_string(2 * epoch + 1)] = "0";
+    facts["epoch." + std::to_string(2 * epoch + 2)] = "1";
+  }
   return data;
 }
 
@@ -191,6 +198,26 @@ TEST(TogetherTest, APauseIsNoStep) {
   ASSERT_EQ(diagnosis.run.loader().use, LoopUse::kInterleaved);
   ASSERT_TRUE(IsSimulated(*diagnosis.loader, diagnosis.run.loader()));
   EXPECT_GT(diagnosis.loader->replay.error(), -0.2);
+}
+
+// Between two epochs the program validates for 5 s.
+TEST(TogetherTest, TheEndOfAnEpochIsNoStep) {
+  testing::Synthetic run;
+  run.workers = 4;
+  run.epochs = 2;
+  run.costs = [](int epoch, int index) {
+    testing::Costs costs;
+    if (epoch == 0 && index == 199) costs.step = 5000;
+    return costs;
+  };
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(MakeTwoLoaders(run)));
+  ASSERT_EQ(diagnosis.run.loader().config.num_workers, 3);  // the last batch is the main loader's
+  ASSERT_EQ(diagnosis.run.loader().epochs.size(), 2U);
+  ASSERT_TRUE(IsSimulated(*diagnosis.loader, diagnosis.run.loader()));
+  ASSERT_EQ(diagnosis.loader->pipeline.epochs.size(), 1U);
+  for (const Demand& demand : diagnosis.loader->pipeline.epochs.front().batches) {
+    EXPECT_LT(demand.step, 0.1);
+  }
 }
 
 // The fetches of the first loader were not seen, so the loaders cannot be simulated together.
