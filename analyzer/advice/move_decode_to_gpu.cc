@@ -2,6 +2,7 @@
 //
 // The cores are full of decoding while the GPU waits. The GPU can decode.
 //
+// Not for files that are seen not to be JPEG: the decoders that it names do not decode these there.
 // Threshold: decoding takes 40 % of the fetches (docs/diagnosis.md R15), and the conditions of R33
 // in gpu_room.h.
 // Source: docs/diagnosis.md R33; FastFlow against DALI (0.63 to 2.06x: it can also lose).
@@ -12,7 +13,7 @@
 namespace penstock::analyzer {
 
 void MoveDecodeToGpu(const RuleInput& input, Advice& out) {
-  if (!input.diagnosis.loader) return;
+  if (!input.diagnosis.loader || !input.loader().material.may_be_jpeg()) return;
   if (!input.HasGpu()) out.Needs("move-decode-to-gpu", Say<words::kRuleNeedsGpu>());
   if (input.ShareOfFetch(traces::StageId::kDecode) < 0.4) return;
   const auto move = MoveToGpu(input, traces::StageId::kDecode, Factor::kDecode);

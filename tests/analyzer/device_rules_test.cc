@@ -43,6 +43,14 @@ TEST(MoveDecodeToGpuTest, IsSilentWhenCoresAreFree) {
   EXPECT_FALSE(Finds("move-decode-to-gpu", WithCosts({0, 30, 5, 1, 0.1, 0.2, 4, 0}), AddGpu));
 }
 
+TEST(MoveDecodeToGpuTest, IsSilentOfFilesThatItsDecodersDoNotRead) {
+  Synthetic run = FullCores({0, 30, 5, 1, 0.1, 0.2, 4, 0});
+  for (const char* decoder : {"torchvision.decode_png", "torchaudio.load", "decord.get_batch"}) {
+    run.decoder = decoder;
+    EXPECT_FALSE(Finds("move-decode-to-gpu", run, AddGpu)) << decoder;
+  }
+}
+
 TEST(MoveAugmentToGpuTest, SpeaksWhenTransformsCostMost) {
   EXPECT_TRUE(Finds("move-augment-to-gpu", FullCores({0, 5, 30, 1, 0.1, 0.2, 4, 0}), AddGpu));
 }
