@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A trace does not tell how long the GPU needs for a stage. If the sizes of pictures are known, the
-// gain is predicted with the figures of predict/device_costs.h. The longest time in which the GPU
-// would still gain something is computed as well.
+// gain is predicted with the figures of predict/device_costs.h. The longest time on the GPU with
+// which the move still gains 10 % is computed as well.
 #include "analyzer/advice/gpu_room.h"
 
 #include <algorithm>

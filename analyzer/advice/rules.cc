@@ -14,7 +14,8 @@ constexpr Rule kRules[] = {PENSTOCK_RULES(PENSTOCK_NAME_RULE)};
 #undef PENSTOCK_NAME_RULE
 
 // Removes a prediction whose interval includes no gain, or whose rate breaks a law. The finding
-// then only says what was seen, and how severe it is follows from the time of the whole work.
+// then only says what was seen. It becomes information if the recorded work, start-up included,
+// does not surely gain. If only the base of the report does not gain, the severity stays.
 void KeepSureGains(const Diagnosis& diagnosis, Findings& findings) {
   for (Finding& finding : findings) {
     if (!finding.predicted) continue;

@@ -22,7 +22,7 @@ namespace penstock::analyzer {
 
 namespace {
 
-// Faster JPEG decoders that the program does not use yet; the best known comes first.
+// Faster JPEG decoders that the program does not use yet; the most widely known comes first.
 std::vector<std::string> UnusedDecoders(const RuleInput& input) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFast = {
       {{"cv2", "OpenCV"}, {"simplejpeg", "simplejpeg"}, {"torchvision", "torchvision.io"}}};

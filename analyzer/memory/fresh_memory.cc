@@ -10,9 +10,9 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kWholeFault = 2;           // first touches
+constexpr double kWholeFault = 2;           // cost of a fault, in first touches of a page
 constexpr double kSharedFile = 0.13e-3;     // seconds to make one, map it and give it back
-constexpr double kMappedBlock = 128 << 10;  // bytes
+constexpr double kMappedBlock = 128 << 10;  // bytes; glibc maps a block of this size by itself
 
 // Whether glibc manages the memory. Other allocators give memory back by their own rules, in the
 // training process as in workers.
@@ -44,7 +44,8 @@ Pages MeasuredPages(const PageFaults& faults, double kept, bool picture_fits) {
   return {most, kDoubt * most};
 }
 
-// Minor faults of a process for each batch that was delivered in the steady windows.
+// Minor faults of a process for each batch that was delivered in the steady windows; 0 if these
+// were too few batches to tell.
 double FaultsPerBatch(const CounterSeries& series, const RunModel& model,
                       const SteadyState& steady) {
   constexpr double kFewest = 8;  // batches

@@ -38,7 +38,7 @@ struct Lever {
   double fast = 1;
 };
 
-// A set of levers: bit i is levers[i].
+// A set of levers: bit i stands for Levers::all[i].
 using LeverSet = std::uint32_t;
 inline constexpr std::size_t kMostLevers = 31;
 

@@ -100,7 +100,7 @@ struct PlanRequest {
 [[nodiscard]] Plan BuildPlan(const traces::Trace& trace, const Diagnosis& diagnosis,
                              const std::vector<Finding>& findings, const PlanRequest& request);
 
-// `plan` with those of its steps alone that are chosen, in the same order, predicted anew.
+// `plan` with only the chosen steps, in the same order, predicted anew.
 // Requires: chosen.size() == plan.steps.size(); the rest is what BuildPlan() made `plan` from.
 [[nodiscard]] Plan WithSteps(const Plan& plan, const std::vector<bool>& chosen,
                              const Diagnosis& diagnosis, const std::vector<Finding>& findings,

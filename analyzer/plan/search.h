@@ -32,8 +32,8 @@ class PlanSpace {
   [[nodiscard]] Combination recorded() const;
   // The numbers of workers and the depths that Suggest() tries. Those of the run come first.
   [[nodiscard]] std::vector<Combination> Arguments() const;
-  // Seconds that the recorded work would take; 0: levers contradict each other, or the rate breaks
-  // a law (predict/laws.h).
+  // Seconds that the recorded work would take; 0: levers contradict each other, the rate breaks a
+  // law (predict/laws.h), or the recording has no steady part to simulate.
   [[nodiscard]] double Time(const Combination& one);
   // Whether memory and /dev/shm have room for it. The recorded arguments always fit, unless levers
   // take memory of their own.

@@ -15,6 +15,7 @@
 namespace penstock::analyzer {
 namespace {
 
+// By wire::ProbeFactor. Plain windows and those of the check spare no factor.
 constexpr std::array<Factor, wire::kProbeFactors> kProbedFactors = {
     Factor::kNone,    Factor::kNone,    Factor::kRead,   Factor::kDecode,
     Factor::kAugment, Factor::kCollate, Factor::kCompute};
@@ -58,12 +59,12 @@ double TimeBetween(const Batch& from, const Batch& to) {
 // Samples per second in a window; nullopt: too little happened in it.
 std::optional<double> RateIn(const ProbeWindow& window, const LoaderRun& run,
                              const std::vector<const Batch*>& all) {
-  constexpr std::size_t kFewestTurns = 4;
+  constexpr std::size_t kFewestBatches = 4;
   const auto first = std::partition_point(
       all.begin(), all.end(), [&](const Batch* batch) { return batch->delivered < window.from; });
   const auto last = std::partition_point(
       first, all.end(), [&](const Batch* batch) { return batch->delivered < window.to; });
-  const auto turns = static_cast<std::size_t>(std::max(1, run.config.num_workers));
+  const auto workers = static_cast<std::size_t>(std::max(1, run.config.num_workers));
   std::size_t count = 0;
   double samples = 0;
   double time = 0;
@@ -81,9 +82,10 @@ std::optional<double> RateIn(const ProbeWindow& window, const LoaderRun& run,
         std::find_if(std::make_reverse_iterator(end), std::make_reverse_iterator(begin),
                      [&](const Batch* batch) { return !BegunAfter(*batch, from); });
     begin = old.base();
-    // Workers deliver in turn, and sometimes together, so only whole turns tell a rate.
+    // Workers deliver in turn, and sometimes together, so only whole turns of all workers tell a
+    // rate.
     const std::size_t whole =
-        begin == end ? 0 : static_cast<std::size_t>(end - begin - 1) / turns * turns;
+        begin == end ? 0 : static_cast<std::size_t>(end - begin - 1) / workers * workers;
     if (whole > 0) {
       for (std::size_t i = 1; i <= whole; ++i)
         samples += SamplesOf(run, **(begin + static_cast<std::ptrdiff_t>(i)));
@@ -93,7 +95,7 @@ std::optional<double> RateIn(const ProbeWindow& window, const LoaderRun& run,
     if (behind.step_end != kNever) from = std::max(from, behind.step_end);
     begin = end;
   }
-  if (count < kFewestTurns || !(time > 0) || !(samples > 0)) return std::nullopt;
+  if (count < kFewestBatches || !(time > 0) || !(samples > 0)) return std::nullopt;
   return samples / time;
 }
 
