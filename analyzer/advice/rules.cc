@@ -85,10 +85,8 @@ double RuleInput::DatasetBytes() const {
   const StageTotals& read = diagnosis.run.stages[traces::StageId::kRead];
   const double samples = diagnosis.run.samples();
   const auto bytes = static_cast<double>(read.bytes.value);
-  const std::int64_t length = run().config.dataset_length;
-  if (length > 0 && samples > 0) {
-    return bytes / samples * static_cast<double>(length);
-  }
+  const double all = run().config.dataset_samples();
+  if (all > 0 && samples > 0) return bytes / samples * all;
   for (const Epoch& epoch : run().epochs) {
     if (!epoch.ended) return 0;
   }

@@ -43,6 +43,13 @@ struct LoaderConfig {
     if (sample_tasks) return num_workers > 0 ? prefetch_factor : 0;
     return num_workers * prefetch_factor;
   }
+  // Samples of the whole dataset; 0: not known. The length of a dataset that makes batches itself
+  // counts batches.
+  [[nodiscard]] double dataset_samples() const {
+    if (dataset_length <= 0) return 0;
+    const bool of_batches = batch_size <= 0 && batch_length > 0;
+    return static_cast<double>(dataset_length) * (of_batches ? batch_length : 1);
+  }
   // Batches of a whole epoch; 0: not known. Without the sampler's word a process is taken to read
   // the whole dataset, though each of several ranks reads a part.
   [[nodiscard]] double whole_epoch() const {

@@ -170,9 +170,7 @@ void ReadTypes(const std::string& fact, Material& material) {
 
 double DatasetBytes(const traces::Trace& trace, const LoaderRun& run, double file_bytes) {
   if (const auto fact = NumberFact(trace.facts(), "dataset.bytes"); fact && *fact > 0) return *fact;
-  if (run.config.dataset_length > 0) {
-    return file_bytes * static_cast<double>(run.config.dataset_length);
-  }
+  if (const double all = run.config.dataset_samples(); all > 0) return file_bytes * all;
   double samples = 0;
   double epochs = 0;
   for (const Epoch& epoch : run.epochs) {

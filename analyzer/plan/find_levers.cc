@@ -218,8 +218,7 @@ void Finder::FindStorage() {
       found != nullptr && found->setting) {
     Lever store{.id = "store_once", .change = Say<words::kPlanStore>(), .effort = 6, .lines = 20};
     store.parts = *found->setting;
-    const auto length = static_cast<double>(diagnosis_.run.loader().config.dataset_length);
-    store.disk = std::max(0.0, length) * material.sample_bytes;
+    store.disk = diagnosis_.run.loader().config.dataset_samples() * material.sample_bytes;
     Take(std::move(store));
   }
 }

@@ -180,6 +180,21 @@ TEST(MaterialTest, OneCallMayMakeAWholeBatch) {
   EXPECT_EQ(material.file_bytes, static_cast<double>(run.file_bytes));
 }
 
+// The 1000 items of the dataset are batches of 16 samples, read from one file each.
+TEST(MaterialTest, ADatasetOfBatchesHasTheBytesOfAllItsSamples) {
+  Synthetic run = MaterialRun("PIL.load", "a.jpg");
+  run.batch_size = 1;
+  traces::TraceData data = MakeSynthetic(run);
+  auto& facts = data.processes[0].facts;
+  facts["loader.0.dataset_len"] = "1000";
+  traces::TraceData samples = data;
+  facts.erase("loader.0.batch_size");
+  facts["loader.0.batch_length"] = "16";
+  const auto all = 1000 * static_cast<double>(run.file_bytes);
+  EXPECT_DOUBLE_EQ(DiagnosisOf(std::move(data)).loader->material.dataset_bytes, all);
+  EXPECT_DOUBLE_EQ(DiagnosisOf(std::move(samples)).loader->material.dataset_bytes, all);
+}
+
 // Half of the pictures are decoded by one call, half by another.
 TEST(MaterialTest, CallsForDifferentPicturesAddUp) {
   const Synthetic run = MaterialRun("torchvision.decode_jpeg", "a.tar");
