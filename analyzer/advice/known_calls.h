@@ -52,6 +52,8 @@ inline constexpr std::array kKnownCalls = {
               &words::kInsteadOfVectorize},
     KnownCall{"numpy.vectorize", "__call__", "numpy/lib/function_base.py", 0.9, 0,
               &words::kInsteadOfVectorize},
+    KnownCall{"numpy.vectorize", "__call__", "numpy/lib/_function_base_impl.py", 0.9, 0,
+              &words::kInsteadOfVectorize},
     KnownCall{"numpy.apply_along_axis", "apply_along_axis", "numpy/", 0.9, 0,
               &words::kInsteadOfVectorize},
     KnownCall{"numpy.append", "append", "numpy/lib/", 0.8, 20, &words::kInsteadOfAppend},

@@ -17,6 +17,16 @@ TEST(KnownCallTest, TakesBuiltinsByTheirPackage) {
   EXPECT_EQ(FindKnownCall("random.Random.choice", "/usr/lib/python3.11/random.py"), nullptr);
 }
 
+// Before Python 3.11 the name lacks the class. NumPy 2 has moved the file.
+TEST(KnownCallTest, TakesVectorizeOfEachNumpy) {
+  const std::string packages = "/venv/lib/python3.10/site-packages/";
+  for (const char* file : {"numpy/lib/function_base.py", "numpy/lib/_function_base_impl.py"}) {
+    const KnownCall* known = FindKnownCall("__call__", packages + file);
+    ASSERT_NE(known, nullptr) << file;
+    EXPECT_EQ(known->shown, "numpy.vectorize");
+  }
+}
+
 TEST(KnownCallTest, TakesTheModuleReForNoFolderThatBeginsLikeIt) {
   for (const char* file : {"/usr/lib/python3.11/re/__init__.py", "/usr/lib/python3.9/re.py"}) {
     const KnownCall* known = FindKnownCall("_compile", file);
