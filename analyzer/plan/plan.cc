@@ -208,7 +208,7 @@ std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
     for (const Move& other : pending) before = With(other, before);
     const Combination all = With(move, before);
     if (pending.empty() || !space_.Fits(all) ||
-        !Gains(Predict(all).speedup / Predict(before).speedup, Predict(all))) {
+        !GainsTogether(speedup, Predict(before).speedup, Predict(all))) {
       pending.push_back(move);
       continue;
     }

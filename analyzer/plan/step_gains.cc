@@ -16,6 +16,11 @@ bool Gains(double gain, const Prediction& predicted) {
   return gain * (1 - HalfWidth(predicted)) > 1;
 }
 
+bool GainsTogether(double plan, double before, const Prediction& predicted) {
+  // A step may only make up for what the steps before it cost.
+  return Gains(predicted.speedup / before, predicted) && Gains(predicted.speedup / plan, predicted);
+}
+
 bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i) {
   double gain = steps[i].gain;
   if (Gains(gain, steps[i].predicted)) return false;

@@ -13,6 +13,11 @@ namespace penstock::analyzer {
 // Whether a step surely gains. `gain`: on top of the steps before it. `predicted`: with them.
 [[nodiscard]] bool Gains(double gain, const Prediction& predicted);
 
+// Whether a step surely gains on top of the steps before it, and gains together with those of them
+// that the plan does not have yet. Speed-ups: `plan` of the plan so far, `before` without the step.
+// `predicted`: with it.
+[[nodiscard]] bool GainsTogether(double plan, double before, const Prediction& predicted);
+
 // Whether steps[i], which gains nothing for sure, does so together with steps after it.
 [[nodiscard]] bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i);
 

@@ -10,6 +10,7 @@
 
 #include "analyzer/plan/experiments.h"
 #include "analyzer/plan/step_findings.h"
+#include "analyzer/plan/step_gains.h"
 #include "analyzer/report/plan_report.h"
 #include "analyzer/words/plan.h"
 #include "tests/analyzer/plan_cases.h"
@@ -294,6 +295,18 @@ TEST(RecordedPoolsTest, AreNamedWhereTheyCompeteForCores) {
                            "b-F12-3.penstock", "a-sleeping_constant-w4_p4_s0.penstock"}) {
     EXPECT_FALSE(found(name)) << name;
   }
+}
+
+// Fewer workers cost 5 %, and make room for a cache that gains 10 % on top of that.
+TEST(StepGainsTest, AStepThatOnlyMakesUpForTheOneBeforeItGainsNothing) {
+  Prediction both;
+  both.speedup = 1.045;
+  both.rate = {104.5, 104.5 * 0.92, 104.5 * 1.08};
+  EXPECT_TRUE(Gains(both.speedup / 0.95, both));
+  EXPECT_FALSE(GainsTogether(1, 0.95, both));
+  both.speedup = 1.2;
+  EXPECT_TRUE(GainsTogether(1, 0.95, both));
+  EXPECT_FALSE(GainsTogether(1, 1.15, both));  // the step before it gains nearly all of that
 }
 
 TEST(PlanPlaceTest, SaysTheStepOrTheGainOnTop) {
