@@ -123,7 +123,7 @@ struct Pass {
   bool store_mirror_x = false;
   bool store_mirror_y = false;
   bool final = false;  // stores in the output's form, else bytes in scratch memory
-  bool round = false;  // rounds to bytes before the points
+  bool round = false;  // rounds the gathered values to bytes before the points
   Element element = Element::kU8;
   Layout layout = Layout::kHwc;
   PictureAt source;

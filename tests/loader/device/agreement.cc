@@ -3,6 +3,8 @@
 // One set of programs for the emulation and for a GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -81,6 +83,21 @@ void ExpectDeviceAgreesWithCpu(cuda::Device& device) {
         share += apart.share / static_cast<double>(keys.size());
       }
       EXPECT_LE(share, one.share);
+    }
+  }
+  // These operations make bytes, so the values are whole even if the output is of floats.
+  for (const char* ops :
+       {"crop=63x61,gaussian_blur=7:sigma=0.5-2", "crop=99x121,rotate=40:bilinear",
+        "crop=99x121,rotate=40:bilinear,center_crop=70,flip:1"}) {
+    SCOPED_TRACE(ops);
+    const AugmentProgram program = Parsed(ops, ElementType::kF32, Layout::kHwc);
+    for (const auto& output : RunOnDevice(device, program, picture, keys)) {
+      const reference::Reals made = reference::Decode(output, program.format());
+      EXPECT_EQ(std::count_if(made.values.begin(), made.values.end(),
+                              [](double value) {
+                                return std::abs(255 * value - std::nearbyint(255 * value)) > 0.01;
+                              }),
+                0);
     }
   }
   // Every form of the output, once in a stream of whole rows and once with a resize.

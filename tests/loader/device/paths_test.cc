@@ -291,8 +291,11 @@ TEST(KernelPathsTest, BlursReflectAtTheBordersAndReadWordsBetween) {
         }
         return all;
       };
-      const std::vector<std::uint8_t> wanted =
-          Stored(Gathered(picture, lines(width), lines(height)), form);
+      Pixels pixels = Gathered(picture, lines(width), lines(height));
+      for (auto& pixel : pixels) {
+        for (float& value : pixel) value = RoundedByte(value);
+      }
+      const std::vector<std::uint8_t> wanted = Stored(pixels, form);
       EXPECT_TRUE(Emulated(list, picture, wanted.size()) == wanted)
           << width << "x" << height << ", " << kernel;
     }
@@ -378,7 +381,7 @@ TEST(KernelPathsTest, ABatchIsALaunchForEachKindAndEnding) {
   } const wanted[] = {{Launch::Kind::kTiled, Ending::kAny},
                       {Launch::Kind::kTiled, Ending::kBytes},
                       {Launch::Kind::kTiled, Ending::kU8},
-                      {Launch::Kind::kBlur, Ending::kU8}};
+                      {Launch::Kind::kBlur, Ending::kAny}};
   ASSERT_EQ(list.launches().size(), std::size(wanted));
   int first = 0;
   for (std::size_t i = 0; i < std::size(wanted); ++i) {
