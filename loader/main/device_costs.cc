@@ -29,7 +29,7 @@ int Complain(const Error& error) {
   return ExitStatus(error.kind);
 }
 
-// Reads `count` samples of the source. Errors: those of reading.
+// Reads up to `count` samples of the source. Errors: those of reading.
 Result<std::vector<std::vector<std::byte>>> ReadFiles(const std::string& name, std::size_t count) {
   const auto source = OpenSource(name, {});
   PENSTOCK_TRY(source);
@@ -39,8 +39,8 @@ Result<std::vector<std::vector<std::byte>>> ReadFiles(const std::string& name, s
   SampleScratch scratch;
   const auto wanted = std::min<std::uint64_t>((*source)->size(), count);
   for (std::uint64_t i = 0; i < wanted; ++i) {
-    // Spread over the set, since its beginning may be one class.
-    const auto ref = (*source)->At((*source)->size() / wanted * i, scratch);
+    // Spread over the whole set, since its beginning may be one class.
+    const auto ref = (*source)->At((*source)->size() * i / wanted, scratch);
     PENSTOCK_TRY(ref);
     (*reader)->Start(0, *ref);
     const auto file = (*reader)->Finish(0);

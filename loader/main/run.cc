@@ -27,7 +27,7 @@ std::optional<double> CachedShare(const Source& source) {
   std::uint64_t cached = 0;
   const std::uint64_t probes = std::min(source.size(), kCacheProbes);
   for (std::uint64_t i = 0; i < probes; ++i) {
-    const auto ref = source.At(source.size() / probes * i, scratch);
+    const auto ref = source.At(source.size() * i / probes, scratch);
     if (!ref) continue;
     const CacheState state = PageCacheState(*ref);
     if (!state.known) continue;

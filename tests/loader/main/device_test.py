@@ -146,6 +146,17 @@ class DeviceCostsTest(unittest.TestCase):
             path.write_bytes(b"no picture")
         self.assertTrue(self.decode_line(*stand_in).startswith("# decode: nvJPEG takes none"))
 
+    def test_pictures_are_spread_over_a_set_of_nearly_twice_as_many(self):
+        (self.folder / "set").mkdir()
+        for index in range(9):
+            path = self.folder / "set" / f"{index}.jpg"
+            if index < 5:
+                path.write_bytes(b"no picture")
+            else:
+                shutil.copy(PICTURES / "h2v2.jpg", path)
+        line = self.decode_line("--nvjpeg", os.path.join(TESTS, "libfake_nvjpeg.so"))
+        self.assertIn(", 2 whole pictures of ", line)  # 5 and 7 of 0, 1, 3, 5 and 7
+
     def test_without_a_gpu_nothing_is_written(self):
         file = self.folder / "costs.txt"
         done = run("device-costs", "-o", file, status=None)
