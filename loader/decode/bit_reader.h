@@ -12,8 +12,10 @@
 namespace penstock::loader {
 
 struct BitReader {
-  std::uint64_t bits = 0;  // the next ones, from the top; zeros after them
-  int count = 0;           // bits of the data in `bits`; negative: zero bits used beyond its end
+  // The next bits, from the top. After `count` of them come zeros, or bits of the byte at `next`,
+  // which the next refill puts there again.
+  std::uint64_t bits = 0;
+  int count = 0;  // bits of the data in `bits`; negative: zero bits used beyond its end
   const std::uint8_t* next = nullptr;
   const std::uint8_t* end = nullptr;
 
@@ -26,7 +28,8 @@ struct BitReader {
       constexpr std::uint64_t kLow = 0x0101010101010101;
       constexpr std::uint64_t kHigh = 0x8080808080808080;
       const bool has_ff = ((~word - kLow) & word & kHigh) != 0;
-      // Without an FF nothing has stopped the reader, so `count` is not negative.
+      // What stops the reader, an FF or the end, stays in front of it. There is neither here, so the
+      // data never ran out and `count` is not negative.
       if (!has_ff) [[likely]] {
         static_assert(std::endian::native == std::endian::little);
         bits |= __builtin_bswap64(word) >> count;

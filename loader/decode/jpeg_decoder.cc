@@ -62,8 +62,8 @@ void StopAtScanLimit(j_common_ptr common) {
   }
 }
 
-// Whether a component is interpolated although it is decoded at a larger scale than the smallest:
-// jpeg_crop_scanline() of 2.1.5 computes a wrong width for such a component (fixed in 3.0.1).
+// Whether jpeg_crop_scanline() of 2.1.5 computes a wrong width (fixed in 3.0.1). It does so for a
+// component that is interpolated although it is decoded at a larger scale than the smallest.
 [[nodiscard]] bool CropIsBroken(const jpeg_decompress_struct& cinfo) {
   for (int i = 0; i < cinfo.num_components; ++i) {
     const jpeg_component_info& c = cinfo.comp_info[i];
@@ -78,8 +78,8 @@ void StopAtScanLimit(j_common_ptr common) {
   return false;
 }
 
-// Whether a progressive file lacks its later scans. libjpeg smooths such a picture over five by
-// five blocks, so a part would differ from the same part of the whole.
+// Whether libjpeg may smooth the picture over five by five blocks, since a progressive file lacks
+// its later scans. A part that is decoded alone would then differ from that part of the whole.
 [[nodiscard]] bool IsSmoothed(const jpeg_decompress_struct& cinfo) {
   if (cinfo.progressive_mode != TRUE || cinfo.coef_bits == nullptr) {
     return false;
@@ -238,9 +238,8 @@ bool JpegDecoder::State::Seek(const Region& wanted, ColumnRange& columns) {
     columns =
         ColumnsFor(wanted, columns.width, info.grey ? block : block * cinfo.max_h_samp_factor);
   }
-  // Without interpolation a skip must end on a whole group of rows. With interpolation a skip may
-  // end anywhere. One that ends on the first row of an MCU row needs the whole MCU row above, since
-  // interpolation reads that.
+  // Without interpolation a skip must end on a whole group of rows. With interpolation it may end
+  // on any row: jpeg_skip_scanlines() itself decodes the rows above that interpolation reads.
   const int group = options.fancy_upsampling ? 1 : cinfo.max_v_samp_factor;
   JDIMENSION first = static_cast<JDIMENSION>(columns.first);
   JDIMENSION width = static_cast<JDIMENSION>(columns.width);
@@ -313,12 +312,12 @@ Result<JpegDecoder::Decoded> JpegDecoder::State::DecodeOnce(const Region& region
   const std::size_t rows = static_cast<std::size_t>(wanted.height) + 1;
   std::uint8_t* const spare = buffer.Reserve(rows * stride + kReadablePadding);
   const std::size_t turned_stride = RowBytes(wanted.height, 3);
-  std::uint8_t* const other =
+  std::uint8_t* const turned_pixels =
       orientation.transpose
           ? turned.Reserve(turned_stride * static_cast<std::size_t>(wanted.width) +
                            kReadablePadding)
           : spare;
-  if (spare == nullptr || other == nullptr) {
+  if (spare == nullptr || turned_pixels == nullptr) {
     jpeg_abort_decompress(&cinfo);
     header_read = false;
     return Fail(ErrorKind::kEnvironment, "no memory for the pixels of a JPEG");
@@ -349,8 +348,8 @@ Result<JpegDecoder::Decoded> JpegDecoder::State::DecodeOnce(const Region& region
   out.view = {first, wanted.width, wanted.height, step};
   if (orientation.transpose) {
     const auto turned_step = static_cast<std::ptrdiff_t>(turned_stride);
-    Transpose(out.view, other, turned_step);
-    out.view = {other, wanted.height, wanted.width, turned_step};
+    Transpose(out.view, turned_pixels, turned_step);
+    out.view = {turned_pixels, wanted.height, wanted.width, turned_step};
   }
   return out;
 }
