@@ -12,8 +12,8 @@ namespace {
 using nvjpeg::Check;
 using nvjpeg::CheckOfFile;
 
-// From this many pixels on the GPU reads the codes of a picture faster than a core does: the
-// default of nvImageCodec and DALI (hybrid_huffman_threshold).
+// A GPU reads the Huffman codes of pictures of at least this many pixels faster than a core does.
+// The number is the default of nvImageCodec and DALI (hybrid_huffman_threshold).
 constexpr std::uint64_t kGpuCodesFrom = 1'000'000;
 
 }  // namespace
@@ -114,8 +114,8 @@ bool JpegSlot::Supports(const Way& way) const {
          unsupported == 0;
 }
 
-// Only large baseline pictures. nvJPEG's decoder for codes on the GPU claims to accept other
-// encodings too, but does not decode them.
+// True only for large baseline pictures. nvJPEG's decoder for codes on the GPU claims to accept
+// other encodings too, but does not decode them.
 bool JpegSlot::IsForGpuCodes() const {
   const nvjpeg::Api& api = library_->api();
   int encoding = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns the steps of pictures into passes and launches. Steps are collected lazily: colour and
-// masks become part of the gather before them, and a crop or a mirroring after them becomes part of
-// the store. A pass ends before a second gather, at a contrast (which first needs the mean of the
-// whole picture), and before a step that follows a crop. A list belongs to one thread and keeps its
-// memory from batch to batch.
+// Turns the steps of pictures into passes and launches. Steps are collected lazily: a pass gathers,
+// changes colours and masks, and its store can crop and mirror. A pass ends before a second gather,
+// at a contrast (which first needs the mean of the whole picture), and before colours, masks or a
+// second crop that follow a crop. A list belongs to one thread and keeps its memory from batch to
+// batch.
 #pragma once
 
 #include <array>
@@ -67,7 +67,7 @@ class PassList {
   // ended.
   void Arrange();
 
-  // Valid until the next change, and with at least one pass. Arrange() sorts passes().
+  // Valid until the list changes. Arrange() sorts passes().
   [[nodiscard]] std::span<const Pass> passes() const { return passes_; }
   [[nodiscard]] std::span<const Point> points() const { return points_; }
   [[nodiscard]] std::span<const float> weights() const { return weights_; }
@@ -113,7 +113,8 @@ class PassList {
   int height_ = 0;
 };
 
-// Shared memory that a block may have on every device.
+// Shared memory for the tile of a block. On every device a block may have 48 KiB, of which the
+// kernels need some for the pass itself.
 inline constexpr int kSharedBytes = 46 << 10;
 
 // The shape of the tiles of a pass. Width 0 if not even the source of one pixel fits.

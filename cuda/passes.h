@@ -95,7 +95,7 @@ struct Point {
 };
 
 enum class Gather : std::uint8_t {
-  kTiled,   // a resize: two passes over a tile in shared memory
+  kTiled,   // a resize: first vertically, then horizontally, tile by tile in shared memory
   kBlur,    // as kTiled, with weights of its own and reflected borders
   kWindow,  // pixels as they are; zeros outside of the source
   kStream,  // as kWindow, four at a time: nothing outside, no mirroring, width a multiple of four

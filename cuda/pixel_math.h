@@ -25,8 +25,8 @@ PENSTOCK_HD float FusedAdd(float a, float b, float c) {
   return fmaf(a, b, c);
 }
 
-// Byte `i` of the word. On the device it is computed as 2^23 + byte, since conversions are slow
-// there.
+// Byte `i` of the word. On the device it is computed as (2^23 + byte) - 2^23, since conversions are
+// slow there.
 PENSTOCK_HD float ByteOf(std::uint32_t word, unsigned i) {
 #ifdef __CUDA_ARCH__
   return __uint_as_float(__byte_perm(word, 0x4B000000U, 0x7440U + i)) - 8388608.0f;
@@ -65,7 +65,8 @@ PENSTOCK_HD Rgb Blended(const Rgb& v, float factor, float offset) {
   return {TruncatedByte(red + offset), TruncatedByte(green + offset), TruncatedByte(blue + offset)};
 }
 
-// Changes bytes through hue, saturation and value, each in [0, 1].
+// Changes bytes through hue, saturation and value, each in [0, 1]: adds `shift` to the hue, and
+// multiplies the others by `saturate` and `brighten`.
 PENSTOCK_HD Rgb HsvChanged(const Rgb& v, float shift, float saturate, float brighten) {
   const float high = fmaxf(fmaxf(v.r, v.g), v.b);
   const float low = fminf(fminf(v.r, v.g), v.b);
@@ -117,6 +118,7 @@ PENSTOCK_HD Rgb HsvChanged(const Rgb& v, float shift, float saturate, float brig
           TruncatedByte(changed.b * back)};
 }
 
+// Whether `u`, along one axis, lies in the masked part of its tile.
 PENSTOCK_HD bool InSquare(double u, const Point& grid) {
   const double tiles = u / grid.tile;
   return tiles - floor(tiles) < grid.fraction;
@@ -135,7 +137,7 @@ PENSTOCK_HD bool Covers(const Point& mask, int x, int y) {
   return InSquare(u, mask) && InSquare(v, mask);
 }
 
-// The pixel (x, y) after the point. Requires: v holds bytes, except for masks.
+// The pixel (x, y) with the value v after the point. Requires: v holds bytes.
 PENSTOCK_HD Rgb Changed(const Point& point, int x, int y, const Rgb& v,
                         const unsigned long long* sums) {
   switch (point.kind) {

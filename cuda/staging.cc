@@ -10,6 +10,7 @@ Result<Staging::Piece> Staging::Take(std::size_t bytes) {
   constexpr std::size_t kUnit = kPictureAlignment;
   const std::size_t wanted = (bytes + kReadableBeyond + kUnit - 1) / kUnit * kUnit;
   const std::lock_guard lock(mutex_);
+  // A block that is passed over gets no more pieces in this batch, even if smaller ones would fit.
   while (current_ < blocks_.size() &&
          blocks_[current_].memory.size() - blocks_[current_].used < wanted) {
     ++current_;
