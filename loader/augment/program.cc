@@ -65,7 +65,8 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Splits at each comma before a letter. A comma before a digit belongs to a list.
+// Splits at each comma but those before a number (a digit, a point or a minus): they belong to a
+// list of numbers.
 std::vector<std::string_view> SplitOps(std::string_view text) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
@@ -279,7 +280,7 @@ Result<AugmentProgram> AugmentProgram::Parse(std::string_view ops, ElementType t
   }
   program.format_ = {type, layout, shape->height, shape->width};
   auto names = std::make_shared<std::vector<std::string>>();
-  for (std::size_t first = 0; first <= program.ops_.size(); ++first) {
+  for (std::size_t first = 0; first < program.ops_.size(); ++first) {
     std::string name;
     for (std::size_t last = first; last < program.ops_.size(); ++last) {
       name += (name.empty() ? "" : "+") + std::string(OpName(program.ops_[last].kind));
@@ -291,7 +292,7 @@ Result<AugmentProgram> AugmentProgram::Parse(std::string_view ops, ElementType t
 }
 
 std::string_view AugmentProgram::StepName(const Step& step) const {
-  switch (step.kind) {  // the parts of color_jitter
+  switch (step.kind) {  // color_jitter has four kinds of steps, each with a name of its own
     case StepKind::kBrightness:
       return "brightness";
     case StepKind::kContrast:

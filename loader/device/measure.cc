@@ -31,7 +31,7 @@ Result<TimeNs> Interval(cuda::Stream& stream, unsigned launches, const Work& que
   return *ended - *begun;
 }
 
-// The median time of one `queue`.
+// The median time of one call of `queue`, after the warm-up.
 Result<TimeNs> Median(cuda::Device& device, cuda::Stream& stream, const Timing& timing,
                       const Work& queue) {
   constexpr int kMostWarmups = 10000;  // ends the loop if stamps do not advance
@@ -54,7 +54,8 @@ Result<TimeNs> Median(cuda::Device& device, cuda::Stream& stream, const Timing& 
   return TimeNs{middle->value / timing.launches};
 }
 
-std::int64_t Rounded(std::int64_t bytes) {
+// Up to a multiple of kPictureAlignment.
+std::int64_t RoundedUp(std::int64_t bytes) {
   return (bytes + cuda::kPictureAlignment - 1) / cuda::kPictureAlignment * cuda::kPictureAlignment;
 }
 
@@ -69,7 +70,7 @@ Timing TimingFor(const cuda::DeviceInfo& device) {
 Result<DeviceTime> MeasureProgram(cuda::Device& device, const AugmentProgram& program, Size picture,
                                   std::size_t batch, const Timing& timing) {
   const std::int64_t pitch = cuda::PitchOf(picture.width);
-  const std::int64_t each = Rounded(pitch * picture.height + cuda::kReadableBeyond);
+  const std::int64_t each = RoundedUp(pitch * picture.height + cuda::kReadableBeyond);
   const auto input_bytes = static_cast<std::size_t>(each) * batch;
   const std::size_t output_bytes = (program.format().bytes() + 15) / 16 * 16;
   auto stream = device.MakeStream();
@@ -142,7 +143,7 @@ Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
     if (!jpeg.Takes(picture)) continue;
     const std::size_t whole = picture.pitch * static_cast<std::size_t>(info->height);
     offsets.push_back(pixels_bytes);
-    pixels_bytes += static_cast<std::size_t>(Rounded(static_cast<std::int64_t>(whole)));
+    pixels_bytes += static_cast<std::size_t>(RoundedUp(static_cast<std::int64_t>(whole)));
     pixels += static_cast<double>(info->width) * info->height;
     bytes += file.size() + whole;
     pictures.push_back(picture);

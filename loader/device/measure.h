@@ -56,9 +56,9 @@ struct DeviceTime {
 [[nodiscard]] Result<DeviceTime> MeasureCopy(cuda::Device& device, std::size_t bytes,
                                              const Timing& timing);
 
-// Measures how nvJPEG decodes whole pictures, leaving out those that it does not accept. The CPU's
-// part of the work counts too, so an interval has one batch, whatever timing.launches says. Errors:
-// kInput if nvJPEG accepts none.
+// Measures how nvJPEG decodes whole pictures, leaving out those whose headers it does not accept.
+// The CPU's part of the work counts too, so an interval has one batch, whatever timing.launches
+// says. Errors: kInput if nvJPEG accepts none, or finds one of them damaged while decoding.
 [[nodiscard]] Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
                                                std::span<const std::vector<std::byte>> files,
                                                const Timing& timing);

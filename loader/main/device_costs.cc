@@ -22,6 +22,7 @@
 namespace penstock::loader {
 namespace {
 
+constexpr int kNoDevice = 1;        // exit status, as in main.cc
 constexpr Size kPicture{500, 375};  // the usual size of an ImageNet photograph
 
 int Complain(const Error& error) {
@@ -175,7 +176,7 @@ int DeviceCostsCommand(const std::vector<std::string>& arguments) {
   const auto device = OpenNamedDevice(load);
   if (!device) {
     static_cast<void>(Complain(device.error()));
-    return 1;
+    return kNoDevice;
   }
   const auto text = Measure(wanted, **device);
   if (!text) return Complain(text.error());

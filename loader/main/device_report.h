@@ -13,11 +13,12 @@ namespace penstock::loader {
 
 // "cpu" or "device".
 [[nodiscard]] std::string_view PlaceOf(const LoadArguments& arguments, Stage stage);
-// {"device": "cuda:0", "name": "...", "read": "cpu", "decode": "device", "augment": "device"}
+// {"device": "cuda:0", "name": "...", "read": "cpu", "decode": "device", "augment": "device",
+//  "jpeg_backend": "hardware", "decode_share": 1}
 void AppendPlacement(std::string& out, const LoadArguments& arguments, const DeviceStats& stats);
 // Appends times, bytes and rates of copies, decoding and kernels.
 void AppendDevice(std::string& out, const DeviceStats& stats);
-// The same as text, in two lines; empty without a device.
+// The most important of it as text, in one or two lines; empty without a device.
 [[nodiscard]] std::string DeviceText(const DeviceStats& stats);
 
 }  // namespace penstock::loader

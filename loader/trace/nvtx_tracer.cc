@@ -38,6 +38,7 @@ struct RangeName {
   nvtxStringHandle_t text = nullptr;
 };
 
+// Names by index. The lock is held for reading too: a growing deque moves its table of blocks.
 class RangeNames {
  public:
   explicit RangeNames(nvtxDomainHandle_t range_domain) : domain(range_domain) {}
@@ -68,7 +69,8 @@ class NvtxThread final : public ThreadTracer {
   ThreadTracer& inner;
 
  private:
-  // The range's category is the stage, its payload the sample.
+  // The range's category is the stage. Its payload is the sample at its beginning, while a span of
+  // a trace has the one at its end.
   nvtxEventAttributes_t Attributes(StageId stage, const RangeName& name,
                                    std::int64_t sample) const {
     nvtxEventAttributes_t attributes{};

@@ -58,7 +58,7 @@ class ProcessStat {
 
  private:
   static constexpr std::size_t kFirstAfterName = 3;
-  std::vector<std::string_view> after_name_;  // in the text given
+  std::vector<std::string_view> after_name_;  // parts of the text given, which must outlive this
 };
 
 }  // namespace

@@ -148,7 +148,7 @@ enum class Company { kAlone, kBesideOthers };
                                                   std::unique_ptr<Tracer> second);
 
 // If a tool that collects NVTX is attached, a tracer like `inner` with an NVTX range (domain
-// "penstock") around every span; else `inner` itself.
+// "penstock") around every span that Begin() opens; else `inner` itself.
 [[nodiscard]] std::unique_ptr<Tracer> WithNvtx(std::unique_ptr<Tracer> inner);
 
 // A span that lasts as long as the object.
