@@ -156,7 +156,7 @@ Result<void> DeviceStage::Replace(BatchRing::Slot& slot, std::size_t index, Erro
   if (replacing_ == nullptr) {
     Roles roles;
     roles.read = false;  // replacements have a reader of their own
-    auto made = Stages::Make(shared_, roles, 1, replacing_stats_);
+    auto made = Stages::Make(shared_, roles, 1, cpu_stats_);
     PENSTOCK_TRY(made);
     replacing_ = std::move(*made);
     replacing_->SetTracer(*tracer_);

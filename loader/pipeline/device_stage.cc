@@ -102,6 +102,8 @@ Result<void> DeviceStage::Start() {
 void DeviceStage::Join() {
   if (!thread_.joinable()) return;
   thread_.join();
+  if (replacing_ != nullptr) replacing_->Collect(&cpu_io_);
+  if (decoder_) cpu_stats_.warnings += decoder_->warnings();
   for (const auto& state : states_) {
     stats_.pinned_bytes += state->pixels.capacity() + state->files.capacity();
     stats_.device_bytes += state->output.size();

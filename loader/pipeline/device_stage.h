@@ -20,6 +20,7 @@
 
 #include "cuda/staging.h"
 #include "loader/device/plan_passes.h"
+#include "loader/io/object_reader.h"
 #include "loader/pipeline/device_options.h"
 #include "loader/pipeline/device_spans.h"
 #include "loader/pipeline/item.h"
@@ -57,8 +58,12 @@ class DeviceStage {
   void WakeAll() { queue_.WakeAll(); }  // async-signal-safe
   // Requires: the stop flag is set.
   void Join();
-  // Requires: Join().
+  // These three require Join().
   [[nodiscard]] const DeviceStats& stats() const { return stats_; }
+  // What the thread did on the CPU: replacements of damaged samples, and the decoder's warnings
+  // about files that nvJPEG refused.
+  [[nodiscard]] const ThreadStats& cpu_stats() const { return cpu_stats_; }
+  [[nodiscard]] const IoStats& cpu_io() const { return cpu_io_; }
 
  private:
   static constexpr unsigned kLanes = 2;
@@ -131,7 +136,8 @@ class DeviceStage {
   cuda::PassList list_;
   std::optional<JpegDecoder> decoder_;  // for files that nvJPEG does not accept
   std::unique_ptr<Stages> replacing_;   // made for the first damaged sample
-  ThreadStats replacing_stats_;
+  ThreadStats cpu_stats_;
+  IoStats cpu_io_;
   ThreadTracer* tracer_ = nullptr;
   std::optional<DeviceSpans> spans_;
   DeviceStats stats_;

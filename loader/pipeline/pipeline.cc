@@ -82,6 +82,7 @@ class ThreadedPipeline final : public Pipeline {
   void TellFacts();
   void EnterNext(const BatchPlace& place);
   void LeaveStep();
+  void Count(const ThreadStats& thread, const IoStats& io);
   bool WaitFor(std::uint64_t number, std::chrono::nanoseconds limit);
   [[nodiscard]] Place PlaceOf(const BatchPlace& place) const {
     return {wire::kNoSample, static_cast<std::uint32_t>(place.index),
@@ -267,6 +268,18 @@ void ThreadedPipeline::RequestStop() {
   if (shared_.device != nullptr) shared_.device->WakeAll();
 }
 
+// Adds the work of a thread to that of all.
+void ThreadedPipeline::Count(const ThreadStats& thread, const IoStats& io) {
+  for (std::size_t i = 0; i < kStages; ++i) stats_.stages[i].Merge(thread.stages[i]);
+  stats_.pixels += thread.pixels;
+  stats_.warnings += thread.warnings;
+  stats_.worker_cpu += thread.cpu;
+  stats_.io_bytes += io.bytes;
+  stats_.io_reads += io.reads;
+  stats_.io_cache_hits += io.cache_hits;
+  stats_.io_direct_refused += io.direct_refused;
+}
+
 void ThreadedPipeline::Stop() {
   if (stopped_) return;
   stopped_ = true;
@@ -280,23 +293,16 @@ void ThreadedPipeline::Stop() {
   if (shared_.device != nullptr) {
     shared_.device->Join();
     stats_.device = shared_.device->stats();
+    Count(shared_.device->cpu_stats(), shared_.device->cpu_io());
   }
   std::vector<Worker*> workers;
   for (const auto& worker : crew_.workers()) workers.push_back(worker.get());
   if (inline_worker_ != nullptr) workers.push_back(inline_worker_.get());
   for (Worker* worker : workers) {
     worker->Collect();
-    const ThreadStats& thread = worker->stats();
-    stats_.threads.push_back(thread);
-    for (std::size_t i = 0; i < kStages; ++i) stats_.stages[i].Merge(thread.stages[i]);
+    stats_.threads.push_back(worker->stats());
     stats_.batch_latency.Merge(worker->batch_latency());
-    stats_.pixels += thread.pixels;
-    stats_.warnings += thread.warnings;
-    stats_.worker_cpu += thread.cpu;
-    stats_.io_bytes += worker->io().bytes;
-    stats_.io_reads += worker->io().reads;
-    stats_.io_cache_hits += worker->io().cache_hits;
-    stats_.io_direct_refused += worker->io().direct_refused;
+    Count(worker->stats(), worker->io());
   }
   stats_.errors = shared_.errors.count();
   stats_.first_errors = shared_.errors.first();

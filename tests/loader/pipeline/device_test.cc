@@ -215,12 +215,17 @@ TEST_P(DeviceDecodeTest, ADamagedPictureIsReplacedAsWorkersReplaceIt) {
   const AugmentProgram program = test::Program("crop=60x60");
   const Delivered wanted = RunAll(*source, Options(1, 10), program);
   ASSERT_EQ(wanted.stats.errors, 2 * 3U);
+  ASSERT_GT(wanted.stats.warnings, 0U);
   for (const unsigned batch : {4U, 10U, 30U}) {
     SCOPED_TRACE(batch);
     const Delivered got =
         RunAll(*source, OnDevice(Options(2, batch), *device, true, true), program);
     ExpectSame(got, wanted);
     EXPECT_EQ(got.stats.errors, 2 * 3U);
+    // The damaged files were decoded by the device's thread, which also read the replacements.
+    EXPECT_EQ(got.stats.warnings, wanted.stats.warnings);
+    EXPECT_EQ(got.stats.io_reads, wanted.stats.io_reads);
+    EXPECT_EQ(got.stats.io_bytes, wanted.stats.io_bytes);
     ASSERT_FALSE(got.stats.first_errors.empty());
     EXPECT_NE(got.stats.first_errors[0].message.find(".jpg"), std::string::npos);
     // nvJPEG still decodes the other pictures of their batches.
