@@ -129,25 +129,28 @@ void AddOthers(const char* preloads, Text* line) {
   }
 }
 
-// Writes the repaired environment to `to`, which needs room for count + absent + 2 pointers.
+// Writes the repaired environment to `to`, which needs room for count + absent + 2 pointers. Keeps
+// LD_PRELOAD as it is if the new one does not fit into `text`: a cut one would name a library that
+// does not exist.
 void Repair(char* const* env, const Plan& plan, char* text, size_t room, char** to) {
+  Text line{text, room};
+  line.Add("LD_PRELOAD=");
+  if (plan.preload != nullptr && plan.leave) {
+    AddOthers(plan.preload, &line);
+  } else if (plan.preload != nullptr) {
+    line.Add(plan.preload).Add(plan.preload[0] != 0 ? ":" : "").Add(g_config.agent);
+  }
+  const bool replaces = plan.preload != nullptr && !line.cut;
   size_t n = 0;
   for (char* const* p = env; p != nullptr && *p != nullptr; ++p) {
-    if (plan.preload == nullptr || !StartsWith(*p, "LD_PRELOAD=")) {
+    if (!replaces || !StartsWith(*p, "LD_PRELOAD=")) {
       to[n++] = *p;
     }
   }
   for (size_t i = 0; i < plan.absent; ++i) {
     to[n++] = const_cast<char*>(plan.missing[i]);
   }
-  if (plan.preload != nullptr) {
-    Text line{text, room};
-    line.Add("LD_PRELOAD=");
-    if (plan.leave) {
-      AddOthers(plan.preload, &line);
-    } else {
-      line.Add(plan.preload).Add(plan.preload[0] != 0 ? ":" : "").Add(g_config.agent);
-    }
+  if (replaces) {
     to[n++] = text;
   }
   to[n] = nullptr;

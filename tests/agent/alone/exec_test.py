@@ -103,6 +103,17 @@ class Exec(runs.Alone):
                 self.assertSame(victim("places", "exec", self.data, name), status=9)
 
 
+class Environments(runs.Alone):
+    def test_a_long_preload_reaches_the_program_whole(self):
+        # It is longer than the agent's buffer for it, so the agent does not add itself.
+        code = """import os, subprocess, sys
+long = ":".join(["libm.so.6"] * 1000)
+done = subprocess.run(["/usr/bin/env"], env={"LD_PRELOAD": long}, stdout=subprocess.PIPE, check=True, text=True)
+print("LD_PRELOAD=" + long in done.stdout.splitlines())
+"""
+        self.assertIn(b"True", self.assertSame([sys.executable, "-c", code])[1])
+
+
 class StaticPrograms(runs.Alone):
     def test_a_static_program(self):
         ldconfig = shutil.which("ldconfig", path="/sbin:/usr/sbin") or self.skipTest("no ldconfig")
