@@ -167,7 +167,16 @@ bool MustLeave() {
   return ProgramUsesSeccomp() && g_config.agent[0] != 0;
 }
 
-// The file that execvp() would run.
+// Whether execvp() would run this file. It passes over a folder, of which faccessat() says that it
+// may be executed.
+__attribute__((noinline)) bool IsExecutable(const char* path) {
+  struct stat st;
+  return sys::Call(SYS_faccessat, AT_FDCWD, sys::Pointer(path), X_OK) == 0 &&
+         sys::Call(SYS_newfstatat, AT_FDCWD, sys::Pointer(path), sys::Pointer(&st), 0) == 0 &&
+         !S_ISDIR(st.st_mode);
+}
+
+// The file that execvp() would run. nullptr: none.
 const char* SearchPath(const char* file, ExecScratch* scratch) {
   if (Find(file, "/") != nullptr) {
     return file;
@@ -179,19 +188,21 @@ const char* SearchPath(const char* file, ExecScratch* scratch) {
     }
   }
   path = path != nullptr ? path : "/bin:/usr/bin";
-  while (*path != 0) {
+  for (;;) {
     size_t n = 0;
     while (path[n] != 0 && path[n] != ':') {
       ++n;
     }
     Text text{scratch->found, sizeof scratch->found};
-    text.Add(path, n).Add("/").Add(file);
-    if (!text.cut && sys::Call(SYS_faccessat, AT_FDCWD, sys::Pointer(scratch->found), X_OK) == 0) {
+    text.Add(path, n).Add(n > 0 ? "/" : "").Add(file);  // an empty entry is the current folder
+    if (!text.cut && IsExecutable(scratch->found)) {
       return scratch->found;
     }
-    path += n + (path[n] == ':' ? 1 : 0);
+    if (path[n] == 0) {
+      return nullptr;
+    }
+    path += n + 1;
   }
-  return nullptr;
 }
 
 }  // namespace

@@ -113,6 +113,22 @@ print("LD_PRELOAD=" + long in done.stdout.splitlines())
 """
         self.assertIn(b"True", self.assertSame([sys.executable, "-c", code])[1])
 
+    def test_a_program_that_is_found_by_path_is_traced(self):
+        child = os.path.join(self.folder, "child")
+        with open(child, "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\necho "preload $LD_PRELOAD"\n')
+        os.chmod(child, 0o755)
+        other = os.path.join(self.folder, "other")
+        os.makedirs(os.path.join(other, "child"))  # a folder of this name is passed over
+        for path in (self.folder, "/nowhere:" + self.folder, ":/usr/bin", "/usr/bin:", "", other + ":" + self.folder):
+            code = """import os
+os.environ["PATH"] = %r
+os.waitpid(os.posix_spawnp("child", ["child"], {}), 0)
+""" % path  # fmt: skip
+            with self.subTest(path):
+                status, out, err = run([sys.executable, "-c", code], self.traced(), self.folder)
+                self.assertEqual((status, out.decode(), err), (0, "preload %s\n" % runs.AGENT, b""))
+
 
 class StaticPrograms(runs.Alone):
     def test_a_static_program(self):
