@@ -176,8 +176,12 @@ __attribute__((noinline)) bool IsExecutable(const char* path) {
          !S_ISDIR(st.st_mode);
 }
 
-// The file that execvp() would run. nullptr: none.
+// The file that execvp() would run. nullptr: none, or the agent may make no system calls; then it
+// only leaves LD_PRELOAD, whichever file that is.
 const char* SearchPath(const char* file, ExecScratch* scratch) {
+  if (!MayLook()) {
+    return nullptr;
+  }
   if (Find(file, "/") != nullptr) {
     return file;
   }

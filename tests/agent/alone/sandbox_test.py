@@ -45,6 +45,12 @@ class Sandbox(runs.Alone):
                     "/bin/sh", "-c", script.replace("env LD", "/usr/bin/env LD"), *victim(), *inner]  # fmt: skip
             self.assertEqual(runs.run(line, runs.environment(), self.folder), alone, extra)
 
+    def test_a_search_for_a_program_behind_a_filter(self):
+        # In the second run the agent has no name for its file, so it records nothing from the start.
+        for out in (None, os.path.join(self.folder, "x" * 5000)):
+            with self.subTest(out):
+                self.assertSame(victim("search-locked-in", "no-such-program"), out=out)
+
     def test_strict_mode(self):
         for how in ("strict", "strict-syscall"):
             for when in ("reads", "first"):

@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
   }
   if (what == "lock-in" && argc == 5) return alone::LockIn(argv[2], argv[3], argv[4]);
   if (what == "run-locked-in") return alone::RunLockedIn(argv + 2);
+  if (what == "search-locked-in") return alone::SearchLockedIn(argv + 2);
   if (what == "say") {
     alone::Say("said", argc);
     return 0;

@@ -15,6 +15,7 @@ void Say(const char* text, long number);
 // Each returns the exit status.
 int LockIn(const std::string& how, const std::string& when, const char* path);
 int RunLockedIn(char** command);
+int SearchLockedIn(char** command);
 int ForbidClock(const std::string& how, const char* path);
 int OnSmallStack(long size, const char* path, const char* depth);
 int Limits(const std::string& how, const char* path);
