@@ -33,13 +33,20 @@ bool Names(const char* variable, const char* other) {
   return *variable == '=' && *other == '=';
 }
 
+// Whether this is PENSTOCK_OFF with a value that switches the agent off; boot.cc judges it likewise.
+bool SwitchesOff(const char* variable) {
+  constexpr char kName[] = "PENSTOCK_OFF=";
+  const char* const value = StartsWith(variable, kName) ? variable + sizeof kName - 1 : "";
+  return value[0] != 0 && value[0] != '0';
+}
+
 // Fills `missing` with our variables that `env` does not have, and returns their number. Sets
 // `*preload` to the LD_PRELOAD that lacks the agent, "" if there is no LD_PRELOAD, nullptr if the
 // agent is in it.
 size_t Missing(char* const* env, const char** missing, const char** preload) {
   *preload = "";
   for (char* const* p = env; p != nullptr && *p != nullptr; ++p) {
-    if (StartsWith(*p, "PENSTOCK_OFF=")) {
+    if (SwitchesOff(*p)) {
       *preload = nullptr;
       return 0;  // somebody wants this child untraced
     }

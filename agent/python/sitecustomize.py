@@ -62,7 +62,8 @@ def _chain():
 
 
 def _install():
-    if "PENSTOCK_AGENT" not in os.environ or os.environ.get("PENSTOCK_OFF") or sys.version_info < (3, 7):
+    off = os.environ.get("PENSTOCK_OFF", "")[:1] not in ("", "0")  # as agent/boot.cc judges it
+    if "PENSTOCK_AGENT" not in os.environ or off or sys.version_info < (3, 7):
         return
     sys.path.insert(0, _OURS)
     try:

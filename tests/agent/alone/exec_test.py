@@ -129,6 +129,14 @@ os.waitpid(os.posix_spawnp("child", ["child"], {}), 0)
                 status, out, err = run([sys.executable, "-c", code], self.traced(), self.folder)
                 self.assertEqual((status, out.decode(), err), (0, "preload %s\n" % runs.AGENT, b""))
 
+    def test_only_a_value_that_switches_the_agent_off_keeps_it_away(self):
+        shell = ["/bin/sh", "-c", 'echo "preload $LD_PRELOAD"']
+        for off, preload in (("1", ""), ("yes", ""), ("0", runs.AGENT), ("", runs.AGENT)):
+            code = "import os\nos.execve(%r, %r, {'PENSTOCK_OFF': %r})" % (shell[0], shell, off)
+            with self.subTest(off):
+                status, out, err = run([sys.executable, "-c", code], self.traced(), self.folder)
+                self.assertEqual((status, out.decode(), err), (0, "preload %s\n" % preload, b""))
+
 
 class StaticPrograms(runs.Alone):
     def test_a_static_program(self):
