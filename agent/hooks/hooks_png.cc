@@ -107,8 +107,9 @@ struct PngImage {
 
 uint64_t BytesOf(const PngImage* image) {
   const uint32_t format = image->format;
-  const uint32_t channels = (format & 8) != 0 ? 1 : (format & 3) + 1;  // colour map, else samples
-  const uint32_t sample = (format & 4) != 0 ? 2 : 1;                   // linear: 16 bits
+  const bool mapped = (format & 8) != 0;  // one byte per pixel, whatever the map's entries are
+  const uint32_t channels = mapped ? 1 : (format & 3) + 1;
+  const uint32_t sample = !mapped && (format & 4) != 0 ? 2 : 1;  // linear: 16 bits
   return uint64_t{image->width} * image->height * channels * sample;
 }
 

@@ -144,6 +144,11 @@ TEST(PngHooksTest, SimplifiedApiIsNotCountedTwice) {
   EXPECT_EQ(run.Spans("png header error"), Line(1, 0));
 }
 
+TEST(PngHooksTest, APixelOfAColourMapIsOneByte) {
+  const Recorded run = Record("victim_png", "mapped");
+  EXPECT_EQ(run.Spans("png"), Line(1, kPng / 4)) << run.outcome.output;
+}
+
 TEST(WebpHooksTest, EveryCallIsRecorded) {
   const Recorded run = Record("victim_webp", "");
   const int pixels = 40 * 30;

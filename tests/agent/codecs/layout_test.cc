@@ -30,6 +30,7 @@ static_assert(offsetof(png_image, height) == 16);
 static_assert(offsetof(png_image, format) == 20);
 static_assert(PNG_IMAGE_PIXEL_CHANNELS(PNG_FORMAT_RGBA) == (PNG_FORMAT_RGBA & 3) + 1);
 static_assert(PNG_FORMAT_FLAG_LINEAR == 4 && PNG_FORMAT_FLAG_COLORMAP == 8);
+static_assert(PNG_IMAGE_PIXEL_SIZE(PNG_FORMAT_RGB_COLORMAP | PNG_FORMAT_FLAG_LINEAR) == 1);
 
 static_assert(offsetof(WebPDecoderConfig, output) == 40);
 static_assert(offsetof(WebPDecoderConfig, output.width) == 44);

@@ -106,6 +106,18 @@ static int simple(const struct bytes* in) {
   return png_image_finish_read(&image, NULL, pixels, 0, NULL);
 }
 
+// Pixels are indices of a map whose colours have 16 bits per sample.
+static int mapped(const struct bytes* in) {
+  png_image image;
+  static unsigned char pixels[WIDTH * HEIGHT];
+  static png_uint_16 colours[256 * 4];
+  memset(&image, 0, sizeof image);
+  image.version = PNG_IMAGE_VERSION;
+  if (!png_image_begin_read_from_memory(&image, in->data, in->size)) return 0;
+  image.format = PNG_FORMAT_RGB_COLORMAP | PNG_FORMAT_FLAG_LINEAR;
+  return png_image_finish_read(&image, NULL, pixels, 0, colours);
+}
+
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   static struct bytes in;
@@ -119,6 +131,10 @@ int main(int argc, char** argv) {
     printf("simple %d\n", simple(&in));
     in.data[0] = 0;
     printf("simple.bad %d\n", simple(&in));
+    return 0;
+  }
+  if (strcmp(argv[1], "mapped") == 0) {
+    printf("mapped %d\n", mapped(&in));
     return 0;
   }
   if (strcmp(argv[1], "header") == 0) {
