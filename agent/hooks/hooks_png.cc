@@ -24,6 +24,7 @@ Symbol get_height = {"png_get_image_height", nullptr};
 Symbol get_row_bytes = {"png_get_rowbytes", nullptr};
 Symbol get_interlace = {"png_get_interlace_type", nullptr};
 Symbol get_row = {"png_get_current_row_number", nullptr};
+Symbol get_pass = {"png_get_current_pass_number", nullptr};
 
 void Forget(Operation* operation) {
   operation->key = nullptr;
@@ -86,13 +87,23 @@ void LeaveCall(const void* png) {
   operation->in_call = false;
 }
 
+// Whether the passes of an interlaced image are over. libpng before 1.5 does not tell: true.
+bool PassesAreOver(const void* png, void* return_address) {
+  constexpr unsigned kPasses = 7;
+  auto* const pass = Companion<unsigned char(const void*)>(&get_pass, return_address);
+  return pass == nullptr || pass(png) >= kPasses;
+}
+
 // Closes an operation whose struct is destroyed without png_read_end.
 void CloseUnfinished(Operation* operation, const void* png, void* return_address) {
   if (operation->in_call) return Close(operation, &decode_name, wire::kFlagError);
   auto* const current = Companion<uint32_t(const void*)>(&get_row, return_address);
   const uint32_t row = current != nullptr ? current(png) : operation->height;
   if (operation->phase == kHeader && row == 0) return Close(operation, &header_name, 0);
-  const bool complete = row >= operation->height || (row == 0 && operation->interlaced);
+  // The row number is 0 at the begin of each pass, and after the last one.
+  const bool complete =
+      row >= operation->height ||
+      (row == 0 && operation->interlaced && PassesAreOver(png, return_address));
   Close(operation, &decode_name, complete ? uint8_t{0} : wire::kFlagError);
 }
 

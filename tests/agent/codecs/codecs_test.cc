@@ -131,6 +131,12 @@ TEST(PngHooksTest, DamageIsRecordedAsError) {
   EXPECT_EQ(garbage.Spans("png error"), Line(4, 0)) << garbage.outcome.output;
 }
 
+TEST(PngHooksTest, AnInterlacedImageWithoutRowsIsAnError) {
+  const Recorded run = Record("victim_png", "cut");
+  EXPECT_EQ(run.Spans("png error").rfind("count 4 ", 0), 0u) << run.outcome.output;
+  EXPECT_EQ(run.Spans("png"), "none");
+}
+
 TEST(PngHooksTest, HeaderAloneIsNamedSo) {
   const Recorded run = Record("victim_png", "header");
   EXPECT_EQ(run.Spans("png header"), Line(1, kPng / 4 * 3)) << run.outcome.output;

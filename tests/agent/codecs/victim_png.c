@@ -121,8 +121,11 @@ static int mapped(const struct bytes* in) {
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   static struct bytes in;
-  make(&in, strcmp(argv[1], "interlaced") == 0);
-  if (strcmp(argv[1], "damaged") == 0) {
+  const int cut = strcmp(argv[1], "cut") == 0;
+  make(&in, cut || strcmp(argv[1], "interlaced") == 0);
+  if (cut) {
+    in.size /= 2;  // inside the only chunk of data, so the first row cannot be read
+  } else if (strcmp(argv[1], "damaged") == 0) {
     memset(in.data + in.size / 2, 0xff, in.size / 2);
   } else if (strcmp(argv[1], "garbage") == 0) {
     in.data[0] = 0;
