@@ -140,6 +140,14 @@ bool Pair(const DeviceWork& work) {
   return true;
 }
 
+// Takes the oldest call out of `order`, and writes it if its work has not come.
+void TakeOldest() {
+  Call* oldest = Find(g_tables->order[g_first++ % kCalls]);
+  if (oldest != nullptr && !oldest->written) {
+    WriteCall(*oldest, nullptr, 0);
+  }
+}
+
 // Writes work whose call is not known, with the batch that was delivered last before it.
 void WriteAlone(const DeviceWork& work) {
   ++g_counts.unpaired;
@@ -169,7 +177,7 @@ void AddCall(const DeviceCall& call) {
     WriteCall(c, nullptr, 0);
   } else if (!again) {
     if (g_last - g_first == kCalls) {
-      ++g_first;
+      TakeOldest();
     }
     g_tables->order[g_last++ % kCalls] = call.correlation;
   }
