@@ -16,6 +16,7 @@ namespace {
 // Correlations count up, so each of the last kCalls has its own entry.
 constexpr uint32_t kCalls = 1 << 16;
 constexpr uint32_t kWaiting = 1 << 13;  // work whose call has not come
+constexpr uint32_t kSyncs = 1 << 13;    // waits whose call has not come
 constexpr uint32_t kLanes = 192;
 constexpr uint32_t kPatience = 2;  // rounds
 
@@ -30,18 +31,26 @@ struct Waiting {
   DeviceWork work;
   uint32_t round;
 };
+struct Sync {
+  uint64_t start;
+  uint64_t end;
+  uint32_t correlation;
+  uint32_t round;
+};
 
 // Mapped once. Zeroed memory is an empty table.
 struct Tables {
   Call calls[kCalls];
   uint32_t order[kCalls];  // correlations of calls not written, oldest first
   Waiting waiting[kWaiting];
+  Sync syncs[kSyncs];
   NameCache names;
 };
 Tables* g_tables = nullptr;
 uint32_t g_first = 0;  // first index in `order`, modulo its size
 uint32_t g_last = 0;
 uint32_t g_waiting = 0;
+uint32_t g_syncs = 0;
 uint32_t g_round = 0;
 DeviceCounts g_counts = {};
 
@@ -154,6 +163,25 @@ void WriteAlone(const DeviceWork& work) {
   WriteWork(work, BatchAt(0, work.start));
 }
 
+// Writes a wait, unless its call says the same. False if the call is not known.
+bool WriteSync(const Sync& sync) {
+  const Call* c = Find(sync.correlation);
+  if (c == nullptr) {
+    return false;
+  }
+  if (c->call.what != CallClass::kSync) {
+    Context context = c->context;
+    context.sample = wire::SampleOfCorrelation(sync.correlation);
+    static PENSTOCK_NAME(implied, "wait for the device");
+    EmitOnLane(LaneFor(c->call.tid), context,
+               {.stage = wire::kSync,
+                .name = Name(&implied),
+                .start = sync.start,
+                .duration = sync.end - sync.start});
+  }
+  return true;
+}
+
 }  // namespace
 
 bool PrepareDeviceRecords() {
@@ -196,16 +224,10 @@ void AddWork(const DeviceWork& work) {
 }
 
 void AddSync(uint32_t correlation, uint64_t start, uint64_t end) {
-  const Call* c = Find(correlation);
-  if (c == nullptr || c->call.what == CallClass::kSync) {
-    return;  // the call says the same
+  const Sync sync = {start, end, correlation, g_round};
+  if (!WriteSync(sync) && g_syncs < kSyncs) {
+    g_tables->syncs[g_syncs++] = sync;
   }
-  Context context = c->context;
-  context.sample = wire::SampleOfCorrelation(correlation);
-  static PENSTOCK_NAME(implied, "wait for the device");
-  EmitOnLane(
-      LaneFor(c->call.tid), context,
-      {.stage = wire::kSync, .name = Name(&implied), .start = start, .duration = end - start});
 }
 
 void EndRound(bool all) {
@@ -222,6 +244,14 @@ void EndRound(bool all) {
     }
   }
   g_waiting = kept;
+  kept = 0;
+  for (uint32_t i = 0; i < g_syncs; ++i) {
+    const Sync sync = g_tables->syncs[i];
+    if (!WriteSync(sync) && g_round - sync.round < kPatience) {
+      g_tables->syncs[kept++] = sync;
+    }
+  }
+  g_syncs = kept;
   for (; g_first != g_last; ++g_first) {
     Call* c = Find(g_tables->order[g_first % kCalls]);
     if (c != nullptr && !c->written) {

@@ -41,11 +41,11 @@ struct DeviceWork {
 bool PrepareDeviceRecords();
 void AddCall(const DeviceCall& call);
 void AddWork(const DeviceWork& work);
-// Adds a wait for the device as the driver saw it. It gets a span of its own if its call is not one
-// that is known to wait.
+// Adds a wait for the device as the driver saw it. It gets a span of its own if its call is recorded
+// and is not one that is known to wait.
 void AddSync(uint32_t correlation, uint64_t start, uint64_t end);
-// Ends a round: what has had no partner for two rounds is written without one. `all`: the last
-// round, in which everything is written.
+// Ends a round: calls and work that have had no partner for two rounds are written without one,
+// waits are dropped. `all`: the last round, in which everything is written.
 void EndRound(bool all);
 
 struct DeviceCounts {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "agent/core/linear_chunks.h"
 #include "agent/core/process.h"
@@ -23,13 +24,19 @@ void Launch(std::uint32_t correlation, std::uint32_t tid) {
   AddCall({now, now, correlation, tid, "cudaLaunchKernel", CallClass::kLaunch, true});
 }
 
-// Whether a record of this thread was written.
-bool HasChunk(std::uint32_t tid) {
+// The stages of the records of this thread that were written since the last round of all.
+std::vector<Stage> Written(std::uint32_t tid) {
+  std::vector<Stage> stages;
   for (std::uint32_t i = 0; i < g_header->chunk_count; ++i) {
     const wire::ChunkHeader* chunk = ChunkAt(i);
-    if (IsInUse(chunk) && chunk->tid == tid) return true;
+    if (!IsInUse(chunk) || chunk->tid != tid) continue;
+    const auto* records = reinterpret_cast<const wire::Record*>(
+        reinterpret_cast<const char*>(chunk) + wire::kChunkHeaderSize);
+    for (std::uint32_t at = 0; at < chunk->committed; ++at) {
+      stages.push_back(static_cast<Stage>(records[at].stage));
+    }
   }
-  return false;
+  return stages;
 }
 
 // A launch that is captured into a CUDA graph starts no work. The call that would take its place in
@@ -40,9 +47,26 @@ TEST_F(RecorderTest, ACallWithoutWorkIsWrittenWhenTheListIsFull) {
   for (std::uint32_t correlation = 2; correlation <= kListed; ++correlation) {
     Launch(correlation, kThread + 1);
   }
-  EXPECT_FALSE(HasChunk(kThread));
+  EXPECT_TRUE(Written(kThread).empty());
   Launch(kListed + 2, kThread + 1);
-  EXPECT_TRUE(HasChunk(kThread));
+  EXPECT_EQ(Written(kThread), std::vector<Stage>{wire::kCall});
+  EndRound(true);
+}
+
+TEST_F(RecorderTest, AWaitMayComeBeforeItsCall) {
+  ASSERT_TRUE(PrepareDeviceRecords());
+  const std::uint32_t tid = kThread + 2;
+  const std::uint64_t now = Now();
+  AddSync(7, now, now + 10);  // inside cudaFree
+  AddSync(8, now, now + 10);  // the same wait as call 8
+  AddSync(9, now, now + 10);  // its call is not recorded
+  AddCall({now, now + 20, 7, tid, "cudaFree", CallClass::kOther, true});
+  AddCall({now, now + 20, 8, tid, "cudaStreamSynchronize", CallClass::kSync, true});
+  EXPECT_EQ(Written(tid), (std::vector<Stage>{wire::kCall, wire::kSync}));
+  EndRound(false);
+  EXPECT_EQ(Written(tid), (std::vector<Stage>{wire::kCall, wire::kSync, wire::kSync}));
+  EndRound(false);
+  EXPECT_EQ(Written(tid).size(), 3u) << "each wait once";
   EndRound(true);
 }
 
