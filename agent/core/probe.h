@@ -44,7 +44,8 @@ inline constexpr uint64_t kTooLong = ~uint64_t{0};
 uint64_t EndProbed(ProbedPart part);
 uint64_t ProbedRest();
 
-// Computes for so many ns of the thread's CPU time. Returns how many it computed.
+// Computes for so many ns of the thread's CPU time. Returns how many it computed. Behind a seccomp
+// filter it stops, and returns `cpu`, so that callers do not try again.
 uint64_t Compute(uint64_t cpu);
 
 // Counts a span of this thread that has ended. Requires: a piece of work is being measured.

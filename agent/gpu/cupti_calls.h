@@ -29,7 +29,8 @@ inline constexpr uint16_t kRuntimeCalls[] = {
 };
 
 // For programs that use the driver directly (Triton, JAX). If a call of the runtime makes a driver
-// call, both have the same correlation, and AddCall() keeps only the runtime's call.
+// call, both have the same correlation, and AddCall() keeps the runtime's. It keeps the driver's if
+// that one came first and is written already: waits and allocations are written at once.
 inline constexpr uint16_t kDriverCalls[] = {
     39,  294, 379,                           // cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister
     276, 277, 278, 279, 305, 306,            // cuMemcpyHtoD, Async, DtoH, Async, cuMemcpy, Async

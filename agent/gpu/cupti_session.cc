@@ -2,7 +2,7 @@
 //
 // The agent as a CUDA injection library: the driver calls InitializeInjection() while it
 // initialises, only in the process that uses the device. The function subscribes to CUPTI if no
-// other tool has (only one can), chooses what is recorded, and starts the agent's only thread. If
+// other tool has (only one can), chooses what is recorded, and starts the flush thread. If
 // anything fails, the program goes on: the function returns 1, and the level that was reached
 // becomes a fact of the process. In a forked child nothing here has an effect.
 

@@ -7,7 +7,7 @@
 namespace penstock::agent::cupti {
 namespace {
 
-constexpr uint64_t kFewCalls = 8;       // the first call is not recorded, and others may fail
+constexpr uint64_t kFewCalls = 8;       // fewer prove nothing: the first call is not recorded
 constexpr uint32_t kLooks = 8;          // two seconds, with a flush every 250 ms
 constexpr uint32_t kPatientLooks = 40;  // ten seconds, where a busy device may be the reason
 

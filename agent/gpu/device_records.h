@@ -22,7 +22,7 @@ struct DeviceCall {
   uint32_t tid;
   const char* text;  // name of the function; lives as long as the process
   CallClass what;
-  bool runtime;  // of the runtime API; a driver call inside it repeats it
+  bool runtime;  // of the runtime API; a driver call inside it has the same correlation
 };
 
 struct DeviceWork {
@@ -41,8 +41,8 @@ struct DeviceWork {
 bool PrepareDeviceRecords();
 void AddCall(const DeviceCall& call);
 void AddWork(const DeviceWork& work);
-// Adds a wait for the device as the driver saw it. It gets a span of its own if its call is recorded
-// and is not one that is known to wait.
+// Adds a wait for the device as the driver saw it. It gets a span of its own if its call is
+// recorded, and is not one that is known to wait.
 void AddSync(uint32_t correlation, uint64_t start, uint64_t end);
 // Ends a round: calls and work that have had no partner for two rounds are written without one,
 // waits are dropped. `all`: the last round, in which everything is written.

@@ -11,7 +11,7 @@
 namespace penstock::agent {
 
 enum class ExecTarget {
-  kOther,      // static or unreadable: LD_PRELOAD has no effect
+  kOther,      // static, unreadable or of musl: the agent records nothing there and does no harm
   kLoads,      // linked against glibc
   kSanitized,  // the same with AddressSanitizer, which must be loaded first
   kRefuses,    // its loader cannot load the agent and complains: 32 bits, another C library

@@ -33,7 +33,7 @@ bool Names(const char* variable, const char* other) {
   return *variable == '=' && *other == '=';
 }
 
-// Whether this is PENSTOCK_OFF with a value that switches the agent off; boot.cc judges it likewise.
+// Whether this is PENSTOCK_OFF with a value that switches the agent off, as boot.cc judges it.
 bool SwitchesOff(const char* variable) {
   constexpr char kName[] = "PENSTOCK_OFF=";
   const char* const value = StartsWith(variable, kName) ? variable + sizeof kName - 1 : "";
@@ -89,7 +89,7 @@ struct Plan {
 };
 
 bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scratch, Plan* plan) {
-  if (ProgramUsesSeccomp()) {
+  if (ProgramUsesSeccomp()) {  // no system calls from here on: they might end the program
     plan->absent = 0;
     plan->preload = Preloads(env, &plan->count);
     plan->leave = true;
