@@ -70,20 +70,20 @@ uint64_t Now() {
   if (__builtin_expect(sys::IsShut(), 0)) {
     return 0;  // a clock's system call may end the program now; nobody uses this time
   }
-  struct timespec t;
+  struct timespec t = {};  // stays 0 if the program may make no system calls
   g_clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec) -
          static_cast<uint64_t>(g_clock_shift);
 }
 
 uint64_t ThreadCpu() {
-  struct timespec t;
+  struct timespec t = {};  // stays 0 if the program may make no system calls
   sys::Call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, sys::Pointer(&t));
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
 uint64_t ProcessCpu() {
-  struct timespec t;
+  struct timespec t = {};  // stays 0 if the program may make no system calls
   sys::Call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, sys::Pointer(&t));
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
