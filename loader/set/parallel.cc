@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +12,18 @@
 
 namespace penstock::loader {
 namespace {
+
+// Turns an exception of the C++ library, such as a lack of memory, into an error. An exception that
+// left a thread of ours would end the program. One that left the caller's thread would leave the
+// other threads waiting forever for the piece.
+template <class Work>
+auto WithoutExceptions(Work&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::exception& trouble) {
+    return Fail(ErrorKind::kEnvironment, trouble.what());
+  }
+}
 
 // A ring of pieces that have been made and not been taken.
 class Ring {
@@ -21,7 +34,7 @@ class Ring {
 
   void Work(OrderedWorker& worker) {
     while (const std::optional<std::uint64_t> index = Claim()) {
-      Result<Piece> made = worker.Make(*index);
+      Result<Piece> made = WithoutExceptions([&] { return worker.Make(*index); });
       Deliver(*index, std::move(made));
     }
   }
@@ -42,7 +55,8 @@ class Ring {
     slots_[index % slots_.size()] = std::move(made);
     while (!ended_ && slots_[head_ % slots_.size()]) {
       std::optional<Result<Piece>>& slot = slots_[head_ % slots_.size()];
-      outcome_ = *slot ? take_(head_, std::move(**slot)) : tl::unexpected<Error>(slot->error());
+      outcome_ = *slot ? WithoutExceptions([&] { return take_(head_, std::move(**slot)); })
+                       : tl::unexpected<Error>(slot->error());
       slot.reset();
       ++head_;
       ended_ = !outcome_ || stop_.stop_requested();

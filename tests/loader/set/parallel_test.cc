@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -81,6 +82,41 @@ TEST(RunOrderedTest, ReportsTheTakersError) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message, "full");
   EXPECT_LT(made, 20);
+}
+
+// Has no memory for one of its pieces.
+class Exhausted : public OrderedWorker {
+ public:
+  Result<Piece> Make(std::uint64_t index) override {
+    if (index == 7) throw std::bad_alloc();
+    return Piece{};
+  }
+};
+
+TEST(RunOrderedTest, ExceptionOfAWorkerIsAnError) {
+  for (const unsigned count : {1u, 3u}) {
+    std::vector<std::unique_ptr<OrderedWorker>> workers;
+    for (unsigned i = 0; i < count; ++i) workers.push_back(std::make_unique<Exhausted>());
+    std::uint64_t taken = 0;
+    const auto done = RunOrdered(1000, workers, {}, [&](std::uint64_t, const Piece&) {
+      ++taken;
+      return Result<void>();
+    });
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, ErrorKind::kEnvironment);
+    EXPECT_EQ(taken, 7u);
+  }
+}
+
+TEST(RunOrderedTest, ExceptionOfTheTakerIsAnError) {
+  std::atomic<int> made{0};
+  const auto done = RunOrdered(1000, Echoes(3, kNever, made), {},
+                               [&](std::uint64_t index, const Piece&) -> Result<void> {
+                                 if (index == 5) throw std::bad_alloc();
+                                 return {};
+                               });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::kEnvironment);
 }
 
 TEST(RunOrderedTest, EndsEarlyWithoutErrorWhenStopped) {
