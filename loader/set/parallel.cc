@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace penstock::loader {
 namespace {
 
@@ -37,6 +39,14 @@ class Ring {
       Result<Piece> made = WithoutExceptions([&] { return worker.Make(*index); });
       Deliver(*index, std::move(made));
     }
+  }
+
+  // Ends the work early. Pieces that are being made are not taken.
+  void End(Error error) {
+    const std::lock_guard lock(mutex_);
+    if (!ended_ && head_ < count_) outcome_ = tl::unexpected<Error>(std::move(error));
+    ended_ = true;
+    free_.notify_all();
   }
 
   Result<void> Outcome() { return std::move(outcome_); }
@@ -101,8 +111,15 @@ Result<void> RunOrdered(std::uint64_t count,
   Ring ring(count, 4 * workers.size(), stop, take);
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < workers.size(); ++i) {
-      threads.emplace_back([&ring, &worker = *workers[i]] { ring.Work(worker); });
+    try {
+      for (std::size_t i = 1; i < workers.size(); ++i) {
+        threads.emplace_back([&ring, &worker = *workers[i]] { ring.Work(worker); });
+      }
+    } catch (const std::exception& trouble) {  // of the C++ library: threads
+      // Without this the threads that have started would do all the work before they are joined.
+      ring.End({ErrorKind::kEnvironment,
+                fmt::format("cannot start thread {} of {}: {}", threads.size() + 2, workers.size(),
+                            trouble.what())});
     }
     ring.Work(*workers.front());
   }

@@ -2,6 +2,8 @@
 #include "loader/set/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -117,6 +119,24 @@ TEST(RunOrderedTest, ExceptionOfTheTakerIsAnError) {
                                });
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, ErrorKind::kEnvironment);
+}
+
+TEST(RunOrderedTest, ThreadThatCannotStartEndsItBeforeTheWork) {
+  if (::geteuid() == 0) GTEST_SKIP() << "the limit of threads does not bind root";
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NPROC, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 1;
+  std::atomic<int> made{0};
+  const auto workers = Echoes(3, kNever, made);
+  ASSERT_EQ(setrlimit(RLIMIT_NPROC, &none), 0);
+  const auto done =
+      RunOrdered(1000, workers, {}, [](std::uint64_t, const Piece&) { return Result<void>(); });
+  setrlimit(RLIMIT_NPROC, &before);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind, ErrorKind::kEnvironment);
+  EXPECT_NE(done.error().message.find("thread 2 of 3"), std::string::npos) << done.error().message;
+  EXPECT_EQ(made, 0);
 }
 
 TEST(RunOrderedTest, EndsEarlyWithoutErrorWhenStopped) {
