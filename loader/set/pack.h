@@ -32,7 +32,8 @@ struct PackOptions {
   // 95. The chroma subsampling stays (4:4:4 if JPEG has no name for it). The EXIF orientation is
   // applied, since the tag is not kept.
   int quality = 0;
-  // Whether to leave out samples that cannot be read or decoded. Then all samples are decoded.
+  // Whether to leave out samples that cannot be read, decoded or resized. Then all samples are
+  // decoded.
   bool skip_bad = false;
   unsigned workers = 1;  // >= 1
 };
@@ -48,8 +49,8 @@ struct PackSummary {
 // `progress` is called with the number of samples done. `left_out` is called for each sample that
 // is left out, with one line that names the sample and the reason. Only one call runs at a time.
 //
-// Errors: kInput for a sample that cannot be read, or not decoded although it must be, and if no
-//         sample is left; kOutput; kEnvironment "interrupted" once `stop` is requested.
+// Errors: kInput for a sample that cannot be read, or not decoded or resized although it must be,
+//         and if no sample is left; kOutput; kEnvironment "interrupted" once `stop` is requested.
 Result<PackSummary> Pack(const Source& source, const PackOptions& options,
                          const std::stop_token& stop,
                          const std::function<void(std::uint64_t)>& progress,

@@ -11,6 +11,7 @@ namespace penstock::loader {
 namespace {
 
 constexpr int kDefaultQuality = 95;
+constexpr int kLongestSide = 16384;  // that an AugmentProgram can make
 
 DecodeOptions UprightOptions() {
   DecodeOptions options;
@@ -56,6 +57,11 @@ Result<std::optional<std::span<const std::byte>>> Reencoder::Convert(
 
 Result<ImageView> Reencoder::Resized(const JpegDecoder::Decoded& decoded, const ImageInfo& info,
                                      Size size) {
+  if (std::max(size.width, size.height) > kLongestSide) {
+    return Fail(ErrorKind::kInput,
+                fmt::format("JPEG that would be resized to {} x {} pixels, more than {} on a side",
+                            size.width, size.height, kLongestSide));
+  }
   if (!program_ || size != size_) {
     Result<AugmentProgram> program = AugmentProgram::Parse(
         fmt::format("resize={}x{}", size.height, size.width), ElementType::kU8, Layout::kHwc);

@@ -28,7 +28,8 @@ class Reencoder {
 
   // Returns the new file, or nullopt if the old one stays. The bytes are valid until the next call.
   //
-  // Errors: kInput, without the file's name, if it cannot be decoded.
+  // Errors: kInput, without the file's name, if it cannot be decoded, or if a side would be longer
+  //         than 16,384 pixels after resizing.
   Result<std::optional<std::span<const std::byte>>> Convert(std::span<const std::byte> file);
 
  private:

@@ -291,6 +291,26 @@ TEST_F(PackTest, SkipBadLeavesOutWhatDoesNotDecode) {
   EXPECT_EQ(after, (std::vector<Sample>{before[0], before[2], before[4], before[5]}));
 }
 
+// After --resize 2 this strip would still be 16,400 pixels wide.
+TEST_F(PackTest, PictureThatIsTooLongToBeResizedIsBad) {
+  test::JpegSpec spec;
+  spec.width = 24600;
+  spec.height = 3;
+  Write(Path(3), test::MakeJpeg(spec, 3));
+  PackOptions options;
+  options.resize = 2;
+  const auto refused = PackTo("set.pspk", options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kInput);
+  EXPECT_NE(refused.error().message.find("dog/3.jpg"), std::string::npos)
+      << refused.error().message;
+  options.skip_bad = true;
+  const auto packed = PackTo("set.pspk", options);
+  ASSERT_TRUE(packed) << packed.error().message;
+  EXPECT_EQ(packed->packed, 5u);
+  EXPECT_EQ(packed->left_out, 1u);
+}
+
 TEST_F(PackTest, BadFileIsAnErrorThatNamesItAndLeavesNoFile) {
   Write(Path(4), std::vector<std::byte>(500, std::byte{7}));
   PackOptions options;
