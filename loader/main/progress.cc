@@ -29,10 +29,12 @@ std::size_t TerminalWidth() {
 // Number of samples in the whole order; 0 if it has no end.
 std::uint64_t Total(const SampleOrder& order) {
   const std::uint64_t batches = order.batches();
-  if (batches == 0 || batches > std::numeric_limits<std::uint64_t>::max() / order.batch_size()) {
+  // >=, since batches() is the maximum if there is no end, and a batch may have one sample.
+  if (batches == 0 || batches >= std::numeric_limits<std::uint64_t>::max() / order.batch_size()) {
     return 0;
   }
-  // Takes all batches but the last of each epoch as full, which is near enough for many batches.
+  // Whole epochs are counted exactly, and batches beyond them as full. After a resume the result
+  // can be wrong by less than one batch.
   const std::uint64_t each = std::max<std::uint64_t>(order.epoch_batches(), 1);
   const std::uint64_t epochs = batches / each;
   return epochs * std::min(order.epoch_samples(), each * order.batch_size()) +

@@ -9,6 +9,7 @@ import base64
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
@@ -160,6 +161,19 @@ class Synthetic(unittest.TestCase):
         report = load("synthetic:10", "--for", "100ms", "--decode-cost", "100us")
         self.assertGreaterEqual(report["duration_s"], 0.1)
         self.assertFalse(report["interrupted"])
+
+    def test_progress_of_a_run_without_end_names_no_total(self):
+        for batch in (1, 2):
+            terminal, program = pty.openpty()
+            try:
+                subprocess.run([LOAD, "synthetic:1000", *OPS, "--batch", str(batch), "--for", "500ms"],
+                               stdout=subprocess.DEVNULL, stderr=program, check=True, timeout=60)
+                shown = os.read(terminal, 65536).decode()
+            finally:
+                os.close(program)
+                os.close(terminal)
+            self.assertIn("images/s", shown)
+            self.assertNotIn(" of ", shown)
 
     def test_interrupted_run_reports_and_keeps_its_trace(self):
         with tempfile.TemporaryDirectory() as folder:
