@@ -51,8 +51,11 @@ std::uint64_t EntrySize(SidecarKind kind) {
 }  // namespace
 
 Described Described::Of(SidecarKind kind, const struct stat& info) {
-  return {kind, static_cast<std::uint64_t>(info.st_size),
-          static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec};
+  // Unsigned, since the nanoseconds of a time after the year 2262 exceed 63 bits. They wrap around,
+  // which does no harm: times are only compared.
+  const std::uint64_t ns = static_cast<std::uint64_t>(info.st_mtim.tv_sec) * 1'000'000'000U +
+                           static_cast<std::uint64_t>(info.st_mtim.tv_nsec);
+  return {kind, static_cast<std::uint64_t>(info.st_size), static_cast<std::int64_t>(ns)};
 }
 
 std::filesystem::path SidecarPath(const std::filesystem::path& file,

@@ -3,6 +3,7 @@
 // Tars and packed files: their contents, and the errors of cut or damaged ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "loader/source/packed_writer.h"
+#include "loader/source/sidecar.h"
 #include "loader/source/source.h"
 #include "tests/loader/source/temp_set.h"
 
@@ -180,6 +182,17 @@ TEST(TarSourceTest, IndexIsUsedWhileFreshAndRemadeWhenTheTarChanges) {
   set.Write("a.tar", TarBytes().Add("2.jpg", "two").Finish());  // of the same size
   std::filesystem::last_write_time(path, mtime + std::chrono::seconds(1));
   EXPECT_THAT(Contents(path), ElementsAre(Member{"a.tar:2.jpg", -1, "two"}));
+}
+
+// The sanitizer for undefined behaviour sees it if the sum overflows.
+TEST(TarSourceTest, TimesFarFromNowAreToldApart) {
+  struct stat info {};
+  for (const std::int64_t seconds : {std::int64_t{20'000'000'000}, std::int64_t{-20'000'000'000}}) {
+    info.st_mtim.tv_sec = seconds;
+    const Described before = Described::Of(SidecarKind::kTar, info);
+    info.st_mtim.tv_sec = seconds + 1;
+    EXPECT_FALSE(before == Described::Of(SidecarKind::kTar, info));
+  }
 }
 
 TEST(TarSourceTest, EveryDamageToTheIndexIsFoundAndMended) {
