@@ -25,11 +25,18 @@ namespace {
 struct Refused {
   std::string_view magic;
   std::string_view message;
+  // What must follow at that byte if a list may begin with the same letters, as "BZhang/1.jpg 0".
+  std::size_t more_at = 0;
+  std::string_view more = {};
+
+  [[nodiscard]] bool Is(std::string_view text) const {
+    return text.starts_with(magic) && text.substr(std::min(more_at, text.size())).starts_with(more);
+  }
 };
 constexpr std::array<Refused, 8> kRefused = {{
     {"\x1f\x8b",
      "is compressed (gzip); unpack it once with gunzip, then samples can be found in it"},
-    {"BZh", "is compressed (bzip2); unpack it once with bunzip2"},
+    {"BZh", "is compressed (bzip2); unpack it once with bunzip2", 4, "1AY&SY"},
     {"\xfd"
      "7zXZ",
      "is compressed (xz); unpack it once with unxz"},
@@ -37,14 +44,14 @@ constexpr std::array<Refused, 8> kRefused = {{
     {"PK\x03\x04", "is a zip; unpack it and give the folder, or make a tar of it"},
     {"\xff\xd8\xff", "is one image; give the folder above its class folder, or a list"},
     {"\x89PNG", "is one image; give the folder above its class folder, or a list"},
-    {"RIFF", "is one image; give the folder above its class folder, or a list"},
+    {"RIFF", "is one image; give the folder above its class folder, or a list", 8, "WEBP"},
 }};
 
 bool EndsIn(std::string_view name, std::string_view end) {
   return name.size() > end.size() && name.ends_with(end);
 }
 
-// True if one of the first few hundred subfolders directly holds an image.
+// True if one of the first 200 subfolders directly holds an image.
 bool HasClassFolders(const std::filesystem::path& folder, const FolderEntries& entries) {
   constexpr std::size_t kLookAt = 200;
   for (std::size_t i = 0; i < std::min(entries.folders.size(), kLookAt); ++i) {
@@ -122,7 +129,7 @@ Result<std::unique_ptr<Source>> OpenSource(const std::filesystem::path& path,
     return OpenTars({path}, options);
   }
   for (const Refused& refused : kRefused) {
-    if (text.starts_with(refused.magic)) {
+    if (refused.Is(text)) {
       return Fail(ErrorKind::kInput, fmt::format("{}: {}", shown, refused.message));
     }
   }

@@ -158,6 +158,18 @@ TEST(OpenSourceTest, WhatIsNoSourceIsNamed) {
   EXPECT_THAT(Refusal(set / "fifo"), HasSubstr("neither file nor folder"));
 }
 
+TEST(OpenSourceTest, ListMayBeginWithTheLettersOfAnotherFormat) {
+  const TempSet set;
+  EXPECT_THAT(All(*MustOpen(set.Write("l1", "BZhang/1.jpg 3\n"))),
+              ElementsAre(Sample{"BZhang/1.jpg", 3}));
+  EXPECT_THAT(All(*MustOpen(set.Write("l2", "RIFF/1.jpg 4\n"))),
+              ElementsAre(Sample{"RIFF/1.jpg", 4}));
+  EXPECT_EQ(MustOpen(set.Write("l3", "BZh 0"))->size(), 1U);
+  EXPECT_THAT(Refusal(set.Write("a.bz2", "BZh91AY&SY\x01")), HasSubstr("bunzip2"));
+  EXPECT_THAT(Refusal(set.Write("a.webp", std::string("RIFF\x10\0\0\0WEBPVP8 ", 16))),
+              HasSubstr("is one image"));
+}
+
 TEST(ListSourceTest, PathsAreRelativeToTheListAndMayHoldBlanks) {
   const TempSet set;
   set.Write("images/two words.jpg", "found");
