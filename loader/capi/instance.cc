@@ -86,6 +86,7 @@ Result<PipelineOptions> ReadOptions(const PenstockLoaderOptions& given) {
   options.reader.method = *io;
   constexpr std::uint32_t kMostSamples = 10'000'000;
   constexpr std::uint32_t kMostThreads = 4096;
+  constexpr std::uint32_t kMostPrefetched = 100'000;
   if (given.batch == 0 || given.batch > kMostSamples) {
     return Fail(ErrorKind::kUsage,
                 fmt::format("batch={}: 1 to {} samples", given.batch, kMostSamples));
@@ -94,6 +95,10 @@ Result<PipelineOptions> ReadOptions(const PenstockLoaderOptions& given) {
   if (!all_cores && given.workers > kMostThreads) {
     return Fail(ErrorKind::kUsage,
                 fmt::format("workers={}: at most {} threads", given.workers, kMostThreads));
+  }
+  if (given.prefetch > kMostPrefetched) {
+    return Fail(ErrorKind::kUsage,
+                fmt::format("prefetch={}: at most {} batches", given.prefetch, kMostPrefetched));
   }
   options.batch = given.batch;
   options.workers = all_cores ? CoresToUse() : given.workers;

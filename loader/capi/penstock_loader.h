@@ -51,7 +51,7 @@ typedef struct PenstockLoaderOptions {
   uint64_t ram_cache;    /* bytes of files to keep in memory, 0: none */
   uint32_t batch;        /* samples, at least 1 */
   uint32_t workers;      /* threads; 0: the caller itself; UINT32_MAX: one for each core */
-  uint32_t prefetch;     /* batches made ahead, at least 1 */
+  uint32_t prefetch;     /* batches made ahead, 1 to 100,000 */
   uint32_t read_ahead;   /* reads in flight for each thread, at least 1 */
   double reduce;         /* as `penstock load --reduce`, 0: never */
   uint32_t trace_loader; /* its number in a recording of this process */

@@ -239,6 +239,12 @@ TEST_F(CapiTest, SaysWhatIsWrong) {
   EXPECT_EQ(loader_, nullptr);
 }
 
+TEST_F(CapiTest, RefusesMoreBatchesAheadThanCanBeCounted) {
+  options_.prefetch = ~std::uint32_t{0};
+  EXPECT_EQ(Open(), PENSTOCK_USAGE);
+  EXPECT_NE(std::string(penstock_loader_message()).find("prefetch"), std::string::npos);
+}
+
 TEST_F(CapiTest, NamesAFileThatCannotBeDecoded) {
   set_.Write("class1/101.jpg", "no picture");
   ASSERT_EQ(Open(), PENSTOCK_OK);

@@ -215,6 +215,7 @@ TEST(PipelineTest, RefusesOptionsThatContradictEachOther) {
     return !run.error.empty() && run.error_kind == ErrorKind::kUsage;
   };
   EXPECT_TRUE(refused([](PipelineOptions& o) { o.prefetch = 0; }));
+  EXPECT_TRUE(refused([](PipelineOptions& o) { o.prefetch = ~0U; }));
   EXPECT_TRUE(refused([](PipelineOptions& o) { o.batch = 0; }));
   EXPECT_TRUE(refused([](PipelineOptions& o) { o.held = 0; }));
   EXPECT_TRUE(refused([](PipelineOptions& o) { o.read_ahead = 0; }));
