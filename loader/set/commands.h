@@ -2,7 +2,7 @@
 //
 // The commands of penstock-load that make data instead of loading it. Each takes the arguments
 // after the command's name, prints, and returns an exit status: 0 done, 2 usage, 3 environment or
-// output, 4 input, 130 interrupted. While they run they handle SIGINT and SIGTERM, so call them
+// output, 4 input, 130 interrupted. While they write they handle SIGINT and SIGTERM, so call them
 // only from main().
 #pragma once
 

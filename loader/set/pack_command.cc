@@ -94,11 +94,12 @@ int PackCommand(const std::vector<std::string>& arguments) {
   }
   if (Result<void> checked = Check(texts, options); !checked)
     return ComplainOfPack(checked.error());
-  const Interruption interruption;
   SourceOptions source_options;
   source_options.index_folder = texts.index_folder;
   const auto source = OpenSource(texts.source, source_options);
   if (!source) return ComplainOfPack(source.error());
+  // Not earlier: opening can take minutes, and does not look at the token.
+  const Interruption interruption;
   ProgressBar bar((*source)->size(), "samples");
   std::uint64_t bad = 0;
   const auto packed = Pack(

@@ -13,6 +13,7 @@ import pty
 import shutil
 import signal
 import subprocess
+import tarfile
 import tempfile
 import time
 import unittest
@@ -192,6 +193,33 @@ class Synthetic(unittest.TestCase):
             self.assertLess(report["samples"], 1000000)
             self.assertTrue(trace.exists())
             self.assertFalse(part.exists())
+
+
+def has_open(pid, path):
+    folder = f"/proc/{pid}/fd"
+    try:
+        return any(os.readlink(f"{folder}/{number}") == str(path) for number in os.listdir(folder))
+    except OSError:
+        return False
+
+
+class Packing(WithFiles):
+    def test_a_signal_ends_pack_while_it_opens_its_source(self):
+        source = self.folder.resolve() / "hole.tar"
+        with tarfile.open(source, "w") as tar:
+            tar.add(self.set / "class0" / "0.jpg", "0.jpg")
+        os.truncate(source, 1 << 38)  # all of the zeros after the end marker are read
+        packed = self.folder / "out.pspk"
+        started = subprocess.Popen([LOAD, "pack", source, "-o", packed])
+        try:
+            while started.poll() is None and not has_open(started.pid, source):
+                time.sleep(0.01)
+            started.terminate()
+            self.assertEqual(started.wait(timeout=20), -signal.SIGTERM)
+        finally:
+            started.kill()
+            started.wait()
+        self.assertFalse(packed.exists())
 
 
 class Refusals(WithFiles):
