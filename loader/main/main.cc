@@ -45,7 +45,7 @@ bool AgentHearsNvtx() {
 }
 
 // Makes a tracer that writes to the agent if there is one, to a file if that was asked for, and as
-// NVTX ranges if a tool listens.
+// NVTX ranges if a tool other than the agent listens.
 Result<std::unique_ptr<Tracer>> MakeTracer(const LoadArguments& arguments,
                                            const std::vector<std::string>& command) {
   std::unique_ptr<Tracer> file;
@@ -63,10 +63,10 @@ Result<std::unique_ptr<Tracer>> MakeTracer(const LoadArguments& arguments,
     file = std::move(*made);
   }
   std::unique_ptr<Tracer> agent = AgentTracer();
-  const bool told = agent != nullptr && AgentHearsNvtx();
+  const bool agent_listens = agent != nullptr && AgentHearsNvtx();
   std::unique_ptr<Tracer> tracer = BothTracers(std::move(agent), std::move(file));
   if (tracer == nullptr) tracer = NoTracer();
-  if (told) return tracer;
+  if (agent_listens) return tracer;
   return WithNvtx(std::move(tracer));
 }
 

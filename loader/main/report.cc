@@ -20,7 +20,7 @@ std::string_view StageName(Stage stage) {
   return stage == Stage::kRead ? "read" : stage == Stage::kDecode ? "decode" : "augment";
 }
 
-// How a stage ran: "", "off" or "synthetic".
+// How a stage ran: "real", "off", or "synthetic" if a cost was spent instead.
 std::string_view StageMode(const StageOptions& stage) {
   return stage.on ? "real" : stage.cost.none() ? "off" : "synthetic";
 }

@@ -5,8 +5,8 @@
 // while the kernels of the batch before run. The thread waits for marks, never for the whole
 // device, and publishes a batch when it lies in the device's memory. Internal to loader/pipeline/.
 //
-// Threads: Takes() and the Stage functions from any worker; Submit() from the worker that completes
-// a batch.
+// Threads: Takes() and StageFile() from any worker; StagePixels() from any worker, and from the
+// device's thread for a replaced sample; Submit() from the worker that completes a batch.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ class DeviceStage {
   // Pinned memory for the batches of the ring; nullptr if they are never on the CPU.
   [[nodiscard]] std::byte* ring_memory() const { return ring_memory_.data(); }
   [[nodiscard]] bool augments() const { return options_.augment; }
-  // Whether the device decodes this sample of this picture.
+  // Whether the device decodes the item's picture, of which `info` is the header.
   [[nodiscard]] bool Takes(const Item& item, const ImageInfo& info) const;
   // Keep the item's plan, with its file or its pixels, for its place in the batch. Errors:
   // kInput if the kernels cannot carry out the plan, kEnvironment for memory.

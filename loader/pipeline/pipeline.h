@@ -2,8 +2,8 @@
 //
 // The reference pipeline: one process with threads. Each task makes one sample, directly in its
 // place in a ring of batches, and batches are delivered in order. What is delivered is a function
-// of the source, the seed and the options of order and augmentation. It does not depend on threads,
-// batch size, ranks, the I/O method or where a run was resumed.
+// of the source, the seed and the options of order, decoding, augmentation and device. It does not
+// depend on threads, batch size, ranks, the I/O method or where a run was resumed.
 //
 // Threads: Next() from one consumer; RequestStop() from any thread and from signal handlers; a
 // Batch may be released on another thread. Source, program and tracer must outlive the pipeline,
@@ -28,7 +28,8 @@
 
 namespace penstock::loader {
 
-// A batch that the consumer holds. Its destructor gives its slot in the ring back.
+// A batch that the consumer holds. Its destructor gives its slot in the ring back. Of an empty one
+// only operator bool and Release() may be called.
 class Batch {
  public:
   Batch() = default;
@@ -103,7 +104,7 @@ class Pipeline {
   // Returns the next batch in order; an empty one after the last, and after RequestStop().
   // Requires: fewer than options.held batches are held.
   // Errors: that of the first sample in the stream that could not be made. The batches before it
-  // were delivered, and no more follow.
+  // were delivered, and no more follow. kUsage if the consumer holds all slots of the ring.
   virtual Result<Batch> Next() = 0;
   // As above, but waits for about `limit` at most. After that *waiting is true, the batch is empty,
   // and the next call goes on waiting. A consumer that makes samples itself makes the whole batch,

@@ -52,7 +52,7 @@ class Ring {
   Result<void> Outcome() { return std::move(outcome_); }
 
  private:
-  // Claims the next index as soon as there is a slot for it.
+  // Claims the next index as soon as there is a slot for it. nullopt if no more work is to be done.
   std::optional<std::uint64_t> Claim() {
     std::unique_lock lock(mutex_);
     free_.wait(lock, [&] { return ended_ || next_ < head_ + slots_.size() || next_ >= count_; });
