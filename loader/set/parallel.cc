@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -100,7 +101,11 @@ void ParallelFor(std::uint64_t count, unsigned workers, const std::stop_token& s
     }
   };
   std::vector<std::jthread> threads;
-  for (unsigned i = 1; i < workers && i < count; ++i) threads.emplace_back(work);
+  try {
+    for (unsigned i = 1; i < workers && i < count; ++i) threads.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads can be started. Those that run do all the pieces.
+  }
   work();
 }
 

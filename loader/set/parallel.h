@@ -18,7 +18,8 @@
 namespace penstock::loader {
 
 // Calls piece(index) once for every index below `count`, from `workers` threads (the caller is one
-// of them), until `stop` is requested. Returns when all calls have returned.
+// of them), or from fewer if they cannot be started, until `stop` is requested. Returns when all
+// calls have returned.
 void ParallelFor(std::uint64_t count, unsigned workers, const std::stop_token& stop,
                  const std::function<void(std::uint64_t)>& piece);
 

@@ -121,18 +121,29 @@ TEST(RunOrderedTest, ExceptionOfTheTakerIsAnError) {
   EXPECT_EQ(done.error().kind, ErrorKind::kEnvironment);
 }
 
+// While one lives, no thread can be started, except by root.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    getrlimit(RLIMIT_NPROC, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 1;
+    setrlimit(RLIMIT_NPROC, &none);
+  }
+  ~NoMoreThreads() { setrlimit(RLIMIT_NPROC, &before_); }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
 TEST(RunOrderedTest, ThreadThatCannotStartEndsItBeforeTheWork) {
   if (::geteuid() == 0) GTEST_SKIP() << "the limit of threads does not bind root";
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_NPROC, &before), 0);
-  rlimit none = before;
-  none.rlim_cur = 1;
   std::atomic<int> made{0};
-  const auto workers = Echoes(3, kNever, made);
-  ASSERT_EQ(setrlimit(RLIMIT_NPROC, &none), 0);
-  const auto done =
-      RunOrdered(1000, workers, {}, [](std::uint64_t, const Piece&) { return Result<void>(); });
-  setrlimit(RLIMIT_NPROC, &before);
+  const NoMoreThreads no_more;
+  const auto done = RunOrdered(1000, Echoes(3, kNever, made), {},
+                               [](std::uint64_t, const Piece&) { return Result<void>(); });
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, ErrorKind::kEnvironment);
   EXPECT_NE(done.error().message.find("thread 2 of 3"), std::string::npos) << done.error().message;
@@ -155,6 +166,14 @@ TEST(ParallelForTest, VisitsEveryIndexOnce) {
   std::vector<std::atomic<int>> visits(500);
   ParallelFor(500, 4, {}, [&](std::uint64_t index) { ++visits[index]; });
   EXPECT_TRUE(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }));
+}
+
+TEST(ParallelForTest, VisitsEveryIndexWithTheThreadsThatCanStart) {
+  if (::geteuid() == 0) GTEST_SKIP() << "the limit of threads does not bind root";
+  const NoMoreThreads no_more;
+  std::vector<int> visits(500);
+  ParallelFor(500, 4, {}, [&](std::uint64_t index) { ++visits[index]; });
+  EXPECT_EQ(std::count(visits.begin(), visits.end(), 1), 500);
 }
 
 TEST(ProgressTextTest, SaysHowFarAndHowLong) {
