@@ -19,6 +19,13 @@ TEST(TicksTest, ValuesAreRoundAndInside) {
   }
 }
 
+// A question in SQL may ask for numbers of any size.
+TEST(TicksTest, LargeValuesThatHardlyDifferHaveOneTick) {
+  EXPECT_THAT(RoundValues(1e18, 1e18 + 256, 8), ::testing::ElementsAre(1e18));
+  EXPECT_THAT(RoundValues(-1e18 - 256, -1e18, 8), ::testing::ElementsAre(-1e18 - 256));
+  EXPECT_THAT(RoundValues(0, 5e-324, 4), ::testing::ElementsAre(0));
+}
+
 TEST(TicksTest, TimesOfAnAxisCanBeToldApart) {
   for (const std::int64_t length :
        {200LL, 7'000LL, 1'000'000LL, 3'000'000'000LL, 7'200'000'000'000LL}) {
