@@ -77,7 +77,8 @@ std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
 }
 
 std::vector<StageSum> StageSums(const Timeline& timeline) {
-  if (!timeline.preview) return Aggregate(timeline, {0, timeline.length + 1});
+  // From -1 on: a span without length at 0 also ends at 0, and would not overlap [0, ...).
+  if (!timeline.preview) return Aggregate(timeline, {-1, timeline.length + 1});
   Sums sums;
   for (std::size_t s = 0; s < sums.size(); ++s) {
     sums[s] = {static_cast<StageId>(s), timeline.totals[s].count, timeline.totals[s].time};

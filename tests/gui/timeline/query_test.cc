@@ -45,6 +45,17 @@ TEST(AggregateTest, SaysWhatAPassOverTheSpansSays) {
   }
 }
 
+TEST(AggregateTest, AllStagesCountASpanWithoutLengthAtBothEndsOfTheTrace) {
+  const Timeline timeline = testing::TimelineOf(
+      {{{0, 0, StageId::kDecode}, {10, 80, StageId::kCollate}, {100, 0, StageId::kDecode}}});
+  const std::vector<StageSum> sums = StageSums(timeline);
+  ASSERT_EQ(sums.size(), 2U);
+  EXPECT_EQ(sums[0].stage, StageId::kCollate);
+  EXPECT_EQ(sums[1].stage, StageId::kDecode);
+  EXPECT_EQ(sums[1].count, 2U);
+  EXPECT_EQ(sums[1].time, 0);
+}
+
 class WalkTest : public ::testing::Test {
  protected:
   // A batch made by a worker (thread 1), then used by the loop (thread 0).
