@@ -231,8 +231,11 @@ std::vector<SettingChange> SettingsThatDiffer(const Document& a, const Document&
     changes.push_back({std::move(name), label, shown(before), shown(after)});
   };
   const auto number = [&](const char* name, Text label, double before, double after, double none) {
+    // Four figures are enough for a quota of cores; a count is exact.
     const auto shown = [&](double value) {
-      return value == none ? std::string() : fmt::format("{:.4g}", value);
+      if (value == none) return std::string();
+      return value == std::floor(value) ? fmt::format("{:.0f}", value)
+                                        : fmt::format("{:.4g}", value);
     };
     text(name, label, shown(before), shown(after));
   };

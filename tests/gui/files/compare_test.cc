@@ -98,6 +98,19 @@ TEST(CompareTest, SettingsThatDifferAreListedAndNoOthers) {
   EXPECT_TRUE(SettingsThatDiffer(a, a, *same, Language::kEnglish).empty());
 }
 
+TEST(CompareTest, LargeCountsAreExact) {
+  const Document a = DocumentOf(Decoding(12), "a");
+  const Document b = DocumentOf(Decoding(12), "b");
+  auto answer = CompareDocuments(a, b);
+  ASSERT_TRUE(answer);
+  answer->comparison.before.config.batch_size = 16'384;
+  answer->comparison.after.config.batch_size = 16'385;
+  const auto settings = SettingsThatDiffer(a, b, *answer, Language::kEnglish);
+  ASSERT_EQ(settings.size(), 1U);
+  EXPECT_EQ(settings[0].before, "16384");
+  EXPECT_EQ(settings[0].after, "16385");
+}
+
 TEST(CompareTest, PrefetchIsNoSettingOfALoopWithoutWorkers) {
   const Document a = DocumentOf(Decoding(12, 0), "a");
   Synthetic two = Decoding(12, 2);
