@@ -169,9 +169,12 @@ std::string Why(const CompareAnswer& answer, const std::vector<SettingChange>& s
         Filled(comparison.wait.after < comparison.wait.before ? Text::kWaitFell : Text::kWaitRose,
                language, PercentText(comparison.wait.before), PercentText(comparison.wait.after)));
   }
+  // A value that was not recorded may be the same as the other one.
+  const std::string_view unknown = TextOf(Text::kUnknownValue, language);
   int named = 0;
   for (const SettingChange& setting : settings) {
     if (setting.name.empty() || named == 2) continue;
+    if (setting.before == unknown || setting.after == unknown) continue;
     clause(Filled(Text::kInsteadOf, language, setting.name, setting.after, setting.before));
     ++named;
   }
@@ -199,8 +202,10 @@ std::string RatioText(double ratio) {
 }
 
 std::string SideText(const analyzer::SideFacts& side, Language language) {
-  std::string text =
-      fmt::format("{} {}", TextOf(Text::kAxisWorkers, language), side.config.num_workers);
+  const std::string workers = side.config.workers_known
+                                  ? std::to_string(side.config.num_workers)
+                                  : std::string(TextOf(Text::kUnknownValue, language));
+  std::string text = fmt::format("{} {}", TextOf(Text::kAxisWorkers, language), workers);
   const auto add = [&](const std::string& part) {
     text += TextOf(Text::kListComma, language);
     text += part;
@@ -246,7 +251,10 @@ std::vector<SettingChange> SettingsThatDiffer(const Document& a, const Document&
     text(name, label, shown(before), shown(after));
   };
   text("", Text::kSettingKind, x.kind, y.kind);
-  number("num_workers", {}, x.num_workers, y.num_workers, -1);
+  const auto workers = [](const LoaderConfig& config) {
+    return config.workers_known ? config.num_workers : -1;
+  };
+  number("num_workers", {}, workers(x), workers(y), -1);
   // Without workers no batch is fetched ahead.
   if (x.num_workers > 0 && y.num_workers > 0) {
     number("prefetch_factor", {}, x.prefetch_factor, y.prefetch_factor, -1);

@@ -111,6 +111,24 @@ TEST(CompareTest, LargeCountsAreExact) {
   EXPECT_EQ(settings[0].after, "16385");
 }
 
+// A recording of another tool may not say it.
+TEST(CompareTest, ANumberOfWorkersThatIsNotKnownIsNotZero) {
+  const Document a = DocumentOf(Decoding(12), "a");
+  const Document b = DocumentOf(Decoding(8), "b");
+  auto answer = CompareDocuments(a, b);
+  ASSERT_TRUE(answer);
+  answer->comparison.after.config.workers_known = false;
+  answer->comparison.after.config.num_workers = 0;
+  const auto settings = SettingsThatDiffer(a, b, *answer, Language::kEnglish);
+  ASSERT_EQ(settings.size(), 1U);
+  EXPECT_EQ(settings[0].name, "num_workers");
+  EXPECT_EQ(settings[0].before, "2");
+  EXPECT_EQ(settings[0].after, "not known");
+  EXPECT_THAT(SentenceOf(*answer, settings, Language::kEnglish).why, Not(HasSubstr("num_workers")));
+  EXPECT_THAT(SideText(answer->comparison.after, Language::kEnglish),
+              HasSubstr("workers not known"));
+}
+
 TEST(CompareTest, PrefetchIsNoSettingOfALoopWithoutWorkers) {
   const Document a = DocumentOf(Decoding(12, 0), "a");
   Synthetic two = Decoding(12, 2);
