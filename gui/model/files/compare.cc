@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <sstream>
 #include <utility>
@@ -99,10 +100,15 @@ std::pair<std::string, std::string> WhereTheyDiffer(const std::string& before,
 std::string ProgramOf(const std::string& command) {
   const std::vector<std::string> words = Words(command);
   const auto base = [](const std::string& word) { return word.substr(word.rfind('/') + 1); };
+  // The -m of numactl has the number of a node instead.
+  const auto is_module = [](const std::string& word) {
+    return word.front() == '_' || std::isalpha(static_cast<unsigned char>(word.front())) != 0;
+  };
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool script = words[i].size() > 3 && words[i].rfind(".py") == words[i].size() - 3;
     if (script) return base(words[i]);
-    if (words[i] == "-m" && i + 1 < words.size()) return words[i + 1];
+    const bool named = words[i] == "-m" && i + 1 < words.size() && is_module(words[i + 1]);
+    if (named) return words[i + 1];
   }
   // The argument after an interpreter is an option or the text of a program.
   if (words.empty() || base(words.front()).rfind("python", 0) == 0) return "";

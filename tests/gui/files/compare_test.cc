@@ -215,6 +215,22 @@ TEST(CompareTest, TwoProgramsAreNotTimesAsFastAsEachOther) {
   EXPECT_THAT(Sentence(a, b, Language::kEnglish).text, HasSubstr("times as fast"));
 }
 
+TEST(CompareTest, AProgramIsTheSameOnAnotherNodeOfTheMachine) {
+  const auto on_node = [](double decode, const char* command) {
+    Document document = DocumentOf(Decoding(decode), "a");
+    auto analysis = std::make_shared<Analysis>(*document.analysis);
+    analysis->report.command = command;
+    document.analysis = analysis;
+    return document;
+  };
+  const Document a = on_node(40, "numactl -N 0 -m 0 python3 train.py");
+  EXPECT_THAT(
+      Sentence(a, on_node(2, "numactl -N 1 -m 1 python3 train.py"), Language::kEnglish).text,
+      HasSubstr("times as fast"));
+  EXPECT_THAT(Sentence(a, on_node(2, "numactl -m 1 python3 -m pkg.other"), Language::kEnglish).text,
+              HasSubstr("different programs (train.py, pkg.other)"));
+}
+
 TEST(CompareTest, AStageThatIsKeptFromTheCoresIsNotBlamed) {
   Synthetic quiet;
   quiet.costs = Always({.decode = 2, .augment = 8, .step = 2});
