@@ -43,6 +43,29 @@ std::map<std::uint32_t, double> StartupsOf(const LoaderRun& run) {
   return startups;
 }
 
+// Where each epoch has new processes, the rule adds up the batches of all processes of a number. It
+// may find a worker slow although none of its processes made enough batches to be compared alone.
+void MarkSlow(const LoaderRun& run, WorkersModel& model) {
+  double most = 0;
+  for (const analyzer::SlowWorker& slow :
+       analyzer::FindSlowWorkers(analyzer::TimesOfWorkers(run))) {
+    const std::int32_t number = model.workers[slow.index].worker_id;
+    const bool first_compared = model.workers[slow.index].slowdown > 0;
+    std::size_t shown = slow.index;
+    for (std::size_t i = 0; i < model.workers.size(); ++i) {
+      WorkerLine& line = model.workers[i];
+      if (i != slow.index && (number < 0 || line.worker_id != number)) continue;
+      line.slow = true;
+      if (!first_compared && line.slowdown > model.workers[shown].slowdown) shown = i;
+    }
+    WorkerLine& line = model.workers[shown];
+    if (line.slowdown <= 0) line.slowdown = slow.times;
+    model.slowest = std::max(model.slowest, line.slowdown);
+    if (slow.times > most) model.straggler = shown;
+    most = std::max(most, slow.times);
+  }
+}
+
 void Compare(const LoaderRun& run, WorkersModel& model) {
   constexpr std::uint64_t kFewBatches = 8;
   std::vector<double> means;
@@ -50,8 +73,8 @@ void Compare(const LoaderRun& run, WorkersModel& model) {
     if (line.batches >= kFewBatches) means.push_back(line.batch);
   }
   const double usual = analyzer::Median(means);
-  if (means.size() < 2 || usual <= 0) return;
-  for (std::size_t i = 0; i < model.workers.size(); ++i) {
+  const bool comparable = means.size() >= 2 && usual > 0;
+  for (std::size_t i = 0; i < model.workers.size() && comparable; ++i) {
     WorkerLine& line = model.workers[i];
     if (line.batches < kFewBatches) continue;
     line.slowdown = line.batch / usual;
@@ -60,17 +83,7 @@ void Compare(const LoaderRun& run, WorkersModel& model) {
       model.straggler = i;
     }
   }
-  double most = 0;
-  for (const analyzer::SlowWorker& slow :
-       analyzer::FindSlowWorkers(analyzer::TimesOfWorkers(run))) {
-    const std::int32_t number = model.workers[slow.index].worker_id;
-    model.workers[slow.index].slow = true;
-    for (WorkerLine& line : model.workers) {  // new processes of this number in later epochs, too
-      if (number >= 0 && line.worker_id == number) line.slow = true;
-    }
-    if (slow.times > most) model.straggler = slow.index;
-    most = std::max(most, slow.times);
-  }
+  MarkSlow(run, model);
 }
 
 // Takes the slope after the first fifth, as the rule for memory growth does.

@@ -40,8 +40,10 @@ struct WorkerLine {
   double life = 0;      // seconds from its first to its last span, at least busy + idle
   double startup = -1;  // seconds from the begin of its epoch to its first batch; -1: not known
   double batch = 0;     // mean seconds for a batch
-  double slowdown = 0;  // `batch` over the workers' median; 0: too few to compare
-  bool slow = false;    // it delays the others: analyzer/model/slow_workers.h
+  // `batch` over the workers' median; 0: too few to compare. If all processes of a slow worker made
+  // too few, the first has the figure of all of them together.
+  double slowdown = 0;
+  bool slow = false;  // it delays the others: analyzer/model/slow_workers.h
   MemoryKind memory_kind = MemoryKind::kUss;
   double memory = -1;  // bytes at the end; -1: not recorded
   double most_memory = 0;

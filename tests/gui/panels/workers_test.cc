@@ -51,6 +51,37 @@ TEST(WorkersModelTest, TheStragglerIsTheOneThatIsSlow) {
   for (const WorkerLine& line : even.workers) EXPECT_FALSE(line.slow);
 }
 
+TEST(WorkersModelTest, ASlowWorkerIsFoundWhereEachEpochHasNewProcesses) {
+  Synthetic run;
+  run.workers = 4;
+  run.epochs = 3;
+  run.batches = 16;  // four for each process: too few to compare one alone
+  run.costs = [](int, int index) {
+    analyzer::testing::Costs costs;
+    if (index % 4 == 2) costs.decode = 14;
+    return costs;
+  };
+  const WorkersModel model = WorkersOf(MakeSynthetic(run));
+  ASSERT_EQ(model.workers.size(), 12U);
+  for (const WorkerLine& line : model.workers) EXPECT_EQ(line.slow, line.worker_id == 2);
+  EXPECT_EQ(model.workers[model.straggler].worker_id, 2);
+  EXPECT_NEAR(model.workers[model.straggler].slowdown, 17.5 / 7.5, 0.05);
+  EXPECT_EQ(model.slowest, model.workers[model.straggler].slowdown);
+  // The first epoch ends early, so that only its processes made too few.
+  run.batches = 64;
+  traces::TraceData data = MakeSynthetic(run);
+  const auto is_left_out = [](const auto& one) {
+    return one.batch.generation == 1 && one.batch.valid() && one.batch.index >= 16;
+  };
+  for (std::vector<traces::Span>& spans : data.spans) std::erase_if(spans, is_left_out);
+  std::erase_if(data.events, is_left_out);
+  const WorkersModel uneven = WorkersOf(std::move(data));
+  const WorkerLine& straggler = uneven.workers[uneven.straggler];
+  EXPECT_EQ(straggler.worker_id, 2);
+  EXPECT_EQ(straggler.batches, 16U);
+  EXPECT_NEAR(straggler.slowdown, 17.5 / 7.5, 0.05);
+}
+
 TEST(WorkersModelTest, MemoryThatGrowsHasASlopeAndMemoryThatDoesNotHasNone) {
   traces::TraceData data = testing::MakeGpuRun({});
   // After a process has ended, its memory is recorded as 0.
