@@ -102,6 +102,10 @@ void FillMemory(const CounterSeries& series, MemoryKind kind, WorkerLine& line) 
   if (line.growth_known) line.growth = analyzer::TheilSenSlope(at, value);
 }
 
+bool MakesItself(const analyzer::LoaderConfig& config) {
+  return config.workers_known && config.num_workers == 0;
+}
+
 WorkerLine LineOf(const traces::Trace& trace, const WorkerRun& worker,
                   const std::map<std::uint32_t, double>& startups) {
   WorkerLine line;
@@ -175,7 +179,8 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
   const analyzer::RunModel& run = analysis.report.diagnosis.run;
   model.ranks = BuildRanks(analysis.report);
   model.shared_size = static_cast<double>(run.machine().shm_size.value);
-  if (run.has_loader()) {
+  // Without workers the training process makes the batches, and is in LoaderRun::workers for that.
+  if (run.has_loader() && !MakesItself(run.loader().config)) {
     const auto startups = StartupsOf(run.loader());
     for (const WorkerRun& worker : run.loader().workers) {
       model.workers.push_back(LineOf(trace, worker, startups));

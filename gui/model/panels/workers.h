@@ -62,7 +62,7 @@ struct MemoryCurve {
 };
 
 struct WorkersModel {
-  std::vector<WorkerLine> workers;
+  std::vector<WorkerLine> workers;  // none if the training process makes the batches itself
   std::array<std::vector<MemoryCurve>, kMemoryKinds.size()> memory;  // by MemoryKind
   Curve shared;  // bytes in use in /dev/shm, all programs; empty: not recorded
   double shared_size = 0;
