@@ -245,7 +245,10 @@ void FillCounters(const Extent& extent, const Analysis& analysis, GpuModel& gpu)
       if (kShownCounters[w].name != name) continue;
       Curve curve = CurveOf(Within(extent, series), kShownCounters[w].scale);
       if (curve.empty()) continue;
-      sorted[{device, w}] = {device, std::string(name), kShownCounters[w].unit, std::move(curve)};
+      // Each process that uses a device has a "process_memory_bytes" of its own.
+      GpuCounter& kept = sorted[{device, w}];
+      if (!kept.curve.empty() && kept.curve.high >= curve.high) continue;
+      kept = {device, std::string(name), kShownCounters[w].unit, std::move(curve)};
     }
   }
   for (auto& [key, counter] : sorted) gpu.counters.push_back(std::move(counter));

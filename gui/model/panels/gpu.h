@@ -65,7 +65,8 @@ enum class GpuUnit : std::uint8_t {
 };
 struct GpuCounter {
   int device = 0;
-  std::string name;  // "nvml_utilization_percent"
+  // "nvml_utilization_percent"; "process_memory_bytes" is that of the process with most.
+  std::string name;
   GpuUnit unit = GpuUnit::kNone;
   Curve curve;
 };

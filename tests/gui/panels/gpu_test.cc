@@ -105,6 +105,21 @@ TEST(GpuModelTest, CountersComeInUnitsOfAPersonAndBitsAreLeftOut) {
   EXPECT_DOUBLE_EQ(gpu.counters[1].curve.mean, 250);
 }
 
+// A process that computes on another device often has a little memory on this one.
+TEST(GpuModelTest, TheMemoryOfAProgramIsThatOfTheProcessWithMost) {
+  traces::TraceData data = testing::MakeGpuRun({.counters = false});
+  for (int i = 0; i < 4; ++i) {
+    const double at = 1000 + 100.0 * i;
+    analyzer::testing::AddCounter(data, "gpu.0.process_memory_bytes", 0, at, 8e9);
+    analyzer::testing::AddCounter(data, "gpu.0.process_memory_bytes", 1, at, 5e8);
+  }
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const GpuModel gpu = BuildGpu({document.trace.get(), std::nullopt}, *document.analysis);
+  ASSERT_EQ(gpu.counters.size(), 1U);
+  EXPECT_EQ(gpu.counters[0].unit, GpuUnit::kBytes);
+  EXPECT_DOUBLE_EQ(gpu.counters[0].curve.mean, 8e9);
+}
+
 TEST(GpuModelTest, ASelectionIsTheStretchThatSharesAreOf) {
   const GpuModel gpu = GpuOf({}, TimeRange{500'000'000, 1'000'000'000});
   EXPECT_NEAR(gpu.activity.window, 0.5, 1e-9);
