@@ -108,5 +108,11 @@ TEST(SqlDeskTest, RowsAreSortedAndWrittenAsCsv) {
   EXPECT_EQ(SqlCsv(table, {1, 0, 2}), "a,b\n\"a,\"\"c\"\"\",2.5\nb,10\n,\n");
 }
 
+TEST(SqlDeskTest, ACopyIsAsExactAsTheAnswer) {
+  const SqlTable table = Rows({{1234567890.125}, {0.1}});
+  EXPECT_EQ(SqlCsv(table, {0, 1}), "a\n1234567890.125\n0.1\n");
+  EXPECT_EQ(SqlValueText(table.rows[0][0]), "1.23456789e+09") << "short, for a cell";
+}
+
 }  // namespace
 }  // namespace penstock::gui
