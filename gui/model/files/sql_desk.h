@@ -37,8 +37,9 @@ class SqlDesk {
   explicit SqlDesk(std::filesystem::path folder) : folder_(std::move(folder)) {}
   // In the folder for temporary files.
   SqlDesk();
-  // A question that is stopped has SqlProblem::kStopped, also before there is a database.
-  // Cost: for the first question about a trace that of ExportSqlite.
+  // A question that is stopped has SqlProblem::kStopped, also while the database is made.
+  // Requires: trace.
+  // Cost: the first question about a trace costs an ExportSqlite besides.
   [[nodiscard]] SqlReply Ask(const std::shared_ptr<const traces::Trace>& trace,
                              const std::string& question, const std::stop_token& stop = {});
 
@@ -65,13 +66,13 @@ struct SqlCurve {
   std::size_t y = 0;
   std::vector<std::pair<double, double>> points;
 };
-// nullopt: there are no two numeric columns, or fewer than two rows.
+// nullopt: there are no two numeric columns, or fewer than two rows have a number in both.
 [[nodiscard]] std::optional<SqlCurve> CurveOf(const traces::SqlTable& table);
 
 // The order of the rows by a column: NULL, numbers, texts; a negative column keeps the order.
 [[nodiscard]] std::vector<std::uint32_t> SortSqlRows(const traces::SqlTable& table, int column,
                                                      bool descending);
-// RFC 4180.
+// By RFC 4180, but with a line feed alone at the end of a line. NULL is an empty field.
 [[nodiscard]] std::string SqlCsv(const traces::SqlTable& table,
                                  const std::vector<std::uint32_t>& order);
 

@@ -134,7 +134,7 @@ TimeRange LoopOf(const Extent& extent, const Analysis& analysis) {
   return loop.empty() ? TimeRange{0, length} : loop;
 }
 
-// A stand-in for a run without a loader, with the process that computes on a device.
+// A stand-in for a run without a loader, with the last process that has a stream of a device.
 analyzer::LoaderRun RunWithoutLoader(const traces::Trace& trace) {
   analyzer::LoaderRun run;
   for (const traces::ThreadInfo& thread : trace.threads()) {
@@ -213,7 +213,7 @@ constexpr std::array kShownCounters = {
     ShownCounter{"nvml_memory_utilization_percent", GpuUnit::kPercent, 1},
     ShownCounter{"temperature_celsius", GpuUnit::kCelsius, 1}};
 
-// The samples in the extent. The first one is the value that held at its begin.
+// The samples in the extent, and before them the value that held at its begin.
 analyzer::CounterSeries Within(const Extent& extent, analyzer::CounterSeries series) {
   if (!extent.range) return series;
   const auto place = [&](double at) {

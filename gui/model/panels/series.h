@@ -20,8 +20,8 @@ struct Series {
   // Makes bins of zero. Requires: bins >= 1.
   Series(double begin, double end, std::size_t bins);
 
-  // Spreads `amount` evenly over [begin, end). The part outside the series is dropped. An interval
-  // without length goes to one bin.
+  // Spreads `amount` evenly over [begin, end). The part outside the series is dropped. If the
+  // interval has no length, one bin gets all.
   void Spread(double begin, double end, double amount);
   // Divides every bin by `by`; with the width of a bin, amounts become rates.
   void Divide(double by);
@@ -38,7 +38,7 @@ struct Series {
 // value at the first sample belongs to this run too and is added there.
 void SpreadGrowth(const analyzer::CounterSeries& counter, bool begins_at_zero, Series& into);
 
-// The points of a counter, thinned evenly to at most `most`. The figures come from all points.
+// A counter over time. The figures `low` to `last` come from all samples, the points may be fewer.
 struct Curve {
   std::vector<double> at;  // seconds since the trace began
   std::vector<double> value;
@@ -50,6 +50,8 @@ struct Curve {
   // The value at `when`; 0 before the first point.
   [[nodiscard]] double At(double when) const;
 };
+// Multiplies the values by `scale`, and leaves out points evenly until at most 2 * `most` are left.
+// A short peak may be left out too.
 [[nodiscard]] Curve CurveOf(const analyzer::CounterSeries& counter, double scale,
                             std::size_t most = 2000);
 

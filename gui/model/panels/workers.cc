@@ -20,9 +20,9 @@ using analyzer::LoaderRun;
 using analyzer::WorkerRun;
 
 constexpr std::array<std::string_view, 3> kCounters = {"uss_bytes", "pss_bytes", "rss_bytes"};
-constexpr std::size_t kFewSamples = 4;  // fewer samples are not drawn as a curve
+constexpr std::size_t kFewSamples = 4;  // fewer samples show no course
 
-// The time from the begin of an epoch to the first batch of each process in it.
+// For each process, the time from the begin of its first epoch to the begin of its first batch.
 std::map<std::uint32_t, double> StartupsOf(const LoaderRun& run) {
   std::map<std::uint32_t, double> startups;
   std::map<std::uint32_t, std::int64_t> first;
@@ -157,7 +157,7 @@ CounterSeries SharedOf(const analyzer::RunModel& run, const CounterSeries& anony
 }  // namespace
 
 MemoryKind WorkersModel::best() const {
-  // A kind with two samples was recorded, but shows no course.
+  // A kind with fewer was recorded, but another one tells more.
   for (const MemoryKind kind : kMemoryKinds) {
     for (const MemoryCurve& curve : Of(kind)) {
       if (curve.curve.at.size() >= kFewSamples) return kind;

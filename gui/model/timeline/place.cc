@@ -36,7 +36,7 @@ std::string OpenTimesText(const Times& times) {
   return text(times.from) + ".." + text(times.to);
 }
 
-// By lane: whether it belongs to the worker of `place`.
+// By lane: whether it belongs to the worker that `place` names. If it names none, all lanes do.
 std::vector<bool> LanesOf(const Timeline& timeline, const Place& place) {
   std::vector<bool> lanes(timeline.lanes.size(), !place.worker);
   for (const Group& group : timeline.groups) {

@@ -70,9 +70,9 @@ struct Place {
 // selected interval comes first. nullopt: none. Cost: O(spans).
 [[nodiscard]] std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place);
 
-// What is selected in the timeline: its interval within the trace, and epoch, batch, sample and
-// stage of the chosen span. The epoch is left out where the trace has one; where an epoch of each
-// of several loaders has the same number, the batch has its iterator instead ("batch:12@3").
+// What is selected in the timeline: its interval within the trace, and batch, sample and stage of
+// the chosen span. If the trace has several epochs of one loader, the epoch is given too. Otherwise
+// the batch has its iterator ("batch:12@3"), since epochs of two loaders may have the same number.
 [[nodiscard]] Place SelectedIn(const Timeline& timeline, const TimelineState& state);
 
 }  // namespace penstock::gui

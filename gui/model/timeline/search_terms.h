@@ -40,7 +40,7 @@ using SampleKey = std::array<std::uint32_t, 3>;
   return {detail.batch, detail.generation, detail.sample};
 }
 
-// A pass over all spans looks at its stop token after as many.
+// A pass over all spans looks at its stop token once for this many of them.
 inline constexpr std::size_t kSpansPerLook = 4096;
 
 // What the rows of a table are.
@@ -56,7 +56,7 @@ class SearchTerms {
  public:
   explicit SearchTerms(std::string_view text);
 
-  // Whether there is nothing that a span could be.
+  // Whether no word says what a span is.
   [[nodiscard]] bool empty() const { return terms_.empty(); }
   [[nodiscard]] const std::optional<TableWish>& table() const { return table_; }
   // Whether a stage is asked for.
@@ -66,8 +66,9 @@ class SearchTerms {
   // Cost: for each word of a name or path one pass over all spans.
   void Prepare(const Timeline& timeline, const traces::Trace& trace,
                const std::stop_token& stop = {});
-  // Whether a span of this lane, or of any span of this thread, may be one that is searched for.
+  // Whether a span of this lane may be one that is searched for.
   [[nodiscard]] bool MayHold(std::uint32_t lane) const { return lanes_.empty() || lanes_[lane]; }
+  // Whether all words hold for a span of a lane that MayHold(). Remembers which texts have a word.
   [[nodiscard]] bool Hold(traces::StageId stage, std::int64_t length, const SpanDetail& detail);
 
  private:
