@@ -23,7 +23,7 @@ const ExportInfo& InfoOf(ExportKind kind) {
 const CompareAnswer* AnswerOf(const Workspace& workspace) {
   const CompareViewState& state = workspace.compare;
   const bool ready = state.job && state.job->finished() && state.job->answer() &&
-                     state.job_a == workspace.document.trace && state.other.open();
+                     state.job_a == workspace.document.analysis && state.other.open();
   return ready ? &*state.job->answer() : nullptr;
 }
 

@@ -14,18 +14,19 @@ void SweepViewState::Show(Sweep sweep) {
 
 const analyzer::Predicted<CompareAnswer>* CompareViewState::Answer(
     const Document& a, const std::function<void()>& wake) {
-  const bool current = job && job_a == a.trace && job_b == other.trace;
+  const bool current = job && job_a == a.analysis && job_b == other.analysis;
   // While a trace grows, the result for its previous state is shown until the next is ready.
-  const bool grown = job && !current && a.serial != 0 && a.serial == serial && job_b == other.trace;
+  const bool grown =
+      job && !current && a.serial != 0 && a.serial == serial && job_b == other.analysis;
   if (current || !grown) next.reset();
   if (!current && !grown) {
-    job_a = a.trace;
-    job_b = other.trace;
+    job_a = a.analysis;
+    job_b = other.analysis;
     serial = a.serial;
     job = std::make_unique<CompareJob>(a, other, wake);
   } else if (grown && job->finished()) {
     if (!next) {
-      next_a = a.trace;
+      next_a = a.analysis;
       next = std::make_unique<CompareJob>(a, other, wake);
     } else if (next->finished()) {
       job_a = std::move(next_a);

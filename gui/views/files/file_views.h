@@ -38,14 +38,15 @@ struct SweepViewState {
 struct CompareViewState {
   Document other;                   // B; A is the workspace's document
   std::unique_ptr<CompareJob> job;  // compares job_a and job_b
-  std::shared_ptr<const traces::Trace> job_a;
-  std::shared_ptr<const traces::Trace> job_b;
+  // The analysis of a trace comes after the trace, and is all that a job uses.
+  std::shared_ptr<const Analysis> job_a;
+  std::shared_ptr<const Analysis> job_b;
   std::uint64_t serial = 0;          // Document::serial of A
   std::unique_ptr<CompareJob> next;  // compares the newer state of A, which has grown
-  std::shared_ptr<const traces::Trace> next_a;
+  std::shared_ptr<const Analysis> next_a;
 
   // The comparison of A and B, or nullptr while it is being made. `wake`: as in CompareJob.
-  // Requires: both are complete.
+  // Requires: both have an analysis.
   const analyzer::Predicted<CompareAnswer>* Answer(const Document& a,
                                                    const std::function<void()>& wake);
 };
