@@ -187,10 +187,10 @@ struct SearchState {
 };
 
 struct WhatIfState {
-  bool ready = false;
+  std::shared_ptr<const Analysis> of;  // what `limits` and `answer` are for
   WhatIf chosen;
   WhatIfLimits limits;
-  WhatIf asked;  // what `answer` is for
+  WhatIf asked;  // what `answer` is for, too
   std::optional<analyzer::Predicted<WhatIfAnswer>> answer;
 };
 

@@ -169,10 +169,13 @@ void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
   }
   WhatIfState& state = workspace.whatif;
   const WhatIf recorded = Recorded(diagnosis);
-  if (!state.ready) {
-    state.ready = true;
-    state.chosen = recorded;
+  if (state.of != workspace.Shown().analysis) {
+    // While a trace grows, what was left as recorded follows the recording.
+    const bool as_recorded = !state.of || state.chosen == Recorded(state.of->report.diagnosis);
+    if (as_recorded) state.chosen = recorded;
+    state.of = workspace.Shown().analysis;
     state.limits = LimitsOf(diagnosis);
+    state.answer.reset();
   }
   const float gap = ui.Px(10);
   const float left = std::min(ui.Px(330), area.width() * 0.36F);

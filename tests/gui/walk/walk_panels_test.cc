@@ -56,6 +56,24 @@ TEST_F(WalkPanels, TheOverviewHasRoomForWhatExperimentsMeasured) {
   EXPECT_GT(ProbesHeight(ui(), probes, 300), ProbesHeight(ui(), probes, 900)) << "is wrapped";
 }
 
+// A run that is followed gets a new analysis every few seconds.
+TEST_F(WalkPanels, APredictionIsOfTheLatestAnalysis) {
+  workspace().view = ViewId::kWhatIf;
+  Frames(2);
+  workspace().whatif.chosen.workers = 5;
+  Frames(2);
+  ASSERT_TRUE(workspace().whatif.answer && *workspace().whatif.answer);
+  const double measured = (*workspace().whatif.answer)->measured;
+  analyzer::testing::Synthetic run;
+  run.costs = analyzer::testing::Always({.read = 1, .decode = 4, .augment = 3, .step = 4});
+  workspace().document.analysis =
+      testing::DocumentOf(analyzer::testing::SyntheticTrace(run)).analysis;
+  Frames(2);
+  ASSERT_TRUE(workspace().whatif.answer && *workspace().whatif.answer);
+  EXPECT_GT((*workspace().whatif.answer)->measured, 1.2 * measured);
+  EXPECT_EQ(workspace().whatif.chosen.workers, 5) << "a choice stays";
+}
+
 TEST_F(WalkPanels, WrappedTextIsCutAfterItsMostLines) {
   ImFont* font = ui().body;
   const std::string text = "one two three four five six seven eight nine ten";
