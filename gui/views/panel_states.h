@@ -130,7 +130,9 @@ struct StagesState {
   std::optional<RowId> chosen;
   int sort_column = -1;  // -1: in the order in which data passes the stages
   bool descending = true;
-  std::optional<std::size_t> bin;  // chosen in the histogram; only its calls are listed
+  // Chosen in the histogram, so that only its calls are listed. It is counted from 1 ns on, because
+  // the histogram of a selection, or of a trace that has grown, may begin elsewhere.
+  std::optional<std::size_t> bin;
   Derived<TailKey, Tail> tail;
   FunctionsState functions;
 };

@@ -316,6 +316,17 @@ RowId MostTelling(const analyzer::Report& report, std::span<const StageLine> lin
   return lines.empty() ? RowId{} : lines.front().id;
 }
 
+TailQuestion CallsOf(RowId id, std::optional<std::size_t> bin) {
+  TailQuestion question;
+  question.id = id;
+  if (bin) {
+    const StageHistogram from_1_ns{};
+    question.low = from_1_ns.EdgeOf(*bin);
+    question.high = from_1_ns.EdgeOf(*bin + 1);
+  }
+  return question;
+}
+
 Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion& question,
               const std::stop_token& stop) {
   Tail tail;

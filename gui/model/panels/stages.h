@@ -4,7 +4,9 @@
 // row's calls, and its slowest calls. Values; pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -77,6 +79,10 @@ struct TailQuestion {
   double high = 1e12;
   bool operator==(const TailQuestion&) const = default;
 };
+// Asks for all calls of a row, or for those of one bin of its histogram. `bin`: its number counted
+// from 1 ns on (StageHistogram::first + i), which means the same durations in every histogram.
+[[nodiscard]] TailQuestion CallsOf(RowId id, std::optional<std::size_t> bin);
+
 struct Tail {
   std::vector<Call> calls;  // longest first, at most kMost
   std::uint64_t count = 0;  // the number of all such calls

@@ -38,7 +38,8 @@ void DrawBars(const Ui& ui, Workspace& workspace, const StageLine& line, const F
     const float x = plot.min.x + frame.width * static_cast<float>(i);
     const float height =
         std::max(ui.Px(1.5F), static_cast<float>(histogram.bins[i] / frame.most) * plot.height());
-    const bool dimmed = chosen && *chosen != i;
+    const std::size_t number = histogram.first + i;
+    const bool dimmed = chosen && *chosen != number;
     list->AddRectFilled({x + ui.Px(0.5F), plot.max.y - height},
                         {x + frame.width - ui.Px(0.5F), plot.max.y},
                         ui.Stage(line.id.stage, dimmed ? 0.4 : 1), ui.Px(2));
@@ -46,7 +47,7 @@ void DrawBars(const Ui& ui, Workspace& workspace, const StageLine& line, const F
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::InvisibleButton("##bin",
                                {std::max(frame.width, 1.0F), std::max(plot.height(), 1.0F)})) {
-      chosen = chosen == i ? std::nullopt : std::optional(i);
+      chosen = chosen == number ? std::nullopt : std::optional(number);
     }
     ImGui::PopID();
     if (ImGui::IsItemHovered()) {

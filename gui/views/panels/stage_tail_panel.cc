@@ -57,17 +57,6 @@ std::string FittingText(ImFont* font, const std::vector<std::string>& parts, flo
   return text;
 }
 
-TailQuestion QuestionOf(const Workspace& workspace, const StageLine& line) {
-  TailQuestion question;
-  question.id = line.id;
-  const auto& bin = workspace.stages.bin;
-  if (bin && *bin < line.histogram.bins.size()) {
-    question.low = line.histogram.EdgeOf(*bin);
-    question.high = line.histogram.EdgeOf(*bin + 1);
-  }
-  return question;
-}
-
 // Says beside the pointer which call it is, and shows its picture.
 void DrawCallCard(const Ui& ui, Workspace& workspace, const std::string& file,
                   const std::string& parts) {
@@ -127,7 +116,7 @@ std::optional<Call> DrawCalls(const Ui& ui, Workspace& workspace, const StageLin
 void DrawTail(const Ui& ui, Workspace& workspace, const StageLine& line, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const TailQuestion question = QuestionOf(workspace, line);
+  const TailQuestion question = CallsOf(line.id, workspace.stages.bin);
   const TailKey key{workspace.question(), question};
   const Tail* tail =
       workspace.stages.tail.Get(key, workspace.at_once, [=](const std::stop_token& stop) {
