@@ -149,6 +149,13 @@ void DrawCard(const Ui& ui, const TimePlot& plot, double at) {
 
 }  // namespace
 
+double TimeAt(const TimePlot& plot, Area area, ImVec2 pointer) {
+  const bool inside = pointer.x >= area.min.x && pointer.x <= area.max.x &&
+                      pointer.y >= area.min.y && pointer.y <= area.max.y;
+  const float part = inside ? (pointer.x - area.min.x) / std::max(area.width(), 1.0F) : 0.5F;
+  return plot.from + static_cast<double>(part) * std::max(plot.to - plot.from, 1e-9);
+}
+
 std::optional<double> DrawTimePlot(const Ui& ui, const char* id, Area area, const TimePlot& plot) {
   PlotAxes axes;
   axes.x_low = plot.from;
@@ -169,10 +176,8 @@ std::optional<double> DrawTimePlot(const Ui& ui, const char* id, Area area, cons
   const bool clicked = ImGui::InvisibleButton(
       id, {std::max(frame.area.width(), 1.0F), std::max(frame.area.height(), 1.0F)});
   if (!ImGui::IsItemHovered()) return std::nullopt;
-  const float x = ImGui::GetIO().MousePos.x;
-  const double at =
-      plot.from +
-      static_cast<double>((x - frame.area.min.x) / std::max(frame.area.width(), 1.0F)) * length;
+  const double at = TimeAt(plot, frame.area, ImGui::GetIO().MousePos);
+  const float x = frame.X(at);
   list->AddLine({x, frame.area.min.y}, {x, frame.area.max.y}, Ink(ui.palette().text, 0.5));
   DrawCard(ui, plot, at);
   return clicked ? std::optional(at) : std::nullopt;

@@ -41,7 +41,11 @@ struct TimePlot {
   std::string hint;  // below the values under the pointer
 };
 
-// Returns the time that was clicked.
+// The time at `pointer`, in a plot that lies in `area`. Where the pointer is elsewhere, since the
+// keyboard chose the plot, the time in its middle.
+[[nodiscard]] double TimeAt(const TimePlot& plot, Area area, ImVec2 pointer);
+
+// Returns the time that was clicked, or the middle if the keyboard pressed the plot.
 std::optional<double> DrawTimePlot(const Ui& ui, const char* id, Area area, const TimePlot& plot);
 
 }  // namespace penstock::gui

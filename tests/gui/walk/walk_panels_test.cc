@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parts that the panels of several views share, and their words.
+#include <cfloat>
+
 #include "gui/views/files/compare_parts.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/gpu_panels.h"
 #include "gui/views/panels/overview_parts.h"
 #include "gui/views/timeline/timeline_canvas.h"
+#include "gui/widgets/time_plot.h"
 #include "tests/gui/walk/walk.h"
 
 namespace penstock::gui {
@@ -111,6 +114,18 @@ TEST(RowsThatFitTest, CountsThemAndShowsTheFirstInAnyCase) {
   EXPECT_EQ(RowsThatFit(200, 20, 10, 5), 5U);
   EXPECT_EQ(RowsThatFit(-3, 20, 10, 5), 1U);
   EXPECT_EQ(RowsThatFit(50, 20, 10, 0), 0U);
+}
+
+// While the keyboard moves from item to item, the pointer lies anywhere, or outside of the window.
+TEST(TimePlotTest, ThePointersTimeLiesInThePlot) {
+  TimePlot plot;
+  plot.from = 2;
+  plot.to = 4;
+  const Area area{{100, 50}, {300, 90}};
+  EXPECT_NEAR(TimeAt(plot, area, {150, 60}), 2.5, 1e-6);
+  EXPECT_NEAR(TimeAt(plot, area, {300, 60}), 4, 1e-6);
+  EXPECT_NEAR(TimeAt(plot, area, {150, 20}), 3, 1e-6) << "above the plot";
+  EXPECT_NEAR(TimeAt(plot, area, {-FLT_MAX, -FLT_MAX}), 3, 1e-6) << "no pointer";
 }
 
 // In English the first column of the table has some 189 pixels in a window of 1280.
