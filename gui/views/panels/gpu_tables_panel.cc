@@ -153,7 +153,11 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
              Elided(ui.body, ui.T(Text::kGpuNoCopies), inside.width()));
     inside.min.y += FontPixels(ui.body) + ui.Px(12);
   } else {
-    const float height = ui.Px(25) * static_cast<float>(gpu.copy_rows.size() + 1);
+    const float whole = ui.Px(25) * static_cast<float>(gpu.copy_rows.size() + 1);
+    // Kernels and calls keep half of the panel, however many kinds of copies there are. Rows
+    // without room are scrolled to.
+    const bool names = !gpu.kernel_rows.empty() || !gpu.call_rows.empty();
+    const float height = std::min(whole, names ? inside.height() / 2 : inside.height());
     DrawCopies(ui, gpu, {inside.min, {inside.max.x, inside.min.y + height}}, &chosen);
     inside.min.y += height + ui.Px(8);
   }

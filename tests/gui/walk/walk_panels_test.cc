@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parts that the panels of several views share, and their words.
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <array>
 #include <cfloat>
+#include <string_view>
 
 #include "gui/views/files/compare_parts.h"
 #include "gui/views/panel_parts.h"
@@ -140,6 +145,32 @@ TEST_F(WalkPanels, KindsOfCopiesFitIntoTheirColumn) {
       EXPECT_LT(TextWidth(ui().body, KindName(ui(), row)), 189) << KindName(ui(), row);
     }
   }
+}
+
+// CUPTI tells each direction and kind of memory apart.
+TEST_F(WalkPanels, ManyKindsOfCopiesLeaveRoomForKernels) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  const std::array kinds = {data.Intern("D2H pinned"),  data.Intern("D2H pageable"),
+                            data.Intern("D2H managed"), data.Intern("D2D"),
+                            data.Intern("P2P"),         data.Intern("memset")};
+  std::size_t copies = 0;
+  for (traces::Span& span : data.spans.back()) {
+    if (span.stage == traces::StageId::kCopy) span.name = kinds[copies++ % kinds.size()];
+  }
+  app_->Show(testing::DocumentOf(traces::MakeTrace(std::move(data))));
+  workspace().at_once = true;
+  workspace().view = ViewId::kGpu;
+  Frames(3);
+  const auto none = [](const std::stop_token&) -> GpuModel { return {}; };
+  const GpuModel* gpu = workspace().gpu.model.Get(workspace().question(), true, none);
+  ASSERT_EQ(gpu->copy_rows.size(), 1 + kinds.size());
+  ASSERT_FALSE(gpu->kernel_rows.empty());
+  const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
+  const bool listed = std::any_of(windows.begin(), windows.end(), [](const ImGuiWindow* window) {
+    const std::string_view name = window->Name;
+    return window->Active && name.find("/names_") != name.npos;
+  });
+  EXPECT_TRUE(listed);
 }
 
 TEST(LaneLabelTest, IsSaidInTheWindowsLanguageAndANameOfItsOwnStays) {
