@@ -102,9 +102,10 @@ void App::DrawTopBar(Area area) {
   const bool second = workspace_.view == ViewId::kSweep || workspace_.view == ViewId::kCompare;
   const char* theme = "    ##theme";
   static const bool kChinese = HasChineseFont();
-  const char* language = settings_.language == Language::kChinese ? "EN##lang"
-                         : kChinese                               ? "中文##lang"
-                                                                  : "ZH##lang";
+  // One id for all labels: otherwise a key that presses the button would lose its place.
+  const char* language = settings_.language == Language::kChinese ? "EN###lang"
+                         : kChinese                               ? "中文###lang"
+                                                                  : "ZH###lang";
   const auto width = [&](const char* label) {
     return ImGui::CalcTextSize(label, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
   };

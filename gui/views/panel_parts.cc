@@ -119,7 +119,9 @@ float CopyButtonWidth(const Ui& ui) {
 void CopyButton(const Ui& ui, Workspace& workspace, const std::string& text) {
   const bool copied = workspace.copied == text && ImGui::GetTime() - workspace.copied_at < 2;
   ImGui::PushID(text.c_str());
-  if (ImGui::Button(ui.T(copied ? Text::kCopied : Text::kCopy), {CopyButtonWidth(ui), 0})) {
+  // One id for both labels: otherwise a key that presses the button would lose its place.
+  const std::string label = std::string(ui.T(copied ? Text::kCopied : Text::kCopy)) + "###copy";
+  if (ImGui::Button(label.c_str(), {CopyButtonWidth(ui), 0})) {
     workspace.CopyText(text);
   }
   ImGui::PopID();

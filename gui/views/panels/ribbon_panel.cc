@@ -13,6 +13,7 @@ namespace {
 using analyzer::DurationText;
 
 struct BarPlace {
+  const char* id;
   float left;
   float y;
   float height;
@@ -52,8 +53,10 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
     DrawText(list, ui.small, {x, min.y - FontPixels(ui.small) - ui.Px(4)}, Ink(p.text), word);
   }
   ImGui::SetCursorScreenPos(min);
-  ImGui::PushID(static_cast<int>(part.colour) + static_cast<int>(bar.y) * 64);
+  ImGui::PushID(bar.id);
+  ImGui::PushID(static_cast<int>(part.colour));
   ImGui::InvisibleButton("##part", {std::max(max.x - min.x, 1.0F), bar.height});
+  ImGui::PopID();
   ImGui::PopID();
   Tip(ui, name + ui.T(Text::kColon) + time);
 }
@@ -88,8 +91,9 @@ void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area) {
   bar.right = inside.max.x;
   bar.height = ui.Px(33);
   bar.pixels_per_second = (bar.right - bar.left) / static_cast<float>(longest);
-  const auto row = [&](float y, const std::string& title, const std::string& line,
+  const auto row = [&](const char* id, float y, const std::string& title, const std::string& line,
                        const std::vector<RibbonPart>& parts) {
+    bar.id = id;
     bar.y = y;
     DrawText(list, ui.body, {inside.min.x, y + ui.Px(1)}, Ink(p.text), title);
     DrawShortened(ui, ui.small, {inside.min.x, y + ui.Px(1) + FontPixels(ui.body) + ui.Px(2)},
@@ -105,8 +109,8 @@ void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area) {
   const Text maker = !ribbon.workers_known ? Text::kMakingSomewhere
                      : apart               ? Text::kMaking
                                            : Text::kMakingAlone;
-  row(inside.min.y + ui.Px(10), ui.T(maker), making, ribbon.making);
-  row(inside.min.y + ui.Px(10 + 33 + 20), ui.T(Text::kLoop),
+  row("making", inside.min.y + ui.Px(10), ui.T(maker), making, ribbon.making);
+  row("loop", inside.min.y + ui.Px(10 + 33 + 20), ui.T(Text::kLoop),
       ui.F(Text::kEachBatch, DurationText(ribbon.loop_time)), ribbon.loop);
 }
 

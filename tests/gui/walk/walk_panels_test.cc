@@ -28,7 +28,44 @@ class WalkPanels : public Walk {
     ShowRun();
   }
   const Ui& ui() { return app_->ui(); }
+
+  // Draws into a window of its own and returns the id of the last item.
+  template <class Draw>
+  ImGuiID LastItemOf(const Draw& draw) {
+    PretendToRender();
+    ImGui::NewFrame();
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize({1000, 400});
+    ImGui::Begin("alone");
+    draw();
+    const ImGuiID id = ImGui::GetItemID();
+    GrowToCursor();
+    ImGui::End();
+    ImGui::Render();
+    PretendToRender();
+    return id;
+  }
 };
+
+// The frame that the keyboard moves finds its item by the id.
+TEST_F(WalkPanels, ACopyButtonKeepsItsIdWhenItSaysThatItCopied) {
+  const auto draw = [this] { CopyButton(ui(), workspace(), "python train.py"); };
+  const ImGuiID before = LastItemOf(draw);
+  workspace().CopyText("python train.py");
+  EXPECT_EQ(LastItemOf(draw), before);
+}
+
+TEST_F(WalkPanels, PartsOfTheRibbonKeepTheirIdsWhileTheViewScrolls) {
+  Ribbon ribbon;
+  ribbon.making = {{traces::StageId::kDecode, Text::kDecode, 0.02, true}};
+  ribbon.making_time = 0.02;
+  ribbon.loop = {{traces::StageId::kStep, Text::kStep, 0.01, false}};
+  ribbon.loop_time = 0.01;
+  const auto draw_at = [&](float y) {
+    return LastItemOf([&] { DrawRibbon(ui(), ribbon, {{0, y}, {900, y + 140}}); });
+  };
+  EXPECT_EQ(draw_at(100), draw_at(63));
+}
 
 TEST_F(WalkPanels, ABoxOfCodeIsNoHigherThanItsMostLines) {
   std::string code = "python train.py";
