@@ -3,6 +3,7 @@
 // Small parts that views are built from. All of them draw into the current ImGui window.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,12 @@ struct Wrapped {
 [[nodiscard]] float TextWidth(ImFont* font, std::string_view text);
 // `text`, shortened with an ellipsis if it is wider than `width`.
 [[nodiscard]] std::string Elided(ImFont* font, std::string_view text, float width);
+
+// `at`, but not above `high`, and in no case below `low`. In a window that is too small for a text,
+// `low` is above `high`, which std::clamp() forbids.
+[[nodiscard]] inline float Limited(float at, float low, float high) {
+  return std::max(std::min(at, high), low);
+}
 
 void DrawText(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text);
 // Draws text that ends at `right`.

@@ -142,8 +142,8 @@ void DrawSizes(const Ui& ui, const IoModel& io, Area area) {
   for (std::size_t i = 0; i <= sizes.reads.size(); ++i) {
     const float x = plot.min.x + width * static_cast<float>(i);
     const std::string text = SizeText(sizes.EdgeOf(i));
-    const float left = std::clamp(x - TextWidth(ui.small, text) / 2, plot.min.x,
-                                  plot.max.x - TextWidth(ui.small, text));
+    const float left = Limited(x - TextWidth(ui.small, text) / 2, plot.min.x,
+                               plot.max.x - TextWidth(ui.small, text));
     if (sizes.IsRound(i) && left > last + ui.Px(10)) {
       list->AddLine({x, plot.max.y}, {x, plot.max.y + ui.Px(4)}, Ink(p.dim));
       DrawText(list, ui.small, {left, plot.max.y + ui.Px(5)}, Ink(p.dim), text);

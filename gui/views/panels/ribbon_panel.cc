@@ -49,7 +49,7 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
                   Ink(p.text), ui.Px(4), 0, ui.Px(2));
     const std::string word = ui.T(Text::kBottleneck);
     const float width = TextWidth(ui.small, word);
-    const float x = std::clamp((min.x + max.x - width) / 2, bar.left, bar.right - width);
+    const float x = Limited((min.x + max.x - width) / 2, bar.left, bar.right - width);
     DrawText(list, ui.small, {x, min.y - FontPixels(ui.small) - ui.Px(4)}, Ink(p.text), word);
   }
   ImGui::SetCursorScreenPos(min);

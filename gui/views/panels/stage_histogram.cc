@@ -68,8 +68,8 @@ void DrawFoot(const Ui& ui, const StageHistogram& histogram, const Frame& frame)
     const float x = plot.min.x + frame.width * static_cast<float>(i);
     const std::string text = DurationText(histogram.EdgeOf(i));
     list->AddLine({x, plot.max.y}, {x, plot.max.y + ui.Px(4)}, Ink(p.dim));
-    const float left = std::clamp(x - TextWidth(ui.small, text) / 2, plot.min.x,
-                                  plot.max.x - TextWidth(ui.small, text));
+    const float left = Limited(x - TextWidth(ui.small, text) / 2, plot.min.x,
+                               plot.max.x - TextWidth(ui.small, text));
     if (left < last + ui.Px(8)) continue;
     DrawText(list, ui.small, {left, plot.max.y + ui.Px(5)}, Ink(p.dim), text);
     last = left + TextWidth(ui.small, text);

@@ -35,10 +35,10 @@ void Dot(const Ui& ui, const PlotFrame& frame, const Configuration& one, Rgb col
   list->AddCircle(at, ui.Px(6), Ink(colour), 0, ui.Px(2.2F));
   const float width = TextWidth(ui.small, name);
   // The texts beside the curve: the recorded setting below it, the chosen one above.
-  const float x = std::clamp(hollow ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
-                             frame.area.max.x - width);
+  const float x = Limited(hollow ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
+                          frame.area.max.x - width);
   const float y = hollow ? at.y + ui.Px(9) : at.y - ui.Px(11) - FontPixels(ui.small);
-  const float top = std::clamp(y, frame.area.min.y, frame.area.max.y - FontPixels(ui.small));
+  const float top = Limited(y, frame.area.min.y, frame.area.max.y - FontPixels(ui.small));
   // The band and the curve would make it hard to read.
   list->AddRectFilled({x - ui.Px(3), top}, {x + width + ui.Px(3), top + FontPixels(ui.small)},
                       Ink(ui.palette().panel, 0.9), ui.Px(3));

@@ -158,6 +158,13 @@ TEST(RowsThatFitTest, CountsThemAndShowsTheFirstInAnyCase) {
   EXPECT_EQ(RowsThatFit(50, 20, 10, 0), 0U);
 }
 
+TEST(LimitedTest, TakesTheLowerEndWhereNothingFits) {
+  EXPECT_EQ(Limited(5, 0, 10), 5);
+  EXPECT_EQ(Limited(-5, 0, 10), 0);
+  EXPECT_EQ(Limited(15, 0, 10), 10);
+  EXPECT_EQ(Limited(5, 0, -20), 0) << "a text of 30 pixels in a plot of 10";
+}
+
 // While the keyboard moves from item to item, the pointer lies anywhere, or outside of the window.
 TEST(TimePlotTest, ThePointersTimeLiesInThePlot) {
   TimePlot plot;
