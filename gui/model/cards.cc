@@ -194,6 +194,11 @@ Tone ToneOf(InputBound bound) {
   return Tone::kUnknown;
 }
 
+std::string LineOf(const Card& card, bool unit_below) {
+  if (!unit_below || card.unit.empty()) return card.line;
+  return card.line.empty() ? card.unit : card.unit + "  ·  " + card.line;
+}
+
 std::vector<Card> CardsOf(const analyzer::Report& report, Language language) {
   const CardMaker maker(report, language);
   return report.diagnosis.loader ? maker.WithLoader() : maker.WithoutLoader();

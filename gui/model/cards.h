@@ -25,6 +25,9 @@ struct Card {
   Tone tone = Tone::kPlain;
   double meter = -1;  // fraction, < 0: none
 };
+// The line of a card below its figure. `unit_below`: the unit, which has no room beside the figure,
+// stands at its beginning.
+[[nodiscard]] std::string LineOf(const Card& card, bool unit_below);
 [[nodiscard]] std::vector<Card> CardsOf(const analyzer::Report& report, Language language);
 
 // The line below the verdict: how sure the verdict is, and how well the replay explains the run if

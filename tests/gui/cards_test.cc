@@ -46,6 +46,18 @@ TEST(CardsTest, AFewBatchesHaveNoJudgementAndNoInterval) {
   EXPECT_EQ(Judge(ReportOfRun(Fed())), InputBound::kNot);
 }
 
+TEST(CardsTest, AUnitBelowItsFigureIsSetApartOnlyFromALineThatThereIs) {
+  Card card;
+  card.unit = "workers";
+  EXPECT_EQ(LineOf(card, true), "workers");
+  EXPECT_EQ(LineOf(card, false), "");
+  card.line = "pinned";
+  EXPECT_EQ(LineOf(card, true), "workers  ·  pinned");
+  EXPECT_EQ(LineOf(card, false), "pinned");
+  card.unit.clear();
+  EXPECT_EQ(LineOf(card, true), "pinned");
+}
+
 TEST(CardsTest, SettingsThatWereNotRecordedAreNotInvented) {
   analyzer::Report report = ReportOfRun(Fed());
   analyzer::LoaderRun& run = report.diagnosis.run.loaders.front();

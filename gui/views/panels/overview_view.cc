@@ -96,8 +96,8 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
     y += bar + ui.Px(3);
   }
   // Beside a meter there is room for one line, otherwise for two.
-  const std::string line = beside ? card.line : card.unit + "  ·  " + card.line;
-  const Wrapped below = WrapText(ui.small, line, inside.width(), card.meter >= 0 ? 1 : 2);
+  const Wrapped below =
+      WrapText(ui.small, LineOf(card, !beside), inside.width(), card.meter >= 0 ? 1 : 2);
   for (const std::string& one : below.lines) {
     DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), one);
     y += FontPixels(ui.small) + ui.Px(1);
