@@ -115,7 +115,11 @@ bool App::LacksGlyphs() const {
 }
 
 std::string App::Texts() const {
-  return TextsOf(workspace_.document) + TextsOfOthers(workspace_);
+  std::string texts = TextsOf(workspace_.document) + TextsOfOthers(workspace_);
+  for (const std::filesystem::path& path : settings_.recent) {
+    if (!IsPlain(path.string())) texts += path.string();
+  }
+  return texts;
 }
 
 // Whether the window speaks about a file in Chinese: such sentences need further characters.

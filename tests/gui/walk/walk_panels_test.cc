@@ -158,6 +158,16 @@ TEST(RowsThatFitTest, CountsThemAndShowsTheFirstInAnyCase) {
   EXPECT_EQ(RowsThatFit(50, 20, 10, 0), 0U);
 }
 
+// Without its characters a name is drawn as question marks, which are half as wide.
+TEST_F(WalkPanels, NamesOfRecentFilesHaveTheirCharacters) {
+  if (!HasChineseFont()) return;
+  app_->settings().recent = {"/data/训练.penstock"};
+  app_->RebuildStyle();
+  Frames(1);
+  EXPECT_EQ(ui().language, Language::kEnglish);
+  EXPECT_GT(TextWidth(ui().body, "训练"), 1.6F * FontPixels(ui().body));
+}
+
 TEST(LimitedTest, TakesTheLowerEndWhereNothingFits) {
   EXPECT_EQ(Limited(5, 0, 10), 5);
   EXPECT_EQ(Limited(-5, 0, 10), 0);
