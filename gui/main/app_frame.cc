@@ -240,11 +240,15 @@ void App::DrawWelcome(Area area) {
       ImGui::PushID(path.c_str());
       if (ImGui::Selectable("##recent", false, 0, {width, ui_.Px(22)})) chosen = path;
       const ImVec2 min = ImGui::GetItemRectMin();
-      const std::string name = path.filename().string();
-      DrawText(ImGui::GetWindowDrawList(), ui_.body, {min.x, min.y + ui_.Px(3)}, Ink(p.text), name);
-      const float after = min.x + TextWidth(ui_.body, name) + ui_.Px(12);
-      DrawText(ImGui::GetWindowDrawList(), ui_.small, {after, min.y + ui_.Px(5)}, Ink(p.dim),
-               Elided(ui_.small, path.parent_path().string(), min.x + width - after));
+      const std::string name = Elided(ui_.body, path.filename().string(), width);
+      const float after = TextWidth(ui_.body, name) + ui_.Px(12);
+      const std::string parent = path.parent_path().string();
+      const std::string folder =
+          after < width ? Elided(ui_.small, parent, width - after) : std::string();
+      if (name != path.filename().string() || folder != parent) Tip(ui_, path.string());
+      ImDrawList* list = ImGui::GetWindowDrawList();
+      DrawText(list, ui_.body, {min.x, min.y + ui_.Px(3)}, Ink(p.text), name);
+      DrawText(list, ui_.small, {min.x + after, min.y + ui_.Px(5)}, Ink(p.dim), folder);
       ImGui::PopID();
     }
   }
