@@ -153,7 +153,7 @@ void DrawCompareStages(const Ui& ui, const CompareAnswer& answer, Area area) {
   DrawShortened(ui, ui.small, {area.min.x, area.max.y - FontPixels(ui.small)}, Ink(p.dim),
                 ui.T(Text::kBeyondNoise), area.width());
   area.max.y -= foot;
-  DrawHeads(ui, ColumnsOf(ui, area), reach, area.min.y);
+  const float heads = area.min.y;
   area.min.y += FontPixels(ui.small) + ui.Px(5);
   const float least = ui.Px(21);
   const float pitch =
@@ -192,6 +192,8 @@ void DrawCompareStages(const Ui& ui, const CompareAnswer& answer, Area area) {
     y += pitch;
   }
   EndArea();
+  // Only inside the area it is known how much of its width a scroll bar takes from the columns.
+  DrawHeads(ui, c, reach, heads);
 }
 
 }  // namespace penstock::gui
