@@ -258,12 +258,6 @@ void DrawShortened(const Ui& ui, ImFont* font, ImVec2 at, ImU32 colour, std::str
   if (ImGui::IsMouseHoveringRect(at, end)) ShowTip(ui, text);
 }
 
-std::size_t RowsThatFit(float room, float pitch, float height, std::size_t rows) {
-  std::size_t fit = std::min<std::size_t>(rows, 1);
-  while (fit < rows && static_cast<float>(fit) * pitch + height <= room) ++fit;
-  return fit;
-}
-
 void DashedLine(ImDrawList* list, ImVec2 from, float to_x, ImU32 colour, float scale) {
   for (float x = from.x; x < to_x; x += 8 * scale) {
     list->AddLine({x, from.y}, {std::min(x + 4 * scale, to_x), from.y}, colour, scale);

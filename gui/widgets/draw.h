@@ -79,10 +79,6 @@ void Tip(const Ui& ui, std::string_view text);
 void DrawShortened(const Ui& ui, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text,
                    float width);
 
-// How many of `rows` fit into `room`, each `height` high and `pitch` below the one before: at least
-// one, if there is any.
-[[nodiscard]] std::size_t RowsThatFit(float room, float pitch, float height, std::size_t rows);
-
 // Draws a dashed horizontal line.
 void DashedLine(ImDrawList* list, ImVec2 from, float to_x, ImU32 colour, float scale);
 

@@ -11,7 +11,6 @@
   X(kOfLoopTime, "of the loop", "占循环时间") \
   X(kPlotClickTip, "Click: this moment in the timeline", "单击：在时间线中查看此刻") \
   X(kNoFindingsHere, "No finding about this.", "这方面没有发现问题。") \
-  X(kMoreGains, "{} more", "另有 {} 项") \
   X(kNeedsFor, "Not checked: {}", "未检查：{}") \
   X(kSamplesOf, "sample {}", "样本 {}") \
   /* Figures of the overview */ \

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -151,28 +149,8 @@ std::string NameOfGain(const Ui& ui, const analyzer::Gain& gain, bool whole_run)
   return other ? ui.F(Text::kTimesWholeRun, name) : name;
 }
 
-// Says at the right of the heading how many gains have no room, and names them in a tip.
-void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, bool whole_run,
-                   ImVec2 heading, float width) {
-  const ImVec2 cursor = ImGui::GetCursorScreenPos();
-  const std::string text = ui.F(Text::kMoreGains, gains.size());
-  const float right = heading.x + width;
-  DrawTextRight(ImGui::GetWindowDrawList(), ui.small, right, heading.y + ui.Px(2),
-                Ink(ui.palette().dim), text);
-  const float length = TextWidth(ui.small, text);
-  ImGui::SetCursorScreenPos({right - length, heading.y});
-  ImGui::InvisibleButton("##moregains", {length, FontPixels(ui.strong)});
-  std::string tip;
-  for (const analyzer::Gain& gain : gains) {
-    tip += fmt::format("{}{}  {}", tip.empty() ? "" : "\n", NameOfGain(ui, gain, whole_run),
-                       GainText(gain.speedup));
-  }
-  Tip(ui, tip);
-  ImGui::SetCursorScreenPos(cursor);
-}
-
 // Draws what the run would gain if each part cost nothing.
-void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
+void DrawGains(const Ui& ui, const Report& report, float width) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   std::vector<analyzer::Gain> gains;
@@ -180,7 +158,6 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
     if (gain.speedup >= 1.005 && std::isfinite(gain.speedup)) gains.push_back(gain);
   }
   const bool whole_run = report.diagnosis.whole_run;
-  const ImVec2 heading = ImGui::GetCursorScreenPos();
   Paragraph(ui, ui.strong, p.text, ui.T(Text::kIfFree), width);
   if (gains.empty()) {
     Paragraph(ui, ui.body, p.dim, ui.T(Text::kNothingGains), width);
@@ -196,11 +173,7 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   const double most = gains.front().speedup - 1;
   const float room = width - label - ui.Px(60);
   float y = at.y;
-  // Shows as many as fit; the first ones matter most.
-  const std::size_t fit = RowsThatFit(bottom - at.y, pitch, FontPixels(ui.body), gains.size());
-  const std::span<const analyzer::Gain> all = gains;
-  if (fit < gains.size()) DrawMoreGains(ui, all.subspan(fit), whole_run, heading, width);
-  for (const analyzer::Gain& gain : all.first(fit)) {
+  for (const analyzer::Gain& gain : gains) {
     const bool first = gain.factor == report.diagnosis.bottleneck;
     const float length = static_cast<float>((gain.speedup - 1) / most) * room;
     DrawText(list, ui.body, {at.x, y}, Ink(first ? p.text : p.dim),
@@ -256,8 +229,7 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area)
   }
   if (loader) DrawOtherChanges(ui, report, width);
   if (loader && analyzer::Predicts(report.diagnosis)) {
-    // Whatever does not fit can be scrolled to.
-    DrawGains(ui, report, width, std::numeric_limits<float>::max());
+    DrawGains(ui, report, width);
   }
   EndArea();
 }

@@ -149,15 +149,6 @@ TEST_F(WalkPanels, LongSettingsTakeTheHeightOfTheirLines) {
   EXPECT_NEAR(most, one + 2 * (FontPixels(ui().body) + ui().Px(2)), 0.01F);
 }
 
-// Rows that are 10 high, each 20 below the one before.
-TEST(RowsThatFitTest, CountsThemAndShowsTheFirstInAnyCase) {
-  EXPECT_EQ(RowsThatFit(50, 20, 10, 5), 3U);
-  EXPECT_EQ(RowsThatFit(49, 20, 10, 5), 2U);
-  EXPECT_EQ(RowsThatFit(200, 20, 10, 5), 5U);
-  EXPECT_EQ(RowsThatFit(-3, 20, 10, 5), 1U);
-  EXPECT_EQ(RowsThatFit(50, 20, 10, 0), 0U);
-}
-
 // Without its characters a name is drawn as question marks, which are half as wide.
 TEST_F(WalkPanels, NamesOfRecentFilesHaveTheirCharacters) {
   if (!HasChineseFont()) return;
