@@ -18,8 +18,7 @@ struct Chip {
   std::string tip;
 };
 
-// Draws a round label that can be clicked; `dot` pulses while a trace is live. Returns the left
-// edge.
+// Draws a round label with a dot; `clicked` says whether it was clicked. Returns the left edge.
 float DrawChip(const Ui& ui, const char* id, const Chip& chip, float right, Area bar,
                bool* clicked) {
   ImDrawList* list = ImGui::GetWindowDrawList();

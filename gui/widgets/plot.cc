@@ -137,7 +137,6 @@ void DrawLine(const Ui& ui, const PlotFrame& frame, const PlotLine& line) {
   for (const PlotPoint& point : line.points) {
     const ImVec2 at{frame.X(point.x), frame.Y(point.y)};
     if (line.steps && !path.empty()) path.push_back({at.x, path.back().y});
-    // Further points of one pixel column would change nothing.
     path.push_back(at);
   }
   list->PushClipRect(frame.area.min, {frame.area.max.x, frame.area.max.y + 1}, true);

@@ -126,11 +126,10 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
            Elided(ui.small, text, area.width() - ui.Px(8)));
 }
 
-}  // namespace
-
-namespace {
-
 constexpr float kLoopRateHeight = 160;
+// The height of all panels but the plan, the experiments and the rate over time. It leaves some 200
+// pixels for the suggestion and the findings, which scroll.
+constexpr float kOtherPanelsHeight = 584;
 
 // `over_time`: there is room for the loop's rate over time.
 void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool over_time,
@@ -177,10 +176,6 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
   DrawFooter(ui, report, {{area.min.x, area.max.y - footer}, {area.max.x, area.max.y}});
 }
 
-}  // namespace
-
-namespace {
-
 // The plan with the steps that are chosen. While these are predicted, the plan is shown as it was.
 Staircase ChosenPlan(const Ui& ui, Workspace& workspace) {
   const std::shared_ptr<const Analysis> analysis = workspace.Shown().analysis;
@@ -215,7 +210,8 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const float with_rate = analysis.loop_rate.empty() ? 0 : ui.Px(kLoopRateHeight) + gap;
   const float narrow = area.width() - ui.Px(24);
   const float probes = ProbesHeight(ui, analysis.report.probes, narrow);
-  const float least = ui.Px(584) + PlanHeight(ui, plan, narrow) + (probes > 0 ? probes + gap : 0);
+  const float least =
+      ui.Px(kOtherPanelsHeight) + PlanHeight(ui, plan, narrow) + (probes > 0 ? probes + gap : 0);
   if (area.height() >= least + with_rate) {
     return DrawPanels(ui, workspace, plan, with_rate > 0, area);
   }

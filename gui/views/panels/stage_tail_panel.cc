@@ -45,8 +45,8 @@ std::vector<std::string> PartsOfCall(const Ui& ui, const Workspace& workspace,
   return parts;
 }
 
-// The parts that fit uncut, because half a number would be wrong. If the first one does not fit,
-// its beginning is shown.
+// The parts that fit whole, because half a number would be wrong. If none fits, the beginning of
+// the first one.
 std::string FittingText(ImFont* font, const std::vector<std::string>& parts, float width) {
   std::string text;
   for (const std::string& part : parts) {

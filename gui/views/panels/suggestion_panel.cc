@@ -27,7 +27,8 @@ Rgb ColourOf(const Palette& palette, Effect effect) {
                                    : palette.text;
 }
 
-// Draws two bars on one base: the present rate, and the predicted one with its confidence interval.
+// Draws two bars to one scale: the present rate, and the predicted one with its confidence
+// interval.
 void DrawRates(const Ui& ui, const Report& report, float width) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -174,14 +175,14 @@ void DrawGains(const Ui& ui, const Report& report, float width) {
   const float room = width - label - ui.Px(60);
   float y = at.y;
   for (const analyzer::Gain& gain : gains) {
-    const bool first = gain.factor == report.diagnosis.bottleneck;
+    const bool bottleneck = gain.factor == report.diagnosis.bottleneck;
     const float length = static_cast<float>((gain.speedup - 1) / most) * room;
-    DrawText(list, ui.body, {at.x, y}, Ink(first ? p.text : p.dim),
+    DrawText(list, ui.body, {at.x, y}, Ink(bottleneck ? p.text : p.dim),
              NameOfGain(ui, gain, whole_run));
     list->AddRectFilled({at.x + label, y + ui.Px(2)},
                         {at.x + label + std::max(length, ui.Px(2)), y + ui.Px(14)},
-                        Ink(first ? p.accent : Mix(p.accent, p.panel, 0.55)), ui.Px(2));
-    DrawText(list, ui.body, {at.x + label + length + ui.Px(8), y}, Ink(first ? p.text : p.dim),
+                        Ink(bottleneck ? p.accent : Mix(p.accent, p.panel, 0.55)), ui.Px(2));
+    DrawText(list, ui.body, {at.x + label + length + ui.Px(8), y}, Ink(bottleneck ? p.text : p.dim),
              GainText(gain.speedup));
     y += pitch;
   }
