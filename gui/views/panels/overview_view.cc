@@ -43,26 +43,35 @@ Rgb ColourOf(const Palette& palette, Tone tone) {
   return palette.text;
 }
 
+std::vector<std::string> VerdictLines(const Ui& ui, const Report& report, float width) {
+  return WrapText(ui.title, Typeset(VerdictText(report, ui.language)), width - ui.Px(38));
+}
+
+float VerdictPitch(const Ui& ui) {
+  return FontPixels(ui.title) + ui.Px(5);
+}
+
+float VerdictHeight(const Ui& ui, const Report& report, float width) {
+  const auto lines = static_cast<float>(VerdictLines(ui, report, width).size());
+  const bool sure = !SureText(report, ui.language).empty();
+  return ui.Px(24) + VerdictPitch(ui) * lines + (sure ? FontPixels(ui.small) + ui.Px(3) : 0);
+}
+
 float DrawVerdict(const Ui& ui, const Report& report, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Rgb colour = ColourOf(p, ToneOf(Judge(report)));
-  const float pad = ui.Px(16);
-  const float width = area.width() - 2 * pad - ui.Px(6);
-  const auto lines = WrapText(ui.title, Typeset(VerdictText(report, ui.language)), width);
-  const float pitch = FontPixels(ui.title) + ui.Px(5);
-  const std::string sure = SureText(report, ui.language);
-  const float height = ui.Px(12) * 2 + pitch * static_cast<float>(lines.size()) +
-                       (sure.empty() ? 0 : FontPixels(ui.small) + ui.Px(3));
+  const float height = VerdictHeight(ui, report, area.width());
   area.max.y = area.min.y + height;
   Panel(ui, area);
   list->AddRectFilled(area.min, {area.min.x + ui.Px(6), area.max.y}, Ink(colour), ui.Px(8),
                       ImDrawFlags_RoundCornersLeft);
-  ImVec2 at = {area.min.x + pad + ui.Px(4), area.min.y + ui.Px(11)};
-  for (const std::string& line : lines) {
+  ImVec2 at = {area.min.x + ui.Px(20), area.min.y + ui.Px(11)};
+  for (const std::string& line : VerdictLines(ui, report, area.width())) {
     DrawText(list, ui.title, at, Ink(p.text), line);
-    at.y += pitch;
+    at.y += VerdictPitch(ui);
   }
+  const std::string sure = SureText(report, ui.language);
   if (!sure.empty()) DrawText(list, ui.small, {at.x, at.y + ui.Px(1)}, Ink(p.dim), sure);
   return height;
 }
@@ -127,9 +136,9 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 }
 
 constexpr float kLoopRateHeight = 160;
-// The height of all panels but the plan, the experiments and the rate over time. It leaves some 200
-// pixels for the suggestion and the findings, which scroll.
-constexpr float kOtherPanelsHeight = 584;
+// The height of all panels but the verdict, the plan, the experiments and the rate over time. It
+// leaves some 200 pixels for the suggestion and the findings, which scroll.
+constexpr float kOtherPanelsHeight = 496;
 
 // `over_time`: there is room for the loop's rate over time.
 void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool over_time,
@@ -210,8 +219,8 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   const float with_rate = analysis.loop_rate.empty() ? 0 : ui.Px(kLoopRateHeight) + gap;
   const float narrow = area.width() - ui.Px(24);
   const float probes = ProbesHeight(ui, analysis.report.probes, narrow);
-  const float least =
-      ui.Px(kOtherPanelsHeight) + PlanHeight(ui, plan, narrow) + (probes > 0 ? probes + gap : 0);
+  const float least = ui.Px(kOtherPanelsHeight) + VerdictHeight(ui, analysis.report, narrow) +
+                      PlanHeight(ui, plan, narrow) + (probes > 0 ? probes + gap : 0);
   if (area.height() >= least + with_rate) {
     return DrawPanels(ui, workspace, plan, with_rate > 0, area);
   }
