@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -97,6 +98,12 @@ struct GpuModel {
   [[nodiscard]] std::array<double, kIdleCauses> idle() const;
   [[nodiscard]] double idle_time() const { return activity.window - activity.computing; }
 };
+
+// The rules about the GPU, copies to it and its kernels.
+inline constexpr std::array<std::string_view, 8> kGpuFindings = {
+    "pageable-copies",  "copies-not-overlapped",    "kernel-launch-bound",
+    "compute-bound",    "move-decode-to-gpu",       "move-augment-to-gpu",
+    "normalize-on-cpu", "preprocessing-on-busy-gpu"};
 
 // Cost: one pass over the spans, and O(kernels log kernels).
 [[nodiscard]] GpuModel BuildGpu(const Extent& extent, const Analysis& analysis,

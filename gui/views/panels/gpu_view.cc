@@ -21,10 +21,6 @@ using analyzer::DurationText;
 using analyzer::PercentText;
 using traces::StageId;
 
-constexpr std::array<std::string_view, 7> kGpuFindings = {
-    "pageable-copies",    "copies-not-overlapped", "kernel-launch-bound", "compute-bound",
-    "move-decode-to-gpu", "move-augment-to-gpu",   "normalize-on-cpu"};
-
 std::string DeviceName(const GpuModel& gpu) {
   for (const auto& [key, value] : gpu.facts) {
     if (key == "gpu.model") return value;

@@ -5,7 +5,10 @@
 
 #include <array>
 #include <numeric>
+#include <string_view>
 
+#include "analyzer/words/rule_names.h"
+#include "gui/model/panels/io.h"
 #include "tests/gui/panels_support.h"
 
 namespace penstock::gui {
@@ -137,6 +140,28 @@ TEST(GpuModelTest, ASelectionWithoutAnyLeavesATraceThatHasSome) {
       BuildGpu({document.trace.get(), TimeRange{0, 1'000'000}}, *document.analysis);
   EXPECT_FALSE(gpu.recorded());
   EXPECT_TRUE(gpu.any);
+}
+
+// The view says of everything that it does not list that there is no finding.
+TEST(GpuModelTest, RulesOfPanelsHaveNamesAndMissNoneOfTheirSubject) {
+  for (const std::string_view id : kGpuFindings) {
+    EXPECT_FALSE(analyzer::RuleName(id).empty()) << id;
+  }
+  for (const std::string_view id : kReadFindings) {
+    EXPECT_FALSE(analyzer::RuleName(id).empty()) << id;
+  }
+  analyzer::Report report;
+  for (const char* id : {"preprocessing-on-busy-gpu", "connection-not-reused"}) {
+    analyzer::Finding finding;
+    finding.id = id;
+    report.findings.push_back(finding);
+  }
+  const auto of_gpu = FindingsAmong(report, kGpuFindings);
+  ASSERT_EQ(of_gpu.size(), 1U);
+  EXPECT_EQ(of_gpu[0]->id, "preprocessing-on-busy-gpu");
+  const auto of_reads = FindingsAmong(report, kReadFindings);
+  ASSERT_EQ(of_reads.size(), 1U);
+  EXPECT_EQ(of_reads[0]->id, "connection-not-reused");
 }
 
 TEST(GpuModelTest, WithoutAGpuNothingIsRecordedOfOne) {
