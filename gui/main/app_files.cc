@@ -140,6 +140,9 @@ void App::GrantWish() {
     jobs_.retired.push_back(std::move(jobs_.own));
   }
   Document a = std::exchange(workspace_.compare.other, workspace_.document);
+  // Nothing follows it either, so it is shown as it was when it was read.
+  if (a.live == Live::kWriting) a.live = Live::kNo;
+  paused_ = false;
   Show(std::move(a));
 }
 

@@ -207,6 +207,16 @@ TEST_F(WalkFiles, AComparisonIsOfTheLatestAnalysis) {
   EXPECT_NEAR(workspace().compare.job->answer()->comparison.throughput.ratio.estimate, 1, 1e-9);
 }
 
+TEST_F(WalkFiles, ATraceThatIsNotFollowedIsNotCalledLive) {
+  ShowPair();
+  workspace().compare.other.live = Live::kWriting;  // as when it was opened while it was written
+  ASSERT_TRUE(Compared());
+  workspace().wish = {WishKind::kSwap, {}, {}};
+  Frames(1);
+  EXPECT_EQ(workspace().document.live, Live::kNo);
+  EXPECT_FALSE(app_->paused());
+}
+
 TEST_F(WalkFiles, DroppedFilesGoWhereTheyBelong) {
   const fs::path sweep = Make("s.json", SweepText());
   app_->Dropped({sweep});
