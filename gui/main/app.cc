@@ -187,6 +187,12 @@ void App::SetScale(double scale) {
   style_.stale = true;
 }
 
+// Shows a view, also in place of the message that a file could not be opened.
+void App::GoTo(ViewId view) {
+  workspace_.view = view;
+  jobs_.error.reset();
+}
+
 void App::GlobalKeys() {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.KeyCtrl) {
@@ -203,7 +209,7 @@ void App::GlobalKeys() {
   // A menu belongs to its view, and would take the keys of another one.
   const bool menu = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
   for (std::size_t v = 0; v < kViews.size() && !menu; ++v) {
-    if (io.KeyAlt && Pressed(Digit((static_cast<int>(v) + 1) % 10))) workspace_.view = kViews[v].id;
+    if (io.KeyAlt && Pressed(Digit((static_cast<int>(v) + 1) % 10))) GoTo(kViews[v].id);
   }
 }
 

@@ -117,6 +117,7 @@ class App {
   void JobKeys();
   void LetKeyboardWalk();
   float DrawJobBadge(Area bar, float right);
+  void GoTo(ViewId view);
   void GlobalKeys();
   void DrawTopBar(Area area);
   float DrawTabs(float end);

@@ -26,7 +26,7 @@ std::vector<Command> App::TimelineCommands() {
   TimelineState& state = workspace_.timeline;
   const auto add = [&](std::string name, std::string keys, std::function<void()> run) {
     commands.push_back({std::move(name), std::move(keys), [this, run = std::move(run)] {
-                          workspace_.view = ViewId::kTimeline;
+                          GoTo(ViewId::kTimeline);
                           run();
                         }});
   };
@@ -77,15 +77,12 @@ std::vector<Command> App::Commands() {
   if (workspace_.document.open() || workspace_.sweep.file) {
     for (std::size_t v = 0; v < kViews.size(); ++v) {
       const std::string keys = "Alt+" + std::to_string((v + 1) % 10);
-      commands.push_back({ui_.T(kViews[v].title), keys, [this, v] {
-                            workspace_.view = kViews[v].id;
-                            jobs_.error.reset();
-                          }});
+      commands.push_back({ui_.T(kViews[v].title), keys, [this, v] { GoTo(kViews[v].id); }});
     }
   }
   if (workspace_.document.open()) {
     commands.push_back({ui_.T(Text::kFunctionsCommand), "F", [this] {
-                          workspace_.view = ViewId::kStages;
+                          GoTo(ViewId::kStages);
                           workspace_.functions = true;
                         }});
   }

@@ -44,10 +44,6 @@ void DrawHalfMoon(const Ui& ui, ImVec2 min, ImVec2 max) {
 // do not fit. Returns where the tabs end.
 float App::DrawTabs(float end) {
   const float gap = ui_.Px(2);
-  const auto choose = [&](ViewId view) {
-    workspace_.view = view;
-    jobs_.error.reset();
-  };
   const auto width = [&](const char* label) {
     return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
   };
@@ -69,7 +65,7 @@ float App::DrawTabs(float end) {
       hidden.push_back(&view);
       continue;
     }
-    if (TabButton(ui_, ui_.T(view.title), active && !jobs_.error)) choose(view.id);
+    if (TabButton(ui_, ui_.T(view.title), active && !jobs_.error)) GoTo(view.id);
     ImGui::SameLine(0, gap);
     x += own + gap;
     if (active) kept = 0;
@@ -81,7 +77,7 @@ float App::DrawTabs(float end) {
   if (ImGui::BeginPopup("views")) {
     if (Pressed(Key::kEscape)) ImGui::CloseCurrentPopup();
     for (const ViewInfo* view : hidden) {
-      if (ImGui::MenuItem(ui_.T(view->title))) choose(view->id);
+      if (ImGui::MenuItem(ui_.T(view->title))) GoTo(view->id);
     }
     ImGui::EndPopup();
   }

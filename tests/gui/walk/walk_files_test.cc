@@ -137,6 +137,16 @@ TEST_F(WalkFiles, FilesThatAreNoSweepAreSaidAndWhatIsOpenStays) {
   EXPECT_FALSE(app_->error());
 }
 
+TEST_F(WalkFiles, AKeyForAViewLeavesTheMessageAboutAFile) {
+  ShowRun();
+  app_->Open(Make("bad.json", R"({"schema": "penstock.sweep/7"})"));
+  Frames(2);
+  ASSERT_TRUE(app_->error());
+  Press(GLFW_KEY_2, false, true);
+  EXPECT_EQ(workspace().view, ViewId::kTimeline);
+  EXPECT_FALSE(app_->error());
+}
+
 TEST_F(WalkFiles, EveryKindOfSweepDrawsInEveryLook) {
   const std::string ablation =
       R"({"schema": "penstock.sweep/1", "mode": "ablation", "axes": [], "cells": [
