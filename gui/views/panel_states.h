@@ -134,6 +134,14 @@ struct StagesState {
   // the histogram of a selection, or of a trace that has grown, may begin elsewhere.
   std::optional<std::size_t> bin;
   Derived<TailKey, Tail> tail;
+  // What the list of calls was about in the last frame. When this changes, the list begins at its
+  // first call again.
+  struct Listed {
+    TailQuestion calls;
+    std::optional<TimeRange> range;
+    bool operator==(const Listed&) const = default;
+  };
+  std::optional<Listed> listed;
   FunctionsState functions;
 };
 

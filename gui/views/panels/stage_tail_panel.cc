@@ -83,6 +83,10 @@ std::optional<Call> DrawCalls(const Ui& ui, Workspace& workspace, const StageLin
   const traces::Trace& trace = *workspace.stages.tail.key().of.trace;
   std::optional<Call> chosen;
   BeginArea("tail", area, true);
+  const TailKey& key = workspace.stages.tail.key();
+  const StagesState::Listed now{key.calls, key.of.range};
+  if (workspace.stages.listed != now) ImGui::SetScrollY(0);
+  workspace.stages.listed = now;
   const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
   const float pitch = ui.Px(19);
   ImGuiListClipper clipper;

@@ -3,7 +3,6 @@
 // Parts that the panels of several views share, and their words.
 #include <imgui_internal.h>
 
-#include <algorithm>
 #include <array>
 #include <cfloat>
 #include <string_view>
@@ -28,6 +27,15 @@ class WalkPanels : public Walk {
     ShowRun();
   }
   const Ui& ui() { return app_->ui(); }
+
+  // The window of the last frame whose name has this part; nullptr: none.
+  static ImGuiWindow* ActiveWindow(std::string_view part) {
+    for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+      const std::string_view name = window->Name;
+      if (window->Active && name.find(part) != name.npos) return window;
+    }
+    return nullptr;
+  }
 
   // Draws into a window of its own and returns the id of the last item.
   template <class Draw>
@@ -210,12 +218,25 @@ TEST_F(WalkPanels, ManyKindsOfCopiesLeaveRoomForKernels) {
   const GpuModel* gpu = workspace().gpu.model.Get(workspace().question(), true, none);
   ASSERT_EQ(gpu->copy_rows.size(), 1 + kinds.size());
   ASSERT_FALSE(gpu->kernel_rows.empty());
-  const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
-  const bool listed = std::any_of(windows.begin(), windows.end(), [](const ImGuiWindow* window) {
-    const std::string_view name = window->Name;
-    return window->Active && name.find("/names_") != name.npos;
-  });
-  EXPECT_TRUE(listed);
+  EXPECT_NE(ActiveWindow("/names_"), nullptr);
+}
+
+TEST_F(WalkPanels, CallsOfAnotherRowAreListedFromTheFirst) {
+  app_->Show(testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+  workspace().at_once = true;
+  workspace().view = ViewId::kStages;
+  workspace().stages.chosen = RowId{traces::StageId::kDecode, {}};
+  Frames(3);
+  ImGuiWindow* list = ActiveWindow("/tail_");
+  ASSERT_NE(list, nullptr);
+  ImGui::SetScrollY(list, 300);
+  Frames(2);
+  ASSERT_GT(list->Scroll.y, 0);
+  Frames(2);
+  EXPECT_GT(list->Scroll.y, 0) << "stays while the row is the same";
+  workspace().stages.chosen = RowId{traces::StageId::kRead, {}};
+  Frames(3);
+  EXPECT_EQ(list->Scroll.y, 0);
 }
 
 TEST(LaneLabelTest, IsSaidInTheWindowsLanguageAndANameOfItsOwnStays) {
