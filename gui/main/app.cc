@@ -230,7 +230,9 @@ void App::Frame() {
                    ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoScrollWithMouse);
   const float bar = ui_.Px(46);
   Area area{{0, 0}, io.DisplaySize};
+  ImGui::PushID("bar");  // pages below have buttons of the same names, such as "Open"
   DrawTopBar({area.min, {area.max.x, bar}});
+  ImGui::PopID();
   const float pad = ui_.Px(14);
   area = {{pad, bar + ui_.Px(10)}, {area.max.x - pad, area.max.y - ui_.Px(8)}};
   area.min.y += DrawWarnings(area);

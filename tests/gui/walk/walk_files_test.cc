@@ -137,6 +137,21 @@ TEST_F(WalkFiles, FilesThatAreNoSweepAreSaidAndWhatIsOpenStays) {
   EXPECT_FALSE(app_->error());
 }
 
+// The bar above the page has a button of the same name, which must not take its click.
+TEST_F(WalkFiles, TheButtonOfAPageOpensTheListOfFiles) {
+  const auto open = [] { return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId); };
+  Frames(2);
+  for (float y = 216; y < 420 && !open(); y += 8) Click(375, y);
+  EXPECT_TRUE(open()) << "the page without a trace";
+  Press(GLFW_KEY_ESCAPE);
+  ASSERT_FALSE(open());
+  app_->Open(Make("bad.json", R"({"schema": "penstock.sweep/7"})"));
+  Frames(2);
+  ASSERT_TRUE(app_->error());
+  for (float y = 256; y < 420 && !open(); y += 8) Click(345, y);
+  EXPECT_TRUE(open()) << "the message about a file";
+}
+
 TEST_F(WalkFiles, AKeyForAViewLeavesTheMessageAboutAFile) {
   ShowRun();
   app_->Open(Make("bad.json", R"({"schema": "penstock.sweep/7"})"));
