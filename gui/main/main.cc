@@ -40,6 +40,7 @@ int RunProgram(int argc, char** argv) {
   if (!traces::ParseCommandLine(line, argc, argv, &status)) return status;
   Result<Options> options = ReadOptions(words);
   if (!options) return traces::Complain(line, options.error());
+  if (const auto fits = CheckFiles(*options); !fits) return traces::Complain(line, fits.error());
   if (!options->screenshot.empty()) {
     const Result<void> drawn = TakeScreenshot(*options);
     return drawn ? 0 : traces::Complain(line, drawn.error());

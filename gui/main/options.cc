@@ -2,11 +2,16 @@
 #include "gui/main/options.h"
 
 #include <fmt/core.h>
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
+#include "gui/model/files/sweep.h"
+
 namespace penstock::gui {
 namespace {
+
+constexpr std::string_view kTooManyFiles = "too many files: at most two traces and a sweep";
 
 // The name, for --view, of the half of the stages view that is about functions.
 constexpr std::string_view kFunctionsName = "functions";
@@ -118,7 +123,7 @@ Result<Options> ReadOptions(const OptionWords& words) {
   options.screenshot = words.screenshot;
   options.state = words.state;
   if (options.files.size() > 3) {
-    return Fail(ErrorKind::kUsage, "too many files: at most two traces and a sweep");
+    return Fail(ErrorKind::kUsage, std::string(kTooManyFiles));
   }
   if (!words.scale.empty()) {
     const Result<double> scale = ReadScale(words.scale);
@@ -167,6 +172,15 @@ Result<Options> ReadOptions(const OptionWords& words) {
     return Fail(ErrorKind::kUsage, "--screenshot needs a trace or a sweep");
   }
   return options;
+}
+
+Result<void> CheckFiles(const Options& options) {
+  const auto sweeps =
+      std::count_if(options.files.begin(), options.files.end(),
+                    [](const auto& path) { return KindOf(path) == FileKind::kJson; });
+  const auto others = static_cast<std::ptrdiff_t>(options.files.size()) - sweeps;
+  if (others <= 2 && sweeps <= 1) return {};
+  return Fail(ErrorKind::kUsage, std::string(kTooManyFiles));
 }
 
 }  // namespace penstock::gui

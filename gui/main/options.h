@@ -46,5 +46,8 @@ struct OptionWords {
 void Declare(traces::CommandLine& line, OptionWords* words);
 // Errors: kUsage.
 [[nodiscard]] Result<Options> ReadOptions(const OptionWords& words);
+// Refuses more than two traces and more than one sweep: one of them would not be shown. Errors:
+// kUsage. Cost: reads the beginning of each file.
+[[nodiscard]] Result<void> CheckFiles(const Options& options);
 
 }  // namespace penstock::gui

@@ -113,5 +113,17 @@ TEST(OptionsTest, TwoTracesAndASweepAreTheMost) {
   EXPECT_FALSE(ReadOptions(words));
 }
 
+TEST(OptionsTest, AThirdTraceAndASecondSweepAreRefused) {
+  Options options;
+  options.files = {"a.penstock", "b.penstock", "c.json"};
+  EXPECT_TRUE(CheckFiles(options));
+  options.files = {"a.penstock", "b.penstock", "c.penstock"};
+  const auto three = CheckFiles(options);
+  ASSERT_FALSE(three);
+  EXPECT_EQ(three.error().kind, ErrorKind::kUsage);
+  options.files = {"a.json", "b.json"};
+  EXPECT_FALSE(CheckFiles(options));
+}
+
 }  // namespace
 }  // namespace penstock::gui
