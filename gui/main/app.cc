@@ -66,13 +66,9 @@ void App::Open(const std::filesystem::path& path) {
     }
     return;
   }
-  if (jobs_.own) {
-    jobs_.own->Cancel();
-    jobs_.retired.push_back(std::move(jobs_.own));
-  }
+  StopFollowing();
   KeepPlaceFor(path);
   jobs_.error.reset();
-  paused_ = false;
   jobs_.own = std::make_unique<LoadJob>(path, wake_);
 }
 
@@ -160,7 +156,8 @@ void App::PollJob() {
   if (fresh && (document.timeline || document.analysis)) {
     settings_.Remember(jobs_.own->path());
     Show(document);
-  } else if (!fresh && document.open() && !paused_) {
+  } else if (!fresh && document.open() && (!paused_ || finished)) {
+    // Also if it was paused while it read the whole trace: nothing else would show that.
     Replace(document);
   }
   if (!finished) return;
@@ -168,6 +165,7 @@ void App::PollJob() {
   jobs_.failed = jobs_.own->path();
   if (jobs_.error) jobs_.wanted.reset();
   jobs_.own.reset();
+  StopFollowing();
 }
 
 void App::SetScreenScale(float scale) {

@@ -113,6 +113,7 @@ class App {
   [[nodiscard]] bool WantsCommonGlyphs() const;
   void Replace(Document document);
   void CancelLoading();
+  void StopFollowing();
   void TogglePause();
   void JobKeys();
   void LetKeyboardWalk();

@@ -135,14 +135,10 @@ void App::GrantWish() {
       if (Reading() != nullptr) return;  // one of the two traces is still being loaded
       break;
   }
-  if (jobs_.own) {  // a followed trace, now B, is not read any further
-    jobs_.own->Cancel();
-    jobs_.retired.push_back(std::move(jobs_.own));
-  }
+  StopFollowing();  // a followed trace, now B, is not read any further
   Document a = std::exchange(workspace_.compare.other, workspace_.document);
   // Nothing follows it either, so it is shown as it was when it was read.
   if (a.live == Live::kWriting) a.live = Live::kNo;
-  paused_ = false;
   Show(std::move(a));
 }
 

@@ -55,6 +55,17 @@ void App::CancelLoading() {
   if (own && !workspace_.document.complete()) Show(Document{});
 }
 
+// Ends the job of the shown trace. A trace that is not followed is not called live, and cannot be
+// paused.
+void App::StopFollowing() {
+  if (jobs_.own) {
+    jobs_.own->Cancel();
+    jobs_.retired.push_back(std::move(jobs_.own));
+  }
+  if (workspace_.document.live == Live::kWriting) workspace_.document.live = Live::kNo;
+  paused_ = false;
+}
+
 void App::TogglePause() {
   paused_ = !paused_;
   if (jobs_.own) jobs_.own->Pause(paused_);

@@ -242,6 +242,21 @@ TEST_F(WalkFiles, ATraceThatIsNotFollowedIsNotCalledLive) {
   EXPECT_FALSE(app_->paused());
 }
 
+TEST_F(WalkFiles, ATraceIsNoLongerLiveAfterAnotherOneFailedToOpen) {
+  Document document = Decoding(12, folder_ / "a.penstock");
+  document.live = Live::kWriting;
+  app_->Show(document);
+  Frames(2);
+  Press(GLFW_KEY_SPACE);
+  ASSERT_TRUE(app_->paused());
+  app_->Open(folder_ / "none.penstock");
+  ASSERT_TRUE(Until([this] { return !app_->loading(); }));
+  ASSERT_TRUE(app_->error());
+  EXPECT_EQ(workspace().document.path, document.path) << "what was open stays";
+  EXPECT_EQ(workspace().document.live, Live::kNo);
+  EXPECT_FALSE(app_->paused());
+}
+
 TEST_F(WalkFiles, DroppedFilesGoWhereTheyBelong) {
   const fs::path sweep = Make("s.json", SweepText());
   app_->Dropped({sweep});
