@@ -131,6 +131,7 @@ void AddLines(const Extent& extent, StageId stage, const StageTotals& totals, do
   lines.resize(std::min(lines.size(), first + kMostParts));
 }
 
+// A figure that the table does not show is below all others.
 double KeyOf(const StageLine& line, StageColumn column) {
   switch (column) {
     case StageColumn::kShare:
@@ -142,11 +143,11 @@ double KeyOf(const StageLine& line, StageColumn column) {
     case StageColumn::kCount:
       return static_cast<double>(line.count);
     case StageColumn::kP50:
-      return line.p50;
+      return line.mixed ? -1 : line.p50;
     case StageColumn::kP90:
-      return line.p90;
+      return line.mixed ? -1 : line.p90;
     case StageColumn::kP99:
-      return line.p99;
+      return line.mixed ? -1 : line.p99;
     case StageColumn::kBytes:
       return static_cast<double>(line.bytes);
   }

@@ -181,6 +181,20 @@ TEST_F(StagesTest, PartsStayBelowTheirStageHoweverRowsAreSorted) {
   }
 }
 
+TEST(StageOrderTest, PercentilesThatAreNotShownSortBelowAllOthers) {
+  std::vector<StageLine> lines(3);
+  lines[0].id.stage = StageId::kDecode;
+  lines[0].p50 = 5;
+  lines[0].mixed = true;
+  lines[1].id.stage = StageId::kRead;
+  lines[1].p50 = 1;
+  lines[2].id.stage = StageId::kAugment;
+  lines[2].p50 = 9;
+  const int column = static_cast<int>(StageColumn::kP50);
+  EXPECT_EQ(SortStages(lines, column, true), (std::vector<std::uint32_t>{2, 1, 0}));
+  EXPECT_EQ(SortStages(lines, column, false), (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
 TEST_F(StagesTest, TheTailIsLongestFirstAndLeadsToItsSpans) {
   const Tail tail = TailOf({.id = {StageId::kDecode, {}}});
   EXPECT_EQ(tail.count, LineOf(Lines(), StageId::kDecode).count);
