@@ -3,6 +3,9 @@
 // The panels of the GPU view; one file each.
 #pragma once
 
+#include <initializer_list>
+#include <string>
+
 #include "gui/views/workspace.h"
 
 namespace penstock::gui {
@@ -18,6 +21,11 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
 
 // Draws the counter of the driver that the user chose over time.
 void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);
+
+// Whether a selection is shown and the whole trace has spans of one of these stages. A panel
+// without such spans then says that the selection has none, not that none were recorded.
+[[nodiscard]] bool RecordedElsewhere(const Workspace& workspace,
+                                     std::initializer_list<traces::StageId> stages);
 
 [[nodiscard]] Text NameOf(IdleCause cause);
 // A short name for a cell: "to the GPU, pageable".

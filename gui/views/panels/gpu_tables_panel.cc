@@ -149,8 +149,11 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
   Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kGpuCopyKinds));
   std::optional<Call> chosen;
   if (gpu.copy_rows.empty()) {
+    const bool elsewhere =
+        RecordedElsewhere(workspace, {traces::StageId::kH2d, traces::StageId::kCopy});
+    const Text none = elsewhere ? Text::kStageNothingHere : Text::kGpuNoCopies;
     DrawText(ImGui::GetWindowDrawList(), ui.body, inside.min, Ink(p.dim),
-             Elided(ui.body, ui.T(Text::kGpuNoCopies), inside.width()));
+             Elided(ui.body, ui.T(none), inside.width()));
     inside.min.y += FontPixels(ui.body) + ui.Px(12);
   } else {
     const float whole = ui.Px(25) * static_cast<float>(gpu.copy_rows.size() + 1);

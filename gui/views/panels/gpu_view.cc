@@ -76,8 +76,10 @@ std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) 
 
 void DrawBusy(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
   if (gpu.computing.empty() && gpu.copying.empty()) {
+    const bool elsewhere = RecordedElsewhere(workspace, {StageId::kKernel, StageId::kH2d});
+    const Text none = elsewhere ? Text::kStageNothingHere : Text::kGpuNoKernels;
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
-                    Elided(ui.body, ui.T(Text::kGpuNoKernels), area.width()));
+                    Elided(ui.body, ui.T(none), area.width()));
     return;
   }
   TimePlot plot;
@@ -123,6 +125,14 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area ar
 }
 
 }  // namespace
+
+bool RecordedElsewhere(const Workspace& workspace, std::initializer_list<StageId> stages) {
+  const auto& whole = workspace.document.analysis;
+  if (!workspace.Range() || whole == nullptr) return false;
+  const analyzer::StageTable& table = whole->report.diagnosis.run.stages;
+  return std::any_of(stages.begin(), stages.end(),
+                     [&](StageId stage) { return table[stage].count > 0; });
+}
 
 Text NameOf(IdleCause cause) {
   switch (cause) {

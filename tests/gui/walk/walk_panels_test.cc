@@ -221,6 +221,18 @@ TEST_F(WalkPanels, ManyKindsOfCopiesLeaveRoomForKernels) {
   EXPECT_NE(ActiveWindow("/names_"), nullptr);
 }
 
+TEST_F(WalkPanels, KernelsThatASelectionLacksWereRecorded) {
+  using traces::StageId;
+  app_->Show(testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+  EXPECT_FALSE(RecordedElsewhere(workspace(), {StageId::kKernel})) << "no selection";
+  workspace().timeline.selection = TimeRange{0, 1'000'000};
+  EXPECT_TRUE(RecordedElsewhere(workspace(), {StageId::kKernel}));
+  app_->Show(testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({.kernel = 0}))));
+  workspace().timeline.selection = TimeRange{0, 1'000'000};
+  EXPECT_FALSE(RecordedElsewhere(workspace(), {StageId::kKernel})) << "nowhere";
+  EXPECT_TRUE(RecordedElsewhere(workspace(), {StageId::kKernel, StageId::kH2d}));
+}
+
 TEST_F(WalkPanels, CallsOfAnotherRowAreListedFromTheFirst) {
   app_->Show(testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
   workspace().at_once = true;
