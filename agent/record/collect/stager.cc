@@ -24,6 +24,7 @@
 namespace penstock::record {
 namespace {
 
+constexpr std::string_view kFolderName = "penstock-stage-";
 constexpr std::size_t kCopyPart = 1u << 20;
 constexpr std::size_t kMostQueued = 1u << 16;
 constexpr std::size_t kLongestFolder = 250;  // the longest that fits into the agent's buffer
@@ -82,7 +83,7 @@ bool WriteAll(int fd, const char* from, std::size_t size) {
 }  // namespace
 
 Result<std::string> MakeStage(const std::string& place) {
-  std::string folder = place + "/penstock-stage-XXXXXX";
+  std::string folder = fmt::format("{}/{}XXXXXX", place, kFolderName);
   if (folder.size() > kLongestFolder) {
     return Fail(ErrorKind::kUsage, fmt::format("--stage: {}: the name is too long", place));
   }
@@ -94,7 +95,9 @@ Result<std::string> MakeStage(const std::string& place) {
 
 void RemoveStage(const std::string& folder) {
   std::error_code ignored;
-  if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
+  // Anything else may be the folder that the user named, which holds the user's files.
+  const bool ours = std::filesystem::path(folder).filename().string().rfind(kFolderName, 0) == 0;
+  if (ours) std::filesystem::remove_all(folder, ignored);
 }
 
 Stager::Stager(std::string folder) : folder_(std::move(folder)) {

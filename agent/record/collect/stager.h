@@ -31,6 +31,7 @@ namespace penstock::record {
 // Makes a folder for one run in `place`, and returns its name for PENSTOCK_STAGE.
 // Errors: kUsage if `place` is no folder that can be written to.
 [[nodiscard]] Result<std::string> MakeStage(const std::string& place);
+// Removes a folder that MakeStage() has made, with all that is in it; nothing if it is none.
 void RemoveStage(const std::string& folder);
 
 class Stager {

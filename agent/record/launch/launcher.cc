@@ -11,8 +11,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -39,11 +41,11 @@ void Say(const std::string& text) {
   SayError("penstock-record", VisibleText(text));
 }
 
-int RunUntraced(const Options& options, const std::string& why) {
-  RemoveStage(options.stage);
+// Returns only if the command cannot be executed: destructors of the caller do not run before it.
+int RunUntraced(const std::vector<std::string>& command, const std::string& why) {
   Say(why + "; the command runs untraced");
-  const int error = Become(options.command);
-  Say(fmt::format("{}: {}", options.command.front(), std::strerror(error)));
+  const int error = Become(command);
+  Say(fmt::format("{}: {}", command.front(), std::strerror(error)));
   return ExecStatus(error);
 }
 
@@ -143,7 +145,7 @@ int Launch(Options options, const Settings& settings) {
     Say(target.message);
     return target.status;
   }
-  if (!target.preload) return RunUntraced(options, target.warnings.front());
+  if (!target.preload) return RunUntraced(options.command, target.warnings.front());
   for (const std::string& warning : target.warnings) Say(warning);
   const std::string agent =
       FindAgent(settings.agent, OwnFolder(), [&] { return LinkFolder(settings.runtime_folder); });
@@ -207,6 +209,10 @@ int Launch(Options options, const Settings& settings) {
   }
   // Collector and launcher both remove the folder, in case one of them is killed.
   const StageFolder staged(options.stage);
+  const auto run_untraced = [&](const std::string& why) {
+    staged.Remove();
+    return RunUntraced(options.command, why);
+  };
   config.options = options;
   config.force_monotonic = settings.force_monotonic;
   config.send_progress = !options.quiet && isatty(STDERR_FILENO) == 1;
@@ -214,7 +220,7 @@ int Launch(Options options, const Settings& settings) {
   if (settings.shm_folder != nullptr) config.shm_folder = settings.shm_folder;
   config.use_memfd = settings.use_memfd;
   auto collector = StartCollector(config);
-  if (!collector) return RunUntraced(options, collector.error().message);
+  if (!collector) return run_untraced(collector.error().message);
   auto arena = AwaitReady(*collector, options.output);
   if (!arena) {
     collector->channel.Close();
@@ -223,7 +229,7 @@ int Launch(Options options, const Settings& settings) {
       Say(arena.error().message);
       return penstock::ExitStatus(ErrorKind::kUsage);
     }
-    return RunUntraced(options, arena.error().message);
+    return run_untraced(arena.error().message);
   }
 
   Supervisor supervisor(options, std::move(collector->channel), collector->pid, *arena,
@@ -231,8 +237,8 @@ int Launch(Options options, const Settings& settings) {
   const auto environment = TracedEnvironment(Environment(), options, agent, arena->path());
   Outcome outcome = supervisor.Run(environment);
   if (outcome.no_process) {
-    return RunUntraced(
-        options, fmt::format("no process for the command: {}", std::strerror(outcome.start_error)));
+    return run_untraced(
+        fmt::format("no process for the command: {}", std::strerror(outcome.start_error)));
   }
   if (outcome.start_error != 0) {
     Say(fmt::format("{}: {}", options.command.front(), std::strerror(outcome.start_error)));

@@ -29,7 +29,7 @@ class StagerTest : public testing::Test {
     std::filesystem::resize_file(Large(), kLarge);  // a hole
     sleep(4);  // files that were written a moment ago are not copied
   }
-  static void TearDownTestSuite() { RemoveStage(folder_); }
+  static void TearDownTestSuite() { std::filesystem::remove_all(folder_); }
 
   void SetUp() override {
     struct stat here {};
@@ -56,6 +56,21 @@ class StagerTest : public testing::Test {
   static inline std::string folder_;
   std::string stage_;
 };
+
+TEST(RemoveStageTest, RemovesOnlyWhatMakeStageMade) {
+  char name[] = "/tmp/penstock-stager-test-XXXXXX";
+  ASSERT_NE(mkdtemp(name), nullptr);
+  const std::string place = name;
+  const auto stage = MakeStage(place);
+  ASSERT_TRUE(stage);
+  std::ofstream(*stage + "/copy") << "x";
+  RemoveStage(*stage);
+  EXPECT_FALSE(std::filesystem::exists(*stage));
+  RemoveStage(place);
+  RemoveStage("");
+  EXPECT_TRUE(std::filesystem::exists(place));
+  std::filesystem::remove(place);
+}
 
 TEST_F(StagerTest, TheEndDoesNotWaitForALargeFile) {
   Stager stager(stage_);

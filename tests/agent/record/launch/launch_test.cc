@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -177,6 +179,25 @@ TEST(LaunchTest, UnwritableOutputRunsTheCommandUntraced) {
     EXPECT_EQ(Lines(run.err()), 1u) << run.err();
     EXPECT_THAT(run.err(), HasSubstr("untraced"));
   }
+}
+
+TEST(LaunchTest, TheFolderForCopiesStaysIfTheCommandRunsUntraced) {
+  RecordRun run;
+  const std::filesystem::path place = run.path("place");
+  std::filesystem::create_directory(place);
+  std::ofstream(place / "mine") << "x";
+  // A program that names this library is taken for one that the agent must be kept out of.
+  std::filesystem::copy_file("/bin/true", run.path("program"));
+  std::ofstream(run.path("program"), std::ios::app) << "libasan.so";
+  EXPECT_EQ(WEXITSTATUS(run({"--stage", place.string(), "-o", "t", "--", "./program"})), 0);
+  EXPECT_THAT(run.err(), HasSubstr("untraced"));
+  EXPECT_TRUE(std::filesystem::exists(place / "mine"));
+  // Here the folder of the run has been made already.
+  EXPECT_EQ(WEXITSTATUS(run({"--stage", place.string(), "-o", "/proc/t", "--", "true"})), 0);
+  EXPECT_THAT(run.err(), HasSubstr("untraced"));
+  const std::filesystem::directory_iterator left(place);
+  EXPECT_EQ(std::distance(begin(left), end(left)), 1);
+  EXPECT_TRUE(std::filesystem::exists(place / "mine"));
 }
 
 TEST(LaunchTest, FactsDescribeTheRun) {
