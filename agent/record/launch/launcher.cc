@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/record/launch/launcher.h"
 
-#include <poll.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -39,6 +39,15 @@ namespace {
 
 void Say(const std::string& text) {
   SayError("penstock-record", VisibleText(text));
+}
+
+// Opens /dev/null under each of the numbers 0, 1 and 2 that is closed. Otherwise the channel to the
+// collector would get such a number: messages for the user would go into it, and the collector
+// replaces its own streams. The command still finds these numbers closed.
+void OccupyStandardStreams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0) return;
+  }
 }
 
 // Returns only if the command cannot be executed: destructors of the caller do not run before it.
@@ -136,6 +145,7 @@ Result<Arena> AwaitReady(const CollectorProcess& collector, std::filesystem::pat
 }  // namespace
 
 int Launch(Options options, const Settings& settings) {
+  OccupyStandardStreams();
   const char* path = std::getenv("PATH");
   const char* preload = std::getenv("LD_PRELOAD");
   const TargetReport target =

@@ -46,6 +46,18 @@ TEST(LaunchTest, ExitStatusIsThatOfTheCommandIfNobodyReadsTheMessages) {
   EXPECT_EQ(run.Read("status"), "7\n");
 }
 
+TEST(LaunchTest, ClosedStandardStreamsStayClosedAndTheCommandIsTraced) {
+  RecordRun run;
+  const std::string agent = std::string("PENSTOCK_AGENT='") + paths::kStubAgent + "' ";
+  const std::string command =
+      " -o t -- sh -c 'for n in 0 1 2; do [ -e /proc/self/fd/$n ] || echo $n; done > closed'";
+  const std::string script = "cd '" + run.folder().string() + "' && " + agent + "'" +
+                             paths::kRecord + "'" + command + " <&- >&- 2>&-";
+  EXPECT_EQ(std::system(script.c_str()), 0);
+  EXPECT_EQ(run.Read("closed"), "0\n2\n");  // 1 is the file
+  EXPECT_TRUE(std::filesystem::exists(run.path("t")));
+}
+
 TEST(LaunchTest, DeathBySignalIsPassedOn) {
   for (const int signal : {SIGTERM, SIGSEGV, SIGKILL}) {
     RecordRun run;
