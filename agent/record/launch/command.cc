@@ -138,6 +138,7 @@ Started Start(const std::vector<std::string>& command, const std::vector<std::st
     started.values[0] = static_cast<std::uint64_t>(getpid());
     started.values[1] = static_cast<std::uint64_t>(MonotonicNow().value);
     if (channel.is_open()) channel.Send(started);
+    sigaction(SIGCHLD, &signals.child, nullptr);
     sigprocmask(SIG_SETMASK, &signals.mask, nullptr);
     execvpe(arguments[0], arguments.data(), variables.data());
     const int error = errno;

@@ -51,7 +51,9 @@ void Supervisor::BlockSignals() {
     if (action.sa_handler != SIG_IGN) sigaddset(&taken_, signal);
   }
   // If SIGCHLD was inherited as ignored, children would be reaped without our knowing.
-  std::signal(SIGCHLD, SIG_DFL);
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &standard, &signals_.child);
   sigprocmask(SIG_BLOCK, &taken_, &signals_.mask);
   signal_fd_ = signalfd(-1, &taken_, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -74,6 +76,7 @@ Outcome Supervisor::Run(const std::vector<std::string>& environment) {
     channel_.Send(discard);
     Reap(collector_);
     RestoreSignals();
+    sigaction(SIGCHLD, &signals_.child, nullptr);  // the command may still run, untraced
     return outcome_;
   }
   command_ = started.pid;

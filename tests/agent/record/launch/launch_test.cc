@@ -21,6 +21,7 @@ namespace penstock::record {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TEST(LaunchTest, ExitStatusIsThatOfTheCommand) {
   for (const int status : {0, 3, 255}) {
@@ -295,6 +296,18 @@ TEST(LaunchTest, AnIgnoredInterruptStaysIgnored) {
   ASSERT_TRUE(run.Appears("up", 20));
   kill(run.pid(), SIGINT);
   EXPECT_EQ(WEXITSTATUS(run.Wait()), 4);
+}
+
+TEST(LaunchTest, AnIgnoredEndOfChildrenStaysIgnored) {
+  RecordRun run;
+  std::signal(SIGCHLD, SIG_IGN);  // as under some daemons
+  run.Start({"--quiet", "-o", "t", "--", "grep", "SigIgn", "/proc/self/status"});
+  std::signal(SIGCHLD, SIG_DFL);
+  EXPECT_EQ(WEXITSTATUS(run.Wait()), 0);
+  const std::string line = run.out();
+  ASSERT_THAT(line, StartsWith("SigIgn:"));
+  const unsigned long long ignored = std::stoull(line.substr(7), nullptr, 16);
+  EXPECT_EQ((ignored >> (SIGCHLD - 1)) & 1, 1u) << line;
 }
 
 TEST(LaunchTest, VerdictNamesTheTrace) {
