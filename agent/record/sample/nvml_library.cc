@@ -17,6 +17,22 @@ constexpr std::array kNames = {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-
 constexpr unsigned kMostDevices = 256;
 constexpr unsigned kMostProcesses = 4096;
 constexpr unsigned long long kUnknownMemory = ~0ull;
+constexpr unsigned char kUnwritten = 0xa5;  // no entry ends with this byte
+
+// The size of an entry, told from where the driver has stopped writing; `documented` where that
+// tells nothing. Between 535.43 and 535.86 drivers wrote larger entries for _v3: the second entry
+// was then read from the middle of the first, and a buffer of the documented size was overrun.
+// Source: pull request 79 of XuehaiPan/nvitop.
+std::size_t EntrySize(const std::vector<unsigned char>& bytes, std::size_t count,
+                      std::size_t documented) {
+  std::size_t end = bytes.size();
+  while (end > 0 && bytes[end - 1] == kUnwritten) --end;
+  for (const std::size_t size :
+       {sizeof(nvml::ProcessV1), sizeof(nvml::ProcessV2), sizeof(nvml::ProcessR535)}) {
+    if (end <= count * size && end + size > count * size) return size;
+  }
+  return documented;
+}
 
 }  // namespace
 
@@ -204,24 +220,29 @@ std::optional<std::uint64_t> NvmlLibrary::Pcie(nvml::Device device, int directio
   return std::uint64_t{value} * 1024;
 }
 
-template <class Process>
 std::optional<std::vector<NvmlProcess>> NvmlLibrary::ListProcesses(const char* name,
+                                                                   std::size_t entry_size,
                                                                    nvml::Device device) {
-  using List = nvml::Status(nvml::Device, unsigned*, Process*);
-  std::vector<Process> found(16);
+  using List = nvml::Status(nvml::Device, unsigned*, void*);
+  unsigned room = 16;
   for (int attempt = 0; attempt < 3; ++attempt) {  // each call may need a larger buffer
-    auto count = static_cast<unsigned>(found.size());
-    const auto status = Call<List>(name, device, &count, found.data());
+    std::vector<unsigned char> bytes(room * sizeof(nvml::ProcessR535), kUnwritten);
+    unsigned count = room;
+    const auto status = Call<List>(name, device, &count, bytes.data());
     if (status == nvml::kInsufficientSize && count < kMostProcesses) {
-      found.resize(std::size_t{count} + 16);
+      room = count + 16;
       continue;
     }
     if (status != nvml::kSuccess) return std::nullopt;
+    count = std::min(count, room);
+    const std::size_t size = EntrySize(bytes, count, entry_size);
     std::vector<NvmlProcess> processes;
-    for (std::size_t i = 0; i < std::min<std::size_t>(count, found.size()); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
+      nvml::ProcessV1 entry{};
+      std::memcpy(&entry, bytes.data() + i * size, sizeof entry);
       NvmlProcess process;
-      process.pid = found[i].pid;
-      if (found[i].memory != kUnknownMemory) process.memory = Bytes{found[i].memory};
+      process.pid = entry.pid;
+      if (entry.memory != kUnknownMemory) process.memory = Bytes{entry.memory};
       processes.push_back(process);
     }
     return processes;
@@ -232,9 +253,9 @@ std::optional<std::vector<NvmlProcess>> NvmlLibrary::ListProcesses(const char* n
 std::optional<std::vector<NvmlProcess>> NvmlLibrary::Processes(nvml::Device device) {
   for (const char* name :
        {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
-    if (auto processes = ListProcesses<nvml::ProcessV2>(name, device)) return processes;
+    if (auto processes = ListProcesses(name, sizeof(nvml::ProcessV2), device)) return processes;
   }
-  return ListProcesses<nvml::ProcessV1>("nvmlDeviceGetComputeRunningProcesses", device);
+  return ListProcesses("nvmlDeviceGetComputeRunningProcesses", sizeof(nvml::ProcessV1), device);
 }
 
 }  // namespace penstock::record

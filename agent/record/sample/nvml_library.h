@@ -5,6 +5,7 @@
 // process that can be killed (nvml_process.h). Not thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -75,8 +76,9 @@ class NvmlLibrary {
   std::optional<nvml::Status> Call(const char* name, Arguments... arguments);
   std::optional<unsigned> Number(const char* name, nvml::Device device);
   std::optional<std::string> Text(const char* name, nvml::Device device);
-  template <class Process>
-  std::optional<std::vector<NvmlProcess>> ListProcesses(const char* name, nvml::Device device);
+  // `entry_size`: that of this version of the function, as documented.
+  std::optional<std::vector<NvmlProcess>> ListProcesses(const char* name, std::size_t entry_size,
+                                                        nvml::Device device);
   [[nodiscard]] std::string Explain(nvml::Status status);
 
   Watch watch_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of NVML's binary interface that is used, declared here so that the build needs no header
-// of NVML. The layouts for a function with a version in its name never change; older versions are
-// used as fallbacks. Checked against the bindings of CUDA 13.
+// of NVML. A new layout comes with a new version in the function's name, with one exception
+// (ProcessR535); older versions are used as fallbacks. Checked against the bindings of CUDA 13.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ struct MemoryV2 {
 };
 inline constexpr unsigned kMemoryV2 = static_cast<unsigned>(sizeof(MemoryV2)) | 2u << 24;
 
-struct ProcessV1 {
+struct ProcessV1 {  // how entries of every version begin
   unsigned pid;
   unsigned long long memory;  // all bits set: not known
 };
@@ -56,6 +56,14 @@ struct ProcessV2 {  // also for _v3
   unsigned compute_instance;
 };
 
+struct ProcessR535 {  // for _v3 of the drivers 535.43 to 535.86 alone
+  unsigned pid;
+  unsigned long long memory;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+  unsigned long long protected_memory;
+};
+
 struct Pci {
   char legacy_id[16];
   unsigned domain, bus, device, device_id, subsystem_id;
@@ -63,7 +71,7 @@ struct Pci {
 };
 
 static_assert(sizeof(MemoryV1) == 24 && sizeof(MemoryV2) == 40);
-static_assert(sizeof(ProcessV1) == 16 && sizeof(ProcessV2) == 24);
+static_assert(sizeof(ProcessV1) == 16 && sizeof(ProcessV2) == 24 && sizeof(ProcessR535) == 32);
 static_assert(sizeof(Pci) == 68 && offsetof(Pci, id) == 36);
 
 }  // namespace penstock::record::nvml

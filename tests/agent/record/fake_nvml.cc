@@ -8,6 +8,7 @@
 //   burn=FUNCTION:MS   that function takes so many milliseconds of CPU time
 //   mig                MIG is on: utilisation and PCIe counters are not supported
 //   owner=FILE         the device is in use by the process whose pid the file holds, and by pid 1
+//   r535               entries of the list of processes are those of the drivers 535.43 to 535.86
 // It is built as libnvidia-ml.so.1, and once more as one of an old driver (FAKE_NVML_OLD) that
 // lacks the newer functions.
 #include <unistd.h>
@@ -65,6 +66,16 @@ unsigned Index(Device device) {
 unsigned Devices() {
   const std::string count = Word("devices");
   return count.empty() ? 1 : static_cast<unsigned>(std::atoi(count.c_str()));
+}
+
+template <class Process>
+void WriteProcesses(void* to, unsigned owner) {
+  Process processes[2] = {};
+  processes[0].pid = 1;
+  processes[0].memory = 5'000'000;
+  processes[1].pid = owner;
+  processes[1].memory = 777'000'000;
+  std::memcpy(to, processes, sizeof processes);
 }
 
 }  // namespace
@@ -187,8 +198,7 @@ static unsigned Owner() {
 }
 
 #ifdef FAKE_NVML_OLD
-Status nvmlDeviceGetComputeRunningProcesses(Device device, unsigned* count, nvml::ProcessV1* out) {
-  using Process = nvml::ProcessV1;
+Status nvmlDeviceGetComputeRunningProcesses(Device device, unsigned* count, void* out) {
 #else
 Status nvmlDeviceGetMemoryInfo_v2(Device, nvml::MemoryV2* memory) {
   ENTER();
@@ -207,9 +217,7 @@ Status nvmlDeviceGetPciInfo_v3(Device device, nvml::Pci* pci) {
   std::snprintf(pci->id, sizeof pci->id, "00000000:%02X:00.0", Index(device));
   return nvml::kSuccess;
 }
-Status nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count,
-                                               nvml::ProcessV2* out) {
-  using Process = nvml::ProcessV2;
+Status nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count, void* out) {
 #endif
   ENTER();
   const unsigned owner = Index(device) == 0 ? Owner() : 0;
@@ -220,12 +228,15 @@ Status nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count,
   }
   *count = needed;
   if (needed == 0) return nvml::kSuccess;
-  out[0] = Process{};
-  out[0].pid = 1;
-  out[0].memory = 5'000'000;
-  out[1] = Process{};
-  out[1].pid = owner;
-  out[1].memory = 777'000'000;
+#ifdef FAKE_NVML_OLD
+  WriteProcesses<nvml::ProcessV1>(out, owner);
+#else
+  if (Word("r535").empty()) {
+    WriteProcesses<nvml::ProcessV2>(out, owner);
+  } else {
+    WriteProcesses<nvml::ProcessR535>(out, owner);
+  }
+#endif
   return nvml::kSuccess;
 }
 

@@ -152,6 +152,15 @@ TEST_F(NvmlTest, TheGpuOfATracedProcessIsMarked) {
   EXPECT_EQ(Values(trace(), "gpu.0.process_memory_bytes"), std::set<std::int64_t>{777'000'000});
 }
 
+TEST_F(NvmlTest, ProcessesAreReadAsTheDriversOf535WriteThem) {
+  Use(paths::kFakeNvml, "r535,owner=" + run_.path("pid"));
+  RecordUntil(
+      [](const traces::Trace& trace) { return HasCounter(trace, "gpu.0.process_memory_bytes"); });
+  EXPECT_EQ(Fact(trace(), "gpu.0.used"), "process");
+  EXPECT_EQ(Fact(trace(), "gpu.0.processes") + "\n", run_.Read("pid"));
+  EXPECT_EQ(Values(trace(), "gpu.0.process_memory_bytes"), std::set<std::int64_t>{777'000'000});
+}
+
 TEST_F(NvmlTest, AnOldDriverIsAskedByItsOldNames) {
   Use(paths::kFakeNvmlOld, "owner=" + run_.path("pid"));
   RecordUntil(
