@@ -126,6 +126,7 @@ std::optional<std::uint64_t> AnonymousPages(std::string_view statm) {
     field = *value;
     statm.remove_prefix(space + 1);
   }
+  if (fields[0] == 0) return std::nullopt;
   return fields[1] - std::min(fields[1], fields[2]);
 }
 

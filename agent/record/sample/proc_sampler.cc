@@ -99,8 +99,7 @@ ProcSampler::ProcSampler(wire::FileHeader& header, traces::RecordingDrain& drain
 
 void ProcSampler::Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs now) {
   ProcessId process;
-  if (quiet_) return;
-  if (!drain_.ProcessOf(key.pid, key.start, &process)) return;
+  if (quiet_ || !drain_.ProcessOf(key.pid, key.start, &process)) return;
   out_.AddCounter({now, name, process, static_cast<std::int64_t>(value)});
 }
 
@@ -126,11 +125,13 @@ bool ProcSampler::SampleStat(ProcessKey key, Tracked& tracked, TimeNs now) {
   Add(key, minor_faults_, stat->minor_faults, now);
   Add(key, major_faults_, stat->major_faults, now);
   const bool gone = stat->gone() && stat->threads <= 1;
-  if (!gone) {  // a zombie has no memory, and zero would look like a drop
+  // Once its first thread has ended, the kernel shows no memory of a process, also if other threads
+  // still run. A zero would look like a drop.
+  if (!stat->gone()) {
     tracked.rss = stat->rss_pages * page_size_;
     Add(key, rss_bytes_, tracked.rss, now);
-    Add(key, threads_, stat->threads, now);
   }
+  if (!gone) Add(key, threads_, stat->threads, now);
   return !gone;
 }
 

@@ -2,11 +2,12 @@
 //
 // A victim for penstock-record: P processes of T threads write spans numbered from 0. Each thread
 // counts in a shared file how many it has committed.
-//   fake_program COUNTS P T SPANS PAUSE_US EXIT_STATUS [after-spans-sleep-ms]
+//   fake_program COUNTS P T SPANS PAUSE_US EXIT_STATUS [after-spans-sleep-ms [first-thread-ends]]
 // SPANS 0: for ever. PAUSE_US 0: as fast as possible. "-" as COUNTS: none. P=0: one process that
-// writes nothing.
+// writes nothing. With "first-thread-ends" another thread sleeps and then ends the process.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,7 +88,17 @@ int main(int argc, char** argv) {
       _exit(0);
     }
   }
+  const bool first_thread_ends = argc > 8;
+  const useconds_t sleep = plan.sleep;
+  if (first_thread_ends) plan.sleep = 0;
   if (plan.processes > 0) RunProcess(process, plan, 0);
+  if (first_thread_ends) {
+    std::thread([sleep, status] {
+      usleep(sleep);
+      _exit(status);
+    }).detach();
+    syscall(SYS_exit, 0);  // of this thread alone, without destructors
+  }
   while (wait(nullptr) > 0) {
   }
   return status;

@@ -302,6 +302,23 @@ TEST(CollectTest, CountersAreTakenFromOutside) {
   }
 }
 
+TEST(CollectTest, MemoryDoesNotDropWhenTheFirstThreadEnds) {
+  RecordRun run;
+  EXPECT_EQ(WEXITSTATUS(run({"--quiet", "-o", "t", "--", FakeProgram(), "-", "1", "1", "200",
+                             "1000", "6", "700", "first-thread-ends"})),
+            6);
+  const auto contents = ReadTrace(run.path("t"));
+  ASSERT_TRUE(contents.trace);
+  int seen = 0;
+  for (const auto& sample : contents.trace->counters()) {
+    const auto name = contents.trace->String(sample.name);
+    if (name != "rss_bytes" && name != "rss_anon_bytes") continue;
+    ++seen;
+    EXPECT_GT(sample.value, 0) << name;
+  }
+  EXPECT_GE(seen, 1);
+}
+
 TEST(CollectTest, PageTablesAreWalkedAsOftenAsAsked) {
   const auto walks = [](const std::string& memory) {
     RecordRun run;
