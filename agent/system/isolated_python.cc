@@ -22,13 +22,19 @@ namespace {
 char g_exe[4096];
 char g_arguments[4096];
 
+// The only long option behind which Python takes more options.
+constexpr char kLongOption[] = "--check-hash-based-pycs";
+
 // Whether the arguments contain -I, -E or -S, also among other letters (-Is, -bEu).
 bool RunsNoSitecustomize(const char* arguments, size_t size) {
   const char* p = arguments + Length(arguments) + 1;
-  while (p < arguments + size && p[0] == '-' && p[1] != '-' && p[1] != 0) {
+  while (p < arguments + size && p[0] == '-' && p[1] != 0) {
     bool last = false;
-    bool takes_argument = false;
-    for (const char* c = p + 1; *c != 0; ++c) {
+    bool takes_argument = StartsWith(p, kLongOption) && p[sizeof kLongOption - 1] == 0;
+    if (p[1] == '-' && !takes_argument) {
+      break;
+    }
+    for (const char* c = p + 1; *c != 0 && !takes_argument; ++c) {
       if (*c == 'I' || *c == 'E' || *c == 'S') {
         return true;
       }

@@ -57,7 +57,7 @@ class Wrappers(Case):
 
     def test_isolated_python(self):
         command = train(self.data)
-        for flags in (["-I"], ["-E", "-s"]):
+        for flags in (["-I"], ["-E", "-s"], ["--check-hash-based-pycs", "default", "-I"]):
             with self.subTest(flags=flags):
                 trace = self.check([PYTHON, *flags, *command[1:]])
                 consumer = [process for process in trace.processes if process["role"] == "consumer"]
