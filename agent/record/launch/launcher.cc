@@ -2,6 +2,7 @@
 #include "agent/record/launch/launcher.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -63,8 +64,11 @@ int EndLike(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   if (!WIFSIGNALED(status)) return 1;
   const int signal = WTERMSIG(status);
+  // The command may have left a core. The limit alone does not keep the kernel from starting a
+  // program that takes cores (a '|' in core_pattern).
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_DUMPABLE, 0);
   std::signal(signal, SIG_DFL);
   sigset_t only;
   sigemptyset(&only);
