@@ -216,6 +216,7 @@ void Collector::Work(TimeNs now) {
   const bool full = disk_.is_full();
   const std::uint64_t taken = full ? 0 : drain_->Drain(*packer_, is_dead_);
   sampler_->Tick(now);
+  if (!full) sampler_->FreeEnded(now);
   if (gpu_) gpu_->Tick(now);
   if (now >= next_second_) {
     next_second_ = now + kSecond;

@@ -25,8 +25,6 @@ constexpr TimeNs kYoung{2'000'000'000};  // the io of younger processes is read 
 constexpr TimeNs kLeastWalkPeriod{2'000'000'000};
 constexpr std::int64_t kMemoryPerAge = 8;  // a process is walked again after an eighth of its age
 constexpr TimeNs kMapsPeriod{10'000'000'000};
-constexpr TimeNs kSlotRest{150'000'000};  // time for several drains
-constexpr TimeNs kForgetPeriod{1'000'000'000};
 // Counters of a process are written some 3,000 times in its first five minutes, and 2,000 times in
 // each doubling of its age. Ten times a second for a day would give more counters than spans.
 constexpr std::int64_t kToldPerAge = 3000;
@@ -328,53 +326,7 @@ void ProcSampler::Tick(TimeNs now) {
   }
   running_ = running;
   if (walks_.on) SampleMemoryInTurn(now);
-  RecycleSlots(now);
-  ForgetEnded(now);
   SampleHost(now, false);
-}
-
-void ProcSampler::RecycleSlots(TimeNs now) {
-  std::vector<wire::ProcessSlot*> ended;
-  std::uint32_t used = 0;
-  for (wire::ProcessSlot& slot : header_.processes) {
-    const std::uint32_t state = __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE);
-    if (state == wire::kProcessFree) continue;
-    ++used;
-    if (state == wire::kProcessReplaced) ended.push_back(&slot);
-    if (state != wire::kProcessLive) continue;
-    const auto tracked = tracked_.find({slot.pid, slot.process_start});
-    // After kSlotRest its last chunk was drained and its slot was read. A process that the drain
-    // does not know keeps its slot: while the disk is full, nothing is drained.
-    ProcessId known;
-    if (tracked != tracked_.end() && tracked->second.gone &&
-        now - tracked->second.gone_at > kSlotRest &&
-        drain_.ProcessOf(slot.pid, slot.process_start, &known)) {
-      ended.push_back(&slot);
-    }
-  }
-  if (used < wire::kMaxProcesses / 4) return;
-  for (wire::ProcessSlot* slot : ended) {
-    // The first process is not forgotten, since counters of the host belong to it.
-    if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) == wire::kProcessLive &&
-        ProcessKey{slot->pid, slot->process_start} != first_) {
-      ended_.emplace_back(slot->pid, slot->process_start);
-    }
-    __atomic_store_n(&slot->state, std::uint32_t{wire::kProcessFree}, __ATOMIC_RELEASE);
-  }
-}
-
-void ProcSampler::ForgetEnded(TimeNs now) {
-  if (ended_.empty() || now < next_forget_) return;
-  next_forget_ = now + kForgetPeriod;
-  const auto before = ended_;
-  drain_.Retire(ended_, out_);
-  for (const auto& [pid, start] : before) {
-    if (std::find(ended_.begin(), ended_.end(), std::pair(pid, start)) != ended_.end()) continue;
-    const ProcessKey key{pid, start};
-    out_.Forget(key);
-    liveness_.Forget(key);
-    tracked_.erase(key);
-  }
 }
 
 void ProcSampler::SampleAll(TimeNs now) {

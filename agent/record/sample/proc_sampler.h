@@ -40,6 +40,10 @@ class ProcSampler {
   // (WalkBudget). If MemoryWalks::every is set, walks may take a twentieth of a core for each
   // process instead.
   void Tick(TimeNs now);
+  // Frees the slots of programs that have ended, once slots run short, and forgets their processes.
+  // Call it after a drain, and not while nothing is drained (a full disk): what a free slot held is
+  // lost to the drain.
+  void FreeEnded(TimeNs now);
   // Takes a last sample of every process that still runs or has just become a zombie.
   void SampleAll(TimeNs now);
   // Number of traced processes that ran at the last Tick().
@@ -100,8 +104,8 @@ class ProcSampler {
   void SampleMemoryInTurn(TimeNs now);
   void ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now);
   void SampleHost(TimeNs now, bool last);
-  // Once slots run short, frees those of processes that ended a while ago. A loader that starts its
-  // workers anew in every epoch would use them up.
+  bool MayFree(std::uint32_t index, TimeNs now);
+  // A loader that starts its workers anew in every epoch would use up all slots.
   void RecycleSlots(TimeNs now);
   // Forgets processes whose slots were freed, once all of their records are on disk.
   void ForgetEnded(TimeNs now);
@@ -113,6 +117,8 @@ class ProcSampler {
   EnrichingPacker& out_;
   std::map<ProcessKey, Tracked> tracked_;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> ended_;  // processes whose slots were freed
+  std::array<TimeNs, wire::kMaxProcesses> replaced_{};  // when a slot was first seen so; 0: never
+  TimeNs next_free_;
   TimeNs next_forget_;
   WalkBudget budget_;
   MemoryWalks walks_;
