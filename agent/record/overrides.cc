@@ -257,13 +257,15 @@ Result<std::string> FindAllocator(std::string_view name, const std::vector<std::
       for (const std::string_view file : names) {
         std::error_code error;
         const auto path = std::filesystem::path(folder) / file;
+        // LD_PRELOAD has no quotes for a path that contains one of these.
+        if (path.native().find_first_of(": ") != std::string::npos) continue;
         if (std::filesystem::is_regular_file(path, error)) return path.string();
       }
     }
     return "";
   };
   std::string found = name == "jemalloc" ? search(kJemalloc) : search(kTcmalloc);
-  if (!found.empty() && found.find_first_of(": ") == std::string::npos) return found;
+  if (!found.empty()) return found;
   return Fail(ErrorKind::kUsage,
               fmt::format("--override: malloc={0}: {0} is not installed (Debian: {1})", name,
                           name == "jemalloc" ? "libjemalloc2" : "libtcmalloc-minimal4"));

@@ -38,8 +38,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 // The value of `key`; "" if it is not given.
 [[nodiscard]] std::string ValueOf(const std::vector<Override>& overrides, std::string_view key);
 
-// The path of "jemalloc" or "tcmalloc" in the first of `folders` that has it.
-// Errors: kUsage if none has it.
+// The path of "jemalloc" or "tcmalloc" in the first of `folders` that has it and that LD_PRELOAD
+// can name. Errors: kUsage if there is none.
 [[nodiscard]] Result<std::string> FindAllocator(std::string_view name,
                                                 const std::vector<std::string>& folders);
 // The folders of libraries on this machine: LD_LIBRARY_PATH, those of a conda environment, those of
