@@ -42,7 +42,8 @@ std::string LinkTo(const fs::path& agent, const std::string& link_folder) {
     fs::rename(fresh, link, error);
   }
   const std::string linked = (link / agent.filename()).string();
-  return access(linked.c_str(), R_OK) == 0 ? linked : "";
+  // The name of the file itself cannot be changed by a link to its folder.
+  return Preloadable(linked) && access(linked.c_str(), R_OK) == 0 ? linked : "";
 }
 
 }  // namespace

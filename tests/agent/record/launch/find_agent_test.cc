@@ -74,6 +74,8 @@ TEST_F(FindAgentTest, LinksToAFolderWhoseNameCannotBePreloaded) {
     EXPECT_EQ(FindAgent(nullptr, bin, NoFolder), "");
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(links), fs::directory_iterator()), 2);
+  const std::string blank = Put("with blank/my agent.so");
+  EXPECT_EQ(FindAgent(blank.c_str(), "", [&] { return links; }), "");
 }
 
 TEST_F(FindAgentTest, KeepsLinksWhereNobodyElseWrites) {
