@@ -157,6 +157,11 @@ int Collector::Run() {
     Work(now);
     now = MonotonicNow();
   }
+  // The launcher ended before it started the command, or could not open the ring.
+  if (launcher_gone_ && !started_ && packer_->spans() == 0) {
+    Discard();
+    return 0;
+  }
   return Finish();
 }
 
