@@ -228,7 +228,7 @@ Variables VariablesOf(const Override& one) {
 
 Variables OverriddenVariables(const std::vector<Override>& overrides) {
   Variables result;
-  // The keys for all libraries come first, so that the key of one library replaces their variables.
+  // The keys that set several variables come first, so that a key for one of them replaces it.
   const auto add = [&](bool general) {
     for (const Override& one : overrides) {
       if ((one.key == "threads" || one.key == "malloc") != general) continue;

@@ -30,7 +30,8 @@ struct Override {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// The variables that `overrides` set. The key of one library has priority over threads=N.
+// The variables that `overrides` set. A key for one variable has priority over threads=N and
+// malloc=keep, which set several.
 [[nodiscard]] Variables OverriddenVariables(const std::vector<Override>& overrides);
 // The variables of one key; empty if the Python hooks apply it.
 [[nodiscard]] Variables VariablesOf(const Override& one);

@@ -27,7 +27,8 @@ class Scratch {
   char* data_;
 };
 
-// To be called in a forked child: frees the buffers that other threads of the parent held.
+// To be called in a forked child: frees the buffers that other threads of the parent held. Those
+// for exec hooks stay taken; a hook that gets none uses the stack.
 void FreeScratchOfOthers();
 
 // For the exec hooks, which look at the program and change its environment. A child that shares its

@@ -24,7 +24,7 @@ namespace penstock::record {
 // The signal state with which the launcher was started. The command gets it back.
 struct SignalState {
   sigset_t mask{};
-  struct sigaction child {};  // of SIGCHLD, which the launcher changes before the command starts
+  struct sigaction child {};  // what SIGCHLD does; the launcher changes it before the start
 };
 
 struct Started {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parsers of files in /proc about a process. They take text and own nothing. Malformed text gives
-// no value. Thread-safe.
+// Parsers of /proc/meminfo and of files in /proc about a process. They take text and own nothing.
+// Malformed text gives no value. Thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -89,12 +89,12 @@ int main(int argc, char** argv) {
     }
   }
   const bool first_thread_ends = argc > 8;
-  const useconds_t sleep = plan.sleep;
+  const useconds_t last_sleep = plan.sleep;
   if (first_thread_ends) plan.sleep = 0;
   if (plan.processes > 0) RunProcess(process, plan, 0);
   if (first_thread_ends) {
-    std::thread([sleep, status] {
-      usleep(sleep);
+    std::thread([last_sleep, status] {
+      usleep(last_sleep);
       _exit(status);
     }).detach();
     syscall(SYS_exit, 0);  // of this thread alone, without destructors
