@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -39,12 +40,15 @@ void ShowVerdict(const std::filesystem::path& trace, const Message& totals) {
   std::error_code error;
   const auto size = std::filesystem::file_size(trace, error);
   if (error) return;
-  std::string lost;
-  if (totals.values[kLost] != 0) {
-    lost = fmt::format(", {} records lost for want of room", totals.values[kLost]);
+  std::string counts;
+  if (totals.type == MessageType::kFinished) {
+    counts = fmt::format(", {} spans", totals.values[kSpans]);
   }
-  SayError("penstock-record", fmt::format("wrote {} ({}, {} spans{})", VisibleText(trace.string()),
-                                          HumanBytes(size), totals.values[kSpans], lost));
+  if (totals.values[kLost] != 0) {
+    counts += fmt::format(", {} records lost for want of room", totals.values[kLost]);
+  }
+  SayError("penstock-record", fmt::format("wrote {} ({}{})", VisibleText(trace.string()),
+                                          HumanBytes(size), counts));
   RunReport(trace);
 }
 

@@ -10,7 +10,8 @@
 namespace penstock::record {
 
 // Prints to standard error. Runs `penstock report TRACE --brief` if penstock lies beside this
-// program. `totals`: values[] of kFinished.
+// program. `totals`: kFinished; any other message if the collector was killed, so that nobody has
+// counted.
 void ShowVerdict(const std::filesystem::path& trace, const Message& totals);
 
 }  // namespace penstock::record

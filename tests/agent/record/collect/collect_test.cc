@@ -19,6 +19,7 @@ namespace penstock::record {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // Checks that each thread's samples are 0 .. n-1, each once, and that n covers all committed ones.
 void ExpectComplete(const TraceContents& contents, std::vector<std::uint64_t> committed) {
@@ -217,6 +218,8 @@ TEST(CollectTest, KilledCollectorHarmsNobody) {
   kill(collector, SIGKILL);
   EXPECT_EQ(WEXITSTATUS(run.Wait()), 8);
   EXPECT_THAT(run.err(), HasSubstr("collector"));
+  EXPECT_THAT(run.err(), HasSubstr("wrote " + run.path("t")));
+  EXPECT_THAT(run.err(), Not(HasSubstr(", 0 spans")));
   EXPECT_EQ(shm.Arenas(), 0u);
   const auto contents = ReadTrace(run.path("t"));
   ASSERT_TRUE(contents.trace);
