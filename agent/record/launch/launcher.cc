@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -82,6 +84,19 @@ int EndLike(int status) {
 std::string HostName() {
   utsname name{};
   return uname(&name) == 0 ? name.nodename : "host";
+}
+
+// `path` from the root. Behind a link, ".." is the folder above the link's target.
+std::filesystem::path Absolute(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  if (std::find(whole.begin(), whole.end(), fs::path("..")) == whole.end()) {
+    return whole.lexically_normal();
+  }
+  // The last part may be a link itself, which is then refused as an output.
+  const fs::path folder = fs::weakly_canonical(whole.parent_path(), error);
+  return error ? whole : folder / whole.filename();
 }
 
 // The folder of the copies, which is removed at the end of the scope.
@@ -182,7 +197,7 @@ int Launch(Options options, const Settings& settings) {
   // ranks.
   const bool one_of_several = rank.rank >= 0 && rank.world_size > 1;
   options.quiet = options.quiet || (one_of_several && rank.rank > 0);
-  options.output = std::filesystem::absolute(options.output, error).lexically_normal();
+  options.output = Absolute(options.output);
   for (std::string& folder : options.data) {
     folder = std::filesystem::absolute(folder, error).lexically_normal().string();
   }
@@ -213,8 +228,7 @@ int Launch(Options options, const Settings& settings) {
   }
   if (!options.stage.empty()) {
     config.facts["record.stage"] = options.stage;
-    auto stage =
-        MakeStage(std::filesystem::absolute(options.stage, error).lexically_normal().string());
+    auto stage = MakeStage(Absolute(options.stage).string());
     if (!stage) {
       Say(stage.error().message);
       return penstock::ExitStatus(stage.error().kind);

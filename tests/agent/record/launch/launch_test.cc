@@ -115,6 +115,15 @@ TEST(LaunchTest, TraceIsNamedAfterTheCommand) {
   EXPECT_TRUE(std::filesystem::exists(run.path("true.penstock")));
 }
 
+TEST(LaunchTest, TheTraceGoesAboveTheTargetOfALink) {
+  RecordRun run;
+  std::filesystem::create_directories(run.path("real/deep"));
+  std::filesystem::create_directory_symlink("real/deep", run.path("link"));
+  EXPECT_EQ(WEXITSTATUS(run({"--quiet", "-o", "link/../t", "--", "true"})), 0);
+  EXPECT_TRUE(std::filesystem::exists(run.path("real/t")));
+  EXPECT_FALSE(std::filesystem::exists(run.path("t")));
+}
+
 TEST(LaunchTest, StandardStreamsAreTheCommands) {
   RecordRun run;
   EXPECT_EQ(WEXITSTATUS(run({"--quiet", "-o", "t", "--", "sh", "-c",
