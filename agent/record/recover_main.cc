@@ -132,7 +132,9 @@ int main(int argc, char** argv) {
     fmt::print("{}", **print);
     return 0;
   }
-  if (output.size() > 5 && output.compare(output.size() - 5, 5, ".part") == 0) {
+  // T.part stands for T, unless that is what the trace itself was to be called.
+  if (output.size() > 5 && output.ends_with(".part") &&
+      !penstock::LookAtName(output + ".part").exists) {
     output.resize(output.size() - 5);
   }
   const auto done = penstock::record::Recover(output, force);

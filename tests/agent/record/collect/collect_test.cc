@@ -258,11 +258,11 @@ TEST(CollectTest, AReusedPidIsNoCollector) {
   ExpectComplete(ReadTrace(run.path("t")), ReadCounts(run.path("counts"), 1));
 }
 
-TEST(CollectTest, EverybodyKilledAtOnceIsRecovered) {
+void ExpectRecovered(const std::string& name) {
   const ShmFolder shm;
   RecordRun run;
   run.Setenv("PENSTOCK_SHM", shm.path());
-  run.Start({"-o", "t", "--", FakeProgram(), "counts", "1", "1", "0", "1000", "0"});
+  run.Start({"-o", name, "--", FakeProgram(), "counts", "1", "1", "0", "1000", "0"});
   ASSERT_TRUE(run.Appears("counts", 5));
   usleep(1'500'000);
   const pid_t collector = FindCollector(run.pid());
@@ -273,11 +273,19 @@ TEST(CollectTest, EverybodyKilledAtOnceIsRecovered) {
   KillAndAwait(collector);
   run.Wait();
   EXPECT_EQ(shm.Arenas(), 1u);
-  EXPECT_FALSE(std::filesystem::exists(run.path("t")));
-  const std::string recover = std::string(paths::kRecover) + " " + run.path("t") + " 2>/dev/null";
+  EXPECT_FALSE(std::filesystem::exists(run.path(name)));
+  const std::string recover = std::string(paths::kRecover) + " " + run.path(name) + " 2>/dev/null";
   EXPECT_EQ(std::system(recover.c_str()), 0);
   EXPECT_EQ(shm.Arenas(), 0u);
-  ExpectComplete(ReadTrace(run.path("t")), ReadCounts(run.path("counts"), 1));
+  ExpectComplete(ReadTrace(run.path(name)), ReadCounts(run.path("counts"), 1));
+}
+
+TEST(CollectTest, EverybodyKilledAtOnceIsRecovered) {
+  ExpectRecovered("t");
+}
+
+TEST(CollectTest, ATraceThatIsCalledAPartIsRecovered) {
+  ExpectRecovered("t.part");
 }
 
 TEST(CollectTest, CountersAreTakenFromOutside) {
