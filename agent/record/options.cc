@@ -108,6 +108,7 @@ std::optional<std::filesystem::path> PythonProgram(const std::vector<std::string
   for (std::size_t i = 1; i < command.size(); ++i) {
     const std::string& word = command[i];
     if (word == "-") return std::nullopt;
+    if (word == "--check-hash-based-pycs") ++i;  // the only long option with a value
     if (word.empty() || word.rfind("--", 0) == 0) continue;
     if (word[0] != '-') return std::filesystem::path(word).filename();
     const std::size_t option = word.find_first_of("cmWX", 1);

@@ -154,6 +154,7 @@ TEST(OptionsTest, DefaultOutputIsNamedAfterWhatRuns) {
   EXPECT_EQ(DefaultOutput({"python", "-uc", "print(1 / 2)"}), "python.penstock");
   EXPECT_EQ(DefaultOutput({"python", "-Im", "torch.distributed.run", "x.py"}), "run.penstock");
   EXPECT_EQ(DefaultOutput({"python", "-Wignore", "-Xdev", "-mtimeit", "x"}), "timeit.penstock");
+  EXPECT_EQ(DefaultOutput({"python", "--check-hash-based-pycs", "never", "t.py"}), "t.penstock");
   EXPECT_EQ(DefaultOutput({"./run.sh"}), "run.penstock");
 }
 
