@@ -57,7 +57,12 @@ class SignalsBlocked {
 
 Result<std::unique_ptr<Source>> OpenSources(const char* const* sources, std::size_t count,
                                             const SourceOptions& options) {
-  if (count == 0) return Fail(ErrorKind::kUsage, "no source is given");
+  if (count == 0 || sources == nullptr) return Fail(ErrorKind::kUsage, "no source is given");
+  for (std::size_t i = 0; i < count; ++i) {
+    if (sources[i] == nullptr) {
+      return Fail(ErrorKind::kUsage, fmt::format("source {} of {} is NULL", i + 1, count));
+    }
+  }
   if (count == 1) return OpenSource(sources[0], options);
   std::vector<std::filesystem::path> tars;
   for (std::size_t i = 0; i < count; ++i) {

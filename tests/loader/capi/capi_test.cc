@@ -229,6 +229,9 @@ TEST_F(CapiTest, SaysWhatIsWrong) {
   const char* const nowhere = "/nowhere/at/all";
   EXPECT_EQ(penstock_loader_open(&nowhere, 1, &options_, &loader_), PENSTOCK_INPUT);
   EXPECT_NE(std::string(penstock_loader_message()).find(nowhere), std::string::npos);
+  const char* const one_of_two[] = {"a.tar", nullptr};
+  EXPECT_EQ(penstock_loader_open(one_of_two, 2, &options_, &loader_), PENSTOCK_USAGE);
+  EXPECT_EQ(penstock_loader_open(nullptr, 1, &options_, &loader_), PENSTOCK_USAGE);
   options_.ops = "turn_around";
   EXPECT_EQ(Open(), PENSTOCK_USAGE);
   EXPECT_NE(std::string(penstock_loader_message()).find("turn_around"), std::string::npos);
