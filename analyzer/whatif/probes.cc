@@ -23,8 +23,11 @@ constexpr std::array<Factor, wire::kProbeFactors> kProbedFactors = {
 // A longer step is not slowed down (agent/core/probe.cc).
 constexpr double kLongestStep = 2;
 constexpr double kOutside = 0.1;  // probability that the gain lies outside of its interval
-// If the check is further from 1 than this, the other gains do not hold.
-constexpr double kCheckMargin = 0.05;
+// Outside of these bounds of the check the other gains do not hold. Work is slower after a delay
+// (caches have cooled down), which the gains are corrected for. Work that is slowed down too little
+// (that of a device) may be the next limit, and nothing corrects for that. Ours.
+constexpr double kLowestCheck = 0.9;
+constexpr double kHighestCheck = 1.05;
 // An interval whose ends are further apart than this says too little. Ours.
 constexpr double kWidest = 1.3;
 // The largest share of the work that may run where the experiments cannot spare it. Ours.
@@ -123,22 +126,40 @@ std::array<std::vector<double>, wire::kProbeFactors> LogGains(const LoaderRun& r
   return gains;
 }
 
-// Sets the gain from the logs, or why it is not known.
-void TakeLogs(const std::vector<double>& logs, ProbedFactor& factor) {
+// The mean of some logs.
+struct MeanLog {
+  double mean = 0;
+  double squared_error = 0;  // the square of the standard error
+  std::size_t freedom = 0;   // degrees of freedom
+
+  explicit MeanLog(const std::vector<double>& logs) : freedom(logs.size() - 1) {
+    const auto count = static_cast<double>(logs.size());
+    for (const double log : logs) mean += log / count;
+    for (const double log : logs) squared_error += (log - mean) * (log - mean);
+    squared_error /= (count - 1) * count;
+  }
+};
+
+// Sets the gain from the logs, or why it is not known. `check`: the logs of the windows that spare
+// nothing. All windows have in common how much more than intended they slow the run down, so a gain
+// is relative to these. Empty: `factor` is the check itself.
+void TakeLogs(const std::vector<double>& logs, const std::vector<double>& check,
+              ProbedFactor& factor) {
   factor.windows = logs.size();
   if (logs.size() < kFewestProbes) {
     factor.unknown =
         Say<words::kProbeFewWindows>(Give<"windows">(logs.size()), Give<"fewest">(kFewestProbes));
     return;
   }
-  const auto count = static_cast<double>(logs.size());
-  double mean = 0;
-  for (const double log : logs) mean += log / count;
-  double squares = 0;
-  for (const double log : logs) squares += (log - mean) * (log - mean);
-  const double half =
-      StudentBound(kOutside, logs.size() - 1) * std::sqrt(squares / (count - 1) / count);
-  factor.gain = {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
+  MeanLog log(logs);
+  if (check.size() >= kFewestProbes) {
+    const MeanLog common(check);
+    log.mean -= common.mean;
+    log.squared_error += common.squared_error;
+    log.freedom += common.freedom;
+  }
+  const double half = StudentBound(kOutside, log.freedom) * std::sqrt(log.squared_error);
+  factor.gain = {std::exp(log.mean), std::exp(log.mean - half), std::exp(log.mean + half)};
   if (2 * half > std::log(kWidest)) {
     factor.unknown =
         Say<words::kProbeNoise>(Give<"low">(factor.gain.low), Give<"high">(factor.gain.high));
@@ -183,7 +204,7 @@ Statement LimitedByDevice(const DeviceActivity& device, const Interval& gain) {
   const bool known = device.kernels && device.window > 0;
   if (!known && device.copies.empty()) return {};
   const double busy = known ? device.Share(device.computing) : 0;
-  const double most = known ? 1 / std::max(busy, 1e-9) : 1 + kCheckMargin;
+  const double most = known ? 1 / std::max(busy, 1e-9) : kHighestCheck;
   if (gain.high <= most) return {};
   return Say<words::kProbeDevice>(GiveIf<"busy">(known, busy), Give<"low">(gain.low),
                                   Give<"high">(gain.high));
@@ -252,19 +273,20 @@ Statement WhyUnchecked(const ProbedFactor& check) {
   if (!check.known()) {
     return Say<words::kNoisyProbes>(Give<"low">(gain.low), Give<"high">(gain.high));
   }
-  if (std::abs(gain.estimate - 1) <= kCheckMargin) return {};
+  if (gain.estimate >= kLowestCheck && gain.estimate <= kHighestCheck) return {};
   return Say<words::kProbesUnsound>(Give<"gain">(gain.estimate), Give<"low">(gain.low),
                                     Give<"high">(gain.high));
 }
 
 ProbedFactor MeasureFactor(const LoaderDiagnosis& loader, const LoaderRun& run, Factor which,
-                           const std::vector<double>& logs, double speed) {
+                           const std::vector<double>& logs, const std::vector<double>& check,
+                           double speed) {
   ProbedFactor factor;
   factor.name = FactorName(which);
   factor.speed = speed;
   const double whole = TimeOf(run, Factor::kCompute) + run.waited;
   factor.seen = TimeOf(run, which) > kLeastSeen * whole;
-  TakeLogs(logs, factor);
+  TakeLogs(logs, check, factor);
   if (!factor.known()) return factor;
   factor.predicted = PredictedGain(loader, which, speed);
   if (which == Factor::kCompute) return factor;
@@ -295,11 +317,13 @@ Probes MeasureProbes(const traces::Trace& trace, const Diagnosis& diagnosis) {
   double speed = 1;
   for (const ProbeWindow& window : run.probes) speed = std::max(speed, window.slowed);
   const auto gains = LogGains(run);
-  TakeLogs(gains[wire::kProbeNothing], probes.check);
+  const std::vector<double>& check = gains[wire::kProbeNothing];
+  TakeLogs(check, {}, probes.check);
   probes.missing = WhyUnchecked(probes.check);
   probes.sound = probes.missing.empty();
   for (std::size_t i = wire::kProbeRead; i < gains.size(); ++i) {
-    ProbedFactor factor = MeasureFactor(*diagnosis.loader, run, kProbedFactors[i], gains[i], speed);
+    ProbedFactor factor =
+        MeasureFactor(*diagnosis.loader, run, kProbedFactors[i], gains[i], check, speed);
     if (!probes.sound && factor.known()) factor.unknown = Say<words::kProbeUnchecked>();
     factor.disagrees =
         factor.known() && factor.predicted &&

@@ -136,7 +136,8 @@ TEST(CompareTest, AStageThatOnlyTheSecondRunHasHasNoRatio) {
   simdjson::dom::element json;
   ASSERT_EQ(parser.parse(text).get(json), simdjson::SUCCESS);
   int found = 0;
-  for (const simdjson::dom::element stage : json["stages"].get_array().value()) {
+  const simdjson::dom::array stages = json["stages"].get_array().value();
+  for (const simdjson::dom::element stage : stages) {
     const std::string_view name = stage["name"].get_string().value();
     if (name == "decode") {
       EXPECT_EQ(stage["ratio"].error(), simdjson::SUCCESS) << text;

@@ -119,6 +119,23 @@ TEST(ProbesTest, MeasureWhatAFasterStageGains) {
   EXPECT_TRUE(probes.sound);
 }
 
+// After a delay all work takes 6 % longer. The windows of a factor and of the check share that.
+TEST(ProbesTest, WhatAllWindowsSlowDownIsNoPartOfAGain) {
+  const auto trace = traces::MakeTrace([] {
+    Synthetic run;
+    run.workers = 1;
+    const auto costs = [](wire::ProbeFactor factor, int /*window*/) {
+      if (factor == wire::kProbePlain) return kOrdinary;
+      return factor == wire::kProbeDecode ? Slowed(1.06, 2.12) : Slowed(2.12, 2.12);
+    };
+    return ProbedData(run, 17, wire::kProbeDecode, costs, 0);
+  }());
+  const Probes probes = MeasureProbes(*trace, Diagnose(*trace));
+  EXPECT_TRUE(probes.sound);
+  EXPECT_NEAR(probes.check.gain.estimate, 1 / 1.06, 0.02);
+  EXPECT_NEAR(Decode(probes).gain.estimate, 11.6 / 7.6, 0.03);
+}
+
 TEST(ProbesTest, ThePredictionStandsBesideItAndAgrees) {
   const auto trace = Probed(17, 2, 2);
   const Probes probes = MeasureProbes(*trace, Diagnose(*trace));
