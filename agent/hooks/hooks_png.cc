@@ -101,9 +101,8 @@ void CloseUnfinished(Operation* operation, const void* png, void* return_address
   const uint32_t row = current != nullptr ? current(png) : operation->height;
   if (operation->phase == kHeader && row == 0) return Close(operation, &header_name, 0);
   // The row number is 0 at the begin of each pass, and after the last one.
-  const bool complete =
-      row >= operation->height ||
-      (row == 0 && operation->interlaced && PassesAreOver(png, return_address));
+  const bool complete = row >= operation->height ||
+                        (row == 0 && operation->interlaced && PassesAreOver(png, return_address));
   Close(operation, &decode_name, complete ? uint8_t{0} : wire::kFlagError);
 }
 

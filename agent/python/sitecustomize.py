@@ -13,7 +13,8 @@ _MYSELF = sys.modules.get("sitecustomize")  # Python 2 would empty a module with
 _OURS = os.path.dirname(os.path.abspath(__file__))
 # False where another tool's sitecustomize has found this file and executes it as the next one, without an import:
 # sys.modules then has the tool's module, and the tool expects no error if no other follows.
-_IMPORTED = getattr(globals().get("__spec__"), "_initializing", True)
+_SPEC = globals().get("__spec__")  # None in Python 2
+_IMPORTED = _SPEC is None or getattr(_SPEC, "_initializing", False)
 
 
 def _is_ours(entry):

@@ -5,9 +5,9 @@
 // Threshold: at least two epochs, and one of two conditions in the epochs after the first. Either
 // the first transforms of the chain returned the same for the same samples and take 10 % of the
 // fetches (as docs/diagnosis.md R17). Or the finished samples were the same, and decoding,
-// transforms and tokenizing take 40 % (R15). Digests of samples tell what is the same (model/sameness.h): storing
-// anything else would freeze an augmentation.
-// Source: PRESTO (split points, 3 to 13x); Plumber's caches.
+// transforms and tokenizing take 40 % (R15). Digests of samples tell what is the same
+// (model/sameness.h): storing anything else would freeze an augmentation. Source: PRESTO (split
+// points, 3 to 13x); Plumber's caches.
 #include <algorithm>
 #include <string>
 
@@ -84,10 +84,9 @@ void RepeatedWork(const RuleInput& input, Advice& out) {
   if (!all && compared.prefix.empty()) return;
   const LaterWork work = WorkAfterFirstEpoch(run);
   if (work.fetch <= 0 || (!all && work.augment <= 0)) return;
-  const double same =
-      all ? work.decode + work.augment + work.tokenize
-          : std::min(work.augment,
-                     PrefixTime(input.trace, input.diagnosis.run, compared.prefix.size()));
+  const double same = all ? work.decode + work.augment + work.tokenize
+                          : std::min(work.augment, PrefixTime(input.trace, input.diagnosis.run,
+                                                              compared.prefix.size()));
   const double share = same / work.fetch;
   const double limit = all ? 0.4 : 0.1;
   if (share < limit) return;

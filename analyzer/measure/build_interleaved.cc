@@ -85,8 +85,8 @@ std::vector<Taken> InOrder(const std::vector<const LoaderRun*>& runs) {
   return taken;
 }
 
-// By batch of `taken`: whether the main loader `run` paused, or began its next epoch, between it and
-// that loader's next batch. The pause may follow a batch of any loader.
+// By batch of `taken`: whether the main loader `run` paused, or began its next epoch, between it
+// and that loader's next batch. The pause may follow a batch of any loader.
 std::vector<bool> PausedOf(const std::vector<Taken>& taken, const LoaderRun& run,
                            const SteadyState& steady) {
   std::vector<bool> pauses_after = steady.paused;

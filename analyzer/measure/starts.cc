@@ -30,9 +30,8 @@ std::optional<double> BetweenStarts(const LoaderRun& run, const Epoch& epoch) {
 double Amortised(const LoaderRun& run, const Epoch& epoch, double ended_mean) {
   if (epoch.ended) return 1;
   const auto seen = static_cast<double>(epoch.count);
-  const double whole = run.config.epoch_batches > 0 || !(ended_mean > 0)
-                           ? run.config.whole_epoch()
-                           : ended_mean;
+  const double whole =
+      run.config.epoch_batches > 0 || !(ended_mean > 0) ? run.config.whole_epoch() : ended_mean;
   return whole > 0 ? std::min(1.0, seen / whole) : 0;
 }
 

@@ -59,6 +59,35 @@ std::size_t NextPause(const std::vector<bool>& paused, std::size_t i, std::size_
   return static_cast<std::size_t>(next - paused.begin()) + 1;
 }
 
+// Mean seconds that the loop waits for a batch once its queues are filled; 0 if that is less than a
+// twentieth of an ordinary turn, so that the loop waits for nothing in particular.
+double UsualWait(const LoaderRun& run, double usual_step) {
+  double wait = 0;
+  double steps = 0;
+  double count = 0;
+  for (const Epoch& epoch : run.epochs) {
+    const std::size_t warm = std::max<std::size_t>(1, WarmUp(run.config, epoch.count));
+    for (std::size_t i = epoch.first + warm; i < epoch.first + epoch.count; ++i) {
+      wait += run.batches[i].wait();
+      steps += std::min(run.batches[i].step(), usual_step);
+      ++count;
+    }
+  }
+  return wait > 0 && wait >= 0.05 * (wait + steps) ? wait / count : 0;
+}
+
+// From which batch on the turns count that follow a pause; batch `i` follows it, and `next` follows
+// the next pause. In the pause the workers have filled the queue. If the loop waits for data
+// otherwise, the queue is empty again once it waits as long as usual. At most half of the batches
+// up to `next` are left out.
+std::size_t AfterPause(const LoaderRun& run, std::size_t i, std::size_t next, double usual_wait) {
+  const std::size_t most = i + (next - i) / 2;
+  std::size_t from = i + WarmUp(run.config, next - i);
+  if (from == i || usual_wait == 0) return from;
+  while (from < most && run.batches[from].wait() < usual_wait) ++from;
+  return std::min(from + 1, most);
+}
+
 // Whether experiments slowed the loop down when the batch was delivered.
 bool IsProbed(const std::optional<std::pair<std::int64_t, std::int64_t>>& probed,
               const Batch& batch) {
@@ -69,6 +98,7 @@ bool IsProbed(const std::optional<std::pair<std::int64_t, std::int64_t>>& probed
 void AddWindow(std::int64_t from, std::int64_t to,
                const std::optional<std::pair<std::int64_t, std::int64_t>>& probed,
                std::vector<std::pair<std::int64_t, std::int64_t>>& windows) {
+  if (from >= to) return;
   if (!probed || probed->second <= from || probed->first >= to) {
     windows.emplace_back(from, to);
     return;
@@ -77,7 +107,8 @@ void AddWindow(std::int64_t from, std::int64_t to,
   if (probed->second < to) windows.emplace_back(probed->second, to);
 }
 
-// One turn of the loop, from one delivery to the next. The interval is 0 if the turn does not count.
+// One turn of the loop, from one delivery to the next. `interval` and `amount` are 0 if only its
+// pause counts.
 struct SteadyTurn {
   std::size_t batch = 0;
   double interval = 0;  // seconds, without `pause`
@@ -191,20 +222,18 @@ SteadyState FindSteadyState(const LoaderRun& run) {
   state.in_window.assign(run.batches.size(), false);
   state.paused = FindPauses(run);
   const double usual = UsualStep(run);
+  const double usual_wait = UsualWait(run, usual);
   const auto probed = ProbedTime(run.probes);
   std::vector<SteadyTurn> steady_turns;
   for (const Epoch& epoch : run.epochs) {
     // The first batch of an epoch follows no step. Alone in its epoch it counts with its wait.
     const std::size_t warm =
         std::max(WarmUp(run.config, epoch.count), std::min<std::size_t>(1, epoch.count / 2));
-    if (epoch.count > warm) {
-      const Batch& first = run.batches[epoch.first + (warm > 0 ? warm - 1 : 0)];
-      const Batch& last = run.batches[epoch.first + epoch.count - 1];
-      AddWindow(warm > 0 ? first.delivered : first.wait_start, last.delivered, probed,
-                state.windows);
-    }
+    if (epoch.count <= warm) continue;
+    const Batch& first = run.batches[epoch.first + (warm > 0 ? warm - 1 : 0)];
+    std::int64_t window = warm > 0 ? first.delivered : first.wait_start;
     const std::size_t end = epoch.first + epoch.count;
-    std::size_t counts_from = 0;  // batches before it come out of a queue that filled in a pause
+    std::size_t counts_from = 0;  // AfterPause()
     for (std::size_t i = epoch.first + warm; i < end; ++i) {
       const Batch& batch = run.batches[i];
       if (IsProbed(probed, batch)) continue;
@@ -215,7 +244,11 @@ SteadyState FindSteadyState(const LoaderRun& run) {
       const bool paused = follows && state.paused[i - 1];
       const double pause = paused ? std::max(0.0, before.step() - usual) : 0;
       interval -= pause;
-      if (paused) counts_from = i + WarmUp(run.config, NextPause(state.paused, i, end) - i);
+      if (paused) counts_from = AfterPause(run, i, NextPause(state.paused, i, end), usual_wait);
+      if (paused && counts_from > i) {
+        AddWindow(window, before.delivered, probed, state.windows);
+        window = run.batches[counts_from - 1].delivered;
+      }
       if (i < counts_from) {
         if (pause > 0) steady_turns.push_back({i, 0, 0, 0, pause});
         continue;
@@ -223,6 +256,7 @@ SteadyState FindSteadyState(const LoaderRun& run) {
       if (!(interval > 0) && !(pause > 0)) continue;
       steady_turns.push_back({i, interval, batch.wait(), SamplesOf(run, batch), pause});
     }
+    AddWindow(window, run.batches[end - 1].delivered, probed, state.windows);
   }
   if (run.use != LoopUse::kInterleaved) state.change = FindRegimeChange(run, steady_turns);
   if (state.change) KeepRegime(*state.change, state.windows, steady_turns);

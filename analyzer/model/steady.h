@@ -38,8 +38,9 @@ struct SteadyState {
   double pauses_time = 0;
   std::vector<Pause> pauses;  // in the window
   std::vector<bool> paused;   // by batch, over the whole run: its step was a pause
-  // The parts of epochs that count: from the last delivery of the warm-up to the last delivery of
-  // the epoch, without experiments, but with pauses. Ascending within an epoch.
+  // The parts of epochs that count, from one delivery to another: without the warm-up, experiments,
+  // and pauses with the batches that are left out after them. Without workers with pauses.
+  // Ascending within an epoch.
   std::vector<std::pair<std::int64_t, std::int64_t>> windows;
   std::int64_t from = kNever;  // of all windows, on the trace's clock
   std::int64_t to = kNever;
@@ -56,13 +57,14 @@ struct SteadyState {
 };
 
 // Leaves out the first credits() batches of each epoch, at least one and at most half of the epoch.
-// Leaves out pauses, and after each pause as many batches again, at most half of those up to the
-// next pause: the workers made them during the pause. Leaves out the time of experiments, in which
-// the run is slowed down on purpose. If the rate changed for good, leaves out the time before the
-// change: a mean of both rates is the speed of neither, and the run goes on at the last one. A
-// change is to at least 1.25 times the rate, or to 1/1.25 of it or less, with at least 32 batches,
-// two seconds and an eighth of the batches on each side (ours; FindShifts()). No change is looked
-// for if the loader is used together with others, because its batches have no rate of their own.
+// Leaves out pauses, and after each pause the batches that the workers made during it: at least
+// credits(), until the loop waits as long as usual again, at most half of those up to the next
+// pause. Leaves out the time of experiments, in which the run is slowed down on purpose. If the
+// rate changed for good, leaves out the time before the change: a mean of both rates is the speed
+// of neither, and the run goes on at the last one. A change is to at least 1.25 times the rate, or
+// to 1/1.25 of it or less, with at least 32 batches, two seconds and an eighth of the batches on
+// each side (ours; FindShifts()). No change is looked for if the loader is used together with
+// others, because its batches have no rate of their own.
 //
 // Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
 //         is also longer than three ordinary turns of the loop; at most one step in twenty is a

@@ -49,9 +49,9 @@ std::map<traces::BatchKey, std::int64_t> Collectives(const traces::Trace& trace,
 // loader: if the loop takes a batch of each loader and then does one step, it names the last batch.
 bool HasCollectives(const LoaderRun& run,
                     const std::map<traces::BatchKey, std::int64_t>& collectives) {
-  const auto count = std::count_if(
-      run.batches.begin(), run.batches.end(),
-      [&](const Batch& batch) { return collectives.find(batch.key) != collectives.end(); });
+  const auto count = std::count_if(run.batches.begin(), run.batches.end(), [&](const Batch& batch) {
+    return collectives.find(batch.key) != collectives.end();
+  });
   return 2 * static_cast<std::size_t>(count) > run.batches.size();
 }
 

@@ -306,9 +306,9 @@ std::string ReportBrief(const Report& report, Colour colour) {
   } else if (diagnosis.loader && diagnosis.loader->suggestion.changes) {
     const Suggestion& suggestion = diagnosis.loader->suggestion;
     const std::string code = SuggestedCode(diagnosis);
-    advice = fmt::format("{} predicted {}x",
-                         code.empty() ? English(SuggestedSetting(suggestion)) : code,
-                         TimesText(OnBase(diagnosis, suggestion.predicted).speedup));
+    advice =
+        fmt::format("{} predicted {}x", code.empty() ? English(SuggestedSetting(suggestion)) : code,
+                    TimesText(OnBase(diagnosis, suggestion.predicted).speedup));
   } else if (!report.findings.empty()) {
     advice = report.findings.front().id + ": " + English(report.findings.front().seen);
   }

@@ -246,8 +246,8 @@ TEST(TogetherTest, WhatCannotBeSimulatedKeepsItsOwnSetting) {
 
 // The interval of all memory includes the growth of the other loader's workers too.
 TEST(TogetherTest, TheMemoryOfAllLoadersIsAsUncertainAsThatOfAllTheirWorkers) {
-  Diagnosis diagnosis = Diagnose(
-      *traces::MakeTrace(testing::WithMemory(testing::TwoWorkers(), testing::Copying)));
+  Diagnosis diagnosis =
+      Diagnose(*traces::MakeTrace(testing::WithMemory(testing::TwoWorkers(), testing::Copying)));
   const auto below = [&] {
     const Interval total = MemoryForecasts(diagnosis).front().total;
     return total.estimate - total.low;

@@ -47,8 +47,8 @@ void ShowVerdict(const std::filesystem::path& trace, const Message& totals) {
   if (totals.values[kLost] != 0) {
     counts += fmt::format(", {} records lost for want of room", totals.values[kLost]);
   }
-  SayError("penstock-record", fmt::format("wrote {} ({}{})", VisibleText(trace.string()),
-                                          HumanBytes(size), counts));
+  SayError("penstock-record",
+           fmt::format("wrote {} ({}{})", VisibleText(trace.string()), HumanBytes(size), counts));
   RunReport(trace);
 }
 

@@ -32,10 +32,12 @@ data = Map(10)
 class Mine(RandomSampler):
     def __len__(self):
         raise AssertionError("called")
-for sampler in (DistributedSampler(data, 2, 0), RandomSampler(data, True, 4), SubsetRandomSampler([1, 2, 3]),
-                RandomSampler(data), Mine(data)):
-    for _ in DataLoader(data, batch_size=2, sampler=sampler):
-        pass
+# Loaders that the same line makes are one.
+for _ in DataLoader(data, batch_size=2, sampler=DistributedSampler(data, 2, 0)): pass
+for _ in DataLoader(data, batch_size=2, sampler=RandomSampler(data, True, 4)): pass
+for _ in DataLoader(data, batch_size=2, sampler=SubsetRandomSampler([1, 2, 3])): pass
+for _ in DataLoader(data, batch_size=2, sampler=RandomSampler(data)): pass
+for _ in DataLoader(data, batch_size=2, sampler=Mine(data)): pass
 """
         result = run(script)
         self.check_clean(result)

@@ -78,7 +78,7 @@ TEST(ProcFsTest, RunDelayIsTheSecondNumber) {
 TEST(ProcFsTest, AnonymousPagesAreWhatNoFileIsBehind) {
   EXPECT_EQ(AnonymousPages("5000 1200 300 10 0 900 0\n"), 900u);
   EXPECT_EQ(AnonymousPages("5000 100 300 10 0 900 0\n"), 0u);  // counters of another moment
-  EXPECT_FALSE(AnonymousPages("0 0 0 0 0 0 0\n"));  // the first thread has ended
+  EXPECT_FALSE(AnonymousPages("0 0 0 0 0 0 0\n"));             // the first thread has ended
   EXPECT_FALSE(AnonymousPages("5000 1200"));
   EXPECT_FALSE(AnonymousPages("a b c d"));
 }
