@@ -153,7 +153,7 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder,
   }
 }
 
-// Of batches of one size, only the last one of an epoch can be smaller; in an iterable dataset, the
+// Batches have one size; only the last one of an epoch can be smaller, in an iterable dataset the
 // last one of each worker. Any other batch that seems smaller is taken to have lost spans. That is
 // wrong, by less than one batch, for a worker whose part of an iterable dataset ended early.
 void RestoreSamples(LoaderRun& run, std::uint64_t size) {

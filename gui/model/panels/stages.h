@@ -46,7 +46,7 @@ struct StageLine {
   double p50 = 0;
   double p90 = 0;
   double p99 = 0;
-  // Of the workers' busy time (`of_workers`) or of the loop's time; of the workers' lives for idle,
+  // Part of the workers' busy time (`of_workers`) or of the loop's time; of their lives for idle,
   // of the run for startup. Above 1: several threads are in the stage at once.
   double share = 0;
   bool of_workers = false;
