@@ -55,8 +55,9 @@ the others (`ctest -R NAME`) unless it says by hand.
 ### Programs made at random
 
 `tests/torture/generate.py` composes small programs of descriptors, threads, processes, signals,
-alternate stacks, filters, limits, other C libraries and every kind of end. Each runs alone and traced
-both ways. What is different is shrunk and kept (`tests/torture/found/`).
+alternate stacks, filters, limits, other C libraries and every kind of end. Each runs alone, under the
+agent and under the recorder, one of four with copies of its files (`--stage`) and one with other settings
+(`--override`). What is different is shrunk and kept (`tests/torture/found/`).
 
 | what is compared | programs | different |
 |---|---:|---:|

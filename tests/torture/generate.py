@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs small generated programs by the thousand, each alone and traced in both ways. Shrinks and keeps each
-program that differs.
+"""Runs small generated programs by the thousand, each alone, under the agent and under the recorder. Shrinks and keeps
+each program that differs.
 
     generate.py --programs 2000               with a seed of its own, which it prints
     generate.py --programs 100000 --state F   goes on where the last run with F ended
