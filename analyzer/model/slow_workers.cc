@@ -47,7 +47,7 @@ std::vector<WorkerTimes> TimesOfWorkers(const LoaderRun& run) {
     const WorkerRun& worker = run.workers[i];
     const std::size_t at =
         worker.worker_id < 0 ? i : first.try_emplace(worker.worker_id, i).first->second;
-    const std::vector<double>& more = fetches[worker.process.value];
+    const std::vector<double> more = std::exchange(fetches[worker.process.value], {});
     workers[at].batches.insert(workers[at].batches.end(), more.begin(), more.end());
     workers[at].mean += worker.busy;  // a sum until all are added
     batches[at] += static_cast<double>(worker.batches);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/model/slow_workers.h"
 
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -90,6 +91,27 @@ TEST(TimesOfWorkersTest, AreThoseOfANumberWhereEachEpochHasNewProcesses) {
   ASSERT_EQ(slow.size(), 1U);
   EXPECT_EQ(times[slow[0].index].batches.size(), 12U);
   EXPECT_EQ(model.loader().workers[slow[0].index].worker_id, 2);
+}
+
+TEST(TimesOfWorkersTest, AreThoseOfTheFirstWhereAProcessHasSeveral) {
+  LoaderRun run;
+  run.workers.resize(2);
+  for (std::size_t i = 0; i < run.workers.size(); ++i) {
+    run.workers[i].process = ProcessId{3};
+    run.workers[i].worker_id = static_cast<std::int32_t>(i);
+    run.workers[i].batches = 4;
+    run.workers[i].busy = 2;
+  }
+  run.batches.resize(8);
+  for (Batch& batch : run.batches) {
+    batch.worker_process = 3;
+    batch.fetch_end = 1;
+  }
+  const std::vector<WorkerTimes> times = TimesOfWorkers(run);
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_EQ(times[0].batches.size(), 8U);
+  EXPECT_TRUE(times[1].batches.empty());
+  EXPECT_NEAR(times[1].mean, 0.5, 1e-9);
 }
 
 }  // namespace
