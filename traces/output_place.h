@@ -23,8 +23,8 @@ namespace penstock::traces {
 // free. Returns the name to give to `penstock recover`. Errors: kOutput.
 [[nodiscard]] Result<std::filesystem::path> MoveAside(const std::filesystem::path& output);
 
-// Removes `output`.PID.tmp of processes that were killed while they wrote `output`. A process that
-// still writes one holds its lock.
+// Removes `output`.NUMBER.tmp of processes that were killed while they wrote `output`. A process
+// that still writes one for more than a moment holds its lock.
 void RemoveAbandoned(const std::filesystem::path& output);
 
 struct OutputPlace {

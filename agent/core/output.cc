@@ -183,8 +183,9 @@ long CreateOutput(const char* path, const wire::FileHeader* header, bool replace
     return nameless;
   }
   Text name{g_name, sizeof g_name};
-  // A killed process may have left a file of this process number.
-  name.Add(path).Add(".").Number(sys::Pid()).Add(".").Number(header->uuid[1]).Add(".tmp");
+  // A killed process may have left a file of this process number. One number, without a dot in it:
+  // traces::RemoveAbandoned() takes no other name for such a file.
+  name.Add(path).Add(".").Number(sys::Pid()).Number(header->uuid[1]).Add(".tmp");
   if (name.cut) {
     return -36;  // ENAMETOOLONG
   }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 
 #include "tests/paths.h"
 #include "traces/live_file.h"
+#include "traces/output_place.h"
 #include "traces/recording/join_segment.h"
 #include "traces/trace.h"
 
@@ -168,6 +170,31 @@ TEST_F(LinearTest, AFileThatAKilledProcessOfThisNumberLeftIsInNobodysWay) {
   ASSERT_EQ(Run("read", left_before), 0);
   EXPECT_EQ(Traces().size(), 1u);
   EXPECT_EQ(BytesIn(trace_), kSampleSize);
+}
+
+// A process that is killed while it makes the file leaves it.
+TEST_F(LinearTest, AFileThatIsBeingMadeHasANameThatIsRemovedLater) {
+  ASSERT_EQ(Run("threads"), 0);
+  const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (watch < 0 || inotify_add_watch(watch, folder_.c_str(), IN_CREATE) < 0) {
+    GTEST_SKIP() << "the folder cannot be watched";
+  }
+  ASSERT_EQ(Run("read", [] { setenv("PENSTOCK_FORCE", "1", 1); }), 0);
+  alignas(inotify_event) char events[4096];
+  const ssize_t size = read(watch, events, sizeof events);
+  close(watch);
+  std::vector<fs::path> made;
+  for (ssize_t at = 0; at < size;) {
+    const auto* event = reinterpret_cast<const inotify_event*>(events + at);
+    if (event->len > 0) made.push_back(folder_ / event->name);
+    at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+  }
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_FALSE(fs::exists(made[0]));
+  std::ofstream(made[0]) << "PENSTOCK";
+  RemoveAbandoned(trace_);
+  EXPECT_FALSE(fs::exists(made[0])) << made[0];
+  EXPECT_TRUE(fs::exists(trace_));
 }
 
 TEST_F(LinearTest, WhatIsNoFileOfOursIsLeftAlone) {
