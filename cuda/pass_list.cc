@@ -274,8 +274,13 @@ void PassList::MaskGrid(const Grid& grid) {
 void PassList::Finish(const OutputForm& form, std::int64_t target) {
   if (!pending_ || pass_.sum >= 0) StartGather(Gather::kWindow, width_, height_);
   pass_.final = true;
-  // Blurs and rotations make bytes. Only a resize passes unrounded values on to the output.
-  if (pass_.gather == Gather::kBlur || pass_.gather == Gather::kRotateBilinear) pass_.round = true;
+  // Blurs and rotations make bytes. Only a resize passes unrounded values on to the output. Where
+  // the output is these bytes, storing them rounds, and the pass keeps its fast ending.
+  const OutputForm bytes;
+  const bool is_bytes =
+      form.element == bytes.element && form.scale == bytes.scale && form.bias == bytes.bias;
+  const bool makes_bytes = pass_.gather == Gather::kBlur || pass_.gather == Gather::kRotateBilinear;
+  if (makes_bytes && !is_bytes) pass_.round = true;
   pass_.element = form.element;
   pass_.layout = form.layout;
   std::copy(form.scale.begin(), form.scale.end(), pass_.scale);

@@ -381,7 +381,7 @@ TEST(KernelPathsTest, ABatchIsALaunchForEachKindAndEnding) {
   } const wanted[] = {{Launch::Kind::kTiled, Ending::kAny},
                       {Launch::Kind::kTiled, Ending::kBytes},
                       {Launch::Kind::kTiled, Ending::kU8},
-                      {Launch::Kind::kBlur, Ending::kAny}};
+                      {Launch::Kind::kBlur, Ending::kU8}};
   ASSERT_EQ(list.launches().size(), std::size(wanted));
   int first = 0;
   for (std::size_t i = 0; i < std::size(wanted); ++i) {
