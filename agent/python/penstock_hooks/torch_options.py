@@ -192,11 +192,15 @@ def _facts(loader, iterator):
 def _takes_a_part(sampler):
     """Whether a batch sampler of PyTorch's own may give another number of samples than the dataset has. Its len()
     runs no code of the program."""
-    inner = getattr(sampler, "sampler", None)
-    if not all(type(one).__module__.startswith("torch.utils.data.") for one in (sampler, inner)):
+    inner = getattr(sampler, "sampler", None) if _is_of_pytorch(sampler) else None
+    if not _is_of_pytorch(inner):
         return False
     name = type(inner).__name__
     return name != "SequentialSampler" and (name != "RandomSampler" or inner._num_samples is not None)
+
+
+def _is_of_pytorch(sampler):
+    return type(sampler).__module__.startswith("torch.utils.data.")
 
 
 def _root(dataset):

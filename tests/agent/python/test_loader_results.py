@@ -44,6 +44,22 @@ for _ in DataLoader(data, batch_size=2, sampler=Mine(data)): pass
         told = [result.facts().get("loader.%d.epoch_batches" % k) for k in range(5)]
         self.assertEqual(told, ["3", "2", "2", None, None])
 
+    def test_a_batch_sampler_of_the_program_is_not_asked_for_its_sampler(self):
+        script = """
+class Batches:
+    def __iter__(self):
+        return iter([[0, 1]])
+    @property
+    def sampler(self):
+        print("asked")
+        raise RuntimeError("there is none")
+for _ in DataLoader(Map(2), batch_sampler=Batches()): pass
+"""
+        result = run(script)
+        self.check_clean(result)
+        self.assertEqual(result.out, "")
+        self.assertEqual(result.facts()["loader.0.drop_last"], "false")
+
     def test_exceptions_are_the_datasets_own(self):
         code = """
 if __name__ == "__main__":
