@@ -17,7 +17,7 @@ ROWS_AT, MAX_ROWS, ROW_BYTES = 16, 1024, 8 + CELLS * 32
 LANES_AT, MAX_LANES, LANE_BYTES = ROWS_AT + MAX_ROWS * ROW_BYTES, 4096, 32
 LOG_BYTES = LANES_AT + MAX_LANES * LANE_BYTES
 PATIENCE = 20  # seconds; a multiple of the time that the run takes alone is added
-SETTLED = 3600  # seconds since the set was written: the collector copies no files that were written just now
+SETTLED = 4  # seconds after which the collector copies files that were written; it looks at st_ctime too
 OVERRIDES = "threads=1,malloc=keep,nice=1,affinity=0"
 UNTRACED = ("musl", "asan", "static")  # builds that may run without the agent when they are the first program
 
@@ -96,8 +96,8 @@ class Place:
             path = os.path.join(base, "set", "%02d.bin" % file)
             with open(path, "wb") as data:
                 data.write(contents(file))
-            os.utime(path, times=(time.time() - SETTLED,) * 2)
             os.symlink(path, os.path.join(base, "links", "%02d.bin" % file))
+        self.written = time.monotonic()
         for kind in places.flavours():
             target = os.path.join(base, "bin", "machine_" + kind)
             if kind == "python":
@@ -153,6 +153,7 @@ class Place:
             environment.update(LD_PRELOAD=self.places.agent, PENSTOCK_OUT=output)
         elif mode != "alone":
             if mode == "stage":
+                time.sleep(max(0, self.written + SETTLED - time.monotonic()))
                 options = [*options, "--stage", self.fresh(os.path.join(self.traces, "copies"))]
             elif mode == "override":
                 options = [*options, "--override", OVERRIDES]
