@@ -147,15 +147,12 @@ int Collector::Run() {
     Discard();
     return 0;
   }
-  TimeNs now = MonotonicNow();
-  while (!Ended(now)) {
+  for (TimeNs now = MonotonicNow(); !Ended(now); now = MonotonicNow()) {
     if (!Listen(now + pause_)) {
       Discard();
       return 0;
     }
-    now = MonotonicNow();
-    Work(now);
-    now = MonotonicNow();
+    Work(MonotonicNow());
   }
   // The launcher ended before it started the command, or could not open the ring.
   if (launcher_gone_ && !started_ && packer_->spans() == 0) {
