@@ -13,9 +13,10 @@ namespace {
 // A rate from fewer intervals is an anecdote: the report says so and lowers its confidence.
 constexpr std::size_t kFewestBatches = 16;
 
-// Finds the pauses among the steps between batches of one epoch. A long step raises mean and
-// deviation and so hides others. So the found ones are left out, and the rest is examined again.
-std::vector<bool> FindPauses(const LoaderRun& run) {
+// Finds the long steps between batches of one epoch, which are pauses as a rule. A long step raises
+// mean and deviation and so hides others. So the found ones are left out, and the rest is examined
+// again.
+std::vector<bool> FindLongSteps(const LoaderRun& run) {
   std::vector<std::size_t> places;
   std::vector<double> steps;
   std::vector<double> intervals;
@@ -86,6 +87,33 @@ std::size_t AfterPause(const LoaderRun& run, std::size_t i, std::size_t next, do
   if (from == i || usual_wait == 0) return from;
   while (from < most && run.batches[from].wait() < usual_wait) ++from;
   return std::min(from + 1, most);
+}
+
+// Whether pauses come so often that most batches are delivered between pauses that the queue
+// outlasts: halfway to the next one, it still holds batches that the workers made in the last one.
+bool QueueOutlastsPauses(const LoaderRun& run, const std::vector<bool>& paused, double usual_wait) {
+  if (usual_wait == 0 || run.config.credits() <= 0) return false;
+  std::size_t batches = 0;
+  for (const Epoch& epoch : run.epochs) {
+    const std::size_t end = epoch.first + epoch.count;
+    for (std::size_t i = epoch.first + 1; i < end; ++i) {
+      if (!paused[i - 1]) continue;
+      const std::size_t next = NextPause(paused, i, end);
+      if (AfterPause(run, i, next, usual_wait) == i + (next - i) / 2) batches += next - i;
+    }
+  }
+  return 2 * batches > run.batches.size();
+}
+
+// The long steps, but for those that belong to the rhythm of the loop because the queue
+// outlasts them: between two of them the loop has no rate that it could keep up.
+std::vector<bool> FindPauses(const LoaderRun& run, double usual_wait) {
+  std::vector<bool> paused = FindLongSteps(run);
+  if (QueueOutlastsPauses(run, paused, usual_wait)) {
+    const auto first = std::find(paused.begin(), paused.end(), false);
+    std::fill(first, paused.end(), false);
+  }
+  return paused;
 }
 
 // Whether experiments slowed the loop down when the batch was delivered.
@@ -220,9 +248,9 @@ const Batch* StepBefore(const LoaderRun& run, const SteadyState& steady, std::si
 SteadyState FindSteadyState(const LoaderRun& run) {
   SteadyState state;
   state.in_window.assign(run.batches.size(), false);
-  state.paused = FindPauses(run);
   const double usual = UsualStep(run);
   const double usual_wait = UsualWait(run, usual);
+  state.paused = FindPauses(run, usual_wait);
   const auto probed = ProbedTime(run.probes);
   std::vector<SteadyTurn> steady_turns;
   for (const Epoch& epoch : run.epochs) {

@@ -69,7 +69,9 @@ struct SteadyState {
 // Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
 //         is also longer than three ordinary turns of the loop; at most one step in twenty is a
 //         pause, besides the first steps of a run. Where no batch is left out after a pause, its
-//         turn counts with an ordinary step.
+//         turn counts with an ordinary step. Long steps are no pauses either if the queue outlasts
+//         most of them: it holds batches of one pause halfway to the next one, and the loop waits
+//         for data otherwise.
 [[nodiscard]] SteadyState FindSteadyState(const LoaderRun& run);
 
 // Seconds of an ordinary step, with its copies: the median over all batches.
