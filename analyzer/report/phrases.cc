@@ -68,7 +68,8 @@ Statements OtherLoaders(const Diagnosis& diagnosis) {
     const LoaderRun& run = loaders[i];
     if (run.config.consumer != loaders.front().config.consumer || ++of_process > kShown) continue;
     others.push_back(Say<words::kOtherLoader>(
-        GiveIf<"name">(!run.name.empty(), run.name), Give<"workers">(run.config.num_workers),
+        GiveIf<"name">(!run.name.empty(), run.name),
+        GiveIf<"workers">(run.config.workers_known, run.config.num_workers),
         Give<"threads">(run.config.sample_tasks),
         GiveIf<"batch">(run.config.batch_size > 0, run.config.batch_size),
         Give<"batches">(run.batches.size()),

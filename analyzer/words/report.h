@@ -44,13 +44,16 @@ inline constexpr Message kLoader{
     "[crowded?（其他程序争用核心）]]"};
 inline constexpr Message kOtherLoader{
     "loader.other",
-    "[{name:text}: ][threads?{workers:count thread}|{workers:count worker}][, batch {batch:count}]"
-    ", {batches:count} batches[ in {epochs:count} epochs]"
-    "[in_turn?, by turns with the first|, after the first]; the loop waited {waited:duration} of "
+    "[{name:text}: ][workers?[threads?{workers:count thread}|{workers:count worker}]|number of "
+    "[threads?threads|workers] not known][, batch {batch:count}], {batches:count} batches"
+    "[ in {epochs:count} epochs][in_turn?, by turns with the first|, after the first]; the loop "
+    "waited {waited:duration} of "
     "{lasted:duration} with it",
-    "[{name:text}：]{workers:count} 个[threads?线程|工作进程][，批大小 {batch:count}]"
-    "，{batches:count} 批[，{epochs:count} 个 epoch][in_turn?，与第一个轮流使用|，在第一个之后]"
-    "；循环等待它 {waited:duration} / {lasted:duration}"};
+    "[{name:text}：][workers?{workers:count} "
+    "个[threads?线程|工作进程]|[threads?线程|工作进程]数未知]"
+    "[，批大小 {batch:count}]，{batches:count} 批[，{epochs:count} 个 epoch]"
+    "[in_turn?，与第一个轮流使用|，在第一个之后]；循环等待它 {waited:duration} / "
+    "{lasted:duration}"};
 inline constexpr Message kMore{"more", "{more:count} more", "另有 {more:count} 个"};
 
 inline constexpr Message kShareOfThreads{"share.threads", "{threads:.1} thr", "{threads:.1} 线程"};

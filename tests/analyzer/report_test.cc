@@ -12,6 +12,7 @@
 #include "analyzer/report/fail_on.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/json_writer.h"
+#include "analyzer/report/phrases.h"
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
 #include "tests/analyzer/synthetic.h"
@@ -300,6 +301,17 @@ TEST(SuggestedCodeTest, LeavesOutWhatPyTorchRefusesWithoutWorkers) {
   run.costs = testing::Always({0, 0.1, 0.1, 0, 0, 0, 50, 0});
   const std::string code = SuggestedCode(Diagnose(*testing::SyntheticTrace(run)));
   EXPECT_EQ(code, "DataLoader(dataset, batch_size=4, num_workers=0)");
+}
+
+TEST(ReportTest, AnotherLoaderWhoseWorkersAreNotKnownHasNoNumberOfThem) {
+  Diagnosis diagnosis = Diagnose(*testing::SyntheticTrace(Synthetic{}));
+  diagnosis.run.loaders.push_back(diagnosis.run.loader());
+  const auto said = [&diagnosis] {
+    return Render(OtherLoaders(diagnosis).at(0), Language::kEnglish);
+  };
+  EXPECT_TRUE(said().starts_with("2 workers, batch 4, 200 batches")) << said();
+  diagnosis.run.loaders.back().config.workers_known = false;
+  EXPECT_TRUE(said().starts_with("number of workers not known, batch 4")) << said();
 }
 
 TEST(FailOnTest, ComparesInTheRightDirection) {
