@@ -16,7 +16,9 @@ class Consumers {
   explicit Consumers(std::span<const traces::ProcessInfo> processes);
 
   [[nodiscard]] std::size_t size() const { return consumers_.size(); }
-  // The training process that `process` works for; a training process works for itself.
+  // The training process that `process` works for; a training process works for itself. A process
+  // without a training process among its ancestors counts for the first one of its part of a merged
+  // trace, since other parts may be of other hosts. If its part has none, it counts for itself.
   [[nodiscard]] ProcessId Of(ProcessId process) const { return consumers_[process.value]; }
   // Whether a training process is among the ancestors of `process`.
   [[nodiscard]] bool Descends(ProcessId process) const { return descends_[process.value]; }
