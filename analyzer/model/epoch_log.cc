@@ -6,13 +6,16 @@
 namespace penstock::analyzer {
 
 std::int64_t EpochLog::StartOf(Iterator iterator, std::int64_t first_wait) const {
+  // A loop that asks for its first batch at once does so a little after the span has ended.
   constexpr std::int64_t kSlack = 1'000'000;
   std::int64_t start = first_wait;
   const auto found = times_.find(iterator);
   if (found != times_.end() && found->second.start) start = std::min(start, *found->second.start);
   for (const Startup& startup : startups_) {
-    const bool same = startup.consumer == iterator.consumer;
-    if (same && startup.from <= start && startup.to + kSlack >= start) start = startup.from;
+    const Iterator& made = startup.iterator;
+    const bool may_be = made.consumer == iterator.consumer &&
+                        (made.generation == 0 || made.generation == iterator.generation);
+    if (may_be && startup.from <= start && startup.to + kSlack >= start) start = startup.from;
   }
   return start;
 }

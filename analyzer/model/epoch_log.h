@@ -30,13 +30,15 @@ class EpochLog {
   void AddEnd(Iterator iterator) { times_[iterator].ended = true; }
   // Adds the time of the next() that found the iterator exhausted.
   void AddStop(Iterator iterator, std::int64_t time) { times_[iterator].stop += time; }
-  // Adds a span in which a training process made an iterator.
-  void AddStartup(ProcessId consumer, std::int64_t from, std::int64_t to) {
-    startups_.push_back({consumer, from, to});
+  // Adds a span in which a training process made an iterator. Generation 0: the span does not tell
+  // which one (DALI, the reference loader).
+  void AddStartup(Iterator iterator, std::int64_t from, std::int64_t to) {
+    startups_.push_back({iterator, from, to});
   }
 
-  // When the making of the iterator began: at the start of the span around its event or first wait,
-  // whichever is earlier; without such a span, at that moment.
+  // When the program began to make the iterator. That is its start event, or its first wait if that
+  // is earlier. If this moment lies in a startup span, it is the start of the span; spans of other
+  // iterators do not count.
   [[nodiscard]] std::int64_t StartOf(Iterator iterator, std::int64_t first_wait) const;
   [[nodiscard]] bool Ended(Iterator iterator) const;
   // Seconds of the next() that found the iterator exhausted; 0: not seen.
@@ -53,7 +55,7 @@ class EpochLog {
     }
   };
   struct Startup {
-    ProcessId consumer;
+    Iterator iterator;
     std::int64_t from = 0;
     std::int64_t to = 0;
   };

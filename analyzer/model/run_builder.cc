@@ -132,7 +132,9 @@ void RunBuilder::OnCounted(const Counted& counted) {
     }
     case StageId::kStartup:
       if (at_.process == at_.consumer) {
-        epochs_.AddStartup(at_.consumer, stretch.start, stretch.end);
+        // A span that names no iterator has the batch of the loop around it, if there is one.
+        const std::uint16_t made = span.batch.valid() ? std::uint16_t{0} : span.batch.generation;
+        epochs_.AddStartup({at_.consumer, made}, stretch.start, stretch.end);
       } else {
         model_.startup_workers += static_cast<double>(counted.wall) * 1e-9;
       }

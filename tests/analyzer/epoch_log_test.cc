@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When the making of an iterator began.
+#include "analyzer/model/epoch_log.h"
+
+#include <cstdint>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/model/run_model.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::int64_t kUs = 1'000;
+constexpr std::int64_t kMs = 1'000'000;
+constexpr ProcessId kProcess{0};
+
+// zip(a, b): the program makes the second iterator as soon as the first one is made. The hooks emit
+// the event of an iterator just before its span.
+TEST(EpochLogTest, TheStartupOfTheIteratorBeforeIsNotItsOwn) {
+  EpochLog log;
+  log.AddStart({kProcess, 1}, 10 * kMs);
+  log.AddStartup({kProcess, 1}, 10 * kMs + 2 * kUs, 310 * kMs);
+  log.AddStart({kProcess, 2}, 310 * kMs + 100 * kUs);
+  log.AddStartup({kProcess, 2}, 310 * kMs + 102 * kUs, 620 * kMs);
+  EXPECT_EQ(log.StartOf({kProcess, 1}, 621 * kMs), 10 * kMs);
+  EXPECT_EQ(log.StartOf({kProcess, 2}, 625 * kMs), 310 * kMs + 100 * kUs);
+}
+
+// DALI's hooks emit the event at the first next(), soon after the iterator was made.
+TEST(EpochLogTest, AStartupThatNamesNoIteratorIsThatOfTheNextOne) {
+  EpochLog log;
+  log.AddStartup({kProcess, 0}, 10 * kMs, 310 * kMs);
+  log.AddStart({kProcess, 1}, 310 * kMs + 200 * kUs);
+  log.AddStart({kProcess, 2}, 900 * kMs);
+  EXPECT_EQ(log.StartOf({kProcess, 1}, 311 * kMs), 10 * kMs);
+  EXPECT_EQ(log.StartOf({kProcess, 2}, 901 * kMs), 900 * kMs);
+  EXPECT_EQ(log.StartOf({ProcessId{1}, 1}, 20 * kMs), 20 * kMs);  // another process
+}
+
+TEST(EpochLogTest, WithoutAnEventTheFirstWaitTells) {
+  EpochLog log;
+  log.AddStartup({kProcess, 3}, 10 * kMs, 310 * kMs);
+  EXPECT_EQ(log.StartOf({kProcess, 3}, 310 * kMs + 500 * kUs), 10 * kMs);
+  EXPECT_EQ(log.StartOf({kProcess, 3}, 400 * kMs), 400 * kMs);
+}
+
+// A startup span that ends when the epoch begins, at 1000 ms, and has this batch.
+std::int64_t StartAfter(traces::BatchKey key) {
+  traces::TraceData data = testing::MakeSynthetic(testing::Synthetic{});
+  traces::Span startup;
+  startup.stage = traces::StageId::kStartup;
+  startup.start = testing::Ms(600);
+  startup.duration = testing::Ms(400);
+  startup.batch = key;
+  data.spans[0].push_back(startup);
+  return BuildRunModel(*traces::MakeTrace(std::move(data))).loader().epochs.at(0).start;
+}
+
+TEST(EpochLogTest, ASpanWithABatchOfTheLoopNamesNoIterator) {
+  EXPECT_EQ(StartAfter({wire::kNoBatch, 7}), 1000 * kMs);  // the startup of iterator 7
+  EXPECT_EQ(StartAfter({wire::kNoBatch, 1}), 600 * kMs);   // that of the epoch's own iterator
+  EXPECT_EQ(StartAfter({3, 7}), 600 * kMs);                // made while the loop had a batch
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
