@@ -13,6 +13,14 @@ int IntFact(const Facts& facts, const std::string& key, int otherwise) {
   return value >= 0 && value < 1e9 ? static_cast<int>(value) : otherwise;
 }
 
+// A length or count; `unknown` if it is not told, negative, or so large that a dataset means by it
+// that it has no end (sys.maxsize is 2^63 - 1, and as a double 2^63).
+std::int64_t CountFact(const Facts& facts, const std::string& key, std::int64_t unknown) {
+  constexpr double kEndless = 9223372036854775808.0;  // 2^63
+  const double value = NumberFact(facts, key).value_or(-1);
+  return value >= 0 && value < kEndless ? static_cast<std::int64_t>(value) : unknown;
+}
+
 }  // namespace
 
 std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
@@ -49,10 +57,8 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
     loader.package = TextFact(facts, prefix + "package");
     loader.start_method = TextFact(facts, prefix + "start_method");
     loader.dataset_kind = TextFact(facts, prefix + "dataset_kind");
-    loader.dataset_length =
-        static_cast<std::int64_t>(NumberFact(facts, prefix + "dataset_len").value_or(-1));
-    loader.epoch_batches =
-        static_cast<std::int64_t>(NumberFact(facts, prefix + "epoch_batches").value_or(0));
+    loader.dataset_length = CountFact(facts, prefix + "dataset_len", -1);
+    loader.epoch_batches = CountFact(facts, prefix + "epoch_batches", 0);
     loader.made_at = TextFact(facts, prefix + "made_at");
     loader.called_from = TextFact(facts, prefix + "called_from");
     loader.made_anew = TrueFact(facts, prefix + "made_anew", false);

@@ -32,11 +32,11 @@ struct LoaderConfig {
   std::string package;       // of a loader of kind "other", if its hooks tell
   std::string start_method;
   std::string dataset_kind;
-  std::int64_t dataset_length = -1;
-  std::int64_t epoch_batches = 0;  // of this process, by its sampler; 0: not known
-  std::string made_at;             // "/home/a/train.py:88": the line of the program that made it
-  std::string called_from;         // the line that called the function around `made_at`
-  bool made_anew = false;          // these lines made such a loader more than once
+  std::int64_t dataset_length = -1;  // -1: not known, or without end
+  std::int64_t epoch_batches = 0;    // of this process, by its sampler; 0: not known
+  std::string made_at;               // "/home/a/train.py:88": the line of the program that made it
+  std::string called_from;           // the line that called the function around `made_at`
+  bool made_anew = false;            // these lines made such a loader more than once
 
   // Batches that may be in flight at once; without workers: none.
   [[nodiscard]] int credits() const {

@@ -220,6 +220,21 @@ TEST(LoaderTest, BatchesThatTheDatasetMakesHaveTheLengthThatWasTold) {
   EXPECT_TRUE(model.loader().samples_known);
 }
 
+// len() of a dataset without end is often sys.maxsize.
+TEST(LoaderTest, ADatasetWithoutEndHasNoKnownLength) {
+  const auto told = [](const char* length) {
+    return ReadLoaders({{"loader.0.dataset_len", length}, {"loader.0.epoch_batches", length}},
+                       ProcessId{0})
+        .at(0);
+  };
+  for (const char* length : {"9223372036854775807", "1e300", "-5", "none"}) {
+    EXPECT_EQ(told(length).dataset_length, -1) << length;
+    EXPECT_EQ(told(length).epoch_batches, 0) << length;
+  }
+  EXPECT_EQ(told("50000").dataset_length, 50000);
+  EXPECT_EQ(told("50000").epoch_batches, 50000);
+}
+
 TEST(DiagnosisTest, WaitingInADatasetIsNoTransform) {
   const auto part = [](double cpu_share, double decode) {
     Synthetic run;
