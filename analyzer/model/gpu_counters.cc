@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <cstddef>
 #include <map>
 #include <string_view>
 
@@ -17,38 +17,55 @@ constexpr std::uint64_t kPowerCap = 0x4;
 constexpr std::uint64_t kHeat = 0x20 | 0x40;
 constexpr std::uint64_t kSlowdown = 0x8 | 0x80;
 
-double Mean(const std::vector<double>& values) {
+// The fraction of the sampled time that each sample stands for: half of the gaps beside it. The
+// recorder takes fewer samples the longer a run lasts, so counts of samples would tell mostly of
+// its first ten minutes.
+std::vector<double> PartsOfTime(const std::vector<double>& at) {
+  std::vector<double> parts(at.size(), 1 / static_cast<double>(at.size()));
+  const double whole = at.back() - at.front();
+  if (!(whole > 0)) return parts;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const double from = i == 0 ? at[i] : at[i - 1];
+    const double to = i + 1 == at.size() ? at[i] : at[i + 1];
+    parts[i] = (to - from) / 2 / whole;
+  }
+  return parts;
+}
+
+double Mean(const CounterSeries& series) {
+  const std::vector<double> parts = PartsOfTime(series.at);
   double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) sum += parts[i] * series.value[i];
+  return sum;
 }
 
-double Most(const std::vector<double>& values) {
-  return *std::max_element(values.begin(), values.end());
+double Most(const CounterSeries& series) {
+  return *std::max_element(series.value.begin(), series.value.end());
 }
 
-void TakeReasons(const std::vector<double>& values, GpuCounters& gpu) {
-  const double each = 1 / static_cast<double>(values.size());
-  for (const double value : values) {
+void TakeReasons(const CounterSeries& series, GpuCounters& gpu) {
+  const std::vector<double> parts = PartsOfTime(series.at);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double value = series.value[i];
     const auto bits = value > 0 && value < 1e15 ? static_cast<std::uint64_t>(value) : 0;
-    if ((bits & kPowerCap) != 0) gpu.power_capped += each;
-    if ((bits & kHeat) != 0) gpu.too_hot += each;
-    if ((bits & kSlowdown) != 0) gpu.slowed += each;
+    if ((bits & kPowerCap) != 0) gpu.power_capped += parts[i];
+    if ((bits & kHeat) != 0) gpu.too_hot += parts[i];
+    if ((bits & kSlowdown) != 0) gpu.slowed += parts[i];
   }
 }
 
-void TakeSeries(std::string_view key, const std::vector<double>& values, GpuCounters& gpu) {
-  if (values.empty()) return;
-  gpu.samples = std::max<std::uint64_t>(gpu.samples, values.size());
-  if (key == "nvml_utilization_percent") gpu.utilization = Mean(values) / 100;
-  if (key == "memory_used_bytes") gpu.memory_used = Most(values);
-  if (key == "power_milliwatts") gpu.power = Mean(values) / 1000;
-  if (key == "temperature_celsius") gpu.temperature = Most(values);
-  if (key == "sm_clock_mhz") gpu.sm_clock = Mean(values);
-  if (key == "memory_clock_mhz") gpu.memory_clock = Mean(values);
-  if (key == "pcie_rx_bytes_per_s") gpu.received = Most(values);
-  if (key == "pcie_tx_bytes_per_s") gpu.sent = Most(values);
-  if (key == "clock_event_reasons") TakeReasons(values, gpu);
+void TakeSeries(std::string_view key, const CounterSeries& series, GpuCounters& gpu) {
+  if (series.value.empty()) return;
+  gpu.samples = std::max<std::uint64_t>(gpu.samples, series.value.size());
+  if (key == "nvml_utilization_percent") gpu.utilization = Mean(series) / 100;
+  if (key == "memory_used_bytes") gpu.memory_used = Most(series);
+  if (key == "power_milliwatts") gpu.power = Mean(series) / 1000;
+  if (key == "temperature_celsius") gpu.temperature = Most(series);
+  if (key == "sm_clock_mhz") gpu.sm_clock = Mean(series);
+  if (key == "memory_clock_mhz") gpu.memory_clock = Mean(series);
+  if (key == "pcie_rx_bytes_per_s") gpu.received = Most(series);
+  if (key == "pcie_tx_bytes_per_s") gpu.sent = Most(series);
+  if (key == "clock_event_reasons") TakeReasons(series, gpu);
 }
 
 unsigned Whole(const std::map<std::string, std::string>& facts, const std::string& key) {
@@ -82,7 +99,7 @@ std::vector<GpuCounters> ReadGpuCounters(const traces::Trace& trace, const RunMo
   }
   for (const CounterSeries& series : model.counters) {
     const auto counter = traces::SplitGpuName(series.name);
-    if (counter) TakeSeries(counter->rest, series.value, gpus[counter->device]);
+    if (counter) TakeSeries(counter->rest, series, gpus[counter->device]);
   }
   std::vector<GpuCounters> all;
   for (auto& [number, gpu] : gpus) {

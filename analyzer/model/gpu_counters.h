@@ -14,6 +14,7 @@
 
 namespace penstock::analyzer {
 
+// Means and fractions are over time.
 struct GpuCounters {
   std::uint32_t index = 0;  // NVML's number
   std::string model;
@@ -31,7 +32,7 @@ struct GpuCounters {
   std::optional<double> received;  // bytes per second from the host, greatest value over 20 ms
   std::optional<double> sent;
   double link = 0;          // bytes per second of its PCIe link as found; 0: not known
-  double power_capped = 0;  // fraction of the samples in which power held the clocks down
+  double power_capped = 0;  // fraction of the time in which power held the clocks down
   double too_hot = 0;       // the same for heat
   double slowed = 0;        // the same for the hardware: power brake, slowdown
   std::uint64_t samples = 0;

@@ -273,6 +273,24 @@ TEST(GpuCountersTest, SaysWhatNvmlSaid) {
   EXPECT_NEAR(UsedLink(gpus), 63e9, 0.1e9);
 }
 
+// A tenth of a second apart at first, 5 s apart at the end.
+TEST(GpuCountersTest, FrequentSamplesDoNotCountMore) {
+  traces::TraceData data = MakeSynthetic(WithCosts(kReady));
+  const StringId use = data.Intern("gpu.0.nvml_utilization_percent");
+  const StringId reasons = data.Intern("gpu.0.clock_event_reasons");
+  const auto add = [&](double at, bool idle) {
+    data.counters.push_back({testing::Ms(at), use, ProcessId{0}, idle ? 0 : 100});
+    data.counters.push_back({testing::Ms(at), reasons, ProcessId{0}, idle ? 4 : 0});
+  };
+  for (int i = 0; i <= 100; ++i) add(1000 + 100 * i, true);
+  for (int i = 1; i <= 18; ++i) add(11'000 + 5000 * i, false);
+  const auto trace = traces::MakeTrace(std::move(data));
+  const auto gpus = ReadGpuCounters(*trace, BuildRunModel(*trace));
+  ASSERT_EQ(gpus.size(), 1u);
+  EXPECT_NEAR(gpus[0].utilization.value_or(0), 0.875, 1e-9);  // 87.5 of 100 s
+  EXPECT_NEAR(gpus[0].power_capped, 0.125, 1e-9);
+}
+
 TEST(GpuCountersTest, LinksAreThoseOfTheSpecifications) {
   EXPECT_NEAR(LinkRate(3, 16), 15.75e9, 0.01e9);
   EXPECT_NEAR(LinkRate(4, 16), 31.5e9, 0.1e9);
