@@ -3,6 +3,7 @@
 // Which training process a process works for.
 #include "analyzer/model/consumers.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -49,6 +50,18 @@ TEST(ConsumersTest, AServerWorksForTheTrainingProcessOfItsOwnPart) {
       Process(100, 1, wire::kRoleConsumer, "1"), Process(90, 1, wire::kRoleOther, "1")};
   EXPECT_EQ(ConsumersOf(processes), (std::vector<std::uint32_t>{0, 0, 2, 2}));
   EXPECT_FALSE(Consumers(processes).Descends(ProcessId{3}));
+}
+
+// The worker of the first rank has ended; a worker of the second rank got its pid and runs a
+// program.
+TEST(ConsumersTest, AParentIsTheProcessThatHadThePidThen) {
+  std::vector<traces::ProcessInfo> processes = {
+      Process(100, 1, wire::kRoleConsumer), Process(200, 1, wire::kRoleConsumer),
+      Process(300, 100, wire::kRoleWorker), Process(400, 300, wire::kRoleOther),
+      Process(300, 200, wire::kRoleWorker), Process(401, 300, wire::kRoleOther)};
+  const std::vector<std::uint64_t> starts = {10, 10, 20, 30, 40, 40};
+  for (std::size_t i = 0; i < starts.size(); ++i) processes[i].process_start = starts[i];
+  EXPECT_EQ(ConsumersOf(processes), (std::vector<std::uint32_t>{0, 1, 0, 0, 1, 1}));
 }
 
 TEST(ConsumersTest, APartWithoutATrainingProcessWorksForNoOther) {
