@@ -28,35 +28,35 @@ std::vector<CallPath> PathsOf(const traces::Trace& trace, const CallTreeList& tr
   for (const CallTree* tree : trees) {
     const std::vector<double> times = OwnTimes(trace, *tree, correction);
     whole += Nanoseconds(tree->own()) * correction.interpreter;
-    std::vector<std::size_t> place(tree->nodes.size(), kNoCall);
+    std::vector<std::size_t> node_of(tree->nodes.size(), kNoCall);
     for (std::size_t i = 0; i < tree->nodes.size(); ++i) {
       const CallNode& call = tree->nodes[i];
-      const std::size_t above = call.parent == kNoCall ? kNoCall : place[call.parent];
+      const std::size_t above = call.parent == kNoCall ? kNoCall : node_of[call.parent];
       whole += times[i];
-      place[i] = above;
+      node_of[i] = above;
       if (call.kind != CallKind::kLine) {
         const FunctionKey key = KeyOf(trace, call);
         const auto [found, added] = known.try_emplace({above, key}, nodes.size());
         if (added) nodes.push_back({&call, above, 0, 0});
-        place[i] = found->second;
-        nodes[place[i]].count += static_cast<double>(call.count);
+        node_of[i] = found->second;
+        nodes[node_of[i]].count += static_cast<double>(call.count);
       }
-      if (place[i] != kNoCall) nodes[place[i]].time += times[i];
+      if (node_of[i] != kNoCall) nodes[node_of[i]].time += times[i];
     }
   }
   for (std::size_t i = nodes.size(); i-- > 0;) {
     if (nodes[i].parent != kNoCall) nodes[nodes[i].parent].time += nodes[i].time;
   }
   std::vector<CallPath> paths;
-  std::vector<std::size_t> place(nodes.size(), kNoCall);
+  std::vector<std::size_t> path_of(nodes.size(), kNoCall);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
     if (whole <= 0 || node.time < kLeast * whole) continue;
-    place[i] = paths.size();
+    path_of[i] = paths.size();
     paths.push_back({.name = std::string(trace.String(node.call->name)),
                      .file = std::string(trace.String(node.call->file)),
                      .line = node.call->line,
-                     .parent = node.parent == kNoCall ? place[i] : place[node.parent],
+                     .parent = node.parent == kNoCall ? path_of[i] : path_of[node.parent],
                      .total = node.time / whole,
                      .count = node.count / static_cast<double>(trees.size())});
   }

@@ -12,7 +12,8 @@ namespace penstock::analyzer {
 
 using CallTreeList = std::vector<const traces::CallTree*>;
 
-// The paths of all trees, merged. Paths with less than 0.5 % of the time are part of their parents.
+// The paths of all trees, merged; parents before their children. Leaves out paths with less than
+// 0.5 % of the time; the totals of their parents include it.
 [[nodiscard]] std::vector<CallPath> PathsOf(const traces::Trace& trace, const CallTreeList& trees,
                                             const FollowCorrection& correction);
 

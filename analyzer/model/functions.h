@@ -56,7 +56,7 @@ struct CallPath {
   std::uint32_t line = 0;
   std::size_t parent = 0;  // index of the path above it; its own index: the unit itself called it
   double total = 0;        // fraction, as above
-  double count = 0;        // calls in a unit
+  double count = 0;        // calls per unit
 };
 
 // Seconds per unit in a line of a function, with all but the program's functions that it called.
