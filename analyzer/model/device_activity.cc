@@ -80,13 +80,14 @@ void AddCopy(const DeviceCopy& copy, double exposed, const IntervalSums& computi
 
 // The copies to one device.
 struct CopiesTo {
-  IntervalSums computing;             // of the device
-  const IntervalSet* log = nullptr;   // the kernels; nullptr: none ran
-  std::array<IntervalSet, 4> copies;  // by memory
+  const IntervalSet* computing = nullptr;  // DeviceLog::computing; nullptr: the device has no log
+  IntervalSums sums;                       // of `computing`
+  std::array<IntervalSet, 4> copies;       // by memory
 };
 
-// Sets `alone` and `exposed`. Copies of several streams can run at the same time, so for each
-// device the time that its copies cover together counts.
+// Sets CopyTotals::alone and DeviceActivity::exposed. Copies of several streams can run at the same
+// time, so for each device the time that its copies cover together counts. `computing`: the number
+// of devices with kernels.
 void MeasureAlone(const std::map<std::uint32_t, CopiesTo>& devices, std::size_t computing,
                   const IntervalSet& windows, std::array<CopyTotals, 4>& totals,
                   DeviceActivity& activity) {
@@ -95,7 +96,8 @@ void MeasureAlone(const std::map<std::uint32_t, CopiesTo>& devices, std::size_t 
   const auto alone = [&](IntervalSet copies, const CopiesTo& device) {
     Normalise(copies);
     copies = Intersection(copies, windows);
-    return Length(device.log != nullptr ? Difference(copies, *device.log) : copies) / count;
+    const IntervalSet* busy = device.computing;
+    return Length(busy != nullptr ? Difference(copies, *busy) : copies) / count;
   };
   for (const auto& [id, device] : devices) {
     IntervalSet all;
@@ -118,17 +120,17 @@ void AddCopies(const DeviceRecords& records, const IntervalSet& windows, DeviceA
     if (log.kernels > 0) ++computing;
     const auto device = devices.find(log.device);
     if (device == devices.end()) continue;
-    device->second.computing = IntervalSums(log.computing);
-    device->second.log = &log.computing;
+    device->second.computing = &log.computing;
+    device->second.sums = IntervalSums(log.computing);
   }
   for (const DeviceCopy& copy : records.copies) {
     CopiesTo& device = devices[copy.device];
     const auto memory = static_cast<std::size_t>(copy.memory);
     device.copies[memory].emplace_back(copy.start, copy.end);
     if (Within(windows, copy.start, copy.start + 1) == 0) continue;
-    const std::int64_t beside = device.computing.Within(copy.start, copy.end);
+    const std::int64_t beside = device.sums.Within(copy.start, copy.end);
     const double exposed = Seconds(TimeNs{copy.end - copy.start - beside});
-    AddCopy(copy, exposed, device.computing, totals[memory]);
+    AddCopy(copy, exposed, device.sums, totals[memory]);
     all.emplace_back(exposed, &copy);
   }
   MeasureAlone(devices, computing, windows, totals, activity);

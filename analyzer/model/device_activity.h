@@ -16,7 +16,8 @@ namespace penstock::analyzer {
 
 // Time without kernels, by the first of these causes that applies. Units: seconds.
 struct IdleCauses {
-  double copy = 0;     // a copy from or to the host ran, or the loop was in a call for one
+  double copy = 0;     // a copy from or to the host ran; after `loader` also: the loop was in a
+                       // call that copies to the device
   double loader = 0;   // the loop waited for a batch
   double sync = 0;     // the loop waited for the device, but the device had nothing to do
   double launch = 0;   // the loop was in its step: launching, or in Python

@@ -19,7 +19,7 @@ struct LoaderRun;
 
 // One copy from host to device. Units: nanoseconds on the trace's clock; kNever: not recorded.
 struct DeviceCopy {
-  std::int64_t start = kNever;  // of the transfer, or of the call without DeviceRecords::on_device
+  std::int64_t start = kNever;  // of the transfer; of the call if not DeviceRecords::on_device
   std::int64_t end = kNever;
   std::int64_t call_start = kNever;  // of the call that requested it
   std::int64_t call_end = kNever;
