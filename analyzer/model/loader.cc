@@ -41,7 +41,7 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
     loader.id = id;
     loader.consumer = process;
     loader.kind = TextFact(facts, prefix + "kind");
-    if (loader.kind.empty()) loader.kind = "pytorch";  // only the PyTorch hooks write these facts
+    if (loader.kind.empty()) loader.kind = "pytorch";  // other hooks always write a kind
     if (loader.kind != "pytorch" && loader.kind != "penstock") loader.kind = "other";
     loader.sample_tasks = loader.kind == "penstock";
     loader.num_workers = std::min(IntFact(facts, prefix + "num_workers", 0), 4096);

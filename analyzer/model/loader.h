@@ -28,7 +28,7 @@ struct LoaderConfig {
   bool pin_memory = false;
   bool persistent_workers = false;
   bool in_order = true;
-  bool fixed_batch = false;  // the same batch is delivered again and again: no loader works
+  bool fixed_batch = false;  // one batch is delivered again and again; no others are made
   std::string package;       // of a loader of kind "other", if its hooks tell
   std::string start_method;
   std::string dataset_kind;

@@ -26,8 +26,8 @@ struct Budget {
 
 // Median bytes of a collated batch; 0 if not recorded.
 [[nodiscard]] double BatchBytes(const LoaderRun& run);
-// The same. If samples are made in their place in the batch, without collate: the bytes that
-// augmenting puts out.
+// The same. If none is recorded since samples are made in their place in the batch, without
+// collate, the bytes that augmenting puts out for the samples of a batch.
 [[nodiscard]] double FilledBatchBytes(const RunModel& model, const LoaderRun& run);
 
 // The greatest private memory of each worker of `consumer`, as the median over the workers; 0 if it

@@ -11,7 +11,7 @@
 
 namespace penstock::analyzer {
 
-// The reads that workers made for the batches of `run`.
+// The reads that were made for the batches of `run`, by its workers or by its training process.
 [[nodiscard]] std::vector<ReadSpan> ReadsFor(const LoaderRun& run,
                                              const std::vector<ReadSpan>& all);
 

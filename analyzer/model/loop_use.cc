@@ -32,8 +32,8 @@ struct Delivery {
   std::uint16_t generation = 0;
 };
 
-// By pair of loaders: how often the loop went from the first to the second and back within one
-// epoch of the first.
+// By pair of loaders: how often the loop came back to the first, within one epoch of it, right
+// after a batch of the second.
 std::map<std::pair<std::size_t, std::size_t>, std::size_t> CountReturns(
     const std::vector<Delivery>& deliveries) {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> returns;
@@ -159,8 +159,8 @@ std::vector<const LoaderRun*> DrainedWith(const RunModel& model, const LoaderRun
 }
 
 double WaitFraction(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
-  double waits = steady.wait;
   if (run.use != LoopUse::kInterleaved) return steady.wait_fraction();
+  double waits = steady.wait;
   for (const LoaderRun* other : DrainedWith(model, run)) {
     for (const Batch& batch : other->batches) {
       const auto inside = [&](const std::pair<std::int64_t, std::int64_t>& window) {
