@@ -9,8 +9,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The number of threads that are the program's own: without those of the agent, which the process
-// counts while they exist.
+// The threads of the program itself. The kernel's count includes the threads that the agent has
+// started, but at the end of a process they may be gone.
 double ThreadsWithoutAgent(const traces::Trace& trace, ProcessId process, double threads) {
   if (process.value >= trace.processes().size()) return threads;
   const auto ours = NumberFact(trace.processes()[process.value].facts, "agent.threads");

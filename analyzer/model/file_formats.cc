@@ -21,7 +21,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherExt
     {"dib", "bmp"},
 }};
 constexpr std::uint8_t kOtherFile = 0xff;
-constexpr std::size_t kMostPaths = 1 << 14;  // these tell; memory stays bounded
+constexpr std::size_t kMostPaths = 1 << 14;  // so many tell enough; memory stays bounded
 
 std::uint8_t NumberOf(std::string_view format) {
   const auto* const found = std::find(kNames.begin(), kNames.end(), format);

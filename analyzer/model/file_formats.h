@@ -24,8 +24,8 @@ class FileFormats {
 
   // Only the first 16,384 files count.
   void Add(const traces::Span& read);
-  // The format that has 80 % of the bytes in picture files. "mixed" if none has; "" if picture
-  // files have less than half of all bytes that were read.
+  // The format that has at least 80 % of the bytes in picture files. "mixed" if none has; "" if
+  // picture files have less than half of all bytes that were read.
   [[nodiscard]] std::string_view Main() const;
 
  private:

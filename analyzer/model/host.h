@@ -52,7 +52,7 @@ void NarrowAffinity(Host& host, std::span<const std::string_view> masks);
 
 // The finite number that a fact begins with; nullopt if there is none.
 [[nodiscard]] std::optional<double> NumberFact(const Facts& facts, std::string_view key);
-// A fact that is one of Python's words or a digit ("True", "0", "None"), as a truth value; else
+// The truth value of a fact: "true", "True" and "1", or "false", "False", "0" and "None"; else
 // `otherwise`.
 [[nodiscard]] bool TrueFact(const Facts& facts, std::string_view key, bool otherwise);
 // The text of a fact; empty if it is missing.

@@ -18,8 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 6> kConversions = {
     "Normalize", "normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "ToFloat"};
 
-// How names of decode spans begin that give pictures, and the decoder that each beginning means; ""
-// if FindDecoder() knows none.
+// How the names of decode spans begin if the spans give pictures, and the decoder that each
+// beginning means; "" if FindDecoder() knows none.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPictureDecoders = {{
     {"PIL.", "pillow"},
     {"datasets.Image", "pillow"},
@@ -43,7 +43,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPicture
     {"tensorflow::", ""},
     {"torchcodec.decode_", ""},
 }};
-// The same for spans that give video, sound, arrays or tables.
+// How they begin if the spans give video, sound, arrays or tables.
 constexpr std::array<std::string_view, 21> kOtherDecoders = {
     "ffmpeg",          "av.",        "cv2.VideoCapture", "decord.",        "torchcodec.",
     "imageio_ffmpeg.", "soundfile.", "torchaudio.",      "librosa.",       "nibabel.",
@@ -81,7 +81,7 @@ struct DecodeCalls {
   double longest_picture = 0;
   double longest_other = 0;
   std::uint64_t bytes = 0;                     // of all pictures
-  std::uint64_t most_bytes = 0;                // of the call with most of them
+  std::uint64_t most_bytes = 0;                // of the name with most of them
   std::uint64_t with_bytes = 0;                // calls
   std::map<std::string_view, double> formats;  // seconds by named format
 
@@ -105,7 +105,8 @@ struct DecodeCalls {
       material.decode_call = name;
     }
   }
-  // The format that has 80 % of the time, "mixed" if none has; "" if that time has no named format.
+  // The format with at least 80 % of the time, else "mixed". "" if decoders whose
+  // names tell no format took more time than those of any format.
   [[nodiscard]] std::string_view Format() const {
     constexpr double kMost = 0.8;
     double most = 0;

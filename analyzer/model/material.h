@@ -22,15 +22,16 @@ enum class Media {
 struct Material {
   Media media = Media::kUnknown;  // what most of the decoding gives
   std::string decode_call;        // the one that takes longest and gives no pictures
-  std::string format;             // of the pictures: Main() of FileFormats
+  std::string format;             // of the pictures: "png", "mixed"; as decoders name it, else
+                                  // FileFormats::Main()
   double file_bytes = 0;          // read for one sample
-  double decoded_bytes = 0;       // of its decoded picture, three per pixel
+  double decoded_bytes = 0;       // that decoding it gave; of pictures three per pixel
   double sample_bytes = 0;        // of one sample in a collated batch
   double f32 = 0, f16 = 0, u8 = 0, i64 = 0, other = 0;  // bytes of one batch, by data type
   std::string decoder;                                  // a name for FindDecoder(); "": not known
-  double conversion = 0;     // share of augmenting: to floating point, normalising
+  double conversion = 0;     // fraction of augmenting: conversion to floating point, normalising
   double dataset_bytes = 0;  // read in one pass
-  double memory = 0;         // half of what the run may use
+  double memory = 0;         // half of what the run may use on its host
   std::string gpu;           // its model; "": not known
   ReadCosts reads;
 
