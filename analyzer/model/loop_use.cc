@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -109,13 +110,19 @@ void FindLoopUse(std::vector<LoaderRun>& loaders) {
     if (!several) continue;
     for (const Delivery& one : deliveries) loaders[one.loader].use = LoopUse::kInTurn;
     // A validation within an epoch interrupts it a few times. If loaders are used together, the
-    // loop comes back to one for at least every fifth batch (ours).
+    // loop comes back to one for at least every fifth batch (ours): of the loader with fewer, or of
+    // the interrupted one if the epochs of the other are not interrupted, as those of validations.
     constexpr double kOften = 0.2;
-    for (const auto& [pair, returns] : CountReturns(deliveries)) {
+    const auto counts = CountReturns(deliveries);
+    std::set<std::size_t> interrupted;
+    for (const auto& [pair, returns] : counts) interrupted.insert(pair.first);
+    for (const auto& [pair, returns] : counts) {
       LoaderRun& run = loaders[pair.first];
       LoaderRun& other = loaders[pair.second];
-      const std::size_t fewer = std::min(run.batches.size(), other.batches.size());
-      if (returns < 2 || static_cast<double>(returns) < kOften * static_cast<double>(fewer)) {
+      const bool both = interrupted.count(pair.second) > 0;
+      const std::size_t batches =
+          both ? std::min(run.batches.size(), other.batches.size()) : run.batches.size();
+      if (returns < 2 || static_cast<double>(returns) < kOften * static_cast<double>(batches)) {
         continue;
       }
       run.use = other.use = LoopUse::kInterleaved;

@@ -84,6 +84,18 @@ TEST(LoopUseTest, AValidationInTheMiddleOfAnEpochIsATurn) {
   for (const LoaderRun& run : loop.Use()) EXPECT_EQ(run.use, LoopUse::kInTurn);
 }
 
+TEST(LoopUseTest, AShortValidationInTheMiddleOfAnEpochIsATurnToo) {
+  LoopOfLoaders loop(2);
+  loop.Epoch(0);
+  for (int i = 0; i < 1000; ++i) {
+    loop.Take(0, 5, 5);
+    if (i % 100 != 99) continue;
+    loop.Epoch(1);
+    for (int j = 0; j < 4; ++j) loop.Take(1, 1, 1);
+  }
+  for (const LoaderRun& run : loop.Use()) EXPECT_EQ(run.use, LoopUse::kInTurn);
+}
+
 TEST(LoopUseTest, LoadersThatAreDrainedTogetherAreInterleaved) {
   LoopOfLoaders loop(2);
   loop.Epoch(0);
