@@ -20,7 +20,7 @@ class Consumers {
   // without a training process among its ancestors counts for the first one of its part of a merged
   // trace, since other parts may be of other hosts. If its part has none, it counts for itself.
   [[nodiscard]] ProcessId Of(ProcessId process) const { return consumers_[process.value]; }
-  // Whether a training process is among the ancestors of `process`.
+  // Whether a training process is among the ancestors of `process`; false for a training process.
   [[nodiscard]] bool Descends(ProcessId process) const { return descends_[process.value]; }
 
  private:
