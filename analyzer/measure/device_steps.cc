@@ -12,8 +12,6 @@ void UseDevice(const LoaderRun& run, const DeviceRecords& records, const SteadyS
   if (!records.kernels() || records.batches.size() != run.batches.size()) return;
   const std::vector<Demand*> demands = BatchesOf(pipeline);
   if (demands.size() != run.batches.size()) return;
-  std::vector<bool> paused(demands.size(), false);
-  for (const Pause& pause : steady.pauses) paused[pause.batch] = true;
   double before = 0;
   double after = 0;
   std::int64_t done = kNever;  // end of the device's work on earlier batches
@@ -24,7 +22,7 @@ void UseDevice(const LoaderRun& run, const DeviceRecords& records, const SteadyS
     before += demand.step;
     const bool last =
         i + 1 == demands.size() || run.batches[i + 1].key.generation != batch.key.generation;
-    if (on.end != kNever && batch.was_delivered() && !paused[i] && !last) {
+    if (on.end != kNever && batch.was_delivered() && !steady.paused[i] && !last) {
       const double busy =
           static_cast<double>(std::max<std::int64_t>(0, on.end - std::max(batch.delivered, done))) *
           1e-9;

@@ -19,6 +19,8 @@
 namespace penstock::analyzer {
 
 // Changes the steps of `pipeline`, which is built from `run`. Without kernels it changes nothing.
+// Leaves the last step of each epoch and the steps of pauses as they are, also of pauses before the
+// steady window.
 void UseDevice(const LoaderRun& run, const DeviceRecords& records, const SteadyState& steady,
                Pipeline& pipeline);
 

@@ -224,6 +224,25 @@ TEST(DeviceStepsTest, AStepIsWhatTheDeviceNeeds) {
   }
 }
 
+// The first step compiles for five seconds before its kernel runs. It comes before the steady
+// window.
+TEST(DeviceStepsTest, AStepThatCompilesStaysOrdinary) {
+  testing::Synthetic run;
+  run.costs = [](int, int index) {
+    Costs costs = kReady;
+    if (index == 0) costs.step = 5000;
+    return costs;
+  };
+  traces::TraceData data = MakeSynthetic(run);
+  AddDevice(data, {});
+  for (traces::Span& span : data.spans.back()) {
+    if (span.batch.index == 0) span.start = span.start + testing::Ms(4990);
+  }
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  const Demand& first = diagnosis.loader->pipeline.epochs.front().batches.front();
+  EXPECT_NEAR(first.step + first.h2d, 10e-3, 1e-3);
+}
+
 TEST(DeviceStepsTest, WithoutKernelsTheLoopIsBelieved) {
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(MakeSynthetic(WithCosts(kSlowData))));
   EXPECT_GT(diagnosis.loader->attribution.headroom, 5);
