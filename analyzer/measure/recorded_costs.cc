@@ -157,6 +157,13 @@ EpochDemand StartOf(const LoaderRun& run, const Epoch& epoch, bool first, double
   if (first || !run.config.persistent_workers) {
     demand.one_more = OneMoreStart(run, epoch, demand.worker_start, charged);
   }
+  // Workers that made no batch in the epoch were started too, before any index was sent. Without an
+  // entry the simulator would take them for workers beyond the recorded number.
+  std::vector<double>& starts = demand.worker_start;
+  const auto workers = static_cast<std::size_t>(std::max(0, run.config.num_workers));
+  if (!starts.empty() && starts.size() < workers) {
+    starts.insert(starts.end(), workers - starts.size(), double{starts.back()});
+  }
   if (run.config.num_workers > 0 && !run.config.persistent_workers) {
     demand.stop = epoch.stop / run.config.num_workers;
   }

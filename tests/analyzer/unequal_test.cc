@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/measure/build_pipeline.h"
 #include "analyzer/measure/contention.h"
 #include "analyzer/predict/scenario.h"
 #include "analyzer/simulate/simulate.h"
@@ -224,6 +225,26 @@ double OneMoreOf(int workers) {
 TEST(WorkerStartTest, WhatComesBeforeTheFirstDoesNotGrowWithThem) {
   EXPECT_NEAR(OneMoreOf(4), 2e-3, 1e-4);
   EXPECT_NEAR(OneMoreOf(1), 50e-3, 1e-4) << "one alone does not tell";
+}
+
+// Eight workers start 2 ms apart, 0.9 s after the iterator is made, for an epoch of three batches.
+TEST(WorkerStartTest, WorkersWithoutABatchAreNotStartedAgain) {
+  Synthetic run;
+  run.workers = 8;
+  run.batches = 3;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  for (traces::Event& event : data.events) {
+    if (event.type == traces::EventType::kEpochStart) event.at = event.at - testing::Ms(900);
+  }
+  const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
+  const SteadyState steady = FindSteadyState(model.loader());
+  const CpuLoad load = MeasureCpuLoad(model, model.loader(), steady);
+  const Pipeline pipeline = BuildPipeline(model, model.loader(), steady, load);
+  const EpochDemand& epoch = pipeline.epochs.front();
+  ASSERT_GT(epoch.one_more, 1e-3);
+  const Sequence sequence{pipeline, epoch, epoch.batches.size()};
+  EXPECT_NEAR(sequence.start(0), 0.902, 1e-4);
+  EXPECT_NEAR(sequence.start(2), 0.906, 1e-4);
 }
 
 TEST(WorkerStartTest, AllWaitForTheLastToBeStarted) {
