@@ -69,10 +69,9 @@ void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipelin
   }
   pipeline.turns = true;
   pipeline.device_per_sample = Seconds(read.wall - read.queued) / samples;
-  const std::vector<Demand*> batches = BatchesOf(pipeline);
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    Work& reading = batches[i]->read;
-    reading.wall = std::max(reading.cpu, reading.wall - run.batches[i].queued);
+  for (Demand* demand : BatchesOf(pipeline)) {
+    Work& reading = demand->read;
+    reading.wall = std::max(reading.cpu, reading.wall - run.batches[demand->source].queued);
   }
 }
 
@@ -83,11 +82,12 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
   std::vector<int> worker_of(batches.size(), -1);
   std::map<int, Made> workers;
   for (std::size_t i = 0; i < batches.size(); ++i) {
-    const Batch& batch = run.batches[i];
-    const auto found = numbers.find(static_cast<std::uint32_t>(batch.worker_process));
-    if (batch.was_fetched() && found != numbers.end()) worker_of[i] = found->second;
+    const Batch& source = run.batches[batches[i]->source];
+    const auto found = numbers.find(static_cast<std::uint32_t>(source.worker_process));
+    if (source.was_fetched() && found != numbers.end()) worker_of[i] = found->second;
     const int worker = worker_of[i];
-    if (worker >= 0 && steady.in_window[i] && batches[i]->samples > 0) {
+    const bool counts = run.batches[i].was_fetched() && steady.in_window[i];
+    if (worker >= 0 && counts && batches[i]->samples > 0) {
       workers[worker].Add(*batches[i]);
     }
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Moves two costs of a pipeline's batches to their place in the loader model: waiting at storage
-// that all readers share, and the extra time of workers that are slower than the others.
+// that all readers share, and the extra time of workers that are slower than the others. A batch
+// that takes the costs of another one (Demand::source) is treated like that one.
 #pragma once
 
 #include "analyzer/model/run_model.h"

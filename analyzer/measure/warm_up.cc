@@ -28,7 +28,8 @@ bool StartsHere(const LoaderRun& run, std::size_t e) {
 void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,
                     std::span<const double> charged, Pipeline& pipeline) {
   if (pipeline.sample_tasks) return;
-  std::vector<Demand*> batches;  // first ones of new workers
+  std::vector<Demand*> batches;      // first ones of new workers
+  std::set<std::size_t> first_ones;  // their indices
   Made firsts;
   Made others;
   for (std::size_t e = 0; e < run.epochs.size(); ++e) {
@@ -42,6 +43,7 @@ void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,
       if (seen.insert(batch.worker_process).second && starts) {
         firsts.Add(demand);
         batches.push_back(&demand);
+        first_ones.insert(i);
       } else if (steady.in_window[i]) {
         others.Add(demand);
       }
@@ -52,8 +54,15 @@ void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,
   const Summary other = Summarize(others.services);
   const double error = other.sd / std::sqrt(static_cast<double>(firsts.services.size()));
   if (first.mean <= std::max(kSlowStart * other.mean, other.mean + 2 * error)) return;
+  const auto count = static_cast<double>(batches.size());
+  // Batches that were not seen being made may have the costs of a first one.
+  const std::vector<Demand*> all = BatchesOf(pipeline);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool lost = !run.batches[i].was_fetched();
+    if (lost && first_ones.count(all[i]->source) > 0) batches.push_back(all[i]);
+  }
   Demand beyond = TakeOffBeyond(firsts, others, batches);
-  ScaleParts(beyond, 1 / static_cast<double>(batches.size()));
+  ScaleParts(beyond, 1 / count);
   for (const auto part : kDemandParts) {
     (beyond.*part).cpu = std::min((beyond.*part).cpu, (beyond.*part).wall);
   }

@@ -130,6 +130,50 @@ TEST(SlowWorkersTest, AreSetApartFromTheirBatches) {
   EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.02);
 }
 
+// The worker's spans of each batch with `index % 8 == rest` are lost, except its put.
+void Lose(traces::TraceData& data, std::uint32_t rest) {
+  for (std::size_t thread = 1; thread < data.spans.size(); ++thread) {
+    std::erase_if(data.spans[thread], [rest](const traces::Span& span) {
+      return span.batch.valid() && span.batch.index % 8 == rest &&
+             span.stage != traces::StageId::kPut;
+    });
+  }
+}
+
+// A batch that was not seen being made has the costs of the slow worker's batch before it.
+TEST(SlowWorkersTest, AreSetApartFromCopiesOfTheirBatches) {
+  traces::TraceData data = testing::MakeSynthetic(OneSlow(30));
+  Lose(data, 1);
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  const Pipeline& pipeline = diagnosis.loader->pipeline;
+  ASSERT_EQ(pipeline.slower.size(), 1u);
+  EXPECT_NEAR(pipeline.slower[0].wall, 30e-3 / 4, 1e-5);
+  for (const Demand& demand : pipeline.epochs.front().batches) {
+    EXPECT_NEAR(demand.augment.wall, 2e-3, 1e-5);
+  }
+}
+
+TEST(ReadTurnsTest, WaitingForATurnIsTakenOffCopiesToo) {
+  RunModel model;
+  model.reads.turns = {1000, 0.9, 0, 0.2};
+  ASSERT_TRUE(model.reads.turns.taken());
+  model.stages[traces::StageId::kSample].count = 8;
+  model.stages[traces::StageId::kRead].wall = testing::Ms(30);
+  model.stages[traces::StageId::kRead].queued = testing::Ms(20);
+  LoaderRun run;
+  run.batches.resize(2);
+  run.batches[0].queued = 10e-3;
+  Pipeline pipeline;
+  pipeline.workers = 2;
+  Demand demand;
+  demand.read = {15e-3, 1e-3};
+  demand.source = 0;
+  pipeline.epochs.emplace_back().batches.assign(2, demand);
+  ShareStorage(model, run, pipeline);
+  EXPECT_TRUE(pipeline.turns);
+  for (const Demand& one : pipeline.epochs.front().batches) EXPECT_NEAR(one.read.wall, 5e-3, 1e-9);
+}
+
 TEST(SlowWorkersTest, MoreWorkersDoNotMakeThemFast) {
   const Diagnosis diagnosis = Diagnose(*testing::SyntheticTrace(OneSlow(30)));
   const LoaderDiagnosis& loader = *diagnosis.loader;
@@ -190,13 +234,7 @@ double ReadingWith(bool lost) {
   run.batches = 400;
   run.costs = testing::Always({10, 5, 2, 0.5, 0.1, 0.1, 0.5, 0});
   traces::TraceData data = testing::MakeSynthetic(run);
-  for (std::size_t thread = 1; lost && thread < data.spans.size(); ++thread) {
-    auto& spans = data.spans[thread];
-    const auto gone = [](const traces::Span& span) {
-      return span.batch.valid() && span.batch.index % 8 == 3 && span.stage != traces::StageId::kPut;
-    };
-    spans.erase(std::remove_if(spans.begin(), spans.end(), gone), spans.end());
-  }
+  if (lost) Lose(data, 3);
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
   double sum = 0;
   const auto& batches = diagnosis.loader->pipeline.epochs.front().batches;

@@ -48,6 +48,21 @@ TEST(WarmUpTest, IsTakenOffTheFirstBatches) {
   EXPECT_LT(std::abs(loader.replay.error()), 0.02);
 }
 
+// The fifth batch was not seen being made, and has the costs of the fourth: a first one.
+TEST(WarmUpTest, IsTakenOffCopiesOfTheFirstBatches) {
+  traces::TraceData data = testing::MakeSynthetic(Cold(4, 20));
+  for (std::size_t thread = 1; thread < data.spans.size(); ++thread) {
+    std::erase_if(data.spans[thread], [](const traces::Span& span) {
+      return span.batch.valid() && span.batch.index == 4 && span.stage != traces::StageId::kPut;
+    });
+  }
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  for (const EpochDemand& epoch : diagnosis.loader->pipeline.epochs) {
+    EXPECT_NEAR(epoch.warm_up.decode.wall, 20e-3, 1e-5);
+    for (const Demand& demand : epoch.batches) EXPECT_NEAR(demand.decode.wall, 4e-3, 1e-5);
+  }
+}
+
 TEST(WarmUpTest, BelongsToWorkersThatStart) {
   const LoaderDiagnosis loader = DiagnosisOf(Cold(4, 100));
   Setting setting;
