@@ -115,6 +115,7 @@ std::optional<double> MeasureDelay(const RunModel& model, const LoaderRun& run, 
     if (series.name != "run_delay_ns" || series.at.size() < 2) continue;
     for (const WorkerRun& worker : run.workers) {
       if (worker.process != series.process || worker.first == kNever) continue;
+      if (worker.process == run.config.consumer) continue;  // its first thread is the loop's
       const double first = Seconds(TimeNs{worker.first - model.begin.value});
       const double seen = Seconds(TimeNs{worker.seen - model.begin.value});
       delays[series.process.value] = DelaySince(series, first, seen);
@@ -142,6 +143,16 @@ std::optional<double> MeasureDelay(const RunModel& model, const LoaderRun& run, 
   load.core_wait = delayed / wall;
   const double computing = wall - reads - rest;
   return computing > 0 ? std::optional(1 + delayed / computing) : std::nullopt;
+}
+
+// The worker processes of `run`. Workers may also be threads of the training process. Its counters
+// include the loop, so it is left out.
+std::set<std::uint32_t> ProcessesOfWorkers(const LoaderRun& run) {
+  std::set<std::uint32_t> processes;
+  for (const WorkerRun& worker : run.workers) {
+    if (worker.process != run.config.consumer) processes.insert(worker.process.value);
+  }
+  return processes;
 }
 
 template <class Rate>
@@ -173,16 +184,14 @@ std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& ste
 
 std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun& run,
                                           const SteadyState& steady) {
-  std::set<std::uint32_t> processes;
-  for (const WorkerRun& worker : run.workers) processes.insert(worker.process.value);
+  const std::set<std::uint32_t> processes = ProcessesOfWorkers(run);
   return CpuInWindows(model, steady, [&](ProcessId one) { return processes.count(one.value) > 0; });
 }
 
 bool HaveFurtherThreads(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   constexpr double kUsual = 3;
   constexpr double kOften = 0.1;
-  std::set<std::uint32_t> processes;
-  for (const WorkerRun& worker : run.workers) processes.insert(worker.process.value);
+  const std::set<std::uint32_t> processes = ProcessesOfWorkers(run);
   double looks = 0;
   double more = 0;
   for (const CounterSeries& series : model.counters) {

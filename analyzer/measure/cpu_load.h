@@ -56,13 +56,15 @@ struct CpuLoad {
 // The same for the processes that `counts` accepts.
 [[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
                                                  const std::function<bool(ProcessId)>& counts);
-// The same for the processes in which workers of `run` were seen.
+// The same for the worker processes of `run`. nullopt also if its workers are threads of the
+// training process.
 [[nodiscard]] std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun& run,
                                                         const SteadyState& steady);
 
 // Whether worker processes of `run` had more than three threads: the worker itself, the thread of
 // its queue and one that a library leaves idle. True if at least a tenth of the samples of the
-// counter "threads" in the steady windows show more. False if the counter was not recorded.
+// counter "threads" in the steady windows show more. False if the counter was not recorded, or if
+// the workers are threads of the training process.
 [[nodiscard]] bool HaveFurtherThreads(const RunModel& model, const LoaderRun& run,
                                       const SteadyState& steady);
 

@@ -170,6 +170,38 @@ TEST(CoreWaitTest, AReplayOnFreeCoresTakesAsLongAsTheRecording) {
               0.02 * diagnosis.loader->replay.measured);
 }
 
+// Process 0 trains. Its counters are those of the loop, not of its threads that make batches.
+TEST(CoreWaitTest, CountersOfTheLoopAreNotThoseOfWorkers) {
+  for (const std::uint32_t process : {0U, 1U}) {
+    RunModel model;
+    model.roles = {wire::kRoleConsumer, wire::kRoleWorker};
+    for (const char* name : {"run_delay_ns", "cpu_ns", "threads"}) {
+      model.counters.push_back({name, ProcessId{process}, {0, 10}, {8, 1e9}});
+    }
+    LoaderRun run;
+    run.config.num_workers = 1;
+    run.config.consumer = ProcessId{0};
+    WorkerRun worker;
+    worker.process = ProcessId{process};
+    worker.seen = worker.first = 0;
+    run.workers.push_back(worker);
+    Batch batch;
+    batch.worker_process = static_cast<std::int32_t>(process);
+    batch.fetch_start = 0;
+    batch.fetch_end = testing::Ms(40).value;
+    batch.fetch = {40e-3, 10e-3};
+    batch.cpu_known = true;
+    run.batches.push_back(batch);
+    SteadyState steady;
+    steady.in_window = {true};
+    steady.windows = {{0, testing::Ms(10'000).value}};
+    const bool apart = process == 1;
+    EXPECT_EQ(MeasureCpuLoad(model, run, steady).delays_known, apart);
+    EXPECT_EQ(WorkersCpuInWindows(model, run, steady).has_value(), apart);
+    EXPECT_EQ(HaveFurtherThreads(model, run, steady), apart);
+  }
+}
+
 TEST(CoreWaitTest, IsTakenOffComputingFirst) {
   const Diagnosis diagnosis = Crowd(30);
   ASSERT_TRUE(diagnosis.loader->cpu.delays_known);

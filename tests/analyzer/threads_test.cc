@@ -3,6 +3,7 @@
 // The reference loader's traces: model, replay and verdict where threads make single samples.
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -156,6 +157,21 @@ TEST(ThreadsTest, ASleepingDecoderIsNoCrowdedMachine) {
   EXPECT_FALSE(diagnosis.loader->cpu.crowded);
   EXPECT_EQ(diagnosis.loader->suggestion.workers, 4);  // twice the cores: no more are considered
   EXPECT_NEAR(diagnosis.loader->suggestion.predicted.speedup, 2, 0.05);
+}
+
+// Decoding waits for a core for half of its time. The step computes in the process whose threads
+// make the samples, and does not compute for them.
+TEST(ThreadsTest, AStepThatComputesHidesNoCrowdedMachine) {
+  SyntheticThreads run = Always({0.5, 4, 2}, 4);
+  run.cpu_share = 0.5;
+  traces::TraceData data = testing::MakeThreads(run);
+  for (int i = 0; i <= 300; ++i) {  // a batch takes 13 ms: 24 ms of samples and 4 ms of step
+    testing::AddCounter(data, "cpu_ns", 0, 1000 + 13.0 * i, 28e6 * i);
+    testing::AddCounter(data, "threads", 0, 1000 + 13.0 * i, 6);
+  }
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  EXPECT_FALSE(diagnosis.loader->cpu.threaded);
+  EXPECT_TRUE(diagnosis.loader->cpu.crowded);
 }
 
 TEST(ThreadsTest, TheReportShowsThreadsAndShares) {
