@@ -35,11 +35,19 @@ std::vector<Counted> WaitedFor(const RunModel& model) {
   return found;
 }
 
+// Whether a process of the main loader's training process could have waited for `process`.
+// Processes of other ranks end at the same times.
+bool BelongsToOurRank(const RunModel& model, ProcessId process) {
+  if (!model.has_loader() || process.value >= model.consumer_of.size()) return true;
+  return model.consumer_of[process.value] == model.loader().config.consumer;
+}
+
 // When recorded processes were seen for the last time, and how much they had computed.
 std::vector<Counted> Ended(const RunModel& model) {
   std::vector<Counted> found;
   for (const CounterSeries& series : model.counters) {
     if (series.name != "cpu_ns" || series.at.empty()) continue;
+    if (!BelongsToOurRank(model, series.process)) continue;
     found.push_back({series.at.front(), series.at.back(), series.value.back() * 1e-9});
   }
   std::sort(found.begin(), found.end(), Earlier);

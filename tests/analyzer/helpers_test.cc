@@ -107,6 +107,19 @@ TEST(HelpersTest, ProgramsThatAreRecordedCountOnce) {
   EXPECT_NEAR(cpu.unseen, 0, 0.01);
 }
 
+TEST(HelpersTest, ProcessesOfAnotherRankWereNotWaitedFor) {
+  HelpedRun run;
+  run.model.loaders.emplace_back().config.consumer = ProcessId{kTraining};
+  run.WaitForPrograms();
+  const std::uint32_t other = run.AddProcess(wire::kRoleConsumer);
+  for (int i = 1; i <= 150; ++i) {
+    const std::uint32_t program = run.AddProcess(wire::kRoleOther);
+    run.model.consumer_of[program] = ProcessId{other};
+    run.AddCounter("cpu_ns", program, 0.1 * i - 0.01, 0.05);
+  }
+  EXPECT_NEAR(MeasureHelpers(run.model, run.steady).unseen, 0.5, 0.01);
+}
+
 TEST(HelpersTest, AWorkerThatEndsWasNoHelper) {
   HelpedRun run;
   const std::uint32_t worker = run.AddProcess(wire::kRoleWorker);
