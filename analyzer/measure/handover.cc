@@ -57,10 +57,15 @@ class OwnGets {
     std::sort(gets_.begin(), gets_.end());
   }
 
+  // Seconds between `from` and `to` in which the thread was in a get.
   [[nodiscard]] double Within(std::int64_t from, std::int64_t to) const {
-    auto at = std::lower_bound(gets_.begin(), gets_.end(), std::make_pair(from, from));
+    // A thread does one get after the other, so the ends are in order too.
+    auto at = std::partition_point(gets_.begin(), gets_.end(),
+                                   [from](const auto& get) { return get.second <= from; });
     std::int64_t time = 0;
-    for (; at != gets_.end() && at->first < to; ++at) time += std::min(at->second, to) - at->first;
+    for (; at != gets_.end() && at->first < to; ++at) {
+      time += std::min(at->second, to) - std::max(at->first, from);
+    }
     return NonNegativeSeconds(time);
   }
 

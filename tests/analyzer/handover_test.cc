@@ -88,6 +88,42 @@ TEST(HandoverTest, TheLoopLosesItsCoreWhereNoneIsIdle) {
   EXPECT_FALSE(MeasureHandover(Loop(60, 0.5, 0.5, 2.1), 2, 0).preempted);
 }
 
+// The loop waits for batch 2k, and gets batch 2k + 1 for 10 ms. Batch 2k is put 5 ms after this get
+// began. The loop gets it when it is done with the other one.
+TEST(HandoverTest, AGetThatIsGoingOnIsNoLatency) {
+  LoaderRun run;
+  run.config.num_workers = 2;
+  for (int k = 0; k < 20; ++k) {
+    const std::int64_t at = (100 + 50 * k) * kMs;
+    Batch due;
+    due.worker_process = 1;
+    due.fetch_start = at - 15 * kMs;
+    due.fetch_end = due.put_start = at + 4 * kMs;
+    due.put_end = at + 5 * kMs;
+    due.wait_start = at - kMs;
+    due.get_start = at + 10 * kMs;
+    due.got = at + 11 * kMs;
+    due.get.wall = 1e-3;
+    due.delivered = due.got + kMs / 10;
+    due.step_end = due.delivered + 5 * kMs;
+    Batch next = due;
+    next.worker_process = 2;
+    next.fetch_end = next.put_start = at - 2 * kMs;
+    next.put_end = at - kMs;
+    next.get_start = at;
+    next.got = at + 10 * kMs;
+    next.get.wall = 10e-3;
+    next.wait_start = due.step_end;
+    next.delivered = next.wait_start + kMs / 50;
+    next.step_end = at + 49 * kMs;
+    run.batches.push_back(due);
+    run.batches.push_back(next);
+  }
+  const Handover handover = MeasureHandover(run, 8, 0);
+  EXPECT_NEAR(handover.next, 0.02e-3, 1e-6);
+  EXPECT_NEAR(handover.latency, 0.08e-3, 1e-6);
+}
+
 traces::TraceData Decoding(int workers) {
   Synthetic run;
   run.workers = workers;
