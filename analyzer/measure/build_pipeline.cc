@@ -43,8 +43,9 @@ Pipeline PipelineOf(const RecordedRun& recorded, const CpuLoad& load) {
   return pipeline;
 }
 
-// `pipeline` is built without the waiting for cores of the kernel's account. If its replay is
-// faster than the recording, returns `load` with less of that waiting; otherwise `load` itself.
+// `pipeline` is built without the waiting that the kernel counts as waiting for cores. If its
+// replay is faster than the recording, a part of this waiting must stay. Then returns `load` with
+// less waiting for cores, otherwise `load` itself.
 CpuLoad KeepWakeUps(const RecordedRun& recorded, const CpuLoad& load, const Pipeline& pipeline) {
   if (recorded.run.use == LoopUse::kInterleaved) return load;  // other loaders shared the cores
   const bool processes = pipeline.workers > 0 && !pipeline.sample_tasks;
@@ -75,7 +76,8 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   if (run.use != LoopUse::kInterleaved && !FeedsDevice(model)) {
     const double delay = (1 - WakeUpPart(load)) * DelayOfSteps(model, run, steady);
     TakeDelayOffSteps(delay, steady.rate.estimate, pipeline);
-    // Where other programs or no workers take the loop's core, other workers do not change that.
+    // If other programs take the loop's core, or there are no workers that could take it, fewer
+    // workers do not make its steps shorter.
     if (load.crowded || run.config.num_workers == 0) pipeline.step_delay = 0;
   }
   return pipeline;

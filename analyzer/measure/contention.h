@@ -13,8 +13,8 @@ namespace penstock::analyzer {
 
 // The share of the recorded waiting (wall minus CPU time of the parts of a batch) that is not
 // waiting for a core. With this share, a simulation of `pipeline` takes as long to make the batches
-// as the recording did. 1 if the simulation takes at most 1 % longer with all of the waiting, or if
-// there are no worker processes.
+// as the recording did. 1 if the simulation takes at most 1 % longer with all of the waiting, if
+// there are no worker processes, or if no batch is counted.
 //
 // Shapes:   making: [batches of the pipeline], seconds; only counted batches matter.
 // Source:   ours. A thread that wakes up waits for a core however little it has to compute. So the
@@ -27,9 +27,9 @@ namespace penstock::analyzer {
 // Multiplies the waiting of batches, warm-up and slower workers by `share`.
 void ScaleWaiting(Pipeline& pipeline, double share);
 
-// Compares the time that up to 1024 batches of a pipeline took to make with the time in a
-// simulation. The batches are the first of the pipeline, or start at the first counted one if that
-// comes late.
+// Compares the time that making batches took in the recording with the time in a simulation. Uses
+// the counted ones of up to 1024 batches: the first of the pipeline or, if the first counted batch
+// comes late, those from this batch on.
 class MakingReplay {
  public:
   // Shapes: making: as above.

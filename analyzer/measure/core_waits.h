@@ -15,7 +15,8 @@ namespace penstock::analyzer {
 
 // The part of the waiting of computing stages that was for a core, judged by how full the cores
 // were: 0 up to 65 %, 1 from 90 % on or if other programs crowd the machine, in proportion between.
-// Used only if neither the kernel's account nor the slowdown of decoding is known.
+// 0 if the load is not known. For a part of a batch it is used only if neither the kernel's account
+// nor the slowdown of decoding is known. The handover and the correction "core-waits" use it too.
 //
 // Source: docs/diagnosis.md 3.4 (wall time grows with the workers, CPU time stays); the limits are
 //         ours.
@@ -28,11 +29,10 @@ namespace penstock::analyzer {
 // `work` without its waiting for a core. How much that was comes from the kernel's account, else
 // from the slowdown of decoding (assumed for all computing), else from ContentionBySaturation().
 [[nodiscard]] Work WithoutContention(const Work& work, const CpuLoad& load);
-// The same for decoding. If the slowdown decides, the part `contended` (DecodeContention()) of the
-// waiting goes, which is right on average only: by chance of scheduling one sample waits longer
-// than the slowdown says and another not at all. If each lost the waiting that the slowdown lets
-// expect, the longer waits would leave a rest (16 % of the run on a machine with two programs too
-// many).
+// The same for decoding. If the slowdown decides, this removes the part `contended`
+// (DecodeContention()) of the waiting, which is right on average. By chance one sample waits longer
+// than the slowdown says, and another not at all. Removing from each sample what the slowdown says
+// would leave a part of the longer waits: 16 % of the run on a machine with two programs too many.
 [[nodiscard]] Work DecodeWithoutContention(const Work& work, const CpuLoad& load, double contended);
 
 // The share of the time of the steady batches that was waiting for a core, by the kernel's account.
@@ -55,8 +55,8 @@ namespace penstock::analyzer {
 // the replay without this waiting is too fast.
 //
 // Source: ours, on the 75 recordings of the validation's faults. With less than half of the cores
-//         busy, replays were up to 11 % too fast; now it is up to 4 %. With nearly full cores,
-//         waiting that stays would hide a part of the gain from more cores (F18).
+//         busy, replays were up to 11 % too fast; now they are up to 4 % too fast. With nearly
+//         full cores, waiting that stays would hide a part of the gain from more cores (F18).
 [[nodiscard]] double WakeUpToKeep(const CpuLoad& load, double missed, double removed);
 
 }  // namespace penstock::analyzer

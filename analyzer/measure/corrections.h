@@ -18,14 +18,14 @@
 namespace penstock::analyzer {
 
 // CPU seconds of the steady part, from the spans and from the processes' counters. Counters are
-// sampled some hundred milliseconds apart, so in short epochs they include CPU time from outside
-// the loop. Hence the limits in corrections.cc.
+// sampled about ten times a second, so in short epochs they include CPU time from outside the loop.
+// Hence the limits in corrections.cc.
 struct CpuAccount {
   double batches = 0;
   double samples = 0;
   double fetch = 0;     // fetches in workers
   double put = 0;       // in workers: the part of the handover that computes
-  double transfer = 0;  // in the training process, outside of steps
+  double transfer = 0;  // in the training process, outside of steps: with `here`
   double step = 0;      // seconds that the steps in SteadyState::time last
   double here = 0;      // fetches in the training process
   double waited = 0;    // seconds that its thread waited in these fetches, besides reads
@@ -39,7 +39,7 @@ struct CpuAccount {
   bool further_threads = false;  // of the workers, see HaveFurtherThreads()
 };
 
-// The input of corrections. Refers to all of its parts while it lives.
+// The input of corrections. Refers to `recorded`, `load` and `charged`, which must outlive it.
 struct CorrectionInput {
   const RecordedRun& recorded;
   const CpuLoad& load;
@@ -68,6 +68,7 @@ struct CorrectionEffect {
   double cpu = 0;     // CPU time of their parts
   double steps = 0;
 };
+// Applies, in order, each correction that applies. Returns the effects of these.
 std::vector<CorrectionEffect> ApplyCorrections(const CorrectionInput& input, Pipeline& pipeline);
 
 // Sets the load of the steps from `outside`, the CPU seconds that the training process computes

@@ -12,13 +12,15 @@
 namespace penstock::analyzer {
 namespace {
 
+// Sums over the steady batches.
 struct Totals {
-  double spans = 0;  // CPU seconds
-  bool timed = false;
+  double spans = 0;  // CPU seconds of all their spans
+  // The rest is of the batches whose CPU time was recorded.
+  bool timed = false;  // there are such batches
   Work decode;
   double fetch = 0;   // CPU seconds
   double put = 0;     // CPU seconds
-  double making = 0;  // wall seconds of the same batches
+  double making = 0;  // wall seconds of their fetches
 };
 
 Totals AddUp(const LoaderRun& run, const SteadyState& steady) {
@@ -83,8 +85,8 @@ double DecodeSlowdown(const RunModel& model, const LoaderRun& run, const Totals&
   const double ratio = decode.wall / decode.cpu;
   if (!(ratio < kImplausible)) return 0;
   if (const auto slope = SlopeOfDecoding(run)) {
-    // A slope that explains less than half of the waiting is a sleep that happens to grow with the
-    // picture.
+    // If the slope explains less than half of the waiting, decoding sleeps, by chance for longer if
+    // the picture is larger.
     const bool explains = *slope - 1 >= 0.5 * (ratio - 1) || ratio < 1.3;
     return explains ? *slope : 0;
   }
@@ -234,7 +236,8 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   load.decode_slowdown = DecodeSlowdown(model, run, totals);
   // The slowdown of all computing if the kernel accounts for it, otherwise of decoding alone.
   const double slowdown = MeasureDelay(model, run, load).value_or(load.decode_slowdown);
-  // A decoder that waits longer than for cores waits for threads of its own (FFmpeg's).
+  // A decoder that waits for longer than its thread was kept from a core waits for threads of its
+  // own (FFmpeg's).
   if (load.delays_known &&
       load.decode_slowdown > 1 + load.core_wait * totals.making / totals.decode.cpu) {
     load.decode_slowdown = std::min(load.decode_slowdown, slowdown);
@@ -257,15 +260,16 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
     load.own_cores = std::max(load.own_cores, std::min(own, left));
     load.cores = std::max(load.cores, load.own_cores);
   }
-  // Processes of one run that wake each other also wait for cores. Decoding tells whether other
-  // programs are the reason. Without decoding, a tenth of the batches' time spent waiting for cores
-  // is sign enough. With decoding it takes a third, because the scheduler may have spared decoding.
-  const double counts = load.core_wait >= (load.decode_slowdown > 0 ? 1.0 / 3 : 0.1) ? slowdown : 0;
-  const double sign = std::max(load.decode_slowdown, counts);
+  // Processes of one run that wake each other also wait for cores. The slowdown of decoding tells
+  // whether other programs are the reason. The slowdown of all computing tells it too if batches
+  // spend enough of their time waiting for cores: a tenth if nothing is decoded, otherwise a third,
+  // because the scheduler may have spared decoding.
+  const double enough = load.decode_slowdown > 0 ? 1.0 / 3 : 0.1;
+  const double seen = std::max(load.decode_slowdown, load.core_wait >= enough ? slowdown : 0);
   // A process that starts a program and waits for it seems to wait for a core. That program has it.
   load.helped = load.helpers >= kHelped * load.used;
   load.threaded = ComputeInThreads(model, run, steady, totals);
-  load.crowded = load.known && !load.helped && !load.threaded && sign >= kSlowedDown &&
+  load.crowded = load.known && !load.helped && !load.threaded && seen >= kSlowedDown &&
                  load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
   // Each thread runs at 1 / slowdown of full speed, so cores * slowdown threads compete. Of these,

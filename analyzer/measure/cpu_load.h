@@ -26,7 +26,7 @@ struct CpuLoad {
   double others = 0;      // threads of other programs that would explain the slowdown
   double helpers = 0;     // part of `used`: processes that help the main loader
   bool helped = false;    // `helpers` is a fifth of `used` or more
-  bool threaded = false;  // threads of the workers' own compute for the batches
+  bool threaded = false;  // further threads of worker processes compute for the batches
   double used = 0;        // CPU seconds per second, all traced processes of our host
   // The kernel's account of waiting for cores, if it was recorded. It is given as shares: of the
   // workers' waiting (wall minus CPU time) in reads, of their waiting in the other parts of
@@ -35,7 +35,7 @@ struct CpuLoad {
   double delayed_reads = 0;
   double delayed_rest = 0;
   double core_wait = 0;
-  bool known = false;
+  bool known = false;          // `used` is known
   bool from_counters = false;  // `used` is from counters; else from spans, a lower bound
 
   // The part of the cores that was used. `used` and `cores` have errors of some percent.

@@ -2,7 +2,7 @@
 //
 // Steps as the device does them. If kernels were recorded, the time between two batches in the loop
 // is not the length of a step. The loop launches work and waits for the next batch while the device
-// is still busy, or it stands in a copy while the device finishes the batch before. Pure.
+// is still busy, or it waits in a copy while the device finishes the batch before. Pure.
 //
 // A step lasts as long as the device works on its batch: from the delivery, or the end of the
 // device's work on the batch before, to the end of the batch's last kernel or copy. It lasts at

@@ -219,9 +219,10 @@ Handover MeasureHandover(const LoaderRun& run, double cores, double crowding) {
   }
   handover.threaded = threaded * 2 > run.batches.size();
   const double late_usual = late.Usual(crowding);
-  // Fewer ready batches tell little. Then the time after a late batch counts as the hop. If
-  // unpickling was not recorded, it is in that time and recurs with every batch.
-  if (ready.count() >= 4) {
+  // With few ready batches, `next` is not known, and all of the time after a late batch counts as
+  // latency. But if unpickling was not recorded, it is in that time, and recurs with every batch.
+  constexpr std::size_t kTelling = 4;
+  if (ready.count() >= kTelling) {
     handover.next = ready.Usual(crowding);
   } else {
     handover.next = any ? 0 : late_usual;

@@ -13,7 +13,7 @@ namespace penstock::analyzer {
 
 struct Handover {
   double next = 0;          // in next() for a batch that was ready, without its get
-  double latency = 0;       // from put to delivery if the loop waited, without get and next
+  double latency = 0;       // from put to delivery if the loop waited, without next and its gets
   double overhead = 0;      // of a worker between two batches (or samples) with known indices
   bool threaded = false;    // another thread takes batches from the queue (pinning)
   bool streamed = false;    // messages exceed the pipe: they are read while they are written
@@ -21,9 +21,10 @@ struct Handover {
   std::vector<double> get;  // by batch: unpickling
   double asking = 0;        // extra time of a get while the worker makes another batch
   std::optional<double> preempted;  // time without a core after the loop wakes a worker
-  std::vector<double> next_of;      // by batch: as seen if it was ready, else `next`
-  double put_share = 1;             // share of `put` that computes
-  double get_share = 1;             // share of `get` that computes
+  // By batch: as seen if it was ready and a core was free, else `next`.
+  std::vector<double> next_of;
+  double put_share = 1;  // share of `put` that computes
+  double get_share = 1;  // share of `get` that computes
 };
 
 // `cores`: the number of cores that the run may use. `crowding`: the part of extra time that was
@@ -32,9 +33,9 @@ struct Handover {
 //
 // Estimator: an undisturbed piece is as short as the fastest tenth; for a put it is its CPU time,
 //            if that was recorded. What is not waiting for a core is waiting for the other side:
-//            for the pipe, or for the interpreter of the worker, which sends a file
-//            descriptor. The interpreter costs time only while the worker makes another batch;
-//            `asking` is how much longer such gets took than those from idle workers. `next` comes
+//            for the pipe, or for the interpreter of the worker, which sends a file descriptor. The
+//            interpreter costs time only while the worker makes another batch; `asking` is how much
+//            longer such gets took than those from idle workers. `next` comes
 //            from batches that were handed out while fewer workers were busy than there are cores
 //            (from the fastest tenth of all, if there are fewer than eight of these). `preempted`
 //            is how much longer it took otherwise; nullopt if that was seen fewer than eight times.

@@ -12,8 +12,8 @@ namespace penstock::analyzer {
 // CPU seconds per second in the steady windows. 0: there are none, or nothing is known.
 struct HelpersCpu {
   double recorded = 0;  // by RunModel::helpers
-  double unseen =
-      0;  // by processes that recorded nothing: from counters of the processes that awaited them
+  // By processes that recorded nothing: from counters of the processes that waited for their end.
+  double unseen = 0;
   [[nodiscard]] double sum() const { return recorded + unseen; }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs of batches of one kind beside other batches. The extra cost of one kind is subtracted, and
-// put where it belongs. Values.
+// Compares the costs of batches of one kind with those of other batches, and subtracts what they
+// cost beyond the others. Values.
 #pragma once
 
 #include <span>
@@ -24,9 +24,9 @@ struct Made {
   [[nodiscard]] double mean() const { return samples > 0 ? sum.service() / samples : 0; }
 };
 
-// Makes each part of `batches` cheaper by the time per sample that it took longer in `own` than in
-// `usual`. Parts that did not take longer stay. Returns, by part, the sum of the extra time in
-// `own`.
+// Scales each part of `batches` so that, if they are the batches of `own`, it takes as long for a
+// sample on average as in `usual`. Parts that did not take longer in `own` stay. Returns, by part,
+// the sum of the extra time in `own`.
 // Requires: usual.samples > 0.
 [[nodiscard]] Demand TakeOffBeyond(const Made& own, const Made& usual,
                                    std::span<Demand* const> batches);

@@ -10,8 +10,9 @@
 namespace penstock::analyzer {
 namespace {
 
-// Without workers nothing but other programs can take a core from the fetch.
-CpuLoad ShareOf(const LoaderRun& run, const Batch& batch, const CpuLoad& load) {
+// The load that made the fetch of `batch` wait for cores; an empty one if nothing is known of that.
+// Without workers, nothing but other programs can take a core from the fetch.
+CpuLoad LoadBeside(const LoaderRun& run, const Batch& batch, const CpuLoad& load) {
   const bool shared = run.config.num_workers > 0 || load.crowded;
   return batch.cpu_known && shared ? load : CpuLoad{};
 }
@@ -21,14 +22,14 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   const Batch& batch = run.batches[i];
   Demand demand;
   const bool known = batch.cpu_known;
-  const CpuLoad share = ShareOf(run, batch, load);
+  const CpuLoad beside = LoadBeside(run, batch, load);
   const double reading = std::max(0.0, batch.read.wall - batch.read.cpu);
-  demand.read = {batch.read.wall - (share.delays_known ? share.delayed_reads : 0) * reading,
+  demand.read = {batch.read.wall - (beside.delays_known ? beside.delayed_reads : 0) * reading,
                  std::min(batch.read.cpu, batch.read.wall)};
-  demand.decode = DecodeWithoutContention(batch.decode, share, contended);
-  demand.augment = WithoutContention(batch.augment, share);
-  demand.tokenize = WithoutContention(batch.tokenize, share);
-  demand.collate = WithoutContention(batch.collate, share);
+  demand.decode = DecodeWithoutContention(batch.decode, beside, contended);
+  demand.augment = WithoutContention(batch.augment, beside);
+  demand.tokenize = WithoutContention(batch.tokenize, beside);
+  demand.collate = WithoutContention(batch.collate, beside);
   const double parts = batch.read.wall + batch.decode.wall + batch.augment.wall +
                        batch.tokenize.wall + batch.collate.wall;
   const double parts_cpu = batch.read.cpu + batch.decode.cpu + batch.augment.cpu +
@@ -38,7 +39,7 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
                                                    : 0;
   demand.other = WithoutContention(
       {std::max(0.0, whole - parts), known ? std::max(0.0, batch.fetch.cpu - parts_cpu) : 0},
-      share);
+      beside);
   demand.h2d = std::min(batch.h2d, batch.step());
   demand.step = std::max(0.0, batch.step() - demand.h2d);
   demand.samples = SamplesOf(run, batch);
@@ -51,7 +52,7 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   }
   demand.get = handover.get[i];
   demand.next = handover.next_of[i];
-  // With a pin thread the hop includes that thread's work.
+  // With a pin thread, the measured latency includes that thread's work.
   demand.latency = handover.latency;
   if (handover.threaded) demand.latency = std::max(0.0, demand.latency - demand.get - demand.pin);
   return demand;
@@ -120,16 +121,16 @@ void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& aver
     demand.first_sample = place->second;
     if (!added) return;
   }
-  const CpuLoad share = ShareOf(run, batch, load);
+  const CpuLoad beside = LoadBeside(run, batch, load);
   for (std::size_t k = 0; k < demand.tasks; ++k) {
     const SampleCost& cost = batch.sample_costs > 0 ? run.samples[batch.first_sample + k] : average;
-    epoch.samples.push_back(WithoutContention(cost, share, contended));
+    epoch.samples.push_back(WithoutContention(cost, beside, contended));
   }
 }
 
-// By batch: the index of the batch whose costs it takes, usually its own. If a recording lost a
-// part, a batch that was not seen being made takes the costs of the last batch before it that was
-// seen, or of the first one seen.
+// By batch: the index of the batch whose costs it takes, usually its own. If workers made the
+// batches and at least half were seen being made, a batch that was not seen takes the costs of the
+// last one before it that was seen, or of the first one seen.
 std::vector<std::size_t> SourcesOf(const LoaderRun& run) {
   std::vector<std::size_t> sources(run.batches.size());
   std::size_t seen = 0;

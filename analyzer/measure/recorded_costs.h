@@ -15,7 +15,8 @@
 
 namespace penstock::analyzer {
 
-// The source of the costs. Refers to the model, the loader and its steady part while it lives.
+// The source of the costs. Refers to the model, the loader and its steady part, which must outlive
+// it.
 struct RecordedRun {
   const RunModel& model;
   const LoaderRun& run;
@@ -27,7 +28,7 @@ struct RecordedRun {
                                        const SteadyState& steady, const CpuLoad& load);
 
 struct RecordedCosts {
-  std::vector<EpochDemand> epochs;  // a single one if threads fill batches by sample
+  std::vector<EpochDemand> epochs;  // a single one if threads fill batches sample by sample
   std::vector<double> charged;      // by epoch: the share of its start-up that counts, see starts.h
 };
 [[nodiscard]] RecordedCosts RecordedCostsOf(const RecordedRun& recorded, const CpuLoad& load,

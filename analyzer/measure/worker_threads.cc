@@ -24,6 +24,7 @@ constexpr std::array kComputed = {
 // CPU seconds to add for each second of a part.
 using Added = std::array<double, kComputed.size()>;
 
+// Distributes `seconds` for each steady batch over the parts, in proportion to the waiting in them.
 Added Distribute(const LoaderRun& run, const SteadyState& steady, double seconds,
                  const Pipeline& pipeline) {
   Added added = {};
@@ -104,8 +105,8 @@ void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double se
   const Added added = Distribute(run, steady, seconds, pipeline);
   const MakingReplay replay(pipeline, making);
   const auto is_slow = [&](double scale) {
-    const double seconds_made = replay.Simulated([&](Pipeline& part) { Add(added, scale, part); });
-    return seconds_made >= kNear * replay.recorded();
+    const double making_time = replay.Simulated([&](Pipeline& part) { Add(added, scale, part); });
+    return making_time >= kNear * replay.recorded();
   };
   double low = 1;
   double high = 1 + kMostLost;
@@ -152,15 +153,16 @@ void ShareWaitForThreads(const RecordedRun& recorded, Pipeline& pipeline) {
     Demand& demand = *demands[i];
     const double parts = batch.read.cpu + batch.decode.cpu + batch.augment.cpu +
                          batch.tokenize.cpu + batch.collate.cpu;
-    const Work named = TakeWait(demand.augment, batch.augment.cpu, each);
+    // The time of a sample that no span names counts as augmenting.
+    const Work augment = TakeWait(demand.augment, batch.augment.cpu, each);
     const Work other =
-        TakeWait(demand.other, std::max(0.0, batch.fetch.cpu - parts), each - named.wall);
+        TakeWait(demand.other, std::max(0.0, batch.fetch.cpu - parts), each - augment.wall);
     for (const auto& [part, seconds] :
          {std::pair{&Demand::read, stages.read}, std::pair{&Demand::decode, stages.decode},
           std::pair{&Demand::augment, stages.augment},
           std::pair{&Demand::tokenize, stages.tokenize}}) {
-      (demand.*part).wall += (named.wall + other.wall) * seconds / all;
-      (demand.*part).cpu += (named.cpu + other.cpu) * seconds / all;
+      (demand.*part).wall += (augment.wall + other.wall) * seconds / all;
+      (demand.*part).cpu += (augment.cpu + other.cpu) * seconds / all;
     }
   }
 }

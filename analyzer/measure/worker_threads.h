@@ -13,12 +13,12 @@
 
 namespace penstock::analyzer {
 
-// Adds `seconds` of CPU time to each batch. It goes to the parts other than reads in which the
-// recorded thread waited, in proportion to that waiting. If the CPU time of such a part exceeds its
-// wall time, several threads compute the part at once.
+// Adds `seconds` of CPU time to a batch on average. It goes to decoding, augmenting, tokenizing and
+// collating, in proportion to the time that the recorded thread waited in them. If the CPU time of
+// such a part exceeds its wall time, several threads compute the part at once.
 //
 // If there are more threads than cores, a part ends only when the last thread has had its turn. So
-// if the replay makes the batches faster than the recording did, more CPU time is added, up to
+// if the replay makes the batches faster than the recording did, further CPU time is added, at most
 // three times `seconds`. Sets threads_doubt to the share of the batches' time that is waiting
 // beyond `seconds`.
 //
@@ -27,13 +27,13 @@ namespace penstock::analyzer {
 void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double seconds,
                       std::span<const double> making, Pipeline& pipeline);
 
-// Adds `seconds` of CPU time to each batch, computed by others while the thread that fetches the
-// batch waits for them. Others are processes that help and, without workers, threads of the
-// training process.
+// Adds `seconds` of CPU time to a batch on average, computed by others while the thread that
+// fetches the batch waits for them. Others are processes that help and, without workers, threads of
+// the training process.
 void AddThreadsBeside(double seconds, Pipeline& pipeline);
 
-// Moves the time that a worker waits for the dataset's own threads to the stages in which these
-// threads spend their time, in proportion. The worker's own CPU time stays where it is.
+// Moves the time that a fetch waits for the dataset's own threads to the stages in which these
+// threads spend their time, in proportion. The CPU time of the fetching thread stays where it is.
 //
 // Requires: the batches of `pipeline` are those of `recorded`, and already include what other
 //           threads compute.

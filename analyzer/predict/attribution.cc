@@ -100,7 +100,8 @@ void EvenBatches(std::vector<Demand>& batches, std::uint32_t loader) {
   }
 }
 
-// Makes every batch cost the mean, credit ample, and all workers equally fast. Warm-up stays.
+// Makes every batch of a loader cost the mean, credit ample, and all workers equally fast. Warm-up
+// stays.
 void FreePrefetch(Pipeline& pipeline) {
   constexpr int kAmple = 8;  // batches of equal cost never need more
   pipeline.slower.clear();

@@ -16,7 +16,7 @@ inline constexpr double kMostHeadroom = 1000;
 
 struct Gain {
   Factor factor = Factor::kNone;
-  double speedup = 1;  // for the whole run, start-up included
+  double speedup = 1;  // of the RunPart that was asked for
 };
 
 struct Attribution {
@@ -24,7 +24,9 @@ struct Attribution {
   Factor runner_up = Factor::kNone;
   std::vector<Gain> gains;  // descending; every factor that applies
   double headroom = 1;      // speedup if all data cost nothing, at most kMostHeadroom
-  double margin = 0;        // 0: as good as the runner-up; 1: only this factor gains
+  // 0: the runner-up gains as much; 1: only the bottleneck gains. Without a bottleneck, 0: a factor
+  // nearly gains enough; 1: no factor gains anything.
+  double margin = 0;
 
   [[nodiscard]] double SpeedupOf(Factor factor) const;
   // The run is almost nothing but data, so headroom is not a meaningful figure.
@@ -35,19 +37,25 @@ struct Attribution {
 // made on first use) belongs to start-up, in whatever stage it arises.
 [[nodiscard]] Pipeline Idealise(const Pipeline& pipeline, Factor factor);
 
-// The pipeline with data at no cost: steps and copies to the device are left.
+// The pipeline with data at no cost: only steps, without transforms that the loop computes itself,
+// and copies to the device are left.
 [[nodiscard]] Pipeline WithoutData(const Pipeline& pipeline);
+
+enum class RunPart {
+  kWholeRun,  // start-up included
+  kSteady,    // for pipelines of SteadyPart()
+};
 
 // Differential attribution (docs/diagnosis.md 3.9).
 //
-// If no factor gains 5 %, the answer is kNone. Without workers the step and the stages take turns,
-// and each gains the time that it takes. Then kCompute is named only if the whole data path gains
-// less than the step; otherwise a data path of many stages would never be named. kPrefetch is named
-// if removing variance alone saves most of the time that removing the largest factor saves. Then
-// the mean rate is high enough, and no stage has to become cheaper.
+// If no factor gains 5 %, the bottleneck is kNone. If the whole data path gains less than the step,
+// only kCompute and kH2d can be named. If it gains as much or more and there are no workers,
+// kCompute is not named: the step and the stages take turns, and each gains the time that it takes,
+// so a data path of many stages would never be named. kPrefetch is named if removing variance alone
+// saves most of the time that removing the largest factor saves. Then the mean rate is high enough,
+// and no stage has to become cheaper.
 //
-// Cost: about twelve simulations.
-enum class RunPart { kWholeRun, kSteady };  // kSteady: for pipelines of SteadyPart()
+// Cost: at most twelve simulations.
 [[nodiscard]] Attribution Attribute(const Pipeline& pipeline, RunPart part = RunPart::kWholeRun);
 
 }  // namespace penstock::analyzer

@@ -5,7 +5,7 @@
 // Source: ternaus/imread_benchmark (MIT), commit f869db8: ImageNet's validation pictures from
 //         memory on five CPUs without a loader; the same figures as in tests/validation/data/. The
 //         ratios are geometric means over the five CPUs; `low` and `high` are the least and the
-//         greatest ratio of a CPU.
+//         greatest ratio among them.
 #pragma once
 
 #include <optional>
