@@ -24,8 +24,4 @@ Severity SeverityOf(const Prediction& prediction) {
   return prediction.speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
 }
 
-std::uint32_t HottestLine(const FunctionTime& function) {
-  return function.lines.empty() ? 0 : function.lines.front().line;
-}
-
 }  // namespace penstock::analyzer

@@ -3,8 +3,6 @@
 // Helpers of the rules about functions of the program.
 #pragma once
 
-#include <cstdint>
-
 #include "analyzer/advice/rules.h"
 
 namespace penstock::analyzer {
@@ -17,8 +15,5 @@ namespace penstock::analyzer {
 [[nodiscard]] bool Tells(const FunctionProfile& profile);
 
 [[nodiscard]] Severity SeverityOf(const Prediction& prediction);
-
-// 0 where no line was followed.
-[[nodiscard]] std::uint32_t HottestLine(const FunctionTime& function);
 
 }  // namespace penstock::analyzer

@@ -13,9 +13,24 @@ namespace {
 struct SlowestCall {
   const FunctionProfile* profile = nullptr;
   const FunctionTime* function = nullptr;
+  const CalledTime* called = nullptr;
   const KnownCall* known = nullptr;
   double share = 0;
 };
+
+// The line of `function` that spends most time in `called`; 0: no such line was followed.
+std::uint32_t LineOfCall(const FunctionTime& function, const CalledTime& called) {
+  std::uint32_t found = 0;
+  double most = 0;
+  for (const LineTime& line : function.lines) {
+    for (const CalledTime& one : line.called) {
+      if (one.name != called.name || one.file != called.file || one.share <= most) continue;
+      most = one.share;
+      found = line.line;
+    }
+  }
+  return found;
+}
 
 SlowestCall FindSlowestCall(const FunctionProfiles& profiles) {
   SlowestCall worst;
@@ -26,7 +41,7 @@ SlowestCall FindSlowestCall(const FunctionProfiles& profiles) {
         const KnownCall* known = FindKnownCall(called.name, called.file);
         const double share = called.share * profile.of_stage;
         if (known == nullptr || called.count < known->least_count || share <= worst.share) continue;
-        worst = {&profile, &function, known, share};
+        worst = {&profile, &function, &called, known, share};
       }
     }
   }
@@ -50,11 +65,11 @@ void SlowCall(const RuleInput& input, Advice& out) {
   finding.predicted = input.WithSetting(*finding.setting);
   finding.severity = SeverityOf(*finding.predicted);
   const FunctionTime& function = *worst.function;
+  const std::uint32_t line = LineOfCall(function, *worst.called);
   finding.seen =
       Say<words::kSlowCall>(Give<"call">(worst.known->shown), Give<"function">(function.name),
                             Give<"place">(PlaceOf(function.file, function.line)),
-                            GiveIf<"line">(!function.lines.empty(), HottestLine(function)),
-                            Give<"call_share">(worst.share));
+                            GiveIf<"line">(line > 0, line), Give<"call_share">(worst.share));
   finding.evidence = {{"call", std::string(worst.known->shown)},
                       {"call_share", worst.share},
                       {"threshold", kCallShare},

@@ -342,6 +342,19 @@ TEST(SlowCallTest, NamesCallAndCaller) {
       << seen;
 }
 
+TEST(SlowCallTest, NamesTheLineThatCalls) {
+  const auto finding = FindingOf(
+      "slow-call", WithUnits([](double at) {
+        FollowedUnit unit(SampleOf(at, 10, 10));
+        const auto item = unit.Function("Photos.__getitem__", kData, 20, {Ms(10), Ms(1)});
+        unit.Line(item, 22, {Ms(6), Ms(6)});
+        unit.Function("deepcopy", kCopy, 128, {Ms(3), Ms(3)}, unit.Line(item, 24, {Ms(3)}));
+        return unit;
+      }));
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_NE(English(finding->seen).find("(dataset.py:20, line 24)"), std::string::npos);
+}
+
 TEST(SlowCallTest, IsSilentOfAFunctionOfTheSameName) {
   EXPECT_FALSE(FindingOf("slow-call", WithUnits(Copying("/home/a/tools.py"))).has_value());
 }
