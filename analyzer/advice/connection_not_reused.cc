@@ -34,6 +34,34 @@ HttpCalls CallsForData(const RuleInput& input) {
   return calls;
 }
 
+// Wall seconds of the processes whose requests are counted.
+struct DataTime {
+  double fetching = 0;
+  double reading = 0;
+};
+
+bool MadeByTrainingProcess(const LoaderConfig& config) {
+  return config.num_workers == 0 || config.sample_tasks;
+}
+
+// The stages of the run serve only if no fetch was recorded: they add up all ranks, but only the
+// requests of one rank are counted.
+DataTime TimeOnData(const RunModel& run) {
+  const LoaderRun& main = run.loader();
+  DataTime time{0, main.threads_stages.read};
+  for (const LoaderRun& loader : run.loaders) {
+    const bool beside = loader.config.consumer == main.config.consumer &&
+                        MadeByTrainingProcess(loader.config) && MadeByTrainingProcess(main.config);
+    if (&loader != &main && !beside) continue;
+    for (const Batch& batch : loader.batches) {
+      time.fetching += batch.fetch.wall;
+      time.reading += batch.read.wall;
+    }
+  }
+  if (time.fetching > 0) return time;
+  return {run.stages.DataTime(), Seconds(run.stages[traces::StageId::kRead].wall)};
+}
+
 }  // namespace
 
 void ConnectionNotReused(const RuleInput& input, Advice& out) {
@@ -43,16 +71,14 @@ void ConnectionNotReused(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
   const HttpCalls calls = CallsForData(input);
   if (calls.requests < kFewest || calls.connections < kMost * calls.requests) return;
-  const StageTable& stages = input.diagnosis.run.stages;
-  const double time = stages.DataTime();
-  const double share = time > 0 ? calls.connecting / time : 0;
+  const DataTime time = TimeOnData(input.diagnosis.run);
+  const double share = time.fetching > 0 ? calls.connecting / time.fetching : 0;
   if (share < kShare) return;
-  const double reading = Seconds(stages[traces::StageId::kRead].wall);
   Finding finding;
   finding.id = "connection-not-reused";
   finding.severity = Severity::kInfo;
-  if (reading >= calls.connecting) {
-    finding.predicted = input.WithScaled(Factor::kRead, 1 - calls.connecting / reading);
+  if (time.reading >= calls.connecting) {
+    finding.predicted = input.WithScaled(Factor::kRead, 1 - calls.connecting / time.reading);
     if (finding.predicted->speedup >= 1.05) finding.severity = Severity::kWarning;
   }
   const double each = calls.connecting / calls.connections;

@@ -7,10 +7,13 @@
 #include <simdjson.h>
 
 #include <string>
+#include <utility>
 
 #include "analyzer/report/report.h"
 #include "analyzer/report/request_report.h"
+#include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_ranks.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -55,6 +58,25 @@ TEST(RequestsTest, WithoutWorkersTheyAreThoseOfTheLoop) {
   const std::vector<HostRequests> hosts = FindRequests(BuildRunModel(*trace));
   ASSERT_EQ(hosts.size(), 2u);
   EXPECT_EQ(hosts[0].requests(), 100u);
+}
+
+// In each of two ranks, connecting takes 4 of the 6 seconds of reading and of the 7 of fetching.
+TEST(RequestsTest, OfOneRankAreComparedWithTheReadsOfThatRank) {
+  Synthetic run;
+  run.costs = Always({30, 2, 2, 1, 0.1, 0.2, 4, 0});
+  traces::TraceData data = testing::SideBySide(run, 2);
+  for (std::uint32_t process = 0; process < data.processes.size(); ++process) {
+    if (data.processes[process].role != wire::kRoleWorker) continue;
+    for (int i = 0; i < 400; ++i) {
+      AddCounter(data, "http.connect_ns", process, 2000 + i, 5e6);
+      AddCounter(data, "http.first_byte_ns", process, 2000 + i, 2e6);
+    }
+  }
+  const auto finding = testing::FindingOf("connection-not-reused", std::move(data));
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(testing::Evidence(*finding, "share_of_data_time"), 4.0 / 7, 0.02);
+  ASSERT_TRUE(finding->predicted);
+  EXPECT_GT(finding->predicted->speedup, 2);
 }
 
 TEST(RequestsTest, AreInEveryFormOfTheReport) {
