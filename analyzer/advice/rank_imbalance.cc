@@ -59,15 +59,17 @@ void RankImbalance(const RuleInput& input, Advice& out) {
   if (!waits && !costs) return;
   const bool fixed = waits || imbalance.fixed;
   const std::int32_t rank = waits ? worst->rank : imbalance.slowest;
+  const RankRow* row = ranks.Find(rank);
+  const double wait_fraction = row != nullptr ? row->wait_fraction : 0;
   Finding finding;
   finding.id = "rank-imbalance";
   finding.severity = Severity::kWarning;
   finding.seen = Say<words::kRankImbalance>(
-      Give<"waits">(waits), Give<"rank">(rank), Give<"wait_fraction">(worst->wait_fraction),
+      Give<"waits">(waits), Give<"rank">(rank), Give<"wait_fraction">(wait_fraction),
       Give<"median_wait_fraction">(usual), Give<"fixed">(fixed),
       Give<"cost_share">(costs ? std::optional(imbalance.cost_share()) : std::nullopt));
   finding.evidence = {{"rank", static_cast<double>(rank)},
-                      {"wait_fraction", worst->wait_fraction},
+                      {"wait_fraction", wait_fraction},
                       {"median_wait_fraction", usual},
                       {"threshold", kPoints},
                       {"ranks", static_cast<double>(ranks.rows.size())},
@@ -78,7 +80,7 @@ void RankImbalance(const RuleInput& input, Advice& out) {
                       {"share_of_slowest", imbalance.slowest_share},
                       {"steps_end_together", imbalance.together ? "yes" : "no"}};
   finding.action = Say<words::kEqualRanks>(Give<"fixed">(fixed), Give<"host">(HostOf(ranks, rank)));
-  if (const RankRow* row = ranks.Find(rank); fixed && row != nullptr) finding.pids = {row->pid};
+  if (fixed && row != nullptr) finding.pids = {row->pid};
   out.findings.push_back(std::move(finding));
 }
 

@@ -213,6 +213,18 @@ TEST(RankImbalanceTest, OneOfTwoRanksIsNamedOnlyIfItCausesMoreThanItsHalf) {
   EXPECT_EQ(one->pids, std::vector<std::uint32_t>{1100});
 }
 
+// Rank 0 waits longer in all, but rank 2 causes more of the cost.
+TEST(RankImbalanceTest, GivesTheWaitOfTheRankThatItNames) {
+  Ranked run;
+  run.ranks = 4;
+  run.wait = [](int rank, int i) { return rank == 2 && i % 4 == 0 ? 7.0 : rank == 0 ? 2.2 : 0.5; };
+  const double wait = SummaryOf(TraceOfAll(run)).rows.at(2).wait_fraction;
+  const auto finding = FindingOf("rank-imbalance", TraceOfAll(run));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(RankEvidence(*finding, "rank"), 2);
+  EXPECT_NEAR(RankEvidence(*finding, "wait_fraction"), wait, 1e-9);
+}
+
 TEST(RankImbalanceTest, IsSilentOfFourPercent) {
   Ranked run = OneIsSlow();
   run.wait = [](int rank, int) { return rank == 2 ? 1.6 : 1.0; };  // 0.45 ms of a turn of 13 ms
