@@ -22,6 +22,10 @@ namespace {
 constexpr double kShare = 0.1;
 
 bool Converts(std::string_view transform) {
+  // These make a tensor of the type that the picture has.
+  for (const std::string_view name : {"PILToTensor", "ToTensorV2"}) {
+    if (transform.find(name) != std::string_view::npos) return false;
+  }
   for (const std::string_view name :
        {"Normalize", "normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "ToFloat"}) {
     if (transform.find(name) != std::string_view::npos) return true;

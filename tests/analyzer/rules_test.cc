@@ -375,10 +375,12 @@ TEST(NormalizeOnCpuTest, SpeaksOfConversions) {
   EXPECT_TRUE(Finds("normalize-on-cpu", run));
 }
 
-TEST(NormalizeOnCpuTest, IsSilentOfCrops) {
+TEST(NormalizeOnCpuTest, IsSilentOfTransformsThatKeepTheType) {
   Synthetic run = WithCosts({1, 4, 3, 1, 0.1, 0.2, 4, 0});
-  run.transform = "RandomResizedCrop";
-  EXPECT_FALSE(Finds("normalize-on-cpu", run));
+  for (const char* transform : {"RandomResizedCrop", "PILToTensor", "ToTensorV2"}) {
+    run.transform = transform;
+    EXPECT_FALSE(Finds("normalize-on-cpu", run)) << transform;
+  }
 }
 
 TEST(RulesTest, AHealthyRunHasNoWarnings) {
