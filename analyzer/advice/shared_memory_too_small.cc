@@ -7,6 +7,7 @@
 // show that batches do not pass through /dev/shm (they are pickled).
 // Source: docs/diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "analyzer/advice/rules.h"
@@ -49,14 +50,15 @@ void SharedMemoryTooSmall(const RuleInput& input, Advice& out) {
   finding.seen = Say<words::kSharedMemoryTooSmall>(
       Give<"ranks">(ranks > 1 ? std::optional(ranks) : std::nullopt), Give<"needed_bytes">(need),
       Give<"shm_bytes">(size));
-
+  // Not as int: a stranger's trace may contain any numbers.
+  const double batches = static_cast<double>(ranks) * config.num_workers *
+                         (static_cast<double>(config.prefetch_factor) + 1);
   finding.evidence = {{"needed_bytes", need},
                       {"shm_bytes", size},
                       {"used_by_others_bytes", others},
                       {"batch_bytes", batch},
                       {"ranks", static_cast<double>(ranks)},
-                      {"batches_on_their_way", static_cast<double>(ranks * config.num_workers *
-                                                                   (config.prefetch_factor + 1))},
+                      {"batches_on_their_way", batches},
                       {"margin", kSharedMargin},
                       {"most_batches_seen", static_cast<double>(use.most_batches)}};
   if (use.measured) {
@@ -64,7 +66,7 @@ void SharedMemoryTooSmall(const RuleInput& input, Advice& out) {
   }
   const int depth = DepthThatFits(input, left / ranks);
   finding.action = Say<words::kMoreSharedMemory>(
-      Give<"mebibytes">(static_cast<long>((need + others) / (1024.0 * 1024)) + 1),
+      Give<"mebibytes">(std::floor((need + others) / (1024.0 * 1024)) + 1),
       Give<"depth">(depth >= 1 ? std::optional(depth) : std::nullopt));
   const Suggestion& suggestion = loader.suggestion;
   if (suggestion.changes) {

@@ -102,6 +102,18 @@ TEST(RanksMemoryTest, AWorkerIsTakenToBeOfTheSizeOfOurs) {
   EXPECT_EQ(FactsOf(run, run.loader()).worker_bytes, 40e6);
 }
 
+TEST(RanksMemoryTest, BatchesOfAMillionRanksAreCounted) {
+  traces::TraceData data = testing::MakeSynthetic(Synthetic{});
+  data.facts["shm.size"] = "67108864";
+  data.processes[0].rank = data.processes[0].local_rank = 3;
+  data.processes[0].world_size = 1 << 20;
+  data.processes[0].facts["rank.local_size"] = "1048576";
+  data.processes[0].facts["loader.0.prefetch_factor"] = "2048";
+  const auto finding = FindingOf("shared-memory-too-small", std::move(data));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(testing::Evidence(*finding, "batches_on_their_way"), 1048576.0 * 2 * 2049);
+}
+
 TEST(RanksMemoryTest, ALimitIsKnownWithoutTheSizeOfTheMachine) {
   traces::TraceData data = OnOneHost(2);
   data.facts.erase("memory.total");
