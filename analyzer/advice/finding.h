@@ -25,9 +25,9 @@ struct Finding {
   std::vector<std::pair<std::string, std::variant<double, std::string>>> evidence;
   Statement action;
   std::optional<Prediction> predicted;  // where the simulator can tell
-  std::optional<Setting> setting;       // of `predicted`, if it only scales the time of parts
+  std::optional<Setting> setting;       // of `predicted`, if plans combine it with others
   double from = 0;                      // seconds since the trace began
-  double to = 0;                        // 0: the whole run
+  double to = 0;                        // the same; 0: the whole run
   std::vector<std::uint32_t> pids;
 };
 

@@ -7,11 +7,12 @@
 
 namespace penstock::analyzer {
 
-// The recorded setting with this share of the workers' time, spent in samples or in collating,
-// gone. Requires: input.diagnosis.loader.
+// The recorded setting without `share` of the workers' time. A share that was spent in samples is
+// taken from augmenting, which is all that a dataset does besides reading, decoding and tokenizing.
+// Requires: input.diagnosis.loader.
 [[nodiscard]] Setting WithoutShare(const RuleInput& input, traces::StageId stage, double share);
 
-// Whether enough units of the workers were followed for a finding.
+// Whether the profile is of the workers, with enough followed units for a finding.
 [[nodiscard]] bool Tells(const FunctionProfile& profile);
 
 [[nodiscard]] Severity SeverityOf(const Prediction& prediction);

@@ -10,7 +10,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The finding is critical if memory runs out within this many seconds or before the horizon (ours).
+// The finding is critical if memory runs out within this many seconds, or within the time that the
+// batches of the horizon take (ours).
 constexpr double kSoon = 3600;
 
 double HorizonSeconds(const MemoryModel& memory) {
@@ -106,7 +107,7 @@ std::optional<Statement> Forecast(const RuleInput& input) {
   const MemoryModel& memory = input.loader().memory;
   if (!memory.attributed) return std::nullopt;
   const Interval change = memory.growth.Change(memory.worker_count);
-  std::optional<Interval> each;
+  std::optional<Interval> each;  // growth of one worker, if it is worth telling
   if (change.estimate > 0.02 * memory.private_bytes) each = change;
   const auto grown = [&](double Interval::*end) {
     return each ? std::optional(memory.private_bytes + (*each).*end) : std::nullopt;

@@ -10,7 +10,8 @@
 
 namespace penstock::analyzer {
 
-// A finding needs one worker to grow by 64 MB and by a fifth of its private memory (ours).
+// A finding needs one worker to grow by 64 MB and by a fifth of the private memory that it had
+// before (ours).
 inline constexpr double kGrowthBytes = 64e6;
 inline constexpr double kGrowthShare = 0.2;
 
@@ -29,10 +30,12 @@ void DescribeGrowth(const RuleInput& input, const Growth& growth, Finding& findi
 
 // Which batches the forecast of a worker's memory is for.
 [[nodiscard]] Statement HorizonOf(const WorkerGrowth& growth);
+// When memory runs out: `out` is MemoryModel::OutOfMemory().
 [[nodiscard]] Statement RunsOut(const Interval& out);
-// What has MemoryModel::limit bytes: the machine or the control group.
+// Whose memory MemoryModel::limit is: that of the machine or of the control group.
 [[nodiscard]] Statement LimitOf(const MemoryModel& memory);
-// How much memory each worker will have, and when memory runs out; nullopt: neither is known.
+// How much memory each worker will have, if that is over 2 % more than now, and when memory runs
+// out, if it does. nullopt: neither.
 [[nodiscard]] std::optional<Statement> Forecast(const RuleInput& input);
 
 }  // namespace penstock::analyzer

@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 
 struct NotChecked {
-  std::vector<std::string_view> ids;  // the rules' findings
+  std::vector<std::string_view> ids;  // of the findings of these rules
   Statement needs;                    // "GPU kernels in the recording"
 };
 

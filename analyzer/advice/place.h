@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the timeline shows a finding. Pure.
+// Sets where the timeline shows a finding: its time and its processes. Pure.
 #pragma once
 
 #include "analyzer/advice/rules.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All rules: the file that holds one, and its function. CMake takes the sources from here.
+// All rules, each with its file and its function. CMake takes the sources from here.
 #pragma once
 
 // clang-format off
