@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // After each sample the allocator gives memory back to the kernel, and workers fault it in again
-// for the next sample. glibc gives back above its thresholds, jemalloc the blocks of Pillow. In the
-// training process larger tensors have raised glibc's thresholds for good, so a profile of that
-// process shows no such faults.
+// for the next sample. glibc gives back what exceeds its thresholds, jemalloc the blocks of Pillow.
+// In the training process larger tensors have raised glibc's thresholds for good, so a profile of
+// that process shows no such faults.
 //
-// Threshold: 5 % to gain without the faults that a batch does not need, if each takes as long as
-// the first touch of a page on that machine (fact host.fault_ns).
-// Source: mallopt(3), Pillow's block allocator; ours: with the variables set, OpenCV on 1920x1080
-//         with two workers went from 2,031 to 58 faults per sample and was 7, 8 and 14 % faster in
-//         three pairs; Pillow 9.4 under jemalloc 5.3 went from 4,530 to 255, and from 89 to 141
-//         samples/s.
+// Threshold: 64 faults per sample that no batch needs, and a gain of 5 % without them. Each is
+// taken to cost as much as the first touch of a page on that machine (fact host.fault_ns).
+// Source: mallopt(3), Pillow's block allocator; ours: with the variables of words::kKeepMemory,
+//         OpenCV on 1920x1080 with two workers went from 2,031 to 58 faults per sample and was 7, 8
+//         and 14 % faster in three pairs; Pillow 9.4 under jemalloc 5.3 went from 4,530 to 255
+//         faults, and from 89 to 141 samples/s.
 #include <optional>
 #include <string>
 
@@ -51,7 +51,7 @@ Statement Lacking(const RuleInput& input, bool cost, bool measured) {
 }  // namespace
 
 void AllocatorPageFaults(const RuleInput& input, Advice& out) {
-  constexpr double kFew = 64;  // faults per sample; fewer make no finding, whatever they cost
+  constexpr double kFewest = 64;  // faults per sample; fewer are no finding, whatever they cost
   if (!input.diagnosis.loader) return;
   const auto cost = FaultCostOf(input.trace);
   const LoaderDiagnosis& loader = input.loader();
@@ -61,7 +61,7 @@ void AllocatorPageFaults(const RuleInput& input, Advice& out) {
         MeasurePageFaults(input.diagnosis.run, input.run(), loader.material, loader.memory, *cost);
   }
   out.Needs("allocator-page-faults", Lacking(input, cost.has_value(), faults.has_value()));
-  if (!faults || faults->avoidable() < kFew) return;
+  if (!faults || faults->avoidable() < kFewest) return;
   Setting setting = input.Recorded();
   for (const Factor part :
        {Factor::kDecode, Factor::kAugment, Factor::kTokenize, Factor::kCollate}) {

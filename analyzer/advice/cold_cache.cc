@@ -3,8 +3,8 @@
 // Reading is much slower in the first epoch than later: the page cache was cold.
 //
 // Threshold: reads of the first epoch take twice as long as later ones (docs/diagnosis.md R13,
-// ours), in epochs of at least 8 batches. The difference must be 1 ms per batch and a tenth of the
-// time to make a batch in the first epoch (ours).
+// ours), in epochs of at least 8 batches. The difference is at least 1 ms per batch and at least a
+// tenth of a fetch of the first epoch (ours).
 #include <algorithm>
 #include <vector>
 

@@ -66,11 +66,11 @@ DataTime TimeOnData(const RunModel& run) {
 
 void ConnectionNotReused(const RuleInput& input, Advice& out) {
   constexpr double kFewest = 64;
-  constexpr double kMost = 0.8;
+  constexpr double kNearlyAll = 0.8;  // of the requests
   constexpr double kShare = 0.05;
   if (!input.diagnosis.loader) return;
   const HttpCalls calls = CallsForData(input);
-  if (calls.requests < kFewest || calls.connections < kMost * calls.requests) return;
+  if (calls.requests < kFewest || calls.connections < kNearlyAll * calls.requests) return;
   const DataTime time = TimeOnData(input.diagnosis.run);
   const double share = time.fetching > 0 ? calls.connecting / time.fetching : 0;
   if (share < kShare) return;
@@ -86,7 +86,7 @@ void ConnectionNotReused(const RuleInput& input, Advice& out) {
                                               Give<"requests">(calls.requests), Give<"each">(each));
   finding.evidence = {{"connections", calls.connections},
                       {"requests", calls.requests},
-                      {"threshold", kMost},
+                      {"threshold", kNearlyAll},
                       {"seconds_to_connect", each},
                       {"seconds_to_first_byte", calls.first_bytes / calls.requests},
                       {"share_of_data_time", share}};

@@ -2,10 +2,10 @@
 //
 // The device copies while it computes nothing, and computes nothing while it copies.
 //
-// Threshold: less than half of the copy time lies beside kernels, a copy lasts 100 us on average
-// (docs/diagnosis.md R32, RatelProf's hidden_transfers), and copies without kernels take 3 % of the
-// run (as R31).
-// Prediction: steps without the time of copies beside which no kernel ran.
+// Threshold: less than half of the copy time overlaps with kernels, a copy lasts at least 100 us on
+// average (docs/diagnosis.md R32, RatelProf's hidden_transfers), and copies without a kernel beside
+// them take 3 % of the steady part (as R31).
+// Prediction: steps without the time of these copies.
 // Source: docs/diagnosis.md R32; torchrec#3485; timm#2548 (1 to 10 %).
 #include "analyzer/advice/place.h"
 #include "analyzer/words/findings_gpu.h"

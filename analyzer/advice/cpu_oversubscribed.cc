@@ -26,7 +26,7 @@ namespace penstock::analyzer {
 namespace {
 
 // The largest value of a counter from `from` to `to`; 0: no sample lies there.
-// Units: ns since the beginning of the run model.
+// Units: ns since RunModel::begin.
 double MostBetween(const CounterSeries& series, std::int64_t from, std::int64_t to) {
   double most = 0;
   for (std::size_t i = 0; i < series.at.size(); ++i) {
@@ -66,7 +66,7 @@ std::optional<double> CpuAtWork(const RunModel& model, const LoaderRun& run,
 
 void CpuOversubscribed(const RuleInput& input, Advice& out) {
   constexpr double kRatio = 1.2;
-  constexpr double kBesideFetch = 1.5;
+  constexpr double kCpuPerFetchCpu = 1.5;  // of all threads, over that of those that fetch
   constexpr double kFull = 0.85;
   constexpr double kWaits = 0.2;
   if (!input.diagnosis.loader || !input.HasWorkerProcesses()) return;
@@ -112,10 +112,10 @@ void CpuOversubscribed(const RuleInput& input, Advice& out) {
   if (own <= 0 || threads <= cores) return;
   const bool more = used >= kRatio * own && used - own >= 0.25;
   const bool full = input.loader().cpu.saturation() >= kFull && run.config.num_workers >= cores;
-  const double beside = fetching > 0 ? used * steady.time / fetching : 0;
+  const double per_fetch_cpu = fetching > 0 ? used * steady.time / fetching : 0;
   const double core_wait = input.loader().cpu.core_wait;
   const bool compete = full || core_wait >= kWaits;
-  if (!more && !(compete && beside >= kBesideFetch)) return;
+  if (!more && !(compete && per_fetch_cpu >= kCpuPerFetchCpu)) return;
   finding.id = "cpu-oversubscribed";
   finding.severity = Severity::kWarning;
   if (more) {
@@ -126,11 +126,14 @@ void CpuOversubscribed(const RuleInput& input, Advice& out) {
     finding.seen = Say<words::kPoolsFillCores>(
         Give<"workers">(run.config.num_workers), Give<"worker_threads">(threads),
         Give<"usable_cores">(cores), GiveIf<"wait">(core_wait >= kWaits, core_wait),
-        Give<"pools">(beside - 1));
+        Give<"pools">(per_fetch_cpu - 1));
   }
-  finding.evidence = {{"cpu_per_fetch_wall", used / own}, {"threshold", kRatio},
-                      {"cpu_per_fetch_cpu", beside},      {"core_wait", core_wait},
-                      {"worker_threads", threads},        {"usable_cores", cores},
+  finding.evidence = {{"cpu_per_fetch_wall", used / own},
+                      {"threshold", kRatio},
+                      {"cpu_per_fetch_cpu", per_fetch_cpu},
+                      {"core_wait", core_wait},
+                      {"worker_threads", threads},
+                      {"usable_cores", cores},
                       {"worker_cpu_cores", used}};
   finding.action = Say<words::kOneThreadEach>();
   finding.from = static_cast<double>(steady.from - input.trace.begin().value) * 1e-9;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// More workers than cores that the run may use, because a cgroup quota or an affinity mask takes
+// There are more workers than cores that the run may use: a cgroup quota or an affinity mask takes
 // cores away that the program believes it has.
 // Threshold: any worker beyond the usable cores. Source: docs/diagnosis.md R8, R9; PyTorch looks at
 // the affinity mask but not at the quota (pytorch#101850, batpred#4771).

@@ -2,8 +2,9 @@
 //
 // The cores are full: more workers only get smaller shares of them.
 //
-// Threshold: the run uses 90 % of its cores (SageMaker's CPUBottleneck) while the loop waits 5 %;
-// or other programs take the cores while the workers are busy 90 % of the time.
+// Threshold: the loop waits 5 %, in a recording of at least 8 batches, and one of two conditions
+// holds. Either the run uses 90 % of its cores (SageMaker's CPUBottleneck). Or the machine is
+// crowded, and the workers are busy 90 % of the time.
 // Source: docs/diagnosis.md R5 and 3.4: CPU time per batch stays, wall time grows with the workers.
 #include <optional>
 
@@ -16,9 +17,8 @@ void CpuSaturated(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().config.num_workers == 0) return;
   if (input.run().batches.size() < 8) return;  // too short to judge, as in cold-cache
   const CpuLoad& cpu = input.loader().cpu;
-  if (!cpu.known || (cpu.saturation() < 0.9 && !cpu.crowded) ||
-      input.diagnosis.wait_fraction < 0.05)
-    return;
+  if (!cpu.known || input.diagnosis.wait_fraction < 0.05) return;
+  if (cpu.saturation() < 0.9 && !cpu.crowded) return;
   if (cpu.crowded && input.loader().signals.worker_busy < 0.9) return;
   Finding finding;
   finding.id = "cpu-saturated";

@@ -5,7 +5,7 @@
 // Threshold: the decoded bytes are at least four times those of the sample as it leaves the worker,
 // whatever its type. With float32 samples that is sixteen times the pixels (ours, cautious).
 // Decoding takes 40 % of the fetches (docs/diagnosis.md R15).
-// Not for files that are seen not to be JPEG, since other decoders have no smaller sizes.
+// Silent about files that are known not to be JPEG, because other decoders have no smaller sizes.
 // Prediction: decoding in half the time. Libjpeg decodes at 1/2, 1/4 and 1/8 size at a fraction of
 // the cost.
 #include "analyzer/advice/rules.h"

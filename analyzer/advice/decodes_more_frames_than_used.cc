@@ -4,8 +4,8 @@
 // later frame refers to them, or are thrown away.
 //
 // Threshold: twice as many frames as were used, at least 64 more, and a gain of 1 % (ours). The
-// number of decoded frames is the larger of two: frames that the agent saw leave libavcodec, and
-// frames that a library handed out. A frame is used if its pixels were asked for.
+// number of frames that a process decoded is the larger of two: frames that the agent saw leave
+// libavcodec, and frames that a library handed out. A frame is used if its pixels were asked for.
 // Prediction: decoding without half of the surplus. One wanted frame costs all frames since the key
 // frame before it, on average half of the distance between key frames. Key frames twice as often
 // halve that.
@@ -47,7 +47,7 @@ std::map<std::uint32_t, FrameCount> FramesSeenByLibraries(const RunModel& run) {
   return frames;
 }
 
-// The frames that left libavcodec, by process. Spans without bytes are sound.
+// The frames that left libavcodec, by process. Its spans without bytes decode sound.
 std::map<std::uint32_t, double> FramesOfLibavcodec(const traces::Trace& trace) {
   std::map<std::uint32_t, double> frames;
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {

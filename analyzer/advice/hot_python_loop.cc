@@ -3,7 +3,8 @@
 // A function of the program loops over elements in the interpreter.
 //
 // Threshold: 15 % of the workers' time is spent in the interpreter, in lines or calls that run 50
-// times for each sample (ours).
+// times for each sample or, in collate, for each batch (ours).
+// Prediction: a tenth of that time.
 // Source: litData#885, scalene#541; arrays are 10 to 100 times as fast.
 #include <algorithm>
 
@@ -21,8 +22,8 @@ constexpr double kLoopGone = 0.9;
 struct Loop {
   const FunctionProfile* profile = nullptr;
   const FunctionTime* function = nullptr;
-  double share = 0;  // share of the workers' time
-  double count = 0;
+  double share = 0;        // share of the workers' time
+  double count = 0;        // times per sample or batch
   std::uint32_t line = 0;  // 0: the function itself is called that often
 };
 

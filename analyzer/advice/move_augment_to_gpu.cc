@@ -19,20 +19,19 @@ void MoveAugmentToGpu(const RuleInput& input, Advice& out) {
   if (share < 0.25 || share <= input.ShareOfFetch(traces::StageId::kDecode)) return;
   const auto move = MoveToGpu(input, traces::StageId::kAugment, Factor::kAugment);
   if (!move) return;
-  std::string dearest;
-  TimeNs most{};
+  std::string most_expensive;
+  TimeNs longest{};
   for (const auto& [name, part] : input.diagnosis.run.stages[traces::StageId::kAugment].children) {
-    if (part.wall <= most) continue;
-    most = part.wall;
-    dearest = input.trace.String(name);
+    if (part.wall <= longest) continue;
+    longest = part.wall;
+    most_expensive = input.trace.String(name);
   }
   Finding finding;
   finding.id = "move-augment-to-gpu";
   finding.seen = Say<words::kMoveAugment>(Give<"stage_share">(move->share));
   finding.action = Say<words::kAugmentOnGpu>(
-      Give<"dearest">(dearest.empty() ? std::nullopt : std::optional(dearest)),
+      Give<"dearest">(most_expensive.empty() ? std::nullopt : std::optional(most_expensive)),
       Give<"pays">(PaysWhile(input, *move)));
-
   Describe(input, *move, finding);
   out.findings.push_back(std::move(finding));
 }

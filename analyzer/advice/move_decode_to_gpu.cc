@@ -2,7 +2,8 @@
 //
 // The cores are full of decoding while the GPU waits. The GPU can decode.
 //
-// Not for files that are seen not to be JPEG: the decoders that it names do not decode these there.
+// Silent about files that are known not to be JPEG: the decoders that the finding names do not
+// decode these on the GPU.
 // Threshold: decoding takes 40 % of the fetches (docs/diagnosis.md R15), and the conditions of R33
 // in gpu_room.h.
 // Source: docs/diagnosis.md R33; FastFlow against DALI (0.63 to 2.06x: it can also lose).

@@ -2,10 +2,10 @@
 //
 // Workers turn pixels into floating point: four times as many bytes in collate, handover and copy.
 //
-// Threshold: such transforms take 10 % of the fetches (docs/diagnosis.md R17, ours); or they were
-// seen, most of a batch is floating point, and a quarter of the bytes would gain 5 %.
-// Prediction: uint8 up to the device, which converts (predict/changes.h, --transfer u8), if the
-// types of a batch were recorded; otherwise the run without the time of the transforms.
+// Threshold: such transforms take 10 % of the fetches (docs/diagnosis.md R17, ours), with a gain of
+// 1 %. Or there are such transforms, most of a batch is floating point, and uint8 gains 5 %.
+// Prediction: uint8 up to the device, which converts (predict/changes.h, --transfer u8), if most of
+// a batch is known to be floating point; otherwise the run without the time of the transforms.
 // Source: docs/diagnosis.md R17; sleap-nn#406 (14.9 -> 1.0 ms), l5kit#222 (77.9 -> 49.9 ms a
 //         sample).
 #include <algorithm>
@@ -33,7 +33,7 @@ bool Converts(std::string_view transform) {
   return false;
 }
 
-// uint8 up to the device; nullopt if the trace does not hold the types of a batch.
+// The run with uint8 up to the device; nullopt if the trace lacks something to predict it.
 std::optional<Prediction> AsBytes(const RuleInput& input, const DeviceCosts& costs) {
   const LoaderDiagnosis& loader = input.loader();
   Changes changes;
@@ -62,9 +62,9 @@ void NormalizeOnCpu(const RuleInput& input, Advice& out) {
   if (names.empty()) return;
   const double share = fetch > 0 ? time / fetch : 0;
   const Material& material = input.loader().material;
-  const double types = material.batch_bytes();
-  const double floating = types > 0 ? (material.f32 + material.f16) / types : 0;
-  const double all = Seconds(augment.wall);
+  const double batch = material.batch_bytes();  // 0: the types of a batch are not known
+  const double floating = batch > 0 ? (material.f32 + material.f16) / batch : 0;
+  const double augmenting = Seconds(augment.wall);
   const DeviceCosts costs = BuiltInDeviceCosts(material.gpu);
   const auto bytes = floating > 0.5 ? AsBytes(input, costs) : std::nullopt;
   if (share < kShare && !(bytes && bytes->speedup >= 1.05)) return;
@@ -72,16 +72,17 @@ void NormalizeOnCpu(const RuleInput& input, Advice& out) {
   finding.id = "normalize-on-cpu";
   finding.predicted =
       bytes ? *bytes
-            : input.WithScaled(Factor::kAugment, all > 0 ? std::max(0.0, 1 - time / all) : 1);
+            : input.WithScaled(Factor::kAugment,
+                               augmenting > 0 ? std::max(0.0, 1 - time / augmenting) : 1);
   if (finding.predicted->speedup < 1.01) return;  // nothing waits for these transforms
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen = Say<words::kNormalizeOnCpu>(
       Give<"share_of_fetch">(share),
-      Give<"floating_share_of_batch">(types > 0 ? std::optional(floating) : std::nullopt));
+      Give<"floating_share_of_batch">(batch > 0 ? std::optional(floating) : std::nullopt));
   finding.evidence = {{"share_of_fetch", share}, {"threshold", kShare}, {"transforms", names}};
-  if (types > 0) {
+  if (batch > 0) {
     finding.evidence.emplace_back("floating_share_of_batch", floating);
-    finding.evidence.emplace_back("batch_bytes", types);
+    finding.evidence.emplace_back("batch_bytes", batch);
   }
   if (bytes) finding.evidence.emplace_back("gpu_figure", English(costs.convert.source));
   finding.action = Say<words::kNormalizeOnGpu>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches are made and wait for the pin thread. That thread is not busy but is kept from running:
-// it shares the interpreter lock with a training loop that computes in Python.
+// Finished batches wait for the pin thread. That thread is not busy but is kept from running: it
+// shares the interpreter lock with a training loop that computes in Python.
 //
 // Threshold: half of the wait comes after the worker had sent the batch, the loop waits 5 %, the
 // pin thread works less than 80 % of the time (otherwise the finding is transfer-ceiling), the

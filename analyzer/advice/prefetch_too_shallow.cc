@@ -6,7 +6,9 @@
 // gains 5 % in the simulator with the same workers (docs/diagnosis.md R22) and fits into memory and
 // /dev/shm. The finding names the smallest depth within 2 % of the best.
 // Source: docs/diagnosis.md 3.9 (four times the depth: 1.46x with heavy tails).
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_workers.h"
@@ -19,7 +21,8 @@ struct Depth {
   Prediction predicted;
 };
 
-std::optional<Depth> Cheapest(const RuleInput& input) {
+// The smallest depth within 2 % of the best; nullopt if the best gains less than 5 %.
+std::optional<Depth> FindDepth(const RuleInput& input) {
   const LoaderDiagnosis& loader = input.loader();
   const Budget budget = BudgetOf(input.diagnosis.run.host);
   std::vector<Depth> depths;
@@ -50,7 +53,7 @@ void PrefetchTooShallow(const RuleInput& input, Advice& out) {
   if (input.run().config.num_workers == 0) return;
   if (input.diagnosis.wait_fraction < 0.05 || input.loader().cpu.crowded) return;
   if (!input.loader().steady.steady) return;
-  const std::optional<Depth> found = Cheapest(input);
+  const std::optional<Depth> found = FindDepth(input);
   if (!found) return;
   const bool threads = input.run().config.sample_tasks;
   const int deeper = found->setting.prefetch - (threads ? 1 : 0);
@@ -67,7 +70,6 @@ void PrefetchTooShallow(const RuleInput& input, Advice& out) {
                       {"ram_bytes", static_cast<double>(found->predicted.ram)}};
   finding.action = Say<words::kDeeper>(Give<"threads">(threads), Give<"depth">(deeper),
                                        Give<"ram_bytes">(found->predicted.ram));
-
   finding.predicted = found->predicted;
   out.findings.push_back(std::move(finding));
 }

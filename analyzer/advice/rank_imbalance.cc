@@ -5,7 +5,7 @@
 // Threshold: a rank's share of waiting is 10 points above the median of the ranks
 // (docs/diagnosis.md R38). Or the steps of the ranks end together, and iterations are a twentieth
 // longer than if each rank waited the mean time (kineto's threshold of note). At least two ranks
-// must have eight recorded iterations in common.
+// were recorded, and all that were have eight steady iterations in common.
 // Source: docs/diagnosis.md R38; SPDL's stragglers; tf.data service's coordinated reads.
 #include <algorithm>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace {
 constexpr double kPoints = 0.1;
 constexpr double kCost = 0.05;
 
-// The host of the slow rank; nullopt if all ranks run on one host.
+// The name of the host that `rank` runs on; nullopt if all ranks run on one host.
 std::optional<std::string> HostOf(const RankSummary& ranks, std::int32_t rank) {
   const RankRow* slow = ranks.Find(rank);
   if (slow == nullptr || ranks.hosts.size() < 2) return std::nullopt;

@@ -5,8 +5,9 @@
 //
 // Threshold: more workers than usable cores by over half a worker (docs/diagnosis.md R8, R9), or
 // more than half of the memory (R23), on a host with two ranks or more. The finding is a warning if
-// it is memory, or if the cores are 90 % busy (SageMaker's CPUBottleneck) or crowded while the loop
-// waits 5 % of the time. Otherwise its severity is info.
+// memory is exceeded. It is also a warning if there are too many workers, the cores of the main
+// loader's host are 90 % busy (SageMaker's CPUBottleneck) or crowded, and the loop waits 5 % of the
+// time. Otherwise its severity is info.
 // Source: docs/diagnosis.md R8, R9, R23, each applied to a whole host; PyTorch's warning looks at
 //         one rank only.
 #include <algorithm>
@@ -41,8 +42,8 @@ const HostRow* Worst(const RankSummary& ranks) {
   return worst;
 }
 
-// The workers of each rank that cores and memory have room for, at least one. Fewer if the
-// suggestion needs fewer; at most the present number.
+// How many workers of each rank the cores and the memory have room for: at least one, at most the
+// present number. If the suggestion needs fewer, as many as it needs.
 int WorkersThatFit(const RuleInput& input, const HostRow& host) {
   double fit = host.workers / host.ranks;
   if (MemoryExceeded(host)) fit *= host.memory_limit / host.memory;

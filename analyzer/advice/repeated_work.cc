@@ -2,12 +2,12 @@
 //
 // Every epoch repeats work whose result is always the same and could be stored once.
 //
-// Threshold: at least two epochs, and one of two conditions in the epochs after the first. Either
-// the first transforms of the chain returned the same for the same samples and take 10 % of the
-// fetches (as docs/diagnosis.md R17). Or the finished samples were the same, and decoding,
-// transforms and tokenizing take 40 % (R15). Digests of samples tell what is the same
-// (model/sameness.h): storing anything else would freeze an augmentation. Source: PRESTO (split
-// points, 3 to 13x); Plumber's caches.
+// Threshold: at least two epochs, a gain of 5 %, and one of two conditions. Either the first
+// transforms of the chain returned the same for the same samples and take 10 % of the fetches after
+// the first epoch (as docs/diagnosis.md R17). Or the finished samples were the same, and decoding,
+// transforms and tokenizing take 40 % of these fetches (R15). Digests of samples tell what is the
+// same (model/sameness.h): storing anything else would freeze an augmentation.
+// Source: PRESTO (split points, 3 to 13x); Plumber's caches.
 #include <algorithm>
 #include <string>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads of different workers never overlap, as if one lock guarded the file: HDF5's global lock, a
-// shared handle, a lock of the dataset. Reads that take turns are slow however many workers there
-// are.
+// Reads of different workers hardly ever overlap, as if one lock guarded the file: HDF5's global
+// lock, a shared handle, a lock of the dataset. More workers do not make reads faster that take
+// turns.
 //
 // Threshold: ReadTurns::taken(), and reads take 15 % of the fetches (ours).
 // Prediction: the same reads without turns. There is none if the turns could not be simulated

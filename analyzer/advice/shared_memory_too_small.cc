@@ -2,9 +2,9 @@
 //
 // The batches in flight do not fit into /dev/shm: sooner or later a worker dies with a bus error.
 //
-// Threshold: (prefetch + 1) batches per worker, and half as much again for batches that are being
-// replaced, do not fit into the space that others leave free. There is no finding if measurements
-// show that batches do not pass through /dev/shm (they are pickled).
+// Threshold: (prefetch + 1) batches per worker of each rank, and half as much again for batches
+// that are being replaced, do not fit into the space that others leave free. There is no finding if
+// measurements show that batches do not pass through /dev/shm (they are pickled).
 // Source: docs/diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// The largest depth whose batches would fit; 0: not even one.
+// The largest depth, at most the recorded one, whose batches fit into `size` bytes; 0: none.
 int DepthThatFits(const RuleInput& input, double size) {
   const LoaderDiagnosis& loader = input.loader();
   for (int depth = input.run().config.prefetch_factor; depth >= 1; --depth) {
@@ -37,8 +37,7 @@ void SharedMemoryTooSmall(const RuleInput& input, Advice& out) {
   const SharedMemoryUse& use = loader.memory.shared;
   const double batch = BatchBytes(input.run());
   Setting setting = input.Recorded();
-  const int ranks =
-      input.diagnosis.run.host.ranks;  // assumes that the other ranks are like this one
+  const int ranks = input.diagnosis.run.host.ranks;  // taken to be all like this one
   const double need = ranks * SharedMemoryOf(loader.pipeline, setting, loader.facts);
   const double others = use.measured ? use.before : 0;
   const auto size = static_cast<double>(input.diagnosis.run.machine().shm_size.value);

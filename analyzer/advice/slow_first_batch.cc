@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The first batch of the run takes far longer than the others.
-// Threshold: over a second and ten times an ordinary batch, and 2 % of the run (ours).
-// Source: docs/diagnosis.md R27, R29; pytorch#8371 (first batch after 37 s).
+// Threshold: at least a second, ten times the interval of ordinary batches, and 2 % of the run
+// (ours). Source: docs/diagnosis.md R27, R29; pytorch#8371 (first batch after 37 s).
 #include <algorithm>
 
 #include "analyzer/advice/rules.h"

@@ -3,7 +3,8 @@
 // Fewer workers are enough: the others cost memory and start-up time and gain nothing.
 //
 // Threshold: the cheapest setting within 2 % of the best (docs/diagnosis.md 5.3) needs at least two
-// workers fewer, and the recorded number exceeds the usable cores or is at least twice as large.
+// workers fewer, and the recorded number exceeds the usable cores or is at least twice the number
+// of that setting.
 // Source: docs/diagnosis.md R6, R2; PyTorch's own warning; Lotus saw no gain above 20 workers.
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_workers.h"

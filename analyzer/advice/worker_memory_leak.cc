@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers allocate memory and keep it: a leak, or a cache without a bound. The sign: anonymous
-// memory, resident or swapped out, rises, and the rise does not slow down.
+// Workers allocate memory and keep it: a leak, or a cache without a bound. The sign is anonymous
+// memory, resident or swapped out, that rises at a rate that does not fall.
 //
 // Threshold: memory_forecast.h. Growth that settles is a cache that fills or an allocator that
 // warms up, and makes no finding.
 // Source: proc(5), smaps_rollup; ours.
+#include <algorithm>
+
 #include "analyzer/advice/memory_forecast.h"
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_memory.h"
