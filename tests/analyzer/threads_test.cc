@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reference loader's traces: model, replay and verdict where threads make single samples.
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/report/report.h"
+#include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_threads.h"
 
 namespace penstock::analyzer {
@@ -126,6 +129,23 @@ TEST(ThreadsTest, PredictsMoreThreadsAndSuggestsEnough) {
   // 64 ms of samples, 9 ms of step: eight threads keep up within 2 %, seven do not quite.
   EXPECT_GE(loader.suggestion.workers, 7);
   EXPECT_LE(loader.suggestion.workers, 8);
+}
+
+// Of 6.5 ms for each sample, 2 are a transform.
+traces::TraceData Transforming(const std::string& transform) {
+  SyntheticThreads run;
+  run.facts = false;
+  traces::TraceData data = testing::MakeThreads(run);
+  std::replace(data.strings.begin(), data.strings.end(), std::string("random_resized_crop"),
+               transform);
+  return data;
+}
+
+TEST(ThreadsTest, ConversionsOfThreadsWithoutFetchesAreFound) {
+  const auto finding = testing::FindingOf("normalize-on-cpu", Transforming("ToTensor"));
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(testing::Evidence(*finding, "share_of_fetch"), 2 / 6.5, 0.01);
+  EXPECT_FALSE(testing::FindingOf("normalize-on-cpu", Transforming("crop+flip+normalize")));
 }
 
 // Threads that each do one stage make no sample spans, so batches cannot be put together.
