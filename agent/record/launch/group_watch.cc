@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include <fmt/format.h>
@@ -27,6 +28,15 @@ std::uint64_t Pending(pid_t pid) {
   const auto status = ReadFile(fmt::format("/proc/{}/status", pid), 65536);
   const std::size_t at = status ? status->find("\nShdPnd:") : std::string::npos;
   return at == std::string::npos ? 0 : std::strtoull(status->c_str() + at + 8, nullptr, 16);
+}
+
+void TakePending(int signal) {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  const timespec at_once{};
+  while (sigtimedwait(&only, nullptr, &at_once) > 0) {
+  }
 }
 
 }  // namespace
@@ -51,16 +61,20 @@ void GroupWatch::Start() {
 
 bool GroupWatch::Got(int signal) {
   if (child_ <= 0) return false;
-  bool got = false;
-  for (int i = 0; i < kTries && !got; ++i) {
+  const std::uint64_t asked = std::uint64_t{1} << (signal - 1);
+  std::uint64_t pending = 0;
+  for (int i = 0; i < kTries && (pending & asked) == 0; ++i) {
     if (i > 0) usleep(kPause);
-    got = (Pending(child_) >> (signal - 1) & 1u) != 0;
+    pending = came_ | Pending(child_);
   }
-  if (got) {
-    Stop();
-    Start();
-  }
-  return got;
+  if ((pending & asked) == 0) return false;
+  // Only a new child has no pending signals. Those of other numbers came to us too, so they will be
+  // asked about later.
+  came_ = pending & ~asked;
+  Stop();
+  TakePending(signal);
+  Start();
+  return true;
 }
 
 void GroupWatch::Stop() {

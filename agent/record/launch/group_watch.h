@@ -7,6 +7,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+
 namespace penstock::record {
 
 class GroupWatch {
@@ -18,14 +20,17 @@ class GroupWatch {
 
   // Starts the child. Requires: the calling process belongs to the group.
   void Start();
-  // Whether `signal`, which has just come to us, was sent to the whole group. Forgets what came so
-  // far. Waits for some milliseconds before it returns false, since a sender that signals one
-  // process after the other may not be done.
+  // Whether `signal`, which has just come to us, was sent to the whole group. Waits for some
+  // milliseconds before it returns false, since a sender that signals one process after the other
+  // may not be done. Such a sender may signal us first and then the group, as timeout(1) does. If
+  // it returns true, it therefore takes a second `signal` that is pending for us.
+  // Requires: `signal` is blocked.
   [[nodiscard]] bool Got(int signal);
 
  private:
   void Stop();
   pid_t child_ = -1;
+  std::uint64_t came_ = 0;  // signals that earlier children got and Got() was not asked about
 };
 
 }  // namespace penstock::record
