@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -23,11 +24,12 @@ namespace {
 constexpr int kTries = 30;
 constexpr useconds_t kPause = 1000;
 
-// The pending signals of a process that blocks every signal; 0 if it is gone.
-std::uint64_t Pending(pid_t pid) {
+// The pending signals of a process that blocks every signal. nullopt if /proc does not show them.
+std::optional<std::uint64_t> Pending(pid_t pid) {
   const auto status = ReadFile(fmt::format("/proc/{}/status", pid), 65536);
   const std::size_t at = status ? status->find("\nShdPnd:") : std::string::npos;
-  return at == std::string::npos ? 0 : std::strtoull(status->c_str() + at + 8, nullptr, 16);
+  if (at == std::string::npos) return std::nullopt;
+  return std::strtoull(status->c_str() + at + 8, nullptr, 16);
 }
 
 void TakePending(int signal) {
@@ -57,6 +59,7 @@ void GroupWatch::Start() {
     _exit(0);
   }
   sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (child_ > 0 && !Pending(child_)) Stop();
 }
 
 bool GroupWatch::Got(int signal) {
@@ -65,7 +68,7 @@ bool GroupWatch::Got(int signal) {
   std::uint64_t pending = 0;
   for (int i = 0; i < kTries && (pending & asked) == 0; ++i) {
     if (i > 0) usleep(kPause);
-    pending = came_ | Pending(child_);
+    pending = came_ | Pending(child_).value_or(0);
   }
   if ((pending & asked) == 0) return false;
   // Only a new child has no pending signals. Those of other numbers came to us too, so they will be

@@ -20,6 +20,9 @@ class GroupWatch {
 
   // Starts the child. Requires: the calling process belongs to the group.
   void Start();
+  // Whether the child works. If it could not be made, or /proc does not show its signals, Got()
+  // always returns false.
+  [[nodiscard]] bool IsOn() const { return child_ > 0; }
   // Whether `signal`, which has just come to us, was sent to the whole group. Waits for some
   // milliseconds before it returns false, since a sender that signals one process after the other
   // may not be done. Such a sender may signal us first and then the group, as timeout(1) does. If

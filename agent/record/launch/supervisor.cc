@@ -125,16 +125,19 @@ int Supervisor::NextSignal(int* code) const {
 void Supervisor::TakeSignals() {
   int code = 0;
   while (const int signal = NextSignal(&code)) {
-    // A signal from the kernel (Ctrl-C, a hangup of the terminal) went to the whole group already.
-    if (signal != SIGCHLD && code <= 0 && !reaped_) PassOn(signal);
+    if (signal != SIGCHLD && !reaped_) PassOn(signal, code > 0);
   }
   OnCommandExit();
 }
 
 // Passes a signal on unless the command has got it already: a program that is interrupted twice may
-// give up ending properly.
-void Supervisor::PassOn(int signal) {
-  if (getpgid(command_) == getpgrp() && group_.Got(signal)) return;
+// give up ending properly. The kernel sends Ctrl-C to the whole group, but a hangup of the terminal
+// only to the leader of the session, which we are if a terminal or ssh has started us.
+void Supervisor::PassOn(int signal, bool from_kernel) {
+  const bool same_group = getpgid(command_) == getpgrp();
+  if (same_group && group_.Got(signal)) return;
+  // What the kernel sends to our group is not meant for a command that has left it.
+  if (from_kernel && (!same_group || !group_.IsOn())) return;
   kill(command_, signal);
 }
 

@@ -50,7 +50,7 @@ class Supervisor {
   void WaitOnce(int timeout_ms);
   [[nodiscard]] int NextSignal(int* code) const;
   void TakeSignals();
-  void PassOn(int signal);
+  void PassOn(int signal, bool from_kernel);
   void TakeMessages();
   void LookForCollector(int options);
   void OnMessage(const Message& message);

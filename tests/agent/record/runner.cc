@@ -36,7 +36,12 @@ void RecordRun::Start(const std::vector<std::string>& arguments, Limits limits) 
   pid_ = fork();
   ASSERT_GE(pid_, 0);
   if (pid_ == 0) {
-    setpgid(0, 0);
+    if (terminal_.empty()) {
+      setpgid(0, 0);
+    } else {
+      setsid();
+      dup2(open(terminal_.c_str(), O_RDWR), 0);  // becomes the terminal of the session
+    }
     if (chdir(folder_.c_str()) != 0) _exit(90);
     dup2(open("stdout", O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
     dup2(open("stderr", O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
@@ -57,7 +62,7 @@ void RecordRun::Start(const std::vector<std::string>& arguments, Limits limits) 
     execv(paths::kRecord, words.data());
     _exit(91);
   }
-  setpgid(pid_, pid_);
+  if (terminal_.empty()) setpgid(pid_, pid_);
 }
 
 int RecordRun::Wait() {

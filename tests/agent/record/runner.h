@@ -41,6 +41,8 @@ class RecordRun {
   }
   void KillGroup(int signal) const;
 
+  // Makes Start() give penstock-record a session of its own, with this terminal.
+  void OnTerminal(const std::string& name) { terminal_ = name; }
   void Setenv(const std::string& name, const std::string& value) { environment_[name] = value; }
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] std::filesystem::path folder() const { return folder_; }
@@ -54,6 +56,7 @@ class RecordRun {
  private:
   std::filesystem::path folder_;
   std::map<std::string, std::string> environment_;
+  std::string terminal_;  // "": that of the test
   pid_t pid_ = -1;
 };
 

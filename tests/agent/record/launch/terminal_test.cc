@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Signals of a terminal whose session penstock-record leads, as in a window of its own or over ssh.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/agent/record/runner.h"
+
+namespace penstock::record {
+namespace {
+
+class TerminalTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    master_ = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (master_ < 0 || grantpt(master_) != 0 || unlockpt(master_) != 0) {
+      GTEST_SKIP() << "no pseudo-terminal";
+    }
+    const char* name = ptsname(master_);
+    ASSERT_NE(name, nullptr);
+    run_.OnTerminal(name);
+  }
+  void TearDown() override { HangUp(); }
+
+  void HangUp() {
+    if (master_ >= 0) close(master_);
+    master_ = -1;
+  }
+
+  // Runs `script` in a shell. It ends with status 4 if nothing else ends it within 20 s.
+  void Start(const std::string& script) {
+    // Where the tests run in the background, these may be ignored.
+    const auto hangup = std::signal(SIGHUP, SIG_DFL);
+    const auto interrupt = std::signal(SIGINT, SIG_DFL);
+    run_.Start({"--quiet", "-o", "t", "--", "sh", "-c",
+                script + "; touch up; for i in $(seq 400); do sleep 0.05; "
+                         "[ -e down ] && exit 0; done; exit 4"});
+    std::signal(SIGHUP, hangup);
+    std::signal(SIGINT, interrupt);
+    ASSERT_TRUE(run_.Appears("up", 20));
+  }
+
+  // Waits until the command has written so many lines.
+  void AwaitLines(std::size_t count) const {
+    for (int i = 0; i < 10'000 && Lines(run_.out()) < count; ++i) usleep(1000);
+  }
+
+  int master_ = -1;
+  RecordRun run_;
+};
+
+TEST_F(TerminalTest, AHangupReachesTheCommand) {
+  Start("trap 'echo hung up; exit 9' HUP");
+  HangUp();
+  EXPECT_EQ(WEXITSTATUS(run_.Wait()), 9);
+  EXPECT_EQ(run_.out(), "hung up\n");
+  EXPECT_TRUE(ReadTrace(run_.path("t")).trace);
+}
+
+TEST_F(TerminalTest, AnInterruptOfTheRecorderAloneIsPassedOnAfterCtrlC) {
+  Start("trap 'echo caught' INT");
+  ASSERT_EQ(write(master_, "\x03", 1), 1);
+  AwaitLines(1);
+  usleep(200'000);  // longer than the recorder takes to tell whether the group got the signal
+  EXPECT_EQ(run_.out(), "caught\n");
+  kill(run_.pid(), SIGINT);
+  AwaitLines(2);
+  std::ofstream(run_.path("down")) << "";
+  EXPECT_EQ(WEXITSTATUS(run_.Wait()), 0);
+  EXPECT_EQ(run_.out(), "caught\ncaught\n");
+}
+
+}  // namespace
+}  // namespace penstock::record
