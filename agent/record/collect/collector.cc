@@ -20,7 +20,7 @@ constexpr TimeNs kSecond{1'000'000'000};
 constexpr TimeNs kShortestPause{5'000'000};
 constexpr TimeNs kLongestPause{100'000'000};
 constexpr TimeNs kGrace{300'000'000};        // waits for descendants that outlive the command
-constexpr TimeNs kOrphanGrace{500'000'000};  // the launcher has died and nobody has attached
+constexpr TimeNs kOrphanGrace{500'000'000};  // without a launcher: time for processes to attach
 constexpr TimeNs kLate{1'000'000'000};       // waits for devices, whose records come slowly
 constexpr TimeNs kQuiet{200'000'000};        // waits for agents that are writing a record
 constexpr TimeNs kLongestFlush{5'000'000'000};
@@ -298,8 +298,9 @@ bool Collector::Ended(TimeNs now) {
   const bool runs = command_.pid != 0 && liveness_->ProcessRuns(command_, now);
   if (runs || sampler_->running() != 0) return false;
   if (!started_) return true;
+  if (now - begin_ < kOrphanGrace) return false;
   exited_ = now;
-  return now - begin_ >= kOrphanGrace;
+  return true;
 }
 
 void Collector::DrainLast() {
