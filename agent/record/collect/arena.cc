@@ -314,13 +314,16 @@ Result<Arena> Arena::Open(const std::string& path) {
     close(fd);
     return Fail(ErrorKind::kInput, fmt::format("{}: is not a file of this user", path));
   }
-  if (fd < 0 || fstat(fd, &info) != 0 ||
-      info.st_size < static_cast<off_t>(wire::kHeaderSize + wire::kChunkSize)) {
+  if (fd < 0 || fstat(fd, &info) != 0) {
     const int error = errno;
-    const bool is_gone = fd >= 0 || error == ENOENT || error == ENOTDIR || error == ELOOP;
+    const bool is_gone = error == ENOENT || error == ENOTDIR || error == ELOOP;
     if (fd >= 0) close(fd);
     return Fail(is_gone ? ErrorKind::kInput : ErrorKind::kEnvironment,
                 fmt::format("{}: {}", path, std::strerror(error)));
+  }
+  if (info.st_size < static_cast<off_t>(wire::kHeaderSize + wire::kChunkSize)) {
+    close(fd);
+    return Fail(ErrorKind::kInput, fmt::format("{}: too short", path));
   }
   flock(fd, LOCK_SH | LOCK_NB);
   return Map(fd, path, !is_memfd, static_cast<std::size_t>(info.st_size));

@@ -5,9 +5,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -140,6 +143,19 @@ TEST(ArenaTest, ARingInUseIsNotTakenForALeftover) {
 TEST(ArenaTest, OpeningSomethingElseFails) {
   EXPECT_FALSE(Arena::Open("/no/such/file"));
   EXPECT_FALSE(Arena::Open("/proc/self/stat"));
+}
+
+TEST(ArenaTest, AFileThatIsNoRingIsCalledTooShort) {
+  char name[] = "/tmp/penstock-arena-test-XXXXXX";
+  const int fd = mkstemp(name);
+  ASSERT_GE(fd, 0);
+  close(fd);
+  errno = 0;
+  const auto arena = Arena::Open(name);
+  unlink(name);
+  ASSERT_FALSE(arena);
+  EXPECT_EQ(arena.error().kind, ErrorKind::kInput);
+  EXPECT_EQ(arena.error().message, std::string(name) + ": too short");
 }
 
 TEST(ClockTest, AnchorsOfTheTscAgreeWithMonotonicTime) {
