@@ -27,9 +27,8 @@ constexpr TimeNs kLongestFlush{5'000'000'000};
 
 // When the event of the message happened.
 TimeNs TimeOf(const Message& message) {
-  const TimeNs now = MonotonicNow();
   const TimeNs then{static_cast<std::int64_t>(message.values[1])};
-  return then <= now ? then : now;
+  return std::min(then, MonotonicNow());
 }
 
 }  // namespace
@@ -212,7 +211,6 @@ void Collector::OnMessage(const Message& message) {
 }
 
 void Collector::Work(TimeNs now) {
-  if (limit_reached_) return;
   // While the disk is full, the ring holds the recording. When the ring is full too, the agents
   // drop events and count them.
   const bool full = disk_.is_full();
@@ -246,12 +244,12 @@ void Collector::Flush(TimeNs now) {
     next_flush_ = now + kSecond;
     return;
   }
-  if (flushed) disk_.End(now);
   if (!flushed) {
     if (trouble_.empty()) trouble_ = flushed.error().message;
     StopRecording("output");
     return;  // what is not on the disk stays in the ring, for penstock recover
   }
+  disk_.End(now);
   drain_->Release();
 }
 
