@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -43,6 +44,7 @@ Result<void> Collector::OpenOutput() {
     return Fail(ErrorKind::kOutput, fmt::format("{}: is a directory", output.string()));
   }
   const bool force = config_.options.force;
+  std::set<std::string> told;
   for (int tries = 0;; ++tries) {
     const auto place = traces::PlaceFor(output, force, config_.options.output_given);
     PENSTOCK_TRY(place);
@@ -50,7 +52,9 @@ Result<void> Collector::OpenOutput() {
         place->path, {.keep = config_.options.keep, .may_replace = [force](const auto& path) {
                         return traces::MayBeReplaced(path, force);
                       }});
-    for (const std::string& note : place->notes) Send(MessageType::kNote, note);
+    for (const std::string& note : place->notes) {
+      if (told.insert(note).second) Send(MessageType::kNote, note);
+    }
     if (packed) {
       output = place->path;
       Send(MessageType::kPlaced, output.string());
@@ -269,13 +273,12 @@ TimeNs Collector::Pause(std::uint64_t taken, TimeNs worked) const {
 
 void Collector::CheckLimits(TimeNs now) {
   const Options& options = config_.options;
-  const wire::FileHeader& header = arena_->header();
   if (options.limit_time.value != 0 && started_ && now - *started_ >= options.limit_time) {
     limit_reached_ = true;
     StopRecording(fmt::format("for {}", options.limit_time_text));
   }
   if (options.limit_batches != 0 &&
-      __atomic_load_n(&header.batches, __ATOMIC_RELAXED) >= options.limit_batches) {
+      __atomic_load_n(&arena_->header().batches, __ATOMIC_RELAXED) >= options.limit_batches) {
     limit_reached_ = true;
     StopRecording(fmt::format("batches {}", options.limit_batches));
   }
@@ -308,8 +311,7 @@ void Collector::DrainLast() {
     // Hooks that are under way may finish their records.
     int quiet = 0;
     const auto late = [&] {
-      const wire::FileHeader& header = arena_->header();
-      return __atomic_load_n(&header.late_writers, __ATOMIC_ACQUIRE) != 0;
+      return __atomic_load_n(&arena_->header().late_writers, __ATOMIC_ACQUIRE) != 0;
     };
     while (MonotonicNow() - now < (late() ? kLate : kQuiet) && (quiet < 3 || late())) {
       usleep(10'000);

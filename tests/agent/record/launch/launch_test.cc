@@ -203,6 +203,17 @@ TEST(LaunchTest, UnwritableOutputRunsTheCommandUntraced) {
   }
 }
 
+TEST(LaunchTest, WhatIsInTheWayOfTheOutputIsSaidOnce) {
+  RecordRun run;
+  // The name of the unfinished file is taken, and a name beside it would be too long.
+  const std::string name(240, 't');
+  std::filesystem::create_symlink("elsewhere", run.path(name + ".part"));
+  EXPECT_EQ(WEXITSTATUS(run({"-o", name, "--", "true"})), 0);
+  EXPECT_EQ(Lines(run.err()), 2u) << run.err();
+  EXPECT_THAT(run.err(), HasSubstr("is a symbolic link"));
+  EXPECT_THAT(run.err(), HasSubstr("untraced"));
+}
+
 TEST(LaunchTest, TheFolderForCopiesStaysIfTheCommandRunsUntraced) {
   RecordRun run;
   const std::filesystem::path place = run.path("place");
