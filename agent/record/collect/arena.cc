@@ -32,7 +32,8 @@ namespace {
 using agent::kSegmentPrefix;
 
 constexpr std::uint64_t kSmallest = wire::kHeaderSize + 8ull * wire::kChunkSize;
-constexpr std::uint64_t kEnoughShm = 1ull << 30;  // DataLoader passes batches through /dev/shm
+// A smaller /dev/shm is left to DataLoader, which passes batches through it.
+constexpr std::uint64_t kEnoughShm = 1ull << 30;
 
 std::size_t SizeOf(Bytes buffer) {
   return wire::kHeaderSize + std::size_t{ChunksIn(buffer)} * wire::kChunkSize;
@@ -68,11 +69,11 @@ int CreateFile(const std::string& path, std::size_t size) {
   return -1;
 }
 
-// A ring whose owners were all killed is kept this long for `penstock recover`.
+// A ring whose collector was killed is kept this long for `penstock recover`.
 constexpr std::time_t kRecoverable = 6 * 3600;
 
-// Removes rings of runs whose processes were all killed. Pids do not tell, since containers may
-// share the folder, but the lock on the file does.
+// Removes rings whose recorder and collector were both killed, which is seen from the lock on the
+// file. Pids do not tell, since containers may share the folder.
 void RemoveStale(const std::filesystem::path& folder) {
   const std::string prefix = fmt::format("penstock-{}-", getuid());
   std::error_code error;
@@ -219,7 +220,7 @@ Result<Arena> Arena::MakeSegment(std::size_t size) {
   return arena;
 }
 
-// Errors: kInput.
+// Errors: kInput, kEnvironment: see Open().
 Result<Arena> Arena::OpenSegment(const std::string& path) {
   const char* text = path.c_str() + sizeof kSegmentPrefix - 1;
   char* end = nullptr;

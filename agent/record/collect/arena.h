@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ring between agents and collector, created before the command starts. It is System V shared
-// memory, which nobody can cut and which outlives the SIGKILL of everybody. Where there is none, it
-// is a file whose pages are all allocated beforehand, so that no store into it can raise SIGBUS
-// unless its owner cuts it. An Arena owns its mapping, and its file or segment if it made one.
+// memory, which nobody can make shorter, and which stays when all processes are killed. Where there
+// is none, it is a file whose pages are all allocated beforehand. No store into it can then raise
+// SIGBUS unless its owner makes it shorter. An Arena owns its mapping. Its file or segment stays
+// until Unlink().
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@
 namespace penstock::record {
 
 struct ArenaRequest {
-  Bytes buffer;                                   // size of the ring; made smaller if necessary
+  Bytes buffer;                                   // size of the ring; halved until there is room
   bool use_segment = true;                        // System V shared memory
   std::filesystem::path shm_folder = "/dev/shm";  // used if it has plenty of room
   std::filesystem::path beside;                   // last resort: a file here
@@ -29,11 +30,12 @@ struct ArenaRequest {
 class Arena {
  public:
   // Tries in this order: a segment, a file in shm_folder, a memfd that is reached through
-  // /proc/PID/fd of this process, and a file named `beside`. Tries each with `buffer` bytes first,
-  // then with less.
-  // Errors: kEnvironment if all fail.
+  // /proc/PID/fd of this process, and a file named `beside`. If all of them fail, tries them again
+  // with half the bytes.
+  // Errors: kEnvironment if all fail with the smallest size too.
   [[nodiscard]] static Result<Arena> Create(const ArenaRequest& request, const Clock& clock);
-  // Maps an existing ring of this user. Errors: kInput.
+  // Maps an existing ring of this user. Errors: kInput if there is none of that name; kEnvironment
+  // if it is there and cannot be opened or mapped now.
   [[nodiscard]] static Result<Arena> Open(const std::string& path);
 
   Arena(Arena&& other) noexcept;
@@ -63,7 +65,7 @@ class Arena {
   std::span<std::byte> memory_;
   std::string path_;
   bool unlink_ = false;
-  int fd_ = -1;  // kept open: agents reach a memfd through it, and for a file it holds the lock
+  int fd_ = -1;  // kept open: agents reach a memfd through it, and it holds the lock of a file
   int segment_ = -1;
 };
 

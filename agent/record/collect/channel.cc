@@ -13,7 +13,7 @@
 namespace penstock::record {
 namespace {
 
-constexpr int kFailures = 100;
+constexpr int kFailures = 100;  // after so many of them the channel counts as closed
 constexpr useconds_t kPauseUs = 5000;
 
 }  // namespace
@@ -66,7 +66,7 @@ Channel::Event Channel::Receive(Message* message, int timeout_ms) const {
     return Event::kMessage;
   }
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Event::kNothing;
-  // If the kernel is short of memory, the channel is still open. But that must not go on for ever.
+  // If the kernel is short of memory, the channel is still open, but we do not wait for ever.
   if (got < 0 && errno != ECONNRESET && ++failures_ < kFailures) {
     usleep(kPauseUs);
     return Event::kNothing;

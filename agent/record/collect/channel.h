@@ -16,7 +16,7 @@ enum class MessageType : std::uint32_t {
   // collector to launcher
   kReady = 1,     // text: PENSTOCK_ARENA
   kRefused = 2,   // text: why nothing can be recorded; status: the ErrorKind
-  kProgress = 3,  // values: see Progress
+  kProgress = 3,  // values: see ProgressValue
   kStopped = 4,   // text: the limit that was reached, at which the trace ends
   kSampled = 5,   // the last sample of the command was taken: it may be reaped
   kFinished = 6,  // text: what went wrong, or empty; status 1: no complete trace
@@ -69,11 +69,13 @@ class Channel {
   // Makes both ends, close-on-exec. nullopt if there are no descriptors left.
   [[nodiscard]] static std::optional<std::pair<Channel, Channel>> Pair();
 
-  // False if the other side is gone or too slow; waits a second at most. Async-signal-safe.
+  // False if the other side is gone or too slow. Waits for about a second at most.
+  // Async-signal-safe.
   bool Send(const Message& message) const;
   // Like Send(), but never waits.
   bool Offer(const Message& message) const;
-  // Waits up to `timeout_ms` (-1: for ever).
+  // Waits up to `timeout_ms` (-1: for ever). kNothing also if a signal came or the kernel is short
+  // of memory: ask again.
   Event Receive(Message* message, int timeout_ms) const;
 
   [[nodiscard]] int fd() const { return fd_; }
@@ -82,7 +84,7 @@ class Channel {
 
  private:
   int fd_ = -1;
-  mutable int failures_ = 0;  // failures to receive, one after another
+  mutable int failures_ = 0;  // of receiving since the last message
 };
 
 }  // namespace penstock::record

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies the data files that a run reads to another place (record --stage), one after the other, in
-// a thread of the collector, so the run never waits for it. agent/core/staging.h says how the agent
-// uses the copies.
+// Copies the data files that a run reads to another place (record --stage). A thread of the
+// collector makes one copy after the other, so the run never waits for it. agent/core/staging.h
+// says how the agent uses the copies.
 // Threads: all calls come from one.
 #pragma once
 
@@ -29,9 +29,9 @@
 namespace penstock::record {
 
 // Makes a folder for one run in `place`, and returns its name for PENSTOCK_STAGE.
-// Errors: kUsage if `place` is no folder that can be written to.
+// Errors: kUsage if `place` is no folder that can be written to, or its name is too long.
 [[nodiscard]] Result<std::string> MakeStage(const std::string& place);
-// Removes a folder that MakeStage() has made, with all that is in it; nothing if it is none.
+// Removes a folder that MakeStage() has made, with all that is in it. Does nothing to others.
 void RemoveStage(const std::string& folder);
 
 class Stager {
@@ -43,8 +43,9 @@ class Stager {
   Stager(const Stager&) = delete;
   Stager& operator=(const Stager&) = delete;
 
-  // Offers a file that the run has read. Each is copied once. Does not wait. Returns false if too
-  // many files wait to be copied; then the caller offers it again when it is read again.
+  // Offers a file that the run has read. Does not wait. Not copied are: a file that has a copy, a
+  // database, a file that was just written, and one that lies where the copies lie. Returns false
+  // if too many files wait to be copied; the caller then offers it again when it is read again.
   bool Offer(const std::string& path);
   // Ends the copying, also in the middle of a file, which then has no copy. Files that are offered
   // later are not copied.
@@ -102,7 +103,7 @@ class StagingPacker final : public ForwardingPacker {
   StringId Named(StringId id, std::string_view text);
 
   Stager& stager_;
-  std::unordered_map<std::uint32_t, std::string> names_;  // of files not offered yet
+  std::unordered_map<std::uint32_t, std::string> names_;  // "" once the file was offered
   std::unordered_set<std::uint32_t> awaited_;             // read before their name came
 };
 
