@@ -11,10 +11,10 @@ namespace penstock::record {
 // The folder of this program.
 [[nodiscard]] std::string OwnFolder();
 
-// Returns a folder of this user alone for links to agents, and makes it if need be: penstock in
-// `runtime_folder` (XDG_RUNTIME_DIR or null); /tmp/penstock-UID if `runtime_folder` is null, cannot
-// be preloaded from, or belongs to another user or could be written by one. "" if that holds for
-// the folder itself, or it cannot be made.
+// Returns a folder for links to agents into which only this user can write. Makes it if need be.
+// It is penstock in `runtime_folder` (XDG_RUNTIME_DIR or null), or /tmp/penstock-UID if
+// `runtime_folder` is null, if others can write into it, or if LD_PRELOAD cannot name it. Returns
+// "" if the folder cannot be made, or others can write into it.
 [[nodiscard]] std::string LinkFolder(const char* runtime_folder);
 
 // Returns the path of the agent: `named` (PENSTOCK_AGENT) if it is not null or empty, else the

@@ -12,10 +12,10 @@ namespace penstock::record {
 struct Settings {
   const char* agent = nullptr;           // PENSTOCK_AGENT
   const char* runtime_folder = nullptr;  // XDG_RUNTIME_DIR
-  bool force_monotonic = false;          // PENSTOCK_CLOCK=monotonic
+  bool force_monotonic = false;          // PENSTOCK_CLOCK=monotonic: true
   int nice = 5;                          // PENSTOCK_NICE
   const char* shm_folder = nullptr;      // PENSTOCK_SHM
-  bool use_memfd = true;                 // PENSTOCK_MEMFD=0
+  bool use_memfd = true;                 // PENSTOCK_MEMFD=0: false
 };
 
 // Returns the exit status for main(); ends by the command's own signal if that is how it ended.

@@ -18,8 +18,11 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  // `message`: a kProgress.
   void Show(const Message& message);
+  // Shows `text` in place of the line.
   void Say(const std::string& text);
+  // Removes what is shown, before something else is written to the terminal.
   void Clear();
   [[nodiscard]] bool enabled() const { return enabled_; }
 
@@ -32,8 +35,9 @@ class Progress {
 // "penstock 12 s | 3 processes | 15.2 k spans/s | 42.0 batches/s | 3.1 MB"; rates since `last`, or
 // since the start if `last` is nullptr.
 [[nodiscard]] std::string ProgressLine(const Message& now, const Message* last);
-// "3.1 MB", "15.2 k".
+// "3.1 MB": steps of 1000.
 [[nodiscard]] std::string HumanBytes(std::uint64_t bytes);
+// "15.2 k".
 [[nodiscard]] std::string HumanCount(double count);
 
 }  // namespace penstock::record

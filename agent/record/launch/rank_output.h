@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the trace of one rank goes: recorders that mpirun or srun started with the same command
-// line must not overwrite each other's traces. Pure.
+// line must not overwrite each other's traces. Pure, except OwnRank().
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@ namespace penstock::record {
 
 // Replaces %r and {rank} by the rank, %h and {host} by the host, and %% by a percent sign. If there
 // are several ranks and the name does not contain the rank, puts ".rank3" before the extension.
-// Without a rank %r becomes "all", since this recorder sees all ranks. A name that gets too long is
-// returned as it is.
+// Without a rank %r becomes "all", since this recorder sees all ranks. If the result would be
+// longer than 8 KiB, returns `output` unchanged.
 [[nodiscard]] std::filesystem::path OutputOfRank(const std::filesystem::path& output,
                                                  const agent::RankEnv& rank,
                                                  const std::string& host);

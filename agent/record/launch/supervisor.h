@@ -70,13 +70,13 @@ class Supervisor {
   GroupWatch group_;
   int signal_fd_ = -1;
   pid_t command_ = -1;
-  bool exited_ = false;  // a zombie until reaped
+  bool exited_ = false;  // the command has ended; it is a zombie until reaped_
   bool reaped_ = false;
-  bool sampled_ = false;
-  bool finished_ = false;
+  bool sampled_ = false;   // the collector has taken its last sample of the command, or never will
+  bool finished_ = false;  // kFinished has come
   TimeNs exit_seen_;
-  // The signal that is sent next. 0: none; 1: SIGINT; 2: SIGINT to training processes; 3: SIGTERM;
-  // 4: none.
+  // With --stop, the signal that is sent next. 0: none yet; 1: SIGINT to the command; 2: SIGINT to
+  // training processes; 3: SIGTERM to all of them; 4: no more.
   int stop_step_ = 0;
   TimeNs stop_at_;
   Outcome outcome_;

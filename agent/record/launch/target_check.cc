@@ -18,7 +18,8 @@
 namespace penstock::record {
 namespace {
 
-constexpr std::size_t kHead = 1 << 20;  // enough for headers and, in practice, names of libraries
+// The part of a file that is read: enough for headers and, in practice, for names of libraries.
+constexpr std::size_t kHead = 1 << 20;
 
 template <class T>
 std::optional<T> Load(std::string_view bytes, std::uint64_t at) {
@@ -42,7 +43,7 @@ ProgramFile ParseElf(std::string_view bytes) {
   file.kind = ProgramFile::Kind::kElf;
   const auto header = Load<Elf64_Ehdr>(bytes, 0);
   if (!header || header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != kOwnMachine) {
-    file.same_class = false;
+    file.is_native = false;
     return file;
   }
   for (unsigned i = 0; i < header->e_phnum; ++i) {
@@ -59,8 +60,8 @@ ProgramFile ParseElf(std::string_view bytes) {
   return file;
 }
 
-// Base name of the program that runs a script, from the script's first line. If that is env, the
-// program that env starts.
+// The program that runs a script, as the words behind #! name it. If that is env, the program that
+// env starts.
 std::string ScriptProgram(const std::string& line) {
   std::vector<std::string> words;
   std::size_t at = 0;
@@ -108,7 +109,7 @@ void CheckFile(const std::filesystem::path& file, std::string_view search_path,
                std::string_view preload, int depth, TargetReport& report) {
   const std::string name = file.filename().string();
   const auto head = ReadFile(file.string(), kHead);
-  if (!head) return;  // executable but not readable: exec will tell
+  if (!head) return;  // exec needs no permission to read, so it may run all the same
   const ProgramFile program = ParseProgram(*head);
   if (program.kind == ProgramFile::Kind::kScript) {
     const auto next = FindProgram(ScriptProgram(program.interpreter), search_path);
@@ -116,7 +117,7 @@ void CheckFile(const std::filesystem::path& file, std::string_view search_path,
     return;
   }
   if (program.kind != ProgramFile::Kind::kElf) return;
-  if (!program.same_class) {
+  if (!program.is_native) {
     report.preload = false;
     report.warnings.push_back(
         fmt::format("{} is a program for another machine or word size: "

@@ -13,7 +13,7 @@
 namespace penstock::record {
 
 struct TargetReport {
-  int status = 0;  // 126 or 127 as in a shell: it cannot be run, see `message`
+  int status = 0;  // 126 or 127, as of a shell: it cannot be run, and `message` says why
   std::string message;
   bool preload = true;                // false: the agent would break it, or ld.so would complain
   std::vector<std::string> warnings;  // one line each
@@ -31,7 +31,7 @@ struct TargetReport {
 struct ProgramFile {
   enum class Kind { kUnknown, kScript, kElf } kind = Kind::kUnknown;
   std::string interpreter;  // script: words behind #!; ELF: PT_INTERP, empty if static
-  bool same_class = true;   // ELF: 64 bit, this machine
+  bool is_native = true;    // ELF: 64 bit, for this machine
 };
 [[nodiscard]] ProgramFile ParseProgram(std::string_view bytes);
 

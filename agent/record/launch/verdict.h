@@ -10,8 +10,8 @@
 namespace penstock::record {
 
 // Prints to standard error. Runs `penstock report TRACE --brief` if penstock lies beside this
-// program. `totals`: kFinished; any other message if the collector was killed, so that nobody has
-// counted.
+// program. `totals`: a kFinished, or a message of another type if the collector was killed before
+// it could count.
 void ShowVerdict(const std::filesystem::path& trace, const Message& totals);
 
 }  // namespace penstock::record
