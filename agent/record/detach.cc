@@ -26,13 +26,13 @@ void CloseDescriptors(unsigned first, unsigned last) {
 
 void DetachProcess(int keep_fd, int nice) {
   setsid();
-  // We must not keep the shell's pipes open, nor the terminal.
+  // Whoever reads from the shell's pipes would wait for us if we kept them open.
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = 0; fd <= 2 && null >= 0; ++fd) dup2(null, fd);
   CloseDescriptors(3, static_cast<unsigned>(keep_fd) - 1);
   CloseDescriptors(static_cast<unsigned>(keep_fd) + 1, ~0u);
-  // A signal that ends the job ends the command, and the trace is finished after it. A file at its
-  // size limit then gives an error (EFBIG) and does not kill us.
+  // A signal that ends the job ends the command, and the trace is finished after it. With SIGXFSZ
+  // ignored, a write beyond the limit of a file's size fails with EFBIG and does not kill us.
   for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGTSTP, SIGTTOU,
                            SIGTTIN, SIGUSR1, SIGUSR2, SIGXCPU, SIGALRM}) {
     std::signal(signal, SIG_IGN);
@@ -47,8 +47,8 @@ void DetachProcess(int keep_fd, int nice) {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(resource, &limit);
   }
-  // SCHED_BATCH: we get our share of the cores, but do not preempt who is running. Where all cores
-  // are busy these are the workers, whose caches every switch would cost.
+  // With SCHED_BATCH we get our share of the cores, but preempt nobody when we wake up. On busy
+  // cores that would be workers, which lose a part of their caches with every switch.
   const sched_param parameter{};
   sched_setscheduler(0, SCHED_BATCH, &parameter);
   setpriority(PRIO_PROCESS, 0, std::min(nice + getpriority(PRIO_PROCESS, 0), 19));

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process in the background does first: it gives up terminal, streams and descriptors.
+// What a process in the background does first: it lets go of terminal, streams and descriptors.
 #pragma once
 
 namespace penstock::record {
 
-// Gives the calling process a session of its own and the given niceness, closes standard streams
-// and all descriptors but `keep_fd`, ignores signals of the terminal, and raises limits.
+// Gives the calling process a session of its own, SCHED_BATCH and / as its folder. Adds `nice` to
+// its niceness. Leads the standard streams to /dev/null and closes all descriptors but `keep_fd`.
+// Ignores the signals that end or stop a job, and blocks none. Raises the limits of descriptors and
+// of the size of files as far as possible.
+// Requires: keep_fd > 2.
 void DetachProcess(int keep_fd, int nice);
 
 // Closes every descriptor from `first` to `last`.

@@ -22,19 +22,19 @@ int main(int argc, char** argv) {
     fmt::print("{}", *parsed->print);
     return 0;
   }
-  const auto is = [](const char* name, const std::string& value) {
+  const auto has_value = [](const char* name, const std::string& value) {
     const char* found = std::getenv(name);
     return found != nullptr && value == found;
   };
   penstock::record::Options options = parsed->options;
-  options.force = options.force || is("PENSTOCK_FORCE", "1");
-  options.no_command = options.no_command || is("PENSTOCK_NO_COMMAND", "1");
+  options.force = options.force || has_value("PENSTOCK_FORCE", "1");
+  options.no_command = options.no_command || has_value("PENSTOCK_NO_COMMAND", "1");
   Settings settings;
   settings.agent = std::getenv("PENSTOCK_AGENT");
   settings.runtime_folder = std::getenv("XDG_RUNTIME_DIR");
-  settings.force_monotonic = is("PENSTOCK_CLOCK", "monotonic");
+  settings.force_monotonic = has_value("PENSTOCK_CLOCK", "monotonic");
   settings.shm_folder = std::getenv("PENSTOCK_SHM");
-  settings.use_memfd = !is("PENSTOCK_MEMFD", "0");
+  settings.use_memfd = !has_value("PENSTOCK_MEMFD", "0");
   if (const char* nice = std::getenv("PENSTOCK_NICE")) settings.nice = std::atoi(nice);
   return Launch(std::move(options), settings);
 }

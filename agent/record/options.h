@@ -33,9 +33,9 @@ struct Options {
   Bytes buffer{64u << 20};
   bool buffer_given = false;
   bool memory = true;             // measure private and shared memory
-  TimeNs memory_every;            // 0: as often as it costs next to nothing
+  TimeNs memory_every;            // 0: as often as ProcSampler's budget allows
   TimeNs probe;                   // length of the windows of experiments; 0: there are none
-  std::string stage;              // folder for copies of what is read; "" none
+  std::string stage;              // folder for copies of what is read; "": none are made
   std::vector<std::string> data;  // directories of the dataset
   bool quiet = false;
   std::vector<std::string> command;
@@ -51,7 +51,7 @@ struct Parsed {
 
 // "500ms", "60s", "5m", "1h", "90" (seconds).
 [[nodiscard]] std::optional<TimeNs> ParseDuration(std::string_view text);
-// "64M", "65536K", "1G", "67108864".
+// "64M", "65536K", "1G", "67108864"; units are powers of 1024.
 [[nodiscard]] std::optional<Bytes> ParseSize(std::string_view text);
 // train.penstock for `python -u train.py`, CMD.penstock elsewhere.
 [[nodiscard]] std::filesystem::path DefaultOutput(const std::vector<std::string>& command);

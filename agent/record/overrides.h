@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What --override may change in a run from outside, and how: by an environment variable of the
-// command, by a library that is preloaded, or by the Python hooks. Nothing outlives the command.
+// What --override may change in a run from outside, and how: by environment variables of the
+// command, by a library that is preloaded, by the Python hooks, or (warm=1) by the launcher before
+// the command starts. Nothing of it stays after the command.
 // Values. Pure, except FindAllocator(), which looks for a file.
 #pragma once
 

@@ -14,7 +14,7 @@ namespace penstock::record {
 
 [[nodiscard]] TimeNs MonotonicNow();
 [[nodiscard]] TimeNs RealtimeNow();
-// CPU time of the calling thread, for measuring cost: waiting for a core costs nobody anything.
+// CPU time of the calling thread, for measuring cost: time spent waiting for a core is none.
 [[nodiscard]] TimeNs ThreadCpuNow();
 
 // How far this process's clocks are ahead of those of the machine's first time namespace.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Packer in front of the real one. The drain knows what the agent of a process wrote, the
-// collector what the kernel says of it. Both are merged into one ProcessInfo here, in whatever
-// order they come. It also counts what passes, for the progress line. Not thread-safe.
+// A Packer in front of the real one. The drain knows what the agent of a process wrote, and the
+// samplers know what the kernel says about it. Both are merged into one ProcessInfo here, in
+// whatever order they come. It also counts spans, for the progress line. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace penstock::record {
 
-// What the kernel says of a process.
+// What the kernel says about a process.
 struct KernelView {
   bool coverage = false;  // the next two are known, and of the same moment
   Bytes bytes_hooked;
@@ -41,8 +41,8 @@ class EnrichingPacker final : public ForwardingPacker {
   void Forget(ProcessKey key);
 
   [[nodiscard]] std::uint64_t spans() const { return spans_; }
-  // The value of `key` of the run; else of one of its processes, those that still run before those
-  // that were forgotten; "" if there is none.
+  // The value of the run's fact `key`. If it has none, that of a process: first of those that still
+  // run, then of those that were forgotten. "" if there is none.
   [[nodiscard]] std::string FindFact(std::string_view key) const;
 
   ProcessId AddProcess(const traces::ProcessInfo& process) override;

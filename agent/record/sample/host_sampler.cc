@@ -14,7 +14,8 @@ namespace {
 
 constexpr TimeNs kShmPeriod{200'000'000};  // a batch stays there for about a step
 constexpr TimeNs kMemoryPeriod{1'000'000'000};
-constexpr std::int64_t kHostPerAge = 3000;  // as in ProcSampler
+// The period is at least the age of the run divided by this, as for processes (kToldPerAge).
+constexpr std::int64_t kHostPerAge = 3000;
 constexpr TimeNs kLongestHostPeriod{5'000'000'000};
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes counters of the machine and of the cgroup of the run: how much of /dev/shm is used, and how
-// much memory is left before something is killed. Not thread-safe.
+// Takes counters of the machine and of the cgroup of the run: how much of /dev/shm and of the
+// cgroup's memory is used, and how much memory is available. Not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ class HostSampler {
   explicit HostSampler(EnrichingPacker& out);
 
   // Takes the counters that are due (all, if `last`) and writes them for `process`.
-  // Cost: 2 us five times a second, and some 30 us once a second.
+  // Cost: 2 us five times a second, and some 30 us once a second; less often in a long run.
   void Sample(ProcessId process, TimeNs now, bool last);
 
  private:

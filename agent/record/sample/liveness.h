@@ -31,17 +31,19 @@ class Liveness {
   explicit Liveness(const wire::FileHeader& header, std::string proc = "/proc");
 
   // The pid of the process in our /proc; nullopt once it is reaped, and if it lives in another pid
-  // namespace and was not found yet. Such a process is searched for at most once a second.
+  // namespace and was not found yet. Only one such process is searched for in a second.
   [[nodiscard]] std::optional<std::uint32_t> HostPid(ProcessKey process, TimeNs now);
   // Whether the process runs. A zombie does not.
   [[nodiscard]] bool ProcessRuns(ProcessKey process, TimeNs now);
-  // `tid` 0 stands for the process as a whole.
+  // `tid` 0 stands for the process as a whole. A thread in another pid namespace counts as alive
+  // while its process runs.
   [[nodiscard]] bool ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now);
 
   // Forgets a process that is dead.
   void Forget(ProcessKey process);
 
-  // How long ThreadIsDead() keeps an answer. Short when the ring is running out of free chunks.
+  // How long ThreadIsDead() keeps an answer: short while the ring fills fast, so that chunks of
+  // dead threads are soon free.
   void SetPatience(TimeNs patience) { patience_ = patience; }
 
  private:
