@@ -184,6 +184,8 @@ class MmapReader : public ObjectReader {
     } else {
       Result<std::shared_ptr<const FileMap>> map = MapOf(slot.ref);
       PENSTOCK_TRY(map);
+      // MapOf() sets no limit to a shard. The size of a part is known without a descriptor.
+      PENSTOCK_TRY(ObjectSize(-1, ref, options_.max_object));
       slot.shard = *map;
       const std::span<const std::byte> all = slot.shard->bytes();
       if (ref.offset > all.size() || ref.size > all.size() - ref.offset) {

@@ -227,6 +227,8 @@ TEST_P(ReaderTest, TroubleIsOneLineWithTheFileAndTheReaderGoesOn) {
   EXPECT_THAT(Trouble(*reader, shrunk), HasSubstr("has 5 bytes where 9 must be"));
   std::filesystem::resize_file(set.Write("large", ""), 9 << 20);
   EXPECT_THAT(Trouble(*reader, WholeFile(set / "large")), HasSubstr("more than the 8388608"));
+  EXPECT_THAT(Trouble(*reader, Part(set / "large", 1, 8388609)),
+              AllOf(HasSubstr("member at byte 1"), HasSubstr("more than the 8388608")));
   if (::geteuid() != 0) {
     std::filesystem::permissions(set.Write("closed", "x"), std::filesystem::perms::none);
     EXPECT_THAT(Trouble(*reader, WholeFile(set / "closed")), HasSubstr("Permission denied"));
