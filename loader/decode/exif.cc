@@ -58,7 +58,7 @@ int OrientationOfTiff(std::span<const std::byte> block) {
   return 1;
 }
 
-// Copies the column of pixels (x, y0) to (x, y1 - 1) into a row, from y0 on.
+// Copies the pixels (x, y0) to (x, y1 - 1) of a column to the places y0 to y1 - 1 of a row.
 void ColumnToRow(const ImageView& from, int x, int y0, int y1, std::uint8_t* row) {
   const std::uint8_t* in = from.pixels + y0 * from.stride + std::ptrdiff_t{3} * x;
   std::uint8_t* out = row + std::ptrdiff_t{3} * y0;

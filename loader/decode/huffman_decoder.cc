@@ -71,9 +71,11 @@ constexpr ZigZag kZigZag;
   return true;
 }
 
-// Decodes the one symbol at place `k` that a look-up could not: its code or bits are too long, or
-// the block ends between the two coefficients of the look-up. Passes the coefficient to `store`.
 enum class Step : std::uint8_t { kGoOn, kBlockDone, kDamaged };
+
+// Decodes one symbol at place `k` where the look-up was of no use: the code or its bits are too
+// long for it, or the block ends before the last symbol that it gave. Passes the coefficient to
+// `store`.
 template <class Store>
 [[nodiscard]] inline Step ReadOne(BitReader& in, const HuffmanCodes& codes, unsigned& k,
                                   const Store& store) {
@@ -99,8 +101,8 @@ template <class Store>
   return ++k == kBlock ? Step::kBlockDone : Step::kGoOn;
 }
 
-// Whether a look-up that ended at place `k`, beyond the block, met the block's end code inside the
-// block.
+// Whether a look-up that reached place `k`, at least kBlock, got there by the code that ends this
+// block, and not by that of the next one.
 [[nodiscard]] inline bool EndedWell(unsigned k) {
   return k >= AcTable::kBlockEnd && k < AcTable::kBlockEnd + kBlock;
 }
@@ -117,7 +119,7 @@ template <class Store>
       before.bits = in.bits;
       before.count = in.count;
       place = k;
-      // One load gets the whole pair, since the next look-up waits for the length of the codes.
+      // Loads the whole pair at once, since the next look-up waits for the pair's `bits`.
       const auto pair = std::bit_cast<std::uint64_t>(table.pairs[in.Peek(AcTable::kPairBits)]);
       // The second coefficient is stored first. If there is none, its zero may go to the place that
       // the first coefficient takes.
@@ -169,11 +171,12 @@ template <class Store>
   }
 }
 
-// Keeps the table of the file before, which is nearly always the same.
+// Keeps the table that was built last, since the next file nearly always has the same.
 template <class Table>
 class Kept {
  public:
-  // False if `wanted` is no table, or is new and the file too small for making one to pay.
+  // False if `wanted` is no valid table, or if it is new and the file is so small that building
+  // the look-up table would cost more than it saves.
   [[nodiscard]] bool Take(const JHUFF_TBL* wanted, bool worth_it) {
     if (wanted == nullptr) {
       return false;
@@ -224,7 +227,7 @@ struct HuffmanDecoder::State {
     const DcTable* dc;
     const AcTable* ac;
     int component;
-    bool only_first;  // the block becomes one pixel: only the first coefficient matters
+    bool only_first;  // the block becomes one pixel, which needs only the first coefficient
   };
   std::array<Block, D_MAX_BLOCKS_IN_MCU> blocks = {};
 
@@ -284,7 +287,7 @@ bool HuffmanDecoder::State::Decode(const jpeg_decompress_struct& cinfo, JBLOCKRO
     }
     int& value = last[static_cast<std::size_t>(block.component)];
     value += difference;
-    constexpr int kFar = 1 << 20;  // encoders write less; keeps the sum in an int
+    constexpr int kFar = 1 << 20;  // no encoder writes more; the sum must not overflow
     if (value < -kFar || value > kFar) {
       return false;
     }

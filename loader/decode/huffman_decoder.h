@@ -2,8 +2,8 @@
 //
 // Decodes the Huffman codes of baseline JPEG in place of libjpeg's own decoder, for one picture at
 // a time. Everything after it (inverse DCT, upsampling, colour) stays libjpeg's. One look-up gives
-// two coefficients, and blocks outside the region are skipped without computing their coefficients.
-// Coefficients are the same, bit for bit. For loader/decode alone.
+// up to two coefficients, and blocks outside the region are skipped without computing their
+// coefficients. Coefficients are the same, bit for bit. For loader/decode alone.
 //
 // It decodes undamaged data only. At anything unexpected it gives up. Then libjpeg must decode the
 // picture again and reports what is wrong.
@@ -21,8 +21,9 @@ namespace penstock::loader {
 
 class HuffmanDecoder {
  public:
-  // A file of fewer bytes than `worth_bytes` is left to libjpeg if its Huffman tables differ from
-  // those of the file before: building look-up tables for it would cost more than they save.
+  // A file with fewer than `worth_bytes` bytes after its header is left to libjpeg if one of its
+  // Huffman tables is neither that of the file before nor the one built last: building look-up
+  // tables for it would cost more than they save.
   explicit HuffmanDecoder(std::size_t worth_bytes);
   ~HuffmanDecoder();
   HuffmanDecoder(const HuffmanDecoder&) = delete;

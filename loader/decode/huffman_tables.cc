@@ -39,6 +39,7 @@ void FillFirst(const HuffmanCodes& codes, Pairs& out) {
   }
 }
 
+// Adds the coefficient after the first one, if the index holds all of its bits too.
 void AddSecond(const Pairs& first, Pairs& out) {
   constexpr std::size_t kMask = (std::size_t{1} << AcTable::kPairBits) - 1;
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -57,6 +58,8 @@ void AddSecond(const Pairs& first, Pairs& out) {
   }
 }
 
+// Adds up the symbols whose codes lie inside the index. The bits of the last coefficient may lie
+// beyond it, since nobody needs the value.
 [[nodiscard]] AcTable::Skip SkipOf(const HuffmanCodes& codes, std::uint32_t index) {
   constexpr unsigned kBits = AcTable::kSkipBits;
   static_assert(kBits >= HuffmanCodes::kCodeBits);

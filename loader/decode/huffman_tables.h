@@ -21,7 +21,7 @@ namespace penstock::loader {
   return negative ? magnitude - static_cast<int>((1U << size) - 1) : magnitude;
 }
 
-// The symbol of any code.
+// Finds the symbol of a code of any length.
 struct HuffmanCodes {
   static constexpr int kCodeBits = 10;
   static constexpr int kLongest = 16;
@@ -62,8 +62,8 @@ struct AcTable {
     std::int16_t first_value;
     std::int16_t second_value;
   };
-  // For blocks that nobody needs: skips up to the end of a block, where only codes must be
-  // complete.
+  // Symbols to skip in a block that nobody needs, at most up to the end of the block. Their codes
+  // lie inside the index; `bits` also counts the bits of the last coefficient, which may not.
   struct Skip {
     std::uint8_t bits;
     std::uint8_t advance;

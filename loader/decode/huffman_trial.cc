@@ -54,7 +54,8 @@ struct Part {
   bool narrow;     // leave out columns and rows
 };
 
-// Adds the pixels of a part to `out`.
+// Adds the pixels of a part to `out`. `huffman`: nullptr for libjpeg alone. False if libjpeg gave
+// up or `huffman` could not be attached.
 bool Decode(JpegErrors& errors, std::span<const std::byte> file, HuffmanDecoder* huffman,
             const Part& part, std::vector<std::uint8_t>& out) {
   jpeg_decompress_struct cinfo = {};

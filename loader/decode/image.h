@@ -15,8 +15,9 @@ struct Size {
   constexpr bool operator==(const Size&) const = default;
 };
 
-// A rectangle of pixels at full resolution, in the coordinates of the picture as a person sees it
-// (after the EXIF orientation, where that is applied). x and y are those of the first pixel.
+// A rectangle of pixels; x and y are those of the first one. Where nothing else is said, pixels are
+// those at full resolution, in the coordinates of the picture as a person sees it (after the EXIF
+// orientation, where that is applied).
 struct Region {
   int x = 0;
   int y = 0;

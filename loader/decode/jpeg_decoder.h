@@ -21,7 +21,8 @@ struct DecodeOptions {
   bool fancy_upsampling = true;  // chroma interpolated, as Pillow and torchvision do
   // Whether our own decoder reads Huffman codes, which gives the same pixels faster than libjpeg's.
   bool own_huffman = true;
-  std::size_t own_huffman_from = 24 << 10;  // smallest file for which building new tables pays
+  // From this many bytes after the header on, building tables for new Huffman codes pays.
+  std::size_t own_huffman_from = 24 << 10;
   bool fast_dct = false;  // 3 % faster, 4 to 6 dB worse at quality 97; for comparison
   // 0: always decode at full size. q >= 1: decode at the smallest of 1/2, 1/4 and 1/8 that leaves
   // at least q times the pixels wanted along each side. (At libjpeg's other ratios decoding is
@@ -45,7 +46,8 @@ class JpegDecoder {
   // Reads the header of the JPEG file in `file`.
   //
   // Requires: `file` outlives the Decode() calls that follow.
-  // Errors:   kInput: empty, no JPEG, truncated (no end marker), damaged, larger than the limits.
+  // Errors:   kInput: empty, no JPEG, truncated (no end marker), damaged, more than max_pixels;
+  //           kEnvironment: no memory.
   [[nodiscard]] Result<ImageInfo> ReadHeader(std::span<const std::byte> file);
 
   // Pixel (i, j) of `view` shows the picture's `denominator` x `denominator` pixels that begin at
@@ -63,8 +65,9 @@ class JpegDecoder {
   //
   // Shapes:   target: pixels wanted over the region, for DecodeOptions::reduce; {} never reduces.
   // Requires: ReadHeader() of this file succeeded.
-  // Errors:   kInput: data that the region needs is truncated or damaged; kUsage: the region is not
-  //           inside the picture, or no header was read.
+  // Errors:   kInput: data that the region needs is truncated or damaged, or more than max_scans;
+  //           kUsage: the region is not inside the picture, or no header was read; kEnvironment: no
+  //           memory.
   // Lifetime: the view is valid until the next call; kReadablePadding bytes after it may be read.
   [[nodiscard]] Result<Decoded> Decode(const Region& region, Size target);
 

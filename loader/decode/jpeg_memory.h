@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libjpeg's source and error manager. The source reads a file in memory; a missing byte is an
-// error. The error manager jumps out instead of exiting. For loader/decode alone. Each libjpeg
+// libjpeg's source and error manager. The source reads a file in memory; to read beyond its end is
+// an error. The error manager jumps out instead of exiting. For loader/decode alone. Each libjpeg
 // instance has its own source and error manager and is used by one thread.
 #pragma once
 
@@ -16,7 +16,8 @@
 
 namespace penstock::loader {
 
-// Extends libjpeg's struct as in C: that is the first member, to which libjpeg passes a pointer.
+// Extends libjpeg's struct in the manner of C: `base` comes first, so a pointer to it, which is all
+// that libjpeg knows, points to the whole.
 struct JpegErrors {
   jpeg_error_mgr base;
   std::jmp_buf jump;
@@ -31,8 +32,8 @@ jpeg_error_mgr* InitErrors(JpegErrors& errors, bool strict);
 // Why libjpeg jumped, in one line: "truncated JPEG", "corrupt JPEG: ...".
 [[nodiscard]] std::string ReasonOf(const JpegErrors& errors, j_common_ptr common);
 
-// Runs `call`. False if libjpeg gave up in it. Requires: `call` only calls C functions and holds
-// values without destructors.
+// Runs `call`. False if libjpeg gave up in it. Requires: whenever libjpeg can jump, neither `call`
+// nor a function that it called holds an object with a destructor.
 template <class Call>
 [[nodiscard]] bool Guarded(JpegErrors& errors, const Call& call) {
   if (setjmp(errors.jump) != 0) {  // NOLINT: the way out that libjpeg has
@@ -46,11 +47,11 @@ template <class Call>
 void InitSource(jpeg_source_mgr& source);
 void SetSource(jpeg_source_mgr& source, std::span<const std::byte> file);
 
-// "" if `file` begins like a JPEG, else the reason it cannot be one.
+// "" if `file` begins like a JPEG, else what is wrong with it.
 [[nodiscard]] std::string WhyNotJpeg(std::span<const std::byte> file);
 
 // Whether `data`, which begins after the header, contains an end marker. In entropy-coded data D9
-// never follows FF, so a file that was cut at any byte has none.
+// never follows FF, so a file that was cut inside of it has none.
 // Cost: looks only at the last two bytes if nothing follows the marker.
 [[nodiscard]] bool HasEndMarker(std::span<const std::byte> data);
 

@@ -18,7 +18,7 @@ namespace penstock::loader {
 // Requires: inside Guarded(), as libjpeg may jump.
 void ForgetTables(j_decompress_ptr cinfo);
 
-// The number of a quantisation table that the file uses but lacks, or -1.
+// The index of a quantisation table that the file uses but lacks, or -1.
 // Requires: jpeg_start_decompress() has returned.
 [[nodiscard]] int MissingQuantTable(const jpeg_decompress_struct& cinfo);
 
