@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// kBuffered and kDirect: open and pread. They differ in alignment.
+// kBuffered and kDirect: open and pread. kDirect opens with O_DIRECT, so it reads whole blocks to
+// aligned memory.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -22,8 +23,8 @@ class PreadReader : public ObjectReader {
     slot.ref.Assign(ref);
     slot.file.Reset();
     slot.error = 0;
-    // With one slot Finish() follows at once. O_DIRECT has no cache to read ahead into, so there
-    // only opening a whole file early gains time.
+    // With one slot Finish() follows at once. O_DIRECT has no cache to read ahead into, so only a
+    // whole file gains from an early start there: it must be opened first.
     if (slots_.size() < 2 || (direct_ && !ref.whole_file) || (!ref.whole_file && ref.size == 0)) {
       return;
     }

@@ -37,7 +37,7 @@ struct Range {
   std::uint64_t end = 0;
 };
 
-// The part of the file that holds the sample. False if it is no file.
+// The part of the file that holds the sample. False if it is no regular file.
 bool RangeOf(int fd, const SampleRef& ref, Range& range, struct stat& info) {
   if (fd < 0 || ::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     return false;
@@ -52,7 +52,8 @@ Descriptor Open(const SampleRef& ref) {
   return Descriptor(OpenForReading(std::string(ref.path).c_str(), 0));
 }
 
-// Since Linux 5.2 mincore() says that all pages are cached if the caller could not write the file.
+// Since Linux 5.2 mincore() says that all pages are cached if the caller neither owns the file nor
+// may write it.
 bool MincoreTellsTheTruth(int fd, const struct stat& info) {
   return info.st_uid == ::geteuid() || ::geteuid() == 0 ||
          ::faccessat(AT_FDCWD, ("/proc/self/fd/" + std::to_string(fd)).c_str(), W_OK, AT_EACCESS) ==

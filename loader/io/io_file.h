@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the readers share: opening files, with errors of one line, a buffer that grows, and a few
-// shards that stay open. Each object belongs to one thread.
+// What the readers share: opening files, errors in one line, a buffer that grows, and a few shards
+// that stay open. Each object belongs to one thread.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class IoBuffer {
   std::size_t capacity_ = 0;
 };
 
-// A SampleRef that owns its texts. Assigning again does not allocate.
+// A SampleRef that owns its texts. Assign() allocates only for texts longer than all before.
 class OwnedRef {
  public:
   void Assign(const SampleRef& ref);
@@ -61,8 +61,8 @@ class OwnedRef {
 // Opens a file for reading. Never blocks on a FIFO. Returns the descriptor, or -errno.
 [[nodiscard]] int OpenForReading(const char* path, int extra_flags);
 
-// The number of bytes to read, from the reference or by fstat.
-// Errors: kInput: no regular file, or larger than `limit`.
+// The number of bytes to read: that of the reference, or what fstat says if it has none.
+// Errors: kInput: larger than `limit`; no regular file, which is checked only where fstat is asked.
 Result<std::uint64_t> ObjectSize(int fd, const SampleRef& ref, std::uint64_t limit);
 
 // Calls pread until `size` bytes are there or the file ends. Returns the number of bytes, or
@@ -72,7 +72,8 @@ Result<std::uint64_t> ObjectSize(int fd, const SampleRef& ref, std::uint64_t lim
 // Keeps the shards open that were read last, so that a sample of a tar costs one pread.
 class OpenShards {
  public:
-  // The descriptor of `path`, which stays valid until the next call; or -errno.
+  // The descriptor of the file of `ref`, which stays valid until the next call; or -errno.
+  // Requires: the same `extra_flags` in each call.
   [[nodiscard]] int Get(const OwnedRef& ref, int extra_flags);
 
  private:

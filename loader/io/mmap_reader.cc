@@ -33,7 +33,7 @@
 namespace penstock::loader {
 namespace {
 
-// Maps a whole file, read-only. A size of 0 takes no memory.
+// Maps a whole file, read-only. An empty file is not mapped, as mmap() would refuse.
 class FileMap {
  public:
   FileMap() = default;
@@ -152,7 +152,7 @@ class MmapReader : public ObjectReader {
   IoStats stats() const override { return stats_; }
 
  private:
-  // A process may have 65,530 mappings, of which 32 threads use at most half.
+  // A process may have 65,530 mappings. With 1024 in each of 32 threads, half of them are left.
   static constexpr std::size_t kShards = 1024;
   struct Shard {
     std::shared_ptr<const FileMap> map;

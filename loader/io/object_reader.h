@@ -2,7 +2,7 @@
 //
 // Reads the bytes of samples. An ObjectReader belongs to one thread, which may have several reads
 // in flight, one in each slot: Start(slot) begins a read, Finish(slot) gets its bytes. Buffers grow
-// to the largest object and are used again, so a read does not allocate.
+// to the largest object and are used again, so after a while a read no longer allocates.
 #pragma once
 
 #include <cstddef>
@@ -57,15 +57,17 @@ class ObjectReader {
   // Waits for the read that was begun last in `slot`. The bytes are valid until Start(slot) or the
   // reader's end.
   // Requires: one Start(slot) before each Finish(slot).
-  // Errors: kInput: cannot be opened, is no regular file, is shorter than the index says, shrank
-  // while it was read; kEnvironment: out of memory or descriptors. The line names the file.
+  // Errors: kInput: cannot be opened, is no regular file, is larger than max_object, is shorter
+  // than the index says, shrank while it was read; kEnvironment: out of memory or descriptors, or
+  // io_uring failed. The line names the file.
   virtual Result<std::span<const std::byte>> Finish(std::size_t slot) = 0;
 
   [[nodiscard]] virtual IoStats stats() const = 0;
 };
 
-// Errors: kEnvironment if this machine does not allow the method (io_uring under seccomp or
-// kernel.io_uring_disabled); the line says what to use instead.
+// Errors: kUsage if the depth is 0 or more than an io_uring can hold; kEnvironment if this machine
+// does not allow the method (io_uring under seccomp or kernel.io_uring_disabled). The line says
+// what to use instead.
 Result<std::unique_ptr<ObjectReader>> MakeObjectReader(const IoOptions& options);
 
 }  // namespace penstock::loader

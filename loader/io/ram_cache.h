@@ -5,7 +5,7 @@
 // Nothing is ever evicted, so a span stays valid as long as the cache. An epoch reads each sample
 // once. If the first samples are kept, a share of budget / set of the reads hits. With a set larger
 // than the budget, LRU would hit less often, and never if the order stays the same: it would evict
-// each sample before that is needed again.
+// each sample before its next use.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace penstock::loader {
 struct RamCacheStats {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  std::uint64_t refused = 0;  // not kept, since the budget was used up
+  std::uint64_t refused = 0;  // not kept: the budget was used up, or there was no memory
   std::uint64_t entries = 0;
   Bytes used;  // payload and bookkeeping, never above the budget
   Bytes budget;
