@@ -11,8 +11,8 @@ namespace penstock::loader {
 // rounded up. At least 1. `root`: the folder of proc/ and sys/, for tests.
 [[nodiscard]] unsigned CoresToUse(const std::filesystem::path& root = "/");
 
-// The smallest CPU quota of the cgroup that `root`/proc/self/cgroup names and of those above it, in
-// cores; 0: none.
+// The smallest CPU quota, in cores, among the cgroup that `root`/proc/self/cgroup names and those
+// above it; 0 if none has a quota.
 [[nodiscard]] double CpuQuota(const std::filesystem::path& root);
 
 }  // namespace penstock::loader
