@@ -38,8 +38,13 @@ class IoBuffer {
 };
 
 // A SampleRef that owns its texts. Assign() allocates only for texts longer than all before.
+// It is not copied, since its reference points to the texts inside of it.
 class OwnedRef {
  public:
+  OwnedRef() = default;
+  OwnedRef(const OwnedRef&) = delete;
+  OwnedRef& operator=(const OwnedRef&) = delete;
+
   void Assign(const SampleRef& ref);
   [[nodiscard]] const SampleRef& ref() const { return ref_; }
   [[nodiscard]] const char* path() const { return path_.c_str(); }
