@@ -22,6 +22,11 @@ std::string Who(const SampleRef& ref) {
   return who;
 }
 
+// A lack of memory is no fault of the file, so a sample must not be skipped for it.
+ErrorKind KindOf(int error) {
+  return error == ENOMEM ? ErrorKind::kEnvironment : ErrorKind::kInput;
+}
+
 }  // namespace
 
 void IoBuffer::Free::operator()(std::byte* memory) const {
@@ -57,13 +62,13 @@ tl::unexpected<Error> OpenFailed(const SampleRef& ref, int error) {
                 fmt::format("{}: cannot be opened: {}; raise the limit with ulimit -n", Who(ref),
                             ErrnoText(error)));
   }
-  return Fail(ErrorKind::kInput,
+  return Fail(KindOf(error),
               fmt::format("{}: cannot be opened: {}; was the set changed or moved?", Who(ref),
                           ErrnoText(error)));
 }
 
 tl::unexpected<Error> ReadFailed(const SampleRef& ref, int error) {
-  return Fail(ErrorKind::kInput,
+  return Fail(KindOf(error),
               fmt::format("{}: cannot be read: {}; check the disk", Who(ref), ErrnoText(error)));
 }
 

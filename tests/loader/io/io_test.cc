@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "loader/io/io_file.h"
 #include "loader/io/object_reader.h"
 #include "loader/io/ram_cache.h"
 #include "loader/source/packed_writer.h"
@@ -345,6 +347,14 @@ TEST(DirectReaderTest, FileSystemThatRefusesIsReadThroughTheCacheAndCounted) {
   ASSERT_TRUE(got) << got.error().message;
   EXPECT_EQ(Text(*got), "Linux");
   EXPECT_EQ((*reader)->stats().direct_refused, 1U);
+}
+
+TEST(ObjectReaderTest, LackOfMemoryIsNoFaultOfTheFile) {
+  const std::filesystem::path path("a");
+  EXPECT_EQ(OpenFailed(WholeFile(path), ENOMEM).value().kind, ErrorKind::kEnvironment);
+  EXPECT_EQ(ReadFailed(WholeFile(path), ENOMEM).value().kind, ErrorKind::kEnvironment);
+  EXPECT_EQ(OpenFailed(WholeFile(path), ENOENT).value().kind, ErrorKind::kInput);
+  EXPECT_EQ(ReadFailed(WholeFile(path), EIO).value().kind, ErrorKind::kInput);
 }
 
 TEST(ObjectReaderTest, NamesOfMethodsAndDepthAreChecked) {
