@@ -19,6 +19,11 @@ constexpr std::uint32_t kTypeShort = 3;
   return std::to_integer<unsigned>(bytes[i]);
 }
 
+// TEM and the restart markers, which have no length after them.
+[[nodiscard]] bool StandsAlone(unsigned marker) {
+  return marker == 0x01 || (marker & 0xF8) == 0xD0;
+}
+
 // Reads unsigned numbers of a TIFF block. Requires: they lie inside it.
 struct Tiff {
   std::span<const std::byte> bytes;
@@ -74,10 +79,14 @@ void ColumnToRow(const ImageView& from, int x, int y0, int y1, std::uint8_t* row
 int ExifOrientation(std::span<const std::byte> file) {
   constexpr std::array<char, 6> kExif = {'E', 'x', 'i', 'f', 0, 0};
   std::size_t at = 2;  // after SOI
-  while (at + 4 <= file.size() && At(file, at) == 0xFF) {
+  while (at + 4 <= file.size()) {
     const unsigned marker = At(file, at + 1);
-    if (marker == 0xFF) {  // fill byte
+    if (At(file, at) != 0xFF || marker == 0xFF || marker == 0) {  // stray or fill byte
       ++at;
+      continue;
+    }
+    if (StandsAlone(marker)) {
+      at += 2;
       continue;
     }
     if (marker == kStartOfScan || marker == kEndOfImage) {

@@ -13,7 +13,7 @@
 namespace penstock::loader {
 
 // EXIF tag 0x0112 of the first Exif segment before the picture's data: 1 to 8. 1 if there is none
-// or it is invalid.
+// or it is invalid. Passes over stray bytes between segments, as libjpeg does.
 [[nodiscard]] int ExifOrientation(std::span<const std::byte> file);
 
 // Maps the picture as seen to the picture as stored. First `transpose` exchanges x and y. Then a

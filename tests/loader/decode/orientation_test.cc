@@ -102,6 +102,25 @@ TEST_P(OrientationTest, ReducedRegionKnowsWhatItCovers) {
 
 INSTANTIATE_TEST_SUITE_P(All, OrientationTest, testing::Range(1, 9));
 
+TEST(DecodeTest, OrientationIsFoundBehindBytesThatLibjpegPassesOver) {
+  JpegSpec spec;
+  spec.orientation = 6;
+  const auto file = test::MakeJpeg(spec);
+  const std::vector<std::vector<unsigned>> strays = {
+      {0x00}, {0x12, 0x34, 0x56}, {0xFF}, {0xFF, 0x00}, {0xFF, 0x01}, {0xFF, 0xD7}};
+  for (const std::vector<unsigned>& stray : strays) {
+    auto changed = file;
+    auto at = changed.begin() + 2;  // after SOI
+    for (const unsigned value : stray) {
+      at = changed.insert(at, static_cast<std::byte>(value)) + 1;
+    }
+    JpegDecoder decoder({.exif = true});
+    const auto info = decoder.ReadHeader(changed);
+    ASSERT_TRUE(info) << info.error().message;
+    EXPECT_EQ(info->orientation, 6) << stray.front();
+  }
+}
+
 TEST(DecodeTest, OrientationIsIgnoredUnlessAskedFor) {
   JpegSpec spec;
   spec.orientation = 3;
