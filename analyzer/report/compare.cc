@@ -30,6 +30,11 @@ struct Series {
     }
     intervals = steady.intervals;
     waits = steady.waits;
+    // The interval of a batch contains the step before it, and no pause. Batch::step() is the step
+    // after it, and may be a pause.
+    for (std::size_t i = 0; i < intervals.size(); ++i) {
+      steps.push_back(std::max(0.0, intervals[i] - waits[i]));
+    }
     // Long runs get longer blocks. These are as good, and fewer have to be drawn.
     const auto credits = static_cast<std::size_t>(std::max(1, run.config.credits()));
     options.block = std::max(credits, batches.size() / 200);
@@ -38,7 +43,7 @@ struct Series {
 
   const LoaderRun& run;
   std::vector<const Batch*> batches;
-  std::vector<double> samples, intervals, waits;
+  std::vector<double> samples, intervals, waits, steps;
   BootstrapOptions options;
 };
 
@@ -106,8 +111,6 @@ constexpr std::array kComparedStages = {
     Stage{"get", [](const Batch& b) { return b.get.wall; }},
     Stage{"pin", [](const Batch& b) { return b.pin.wall; }},
     Stage{"h2d", [](const Batch& b) { return b.h2d; }},
-    Stage{"wait", [](const Batch& b) { return b.wait(); }},
-    Stage{"step", [](const Batch& b) { return b.step(); }},
 };
 
 bool CpuKnown(const Series& series) {
@@ -156,12 +159,18 @@ Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candida
   result.wait = ChangeOf("wait", Kind::kDifference, before, after, before.waits, before.intervals,
                          after.waits, after.intervals);
   const bool cpu_known = CpuKnown(before) && CpuKnown(after);
+  const auto add = [&](const char* name, const std::vector<double>& costs_before,
+                       const std::vector<double>& costs_after) {
+    Change change = ChangeOf(name, Kind::kRatio, before, after, costs_before, before.samples,
+                             costs_after, after.samples);
+    if (change.before > 0 || change.after > 0) result.stages.push_back(std::move(change));
+  };
   for (const Stage& stage : kComparedStages) {
     if (stage.cpu && !cpu_known) continue;
-    Change change = ChangeOf(stage.name, Kind::kRatio, before, after, Costs(before, stage),
-                             before.samples, Costs(after, stage), after.samples);
-    if (change.before > 0 || change.after > 0) result.stages.push_back(std::move(change));
+    add(stage.name, Costs(before, stage), Costs(after, stage));
   }
+  add("wait", before.waits, after.waits);
+  add("step", before.steps, after.steps);
   if (!result.enough) {
     result.throughput.significant = result.wait.significant = false;
     for (Change& change : result.stages) change.significant = false;

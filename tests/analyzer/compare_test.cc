@@ -60,6 +60,22 @@ TEST(CompareTest, NamesTheStageThatGrew) {
   EXPECT_FALSE(Stage(comparison, "step").significant);
 }
 
+// The steady rate leaves pauses out, so the step of the comparison does too.
+TEST(CompareTest, APauseIsNoStep) {
+  Synthetic saves;
+  saves.costs = [](int, int index) {
+    Costs costs;
+    if (index % 40 == 30) costs.step = 2000;
+    return costs;
+  };
+  const Diagnosis after = Diagnose(*testing::SyntheticTrace(saves));
+  ASSERT_EQ(after.loader->steady.pauses.size(), 5u);
+  const Comparison comparison = Compared(Diagnose(*testing::SyntheticTrace(Synthetic{})), after);
+  EXPECT_NEAR(Stage(comparison, "step").ratio.estimate, 1, 0.01);
+  EXPECT_FALSE(Stage(comparison, "step").significant);
+  EXPECT_NEAR(Stage(comparison, "step").after, 1e-3, 1e-5);  // of each of four samples
+}
+
 TEST(CompareTest, CallsTwoRunsOfTheSameNoise) {
   int alarms = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
