@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -25,34 +26,31 @@ constexpr std::array<int, 3> kCounted = {SIGINT, SIGTERM, SIGHUP};
 volatile std::sig_atomic_t g_interrupts = 0;
 volatile std::sig_atomic_t g_interrupt = 0;  // the last signal
 
-// Ignores the signals that a terminal sends to all of its foreground processes, as system() does.
-class IgnoreInterrupts {
+// Ignores signals until it is destroyed.
+class IgnoreSignals {
  public:
-  IgnoreInterrupts() {
+  explicit IgnoreSignals(std::vector<int> signals)
+      : signals_(std::move(signals)), before_(signals_.size()) {
     struct sigaction ignore = {};
     ignore.sa_handler = SIG_IGN;
-    sigaction(SIGINT, &ignore, &interrupt_);
-    sigaction(SIGQUIT, &ignore, &quit_);
+    for (std::size_t i = 0; i < signals_.size(); ++i) sigaction(signals_[i], &ignore, &before_[i]);
   }
-  ~IgnoreInterrupts() {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGQUIT, &quit_, nullptr);
+  ~IgnoreSignals() {
+    for (std::size_t i = 0; i < signals_.size(); ++i) sigaction(signals_[i], &before_[i], nullptr);
   }
-  IgnoreInterrupts(const IgnoreInterrupts&) = delete;
-  IgnoreInterrupts& operator=(const IgnoreInterrupts&) = delete;
+  IgnoreSignals(const IgnoreSignals&) = delete;
+  IgnoreSignals& operator=(const IgnoreSignals&) = delete;
 
-  // The signals that a child must have at their default: those that were not ignored before.
-  [[nodiscard]] sigset_t Changed() const {
-    sigset_t set;
-    sigemptyset(&set);
-    if (interrupt_.sa_handler != SIG_IGN) sigaddset(&set, SIGINT);
-    if (quit_.sa_handler != SIG_IGN) sigaddset(&set, SIGQUIT);
-    return set;
+  // Adds the signals that a child must have at their default: those that were not ignored before.
+  void AddChanged(sigset_t& set) const {
+    for (std::size_t i = 0; i < signals_.size(); ++i) {
+      if (before_[i].sa_handler != SIG_IGN) sigaddset(&set, signals_[i]);
+    }
   }
 
  private:
-  struct sigaction interrupt_ = {};
-  struct sigaction quit_ = {};
+  std::vector<int> signals_;
+  std::vector<struct sigaction> before_;
 };
 
 // Starts `words` with the streams `out` and `error`, where these are not -1.
@@ -204,8 +202,12 @@ sigset_t CountInterrupts::Changed() const {
 }
 
 Result<int> RunAndWait(const std::vector<std::string>& words) {
-  const IgnoreInterrupts ignored;
-  const auto pid = Spawn(words, ignored.Changed(), -1, -1);
+  // The signals that a terminal sends to all of its foreground processes, as in system().
+  const IgnoreSignals ignored({SIGINT, SIGQUIT});
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  ignored.AddChanged(defaults);
+  const auto pid = Spawn(words, defaults, -1, -1);
   PENSTOCK_TRY(pid);
   return WaitFor(*pid, words.front());
 }
@@ -220,7 +222,10 @@ Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error
     }
   }
   const CountInterrupts counted;
-  const auto pid = Spawn(words, counted.Changed(), streams[0].write_end, streams[1].write_end);
+  const IgnoreSignals ignored({SIGPIPE});  // the program goes on if no reader of its output is left
+  sigset_t defaults = counted.Changed();
+  ignored.AddChanged(defaults);
+  const auto pid = Spawn(words, defaults, streams[0].write_end, streams[1].write_end);
   PENSTOCK_TRY(pid);
   for (Stream& stream : streams) stream.CloseWriteEnd();
   constexpr std::chrono::seconds kPatience{2};

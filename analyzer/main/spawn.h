@@ -49,10 +49,11 @@ struct Watched {
   bool interrupted = false;  // this process got a signal that CountInterrupts counts
 };
 
-// Runs `words` and passes on what it writes, each stream to its own, or both to standard error.
-// `on_line` is called with every line of either stream, without its end ("\n" or "\r"). An
-// interrupt from the terminal reaches the program too. Two seconds after a signal to this process
-// the program is interrupted if it still runs.
+// Runs `words` and passes on what it writes, each stream to its own, or both to standard error. If
+// nobody reads that any more, the program goes on. `on_line` is called with every line of either
+// stream, without its end ("\n" or "\r"), and with at most 64 KiB of it. An interrupt from the
+// terminal reaches the program too. Two seconds after a signal to this process the program is
+// interrupted if it still runs.
 // Requires: as RunAndWait().
 // Errors:   as RunAndWait().
 // Threads:  one call at a time.

@@ -339,6 +339,26 @@ TEST(RunAndWatchTest, DoesNotWaitForWhatTheProgramLeavesBehind) {
   EXPECT_EQ(kill(left, SIGKILL), 0);  // it is still there
 }
 
+TEST(RunAndWatchTest, TheProgramGoesOnWhenNobodyReadsItsOutput) {
+  const auto before = std::signal(SIGPIPE, SIG_DFL);  // Print() of another test may ignore it
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int output = dup(STDOUT_FILENO);
+  dup2(ends[1], STDOUT_FILENO);
+  close(ends[0]);
+  close(ends[1]);
+  std::vector<std::string> lines;
+  const auto watched =
+      RunAndWatch({"/bin/sh", "-c", "echo a; sleep 0.1; echo b; kill -PIPE $$; exit 3"}, false,
+                  [&](std::string_view line) { lines.emplace_back(line); });
+  dup2(output, STDOUT_FILENO);
+  close(output);
+  EXPECT_NE(std::signal(SIGPIPE, before), SIG_IGN);
+  ASSERT_TRUE(watched);
+  EXPECT_EQ(lines, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(watched->status, 128 + SIGPIPE);  // the program does not inherit that it is ignored
+}
+
 TEST(RunAndWatchTest, AnInterruptIsSeenAndPassedOn) {
   const std::string parent = std::to_string(getpid());
   const auto watched = RunAndWatch({"/bin/sh", "-c", "kill -INT " + parent + "; exec sleep 20"},
