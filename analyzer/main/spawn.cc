@@ -81,13 +81,15 @@ int StatusOf(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+auto CannotWait(const std::string& name) {
+  return Fail(ErrorKind::kEnvironment,
+              fmt::format("{}: cannot be waited for: {}", name, std::strerror(errno)));
+}
+
 Result<int> WaitFor(pid_t pid, const std::string& name) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) {
-      return Fail(ErrorKind::kEnvironment,
-                  fmt::format("{}: cannot be waited for: {}", name, std::strerror(errno)));
-    }
+    if (errno != EINTR) return CannotWait(name);
   }
   return StatusOf(status);
 }
@@ -233,23 +235,23 @@ Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error
   std::optional<Clock::time_point> interrupted;
   bool passed_on = false;
   std::optional<int> ended;
-  while (streams[0].open() || streams[1].open()) {
-    const bool any = TakeOnce(streams, ended ? 0 : 100, on_line);
+  while (!ended || streams[0].open() || streams[1].open()) {
+    const bool open = streams[0].open() || streams[1].open();
+    // A program that has closed both streams usually ends at once.
+    const bool any = TakeOnce(streams, ended ? 0 : open ? 100 : 10, on_line);
     if (ended && !any) break;  // a process that the program left behind may hold the pipe
     if (counted.any() && !interrupted) interrupted = Clock::now();
     if (interrupted && !ended && !passed_on && Clock::now() - *interrupted >= kPatience) {
       passed_on = true;
       kill(*pid, SIGINT);
     }
+    if (ended) continue;
     int status = 0;
-    if (!ended && waitpid(*pid, &status, WNOHANG) == *pid) ended = StatusOf(status);
+    const pid_t done = waitpid(*pid, &status, WNOHANG);
+    if (done == *pid) ended = StatusOf(status);
+    if (done < 0 && errno != EINTR) return CannotWait(words.front());
   }
   for (Stream& stream : streams) stream.Finish(on_line);
-  if (!ended) {
-    auto status = WaitFor(*pid, words.front());
-    PENSTOCK_TRY(status);
-    ended = *status;
-  }
   return Watched{*ended, counted.any()};
 }
 

@@ -378,5 +378,14 @@ TEST(RunAndWatchTest, AnInterruptReachesAProgramThatNeverFallsSilent) {
   EXPECT_EQ(watched->status, 128 + SIGINT);
 }
 
+TEST(RunAndWatchTest, AnInterruptReachesAProgramThatHasClosedItsStreams) {
+  const std::string parent = std::to_string(getpid());
+  const std::string silent = "exec >&- 2>&-; sleep 0.2; kill -TERM " + parent + "; exec sleep 20";
+  const auto watched = RunAndWatch({"/bin/sh", "-c", silent}, true, [](std::string_view) {});
+  ASSERT_TRUE(watched);
+  EXPECT_TRUE(watched->interrupted);
+  EXPECT_EQ(watched->status, 128 + SIGINT);
+}
+
 }  // namespace
 }  // namespace penstock::analyzer
