@@ -22,7 +22,7 @@ Statement Just() {
 }
 
 struct Entry {
-  std::string_view part;  // a part of the path in lower case
+  std::string_view part;  // a part of OwnPath() in lower case
   Sight sight;
   WordsOf what = nullptr;  // names the library if it is not seen
   bool gpu = false;        // useless without a GPU, but frameworks load it all the same
@@ -79,6 +79,19 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
+// The part of a library's path that is its own: within the folder of packages, otherwise the file
+// and its folder. Folders above may have any name, such as that of an environment, "tensorflow".
+std::string_view OwnPath(std::string_view path) {
+  for (const std::string_view packages : {"/site-packages/", "/dist-packages/"}) {
+    const std::size_t at = path.rfind(packages);
+    if (at != std::string_view::npos) return path.substr(at + packages.size() - 1);
+  }
+  const std::size_t file = path.rfind('/');
+  if (file == std::string_view::npos || file == 0) return path;
+  const std::size_t folder = path.rfind('/', file - 1);
+  return folder == std::string_view::npos ? path : path.substr(folder);
+}
+
 }  // namespace
 
 double Coverage::fraction() const {
@@ -87,7 +100,7 @@ double Coverage::fraction() const {
 }
 
 LibrarySight SightOf(std::string_view path) {
-  const std::string lower = Lower(path);
+  const std::string lower = Lower(OwnPath(path));
   for (const Entry& entry : kLibraries) {
     if (lower.find(entry.part) != std::string::npos) {
       return {entry.sight, entry.what != nullptr ? entry.what() : Statement{}, entry.gpu};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
 #include "analyzer/report/coverage.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
 
 namespace penstock::analyzer {
 namespace {
@@ -73,6 +75,23 @@ TEST(CoverageTest, OpenCvIsSeenFromPythonOnly) {
     info.features = features;
     EXPECT_TRUE(CoverageOf({info}).blind.empty());
   }
+}
+
+// An environment or a home may have the name of a library that it does not use.
+TEST(CoverageTest, TheNameOfAnEnvironmentIsNoLibrary) {
+  for (const char* path :
+       {"/opt/conda/envs/tensorflow/lib/libjpeg.so.8",
+        "/home/ann/opencv/venv/lib/python3.11/site-packages/pillow.libs/libjpeg-77ae51ab.so.62",
+        "/home/decord/lib/libpng16.so.16"}) {
+    EXPECT_EQ(SightOf(path).sight, Sight::kSeen) << path;
+  }
+  const char* const packages = "/opt/conda/envs/tensorflow/lib/python3.11/site-packages/";
+  const std::string video = "opencv_python.libs/libavcodec-9aae324f.so.59";
+  for (const std::string& library : {std::string("cv2/cv2.abi3.so"), video}) {
+    EXPECT_EQ(SightOf(packages + library).sight, Sight::kPython) << library;
+  }
+  const std::string framework = "tensorflow/libtensorflow_framework.so.2";
+  EXPECT_EQ(SightOf(packages + framework).sight, Sight::kBlind);
 }
 
 }  // namespace
