@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/report.h"
+#include "traces/host_facts.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -38,16 +39,11 @@ void ReadGpuFacts(const traces::Trace& trace, Report& report) {
 std::string RecordedCommand(const traces::Trace& trace) {
   const auto fact = trace.facts().find("command");
   if (fact != trace.facts().end()) return fact->second;
-  std::string command;
   for (const traces::ProcessInfo& process : trace.processes()) {
     if (process.role == wire::kRoleWorker || process.command.empty()) continue;
-    for (const std::string& word : process.command) {
-      if (!command.empty()) command += ' ';
-      command += word;
-    }
-    break;
+    return traces::QuoteCommand(process.command);
   }
-  return command;
+  return "";
 }
 
 std::string SuggestedCode(const Diagnosis& diagnosis) {

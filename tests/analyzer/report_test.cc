@@ -294,6 +294,15 @@ TEST(ReportTextTest, ALineBreaksBeforeANumberAndNotBeforeItsPercent) {
   EXPECT_EQ(Wrapped("a 5 %", 80, ""), "a 5 %");
 }
 
+// The plan's experiments contain it, to be pasted.
+TEST(RecordedCommandTest, IsQuotedForAShell) {
+  traces::TraceData data = testing::MakeSynthetic({});
+  data.processes[0].command = {"python", "train.py", "--name", "a b"};
+  EXPECT_EQ(RecordedCommand(*traces::MakeTrace(data)), "python train.py --name 'a b'");
+  data.facts["command"] = "torchrun train.py";
+  EXPECT_EQ(RecordedCommand(*traces::MakeTrace(data)), "torchrun train.py");
+}
+
 TEST(SuggestedCodeTest, LeavesOutWhatPyTorchRefusesWithoutWorkers) {
   Synthetic run;
   run.workers = 0;
