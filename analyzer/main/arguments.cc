@@ -103,10 +103,11 @@ Result<double> ParseSize(std::string_view text) {
   const bool plain = unit.empty() || unit == "B";
   const std::size_t power = plain ? 0 : kUnits.find(unit[0]) + 1;  // 0: not found
   const bool known = plain || (power > 0 && (rest.empty() || rest == "B"));
-  if (end == whole.c_str() || !known || !(number > 0) || !std::isfinite(number)) {
+  const double bytes = number * std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power));
+  if (end == whole.c_str() || !known || !(bytes > 0) || !std::isfinite(bytes)) {
     return Fail(ErrorKind::kUsage, fmt::format("{}: not a size like 500M or 8G", whole));
   }
-  return number * std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power));
+  return bytes;
 }
 
 }  // namespace penstock::analyzer

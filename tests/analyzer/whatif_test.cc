@@ -341,7 +341,7 @@ TEST(ArgumentsTest, ReadsSizes) {
   EXPECT_DOUBLE_EQ(ParseSize("1.5GiB").value(), 1.5 * 1024 * 1024 * 1024);
   EXPECT_DOUBLE_EQ(ParseSize("500mb").value(), 5e8);
   EXPECT_DOUBLE_EQ(ParseSize("4096").value(), 4096);
-  for (const char* wrong : {"", "G", "-1G", "8X", "8Gx", "nan", "inf", "0"}) {
+  for (const char* wrong : {"", "G", "-1G", "8X", "8Gx", "nan", "inf", "0", "1e300T"}) {
     EXPECT_FALSE(ParseSize(wrong)) << wrong;
   }
 }
