@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,12 @@ Result<void> WriteFile(const std::string& path, const std::string& text) {
   if (done) done = file->Commit();
   if (!done) file->Discard();
   return done;
+}
+
+// Whether a trace has this name. "--html A B" makes A the page by mistake, and would replace it.
+bool IsTrace(const std::string& path) {
+  std::error_code none;  // usually nothing has the name yet
+  return std::filesystem::is_regular_file(path, none) && traces::OpenTrace(path).has_value();
 }
 
 // Returns the exit status.
@@ -104,6 +112,10 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   if (const auto status = Parse(line, arguments)) return *status;
   if (html_option.given() && html.empty()) {
     return Complain("report", Error{ErrorKind::kUsage, "--html needs the name of a file, or -"});
+  }
+  if (html != "-" && IsTrace(html)) {
+    return Complain("report", Error{ErrorKind::kUsage,
+                                    fmt::format("--html {}: is a trace; name the page", html)});
   }
   std::vector<Threshold> thresholds;
   for (const std::string& word : fail_on) {
