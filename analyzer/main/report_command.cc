@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // penstock report T... [--json | --text | --verbose | --brief | --html F [--lang en|zh]]
-//                      [--fail-on METRIC=LIMIT]...
-#include <unistd.h>
-
+//                      [--align HOW] [--fail-on METRIC=LIMIT]...
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -28,16 +26,6 @@
 namespace penstock::analyzer {
 namespace {
 
-Result<void> WriteFile(const std::string& path, const std::string& text) {
-  Result<OutputFile> file =
-      OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});
-  PENSTOCK_TRY(file);
-  Result<void> done = file->Append(std::as_bytes(std::span(text)));
-  if (done) done = file->Commit();
-  if (!done) file->Discard();
-  return done;
-}
-
 // Whether a trace has this name. "--html A B" makes A the page by mistake, and would replace it.
 bool IsTrace(const std::string& path) {
   std::error_code none;  // usually nothing has the name yet
@@ -47,7 +35,7 @@ bool IsTrace(const std::string& path) {
 // Returns the exit status.
 int WritePage(const std::string& path, const std::string& page) {
   if (path == "-") return Print(page);
-  const Result<void> written = WriteFile(path, page);
+  const Result<void> written = WriteWhole(path, std::as_bytes(std::span(page)));
   return written ? 0 : Complain("report", written.error());
 }
 
