@@ -220,7 +220,9 @@ int WhatifCommand(const std::vector<std::string>& arguments) {
   if (!words.fixed.empty()) {
     const auto fixed = OpenOrComplain(kWhatIfName, words.fixed, status);
     if (fixed == nullptr) return status;
-    const auto rate = FixedRate(Diagnose(*fixed));
+    // Where no data is loaded, the loop may wait most for another of the program's loaders.
+    const RunModel& run = diagnosis.run;
+    const auto rate = FixedRate(Diagnose(*fixed, run.has_loader() ? run.loader().name : ""));
     if (!rate)
       return Complain(kWhatIfName, {rate.error().kind, words.fixed + " " + rate.error().message});
     request->fixed_rate = *rate;

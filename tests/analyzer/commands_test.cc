@@ -4,9 +4,13 @@
 #include "analyzer/main/commands.h"
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
+#include <simdjson.h>
 
 #include "tests/analyzer/synthetic.h"
 #include "tests/traces/support.h"
@@ -47,6 +51,48 @@ TEST(ReportCommandTest, APageDoesNotReplaceATrace) {
   const std::string page = (folder / "page.html").string();
   EXPECT_EQ(ReportCommand({trace, "--html", page}), 0);
   EXPECT_EQ(ReportCommand({trace, "--html", page}), 0);  // a page may replace a page
+}
+
+// A program with a loader for each of two epochs, in lines 10 and 20 of train.py.
+traces::TraceData TwoLoaders(std::function<testing::Costs(int, int)> costs, bool fixed) {
+  Synthetic run;
+  run.epochs = 2;
+  run.costs = std::move(costs);
+  traces::TraceData data = testing::MakeSynthetic(run);
+  auto& facts = data.processes[0].facts;
+  facts["epoch.2"] = "1";
+  for (const std::string loader : {"loader.0.", "loader.1."}) {
+    facts[loader + "num_workers"] = std::to_string(run.workers);
+    facts[loader + "prefetch_factor"] = std::to_string(run.prefetch);
+    facts[loader + "batch_size"] = std::to_string(run.batch_size);
+    facts[loader + "made_at"] = loader == "loader.0." ? "/a/train.py:10" : "/a/train.py:20";
+    if (fixed) facts[loader + "fixed_batch"] = "true";
+  }
+  return data;
+}
+
+TEST(WhatifCommandTest, TheMeasuredCeilingIsThatOfTheSameLoader) {
+  const TempFolder folder;
+  testing::Costs slow;
+  slow.decode = 40;
+  slow.step = 8;
+  const std::string run = Write(folder, "run.penstock", TwoLoaders(testing::Always(slow), false));
+  const auto no_data = [](int epoch, int) {
+    testing::Costs costs{0.1, 0.1, 0.1, 0.1, 0.1, 0.01, 8, 0};
+    if (epoch == 0) costs = {0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 4, 0};  // the loop waits most for it
+    return costs;
+  };
+  const std::string fixed = Write(folder, "fixed.penstock", TwoLoaders(no_data, true));
+  ::testing::internal::CaptureStdout();
+  const int status = WhatifCommand(
+      {run, "--loader", "train.py:20", "--workers", "2,4", "--fixed-batch", fixed, "--json"});
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(status, 0);
+  simdjson::dom::parser parser;
+  simdjson::dom::element json;
+  ASSERT_EQ(parser.parse(text).get(json), simdjson::SUCCESS) << text;
+  EXPECT_EQ(std::string_view(json["ceiling"]["source"]), "fixed-batch");
+  EXPECT_NEAR(double(json["ceiling"]["samples_per_s"]), 500, 5);  // 4 samples in 8 ms
 }
 
 }  // namespace
