@@ -109,8 +109,8 @@ Result<DeviceCosts> CostsOf(const Diagnosis& diagnosis, const std::string& file)
   if (file.empty()) return costs;
   std::ifstream in(file);
   std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) return Fail(ErrorKind::kInput, file + ": cannot be read");
+  in >> text.rdbuf();  // reaches the end unless opening or reading fails, as with a folder
+  if (!in.eof()) return Fail(ErrorKind::kInput, file + ": cannot be read");
   Result<DeviceCosts> read = ReadDeviceCosts(text.str(), std::move(costs));
   if (!read) return Fail(read.error().kind, file + ": " + read.error().message);
   return read;

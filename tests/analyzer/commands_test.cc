@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,6 +94,22 @@ TEST(WhatifCommandTest, TheMeasuredCeilingIsThatOfTheSameLoader) {
   ASSERT_EQ(parser.parse(text).get(json), simdjson::SUCCESS) << text;
   EXPECT_EQ(std::string_view(json["ceiling"]["source"]), "fixed-batch");
   EXPECT_NEAR(double(json["ceiling"]["samples_per_s"]), 500, 5);  // 4 samples in 8 ms
+}
+
+TEST(WhatifCommandTest, RefusesDeviceCostsThatCannotBeRead) {
+  const TempFolder folder;
+  const std::string run = Write(folder, "run.penstock", testing::MakeSynthetic({}));
+  const auto status = [&](const std::string& costs) {
+    return WhatifCommand({run, "--workers", "2", "--device-costs", costs});
+  };
+  EXPECT_EQ(status((folder / "").string()), 4);
+  EXPECT_EQ(status((folder / "missing").string()), 4);
+  const std::string costs = (folder / "costs").string();
+  traces::testing::WriteFile(costs, {});
+  EXPECT_EQ(status(costs), 0);  // nothing is replaced
+  const std::string_view line = "decode 0.25 by a sweep\n";
+  traces::testing::WriteFile(costs, std::as_bytes(std::span(line)));
+  EXPECT_EQ(status(costs), 0);
 }
 
 }  // namespace
