@@ -213,7 +213,7 @@ std::string TuneJson(const TuneResult& result) {
   json.Field("losses_compared", ParityName(result.parity));
   WriteNumbers("losses", result.losses, json);
   json.Field("next", result.next).Field("stopped", result.stopped).EndObject();
-  return json.text() + "\n";
+  return json.text();
 }
 
 }  // namespace penstock::analyzer

@@ -306,6 +306,7 @@ TEST(TuneJsonTest, ALossThatIsNoNumberIsNotNought) {
   const simdjson::dom::array losses = parser.parse(text)["losses"].get_array();
   EXPECT_EQ(losses.at(0).get_double().value(), 0.5);
   EXPECT_EQ(losses.at(1).get_string().value(), "nan");
+  EXPECT_TRUE(text.ends_with("\n}\n")) << text;
 }
 
 TEST(RunAndWaitTest, ReturnsTheStatus) {
