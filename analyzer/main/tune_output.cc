@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include <fmt/core.h>
@@ -20,11 +21,17 @@ std::string RatioText(const Interval& ratio) {
   return fmt::format("{:.2f}x ({:.2f}..{:.2f})", ratio.estimate, ratio.low, ratio.high);
 }
 
-std::string PromiseText(const std::optional<Prediction>& predicted) {
-  if (!predicted || !(predicted->rate.estimate > 0)) return "-";
+// The predicted speed-up with the interval of the predicted rate; nullopt if it is not known.
+std::optional<Interval> SpeedupOf(const std::optional<Prediction>& predicted) {
+  if (!predicted || !(predicted->rate.estimate > 0)) return std::nullopt;
   const double scale = predicted->speedup / predicted->rate.estimate;
-  return fmt::format("{:.2f}x ({:.2f}..{:.2f})", predicted->speedup, predicted->rate.low * scale,
-                     predicted->rate.high * scale);
+  return Interval{predicted->speedup, predicted->rate.low * scale, predicted->rate.high * scale};
+}
+
+std::string PredictedText(const TuneArm& arm) {
+  const std::optional<Interval> speedup = SpeedupOf(arm.candidate.predicted);
+  if (!speedup) return "-";
+  return fmt::format("{:.2f}x ({:.2f}..{:.2f})", speedup->estimate, speedup->low, speedup->high);
 }
 
 std::string ArmVerdict(const TuneArm& arm) {
@@ -110,7 +117,8 @@ std::string ParityText(const TuneResult& result) {
 
 void WriteInterval(std::string_view key, const Interval& interval, JsonWriter& json) {
   json.Key(key).BeginObject().Field("estimate", interval.estimate).Field("low", interval.low);
-  if (std::isfinite(interval.high)) json.Field("high", interval.high);  // infinite: no upper end
+  // JSON has no infinity: without the key, the interval has no upper end.
+  if (std::isfinite(interval.high)) json.Field("high", interval.high);
   json.EndObject();
 }
 
@@ -120,7 +128,7 @@ void WriteNumbers(std::string_view key, const std::vector<double>& numbers, Json
     if (std::isfinite(number)) {
       json.Value(number);
     } else {
-      json.Value(fmt::format("{}", number));  // "nan": JSON has no such number
+      json.Value(fmt::format("{}", number));  // "nan", because JSON has no such number
     }
   }
   json.EndArray();
@@ -131,11 +139,8 @@ void WriteArm(const TuneArm& arm, JsonWriter& json) {
   json.Key("reasons").BeginArray();
   for (const std::string& reason : arm.candidate.reasons) json.Value(reason);
   json.EndArray();
-  if (const auto& predicted = arm.candidate.predicted; predicted && predicted->rate.estimate > 0) {
-    const double scale = predicted->speedup / predicted->rate.estimate;
-    WriteInterval("predicted",
-                  {predicted->speedup, predicted->rate.low * scale, predicted->rate.high * scale},
-                  json);
+  if (const auto speedup = SpeedupOf(arm.candidate.predicted)) {
+    WriteInterval("predicted", *speedup, json);
   }
   if (arm.pairs > 0) WriteInterval("measured", arm.ratio, json);
   json.Field("pairs", static_cast<std::uint64_t>(arm.pairs));
@@ -161,8 +166,8 @@ std::string TuneText(const TuneResult& result, bool colour) {
   }
   for (const TuneArm& arm : result.arms) {
     text += fmt::format("  {:<40} {:>20} {:>20} {:>6}  {}\n", arm.candidate.setting.Override(),
-                        PromiseText(arm.candidate.predicted),
-                        arm.pairs > 0 ? RatioText(arm.ratio) : "-", arm.pairs, ArmVerdict(arm));
+                        PredictedText(arm), arm.pairs > 0 ? RatioText(arm.ratio) : "-", arm.pairs,
+                        ArmVerdict(arm));
     if (!arm.failed.empty()) text += "    " + Wrapped(arm.failed, 92, "    ") + "\n";
   }
   text += "\n  " + paint.Bold(Wrapped(Sentence(result), 92, "  ")) + "\n";
