@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // penstock whatif T [--loader train.py:88] [--workers 1..16] [--prefetch 2,4,8] [--batch N]
-//                   [--step-ms X] [--pin 0|1] [--persistent 0|1] [--without STAGE,...] [--speedup
-//                   STAGE=TIMES,...]
+//                   [--step-ms X] [--step-cores X] [--pin 0|1] [--persistent 0|1]
+//                   [--without STAGE,...] [--speedup STAGE=TIMES,...]
 //                   [--transfer u8] [--ram-cache] [--pack] [--offline-resize PIXELS]
-//                   [--decoder NAME] [--disk RATE] [--gpu decode,augment] [--alone]
-//                   [--cores N|1..64] [--core-speed X]
-//                   [--fixed-batch T2] [--json]
+//                   [--decoder NAME] [--disk RATE] [--alone] [--cores N|1..64] [--core-speed X]
+//                   [--gpu decode,augment] [--gpu-overlap X] [--device-costs FILE]
+//                   [--fixed-batch T2] [--budget-ram 8G] [--json]
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -31,7 +31,7 @@ struct Words {
   Changes changes;
   std::vector<std::string> gpu, without, speedup;
   int batch = 0;
-  double step_ms = -1;
+  double step_ms = 0;
   double step_cores = 0;
   bool pin = false;
   bool persistent = false;
@@ -97,7 +97,6 @@ Result<void> ReadChanges(const Words& words, GridRequest& request) {
   if (!words.disk.empty()) {
     const auto rate = ParseSize(words.disk);
     PENSTOCK_TRY(rate);
-    if (!(*rate > 0)) return Fail(ErrorKind::kUsage, "--disk: give more than nothing, like 500M");
     request.changes.disk = *rate;
   }
   return {};
@@ -116,7 +115,8 @@ Result<DeviceCosts> CostsOf(const Diagnosis& diagnosis, const std::string& file)
   return read;
 }
 
-// Samples per second of the run that was recorded with --fixed-batch.
+// The steady rate, in samples per second, of a run that was recorded with --fixed-batch.
+// Errors: kInput if it was not, or is too short. The caller puts the name of the trace in front.
 Result<double> FixedRate(const Diagnosis& diagnosis) {
   if (!diagnosis.loader || !diagnosis.run.loader().config.fixed_batch) {
     return Fail(ErrorKind::kInput, "was not recorded with --fixed-batch");
