@@ -22,7 +22,9 @@ namespace penstock::analyzer {
 // or empty.
 [[nodiscard]] bool WantsColour();
 
-// Writes all of `text` to standard output. Returns the exit status: 0, or 3 if it did not fit.
+// Writes all of `text` to standard output. Returns the exit status: 0, also if the reader ends
+// early; 3, after one line on standard error, if it cannot be written. From then on the process
+// ignores SIGPIPE.
 [[nodiscard]] int Print(const std::string& text);
 
 }  // namespace penstock::analyzer

@@ -21,12 +21,12 @@ bool WantsColour() {
 }
 
 int Print(const std::string& text) {
-  std::signal(
-      SIGPIPE,
-      SIG_IGN);  // `penstock report | head` is not a failure; external commands keep their setting
+  // `penstock report | head` is no failure. Programs that penstock becomes are started before this,
+  // so SIGPIPE is not ignored in them.
+  std::signal(SIGPIPE, SIG_IGN);
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (whole && std::fflush(stdout) == 0) return 0;
-  if (errno == EPIPE) return 0;  // the reader has seen enough
+  if (errno == EPIPE) return 0;
   std::fprintf(stderr, "penstock: standard output: %s\n", std::strerror(errno));
   return 3;
 }

@@ -123,12 +123,12 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   ShowSources(SourceLines(report.started), report);
   const Colour colour = WantsColour() ? Colour::kOn : Colour::kOff;
   const Detail detail = verbose ? Detail::kAll : Detail::kUsual;
-  const Language tongue = language == "zh" ? Language::kChinese : Language::kEnglish;
-  const int printed = !html.empty()
-                          ? WritePage(html, ReportHtml(report, BuildPlots(*trace, report), tongue))
-                          : Print(json    ? ReportJson(report)
-                                  : brief ? ReportBrief(report, colour)
-                                          : ReportText(report, colour, detail));
+  const Language page_language = language == "zh" ? Language::kChinese : Language::kEnglish;
+  const int printed =
+      !html.empty() ? WritePage(html, ReportHtml(report, BuildPlots(*trace, report), page_language))
+                    : Print(json    ? ReportJson(report)
+                            : brief ? ReportBrief(report, colour)
+                                    : ReportText(report, colour, detail));
   if (printed != 0) return printed;
   for (const Threshold& threshold : thresholds) {
     if (!Exceeded(threshold, report)) continue;

@@ -136,7 +136,7 @@ struct Stream {
     for (std::size_t written = 0; written < text.size();) {
       const ssize_t count = write(to, part + written, text.size() - written);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;  // no reader is left; the program goes on
+      if (count <= 0) break;  // mostly: no reader is left; the program goes on
       written += static_cast<std::size_t>(count);
     }
     constexpr std::size_t kLongest = 1u << 16;

@@ -23,7 +23,7 @@ namespace penstock::analyzer {
 // While an object of this class exists, SIGINT, SIGTERM and SIGHUP do not end this process but are
 // counted. A program that RunAndWatch() starts gets them as they were before. A signal that was
 // ignored before stays ignored.
-// Threads: objects are made and destroyed in turn, the last one first.
+// Threads: one thread makes all objects, and destroys them in reverse order.
 class CountInterrupts {
  public:
   CountInterrupts();

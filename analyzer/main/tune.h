@@ -48,10 +48,10 @@ struct TuneTrial {
 struct TuneArm {
   TuneCandidate candidate;
   TuneVerdict verdict = TuneVerdict::kUndecided;
-  Interval ratio;  // rate over the rate of the program as it is; high may be infinite
-  std::size_t pairs = 0;
-  bool left_behind = false;
-  std::string failed;  // why its run failed; "": it did not
+  Interval ratio;            // rate over the rate of the program as it is; high may be infinite
+  std::size_t pairs = 0;     // its runs that have a run of the program as it is beside them
+  bool left_behind = false;  // it was much slower than another setting, and is no longer run: Race
+  std::string failed;        // why its run failed; "": it did not
   std::vector<double> losses;
 };
 
