@@ -15,7 +15,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kRepeatNoise = 0.02;  // see Compare()
+constexpr double kRepeatNoise = 0.02;  // between runs of one program: compare.h
 constexpr double kConfidence = 0.95;
 
 // The steady batches of one run as series. Without `samples_known`, amounts are numbers of batches:
@@ -35,7 +35,7 @@ struct Series {
     for (std::size_t i = 0; i < intervals.size(); ++i) {
       steps.push_back(std::max(0.0, intervals[i] - waits[i]));
     }
-    // Long runs get longer blocks. These are as good, and fewer have to be drawn.
+    // Long runs get longer blocks: the intervals are as good, and fewer blocks have to be drawn.
     const auto credits = static_cast<std::size_t>(std::max(1, run.config.credits()));
     options.block = std::max(credits, batches.size() / 200);
     options.resamples = 400;

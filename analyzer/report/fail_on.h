@@ -13,8 +13,8 @@ namespace penstock::analyzer {
 
 enum class Metric {
   kWaitFraction,  // fails above the limit
-  kLosses,        // events dropped and records damaged: fails above the limit
-  kCoverage,      // share of the bytes read: fails below the limit, or if not known
+  kLosses,        // events, records, bytes and threads that were lost: fails above the limit
+  kCoverage,      // share of the bytes read, 0 if not known: fails below the limit
 };
 
 struct Threshold {
@@ -25,7 +25,8 @@ struct Threshold {
 // Errors: kUsage if the metric is unknown or the limit is not a number in its range.
 [[nodiscard]] Result<Threshold> ParseThreshold(std::string_view text);
 
-// Whether the trace has what the metric needs. If not, the limit is neither kept nor exceeded.
+// Whether the wait fraction is known, if that is the metric; if not, its limit is neither kept nor
+// exceeded. The other metrics are always known: see Metric.
 [[nodiscard]] bool Known(const Threshold& threshold, const Report& report);
 [[nodiscard]] bool Exceeded(const Threshold& threshold, const Report& report);
 [[nodiscard]] std::string ExceededText(const Threshold& threshold, const Report& report);

@@ -25,8 +25,10 @@ using LineReader =
 // Adds the text of the lines that the report names.
 void ShowSources(const LineReader& read, Report& report);
 
-// Writes the report's keys "functions" and "function_sampling".
+// Writes the report's keys "functions", "function_sampling" and "function_sampling_cost".
 void WriteFunctionsJson(const Report& report, JsonWriter& json);
+
+// For FunctionsText(): the lines of a report, and those of a report with all details.
 inline constexpr std::size_t kFewLines = 10;
 inline constexpr std::size_t kAllLines = std::numeric_limits<std::size_t>::max();
 // Lines for a terminal, each with its end, and at most `most` besides headings; "" if no call was

@@ -78,7 +78,8 @@ struct Report {
   double started = 0;  // seconds since 1970; 0: not known
 };
 
-// The recorded command line; "": not known.
+// The recorded command line; "": not known. Quoted for a shell, except in a recording of the agent
+// alone.
 [[nodiscard]] std::string RecordedCommand(const traces::Trace& trace);
 
 // `loader`: as in Diagnose().
