@@ -15,8 +15,8 @@ namespace penstock::analyzer {
 // Names of the penstock-NAME programs in `folder`, sorted.
 [[nodiscard]] std::vector<std::string> FindExternals(const std::filesystem::path& folder);
 
-// Replaces this process by penstock-`name`, with `arguments`. Returns only on failure: the exit
-// status, after one line on standard error.
+// Replaces this process by penstock-`name` of `folder`, with `arguments`. Returns only on failure,
+// also if `folder` is empty: the exit status, after one line on standard error.
 [[nodiscard]] int RunExternal(const std::filesystem::path& folder, const std::string& name,
                               const std::vector<std::string>& arguments);
 

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include "analyzer/main/external.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/traces/support.h"
 #include "traces/pack.h"
@@ -38,6 +39,18 @@ std::string Write(const TempFolder& folder, const std::string& name,
   for (const traces::Event& event : data.events) (*packer)->AddEvent(event);
   EXPECT_TRUE((*packer)->Finish());
   return path.string();
+}
+
+// The program cannot be executed, so RunExternal() returns even if it finds it.
+TEST(RunExternalTest, RunsNothingOfTheWorkingDirectory) {
+  const TempFolder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  traces::testing::WriteFile(folder / "penstock-probe", {});
+  std::filesystem::current_path(folder / "");
+  EXPECT_EQ(RunExternal({}, "probe", {}), 2);
+  EXPECT_EQ(RunExternal(folder / "", "probe", {}), 3);
+  EXPECT_EQ(RunExternal(folder / "", "../probe", {}), 2);
+  std::filesystem::current_path(before);
 }
 
 TEST(ReportCommandTest, APageDoesNotReplaceATrace) {
