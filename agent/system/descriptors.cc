@@ -30,7 +30,7 @@ int* OwnStripe() {
 }
 
 // True if `fd` was known as the program's. Forgets that.
-bool TakeOpened(int fd) {
+bool ForgetOpened(int fd) {
   if (fd < 0 || fd >= kKnown) {
     return false;
   }
@@ -54,13 +54,13 @@ void NoteClosed(unsigned first, unsigned last) {
       __atomic_store_n(&g_opened[fd / 64], uint64_t{0}, __ATOMIC_RELAXED);
       fd += 63;
     } else {
-      TakeOpened(static_cast<int>(fd));
+      ForgetOpened(static_cast<int>(fd));
     }
   }
 }
 
 CloseScope::CloseScope(int fd) : closing_(nullptr) {
-  if (TakeOpened(fd) || !g_config.on) {
+  if (ForgetOpened(fd) || !g_config.on) {
     return;
   }
   closing_ = OwnStripe();
@@ -120,6 +120,8 @@ int OpenAt(int dir, const char* path, int flags, int mode) {
   if (fd < 0) {
     __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELAXED);
   }
+  // The program may have closed this number where no hook saw it (closedir(), a raw system call).
+  ForgetOpened(fd);
   return fd;
 }
 
