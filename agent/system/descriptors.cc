@@ -20,13 +20,17 @@ struct alignas(64) Stripe {
 };
 Stripe g_stripes[kStripes];
 
-// Set when waiting took too long: a descriptor is held for ever, or was held by a thread of the
-// parent. Nobody waits again then.
+// Set when waiting took too long: the disk is slow, or a descriptor is held for ever, perhaps by a
+// thread that only the parent has. Nobody waits again until the agent was seen to hold none.
 uint32_t g_stale = 0;
 
 int* OwnStripe() {
   const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   return &g_stripes[(frame >> 16 ^ frame >> 20 ^ frame >> 24) % kStripes].closing;
+}
+
+bool AgentHoldsAny() {
+  return __atomic_load_n(&sys::g_descriptors, __ATOMIC_SEQ_CST) > 0;
 }
 
 // True if `fd` was known as the program's. Forgets that.
@@ -68,12 +72,16 @@ CloseScope::CloseScope(int fd) : closing_(nullptr) {
   // the two sees the other.
   __atomic_fetch_add(closing_, 1, __ATOMIC_SEQ_CST);
   constexpr int kPatience = 50000;  // some milliseconds
-  int left = __atomic_load_n(&g_stale, __ATOMIC_RELAXED) != 0 ? 0 : kPatience;
-  while (left > 0 && __atomic_load_n(&sys::g_descriptors, __ATOMIC_SEQ_CST) > 0) {
+  const bool stale = __atomic_load_n(&g_stale, __ATOMIC_RELAXED) != 0;
+  int left = stale ? 0 : kPatience;
+  bool held = AgentHoldsAny();
+  while (held && left > 0) {
     sys::Pause();
-    if (--left == 0) {
-      __atomic_store_n(&g_stale, 1u, __ATOMIC_RELAXED);
-    }
+    --left;
+    held = AgentHoldsAny();
+  }
+  if (held != stale) {
+    __atomic_store_n(&g_stale, held ? 1u : 0u, __ATOMIC_RELAXED);
   }
 }
 

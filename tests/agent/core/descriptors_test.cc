@@ -44,5 +44,15 @@ TEST_F(DescriptorsTest, TheAgentsNumberIsNoLongerTheProgramsOwn) {
   sys::Close(fd);
 }
 
+TEST_F(DescriptorsTest, ClosesWaitAgainAfterAWaitInVain) {
+  const int slow = OpenAsAgent();
+  EXPECT_TRUE(Waits(-1));
+  sys::Close(slow);
+  { const CloseScope finds_none_held(-1); }
+  const int fd = OpenAsAgent();
+  EXPECT_TRUE(Waits(-1));
+  sys::Close(fd);
+}
+
 }  // namespace
 }  // namespace penstock::agent
