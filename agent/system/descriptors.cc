@@ -86,8 +86,10 @@ CloseScope::CloseScope(int fd) : closing_(nullptr) {
 }
 
 CloseScope::~CloseScope() {
-  if (closing_ != nullptr && __atomic_load_n(closing_, __ATOMIC_RELAXED) > 0) {
-    __atomic_fetch_sub(closing_, 1, __ATOMIC_RELEASE);
+  // OpenAt() may have set the counter to 0 meanwhile. Below that, it would hide a later close.
+  int closing = closing_ != nullptr ? __atomic_load_n(closing_, __ATOMIC_RELAXED) : 0;
+  while (closing > 0 && !__atomic_compare_exchange_n(closing_, &closing, closing - 1, true,
+                                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
   }
 }
 
