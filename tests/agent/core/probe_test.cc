@@ -5,7 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <set>
+#include <thread>
+
+#include "agent/system/sys.h"
 
 namespace penstock::agent {
 namespace {
@@ -46,6 +51,18 @@ TEST(ProbeTest, TheyEndBehindAPlainWindow) {
   EXPECT_EQ(FactorOfWindow(1, kAll - 1), wire::kProbePlain);
   EXPECT_EQ(FactorOfWindow(1, kAll), wire::kProbeOver);
   EXPECT_EQ(FactorOfWindow(1, 1'000'000), wire::kProbeOver);
+}
+
+// Another thread of the program installs a seccomp filter, behind which no clock can be read.
+TEST(ProbeTest, AFilterEndsADelayThatHasBegun) {
+  constexpr std::uint64_t kMinute = 60'000'000'000;  // ns
+  std::uint64_t done = 0;
+  std::thread delayed([&done] { done = Compute(kMinute); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  __atomic_store_n(&sys::g_shut, 1u, __ATOMIC_SEQ_CST);
+  delayed.join();
+  __atomic_store_n(&sys::g_shut, 0u, __ATOMIC_SEQ_CST);
+  EXPECT_EQ(done, kMinute);
 }
 
 }  // namespace
