@@ -128,6 +128,7 @@ bool MakeGuard() {
     return false;
   }
   g_guard = static_cast<volatile uint64_t*>(page);
+  SetScratchGuard(g_guard);
   return true;
 }
 

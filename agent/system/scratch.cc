@@ -8,9 +8,13 @@ namespace {
 // The address of this variable identifies the thread.
 __thread char t_self = 0;
 
+const volatile uint64_t g_no_token = 0;
+const volatile uint64_t* g_token = &g_no_token;  // atomic
+
 constexpr uint32_t kBuffers = 16;
 struct Buffer {
   const void* owner;  // atomic
+  uint64_t token;     // atomic: *g_token when it was taken; 0 while nobody has it
   char data[kScratch];
 };
 Buffer g_buffers[kBuffers];
@@ -26,11 +30,18 @@ bool Take(const void** owner) {
                                      __ATOMIC_RELAXED);
 }
 
+void Free(Buffer* buffer) {
+  __atomic_store_n(&buffer->token, uint64_t{0}, __ATOMIC_RELAXED);
+  __atomic_store_n(&buffer->owner, nullptr, __ATOMIC_RELEASE);
+}
+
 }  // namespace
 
 Scratch::Scratch() : index_(kBuffers), data_(nullptr) {
   for (uint32_t i = 0; i < kBuffers && data_ == nullptr; ++i) {
     if (Take(&g_buffers[i].owner)) {
+      const uint64_t token = *__atomic_load_n(&g_token, __ATOMIC_RELAXED);
+      __atomic_store_n(&g_buffers[i].token, token, __ATOMIC_RELAXED);
       index_ = i;
       data_ = g_buffers[i].data;
     }
@@ -39,14 +50,21 @@ Scratch::Scratch() : index_(kBuffers), data_(nullptr) {
 
 Scratch::~Scratch() {
   if (data_ != nullptr) {
-    __atomic_store_n(&g_buffers[index_].owner, nullptr, __ATOMIC_RELEASE);
+    Free(&g_buffers[index_]);
   }
 }
 
+void SetScratchGuard(const volatile uint64_t* token) {
+  __atomic_store_n(&g_token, token, __ATOMIC_RELAXED);
+}
+
+// Another thread of the child may hold a buffer too: it waits for this one, which attaches the
+// process. Its buffer has no token, since the child had none when it was taken.
 void FreeScratchOfOthers() {
   for (Buffer& buffer : g_buffers) {
-    if (buffer.owner != &t_self) {
-      buffer.owner = nullptr;
+    if (__atomic_load_n(&buffer.owner, __ATOMIC_ACQUIRE) != &t_self &&
+        __atomic_load_n(&buffer.token, __ATOMIC_RELAXED) != 0) {
+      Free(&buffer);
     }
   }
 }

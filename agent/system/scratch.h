@@ -27,8 +27,12 @@ class Scratch {
   char* data_;
 };
 
-// To be called in a forked child: frees the buffers that other threads of the parent held. Those
-// for exec hooks stay taken; a hook that gets none uses the stack.
+// Tells where the process token lies (agent/core/process.h), which is 0 in a forked child that has
+// not attached. FreeScratchOfOthers() needs it.
+void SetScratchGuard(const volatile uint64_t* token);
+// To be called in a forked child that has no process token yet: frees the buffers that other
+// threads of the parent held. Those for exec hooks stay taken, and so do those that were taken
+// before the parent attached. A hook that gets none uses the stack.
 void FreeScratchOfOthers();
 
 // For the exec hooks, which look at the program and change its environment. A child that shares its
