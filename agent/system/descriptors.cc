@@ -122,13 +122,13 @@ int OpenAt(int dir, const char* path, int flags, int mode) {
       }
       break;
     }
-    __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELEASE);
+    CountReleased();
     Pause();
     __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_SEQ_CST);
   }
   const int fd = static_cast<int>(Call(SYS_openat, dir, Pointer(path), flags, mode));
   if (fd < 0) {
-    __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELAXED);
+    CountReleased();
   }
   // The program may have closed this number where no hook saw it (closedir(), a raw system call).
   ForgetOpened(fd);

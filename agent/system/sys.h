@@ -81,11 +81,19 @@ int OpenAt(int dir, const char* path, int flags, int mode = 0);
 inline int Open(const char* path, int flags, int mode = 0) {
   return OpenAt(-100 /* AT_FDCWD */, path, flags, mode);
 }
+// Counts one held descriptor less. Not below 0: in a forked child, ForgetDescriptorsOfOthers() may
+// have forgotten one that a thread of the child holds.
+inline void CountReleased() {
+  int held = __atomic_load_n(&g_descriptors, __ATOMIC_RELAXED);
+  while (held > 0 && !__atomic_compare_exchange_n(&g_descriptors, &held, held - 1, true,
+                                                  __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+  }
+}
 // Closes a descriptor that Open() or OpenAt() returned.
 inline void Close(int fd) {
   Call(SYS_close, fd);
   __atomic_fetch_add(&g_released, 1u, __ATOMIC_RELEASE);
-  __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELEASE);
+  CountReleased();
 }
 inline long Read(int fd, void* to, size_t size) {
   return Call(SYS_read, fd, Pointer(to), static_cast<long>(size));

@@ -54,5 +54,15 @@ TEST_F(DescriptorsTest, ClosesWaitAgainAfterAWaitInVain) {
   sys::Close(fd);
 }
 
+// A handler of a signal may attach a forked child while the thread that it interrupted holds one.
+TEST_F(DescriptorsTest, AnAttachingChildForgetsNoLaterDescriptor) {
+  const int held = OpenAsAgent();
+  ForgetDescriptorsOfOthers();
+  sys::Close(held);
+  const int fd = OpenAsAgent();
+  EXPECT_TRUE(Waits(-1));
+  sys::Close(fd);
+}
+
 }  // namespace
 }  // namespace penstock::agent
