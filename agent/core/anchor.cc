@@ -43,6 +43,7 @@ bool TscIsClock() {
 wire::ClockAnchor TakeAnchor() {
   wire::ClockAnchor best = {};
   uint64_t best_width = ~uint64_t{0};
+  // The thread may lose its core between two readings, so the closest of four tries is taken.
   for (int i = 0; i < 4; ++i) {
     const uint64_t before = ClockNs(CLOCK_MONOTONIC);
     const uint64_t ticks = Now();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// If there is no collector, which would do it from outside: compares the bytes that the hooks saw
-// with the bytes that the kernel counted up to the same moment. Threads: any; nobody waits.
+// Compares the bytes that the hooks saw with the bytes that the kernel counted up to the same
+// moment. Only without a collector, which compares them from outside. Threads: any; nobody waits.
 #pragma once
 
 #include <stdint.h>

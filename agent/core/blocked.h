@@ -17,11 +17,14 @@ bool WatchesBlocks();
 
 // Tells that a call that may block, and that began at `start` (ticks), has returned. Writes a span
 // if the call took 20 us or more, no other span is open on the thread, and no loader hook has given
-// the process a role. A thread that has recorded nothing yet begins with its eighth such wait, or
-// with one of 100 ms (less where ticks are shorter than nanoseconds), and never with a kPoll unless
-// it is the main thread. A wait during which the process attaches is not written if the start was
-// read from another clock, nor is the one with which it attaches. Without a collector a wait does
-// not make the process attach. errno is kept. Cost: a clock read, and a span where one is written.
+// the process a role. errno is kept. Cost: a clock read, and a span where one is written.
+//
+// A thread that has recorded nothing yet begins with its eighth such wait, or with one of 100 ms
+// (less where ticks are shorter than nanoseconds). Only the main thread begins with a kPoll.
+//
+// The first such wait of a process may make it attach, but not without a collector. That wait is
+// not written, nor is any other for which `start` was read before the process attached, if
+// attaching has changed the clock.
 void OnBlocked(BlockedOn what, uint64_t start);
 // The same for a call that wrote to `fd`: a kPipe if `fd` is a pipe or a socket of this host, else
 // nothing.

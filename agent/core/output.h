@@ -36,8 +36,8 @@ void RememberOutput(const char* path, uint64_t run, int fd);
 int OpenOutput();
 void CloseOutput(int fd);
 
-// Locks the file, and waits about 0.2 s at most for that. False: somebody else still holds the
-// lock. True also where the file system has no locks.
+// Locks the file, and waits about 0.2 s at most for that. False: another descriptor still has the
+// lock, even if this process opened it. True also where the file system has no locks.
 bool LockOutput(int fd);
 void UnlockOutput(int fd);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reads of a thread that are not yet records: all reads of one descriptor for one sample become
-// one span. Until then they lie in the header of the thread's chunk, in shared memory
-// (wire::PendingRead), so that a reader finds them however the thread ends.
+// one span. Another span begins after 64 MiB, and on a socket after a pause. Until a span is
+// written, its reads lie in the header of the thread's chunk, in shared memory (wire::PendingRead),
+// so that a reader finds them however the thread ends.
 // Threads: each has its own, even if several read one descriptor.
 #pragma once
 

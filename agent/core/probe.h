@@ -32,7 +32,8 @@ void NeverProbe();
 void NoteFirstBatch();
 
 // Returns the factor that window number `index`, from 0, spares. Plain windows and others take
-// turns, and each round has all factors in another order.
+// turns, and each round has all factors in an order of its own. One more plain window ends the last
+// round; after it comes kProbeOver.
 wire::ProbeFactor FactorOfWindow(uint64_t seed, uint64_t index);
 
 // A piece of work begins. If it is a step, this also tells the recording which window it is.

@@ -22,8 +22,9 @@ void ReadRank(const Environment& environment);
 // the name with rank and host still to be filled in, and no run. Requires: ReadRank().
 void NameRun(const Environment& environment);
 
-// Makes the name that a run uses in place of `out`: STEM.YYYYMMDD-HHMMSS-PID.EXT, in UTC. `run`:
-// "PID-SECONDS.NANOSECONDS@BOOT". False if it does not fit.
+// Makes the name that a run uses in place of `out`: STEM.YYYYMMDD-HHMMSS-PID.EXT, in UTC, from
+// `run`, "PID-SECONDS.NANOSECONDS@BOOT". If somebody else has named the run and `run` looks
+// different, the name has its hash there. False if it does not fit.
 bool NameBeside(const char* out, const char* run, char* name, size_t capacity);
 
 }  // namespace penstock::agent

@@ -10,7 +10,7 @@
 
 namespace penstock::agent {
 
-// Makes a segment of `size` bytes, all zero, with mode 0600. -1 if none can be had.
+// Makes a segment of `size` bytes, all zero, with mode 0600. Negative if none can be had.
 int CreateSegment(size_t size);
 
 // Attaches the segment `id` and sets `size` to its bytes. nullptr if it does not exist, belongs to
@@ -25,7 +25,8 @@ bool IsOwnSegment(int id);
 // Removes the segment once nobody has it attached.
 void RemoveSegment(int id);
 
-// Number of processes that have it attached; 0 also if there is no such segment.
+// Number of processes that have it attached; 0 also if there is no such segment. A process that has
+// unmapped parts of it counts once for each part that is left (TrimRing()).
 uint64_t Attachments(int id);
 
 // Removes segments of this user whose recording all processes have left and nobody has joined to
