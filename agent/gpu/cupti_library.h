@@ -18,8 +18,8 @@ struct Library {
   int copies;       // that were mapped before
 };
 
-// False if none was found or it lacks a function that is needed; `why` (of `size` bytes) says
-// which.
+// False if none was found that the driver can use, or it lacks a function that is needed. `why` (of
+// `size` bytes) says which of these it was.
 bool OpenLibrary(Library* library, char* why, size_t size);
 
 }  // namespace penstock::agent::cupti

@@ -13,7 +13,7 @@ namespace penstock::agent::cupti {
 
 struct Session {
   uint32_t pid;     // process that began the session; 0: none
-  uint32_t begun;   // atomic: begun, which happens once in a program
+  uint32_t begun;   // atomic: a session was begun or refused; there is no second try
   uint32_t closed;  // atomic: nobody reads CUPTI's buffers any more
   uint32_t stop;    // atomic, futex: asks for the last flush
   uint32_t done;    // atomic, futex: 1: its records are written; 2: CUPTI no longer records

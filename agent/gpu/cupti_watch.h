@@ -14,7 +14,7 @@ namespace penstock::agent::cupti {
 
 class RecordsWatch {
  public:
-  // Totals since the beginning, except `out`.
+  // Totals since the beginning, except `out` and `capacity`.
   struct Seen {
     uint64_t calls;     // calls of the CUDA runtime that CUPTI should record
     uint64_t copies;    // those of them that copy between host and device

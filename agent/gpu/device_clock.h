@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Converts CUPTI's time stamps (nanoseconds of CLOCK_MONOTONIC, or of CUPTI's own clock) to ticks
-// of the recording. At every flush both clocks are read together as a pair. Between two pairs the
-// conversion is the line through them, before all pairs the line from the first to the last, after
-// all pairs the line through the last two. Threads: one. No allocation.
+// of the recording. Before and after every flush both clocks are read together as a pair; the last
+// 64 pairs are kept. Between two pairs the conversion is the line through them, before all pairs
+// the line from the first to the last, after all pairs the line through the last two. Two pairs
+// less than a millisecond apart make no line: the given rate holds from the earlier one on.
+// Threads: one. No allocation.
 #pragma once
 
 #include <stdint.h>
@@ -14,7 +16,7 @@ class DeviceClock {
  public:
   // Adds a pair: nanoseconds of the source, ticks of the recording. Requires: ascending order.
   void Add(uint64_t ns, uint64_t ticks);
-  // Requires: one Add(). `ticks_per_ns` is used while there is only one pair.
+  // Requires: one Add(). `ticks_per_ns` is used where two pairs make no line.
   [[nodiscard]] uint64_t ToTicks(uint64_t ns, double ticks_per_ns) const;
   // False if `ns` is too far from every reading of this clock, so that it must be of another.
   [[nodiscard]] bool Covers(uint64_t ns) const;

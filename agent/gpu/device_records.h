@@ -42,7 +42,7 @@ bool PrepareDeviceRecords();
 void AddCall(const DeviceCall& call);
 void AddWork(const DeviceWork& work);
 // Adds a wait for the device as the driver saw it. It gets a span of its own if its call is
-// recorded, and is not one that is known to wait.
+// recorded, unless the span of that call is a wait already (CallClass::kSync).
 void AddSync(uint32_t correlation, uint64_t start, uint64_t end);
 // Ends a round: calls and work that have had no partner for two rounds are written without one,
 // waits are dropped. `all`: the last round, in which everything is written.

@@ -33,11 +33,12 @@ void ReachGpuLevel(GpuLevel level, const char* reason);
 // Called by the hooks on the CUDA runtime when they write a record. The first call says that level
 // kCalls is reached, unless ReachGpuLevel() was called before.
 void NoteCudaCalls();
-// Counts calls of the CUDA runtime that the hooks only passed on, since CUPTI should record them.
+// Calls of the CUDA runtime that the hooks only passed on, since CUPTI should record them.
 struct CudaCalls {
   uint64_t all;
-  uint64_t copies;  // of them, those between host and device
+  uint64_t copies;  // those between host and device
 };
+// Counts one. `copies`: between host and device.
 void CountCudaCall(bool copies);
 CudaCalls CountedCudaCalls();
 // Writes a fact of this process.
