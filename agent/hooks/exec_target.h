@@ -11,7 +11,7 @@
 namespace penstock::agent {
 
 enum class ExecTarget {
-  kOther,      // static, unreadable or of musl: the agent records nothing there and does no harm
+  kOther,      // static, of musl or unreadable: the agent does no harm there, so nothing is changed
   kLoads,      // linked against glibc
   kSanitized,  // the same with AddressSanitizer, which must be loaded first
   kRefuses,    // its loader cannot load the agent and complains: 32 bits, another C library

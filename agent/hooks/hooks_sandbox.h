@@ -12,7 +12,8 @@ namespace penstock::agent {
 bool VforkChildIsSandboxed();
 
 // Whether this process has asked for seccomp through prctl() or syscall(). A call that failed
-// counts, too; a vfork child's call counts only for VforkChildIsSandboxed().
+// counts, too. As long as the agent records, a vfork child's call counts only for
+// VforkChildIsSandboxed().
 bool ProgramUsesSeccomp();
 
 }  // namespace penstock::agent

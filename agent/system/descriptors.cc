@@ -112,11 +112,12 @@ bool ProgramCloses() {
 }
 
 int OpenAt(int dir, const char* path, int flags, int mode) {
-  constexpr int kPatience = 20000;  // a millisecond; a longer close waits for its file
+  constexpr int kPatience = 20000;  // a millisecond
   __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_SEQ_CST);
   for (int i = 0; ProgramCloses(); ++i) {
     if (i == kPatience) {
-      // A close during which a thread was cancelled would stay counted for ever.
+      // A close takes so long if it writes data out to a slow disk. Or its thread was cancelled in
+      // it, and it would stay counted for ever.
       for (Stripe& stripe : g_stripes) {
         __atomic_store_n(&stripe.closing, 0, __ATOMIC_RELAXED);
       }

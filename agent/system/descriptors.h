@@ -4,7 +4,7 @@
 // it has not opened (a loop over all numbers, close_range, dup2). If such a close hit a descriptor
 // of the agent, the number could become the program's next file, and the agent would write into
 // that file. So such a close waits while the agent holds a descriptor, and the agent opens nothing
-// during such a close.
+// during such a close. Both wait for some milliseconds at most.
 // Threads: any.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace penstock::agent {
 // Looks at the command line of this process; called by the constructor.
 void NoteIsolatedPython();
 
-// Non-zero while this is such a Python and the hooks are not installed yet.
+// Non-zero while this is such a Python and the hooks still have to be queued.
 extern int g_isolated_python;
 void InjectIsolatedPython();
 

@@ -16,7 +16,7 @@ enum class Memory { kShared, kPrivate };  // RLIMIT_DATA counts only private mem
 // True if the agent may map `bytes` more. Under a finite RLIMIT_AS or RLIMIT_DATA it may use a
 // quarter of what is left. It may map nothing once the program locks all future mappings
 // (MCL_FUTURE) and its locked memory is limited.
-// Cost: two or three system calls, and reading /proc/self/statm where a limit is set.
+// Cost: one to four system calls, and reading /proc/self/statm where a limit is set.
 bool RoomFor(size_t bytes, Memory kind);
 
 // The same for an existing ring. If the ring does not fit by that rule, but twice its size is left,
@@ -40,7 +40,8 @@ bool IsMapped(uint32_t chunk);
 // Notes for the report that the limits of this process left no room.
 void NoteLimited();
 
-// To be called before mlockall(flags): the ring must not make that fail, and must not be locked.
+// To be called before mlockall(flags). If locked memory is limited, this gives back the ring, which
+// would be locked too and could make the call fail.
 void BeforeLockingAll(int flags);
 
 }  // namespace penstock::agent
