@@ -173,14 +173,17 @@ void BeginProbed(ProbedPart part) {
 
 uint64_t EndProbed(ProbedPart part) {
   ThreadState* s = Self();
-  if (s == nullptr || s->probe.window == 0) {
+  if (s == nullptr) {
     return 0;
   }
   ProbedPiece& piece = s->probe;
+  piece.rest = 0;
   const uint64_t window = piece.window;
+  if (window == 0) {
+    return 0;
+  }
   const uint64_t end = Now();
   piece.window = 0;
-  piece.rest = 0;
   if (!Probes() || WindowAt(end) != window) {
     return 0;
   }

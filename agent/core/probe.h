@@ -39,8 +39,9 @@ wire::ProbeFactor FactorOfWindow(uint64_t seed, uint64_t index);
 // A piece of work begins. If it is a step, this also tells the recording which window it is.
 void BeginProbed(ProbedPart part);
 // The piece is over. Returns for how many ns of CPU time to compute; ProbedRest() says how long to
-// wait after that. A piece that began in another window is not delayed. kTooLong: the delay would
-// be so long that a time limit of the program might be reached.
+// wait after that. A piece that began in another window is not delayed, nor is one whose end was
+// told already (a loop over another loader inside the step). kTooLong: the delay would be so long
+// that a time limit of the program might be reached.
 inline constexpr uint64_t kTooLong = ~uint64_t{0};
 uint64_t EndProbed(ProbedPart part);
 uint64_t ProbedRest();

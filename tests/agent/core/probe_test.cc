@@ -10,7 +10,10 @@
 #include <set>
 #include <thread>
 
+#include "agent/core/process.h"
+#include "agent/core/recorder.h"
 #include "agent/system/sys.h"
+#include "tests/agent/core/recorder_fixture.h"
 
 namespace penstock::agent {
 namespace {
@@ -63,6 +66,31 @@ TEST(ProbeTest, AFilterEndsADelayThatHasBegun) {
   delayed.join();
   __atomic_store_n(&sys::g_shut, 0u, __ATOMIC_SEQ_CST);
   EXPECT_EQ(done, kMinute);
+}
+
+class ProbedPieceTest : public RecorderTest {
+ protected:
+  // The second window has begun. It spares a factor, and lasts some seconds more.
+  void SetUp() override {
+    RecorderTest::SetUp();
+    constexpr std::uint64_t kWindow = std::uint64_t{1} << 36;  // ticks
+    g_header->probe_window = kWindow;
+    g_header->probe_from = Now() - kWindow - kWindow / 4;
+  }
+  void TearDown() override {
+    g_header->probe_window = 0;
+    g_header->probe_from = 0;
+  }
+};
+
+// After a loop over a second loader inside a step, the first loader ends that step once more.
+TEST_F(ProbedPieceTest, APieceIsDelayedOnce) {
+  BeginProbed(ProbedPart::kMaking);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_NE(EndProbed(ProbedPart::kMaking), kTooLong);
+  EXPECT_GT(ProbedRest(), 0U);
+  EXPECT_EQ(EndProbed(ProbedPart::kMaking), 0U);
+  EXPECT_EQ(ProbedRest(), 0U);
 }
 
 }  // namespace
