@@ -41,12 +41,12 @@ void TakeOff(Demand& demand, std::initializer_list<Work Demand::*> parts, double
   for (const auto part : parts) Add(demand.*part, -share * (demand.*part).cpu);
 }
 
-// Changes the cost of memory. `first`: batches are now made in workers; else they no longer are.
-void ChangeMemory(Pipeline& changed, bool first, const FreshMemory& fresh) {
+// `first`: batches of this loader are now made in workers; else they no longer are.
+void ChangeMemory(Pipeline& changed, std::size_t loader, bool first, const FreshMemory& fresh) {
   double doubt = 0;
   double service = 0;
   ForEach(changed, [&](Demand& demand) {
-    if (demand.loader != 0) return;
+    if (demand.loader != loader) return;
     const double samples = demand.samples * fresh.sample;
     if (first) {
       Add(demand.collate, fresh.batch);
@@ -71,7 +71,12 @@ void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double ba
   const bool first = before == 0;
   setup.overhead = first ? kWorkerOverhead : 0;
   setup.pin_thread = first && pinned;
-  if (loader == 0) ChangeMemory(changed, first, facts.fresh);
+  FreshMemory fresh =
+      facts.fresh;  // the main loader's; the samples of others are taken to be alike
+  const double share = facts.batch_bytes > 0 ? batch_bytes / facts.batch_bytes : 1;
+  fresh.batch *= share;
+  fresh.touch *= share;
+  ChangeMemory(changed, loader, first, fresh);
   const double copied = facts.shares ? 0 : batch_bytes * kSecondsPerByte;
   ForEach(changed, [&](Demand& demand) {
     if (demand.loader != loader) return;
@@ -153,8 +158,8 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
   if (from.workers > 0 && changed.workers == 0) {
     for (EpochDemand& epoch : changed.epochs) {
       epoch.worker_start.clear();
-      if (&epoch != &changed.epochs.front())
-        epoch.warm_up = Demand{};  // one process makes all batches
+      // One process makes all batches.
+      if (&epoch != &changed.epochs.front()) epoch.warm_up = Demand{};
     }
   }
 }
@@ -187,11 +192,7 @@ void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& fa
     std::vector<double>& starts = changed.epochs[e].worker_start;
     changed.epochs[e].one_more = persistent ? 0 : changed.epochs.front().one_more;
     changed.epochs[e].warm_up = persistent ? Demand{} : changed.epochs.front().warm_up;
-    if (persistent) {
-      starts.assign(starts.size(), 0.0);
-    } else {
-      starts = first;
-    }
+    starts = persistent ? std::vector<double>(starts.size()) : first;
   }
 }
 

@@ -220,6 +220,25 @@ TEST(TogetherTest, TheEndOfAnEpochIsNoStep) {
   }
 }
 
+TEST(TogetherTest, WithoutWorkersNoLoaderPaysForFreshMemory) {
+  testing::Synthetic run;
+  run.workers = 4;
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(MakeTwoLoaders(run)));
+  const Pipeline& recorded = diagnosis.loader->pipeline;
+  ASSERT_EQ(recorded.beside.size(), 1U);
+  LoaderFacts facts = diagnosis.loader->facts;
+  Setting none;
+  none.workers = 0;
+  facts.fresh = {};
+  const Pipeline before = Apply(recorded, none, facts);
+  facts.fresh.batch = 0.2e-3;  // collating takes 0.5 ms
+  const Pipeline after = Apply(recorded, none, facts);
+  for (std::size_t k = 0; k < 20; ++k) {
+    const Demand& one = after.epochs.front().batches[k];
+    EXPECT_LT(one.collate.cpu, before.epochs.front().batches[k].collate.cpu) << one.loader;
+  }
+}
+
 // The fetches of the first loader were not seen, so the loaders cannot be simulated together.
 TEST(TogetherTest, WhatCannotBeSimulatedKeepsItsOwnSetting) {
   testing::Synthetic run;
