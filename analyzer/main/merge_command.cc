@@ -15,7 +15,9 @@
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
 #include "analyzer/ranks/merge_run.h"
+#include "traces/merge.h"
 #include "traces/pack.h"
+#include "traces/trace.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -68,6 +70,15 @@ std::string DescribeParts(std::span<const MergedPart> parts) {
   return text;
 }
 
+// Whether a trace has this name that no merge wrote. "-o A B" makes A the output by mistake, and
+// would replace it.
+bool IsRecorded(const std::string& path) {
+  std::error_code none;  // usually nothing has the name yet
+  if (!std::filesystem::is_regular_file(path, none)) return false;
+  const auto trace = traces::OpenTrace(path);
+  return trace && !traces::IsMerged(**trace);
+}
+
 }  // namespace
 
 int MergeCommand(const std::vector<std::string>& arguments) {
@@ -94,6 +105,12 @@ int MergeCommand(const std::vector<std::string>& arguments) {
       return Complain("merge",
                       Error{ErrorKind::kUsage, fmt::format("{}: is read and written", path)});
     }
+  }
+  if (IsRecorded(output)) {
+    return Complain(
+        "merge",
+        Error{ErrorKind::kUsage,
+              fmt::format("--output {}: is a recorded trace; name the merged one", output)});
   }
   auto packer = traces::CreatePacked(output, {.suffix = fmt::format(".{}.tmp", ::getpid())});
   if (!packer) return Complain("merge", packer.error());

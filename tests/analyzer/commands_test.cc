@@ -67,6 +67,19 @@ TEST(ReportCommandTest, APageDoesNotReplaceATrace) {
   EXPECT_EQ(ReportCommand({trace, "--html", page}), 0);  // a page may replace a page
 }
 
+TEST(MergeCommandTest, AMergeReplacesNoRecordedTrace) {
+  const TempFolder folder;
+  const std::string one = Write(folder, "0.penstock", testing::MakeSynthetic({}));
+  const std::string two = Write(folder, "1.penstock", testing::MakeSynthetic({}));
+  const std::string three = Write(folder, "2.penstock", testing::MakeSynthetic({}));
+  const auto before = traces::testing::ReadFile(one);
+  EXPECT_EQ(MergeCommand({"-o", one, two, three}), 2);
+  EXPECT_EQ(traces::testing::ReadFile(one), before);
+  const std::string merged = (folder / "merged.penstock").string();
+  EXPECT_EQ(MergeCommand({"-o", merged, two, three}), 0);
+  EXPECT_EQ(MergeCommand({"-o", merged, two, three}), 0);  // a merged trace may replace another
+}
+
 // A program with a loader for each of two epochs, in lines 10 and 20 of train.py.
 traces::TraceData TwoLoaders(std::function<testing::Costs(int, int)> costs, bool fixed) {
   Synthetic run;
