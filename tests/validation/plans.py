@@ -2,9 +2,11 @@
 """Compares plans with grids of real runs: what the plan's first step and the whole plan gain, beside the best single
 change and the best combination of changes that need no edit.
 
-  plans.py --bin DIR --out DIR [--only NAME]... [--seconds S] [--rounds N] [--again] CASES.json
+  plans.py --bin DIR --out DIR [--only NAME]... [--rounds N] [--again] CASES.json
+  plans.py --bin DIR --out DIR [--only NAME]... [--rounds N] [--again] --faults DIR [--severity N]
 
-CASES.json: {NAME: [COMMAND...]}, programs that run for some S seconds. Each is recorded once; `penstock plan --outside`
+CASES.json: {NAME: [COMMAND...]}, programs that run for some seconds. --faults takes the faults of faults.py instead; DIR
+has their pictures, or gets them. Each is recorded once; `penstock plan --outside`
 makes the plan. An arm is a setting for `penstock record --override`. All arms run once, in an order that changes from
 round to round; the program as it is, both arms of the plan and the four fastest others run N rounds more. Rates are
 those of the reports on these runs, steady or of the whole run as the plan's are. Needs a quiet machine. Results are kept
@@ -12,13 +14,20 @@ in OUT/plans.json; --again makes the plans and the table anew and measures nothi
 program failed.
 """
 import argparse
+import contextlib
 import itertools
 import json
+import os
 import pathlib
 import random
 import statistics
 import subprocess
 import sys
+
+import fault_cell_knobs
+import fault_runs
+import faults
+import runs
 
 PLAIN = ""  # the program as it is
 FASTEST = 4
@@ -54,6 +63,31 @@ def arms_of(report):
     if loader["num_workers"]:
         found.add("prefetch=8")
     return sorted(found - {PLAIN})
+
+
+@contextlib.contextmanager
+def fault_cases(folder, severity):
+    """The faults of that severity as CASES.json has programs, three times as long as faults.py has them. Their storage
+    runs meanwhile."""
+    sys.path.insert(0, os.path.join(os.path.dirname(runs.HERE), "integration"))
+    import support
+
+    server = fault_runs.Server(fault_runs.make_pictures(folder, support.make_pictures))
+    cases = {}
+    try:
+        for scenario in faults.scenarios():
+            if scenario.severity != severity:
+                continue
+            whole = {**fault_cell_knobs.DEFAULTS, **scenario.knobs}
+            longer = "epochs" if whole["epochs"] > 1 else "batches"
+            command = [runs.PYTHON, "-B", fault_runs.CELL, server.knobs({**scenario.knobs, longer: 3 * whole[longer]}, 1)]
+            if scenario.knobs.get("cores"):
+                cores = sorted(os.sched_getaffinity(0))[:scenario.knobs["cores"]]
+                command = ["taskset", "-c", ",".join(map(str, cores)), *command]
+            cases[scenario.name] = command
+        yield cases
+    finally:
+        server.stop()
 
 
 def single(arm):
@@ -146,12 +180,23 @@ def main():
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--again", action="store_true")
-    parser.add_argument("cases")
+    parser.add_argument("--faults", metavar="DIR")
+    parser.add_argument("--severity", type=int, default=2)
+    parser.add_argument("cases", nargs="?")
     options = parser.parse_args()
+    if bool(options.cases) == bool(options.faults):
+        parser.error("either CASES.json or --faults")
+    if options.faults:
+        with fault_cases(options.faults, options.severity) as cases:
+            return measure_all(options, cases)
+    return measure_all(options, json.loads(pathlib.Path(options.cases).read_text(encoding="utf-8")))
+
+
+def measure_all(options, cases):
+    """Measures the cases and prints the table. Returns the exit status."""
     pathlib.Path(options.out).mkdir(parents=True, exist_ok=True)
     path = pathlib.Path(options.out) / "plans.json"
     results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    cases = json.loads(pathlib.Path(options.cases).read_text(encoding="utf-8"))
     runner = Runner(options)
     failed = 0
     for name, command in cases.items():
