@@ -18,19 +18,30 @@ def _is_library(file):
     return file.startswith((_STANDARD, _OURS))
 
 
-def _is_init_of(frame, made):
-    """Whether the frame is the __init__ of `made`. The program may have derived the class from a library's; the call
-    that makes the object is then outside that __init__."""
-    code = frame.f_code
-    return code.co_name == "__init__" and code.co_argcount and frame.f_locals.get(code.co_varnames[0]) is made
+def _inits_of(made):
+    """The id of the code of each __init__ of the class of `made` and of its bases, also inside decorators."""
+    # `self` in frame.f_locals would say which object a frame makes. But up to Python 3.12 asking for f_locals writes
+    # the frame's variables into the dictionary that locals() has given to the program.
+    found = set()
+    for kind in type(made).__mro__:
+        function = kind.__dict__.get("__init__")
+        for _ in range(_DEPTH):
+            code = getattr(function, "__code__", None)
+            if code is not None:
+                found.add(id(code))
+            function = getattr(function, "__wrapped__", None)
+    return found
 
 
 def callers(made=None):
     """file:line of the calls outside libraries and outside the __init__ of `made`, innermost first, at most _DEPTH.
     Files have the names that Python has for them (co_filename)."""
-    frame, found = sys._getframe(1), []
+    frame, found, inits = sys._getframe(1), [], _inits_of(made)
     while frame is not None and len(found) < _DEPTH:
-        if not _is_library(frame.f_code.co_filename) and not _is_init_of(frame, made):
-            found.append("%s:%d" % (frame.f_code.co_filename, frame.f_lineno))
+        code = frame.f_code
+        if id(code) in inits:  # the program may have derived the class; the call that makes the object is outside
+            inits.remove(id(code))  # each runs once for an object: the next frame of it makes another one
+        elif not _is_library(code.co_filename):
+            found.append("%s:%d" % (code.co_filename, frame.f_lineno))
         frame = frame.f_back
     return tuple(found)

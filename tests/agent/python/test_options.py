@@ -102,6 +102,29 @@ attributes(second())
             lines = self.lines(override("batch=3,at=" + at, code))
             self.assertEqual([line[2] for line in lines], sizes, at)
 
+    def test_a_class_of_the_program_is_passed_over_and_keeps_its_variables(self):
+        """Up to Python 3.12 a look at a frame's f_locals would change what locals() has returned."""
+        program = """
+class Derived(DataLoader):
+    def __init__(self, data, twin=False):
+        given = locals()
+        given.pop("self")
+        later = 1
+        super().__init__(data, 3)
+        show(sorted(name for name in given if name[:1] != "_"))
+        if twin:
+            self.twin = Derived(data)
+loader = Derived(Map(9), True)
+for one in (loader, loader.twin):
+    iter(one)
+"""
+        code = "exec(compile(%r, '/nowhere/program.py', 'exec'))\n" % program
+        ours, plain = harness.run(PRELUDE + code), harness.run(PRELUDE + code, hooks=False)
+        self.assertEqual((ours.status, ours.out, ours.err), (0, plain.out, ""))
+        facts = ours.facts()
+        made = [facts["loader." + key] for key in ("0.made_at", "1.made_at", "1.called_from")]
+        self.assertEqual(made, ["/nowhere/program.py:%d" % line for line in (11, 10, 11)])
+
     def test_nonsense_changes_nothing(self):
         result = override("workers=many,=,batch=-3,prefetch=0,pin", "attributes(DataLoader(Map(4), 2))\n")
         self.assertEqual(self.lines(result)[0][0], 0)
