@@ -114,10 +114,17 @@ def _machine():
     _once("shm.size", shm.f_frsize * shm.f_blocks)
 
 
+def _is_spawned(words):
+    """Whether multiprocessing has started this Python (`words`: its command line). The program may have options with
+    that word, such as --multiprocessing-distributed."""
+    starts = "from multiprocessing.spawn import", "from multiprocessing.forkserver import"
+    return any(word == "--multiprocessing-fork" or word.startswith(starts) for word in words)
+
+
 def patch(module):
     """Called after the import of each library whose version is recorded. Does nothing in workers, whose facts are the
     same."""
-    if any("multiprocessing" in word for word in command_line()[1:]):
+    if _is_spawned(command_line()):
         return
     _once("version.python", "%d.%d.%d" % sys.version_info[:3])
     name = module.__name__

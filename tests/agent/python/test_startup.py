@@ -165,6 +165,22 @@ class ToolTest(unittest.TestCase):
             self.assertFalse(penstock_hooks.is_tool(line.split()), line)
 
 
+class FactsTest(unittest.TestCase):
+    def test_versions_are_told_once_whatever_the_options_of_the_program(self):
+        code = """
+import multiprocessing, tiktoken
+if __name__ == "__main__":
+    for method in ("spawn", "forkserver", "fork"):
+        process = multiprocessing.get_context(method).Process(target=print, args=(method,))
+        process.start()
+        process.join()
+"""
+        with Directory(tiktoken="__version__ = '1.2'\n") as user:
+            result = harness.run(code, path=[user], args=["--multiprocessing-distributed"])
+        self.assertEqual((result.out, result.err), ("spawn\nforkserver\nfork\n", ""))
+        self.assertEqual([fact["value"] for fact in result.of("fact", key="version.tiktoken")], ["1.2"])
+
+
 class ImportHookTest(unittest.TestCase):
     """The import hook, on modules of our own. The patch is a module that stands where the hooks look for it."""
 
