@@ -11,6 +11,8 @@ import locks held meanwhile cannot deadlock.
 import sys
 
 _FileLoader = sys.modules["_frozen_importlib_external"].FileLoader
+# How Python up to 3.11 asks a finder that has find_module() alone; later ones pass over it.
+_find_by_module = getattr(sys.modules["_frozen_importlib"], "_find_spec_legacy", None)
 
 
 def fire(names, module):
@@ -82,9 +84,12 @@ class Finder:
             spec = None
             for finder in list(sys.meta_path):
                 find = getattr(finder, "find_spec", None)
-                if finder is self or find is None:
+                if finder is self:
                     continue
-                spec = find(fullname, path, target)
+                if find is not None:
+                    spec = find(fullname, path, target)
+                elif _find_by_module is not None:
+                    spec = _find_by_module(finder, fullname, path)
                 if spec is not None:
                     break
         finally:

@@ -277,6 +277,28 @@ print(type(zipped.__loader__).__name__, type(zipped.__spec__.loader).__name__)
             out.insert(1, "patch zipped ['value']")
         self.assertEqual(out, ["True", "patch zipped ['value']", "zipimporter zipimporter"])
 
+    @unittest.skipUnless(sys.version_info < (3, 12), "later Pythons do not ask such finders")
+    def test_a_finder_with_find_module_alone_keeps_its_turn(self):
+        out = self.run_program(
+            """
+from importlib.machinery import SourceFileLoader
+with open("other.py", "w") as file:
+    file.write("value = 2")
+class Old:
+    def find_module(self, name, path=None):
+        if name == "watched":
+            print("asked")
+            return SourceFileLoader(name, "other.py")
+sys.meta_path.insert(0, Old())
+imports.watch({"watched": ("probe",), "second": ("probe",)})
+import watched, second
+print(watched.value)
+""",
+            watched="value = 1\n",
+            second="",
+        )
+        self.assertEqual(out, ["asked", "patch watched ['value']", "patch second []", "2"])
+
     def test_two_threads_import_at_once(self):
         out = self.run_program(
             """
