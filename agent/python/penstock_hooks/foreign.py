@@ -147,8 +147,8 @@ def batch_length(data, depth=3):
         return _shared([batch_length(value, depth - 1) for value in data.values()])
     if depth and isinstance(data, (list, tuple)):
         inside = [batch_length(value, depth - 1) for value in data[:64]]
-        if not any(inside) or _alike(data):
-            return len(data)  # a list of samples, not of the parts of a batch
+        if not any(inside) or (isinstance(data, list) and _alike(data)):
+            return len(data)  # samples, not the parts of a batch; a tuple such as (input, target) has parts
         return _shared(inside)
     return 0
 

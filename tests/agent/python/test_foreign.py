@@ -193,6 +193,17 @@ for _ in range(2):
         self.assertEqual((facts["loader.0.kind"], facts["loader.0.package"]), ("other", "torchdata.nodes"))
         self.assertEqual(facts["loader.0.batch_size"], "7")
 
+    def test_arrays_of_one_shape_are_samples_in_a_list_and_parts_in_a_tuple(self):
+        for batch, size in (("[picture] * 6", "6"), ("(pictures, pictures)", "8"), ("{'a': pictures}", "8")):
+            result = run(LOADER + """
+import numpy
+picture, pictures = numpy.zeros((3, 4, 5)), numpy.zeros((8, 3, 4, 5))
+for batch in Loader([%s]):
+    pass
+""" % batch)
+            self.assertEqual((result.status, result.err), (0, ""))
+            self.assertEqual(result.facts()["loader.0.batch_size"], size, batch)
+
     def test_an_error_of_the_loader_is_the_programs(self):
         result = run(LOADER + """
 def broken():
