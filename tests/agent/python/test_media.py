@@ -204,6 +204,27 @@ def read_table(path):
         self.assertEqual(self.check(result), {("decode", "soundfile.read"): 1, ("augment", "librosa.resample"): 1})
 
 
+class PictureTest(Checked):
+    def test_functions_of_scikit_image_are_told_from_the_modules_that_define_them(self):
+        names = {
+            "exposure/_adapthist": ("equalize_adapthist",),
+            "exposure/histogram_matching": ("match_histograms",),
+            "restoration/_denoise": ("denoise_bilateral", "denoise_tv_chambolle"),
+            "transform/_warps": ("resize", "rotate"),
+        }
+        files, code = {}, "from skimage.util.dtype import img_as_float\n"
+        files["skimage/util/dtype.py"] = "def img_as_float(image):\n    return image\n"
+        for path, functions in names.items():
+            files["skimage/%s.py" % path] = "from skimage.util.dtype import img_as_float\n" + "".join(
+                "def %s(image):\n    return image\n" % function for function in functions
+            )
+            code += "from skimage.%s import %s\n" % (path.replace("/", "."), ", ".join(functions))
+            code += "".join("%s(1)\n" % function for function in functions)
+        found = self.check(run(files, code))
+        wanted = [function for functions in names.values() for function in functions]
+        self.assertEqual(found, {("augment", "skimage." + function): 1 for function in wanted})
+
+
 class TableTest(unittest.TestCase):
     def test_the_modules_of_a_table_are_those_that_are_watched_for_it(self):
         result = harness.run(
