@@ -6,8 +6,13 @@ from penstock_hooks import wire
 from penstock_hooks.wrapping import array_bytes, replace, spanned
 
 
+def _loaded_bytes(result):
+    """Bytes of what numpy.load returned. A mapped file (mmap_mode) is not read yet: 0."""
+    return 0 if type(result).__name__ == "memmap" else array_bytes(result)
+
+
 def patch(module):
-    replace(module, "load", spanned(wire.DECODE, "numpy.load", array_bytes))
+    replace(module, "load", spanned(wire.DECODE, "numpy.load", _loaded_bytes))
     replace(module, "fromfile", spanned(wire.DECODE, "numpy.fromfile", array_bytes))
     for name in ("numpy.lib._npyio_impl", "numpy.lib.npyio"):  # an .npz is read when it is indexed
         archive = getattr(sys.modules.get(name), "NpzFile", None)

@@ -140,6 +140,7 @@ print(type(np.load("a.npy", mmap_mode="r")).__name__, np.fromfile("a.npy", np.ui
         )
         outer = [(name, size) for depth, _, name, size in spans if depth == 0]
         self.assertEqual(outer[:3], [("numpy.load", 128), ("numpy.load", 0), ("numpy.npz", 40)])
+        self.assertEqual(outer[3], ("numpy.load", 0))  # a mapped file is not read yet
         self.assertEqual({stage for _, stage, _, _ in spans}, {"decode"})
 
 
