@@ -14,14 +14,15 @@ _names = TypeNames()
 def _make_do_item(original):
     """For `replace`: do_item() with a span `sample`. Outside of a fetch of torch's iterators it runs as written."""
 
-    def do_item(self, index, *args, **kwargs):
+    def do_item(self, *args, **kwargs):  # fastai's parameter is `s`, in its own calls by position
         progress = local.progress
         if progress is None:
-            return original(self, index, *args, **kwargs)
+            return original(self, *args, **kwargs)
         name = _names[type(getattr(self, "dataset", None))]
-        token = begin(wire.SAMPLE, name, sample_id(index), progress.batch, progress.generation)
+        number = sample_id(args[0]) if args else sample_id(kwargs.get("s"))
+        token = begin(wire.SAMPLE, name, number, progress.batch, progress.generation)
         try:
-            return original(self, index, *args, **kwargs)
+            return original(self, *args, **kwargs)
         finally:
             end(token)
             progress.inner += 1  # so that the fetch writes no sample of its own for the whole batch

@@ -105,8 +105,8 @@ DOUBLES = {
                 samples = map(self.do_item, range(len(self.dataset)))
                 for batch in zip(*[samples] * self.bs):
                     yield self.do_batch(batch)
-            def do_item(self, index):
-                return self.dataset[index]
+            def do_item(self, s):
+                return self.dataset[s]
             def do_batch(self, batch):
                 return list(batch)
         """,
@@ -302,6 +302,18 @@ for batch in DataLoader(Numbers(range(6)), 3, %d):
             samples = [(span["name"], span["sample"], span["batch"]) for span in result.spans("sample")]
             self.assertEqual(samples, [("Numbers", index, index // 3) for index in range(6)])
             self.assertEqual([span["name"] for span in result.spans("collate")][::2], ["fastai.do_batch"] * 2)
+
+    def test_fastais_samples_may_be_asked_for_by_keyword(self):
+        result = run("""
+from fastai.data.load import DataLoader
+class Own(DataLoader):
+    def create_batches(self):
+        yield self.do_batch([self.do_item(s=index) for index in range(len(self.dataset))])
+for batch in Own([5, 6], 2, 0):
+    print(batch)
+""")
+        self.assertEqual((result.status, result.out, result.err), (0, "[5, 6]\n", ""))
+        self.assertEqual([span["sample"] for span in result.spans("sample")], [0, 1])
 
     def test_transforms_of_whole_batches_belong_to_the_batch_in_hand(self):
         result = run("""
