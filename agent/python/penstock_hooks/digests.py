@@ -286,8 +286,8 @@ def _add_tensor(tensor, torch, crc):
     if not hasattr(core, "DisableTorchFunctionSubclass") and core._len_torch_function_stack():
         raise _Unknown  # torch 1.13: the program's modes would see our calls
     with core.DisableTorchFunction():
-        if not tensor.is_cpu or tensor.layout is not torch.strided:
-            raise _Unknown
+        if not tensor.is_cpu or tensor.layout is not torch.strided or tensor.is_quantized:
+            raise _Unknown  # quint4x2 has two elements in a byte, which element_size() does not say
         shape = tuple(tensor.shape)
         crc = crc32(repr((str(tensor.dtype), shape)).encode(), crc)
         unit, size = _UNITS.get(tensor.element_size()), tensor.numel()

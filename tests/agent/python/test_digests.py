@@ -166,6 +166,21 @@ epochs(Freed(), collate_fn=len)
         )
         self.assertEqual({chain[-1][1] for _, _, chain in self.chains(result)}, {0})
 
+    def test_a_quantized_tensor_has_no_digest(self):
+        """The memory of some types is smaller than their elements say."""
+        result = run(
+            """
+import warnings
+warnings.simplefilter("ignore")
+class Quantized(Dataset):
+    def __len__(self): return 12
+    def __getitem__(self, index): return torch.quantize_per_tensor(torch.ones(4, 5), 0.5, 0, torch.quint8)
+epochs(Quantized(), collate_fn=len)
+"""
+        )
+        self.assertEqual(result.status, 0, result.err)
+        self.assertEqual({chain[-1][1] for _, _, chain in self.chains(result)}, {0})
+
     def test_code_of_the_program_is_not_called(self):
         result = self.check(
             run(
