@@ -114,7 +114,10 @@ class _Followed:
                     self.follower.busy.release()
 
     def __del__(self):
-        leave(self)
+        try:  # not leave(): at the end of the interpreter the names of this module may be None
+            self.leave()
+        except Exception:
+            pass
 
 
 class Follower:

@@ -284,6 +284,21 @@ class FunctionsTest(unittest.TestCase):
         self.assertFalse(functions._current.busy.locked())
         self.assertEqual(before + 1, functions._current.units)
 
+    def test_a_unit_that_is_dropped_at_the_end_of_the_interpreter_prints_nothing(self):
+        functions, printed = self.functions, []
+        self.run_units([functions._STEP], 2000)
+        entered = None
+        while type(entered).__name__ != "_Followed":
+            entered = functions.enter(functions._STEP, 1, -1, 0, 1)
+            self.agent.time += 2000000
+        functions.leave = functions.follow = None  # as the interpreter leaves them
+        before, sys.unraisablehook = sys.unraisablehook, printed.append
+        try:
+            del entered
+        finally:
+            sys.unraisablehook = before
+        self.assertEqual([], printed)
+
     def test_another_thread_neither_measures_nor_follows_meanwhile(self):
         functions, measured, others = self.functions, [], []
 
