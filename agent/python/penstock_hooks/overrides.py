@@ -60,10 +60,11 @@ def _applied(key, value):
 
 
 def enter_cv2(module):
-    """To be called when cv2 was imported. Forked workers inherit the number from their parent."""
+    """To be called when cv2 was imported; a second time, after a reload, it does nothing. Forked workers inherit the
+    number from their parent."""
     global _cv2
     number = _number(_values.get("cv2_threads"))
-    if number is None or not hasattr(module, "setNumThreads"):
+    if number is None or _cv2 is not None or not hasattr(module, "setNumThreads"):
         return
     try:
         module.setNumThreads(number)

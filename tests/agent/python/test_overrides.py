@@ -159,6 +159,25 @@ if __name__ == "__main__":
         self.assertEqual((result.status, lines(result)), (0, [[3, 2]]))
         self.assertEqual(self.lost(result), {"cv2_threads": "3"})
 
+    def test_a_reload_of_cv2_leaves_the_number_of_the_program(self):
+        code = """
+import importlib, os, sys
+with open("cv2.py", "w") as file:
+    file.write("import sys\\nNUMBER = sys.__dict__.setdefault('cv2_number', [8])\\n"
+               "def setNumThreads(number):\\n    NUMBER[0] = number\\n"
+               "def getNumThreads():\\n    return NUMBER[0]\\n")
+sys.path.insert(0, os.getcwd())
+importlib.invalidate_caches()
+import cv2
+before = cv2.getNumThreads()
+cv2.setNumThreads(3)
+importlib.reload(cv2)
+show(before, cv2.getNumThreads(), len(list(DataLoader(Map(4), 2))))
+"""
+        result = self.ended(override("cv2_threads=1", code))
+        self.assertEqual(lines(result), [[1, 3, 2]])
+        self.assertEqual(self.lost(result), {"cv2_threads": "3"})
+
     def test_nothing_is_told_without_an_override(self):
         result = self.ended(run("""
 if __name__ == "__main__":
