@@ -205,7 +205,7 @@ def is_tool(words):
     name = program.rpartition("/")[2]
     if module:
         return name.partition(".")[0] in _TOOLS or "_inductor.compile_worker" in program
-    if "_inductor/compile_worker" in program or "/site-packages/pip/" in program:
+    if any(part in program for part in ("_inductor/compile_worker", "/site-packages/pip/", "/dist-packages/pip/")):
         return True
     stem, dot, rest = name.partition(".")
     return name in _TOOLS or (stem in _TOOLS and rest in ("", "py", "exe")) or (

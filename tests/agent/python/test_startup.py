@@ -153,6 +153,7 @@ class ToolTest(unittest.TestCase):
             "python -W ignore /usr/bin/ninja", "python setup.py build", "python -X dev -m compileall .",
             "python /usr/lib/python3/site-packages/torch/_inductor/compile_worker/__main__.py",
             "python /site-packages/pip/_vendor/pyproject_hooks/_in_process/_in_process.py",
+            "python /usr/lib/python3/dist-packages/pip/__pip-runner__.py install x",
         ):  # fmt: skip
             self.assertTrue(penstock_hooks.is_tool(line.split()), line)
 
