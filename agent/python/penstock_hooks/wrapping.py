@@ -2,6 +2,7 @@
 """Replacing functions of other libraries, and the small tools that all patches share."""
 import functools
 import gc
+import types
 
 from penstock_hooks import digests, wire
 from penstock_hooks.bridge import begin, end, intern
@@ -14,6 +15,22 @@ def is_ours(function):
     return getattr(function, _MARK, False) is True
 
 
+class _Builtin:
+    """Stands in for a builtin function of a module. A function of Python that a class of the program has as an
+    attribute becomes a method. A builtin does not, and neither does an object of this class."""
+
+    def __reduce__(self):
+        return self.__qualname__  # pickled by its name, as a builtin is
+
+    def __repr__(self):
+        return repr(self.__wrapped__)
+
+
+def _as_builtin(wrapper):
+    setattr(wrapper, _MARK, True)  # for transforms.adopt(), which looks at the class
+    return type("builtin_function_or_method", (_Builtin,), {"__call__": staticmethod(wrapper)})()
+
+
 def replace(owner, name, make):
     """Sets owner.name = make(original), once. Keeps name, doc and signature of the original.
 
@@ -24,6 +41,8 @@ def replace(owner, name, make):
     if original is None or is_ours(original):
         return
     wrapper = make(original)
+    if isinstance(original, types.BuiltinFunctionType) and not isinstance(owner, type):
+        wrapper = _as_builtin(wrapper)
     functools.update_wrapper(wrapper, original)
     setattr(wrapper, _MARK, True)
     if isinstance(owner, type) and isinstance(owner.__dict__.get(name), staticmethod):

@@ -65,6 +65,29 @@ PROGRAM = """
     print("as before")
 """
 
+BUILTIN = """
+    import copy, inspect, math, pickle
+    plain = math.gcd, repr(math.gcd), str(inspect.signature(math.isfinite))
+    from penstock_hooks.transforms import adopt
+    from penstock_hooks.wrapping import is_ours, replace, spanned
+    for name in ("gcd", "isfinite"):
+        replace(math, name, spanned(2, name))
+    adopt(type(math.gcd))  # as for a part of a composition
+    assert is_ours(math.gcd) and math.gcd is not plain[0]
+
+    class Program:
+        divisor = math.gcd
+
+    print(Program().divisor(4, 6), Program.divisor(8, 12), math.gcd(3, 9), math.isfinite(1.0))
+    assert repr(math.gcd) == plain[1] and math.gcd.__name__ == "gcd" and math.gcd.__doc__ == plain[0].__doc__
+    assert pickle.loads(pickle.dumps(math.gcd)) is math.gcd and copy.deepcopy(math.gcd) is math.gcd
+    assert str(inspect.signature(math.isfinite)) == plain[2]
+    try:
+        math.gcd(1.5)
+    except TypeError as error:
+        print(error)
+"""
+
 PYTHON_3_7 = """
     import ast, sys
     import penstock_hooks.bridge
@@ -92,6 +115,12 @@ class Forwarding(unittest.TestCase):
     def test_wrappers_take_and_give_what_the_original_does(self):
         run = harness.run(PROGRAM)
         self.assertEqual((run.status, run.out.strip()), (0, "as before"), run.err)
+
+    def test_a_builtin_of_a_module_does_not_become_a_method(self):
+        run = harness.run(BUILTIN)
+        self.assertEqual((run.status, run.err), (0, ""))
+        self.assertEqual(run.out, "2 4 3 True\n'float' object cannot be interpreted as an integer\n")
+        self.assertEqual([span["name"] for span in run.of("span")], ["gcd"] * 3 + ["isfinite", "gcd"])
 
     def test_wrappers_for_3_7_have_its_syntax(self):
         run = harness.run(PYTHON_3_7)
