@@ -130,6 +130,19 @@ if __name__ == "__main__":
         result = self.ended(override("threads=1,mkl=2", "show(len(list(DataLoader(Map(4), 2))))\n", env))
         self.assertEqual(self.lost(result), {})
 
+    def test_a_look_at_torchs_threads_is_no_question_of_the_dataset(self):
+        code = """
+class Nested(IterableDataset):
+    def __iter__(self):
+        for batch in DataLoader(Map(4), 2):
+            yield batch[1]
+show(len(list(DataLoader(Nested(), batch_size=None))))
+"""
+        env = {name + "_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMEXPR")}
+        result = self.ended(override("threads=1", code, env))
+        self.assertEqual(lines(result), [[2]])
+        self.assertEqual(result.facts()["epoch.1.shards"], "false")
+
     @unittest.skipUnless(HAS_CV2, "no cv2")
     def test_cv2_threads_hold_in_workers_of_either_kind(self):
         code = """
