@@ -157,6 +157,7 @@ def stepped(stage, label, size):
                     finally:
                         end(token, count)
                     yield item
+                    del item  # not held while the next one is made
             finally:
                 inner.close()
 

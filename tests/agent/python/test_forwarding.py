@@ -88,6 +88,27 @@ BUILTIN = """
         print(error)
 """
 
+STEPS = """
+    import types, weakref
+    from penstock_hooks.wrapping import replace, stepped
+
+    class Item:
+        pass
+
+    def items(count):
+        for _ in range(count):
+            item = Item()
+            known = weakref.ref(item)
+            yield item
+            del item
+            print(known() is None)
+
+    owner = types.SimpleNamespace(items=items)
+    replace(owner, "items", stepped(2, "items", lambda item: 3))
+    for item in owner.items(2):
+        del item
+"""
+
 PYTHON_3_7 = """
     import ast, sys
     import penstock_hooks.bridge
@@ -121,6 +142,11 @@ class Forwarding(unittest.TestCase):
         self.assertEqual((run.status, run.err), (0, ""))
         self.assertEqual(run.out, "2 4 3 True\n'float' object cannot be interpreted as an integer\n")
         self.assertEqual([span["name"] for span in run.of("span")], ["gcd"] * 3 + ["isfinite", "gcd"])
+
+    def test_an_item_of_a_generator_is_not_held_while_the_next_one_is_made(self):
+        run = harness.run(STEPS)
+        self.assertEqual((run.status, run.out, run.err), (0, "True\nTrue\n", ""))
+        self.assertEqual([span["bytes"] for span in run.spans("decode")], [3, 3, 0])
 
     def test_wrappers_for_3_7_have_its_syntax(self):
         run = harness.run(PYTHON_3_7)
