@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Penstock's hooks for Python libraries. `install()` is the only entry.
 
-Nothing is patched until the program imports a watched module. Then each of our modules that stand
-beside it in WATCHED is imported, and its `patch(module)` is called. A `patch` may run twice for a
-module (reload).
+Nothing is patched until the program imports a watched module. Then the modules of ours that WATCHED
+names for it are imported, and their `patch(module)` is called. A `patch` may run twice for a module
+(reload).
 """
 import sys
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Libraries that turn encoded bytes into pixels, samples of sound or arrays: their calls are `decode`.
 
-_DECODERS lists the functions by the module that defines them: the class that has them (or none), the label in front
-of their names, and the names. They are replaced in that module before the packages above it import them by name.
+_DECODERS lists the functions by the module that defines them: the class or submodule that has them ("": the module
+itself), the label in front of their names, and the names. They are replaced there before the packages above the module
+import them by name.
 WATCHED in __init__.py names the same modules.
 pyvips puts off a thumbnail or a crop until its pixels are needed, so both are part of its decoding. Some libraries
 (zarr 3, Parquet) read in threads of their own. The reads are recorded in those threads, and the call that waits for

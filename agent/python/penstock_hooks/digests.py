@@ -25,7 +25,7 @@ _DEPTH = 6
 _ENTRIES = 32  # transforms of a sample
 
 _FULL = 3 << 32  # see pick()
-_ALWAYS = 16
+_ALWAYS = 16  # indices below it are chosen as long as there is time
 _ALLOWANCE = 16000000  # ns of CPU time that a process may spend in any case
 _SHARE = 2000  # in addition, one in so many nanoseconds of fetching
 _TRANSPARENT = frozenset(("Compose", "Sequential"))  # their parts are looked at instead
@@ -73,7 +73,7 @@ def budget():
 
 
 class _Trail:
-    """The results of the transforms of the chosen sample that a thread is making."""
+    """Digests of what the transforms return for the chosen sample that a thread is making."""
 
     __slots__ = ("entries", "inside")
 
@@ -143,6 +143,7 @@ def finish_all(indices, generation, samples, number_of):
 
 
 def _tell(key, generation, name, value):
+    """Writes one digest. `name`: of the transform; 0: the digest is that of the finished sample."""
     value = value << 32 | name
     event(wire.DIGEST, key, generation, value - (1 << 64) if value >> 63 else value)
 
@@ -291,8 +292,8 @@ def _add_tensor(tensor, torch, crc):
         shape = tuple(tensor.shape)
         crc = crc32(repr((str(tensor.dtype), shape)).encode(), crc)
         unit, size = _UNITS.get(tensor.element_size()), tensor.numel()
-        shared = getattr(core, "_is_cow_tensor", None)
-        if size and not (shared and shared(tensor)):
+        is_lazy_copy = getattr(core, "_is_cow_tensor", None)  # asking such a tensor for its address copies it
+        if size and not (is_lazy_copy and is_lazy_copy(tensor)):
             address = tensor.data_ptr()
             if not address:  # the program has freed the memory: untyped_storage().resize_(0)
                 raise _Unknown

@@ -41,7 +41,8 @@ def _fresh():
 
 
 class Costs:
-    """Costs of events, in 256ths of a tick. `spread`: by how many percent they may be wrong."""
+    """`function`, `builtin`, `line`: the cost of an event of that kind, in 256ths of a tick. `spread`: by how many
+    percent these may be wrong. `toggle`: of switching on and off; `code`: of a code object; both in ticks."""
 
     def __init__(self, monitor):
         self.monitor = monitor
@@ -67,7 +68,7 @@ class Costs:
             self.monitor.end()
 
     def _event(self, work, which, hot):
-        """(cost, spread in percent) of the kind of event that `work` makes most of."""
+        """(cost, spread in percent) of the kind of event that `work` makes most of. `which`: its follow_fact()."""
         costs = []
         for _ in range(_ROUNDS):
             work(_CALLS)

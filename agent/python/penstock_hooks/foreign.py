@@ -31,7 +31,9 @@ class Loop:
         self._generation = next_generation()
         self._count = self._left_at = 0
         self._watched = -1  # forks of this process when the loop was watched last
-        self._ended = self._shell = self._sized = False
+        self._ended = False
+        self._shell = False  # a DataLoader gives the batches, and its hooks record the loop
+        self._sized = False  # a fact tells the size of batches
         self._names = tuple(intern(package + what) for what in (".next", ".end", ".step"))
         made_at = next(iter(callers()), None)
         self._number, known = loader_index(loader, (package, made_at) if anew else None)

@@ -194,12 +194,14 @@ class Follower:
         return kind.spent * part > (now() - self.began) / SHARE
 
     def is_due(self, stage):
+        """Whether a unit of this stage may be drawn now."""
         kind = self.kinds[stage]
         if self.busy.locked() or now() < kind.due or self.left() < self._expected(kind, kind.units % 2 == 1):
             return False
         return not (self.slow.indices and self._has_spent(kind, _CHOSEN))
 
     def _expected(self, kind, lines):
+        """Ticks that following the next unit is expected to cost. `lines`: also the lines of hot functions."""
         least = self.ticks(_LEAST_NS)
         known = kind.lines_cost if lines and kind.hot else kind.cost
         if known:
@@ -342,8 +344,8 @@ def leave(unit):
 
 
 class _Batch:
-    """The samples of one fetch. The one after `left` others is followed, and the one of index `chosen` (-1: none),
-    because it was slow before; the others are timed. What is drawn does not depend on what is chosen."""
+    """The samples of one fetch. Number `left` of them (1: the first) is followed. So is the one of index `chosen` (-1:
+    none), because it was slow before. The others are timed. What is drawn does not depend on what is chosen."""
 
     __slots__ = ("follower", "left", "chosen", "unit")
 

@@ -16,8 +16,8 @@ _find_by_module = getattr(sys.modules["_frozen_importlib"], "_find_spec_legacy",
 
 
 def fire(names, module):
-    """Calls patch(module) of the modules `names` of this package. A patch that fails leaves the rest
-    to the others; only KeyboardInterrupt, SystemExit and their like pass through."""
+    """Calls patch(module) of the modules `names` of this package. If one fails, the others run all the
+    same; only KeyboardInterrupt, SystemExit and their like pass through."""
     for name in names:
         try:
             full = "penstock_hooks." + name
@@ -58,7 +58,7 @@ class _ProxyLoader:
 
 
 def _shadow(loader, names):
-    """Puts an `exec_module` into the loader's instance that runs once, then `names` on the module."""
+    """Shadows the loader's exec_module() for one call, which executes the module and then calls the patches `names`."""
 
     def exec_module(module):
         loader.__dict__.pop("exec_module", None)

@@ -23,7 +23,8 @@ def _dali_facts(pipeline):
     yield "start_method", "thread"
 
 
-def _dali_pipelines(iterator):
+def _dali_pipeline(iterator):
+    """The first pipeline of an iterator, which stands for all of them."""
     pipelines = getattr(iterator, "_pipes", None) or getattr(iterator, "_pipelines", None)
     return pipelines[0] if isinstance(pipelines, (list, tuple)) and pipelines else iterator
 
@@ -67,7 +68,7 @@ def _patch_dali(module):
         kind = getattr(module, name, None)
         if kind is not None and "__next__" in kind.__dict__:
             replace(kind, "__init__", _make_iterator_init)
-            replace(kind, "__next__", next_hook("nvidia.dali", _dali_pipelines, _dali_facts))
+            replace(kind, "__next__", next_hook("nvidia.dali", _dali_pipeline, _dali_facts))
 
 
 def _tensorflow_dataset(iterator):
@@ -91,7 +92,7 @@ def _ffcv_facts(loader):
 
 def _make_to_async(original):
     def _to_async(func, executor, *args, **kwargs):
-        try:
+        try:  # a pool that isolates its workers gets the function itself, since ours cannot be pickled
             if not sys.modules[original.__module__]._is_isolating_pool(executor):
                 func = on_item(func)
         except Exception:

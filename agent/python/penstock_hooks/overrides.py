@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applies the keys of --override that are no arguments of the DataLoader, and checks whether they held.
+"""Applies the keys of --override that are no arguments of the DataLoader, and checks whether all keys held.
 
 Facts: override.<key> is the value that was applied. override.lost.<key> is the value found later, if the program or a
 library has set another one itself, or why the value could not be applied. The program wins: nothing is applied twice.
@@ -40,8 +40,8 @@ def _cores(text):
 
 
 _values = _parse(os.environ.get("PENSTOCK_OVERRIDE", ""))
-# (key, value that was found) and (key, None) for a value that was applied: the facts that this process and those that
-# forked it have written.
+# The facts that this process has written, and its parents before they forked: (key, value that was found) for one that
+# was lost, (key, None) for one that was applied.
 _told = set()
 _cv2 = None  # cv2.getNumThreads() after the number was set
 _worker = {}  # in a worker: affinity and nice as they were set

@@ -19,7 +19,7 @@ if probing is not None:
 
 
 def enter():
-    """A loader or a worker begins."""
+    """To be called when a loader or a worker begins."""
     global active
     active = probing is not None and probing()
 
@@ -44,6 +44,7 @@ def measure(part):
 
 
 def delay(due):
+    """Computes and waits for the times that measure() has returned."""
     compute, rest = due
     while compute > 0:
         compute -= probe_compute(min(compute, _SLICE))

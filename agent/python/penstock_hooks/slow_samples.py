@@ -8,7 +8,7 @@ from penstock_hooks.bridge import follow
 
 TIMES = 3  # a slow sample takes so many times the median; the analyzer's SampleTail counts so, too
 _AGAIN = 1.5  # a sample was slow again; the analyzer's SlowUnits counts so, too
-_TRIED = 8
+_TRIED = 8  # chosen samples may be ordinary again so often, and 3 times more for each that was slow again
 
 
 def share():

@@ -2,7 +2,8 @@
 """What workers and the training loop wait for when they stand still (agent/python_stalls.h).
 
 The agent's watching thread is stopped before the process forks, since Python warns of a fork with several threads, and
-before the interpreter finalises. The next batch after a fork starts it again: Python warns after the handlers have run.
+before the interpreter finalises. The handlers of the fork cannot start it again, since Python counts the threads after
+they have run. The next batch does.
 
 It starts after a worker's first batch, so that worker_init_fn runs in a process of one thread: unshare(), setns() and
 others fail or do less where there are more. A training process without workers has it from its second batch on.
