@@ -154,7 +154,7 @@ bool IsStopMethod(const PyHandle* callable) {
          FieldOf<const void*>(callable, 16) == g_unit.api.stop_method;
 }
 
-// Our hooks are modules of the package, and wrappers that forwarding.py compiles.
+// Our hooks are modules of the package, and wrappers to which forwarding.py gives such a file.
 CodeOwner OwnerOf(PyHandle* code) {
   PyHandle* file = g_unit.api.attribute(code, "co_filename");
   if (file == nullptr) {
@@ -166,7 +166,7 @@ CodeOwner OwnerOf(PyHandle* code) {
   auto owner = CodeOwner::kProgram;
   if (text == nullptr) {
     g_unit.api.clear_error();
-  } else if (strstr(text, "/penstock_hooks/") != nullptr || strcmp(text, "<penstock_hooks>") == 0) {
+  } else if (strstr(text, "/penstock_hooks/") != nullptr) {
     owner = CodeOwner::kHooks;
   } else {
     for (const char* part : traces::kLibraryPaths) {

@@ -88,6 +88,18 @@ BUILTIN = """
         print(error)
 """
 
+WARNS = """
+    import types
+    from penstock_hooks.wrapping import replace, spanned
+
+    library = types.ModuleType("library")
+    code = "import warnings\\ndef old(%s):\\n    warnings.warn('old', DeprecationWarning, stacklevel=2)\\n"
+    for parameters in ("", "*items"):
+        exec(code % parameters, library.__dict__)
+        replace(library, "old", spanned(2, "old"))
+        library.old()
+"""
+
 STEPS = """
     import types, weakref
     from penstock_hooks.wrapping import replace, stepped
@@ -142,6 +154,11 @@ class Forwarding(unittest.TestCase):
         self.assertEqual((run.status, run.err), (0, ""))
         self.assertEqual(run.out, "2 4 3 True\n'float' object cannot be interpreted as an integer\n")
         self.assertEqual([span["name"] for span in run.of("span")], ["gcd"] * 3 + ["isfinite", "gcd"])
+
+    def test_a_warning_of_the_original_is_of_the_programs_line(self):
+        run = harness.run(WARNS)
+        self.assertEqual((run.status, len(run.spans("decode"))), (0, 2))
+        self.assertRegex(run.err, r"program\.py:\d+: DeprecationWarning: old\n  library\.old\(\)\n")
 
     def test_an_item_of_a_generator_is_not_held_while_the_next_one_is_made(self):
         run = harness.run(STEPS)
