@@ -20,11 +20,12 @@ std::optional<std::uint64_t> Field(std::string_view text, std::string_view key) 
 }
 
 bool IsCodec(std::string_view path) {
-  static constexpr std::array<std::string_view, 23> kPrefixes = {
-      "libjpeg",   "libturbojpeg", "libpng",   "libwebp",   "cv2.",       "_imaging.",
-      "libnvjpeg", "libdali",      "dali_",    "_jpeg.",    "libavcodec", "libdecord",
-      "libtiff",   "libheif",      "libavif",  "libaio",    "libcufile",  "libtensorflow",
-      "liblmdb",   "liburing",     "libcuda.", "libcudart", "simplejpeg"};
+  static constexpr std::array<std::string_view, 30> kPrefixes = {
+      "libjpeg",       "libturbojpeg",  "libpng",   "libwebp",    "cv2.",       "_imaging.",
+      "libnvjpeg",     "libdali",       "dali_",    "_jpeg.",     "libavcodec", "libdecord",
+      "libtiff",       "libheif",       "libavif",  "libaio",     "libcufile",  "libtensorflow",
+      "liblmdb",       "liburing",      "libcuda.", "libcudart",  "simplejpeg", "libnvcuvid",
+      "libnvimgcodec", "libtorchcodec", "libdav1d", "libopenjp2", "libjxl",     "libkvikio"};
   static constexpr std::array<std::string_view, 4> kFolders = {"/simplejpeg/", "/lmdb/", "/decord/",
                                                                "/nvidia/dali/"};
   const std::string_view name = path.substr(path.rfind('/') + 1);

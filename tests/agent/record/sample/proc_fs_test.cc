@@ -109,11 +109,13 @@ TEST(ProcFsTest, CodecLibrariesAreFoundOnce) {
       "7f05-7f06 r-xp 0 08:01 2 /v/site-packages/pillow.libs/libjpeg-6a2b.so.62.4.0\n"
       "7f06-7f07 rw-p 0 00:00 0 [heap]\n"
       "7f07-7f08 r--s 0 08:01 5 /data/libjpeg photos/a b.jpg\n"
-      "7f08-7f09 r-xp 0 08:01 6 /v/simplejpeg/_jpeg.cpython-311.so");
+      "7f08-7f09 r-xp 0 08:01 6 /v/simplejpeg/_jpeg.cpython-311.so\n"
+      "7f09-7f0a r-xp 0 08:01 7 /usr/lib/x86_64-linux-gnu/libnvcuvid.so.1");
   EXPECT_EQ(found, (std::vector<std::string>{
                        "/v/site-packages/pillow.libs/libjpeg-6a2b.so.62.4.0",
                        "/v/site-packages/PIL/_imaging.cpython-311-x86_64-linux-gnu.so",
-                       "/v/site-packages/cv2/cv2.abi3.so", "/v/simplejpeg/_jpeg.cpython-311.so"}));
+                       "/v/site-packages/cv2/cv2.abi3.so", "/v/simplejpeg/_jpeg.cpython-311.so",
+                       "/usr/lib/x86_64-linux-gnu/libnvcuvid.so.1"}));
 }
 
 TEST(ProcFsTest, InnermostPid) {
