@@ -169,7 +169,9 @@ void InjectIsolatedPython() {
   } else if (initialized() != 0) {
     g_isolated_python = 0;
     SetFeature(wire::kFeatureIsolated);
-    pending(RunHooks, nullptr);
+    if (pending(RunHooks, nullptr) != 0) {
+      g_isolated_python = 1;  // too many calls wait: try at the next file
+    }
   }
   errno = saved;
 }
