@@ -23,16 +23,7 @@ constexpr double kShare = 0.1;
 
 bool Converts(std::string_view transform) {
   // The reference loader does several operations at once. The time of one of them is not known.
-  if (transform.find('+') != std::string_view::npos) return false;
-  // These make a tensor of the type that the picture has.
-  for (const std::string_view name : {"PILToTensor", "ToTensorV2"}) {
-    if (transform.find(name) != std::string_view::npos) return false;
-  }
-  for (const std::string_view name :
-       {"Normalize", "normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "ToFloat"}) {
-    if (transform.find(name) != std::string_view::npos) return true;
-  }
-  return false;
+  return transform.find('+') == std::string_view::npos && MakesFloats(transform);
 }
 
 // The run with uint8 up to the device; nullopt if the trace lacks something to predict it.

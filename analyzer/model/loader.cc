@@ -8,6 +8,8 @@
 namespace penstock::analyzer {
 namespace {
 
+constexpr int kMostInBatch = 1 << 20;  // samples; more is a damaged trace
+
 int IntFact(const Facts& facts, const std::string& key, int otherwise) {
   const double value = NumberFact(facts, key).value_or(otherwise);
   return value >= 0 && value < 1e9 ? static_cast<int>(value) : otherwise;
@@ -47,7 +49,7 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
     loader.num_workers = std::min(IntFact(facts, prefix + "num_workers", 0), 4096);
     loader.workers_known = facts.count(prefix + "num_workers") != 0;  // not in some imported traces
     loader.prefetch_factor = std::clamp(IntFact(facts, prefix + "prefetch_factor", 2), 1, 65536);
-    loader.batch_size = IntFact(facts, prefix + "batch_size", 0);
+    loader.batch_size = std::min(IntFact(facts, prefix + "batch_size", 0), kMostInBatch);
     loader.batch_length = IntFact(facts, prefix + "batch_length", 0);
     loader.pin_memory = TrueFact(facts, prefix + "pin_memory", false);
     loader.persistent_workers =

@@ -14,10 +14,6 @@
 namespace penstock::analyzer {
 namespace {
 
-// Parts of the names of transforms that turn pixels into floating point.
-constexpr std::array<std::string_view, 6> kConversions = {
-    "Normalize", "normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "ToFloat"};
-
 // How the names of decode spans begin if the spans give pictures, and the decoder that each
 // beginning means; "" if FindDecoder() knows none.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPictureDecoders = {{
@@ -188,6 +184,15 @@ double DatasetBytes(const traces::Trace& trace, const LoaderRun& run, double fil
 
 }  // namespace
 
+bool MakesFloats(std::string_view transform) {
+  const auto has = [transform](std::string_view part) {
+    return transform.find(part) != std::string_view::npos;
+  };
+  if (has("PILToTensor") || has("ToTensorV2")) return false;  // the type stays
+  return has("Normalize") || has("normalize") || has("ToTensor") || has("ConvertImageDtype") ||
+         has("ToDtype") || has("ToFloat");
+}
+
 bool DecodesPicture(std::string_view name) {
   return PictureDecoder(name).has_value();
 }
@@ -217,10 +222,7 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
   double conversion = 0;
   for (const auto& [name, part] : augment.children) {
     const std::string_view text = trace.String(name);
-    const bool converts = std::any_of(
-        kConversions.begin(), kConversions.end(),
-        [&](std::string_view known) { return text.find(known) != std::string_view::npos; });
-    if (converts) conversion += Seconds(part.wall);
+    if (MakesFloats(text)) conversion += Seconds(part.wall);
   }
   if (augment.wall.value > 0) {
     material.conversion = std::min(1.0, conversion / Seconds(augment.wall));

@@ -46,6 +46,9 @@ struct Material {
 // Whether a decode span of this name gives a picture, whose bytes are three per pixel.
 [[nodiscard]] bool DecodesPicture(std::string_view name);
 
+// Whether a transform of this name turns pixels into floating point or normalises them.
+[[nodiscard]] bool MakesFloats(std::string_view transform);
+
 [[nodiscard]] Material MaterialOf(const traces::Trace& trace, const RunModel& model,
                                   const LoaderRun& run);
 
