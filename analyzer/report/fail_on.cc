@@ -77,7 +77,7 @@ std::string ExceededText(const Threshold& threshold, const Report& report) {
   for (const auto& [known, metric] : kMetrics) {
     if (metric == threshold.metric) name = known;
   }
-  return fmt::format("{} is {:.4g}, the limit is {:.4g}", name, ValueOf(threshold.metric, report),
+  return fmt::format("{} is {:.6g}, the limit is {:.6g}", name, ValueOf(threshold.metric, report),
                      threshold.limit);
 }
 

@@ -136,10 +136,10 @@ inline constexpr Message kPrefetchTooShallow{
     "慢批次之后队列耗尽，而工作进程只有 {worker_busy:%0} 的时间忙碌。"};
 inline constexpr Message kDeeper{
     "prefetch-too-shallow.do",
-    "[threads?Raise --prefetch to {depth:count}.|Set prefetch_factor={depth:count}.] Batches in "
-    "flight then take {ram_bytes:bytes} of memory.",
+    "[threads?Raise --prefetch to {depth:count}.|Set prefetch_factor={depth:count}.] [threads?"
+    "Batches|Workers and batches] in flight then take {ram_bytes:bytes} of memory.",
     "[threads?把 --prefetch 提高到 {depth:count}。|设置 "
-    "prefetch_factor={depth:count}。]在途批次将占用 {ram_bytes:bytes} 内存。"};
+    "prefetch_factor={depth:count}。][threads?|工作进程和]在途批次将占用 {ram_bytes:bytes} 内存。"};
 
 inline constexpr Message kStragglers{
     "stragglers.seen",
