@@ -259,7 +259,9 @@ Result<std::string> Instance::SampleName(std::uint64_t id) const {
 
 Result<void> Instance::Start(StreamPosition at) {
   interrupted_.store(false, std::memory_order_relaxed);
-  if (pipeline_ != nullptr && at_ == at) {
+  // A pipeline whose threads do not persist ends with its epoch: it has no batch of the next one.
+  const bool goes_on = pipeline_ != nullptr && (persistent_ || !epoch_over_);
+  if (goes_on && at_ == at) {
     epoch_over_ = false;
     return {};
   }

@@ -125,6 +125,24 @@ TEST_F(CapiTest, GivesTheSameEpochsIfThreadsEndWithEachEpoch) {
   EXPECT_EQ(Epoch(1), second);
 }
 
+TEST_F(CapiTest, TheNextEpochIsCompleteIfTheEndOfTheLastWasNotAskedFor) {
+  for (const std::uint8_t persistent : {std::uint8_t{1}, std::uint8_t{0}}) {
+    options_.persistent = persistent;
+    ASSERT_EQ(Open(), PENSTOCK_OK) << penstock_loader_message();
+    const std::string second = Epoch(1);
+    EXPECT_FALSE(second.empty());
+    ASSERT_EQ(penstock_loader_start(loader_, 0, 0), PENSTOCK_OK);
+    PenstockBatch batch{};
+    for (int i = 0; i < 6; ++i) {  // all batches, without the call that returns PENSTOCK_END
+      ASSERT_EQ(Next(&batch), PENSTOCK_OK);
+      penstock_batch_release(batch.memory);
+    }
+    EXPECT_EQ(Epoch(1), second);
+    penstock_loader_close(loader_);
+    loader_ = nullptr;
+  }
+}
+
 TEST_F(CapiTest, ResumedEpochWithoutAWholeBatchEndsAtOnceAndTheNextIsComplete) {
   options_.drop_last = 1;
   options_.batch = 8;
