@@ -123,6 +123,8 @@ Result<Cost> Cost::Parse(std::string_view text, bool burns_by_default) {
   if (cost.shape_ == Shape::kLognormal && cost.spread_ > 5) {
     return refuse("a sigma above 5 has no use");
   }
+  // Draw() would compute with infinities, and a draw that is no number costs nothing.
+  if (!std::isfinite(cost.mean_ * cost.spread_)) return refuse("its parameter is too large");
   return cost;
 }
 

@@ -72,6 +72,14 @@ TEST(CostTest, RefusesWhatHasNoMeaningInOneLine) {
   }
 }
 
+TEST(CostTest, RefusesParametersTooLargeForADraw) {
+  for (const char* text : {"5ms±1e308s", "5ms~pareto:1e308"}) {
+    const auto cost = Cost::Parse(text, true);
+    ASSERT_FALSE(cost) << text;
+    EXPECT_NE(cost.error().message.find("too large"), std::string::npos) << cost.error().message;
+  }
+}
+
 TEST(CostTest, DrawsHaveTheMeanTheyAreNamedAfter) {
   for (const char* text : {"5ms", "5ms±2", "5ms±9", "5ms~uniform:3ms", "5ms~exponential",
                            "5ms~lognormal:0.5", "5ms~pareto:3"}) {
