@@ -11,6 +11,7 @@
 #include "loader/pipeline/device_stage.h"
 #include "loader/pipeline/shared.h"
 #include "loader/pipeline/stages.h"
+#include "loader/source/descriptor.h"
 
 namespace penstock::loader {
 namespace {
@@ -146,7 +147,7 @@ Result<void> DeviceStage::DecodeOnCpu(BatchRing::Slot& slot, SlotState& state, s
   Result<void> decoded = DecodeFile(state, staged);
   if (decoded) return {};
   Error& error = decoded.error();
-  error.message = fmt::format("{}: {}", staged.path, error.message);
+  error.message = fmt::format("{}: {}", Printable(staged.path), error.message);
   if (error.kind != ErrorKind::kInput || shared_.options.on_error != OnError::kSkip) return decoded;
   return Replace(slot, index, std::move(error));
 }

@@ -52,7 +52,10 @@ class Folder {
   Folder& operator=(const Folder&) = delete;
 
   void Write(std::uint64_t i, std::span<const std::byte> bytes) const {
-    std::ofstream file(path_ / "a" / (std::to_string(100 + i) + ".jpg"), std::ios::binary);
+    Write(std::to_string(100 + i) + ".jpg", bytes);
+  }
+  void Write(const std::string& name, std::span<const std::byte> bytes) const {
+    std::ofstream file(path_ / "a" / name, std::ios::binary);
     file.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
   }
@@ -232,6 +235,24 @@ TEST_P(DeviceDecodeTest, ADamagedPictureIsReplacedAsWorkersReplaceIt) {
     EXPECT_EQ(got.stats.device.refused, 2 * (refused_progressive() + 3U));
     EXPECT_EQ(got.stats.device.decoded, 2 * (kFiles - refused_progressive() - 3));
   }
+}
+
+TEST_P(DeviceDecodeTest, ADamagedPictureIsNamedOnOneLine) {
+  const Folder files(Name("line"));
+  files.Write("line\nfeed.jpg", Damaged());
+  const auto source = files.Open();
+  ASSERT_NE(source, nullptr);
+  const auto device = cuda::MakeEmulatedDevice();
+  const AugmentProgram program = test::Program("crop=60x60");
+  PipelineOptions options = OnDevice(Options(2, 10), *device, true, true);
+  Delivered got = RunAll(*source, options, program);
+  ASSERT_EQ(got.stats.first_errors.size(), 2U);
+  const std::string message = got.stats.first_errors[0].message;
+  EXPECT_NE(message.find("a/line?feed.jpg: "), std::string::npos) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  options.on_error = OnError::kFail;
+  got = RunAll(*source, options, program);
+  EXPECT_NE(got.error.find("a/line?feed.jpg: "), std::string::npos) << got.error;
 }
 
 TEST_P(DeviceDecodeTest, ADamagedPictureEndsARunThatIsToFail) {
