@@ -68,8 +68,8 @@ struct HostPinner::Driver {
   bool WithContext(Call&& call) {
     if (push(context) != kSuccess) return false;
     const bool done = call() == kSuccess;
-    CudaContext before = nullptr;
-    pop(&before);
+    CudaContext popped = nullptr;  // the one that was pushed
+    pop(&popped);
     return done;
   }
 };

@@ -139,7 +139,9 @@ std::uint16_t SharedEpochNumbers::Of(std::uint64_t epoch) {
   const std::lock_guard lock(mutex_);
   const auto found = numbers_.find(epoch);
   if (found != numbers_.end()) return found->second;
-  constexpr std::size_t kInFlight = 8192;  // epochs older than this have no sample in flight
+  // Older epochs have no sample in flight, unless more batches than this are made ahead and each
+  // epoch is one batch.
+  constexpr std::size_t kInFlight = 8192;
   if (numbers_.size() >= kInFlight) numbers_.erase(numbers_.begin());
   const auto number =
       static_cast<std::uint16_t>(kFirstEpochNumber + next.fetch_add(1, std::memory_order_relaxed) %

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a PenstockLoader is: a source and a program that stay, and a pipeline that is made and ended
-// as needed. Errors are Results here; penstock_loader.cc turns them into codes. One thread at a
-// time, except Interrupt().
+// What a PenstockLoader is: a source and operations that stay, and a pipeline that is made and
+// ended as needed. Errors are Results here; penstock_loader.cc turns them into codes. One thread at
+// a time, except Interrupt().
 #pragma once
 
 #include <sys/types.h>
@@ -29,12 +29,13 @@
 
 namespace penstock::loader {
 
-// Numbers epochs so that no two loaders of this process share a number. The numbers lie above those
-// that the Python hooks give to PyTorch's loaders, which begin at 1.
+// Numbers epochs so that no two loaders of this process share a number. After 49,152 epochs of all
+// loaders the numbers begin again. They lie above those that the Python hooks (from 1) and
+// penstock.batch() (from 0x2000) give.
 class SharedEpochNumbers final : public EpochNumbers {
  public:
   std::uint16_t Of(std::uint64_t epoch) override;
-  // Begins another iteration with new numbers, even of an epoch that was delivered before.
+  // Gives each epoch a new number from now on, even one that was delivered before.
   void Renew();
 
  private:

@@ -28,6 +28,7 @@ std::string& Message() {
   return message;
 }
 
+// Keeps the error's text for penstock_loader_message(), and returns the error's code.
 int Told(const Error& error) {
   Message() = error.message;
   switch (error.kind) {
@@ -52,7 +53,7 @@ int Guarded(Work&& work) {
   }
 }
 
-// The same, and refuses a loader of another process.
+// As Guarded(), and refuses a loader of another process.
 template <class Work>
 int WithLoader(const PenstockLoader* loader, Work&& work) {
   return Guarded([&]() -> int {

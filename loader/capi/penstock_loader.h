@@ -5,7 +5,8 @@
  * exception out.
  *
  * Threads: one call at a time for each loader, except penstock_loader_interrupt() and
- * penstock_batch_release(), which any thread may call at any moment.
+ * penstock_batch_release(), which any thread may call at any moment. In a recording the waits and
+ * steps of a loader are right only if the same thread calls penstock_loader_start() and _next().
  * Processes: a loader belongs to the process that opened it. In a forked child every call on it
  * returns PENSTOCK_FORKED or does nothing.
  * Memory: what an out parameter gets is valid until the call that frees it, which is named below.
@@ -50,10 +51,10 @@ typedef struct PenstockLoaderOptions {
   uint64_t world;        /* at least 1 */
   uint64_t ram_cache;    /* bytes of files to keep in memory, 0: none */
   uint32_t batch;        /* samples, at least 1 */
-  uint32_t workers;      /* threads; 0: the caller itself; UINT32_MAX: one for each core */
+  uint32_t workers;      /* threads; 0: the caller itself; UINT32_MAX: one for each usable core */
   uint32_t prefetch;     /* batches made ahead, 1 to 100,000 */
-  uint32_t read_ahead;   /* reads in flight for each thread, at least 1 */
-  double reduce;         /* as `penstock load --reduce`, 0: never */
+  uint32_t read_ahead;   /* reads in flight for each thread, 1 to 4096 */
+  double reduce;         /* as `penstock load --reduce`, 1 to 1000; 0: never */
   uint32_t trace_loader; /* its number in a recording of this process */
   uint32_t pin_device;   /* number of the GPU that `pin` is for */
   uint8_t shuffle;
@@ -116,7 +117,7 @@ int penstock_loader_abi(void);
  * this thread. */
 const char* penstock_loader_message(void);
 
-/* Opens a source: one path as `penstock load` takes it, or several tars. Starts nothing.
+/* Opens a source: one path as `penstock load` takes it, or several tars. Loads nothing yet.
  * `*loader` ends with penstock_loader_close(). Errors: PENSTOCK_USAGE, _ENVIRONMENT, _INPUT. */
 int penstock_loader_open(const char* const* sources, size_t count,
                          const PenstockLoaderOptions* options, PenstockLoader** loader);
@@ -131,8 +132,9 @@ int penstock_loader_class(const PenstockLoader* loader, uint64_t label, char* te
  * "TAR:MEMBER". */
 int penstock_loader_name(const PenstockLoader* loader, uint64_t id, char* text, size_t room);
 
-/* The next penstock_loader_next() gives the batch at `position` (samples of all ranks) of `epoch`.
- * If that batch comes next anyway, the threads go on; else they are started anew. */
+/* The next penstock_loader_next() gives the batch at `position` (samples of all ranks) of `epoch`,
+ * or PENSTOCK_END if this rank has none there. If that batch comes next anyway, the threads go on;
+ * else they are started anew. Errors: as penstock_loader_open(). */
 int penstock_loader_start(PenstockLoader* loader, uint64_t epoch, uint64_t position);
 
 /* Gives the next batch of the epoch. Waits for `milliseconds` at most. Without threads (workers 0)
@@ -150,8 +152,9 @@ void penstock_batch_release(void* memory);
  * each with the name of the file, separated by line feeds and cut to `room` bytes. */
 int penstock_loader_errors(const PenstockLoader* loader, uint64_t* count, char* text, size_t room);
 
-/* Makes this and later calls of penstock_loader_next() return PENSTOCK_STOPPED soon, until
- * penstock_loader_start(). */
+/* Makes later calls of penstock_loader_next() return PENSTOCK_STOPPED until
+ * penstock_loader_start(); at the end of an epoch they still return PENSTOCK_END. A call that is
+ * under way is not cut short: it returns with its batch, or after its `milliseconds`. */
 void penstock_loader_interrupt(PenstockLoader* loader);
 
 /* Stops and joins the threads; penstock_loader_start() starts them again. */
