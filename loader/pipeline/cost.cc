@@ -17,11 +17,12 @@
 namespace penstock::loader {
 namespace {
 
-constexpr double kMs = 1e6;
-// The longest draw, as a multiple of the mean, so that a run with a heavy tail ends. With a shape
-// of 1.5 the limit affects one draw in 100,000.
+constexpr double kMs = 1e6;          // ns
+constexpr double kLongest = 3600e9;  // ns; the longest mean of a cost
+// The longest draw, as a multiple of the mean, so that a run with a heavy tail ends. The limit also
+// makes the mean of the draws smaller: by 1 % for a Pareto shape of 1.5 (it affects one draw in
+// 160,000), but by 36 % for a shape of 1.1, and by 14 % for a log-normal sigma of 3.
 constexpr double kLongestOfMean = 1000;
-constexpr double kLongest = 3600e9;
 
 // Takes a number from the front of `text`.
 std::optional<double> TakeNumber(std::string_view& text) {

@@ -18,7 +18,7 @@ namespace penstock::loader {
 class StopFlag;
 
 // Reads a time: a number and ns, us, ms or s. A number without a unit is in `unit`.
-// Errors: kUsage.
+// Errors: kUsage, also for more than 1,000 hours.
 [[nodiscard]] Result<TimeNs> ParseLength(std::string_view text, TimeNs unit);
 
 class Cost {
@@ -27,9 +27,12 @@ class Cost {
 
   Cost() = default;  // none
 
-  // Reads "5ms", "5ms±2ms", "5ms+-2" (normal with that standard deviation), "5ms~uniform:2ms",
-  // "5ms~exponential", "5ms~lognormal:0.5" (sigma of the logarithm), "5ms~pareto:1.5" (shape), each
-  // with "burn:" (CPU time) or "sleep:" in front. The first figure is the mean of the distribution.
+  // Reads "5ms", "5ms±2ms", "5ms+-2" (normal with that standard deviation, cut off at 3 of them,
+  // at 0 and at twice the mean), "5ms~uniform:2ms" (3 to 7 ms), "5ms~exponential",
+  // "5ms~lognormal:0.5" (sigma of the logarithm), "5ms~pareto:1.5" (shape), each with "burn:" (CPU
+  // time) or "sleep:" in front. The first figure is the mean of the distribution. No draw is above
+  // 1,000 times that, so the draws of a very heavy tail (lognormal:3, pareto:1.2) have a smaller
+  // mean.
   // Units: ns, us, ms, s; a number without a unit is in ms.
   // Errors: kUsage, naming what was read and what is possible.
   static Result<Cost> Parse(std::string_view text, bool burns_by_default);
@@ -39,7 +42,8 @@ class Cost {
   [[nodiscard]] Shape shape() const { return shape_; }
   [[nodiscard]] TimeNs mean() const { return TimeNs{static_cast<std::int64_t>(mean_)}; }
 
-  // The cost of this sample in this stage. A pure function of its arguments.
+  // The cost of one sample in one stage. `operation`: the stage's number among the random numbers
+  // of the sample. A pure function of its arguments.
   [[nodiscard]] TimeNs Draw(const SampleKey& key, std::uint32_t operation) const;
 
  private:

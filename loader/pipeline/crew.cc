@@ -10,8 +10,8 @@
 namespace penstock::loader {
 
 bool Crew::Split(const PipelineOptions& options) {
-  // A new team begins at each stage with threads of its own, and after such a stage; see
-  // PipelineOptions.
+  // A new team begins at each stage with threads of its own, and after such a stage. The exception:
+  // if only decode has threads of its own, they also augment; see PipelineOptions.
   const bool reads = options.read.threads != 0;
   const bool decodes = options.decode.threads != 0;
   const bool augments = options.augment.threads != 0;

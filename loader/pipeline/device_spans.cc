@@ -6,6 +6,7 @@
 namespace penstock::loader {
 namespace {
 
+// A stamp is a float of milliseconds since the anchor: after five seconds its steps are 0.5 us.
 constexpr TimeNs kAnchorEvery{5'000'000'000};
 
 std::uint64_t Moved(std::uint64_t tick, double ticks) {

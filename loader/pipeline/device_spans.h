@@ -17,7 +17,8 @@ class DeviceSpans {
  public:
   DeviceSpans(Tracer& tracer, ThreadTracer& thread, cuda::Device& device);
 
-  // Whether it is time for Anchor(): the stamps have lost a microsecond since the last one.
+  // Whether it is time for Anchor(). Stamps are floats: the longer ago the anchor, the coarser they
+  // are.
   [[nodiscard]] bool Due() const;
   // Sets the anchor if that is due. Call it before a batch is queued, when all marks of earlier
   // batches have been read.

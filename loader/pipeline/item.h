@@ -30,7 +30,7 @@ struct Item {
   // What the stages so far have found out.
   SampleScratch scratch;
   SampleRef ref;
-  TimeNs due{};  // with synthetic latency of storage: when the bytes arrive
+  TimeNs due{};  // with a synthetic cost of reading: when its sleep ends, or the CPU time to burn
   std::span<const std::byte> file;
   JpegDecoder::Decoded image{};
   bool on_device = false;  // the device decodes it: there is no image
