@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/model/sample_log.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace penstock::analyzer {
@@ -43,20 +42,21 @@ std::vector<SampleCost> SampleLog::Take(std::deque<Batch>& batches) {
 // Keeps the reads of the first part of the run. They are enough if no read of that part is missing.
 void ReadLog::Add(const traces::Span& span, std::uint32_t thread, ProcessId consumer) {
   constexpr std::size_t kMost = 8192;
-  if (span.start.value >= until_) return;
+  Limit& limit = span.batch.valid() ? for_batches_ : others_;
+  if (span.start.value >= limit.until) return;
   // The calls of a coalesced read lie somewhere within its span, so the span does not tell when the
   // thread read.
   const bool whole = span.busy.value < 0 || span.busy.value * 10 > span.duration.value * 9;
   const std::uint32_t reader = span.batch.valid() && whole ? thread : ReadSpan::kNobody;
   reads_.push_back({span.start.value, span.end().value, span.bytes.value, reader, consumer.value,
                     span.batch.generation, span.batch.valid()});
-  if (++reads_of_thread_ == kMost) until_ = span.start.value;
+  if (++limit.of_thread == kMost) limit.until = span.start.value;
 }
 
 std::vector<ReadSpan> ReadLog::Take() {
-  reads_.erase(std::remove_if(reads_.begin(), reads_.end(),
-                              [&](const ReadSpan& read) { return read.start >= until_; }),
-               reads_.end());
+  std::erase_if(reads_, [&](const ReadSpan& read) {
+    return read.start >= (read.for_batch ? for_batches_ : others_).until;
+  });
   return std::move(reads_);
 }
 

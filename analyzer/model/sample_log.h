@@ -40,16 +40,23 @@ class SampleLog {
 };
 
 // Some thousand reads of each thread, from the time in which the reads of all threads are complete.
+// Reads for batches and other reads are limited apart: many programs read thousands of files, such
+// as labels, before their first batch.
 class ReadLog {
  public:
-  void BeginThread() { reads_of_thread_ = 0; }
+  void BeginThread() { for_batches_.of_thread = others_.of_thread = 0; }
   void Add(const traces::Span& span, std::uint32_t thread, ProcessId consumer);
   [[nodiscard]] std::vector<ReadSpan> Take();
 
  private:
+  struct Limit {
+    std::size_t of_thread = 0;  // reads of the current thread that were kept
+    std::int64_t until = std::numeric_limits<std::int64_t>::max();  // all reads before it are kept
+  };
+
   std::vector<ReadSpan> reads_;
-  std::size_t reads_of_thread_ = 0;
-  std::int64_t until_ = std::numeric_limits<std::int64_t>::max();  // all reads before it are kept
+  Limit for_batches_;
+  Limit others_;
 };
 
 }  // namespace penstock::analyzer

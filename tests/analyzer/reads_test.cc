@@ -200,6 +200,26 @@ TEST(ReadsTest, ReadsOfOtherProcessesDoNotCount) {
   EXPECT_EQ(beside.mean, alone.mean);
 }
 
+// A dataset reads its labels, a file for each sample, before the loader exists.
+TEST(ReadsTest, ReadsBeforeTheFirstBatchDoNotReplaceThoseOfBatches) {
+  testing::Synthetic run;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  const ReadCosts alone = BuildRunModel(*traces::MakeTrace(data)).reads;
+  constexpr int kLabels = 9000;
+  const TimeNs begin = data.spans[0].front().start - testing::Ms(0.1 * kLabels);
+  for (int i = 0; i < kLabels; ++i) {
+    traces::Span read;
+    read.stage = traces::StageId::kRead;
+    read.start = begin + testing::Ms(0.1 * i);
+    read.duration = testing::Ms(0.05);
+    read.bytes = Bytes{100};
+    data.spans[0].push_back(read);
+  }
+  const ReadCosts after = BuildRunModel(*traces::MakeTrace(data)).reads;
+  EXPECT_EQ(after.reads, alone.reads);
+  EXPECT_EQ(after.mean, alone.mean);
+}
+
 // ---- other programs on the cores
 
 using testing::SampleCosts;
