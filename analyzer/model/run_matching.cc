@@ -2,7 +2,7 @@
 //
 // Finds the batch that each wait, step and copy of the loop belongs to, when all batches are known.
 #include <algorithm>
-#include <utility>
+#include <compare>
 
 #include "analyzer/model/run_builder.h"
 
@@ -15,26 +15,35 @@ bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
 
 }  // namespace
 
-// A wait span without a batch id belongs to the batch delivered inside it, or to the end of the
-// iterator. The time from there until the loop waits again is the step of that batch.
+// A wait span without a batch id belongs to the batch that was delivered to its thread inside it, or
+// to the end of the iterator. The time from there until the loop waits again is the step of that
+// batch.
 void RunBuilder::MatchWaits() {
-  std::vector<std::pair<std::int64_t, std::size_t>> deliveries;  // for waits without an id
+  struct Delivery {
+    std::uint32_t thread;
+    std::int64_t at;
+    std::size_t batch;
+
+    auto operator<=>(const Delivery&) const = default;
+  };
+  std::vector<Delivery> deliveries;  // for waits without an id
   std::deque<Batch>& all = batches();
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].delivered != kNever) deliveries.emplace_back(all[i].delivered, i);
+    if (all[i].delivered == kNever) continue;
+    deliveries.push_back({all[i].wait_thread, all[i].delivered, i});
   }
   std::sort(deliveries.begin(), deliveries.end());
   std::vector<Stretch>& waits = unmatched_.waits;
   std::sort(waits.begin(), waits.end(), ByThreadAndStart);
   for (Stretch& wait : waits) {
     if (!wait.key.valid()) {
-      auto at = std::lower_bound(deliveries.begin(), deliveries.end(),
-                                 std::make_pair(wait.start, std::size_t{0}));
+      const auto next = std::lower_bound(deliveries.begin(), deliveries.end(),
+                                         Delivery{wait.thread, wait.start, 0});
       // The event is emitted in the call that ends the span, at most a little later.
       constexpr std::int64_t kSlack = 1'000'000;
-      if (at == deliveries.end() || at->first > wait.end + kSlack) continue;
-      if (all[at->second].wait_thread != wait.thread) continue;
-      wait.key = all[at->second].key;
+      if (next == deliveries.end() || next->thread != wait.thread) continue;
+      if (next->at > wait.end + kSlack) continue;
+      wait.key = all[next->batch].key;
     }
     Batch& batch = index_.Find(ConsumerOf(wait.thread), wait.key);
     batch.wait_start = wait.start;

@@ -13,6 +13,7 @@
 #include "analyzer/model/steady.h"
 #include "analyzer/words/verdict.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_ranks.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -167,6 +168,22 @@ TEST(RunModelTest, WaitsWithoutIdsAreMatchedByDelivery) {
   const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
   ASSERT_TRUE(model.has_loader());
   EXPECT_EQ(model.loader().batches.size(), 20u);
+}
+
+// The ranks of one host wait at the same time, each for its own batches.
+TEST(RunModelTest, WaitsWithoutIdsAreMatchedByThread) {
+  Synthetic run;
+  run.batches = 20;
+  traces::TraceData data = testing::SideBySide(run, 2);
+  for (auto& spans : data.spans) {
+    for (auto& span : spans) {
+      if (span.stage == traces::StageId::kWait) span.batch = {};
+    }
+  }
+  const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
+  ASSERT_EQ(model.loaders.size(), 2u);
+  EXPECT_EQ(model.loaders[0].batches.size(), 20u);
+  EXPECT_EQ(model.loaders[1].batches.size(), 20u);
 }
 
 // The wait's record is lost, but the events of the batch say when next() was entered and left.
