@@ -192,6 +192,7 @@ class PrefixClock {
   void Begin() { sample_until_ = transform_until_ = decode_until_ = 0; }
 
   void Add(const Span& span) {
+    if ((span.flags & wire::kFlagUnfinished) != 0) return;  // its length is not known
     if (generations_.count(span.batch.generation) == 0) return;
     const std::int64_t start = span.start.value;
     if (span.stage == StageId::kSample && start >= sample_until_) {

@@ -172,6 +172,27 @@ TEST(SamenessTest, DigestsOfOtherProcessesAreOthers) {
   EXPECT_EQ(Compared(std::move(data)).digests, 0u);
 }
 
+// A worker was killed in a transform in which it had hung for an hour.
+TEST(SamenessTest, ATransformThatDidNotEndHasNoTime) {
+  traces::TraceData data = MakeSynthetic(Repeats());
+  const auto time_of = [](traces::TraceData of) {
+    const auto trace = traces::MakeTrace(std::move(of));
+    return PrefixTime(*trace, BuildRunModel(*trace), 1);
+  };
+  const double whole = time_of(data);
+  ASSERT_GT(whole, 0);
+  traces::Span hung;
+  hung.flags = wire::kFlagUnfinished;
+  hung.batch = {60, 3};
+  hung.start = TimeNs{100'000'000'000};
+  hung.duration = TimeNs{3'600'000'000'000};
+  for (const auto stage : {traces::StageId::kSample, traces::StageId::kAugment}) {
+    hung.stage = stage;
+    data.spans[1].push_back(hung);
+  }
+  EXPECT_EQ(time_of(std::move(data)), whole);
+}
+
 std::string Action(traces::TraceData data) {
   const auto finding = FindingOf("repeated-work", std::move(data));
   return finding ? English(finding->action) : "";
