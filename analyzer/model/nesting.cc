@@ -203,6 +203,8 @@ void NestingSweep::CloseTold(const Open& open) {
 }
 
 // A named transform owns its time without the transforms, reads, decodes and tokenizers inside it.
+// The time of an outermost transform outside of samples also counts as augmenting: it is one of
+// whole batches, or of another library's loader. For those inside a sample CloseSample() does that.
 void NestingSweep::CloseAugment(const Open& open) {
   const Inside& inside = open.inside;
   const std::int64_t total =
@@ -216,9 +218,7 @@ void NestingSweep::CloseAugment(const Open& open) {
     around->child_cpu += total_cpu;
     break;
   }
-  const bool in_sample = IsOpen(StageId::kSample);
-  if (open.outermost &&
-      !in_sample) {  // a transform of whole batches, or of another library's loader
+  if (open.outermost && !IsOpen(StageId::kSample)) {
     for (Open& around : stack_) {
       around.inside.augment += total;
       around.inside.augment_cpu += total_cpu;
@@ -284,13 +284,14 @@ void NestingSweep::CloseSample(const Open& open) {
   Emit(open, wall, open.span.cpu.value, inside);
 }
 
+// Without samples (the dataset has __getitems__, or its samples are not hooked), augmenting is what
+// the other stages leave of the fetch.
 void NestingSweep::CloseFetch(const Open& open) {
   if (!open.outermost) return;
   EmitOpenings();
   Inside inside = open.inside;
   const std::int64_t wall = open.end - open.span.start.value;
-  if (inside.samples == 0 &&
-      inside.augment == 0) {  // the dataset has __getitems__, or samples are not hooked
+  if (inside.samples == 0 && inside.augment == 0) {
     inside.augment = AtLeastZero(wall - inside.read - inside.told() - inside.collate);
     if (open.span.cpu.value >= 0) {
       const std::int64_t rest =

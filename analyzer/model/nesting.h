@@ -4,8 +4,9 @@
 // to a span itself, and the time of the reads, decodes and transforms inside it.
 //
 // Feed the spans of one thread in the order of Trace::ForEachBlock, then call Finish(). One sweep
-// per thread; not thread-safe. Spans are copied. The sink is called with each counted span when it
-// closes, and with the opening of an image when the image is decoded or the sample ends.
+// per thread; not thread-safe. Spans are copied. The sink is called at once with reads, marks and
+// spans of devices, and with other spans when they end. It is called with the opening of an image
+// when the image is decoded, at the latest when a sample or fetch begins or ends.
 #pragma once
 
 #include <array>
@@ -40,14 +41,14 @@ struct Inside {
   [[nodiscard]] std::int64_t told_cpu() const { return decode_cpu + tokenize_cpu; }
 };
 
-// One span that counts towards its stage.
+// One span that counts towards its stage. Valid during the call of the sink only.
 struct Counted {
   const traces::Span* span = nullptr;
   traces::StageId stage = traces::StageId::kNone;
   std::int64_t wall = 0;    // without inner spans, where docs/design.md 4 says so
   std::int64_t cpu = -1;    // of the same part; -1: not recorded
   bool outermost = true;    // false: listed below its stage, but not added to it
-  bool apart = false;       // no sample or fetch is around it
+  bool apart = false;       // no sample or fetch is around it; not set for reads and marks
   bool synthetic = false;   // derived from a sample: its augmenting, or its waiting before reads
   bool opening = false;     // opens the image that the next call decodes: both are one decode
   std::int64_t opened = 0;  // time in which the image was opened, in a call of its own
@@ -87,7 +88,7 @@ class NestingSweep {
     std::int64_t start = 0;
     std::int64_t end = 0;
     std::int64_t busy = 0;
-    bool whole = true;  // busy all the time, so it contains the reads inside it
+    bool whole = true;  // busy all the time: a whole read inside it is not counted again
   };
 
   void AddRead(const traces::Span& span);
