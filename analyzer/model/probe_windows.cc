@@ -6,16 +6,16 @@ namespace penstock::analyzer {
 std::vector<ProbeWindow> ProbeWindowsOf(const traces::Trace& trace, ProcessId process) {
   std::vector<ProbeWindow> windows;
   bool open = false;
-  std::uint8_t told = 0;
+  std::uint8_t last_factor = 0;
   for (const traces::Event& event : trace.events()) {
     if (event.type != traces::EventType::kProbe) continue;
     if (event.thread.value >= trace.threads().size()) continue;
     if (trace.threads()[event.thread.value].process != process) continue;
     const std::uint8_t factor = wire::FactorOfProbe(event.value);
-    if (open && factor == told) continue;  // by another thread
+    if (open && factor == last_factor) continue;  // another thread has recorded this window
     const std::int64_t from = event.at.value - 1000 * wire::MicrosecondsOfProbe(event.value);
     if (open) windows.back().to = from;
-    told = factor;
+    last_factor = factor;
     open = factor < wire::kProbeFactors;
     if (!open) continue;
     windows.push_back({static_cast<wire::ProbeFactor>(factor),

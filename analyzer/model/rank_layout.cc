@@ -118,8 +118,8 @@ class LayoutReader {
 
   void AddPlace(ProcessId consumer, std::size_t host) {
     const traces::ProcessInfo& process = trace_.processes()[consumer.value];
-    if (!seen_.insert(process.rank).second)
-      return;  // a second loader of the same rank, in a child process
+    // A rank has a second training process if one of its children has a loader, too.
+    if (!seen_.insert(process.rank).second) return;
     RankPlace place;
     place.consumer = consumer;
     place.rank = process.rank;

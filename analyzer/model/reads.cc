@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t kFewestReads = 64;
 
 // How many reads run at each moment.
-class Crowd {
+class Concurrency {
  public:
-  explicit Crowd(const std::vector<ReadSpan>& reads) {
+  explicit Concurrency(const std::vector<ReadSpan>& reads) {
     std::vector<std::pair<std::int64_t, int>> changes;
     for (const ReadSpan& read : reads) {
       changes.emplace_back(read.start, 1);
@@ -99,14 +99,14 @@ std::optional<Fit> LeastSquares(const std::vector<Row>& rows, const std::vector<
   for (std::size_t i = 0; i < terms; ++i) {
     for (std::size_t j = 0; j < terms; ++j) fit.value[i] += m[i][3 + j] * right[j];
   }
-  double left = 0;
+  double variance = 0;  // of the residuals
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    double off = y[r];
-    for (std::size_t i = 0; i < terms; ++i) off -= fit.value[i] * rows[r][i];
-    left += off * off;
+    double residual = y[r];
+    for (std::size_t i = 0; i < terms; ++i) residual -= fit.value[i] * rows[r][i];
+    variance += residual * residual;
   }
-  left /= static_cast<double>(rows.size() - terms);
-  for (std::size_t i = 0; i < terms; ++i) fit.error[i] = std::sqrt(left * m[i][3 + i]);
+  variance /= static_cast<double>(rows.size() - terms);
+  for (std::size_t i = 0; i < terms; ++i) fit.error[i] = std::sqrt(variance * m[i][3 + i]);
   return fit;
 }
 
@@ -116,15 +116,15 @@ bool TypicalToo(const std::vector<Row>& rows, const std::vector<double>& y, cons
   std::vector<double> beside;
   for (const Row& row : rows) beside.push_back(row[2]);
   const double middle = Median(beside);
-  std::array<std::vector<double>, 2> x;  // reads with few others beside them, and with many
-  std::array<std::vector<double>, 2> left;
+  std::array<std::vector<double>, 2> x;     // reads with few others beside them, and with many
+  std::array<std::vector<double>, 2> rest;  // time beyond that of a read alone, by the fit
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const std::size_t half = rows[r][2] > middle ? 1 : 0;
     x[half].push_back(rows[r][2]);
-    left[half].push_back(y[r] - fit.value[0] - fit.value[1] * rows[r][1]);
+    rest[half].push_back(y[r] - fit.value[0] - fit.value[1] * rows[r][1]);
   }
-  const double told = fit.value[2] * (Median(std::move(x[1])) - Median(std::move(x[0])));
-  return Median(std::move(left[1])) - Median(std::move(left[0])) >= 0.5 * told;
+  const double predicted = fit.value[2] * (Median(std::move(x[1])) - Median(std::move(x[0])));
+  return Median(std::move(rest[1])) - Median(std::move(rest[0])) >= 0.5 * predicted;
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
               reads.end());
   costs.reads = reads.size();
   if (reads.empty()) return costs;
-  const Crowd crowd(reads);
+  const Concurrency concurrency(reads);
   double bytes = 0;
   double time = 0;
   std::vector<std::int64_t> lengths;
@@ -147,8 +147,8 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
   }
   const auto n = static_cast<double>(reads.size());
   costs.mean = time / n * 1e-9;
-  costs.concurrency = std::max(1.0, crowd.mean());
-  if (crowd.busy() > 0) costs.most_bytes_per_s = bytes / (crowd.busy() * 1e-9);
+  costs.concurrency = std::max(1.0, concurrency.mean());
+  if (concurrency.busy() > 0) costs.most_bytes_per_s = bytes / (concurrency.busy() * 1e-9);
   if (reads.size() < kFewestReads || !(bytes > 0)) return costs;
 
   const std::size_t last = lengths.size() - 1 - lengths.size() / 100;
@@ -162,7 +162,7 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
   for (const ReadSpan& read : reads) {
     if (read.end - read.start > longest) continue;
     const double own = static_cast<double>(read.bytes) / size;
-    const double beside = std::max(0.0, crowd.Mean(read.start, read.end) - 1);
+    const double beside = std::max(0.0, concurrency.Mean(read.start, read.end) - 1);
     rows.push_back({1, own, own * beside});
     seconds.push_back(static_cast<double>(read.end - read.start) * 1e-9);
     for (std::size_t i = 0; i < 3; ++i) means[i] += rows.back()[i];
@@ -173,8 +173,8 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
            fit.value[i] * means[i] > 0.1 * mean * static_cast<double>(rows.size());
   };
   std::optional<Fit> fit = LeastSquares(rows, seconds, 3);
-  // A rate comes before the fit: if reads are served in order, other reads do not slow a read down
-  // in proportion to its own bytes.
+  // The rate of reads that are served in order takes precedence over the fit: there, other reads do
+  // not slow a read down in proportion to its own bytes.
   const ReadRate rate = MeasureRate(reads);
   const bool slowed = fit && matters(*fit, 2) && TypicalToo(rows, seconds, *fit);
   if (rate.limited() || slowed) {

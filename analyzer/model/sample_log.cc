@@ -16,8 +16,8 @@ constexpr std::uint64_t kSpansPerSample = 4;
 SampleLog::SampleLog(std::uint64_t spans)
     : keep_every_(1 + spans / kSpansPerSample / kKeptSamples) {}
 
-// Keeps about every n-th batch. A multiplicative hash chooses, so that the kept batches are not all
-// of the same worker.
+// Keeps about every n-th batch. A multiplicative hash of the index chooses, so that the kept
+// batches are not all of the same worker.
 bool SampleLog::Keeps(traces::BatchKey batch) const {
   return keep_every_ == 1 || (batch.index * 0x9e3779b1u >> 16) % keep_every_ == 0;
 }

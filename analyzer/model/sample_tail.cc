@@ -48,7 +48,7 @@ SamplePart LargestExtra(const Samples& slow, const Samples& others) {
   return largest;
 }
 
-// The seconds from which a sample is slow. `seconds`: of all samples.
+// The seconds from which a sample is slow (SampleTail::kSlow). `seconds`: of all samples.
 double LeastOf(std::vector<double> seconds, double median) {
   const double slow = SampleTail::kSlow * median;
   std::sort(seconds.begin(), seconds.end(), std::greater<>());

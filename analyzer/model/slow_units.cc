@@ -33,7 +33,7 @@ std::vector<MoreLine> LinesOf(const FunctionTime& function, double slow_time,
     rows[line.line] = {line.line, line.share * slow_time, 0};
   }
   if (other != nullptr) {
-    if (other->lines.empty()) return {};
+    if (other->lines.empty()) return {};  // lines were not followed in the other units
     for (const LineTime& line : other->lines) {
       const auto found = rows.find(line.line);
       if (found != rows.end()) found->second.others = line.share * other_time;
