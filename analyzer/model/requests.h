@@ -23,9 +23,9 @@ struct HostRequests {
   [[nodiscard]] double waited() const { return first_byte.sum + connect.sum; }
 };
 
-// The hosts with the most waiting first. Counts the workers of the main loader, or the loop if it
-// makes its data itself: a training process also sends reports to servers. Without a loader: all
-// processes.
+// The hosts with the most waiting first. Counts the workers of the main loader. The training
+// process counts only if it makes its data itself, since it may also send reports to servers.
+// Without a loader: all processes.
 [[nodiscard]] std::vector<HostRequests> FindRequests(const RunModel& run);
 
 }  // namespace penstock::analyzer

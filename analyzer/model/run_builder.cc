@@ -29,8 +29,8 @@ void AddWork(Work& total, const Counted& counted) {
   AddWork(total, SecondsOf(counted.wall, counted.cpu));
 }
 
-// Adds the time of a span outside of samples and fetches. Reads count inside them too, because
-// these sums are not used for threads that make batches.
+// Adds the time of a span outside of samples and fetches. Reads count inside them too: `apart` does
+// not tell where they are, and these sums are not used for threads that make batches.
 void AddApart(const Counted& counted, ThreadStages& stages) {
   const bool read = counted.stage == StageId::kRead && counted.outermost;
   if (counted.synthetic || !(counted.apart || read)) return;

@@ -29,18 +29,20 @@ struct Stretch {
   traces::BatchKey key;
 };
 
-// What a thread did in samples without a fetch around them, or outside of samples and fetches.
+// What a thread did in its samples, with or without fetches around them, and outside of samples and
+// fetches.
 struct ThreadWork {
   double idle = 0;      // seconds
   double apart = 0;     // CPU seconds of decoding and transforms outside of samples and fetches
-  ThreadStages stages;  // wall seconds of the same work and of reads, by stage
+  ThreadStages stages;  // wall seconds of the same work and of all reads, by stage
   std::uint64_t samples = 0;
-  double busy = 0;  // seconds
-  double cpu = 0;
-  std::int64_t first = kNever;
-  std::int64_t last = kNever;
+  double busy = 0;              // seconds in the samples
+  double cpu = 0;               // CPU seconds in them
+  std::int64_t first = kNever;  // begin of the first sample
+  std::int64_t last = kNever;   // end of the last one
 };
 
+// Call WalkSpans(), WalkEvents(), MatchWaits() and AttributeCopies() in this order, each once.
 class RunBuilder final : public NestingSink {
  public:
   RunBuilder(const traces::Trace& trace, RunModel& model);
@@ -49,7 +51,6 @@ class RunBuilder final : public NestingSink {
   void WalkSpans();
   void WalkEvents();
   void MatchWaits();
-  void EndStepsAtWaits();
   void AttributeCopies();
 
   [[nodiscard]] std::deque<Batch>& batches() { return index_.batches(); }
@@ -83,6 +84,7 @@ class RunBuilder final : public NestingSink {
   void OnSample(const Counted& counted);
   void OnFetch(const Counted& counted, Batch& batch);
   void OnTransfer(const Counted& counted, Batch& batch);
+  void EndStepsAtWaits();
   [[nodiscard]] ProcessId ConsumerOf(std::uint32_t thread) const {
     return consumers_.Of(trace_.threads()[thread].process);
   }

@@ -15,9 +15,8 @@ bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
 
 }  // namespace
 
-// A wait span without a batch id belongs to the batch that was delivered to its thread inside it, or
-// to the end of the iterator. The time from there until the loop waits again is the step of that
-// batch.
+// A wait span without a batch id belongs to the batch that its thread received inside it, or to the
+// end of the iterator. The time from there until the loop waits again is the step of that batch.
 void RunBuilder::MatchWaits() {
   struct Delivery {
     std::uint32_t thread;

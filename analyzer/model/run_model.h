@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What happened in a run, ready for statistics: stages, loaders, epochs, batches, workers. A value
-// that does not refer to the trace, except that StringIds (in `stages` and `device`) are those of
-// the trace. Immutable once built; safe from several threads.
+// that does not refer to the trace, except that StringIds (of stages, devices and the files of
+// samples) are those of the trace. Immutable once built; safe from several threads.
 #pragma once
 
 #include <cstddef>
@@ -93,9 +93,9 @@ struct RunModel {
   double startup_workers = 0;  // seconds of startup spans outside of training processes
   // The main loader comes first: the loader that the loop waits for most, in the slowest rank.
   std::vector<LoaderRun> loaders;
-  std::size_t threads = 0;
-  double data_life = 0;  // seconds from first to last data span of a thread, summed over threads
-  std::size_t consumers = 0;
+  std::size_t threads = 0;  // with spans
+  double data_life = 0;     // seconds from first to last data span of a thread, summed over threads
+  std::size_t consumers = 0;   // training processes
   ReadCosts reads;             // on the main loader's host
   std::string picture_format;  // FileFormats::Main()
   bool mapped = false;         // dataset files were mapped, so reads are hidden in other stages
@@ -144,8 +144,8 @@ struct RunModel {
 // changes nothing.
 // Cost: one pass over all spans, a second one over those of the main training process if devices
 //       were recorded, and O(batches log batches). Memory: O(batches + names), 32 bytes for each of
-//       at most some half a million samples, some thousand reads of each thread, and 16 bytes for
-//       each kernel.
+//       at most some half a million samples, 64 bytes for each of at most 400,000 sample times,
+//       some thousand reads of each thread, and 16 bytes for each kernel.
 [[nodiscard]] RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader = {});
 
 }  // namespace penstock::analyzer
