@@ -50,8 +50,9 @@ struct EpochComparison {
 [[nodiscard]] double PrefixTime(const traces::Trace& trace, const RunModel& run,
                                 std::size_t length);
 
-// Whether each worker of the main loader delivers every sample (kRepeats). The dataset asks which
-// worker it runs in if it gives each worker its own samples (kShards).
+// How workers of the main loader divide the samples. kByIndex: the dataset is not iterable, so each
+// index is made once. An iterable dataset asks which worker it runs in if it gives each worker its
+// own samples (kShards). If it does not ask, each worker delivers every sample (kRepeats).
 enum class Sharding { kByIndex, kShards, kRepeats, kUnknown };
 [[nodiscard]] Sharding ShardingOf(const traces::Trace& trace, const RunModel& run);
 
