@@ -88,6 +88,7 @@ void NestingSweep::AddRead(const Span& span) {
   if (!covered) {
     for (Open& open : stack_) {
       open.inside.read += Overlap(read.start, read.end, read.busy, open.span.start.value, open.end);
+      if (open.inside.read_bytes == 0) open.inside.read_file = span.object;
       open.inside.read_bytes += span.bytes.value;
       open.before += AtLeastZero(read.start - open.last);
       open.last = std::max(open.last, read.end);

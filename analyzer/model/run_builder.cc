@@ -107,7 +107,6 @@ void RunBuilder::OnCounted(const Counted& counted) {
   switch (counted.stage) {
     case StageId::kRead:
       reads_.Add(span, at_.thread, at_.consumer);
-      times_.AddRead(span);
       formats_.Add(span);
       return;
     case StageId::kIdle:

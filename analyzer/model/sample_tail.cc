@@ -153,21 +153,7 @@ SampleTimes::SampleTimes(std::size_t threads)
     : most_of_thread_(std::max<std::size_t>(1000, kMostTimes / std::max<std::size_t>(threads, 1))) {
 }
 
-void SampleTimes::BeginThread() {
-  of_thread_ = 0;
-  reads_ = {};
-}
-
-void SampleTimes::AddRead(const traces::Span& read) {
-  if (reads_.count++ == 0) {
-    reads_.start = read.start.value;
-    reads_.file = read.object;
-  }
-  reads_.bytes += static_cast<double>(read.bytes.value);
-}
-
 void SampleTimes::Add(const Counted& sample, std::uint32_t consumer) {
-  const Reads reads = std::exchange(reads_, {});
   const traces::Span& span = *sample.span;
   constexpr std::int64_t kMostNs = std::int64_t{1} << 50;  // 13 days; beyond: a damaged trace
   if (span.sample < 0 || of_thread_ == most_of_thread_ || times_.size() >= kMostTimes) return;
@@ -185,12 +171,10 @@ void SampleTimes::Add(const Counted& sample, std::uint32_t consumer) {
                   .decode = seconds(inside.decode),
                   .augment = seconds(inside.augment),
                   .tokenize = seconds(inside.tokenize),
+                  .bytes = static_cast<float>(inside.read_bytes),
+                  .file = inside.read_file,
                   .consumer = consumer,
                   .batch = span.batch};
-  if (reads.count > 0 && reads.start >= span.start.value) {
-    time.bytes = static_cast<float>(reads.bytes);
-    time.file = reads.file;
-  }
   times_.push_back(time);
 }
 

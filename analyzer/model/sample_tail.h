@@ -36,22 +36,14 @@ class SampleTimes {
   static constexpr std::size_t kMostTimes = 400000;
 
   explicit SampleTimes(std::size_t threads);
-  void BeginThread();
-  void AddRead(const traces::Span& read);
+  void BeginThread() { of_thread_ = 0; }
   void Add(const Counted& sample, std::uint32_t consumer);
   [[nodiscard]] std::vector<SampleTime> Take() { return std::move(times_); }
 
  private:
-  struct Reads {
-    std::int64_t start = 0;  // of the first one since the last sample
-    StringId file{};
-    double bytes = 0;
-    std::size_t count = 0;
-  };
   std::size_t most_of_thread_;
   std::vector<SampleTime> times_;
   std::size_t of_thread_ = 0;
-  Reads reads_;  // of the thread, since its last sample
 };
 
 enum class SamplePart { kRead, kDecode, kAugment, kTokenize };

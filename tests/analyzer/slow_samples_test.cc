@@ -82,6 +82,35 @@ TEST(SlowSamplesTest, SamplesOfAnIterableDatasetHaveNoIndex) {
   EXPECT_EQ(English(finding->action).find("dataset["), std::string::npos);
 }
 
+// The collate function of the batch before has read an index.
+TEST(SlowSamplesTest, AReadBeforeASampleDoesNotHideItsOwn) {
+  Synthetic run = OneIn(17, 120);
+  run.file = "/data/all.bin";
+  traces::TraceData data = testing::MakeSynthetic(run);
+  traces::Span read;
+  read.stage = traces::StageId::kRead;
+  read.object = data.Intern("/data/index");
+  read.bytes = Bytes{10};
+  read.duration = testing::Ms(0.01);
+  for (std::vector<traces::Span>& spans : data.spans) {
+    std::vector<traces::Span> before;
+    for (const traces::Span& span : spans) {
+      if (span.stage != traces::StageId::kSample) continue;
+      read.start = span.start - testing::Ms(0.02);
+      before.push_back(read);
+    }
+    spans.insert(spans.end(), before.begin(), before.end());
+  }
+  const auto trace = traces::MakeTrace(std::move(data));
+  const RunModel model = BuildRunModel(*trace);
+  ASSERT_TRUE(model.has_loader());
+  ASSERT_FALSE(model.loader().sample_times.empty());
+  for (const SampleTime& sample : model.loader().sample_times) {
+    ASSERT_EQ(sample.bytes, static_cast<float>(run.file_bytes)) << sample.id;
+    ASSERT_EQ(trace->String(sample.file), run.file) << sample.id;
+  }
+}
+
 TEST(SlowSamplesTest, IsSilentOfSamplesThatCostLittleMore) {
   EXPECT_FALSE(Finds("slow-samples", OneIn(17, 4)));
   EXPECT_FALSE(Finds("slow-samples", OneIn(17, 10)));
