@@ -327,16 +327,7 @@ void NestingSweep::CloseCollate(const Open& open) {
 
 void NestingSweep::CloseOther(const Open& open) {
   if (!open.outermost) return;
-  const std::int64_t wall = open.end - open.span.start.value;
-  const StageId stage = open.span.stage;
-  for (Open& around : stack_) {
-    if (stage == StageId::kPut || stage == StageId::kGet || stage == StageId::kPin) {
-      around.inside.transfer += wall;
-    } else if (stage == StageId::kH2d) {
-      around.inside.h2d += wall;
-    }
-  }
-  Emit(open, wall, open.span.cpu.value, open.inside);
+  Emit(open, open.end - open.span.start.value, open.span.cpu.value, open.inside);
 }
 
 }  // namespace penstock::analyzer

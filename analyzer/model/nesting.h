@@ -30,8 +30,6 @@ struct Inside {
   std::int64_t tokenize_cpu = 0;
   std::int64_t collate = 0;
   std::int64_t collate_cpu = 0;
-  std::int64_t transfer = 0;  // put, get and pin
-  std::int64_t h2d = 0;
   std::int64_t read_cpu = 0;     // estimate: the rest of a sample's CPU time, see nesting.cc
   std::uint64_t read_bytes = 0;  // in reads that began inside
   StringId read_file{};          // the file of the first such read that has bytes
