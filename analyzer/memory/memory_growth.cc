@@ -38,12 +38,16 @@ Interval WorkerGrowth::Change(int workers) const {
   for (const Growth* part : {&copied, &fresh}) {
     const Interval then = part->After(horizon / workers);
     const Interval now = part->After(batches);
-    change.estimate += then.estimate - now.estimate;
+    const double middle = then.estimate - now.estimate;
     const double one = then.low - now.low;
     const double other = then.high - now.high;
-    const double more = part->certain() ? part->per_batch.high * ahead : 0;
-    change.low += std::min(one, other) - more;
-    change.high += std::max(one, other);
+    // The last sample may already hold the growth of these batches.
+    const double already = part->certain() ? part->per_batch.high * ahead : 0;
+    change.estimate += middle;
+    // Steep growth may reach its limit before the last sample, and slow growth leaves little to
+    // come. So both ends may lie on the same side of the estimate.
+    change.low += std::min({one, middle, other}) - already;
+    change.high += std::max({one, middle, other});
   }
   return change;
 }

@@ -151,6 +151,19 @@ TEST(MemoryGrowthTest, FewerWorkersMakeMoreBatchesEach) {
   EXPECT_NEAR(memory.growth.Change(4).estimate, -100e6, 10e6);
 }
 
+TEST(MemoryGrowthTest, TheIntervalOfAChangeHoldsItsEstimate) {
+  WorkerGrowth growth;
+  growth.copied.per_second = growth.copied.per_batch = {1e6, 0.5e6, 2e6};
+  growth.copied.grown = 60e6;
+  growth.copied.limit = 100e6;
+  growth.batches = 60;
+  growth.horizon = 100;
+  const Interval change = growth.Change(1);
+  EXPECT_NEAR(change.estimate, 40e6, 1);
+  EXPECT_NEAR(change.low, 0, 1);      // at 2 MB per batch the limit was reached before
+  EXPECT_NEAR(change.high, 40e6, 1);  // at 0.5 MB per batch only 20 MB come
+}
+
 TEST(MemoryGrowthTest, SettingsAreJudgedByTheEndOfTheEpoch) {
   const auto trace = traces::MakeTrace(WithMemory(TwoWorkers(), Copying));
   const Diagnosis diagnosis = Diagnose(*trace);
