@@ -17,7 +17,6 @@ struct Device {
   std::string_view name;  // a part of the model's name
   double bandwidth;       // bytes per second of its memory, from the vendor's data sheets
 };
-// A longer name comes before a shorter one that it contains. "A100" is part of no other name.
 constexpr std::array<Device, 9> kDevices = {{{"H200", 4.8e12},
                                              {"H100", 3.35e12},
                                              {"A100", 1.555e12},
@@ -37,6 +36,15 @@ constexpr double kShareOfBandwidth =
 // floats.
 constexpr double kAugmentBytes = 3 + 12 + 12 + 12;
 constexpr double kConvertBytes = 3 + 12;
+
+// Whether `gpu` contains `name` and no digit follows it: the T400 is no T4.
+bool IsModel(std::string_view gpu, std::string_view name) {
+  for (std::size_t at = gpu.find(name); at != std::string_view::npos; at = gpu.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if (end == gpu.size() || gpu[end] < '0' || gpu[end] > '9') return true;
+  }
+  return false;
+}
 
 DeviceCost Moving(double bytes, const Device& device) {
   return {bytes * 1e6 / (kShareOfBandwidth * device.bandwidth) * 1e3,
@@ -58,7 +66,7 @@ DeviceCosts BuiltInDeviceCosts(std::string_view gpu) {
   DeviceCosts costs;
   const Device* found = nullptr;
   for (const Device& device : kDevices) {
-    if (found == nullptr && gpu.find(device.name) != std::string_view::npos) found = &device;
+    if (found == nullptr && IsModel(gpu, device.name)) found = &device;
   }
   costs.device = found != nullptr ? std::string(gpu) : "A100";
   const Device& device = found != nullptr ? *found : kDevices[2];

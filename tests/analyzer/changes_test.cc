@@ -346,6 +346,20 @@ TEST(DecodersTest, RatiosAreThoseOfThePublicCurves) {
   }
 }
 
+TEST(DeviceCostsTest, AModelIsNotThatOfAShorterName) {
+  for (const char* known : {"NVIDIA A10G", "NVIDIA L40S", "Tesla T4", "NVIDIA GH200 480GB"}) {
+    EXPECT_EQ(BuiltInDeviceCosts(known).device, known);
+  }
+  for (const char* other : {"NVIDIA RTX A1000", "NVIDIA T400 4GB"}) {
+    EXPECT_EQ(BuiltInDeviceCosts(other).device, "A100") << other;
+  }
+  const auto augment = [](const char* gpu) {
+    return BuiltInDeviceCosts(gpu).augment.ms_per_megapixel;
+  };
+  EXPECT_LT(augment("L40"), augment("L4"));
+  EXPECT_LT(augment("A100"), augment("A10"));
+}
+
 TEST(DeviceCostsTest, AFileReplacesWhatItNames) {
   const DeviceCosts base = BuiltInDeviceCosts("NVIDIA H100 80GB HBM3");
   EXPECT_EQ(base.device, "NVIDIA H100 80GB HBM3");
