@@ -86,7 +86,7 @@ Result<DeviceCosts> ReadDeviceCosts(std::string_view text, DeviceCosts base) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     const std::string_view key = Word(line);
     if (key.empty() || key.front() == '#') continue;
-    if (key == "device") {
+    if (key == "device" && !line.empty()) {
       base.device = std::string(line);
       continue;
     }

@@ -372,7 +372,7 @@ TEST(DeviceCostsTest, AFileReplacesWhatItNames) {
   EXPECT_EQ(English(read->decode.source), "by a sweep");
   EXPECT_EQ(read->augment.ms_per_megapixel, base.augment.ms_per_megapixel);
   for (const char* bad :
-       {"decode", "decode fast", "decode -1", "blur 1", "decode nan", "augment 1x"}) {
+       {"device", "decode", "decode fast", "decode -1", "blur 1", "decode nan", "augment 1x"}) {
     const auto refused = ReadDeviceCosts(bad, base);
     ASSERT_FALSE(refused) << bad;
     EXPECT_NE(refused.error().message.find("line 1"), std::string::npos);
