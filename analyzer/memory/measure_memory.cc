@@ -43,14 +43,28 @@ const CounterSeries* Find(const OfProcess& counters, std::string_view name) {
   return found == counters.end() ? nullptr : found->second;
 }
 
-// base + sign * plus, at the times of `base`; missing values of `plus` count as 0.
-MemoryPoints Combined(const CounterSeries& base, const CounterSeries* plus, double sign) {
+// Swapped bytes at each walk. A walk writes swap_bytes only if the process has swapped memory.
+CounterSeries SwapOf(const OfProcess& counters) {
+  CounterSeries swapped;
+  const CounterSeries* swap = Find(counters, "swap_bytes");
+  const CounterSeries* walks = Find(counters, "anonymous_bytes");
+  if (swap == nullptr) return swapped;
+  if (walks == nullptr) return *swap;
+  for (const double at : walks->at) {
+    const bool written = std::binary_search(swap->at.begin(), swap->at.end(), at);
+    swapped.at.push_back(at);
+    swapped.value.push_back(written ? swap->LastUntil(at).value_or(0) : 0);
+  }
+  return swapped;
+}
+
+// base + plus, at the times of `base`; missing values of `plus` count as 0.
+MemoryPoints Sum(const CounterSeries& base, const CounterSeries& plus) {
   MemoryPoints points;
   for (std::size_t i = 0; i < base.at.size(); ++i) {
     if (base.value[i] <= 0) continue;  // a process that has ended
-    const double more = plus == nullptr ? 0 : plus->LastUntil(base.at[i]).value_or(0);
     points.at.push_back(base.at[i]);
-    points.value.push_back(base.value[i] + sign * more);
+    points.value.push_back(base.value[i] + plus.LastUntil(base.at[i]).value_or(0));
   }
   return points;
 }
@@ -143,7 +157,7 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   const CounterSeries* own = Find(counters, "private_dirty_bytes");
   const CounterSeries* anonymous = Find(counters, "anonymous_bytes");
   const CounterSeries* uss = Find(counters, "uss_bytes");
-  const CounterSeries* swap = Find(counters, "swap_bytes");
+  const CounterSeries swap = SwapOf(counters);
   Measured measured;
   WorkerMemory& memory = measured.memory;
   const auto with_batches = [&](MemoryPoints points) {
@@ -152,7 +166,7 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   };
   if (own == nullptr || anonymous == nullptr) {
     if (uss == nullptr) return std::nullopt;
-    const MemoryPoints points = with_batches(Combined(*uss, nullptr, 0));
+    const MemoryPoints points = with_batches(Sum(*uss, {}));
     if (points.at.size() < kFewestPoints) return std::nullopt;
     memory.samples = points.at.size();
     memory.watched = points.at.back() - points.at.front();
@@ -176,14 +190,13 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   const MemoryPoints copied = points(split.shared, -1);
   memory.batches = copied.batches.back();
   memory.copied = GrowthOf(copied, memory.shared_bytes);
-  const double swapped = swap == nullptr ? 0 : swap->LastUntil(split.at.back()).value_or(0);
-  memory.private_bytes = split.own.back() + swapped;
+  memory.private_bytes = split.own.back() + swap.LastUntil(split.at.back()).value_or(0);
   memory.cached_bytes = split.cached.back();
   memory.cached = GrowthOf(points(split.cached, 1), -1);
   // Memory that the kernel counts without a walk is sampled more often.
   const CounterSeries* counted = Find(counters, "rss_anon_bytes");
   const bool often = counted != nullptr && counted->at.size() > anonymous->at.size();
-  memory.fresh = GrowthOf(with_batches(Combined(often ? *counted : *anonymous, swap, 1)), -1);
+  memory.fresh = GrowthOf(with_batches(Sum(often ? *counted : *anonymous, swap)), -1);
   return measured;
 }
 
@@ -291,7 +304,7 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
     const CounterSeries* held = Find(loop->second, "rss_anon_bytes");
     if (held == nullptr) held = Find(loop->second, "anonymous_bytes");
     if (held != nullptr) {
-      MemoryPoints points = Combined(*held, Find(loop->second, "swap_bytes"), 1);
+      MemoryPoints points = Sum(*held, SwapOf(loop->second));
       std::vector<double> given;
       for (const Batch& batch : run.batches) {
         if (batch.delivered != kNever) {

@@ -106,6 +106,23 @@ TEST(MemoryGrowthTest, PagesOfFilesThatAreNotWrittenBackAreNotCopied) {
   EXPECT_NEAR(memory.shared_bytes, 900e6, 1e6);
 }
 
+TEST(MemoryGrowthTest, MemoryIsInSwapOnlyAtWalksThatSaySo) {
+  const auto nothing = [](double) { return Walk{}; };
+  traces::TraceData once = WithMemory(TwoWorkers(), nothing);
+  for (const std::uint32_t worker : {1u, 2u}) AddCounter(once, "swap_bytes", worker, 1010, 500e6);
+  EXPECT_NEAR(MemoryOf(std::move(once)).private_bytes, 40e6, 1e6);  // the first walk alone
+  traces::TraceData always = WithMemory(TwoWorkers(), nothing);
+  const std::uint32_t walk = always.Intern("anonymous_bytes").value;
+  const auto recorded = always.counters;
+  for (traces::CounterSample sample : recorded) {
+    if (sample.name.value != walk) continue;
+    sample.name = always.Intern("swap_bytes");
+    sample.value = 500'000'000;
+    always.counters.push_back(sample);
+  }
+  EXPECT_NEAR(MemoryOf(std::move(always)).private_bytes, 540e6, 1e6);
+}
+
 TEST(MemoryGrowthTest, CopiesThatBecomeFewerSettle) {
   // Samples touch pages at random: after each 133 batches, 37 % of the rest is still shared.
   const auto course = [](double at) {
