@@ -5,8 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/stats/quantile.h"
-
 namespace penstock::analyzer {
 namespace {
 
@@ -17,9 +15,9 @@ const CounterSeries* SeriesOf(const RunModel& model, ProcessId process, std::str
   return nullptr;
 }
 
-// The last walk while the process lived.
+// The last walk of a process's page tables while it lived.
 struct LastWalk {
-  double at = 0;
+  double at = 0;  // seconds
   double anonymous = 0;
 };
 
@@ -58,7 +56,8 @@ std::optional<CopiedMemory> MeasureOne(const RunModel& model, const LoaderRun& r
   CopiedMemory one;
   one.seen = std::max(0.0, walk->at - counted->at.front());
   one.faults = faults->LastUntil(walk->at).value_or(0);
-  // The worker's memory at its first sample, or its parent's memory at that time if that is less.
+  // The worker may have allocated memory before its first sample, so the parent's memory at that
+  // time is a bound.
   one.parent = counted->value.front();
   if (const auto* forked = SeriesOf(model, run.config.consumer, "rss_anon_bytes")) {
     one.parent = std::min(one.parent, NearestTo(*forked, counted->at.front()));
@@ -66,6 +65,7 @@ std::optional<CopiedMemory> MeasureOne(const RunModel& model, const LoaderRun& r
   one.private_bytes = std::min(*dirty, walk->anonymous);
   const double workers = std::max(1, run.config.num_workers);
   if (const auto part = ExactlyAt(SeriesOf(model, worker, "pss_anon_bytes"), walk->at)) {
+    // Pss_Anon is private + shared / (workers + 1), and walk->anonymous is private + shared.
     const double by_share = (*part * (workers + 1) - walk->anonymous) / workers;
     one.private_bytes = std::clamp(by_share, 0.0, one.private_bytes);
   }

@@ -22,15 +22,16 @@ struct FreshMemory {
   double touch = 0;   // for each batch: its first use in the training process
 };
 
-// Zeros if the trace lacks the fact host.fault_ns or the sizes, or if threads fill batches sample
-// by sample. `sample` is 0 for other allocators than glibc's.
+// All but `touch`, which FirstTouch() gives. Zeros if the trace lacks the fact host.fault_ns or the
+// sizes, or if threads fill batches sample by sample. `sample` is 0 for other allocators than
+// glibc's.
 //
 // Estimator: `sample` comes from the minor faults of workers; 0 if MeasurePageFaults() has none.
 //            Without workers it comes from the pages of a sample, if it is large enough for glibc
 //            to map it (128 KiB), and half of those of its decoded picture. A picture larger than a
 //            batch does not count: it is mapped anew in the training process too. Each fault costs
-//            twice the first touch of a page, because the page is also given back, and caches lose
-//            it.
+//            twice the first touch of a page, because the page is also given back, and its data
+//            leave the caches.
 // Source:    mallopt(3); ours: eight kinds of samples, with no worker and with one. With one,
 //            collating took 0.43 ns per byte longer (at 880 ns for a first touch), and a sample
 //            took 519, 360, 126, 149, 170, 219, 32 and 4 faults more. The estimates from the runs

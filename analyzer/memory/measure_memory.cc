@@ -17,16 +17,16 @@
 namespace penstock::analyzer {
 namespace {
 
-// Fewer samples after the first fifth do not make a slope.
+// Fewer samples after the first fifth are too few for a slope.
 constexpr std::size_t kFewestPoints = 4;
-// From this many points on, two halves can be compared.
+// With at least this many points, the slopes of the two halves are compared.
 constexpr std::size_t kTwoHalves = 8;
 // A training process takes memory in its first epochs that it never takes again: arenas of
 // allocators, workspaces of libraries. Six programs that were flat over 24 epochs grew by up to 2.5
 // GB a minute in their first 15 s. So growth of the training process is reported only after this
 // many seconds (ours).
 constexpr double kLongEnough = 60;
-// A series settles if the growth of its second half is less than this fraction of the first half's.
+// A series settles if the slope of its second half is less than this fraction of the first half's.
 constexpr double kSettling = 0.7;
 
 // Counters of one process, by name.
@@ -95,11 +95,12 @@ Growth GrowthOf(const MemoryPoints& points, double most) {
   const std::size_t half = n / 2;
   const double first = SlopeInterval(batches.first(half), value.first(half)).estimate;
   const double second = SlopeInterval(batches.subspan(half), value.subspan(half)).estimate;
-  const double apart = (batches.back() - batches.front()) / 2;
+  const double apart = (batches.back() - batches.front()) / 2;  // between the halves' middles
   if (first <= 0 || second >= kSettling * first || apart <= 0) return growth;
   // The slope falls exponentially, because each page that was touched is one page fewer to touch.
   const double ratio = std::max(second / first, 0.02);
   growth.settles = apart / -std::log(ratio);
+  // `second` is the slope in the middle of the second half, half of `apart` before the end.
   const double last = first * ratio * std::exp(-apart / 2 / growth.settles);
   const double left = last * growth.settles;
   growth.limit = std::max(0.0, whole) + (most >= 0 ? std::min(left, most) : left);
@@ -151,7 +152,8 @@ struct Measured {
   bool attributed = false;
 };
 
-// nullopt: it was sampled too seldom.
+// `made`: when the worker's batches were made, ascending. nullopt: there are too few samples of its
+// memory.
 std::optional<Measured> Measure(const OfProcess& counters, std::span<const double> made,
                                 int workers) {
   const CounterSeries* own = Find(counters, "private_dirty_bytes");
@@ -180,9 +182,9 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
       SplitMemory(*own, *anonymous, Find(counters, "pss_anon_bytes"), uss, workers);
   if (split.at.size() < kFewestPoints) return std::nullopt;
   const auto points = [&](const std::vector<double>& values, double sign) {
-    MemoryPoints made_of{split.at, {}, values};
-    for (double& value : made_of.value) value *= sign;
-    return with_batches(std::move(made_of));
+    MemoryPoints series{split.at, {}, values};
+    for (double& value : series.value) value *= sign;
+    return with_batches(std::move(series));
   };
   memory.samples = split.at.size();
   memory.watched = split.at.back() - split.at.front();
@@ -200,15 +202,15 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   return measured;
 }
 
-// The number of ranks on our host for each rank that was recorded.
-double UnrecordedToo(const RunModel& model) {
+// How many ranks run on our host for each rank that was recorded.
+double RanksPerRecordedRank(const RunModel& model) {
   const int recorded = model.ranks.hosts[model.our_host()].recorded;
   return std::max(1.0, static_cast<double>(model.host.ranks) / std::max(1, recorded));
 }
 
-// Finds how much memory may still be used before the kernel kills a process, at the time `until`.
-// The machine or its control group sets the limit, whichever leaves less. Counters are of the whole
-// machine. Its ranks are assumed to be alike and to share the free memory equally.
+// Finds how much memory may still be used at the time `until` before the kernel kills a process.
+// The machine or its control group sets the limit, whichever leaves less. The counters are those of
+// all ranks of the machine. The ranks are assumed to be alike and to share the free memory equally.
 void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
   const Host& machine = model.machine();
   const auto group = static_cast<double>(machine.memory_limit.value);
@@ -230,7 +232,7 @@ void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
   }
   if (!std::isfinite(room)) {
     // This recording does not tell how much other programs use. None is assumed.
-    used *= UnrecordedToo(model);
+    used *= RanksPerRecordedRank(model);
     room = limit > 0 && used > 0 ? std::max(0.0, limit - used) : 0;
   }
   memory.room = room / memory.ranks;

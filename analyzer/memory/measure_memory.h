@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a recording's counters to the growth of its workers' memory. Pure.
+// From a recording's counters to the growth of the memory of its workers and of its training
+// process. Pure.
 #pragma once
 
 #include "analyzer/memory/memory_growth.h"
@@ -8,8 +9,9 @@
 
 namespace penstock::analyzer {
 
-// Needs the counters anonymous_bytes and private_dirty_bytes, which a recording with a collector
-// has. With uss_bytes alone it measures the growth, but not its cause.
+// Needs the counters anonymous_bytes and private_dirty_bytes of the workers, which a recording with
+// a collector has. With uss_bytes alone it measures their growth, but not its cause. Leaves
+// MemoryModel::copied to MeasureCopiedMemory().
 // Cost: O(batches log batches + samples of counters).
 [[nodiscard]] MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run,
                                         double batch_rate);

@@ -8,7 +8,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// How much an allocator and its caches grow by themselves (ours).
+// Bytes by which an allocator and its caches grow by themselves (ours).
 constexpr double kAllocator = 8e6;
 
 }  // namespace

@@ -8,7 +8,7 @@
 //   reference count of a Python object lies in the object's page. Private memory rises, but
 //   anonymous memory (private and shared together) does not, because shared pages become private.
 //   Growth ends when no page is shared any more;
-// - fresh: memory that the worker allocates and keeps, a leak or a cache. Anonymous memory rises;
+// - fresh: memory that the worker allocates and keeps: a leak or a cache. Anonymous memory rises;
 // - cached: pages of files that no other process maps. The kernel takes them back when it needs
 //   them.
 // Source: docs/diagnosis.md R26; proc(5), smaps_rollup.
@@ -26,21 +26,21 @@
 
 namespace penstock::analyzer {
 
-// Growth of one worker: the medians over the workers that were seen long enough.
+// Growth of a process's memory by one cause.
 struct Growth {
   Interval per_second;  // bytes; 90 %
-  Interval per_batch;   // bytes for each batch that the worker makes
-  double grown = 0;     // bytes, from the first fifth of its samples to the last
-  double limit = 0;     // bytes by which it can grow from the worker's start; 0: no end is known
-  double settles = 0;   // batches in which the rest falls to 1/e; 0: growth is even
+  Interval per_batch;   // bytes for each batch that the process makes
+  double grown = 0;     // bytes from the end of the first fifth of its samples to the last sample
+  double limit = 0;     // bytes by which it can grow from its first sample; 0: no end is known
+  double settles = 0;   // batches in which the growth to come falls to 1/e; 0: growth is even
 
   // Whether the growth is more than chance, and more than that of allocators by themselves.
   [[nodiscard]] bool certain() const;
-  // Bytes by which a worker grows from its start until it has made `batches`; 0 if not certain.
+  // Bytes by which the process grows until it has made `batches`; 0 if the growth is not certain.
   [[nodiscard]] Interval After(double batches) const;
 };
 
-// Growth of all workers of a loader.
+// Growth of each worker of a loader: medians over the workers that were seen long enough.
 struct WorkerGrowth {
   Growth copied;
   Growth fresh;
@@ -48,12 +48,13 @@ struct WorkerGrowth {
   double epoch = 0;    // batches of an epoch of all workers together; 0: not known
   double horizon = 0;  // the forecast is for this many batches: those of an epoch as far as it is
                        // known, or of the recording if it has more and workers stay; 0: not known
-  double ahead = 0;    // batches that a worker may have made then but not yet delivered
+  double ahead = 0;    // batches that a worker may have made by its last sample and that `batches`
+                       // lacks, because they were never delivered
 
   // Whether the horizon is the end of an epoch.
   [[nodiscard]] bool of_epoch() const { return horizon <= epoch; }
-  // Private bytes by which each of `workers` changes from the last sample of the median worker
-  // until the workers have together made the batches of the horizon.
+  // Bytes by which the private memory of each of `workers` differs from that of the median worker
+  // at its last sample, once they have together made the batches of the horizon.
   [[nodiscard]] Interval Change(int workers) const;
 };
 
@@ -63,7 +64,8 @@ struct WorkerMemory {
   std::size_t samples = 0;   // walks of its page tables
   double watched = 0;        // seconds from the first walk to the last
   double batches = 0;        // batches that the worker had made at the last walk
-  double private_bytes = 0;  // anonymous and private, resident or swapped out; at the last walk
+  double private_bytes = 0;  // anonymous and private, resident or swapped out; at the last walk;
+                             // if only uss_bytes is known: all resident private memory
   double shared_bytes = 0;   // anonymous and shared with the process that forked it
   double cached_bytes = 0;   // pages of files that nobody else maps
   Growth copied;
@@ -72,8 +74,9 @@ struct WorkerMemory {
 };
 
 struct MemoryModel {
-  bool known = false;       // some worker was seen long enough
-  bool attributed = false;  // copied and fresh were told apart; else all is in growth.copied
+  bool known = false;                 // some worker was seen long enough
+  bool attributed = false;            // copied, fresh and cached were told apart; else all is in
+                                      // growth.copied
   std::vector<WorkerMemory> workers;  // those that were seen long enough
   WorkerGrowth growth;
   Growth cached;
@@ -81,17 +84,17 @@ struct MemoryModel {
   double shared_bytes = 0;
   Growth trainer;                // fresh memory of the training process; per_batch: of the loop
   bool ends_with_epoch = false;  // workers end with the epoch, and give their memory back
-  double batch_rate = 0;         // per second, of the loader
-  double watched = 0;            // seconds in which growth was seen
+  double batch_rate = 0;         // batches per second of the loader
+  double watched = 0;            // seconds in which memory was sampled
   int worker_count = 0;          // configured
   int ranks = 1;     // number that share the memory; `room` and `limit` are the part of one
-  double room = 0;   // bytes that are left before the kernel kills a process; 0: not known
-  double limit = 0;  // bytes in all
-  std::string_view limit_of;  // "machine" or "control group"
+  double room = 0;   // bytes that are left before the kernel kills a process; 0: not known, or none
+  double limit = 0;  // bytes that may be used in all
+  std::string_view limit_of;  // what sets `limit`: "machine" or "control group"
   SharedMemoryUse shared;
   std::optional<CopiedMemory> copied;  // does not need growth; a single walk is enough
 
-  // Seconds from the end of the recording until `room` is used up with `count` workers; 0 if the
+  // Seconds from the last sample of memory until `room` is used up with `count` workers; 0 if
   // additional workers do not fit. `high` is infinite if the least growth always leaves room.
   // nullopt: the memory is enough, or the room is not known, or the recording was too short to
   // tell.

@@ -9,8 +9,8 @@ namespace penstock::analyzer {
 namespace {
 
 // Page faults per sample that no allocator can avoid: from small allocations and the kernel itself.
-// Source: ours; a run that keeps its memory has 10 to 20 per sample.
-constexpr double kRest = 20;
+// Source: ours; a run whose allocator keeps memory has 10 to 20 per sample.
+constexpr double kUnavoidable = 20;
 
 struct FaultsMade {
   double faults = 0;
@@ -93,7 +93,7 @@ std::optional<PageFaults> MeasurePageFaults(const RunModel& model, const LoaderR
             std::max(0.0, memory.growth.copied.per_batch.estimate);
     grown /= static_cast<double>(std::max<std::uint64_t>(1, run.samples_per_batch));
   }
-  faults.needed = (material.sample_bytes + grown) / cost.page + kRest;
+  faults.needed = (material.sample_bytes + grown) / cost.page + kUnavoidable;
   faults.cpu_share = std::min(0.9, faults.avoidable() * samples * cost.seconds / all.cpu);
   return faults;
 }

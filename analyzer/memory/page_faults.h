@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What it costs workers to map memory anew for each sample, because an allocator gave it back to
-// the kernel after the sample before. Pure.
+// the kernel after the previous sample. Pure.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,17 @@ struct FaultCost {
 [[nodiscard]] std::optional<FaultCost> FaultCostOf(const traces::Trace& trace);
 
 struct PageFaults {
-  double per_sample = 0;  // minor faults of worker processes
-  double needed = 0;      // faults of a batch's new shared memory, of growth, and of the kernel
-  double cpu_share = 0;   // avoidable share of the CPU time of all parts but reading
-  std::uint64_t batches = 0;
+  double per_sample = 0;      // minor faults of worker processes
+  double needed = 0;          // part of them that no allocator avoids: for the shared memory of new
+                              // batches, for growth, and a few for everything else
+  double cpu_share = 0;       // avoidable share of the CPU time of all parts but reading
+  std::uint64_t batches = 0;  // in which faults were counted
 
   [[nodiscard]] double avoidable() const { return per_sample > needed ? per_sample - needed : 0; }
 };
 
-// nullopt: there are no worker processes, no worker has the counter minor_faults over eight
-// batches, or files were mapped, which causes faults too.
+// nullopt: there are no worker processes, no worker has the counter minor_faults for eight batches
+// after its first one, or files were mapped, which causes faults too.
 [[nodiscard]] std::optional<PageFaults> MeasurePageFaults(const RunModel& model,
                                                           const LoaderRun& run,
                                                           const Material& material,

@@ -8,7 +8,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// The value of a counter from the same walk: the sample at exactly that time.
+// The value of a counter at the walk at this time: all samples of a walk have exactly its time.
 std::optional<double> SameWalk(const CounterSeries* series, double at) {
   if (series == nullptr) return std::nullopt;
   const auto found = std::lower_bound(series->at.begin(), series->at.end(), at);
@@ -18,36 +18,40 @@ std::optional<double> SameWalk(const CounterSeries* series, double at) {
 
 }  // namespace
 
-PrivateMemory SplitMemory(const CounterSeries& own, const CounterSeries& anonymous,
-                          const CounterSeries* share, const CounterSeries* private_all,
+PrivateMemory SplitMemory(const CounterSeries& private_dirty, const CounterSeries& anonymous,
+                          const CounterSeries* anonymous_share, const CounterSeries* uss,
                           int workers) {
   PrivateMemory split;
-  std::vector<double> all;     // anonymous
-  std::vector<double> by_own;  // this and `by_share` grow by the copied bytes: two estimates
+  std::vector<double> all;       // anonymous
+  std::vector<double> by_dirty;  // this and `by_share` grow by the copied bytes: two estimates
   std::vector<double> by_share;
-  std::vector<double> uss;
+  std::vector<double> unique;  // private, pages of files included
   const double sharers = std::max(1, workers);
-  bool shares = true;
-  for (std::size_t i = 0; i < own.at.size(); ++i) {
-    const auto whole = SameWalk(&anonymous, own.at[i]);
+  bool share_known = true;  // at all walks
+  for (std::size_t i = 0; i < private_dirty.at.size(); ++i) {
+    const double at = private_dirty.at[i];
+    const double dirty = private_dirty.value[i];
+    const auto whole = SameWalk(&anonymous, at);
     if (!whole || *whole <= 0) continue;  // a process that has ended
-    const auto part = SameWalk(share, own.at[i]);
-    shares = shares && part.has_value();
-    split.at.push_back(own.at[i]);
+    const auto share = SameWalk(anonymous_share, at);
+    share_known = share_known && share.has_value();
+    split.at.push_back(at);
     all.push_back(*whole);
-    by_own.push_back(own.value[i] - *whole);
-    by_share.push_back((part.value_or(0) - *whole) * (sharers + 1) / sharers);
-    uss.push_back(SameWalk(private_all, own.at[i]).value_or(own.value[i]));
+    by_dirty.push_back(dirty - *whole);
+    by_share.push_back((share.value_or(0) - *whole) * (sharers + 1) / sharers);
+    unique.push_back(SameWalk(uss, at).value_or(dirty));
   }
   if (split.at.empty()) return split;
-  const double first_own = by_own.front();
+  const double first_dirty = by_dirty.front();
   const double first_share = by_share.front();
-  const bool take_share = shares && by_share.back() - first_share < by_own.back() - first_own;
+  const bool take_share =
+      share_known && by_share.back() - first_share < by_dirty.back() - first_dirty;
   for (std::size_t i = 0; i < split.at.size(); ++i) {
-    const double copied = take_share ? by_share[i] - first_share : by_own[i] - first_own;
-    split.shared.push_back(std::clamp(-first_own - copied, 0.0, all[i]));
+    const double copied = take_share ? by_share[i] - first_share : by_dirty[i] - first_dirty;
+    // At the first walk, anonymous minus private dirty memory is shared; then the copies leave it.
+    split.shared.push_back(std::clamp(-first_dirty - copied, 0.0, all[i]));
     split.own.push_back(all[i] - split.shared.back());
-    split.cached.push_back(std::max(0.0, uss[i] - split.own.back()));
+    split.cached.push_back(std::max(0.0, unique[i] - split.own.back()));
   }
   return split;
 }
