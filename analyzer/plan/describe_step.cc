@@ -27,19 +27,20 @@ void DescribeLever(const Lever& lever, PlanStep& step) {
 
 void DescribeWorkers(const Diagnosis& diagnosis, const Combination& now, const Combination& end,
                      PlanStep& step) {
-  const bool deeper = now.workers == 0 && end.prefetch != kUsualPrefetch;
+  // Without workers there is no depth yet, so this step sets it too.
+  const bool sets_depth = now.workers == 0 && end.prefetch != kUsualPrefetch;
   step.id = "num_workers";
   step.value = std::to_string(end.workers);
   step.cost.lines = 1;
-  step.change =
-      Say<words::kPlanWorkers>(Give<"torch">(IsPyTorch(diagnosis)), Give<"to">(end.workers),
-                               Give<"from">(now.workers), GiveIf<"prefetch">(deeper, end.prefetch));
+  step.change = Say<words::kPlanWorkers>(Give<"torch">(IsPyTorch(diagnosis)),
+                                         Give<"to">(end.workers), Give<"from">(now.workers),
+                                         GiveIf<"prefetch">(sets_depth, end.prefetch));
   step.risk = NoteOnWorkers(diagnosis.loader->sharding, now.workers, end.workers);
 }
 
 void DescribePrefetch(const Diagnosis& diagnosis, const Combination& now, const Combination& end,
                       PlanStep& step) {
-  // Pipelines of threads also count the batch that the loop holds.
+  // With sample threads, the depth of a loader model also counts the batch that the loop holds.
   const int extra = diagnosis.loader->pipeline.sample_tasks ? 1 : 0;
   step.id = "prefetch_factor";
   step.value = std::to_string(end.prefetch - extra);

@@ -15,10 +15,10 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kWorthTrying = 1.05;
+constexpr double kWorthTrying = 1.05;  // speed-up by itself
 
-// Findings without a lever. `bound`: the prediction is an upper bound, because it makes the whole
-// cost free.
+// Findings whose predicted gain becomes an experiment if no lever removes the same cost. `bound`:
+// the prediction is an upper bound, because it makes the whole cost free.
 struct Uncombined {
   std::string_view finding;
   bool bound;
@@ -33,11 +33,10 @@ constexpr std::array<Uncombined, 9> kUncombined = {{{"collate-slow", true},
                                                     {"slow-call", false},
                                                     {"decodes-more-frames-than-used", false}}};
 
-// Transforms that the reference loader has, by their names in torchvision and albumentations. A
-// name that ends in "=" takes a size. "": the loader does this without an operation.
+// Transforms that the reference loader has, by their names in torchvision and albumentations.
 struct Operation {
   std::string_view transform;
-  std::string_view name;
+  std::string_view name;  // for --ops; ends in "=" if it takes a size; "": needs no operation
 };
 constexpr std::array<Operation, 16> kOperations = {{{"RandomResizedCrop", "random_resized_crop="},
                                                     {"Resize", "resize="},
@@ -72,21 +71,21 @@ std::string CommandOf(const PlanRequest& request) {
   return request.command.empty() ? "COMMAND" : request.command;
 }
 
-// Whether a lever removes the same cost as the finding.
+// Whether a lever removes the same cost as `finding`.
 bool HasLever(const Levers& levers, std::string_view finding) {
   if (std::any_of(levers.all.begin(), levers.all.end(),
                   [&](const Lever& one) { return one.also == finding; })) {
     return true;
   }
   using Pair = std::pair<std::string_view, std::string_view>;
-  for (const auto& [id, lever] :
+  for (const auto& [removed, lever] :
        {Pair{"slow-storage", "ram_cache"}, Pair{"transfer-ceiling", "transfer_u8"},
         Pair{"collate-slow", "transfer_u8"}, Pair{"copies-not-overlapped", "pin_memory"},
         Pair{"hot-python-loop", "python_loop"}, Pair{"slow-call", "slow_call"},
         Pair{"decodes-more-frames-than-used", "fewer_frames"}}) {
     const bool there = std::any_of(levers.all.begin(), levers.all.end(),
                                    [&lever = lever](const Lever& one) { return one.id == lever; });
-    if (id == finding && there) return true;
+    if (removed == finding && there) return true;
   }
   return false;
 }
@@ -97,7 +96,7 @@ bool StartsAnew(const LoaderConfig& config) {
          (config.start_method == "spawn" || config.start_method == "forkserver");
 }
 
-// The side of a square sample; 0: not known.
+// The side of a sample of three channels in pixels; 0: not known, or samples are not square.
 int SideOf(const LoaderDiagnosis& loader) {
   const Material& material = loader.material;
   const double samples = std::max(1.0, loader.facts.batch_size);

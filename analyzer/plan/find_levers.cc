@@ -7,17 +7,15 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/advice/loop_transforms.h"
 #include "analyzer/predict/decoders.h"
-#include "analyzer/words/findings_memory.h"
 #include "analyzer/words/plan.h"
 
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::string_view kWantedDecoder = "simplejpeg";  // the fastest of the table
+constexpr std::string_view kWantedDecoder = "simplejpeg";  // the fastest one in decoders.cc
 constexpr double kFasterDecoder = 1.1;  // smallest ratio that is worth another library
-constexpr double kLeastLeft = 0.05;     // share of a part that a repair leaves, to scale it by
+constexpr double kLeastLeft = 0.05;     // share of a part that a repair leaves, so `slow` is finite
 
 const Finding* FindingOf(const std::vector<Finding>& findings, std::string_view id) {
   for (const Finding& finding : findings) {
@@ -43,8 +41,7 @@ std::string TextOf(const Finding& finding, std::string_view evidence) {
   return {};
 }
 
-// Whether two findings are about the same function.
-bool Same(const Finding& a, const Finding& b) {
+bool OfSameFunction(const Finding& a, const Finding& b) {
   return TextOf(a, "function") == TextOf(b, "function") && TextOf(a, "file") == TextOf(b, "file");
 }
 
@@ -74,7 +71,8 @@ class Finder {
   }
 
  private:
-  // Adds a change that whatif knows. `parts`: the parts that it makes cheaper.
+  // Adds a change of ApplyChanges(), or tells why the trace cannot predict it. `parts`: the parts
+  // that it makes cheaper.
   void AddChange(Lever lever, std::initializer_list<Factor> parts) {
     const auto changed = ApplyChanges(loader_.pipeline, loader_.facts, loader_.material,
                                       lever.changes, BuiltInDeviceCosts(loader_.material.gpu));
@@ -82,14 +80,15 @@ class Finder {
       lever.notes = changed->notes;
       Take(std::move(lever));
     } else {
-      Leave(lever, changed.error().why, parts);
+      LeaveUnpredicted(lever, changed.error().why, parts);
     }
   }
-  void Leave(const Lever& lever, Statement why, std::initializer_list<Factor> parts) {
+  void LeaveUnpredicted(const Lever& lever, Statement why, std::initializer_list<Factor> parts) {
     double most = 1;
     for (const Factor part : parts) most = std::max(most, loader_.attribution.SpeedupOf(part));
     found_.unpredicted.push_back({lever.id, lever.change, std::move(why), most});
   }
+  // Levers beyond kMostLevers are left out.
   void Take(Lever lever) {
     if (found_.all.size() < kMostLevers) found_.all.push_back(std::move(lever));
   }
@@ -151,8 +150,8 @@ void Finder::AddRepair(const Finding* found, std::string_view id, Statement chan
 void Finder::FindRepairs() {
   const Finding* loop = FindingOf(findings_, "hot-python-loop");
   const Finding* call = FindingOf(findings_, "slow-call");
-  const bool same = loop != nullptr && call != nullptr && Same(*loop, *call);
-  // Both would save the same time.
+  const bool same = loop != nullptr && call != nullptr && OfSameFunction(*loop, *call);
+  // Both repairs would save the same time, so only the one that gains more is a lever.
   if (same) (GainOf(*loop) < GainOf(*call) ? loop : call) = nullptr;
   if (loop != nullptr) {
     AddRepair(loop, "python_loop",
@@ -177,7 +176,8 @@ void Finder::FindRepairs() {
   }
   if (const Finding* found = FindingOf(findings_, "stragglers");
       found != nullptr && found->setting) {
-    // Runs can then not be repeated, so a repair of the samples that is as good comes first.
+    // Runs can then not be repeated exactly, so its effort is above that of a repair of the
+    // samples.
     Lever lever{.id = "in_order", .change = Say<words::kPlanInOrder>(), .effort = 6, .lines = 1};
     lever.risk = Say<words::kRiskOrder>();
     lever.parts = *found->setting;
@@ -203,7 +203,7 @@ void Finder::FindStorage() {
   if (material.dataset_bytes > 0) {
     AddChange(std::move(cache), {Factor::kRead});
   } else {
-    Leave(cache, Say<words::kTryMemory>(), {Factor::kRead});
+    LeaveUnpredicted(cache, Say<words::kTryMemory>(), {Factor::kRead});
   }
   Lever pack{.id = "pack", .change = Say<words::kPlanPack>(), .effort = 6, .lines = 20};
   pack.disk = material.dataset_bytes;
@@ -248,8 +248,8 @@ void Finder::FindPictures() {
     Lever draft{.id = "draft", .change = Say<words::kPlanDraft>(), .effort = 3, .lines = 1};
     draft.risk = Say<words::kRiskSmaller>();
     draft.parts = *found->setting;
-    draft.unsure =
-        Factor::kDecode;  // half of the time is assumed; the limits are a third and two thirds
+    // Half of the time is assumed; the limits are a third and two thirds.
+    draft.unsure = Factor::kDecode;
     draft.slow = 4.0 / 3;
     draft.fast = 2.0 / 3;
     Take(std::move(draft));
@@ -298,7 +298,7 @@ void Finder::FindPlaces() {
   AddChange(std::move(decode), {Factor::kDecode, Factor::kAugment});
 }
 
-// Marks levers that cannot be combined because they change the same thing.
+// Marks levers that cannot be combined because they change the same thing or save the same time.
 void Finder::Exclude() {
   using Group = std::initializer_list<std::string_view>;
   const Group groups[] = {

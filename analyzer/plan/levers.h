@@ -28,14 +28,14 @@ struct Lever {
   double disk = 0;     // bytes
   Changes changes{};
   Setting parts{};                // only its `scale`, `pin` and `in_order` are used
-  std::string also{};             // another finding that the lever is a remedy of
+  std::string also{};             // another finding that the lever is a remedy of; "": none
   bool apart = false;             // reads no longer take turns
   bool out_of_loop = false;       // transforms of whole batches move into the workers
   bool persistent = false;        // the workers stay between epochs
   bool even_samples = false;      // slow samples take as long as the median
-  Factor unsure = Factor::kNone;  // a part whose time is known only within limits
-  double slow = 1;                // its time at the limits, over the assumed time
-  double fast = 1;
+  Factor unsure = Factor::kNone;  // a part whose new time is known only within limits
+  double slow = 1;                // its longest time, over the assumed time
+  double fast = 1;                // its shortest time, over the assumed time
 };
 
 // A set of levers: bit i stands for Levers::all[i].
@@ -60,7 +60,8 @@ struct Levers {
   [[nodiscard]] bool Stays(LeverSet set) const;  // whether workers stay between epochs
 };
 
-// With `outside`, finds only the levers that penstock record --override applies without an edit.
+// With `outside`, finds only persistent_workers and malloc. penstock record --override applies them
+// without an edit of the program.
 [[nodiscard]] Levers FindLevers(const Diagnosis& diagnosis, const std::vector<Finding>& findings,
                                 bool outside);
 

@@ -25,7 +25,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kMissed = 1.05;         // more than that is searched for again
+constexpr double kMissed = 1.05;         // a search is repeated if its steps miss more than this
 constexpr int kDeeper = 4;               // times the depth, to tell what a deeper queue would gain
 constexpr double kOtherCeiling = 1.001;  // less does not show in the figures
 constexpr double kAtLimit = 1.05;  // with less headroom the step is the limit, as in attribution
@@ -39,13 +39,13 @@ struct Move {
   std::size_t lever = 0;
 };
 
-// What a search found, and what of it is worth a step.
+// The best combination of a search, and those of its changes that are worth a step.
 struct Found {
   Combination end;
   std::vector<Move> moves;
-  double speedup = 1;   // with these moves
-  double promised = 1;  // with the whole combination
-  LeverSet left_out = 0;
+  double speedup = 1;     // with these moves
+  double promised = 1;    // with the whole combination
+  LeverSet left_out = 0;  // levers of the combination that are worth no step
 };
 
 class Planner {
@@ -227,14 +227,14 @@ Combination Planner::Reached(const std::vector<Move>& moves) const {
   return at;
 }
 
-// The ceiling with the copies to the device that are left at the end.
+// The ceiling with the copies to the device as they are after `moves`.
 double Planner::CeilingOf(const std::vector<Move>& moves) const {
   const auto end = Changed(Reached(moves));
   return end ? CeilingOnBase(diagnosis_, base_, *end) : diagnosis_.ceiling;
 }
 
-// What the levers that the plan leaves out would gain on top of it, for findings that no step
-// answers.
+// What a lever that the plan leaves out, or a deeper queue, would gain on top of the plan, for
+// findings that no step answers.
 std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
                                       const std::vector<PlanStep>& steps) {
   std::map<std::string, double> gains;
@@ -264,8 +264,8 @@ std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
   return rest;
 }
 
-// Searches without some levers. A lever with a wide interval is left out of the plan at the end,
-// but may have kept others out of the best combination; then a search without it finds these.
+// Searches without the levers in `without`. A lever with a wide interval is worth no step, but may
+// have kept others out of the best combination. Then a search without it finds these others.
 Found Planner::Search(const Combination& suggested, LeverSet without, int most) {
   end_ = SearchPlan(space_, levers_, suggested, without, most);
   Found found{end_, Worthwhile(InOrder(MovesTo(end_)))};

@@ -23,8 +23,9 @@ struct Combination {
 // Tells how long combinations take and what they need, on a part of a recording.
 class PlanSpace {
  public:
-  static constexpr std::size_t kBatches = 256;  // the same number from each of up to four epochs
-  static constexpr std::size_t kTasks = 2048;   // samples, if threads share batches
+  // The size of this part. It has the same number from each of up to four epochs.
+  static constexpr std::size_t kBatches = 256;
+  static constexpr std::size_t kTasks = 2048;  // samples, if threads share batches
 
   // Keeps references to its arguments.
   PlanSpace(const LoaderDiagnosis& loader, const Levers& levers, const Budget& budget);
@@ -33,7 +34,8 @@ class PlanSpace {
   // The numbers of workers and the depths that Suggest() tries. Those of the run come first.
   [[nodiscard]] std::vector<Combination> Arguments() const;
   // Seconds that the recorded work would take; 0: levers contradict each other, the rate breaks a
-  // law (predict/laws.h), or the recording has no steady part to simulate.
+  // law (predict/laws.h) and `one` is not recorded(), or the recording has no steady part to
+  // simulate.
   [[nodiscard]] double Time(const Combination& one);
   // Whether memory and /dev/shm have room for it. The recorded arguments always fit, unless levers
   // take memory of their own.
@@ -42,6 +44,7 @@ class PlanSpace {
   // Whether `a` costs less: by the effort of levers and changed arguments, then by workers, then by
   // depth.
   [[nodiscard]] bool Cheaper(const Combination& a, const Combination& b) const;
+  // The sum of the efforts of its levers, and 1 for each changed argument.
   [[nodiscard]] int Effort(const Combination& one) const;
   [[nodiscard]] int simulations() const { return simulations_; }
 
@@ -63,9 +66,10 @@ inline constexpr int kMostSimulations = 1000;
 inline constexpr int kMostAgain = 600;  // of a search that leaves levers out
 
 // The cheapest combination within 2 % of the best. Tries all sets of the eight most promising
-// levers with the arguments that are best for some of them, then the best sets with all arguments
-// that have a similar number of workers. Stops after about `most` simulations. Keeps the suggested
-// arguments if they are as good. `without`: levers that it must not use.
+// levers with the arguments that are best for some of them. Then it tries the cheapest and the
+// fastest set with all arguments that have half to twice as many workers, or with all if these are
+// few. Stops after about `most` simulations. Keeps the suggested arguments if they are as good.
+// `without`: levers that it must not use.
 [[nodiscard]] Combination SearchPlan(PlanSpace& space, const Levers& levers,
                                      const Combination& suggested, LeverSet without = 0,
                                      int most = kMostSimulations);

@@ -9,6 +9,7 @@
 namespace penstock::analyzer {
 namespace {
 
+// Whether the step must add or remove workers to answer the finding.
 enum class Workers { kAny, kMore, kFewer };
 
 struct Answer {
@@ -63,9 +64,9 @@ std::vector<std::string> FindingsOfStep(std::string_view step, bool more_workers
   std::vector<std::string> ids;
   for (const Finding& finding : findings) {
     const bool answered = std::any_of(kAnswers.begin(), kAnswers.end(), [&](const Answer& one) {
-      const bool way =
+      const bool direction =
           one.workers == Workers::kAny || (one.workers == Workers::kMore) == more_workers;
-      return one.step == step && one.finding == finding.id && way;
+      return one.step == step && one.finding == finding.id && direction;
     });
     if (answered) ids.push_back(finding.id);
   }

@@ -5,7 +5,7 @@ namespace penstock::analyzer {
 namespace {
 
 // How far a prediction's interval reaches below its rate, as a fraction of the rate.
-double HalfWidth(const Prediction& predicted) {
+double WidthBelow(const Prediction& predicted) {
   const Interval& rate = predicted.rate;
   return rate.estimate > 0 ? 1 - rate.low / rate.estimate : 1;
 }
@@ -13,11 +13,12 @@ double HalfWidth(const Prediction& predicted) {
 }  // namespace
 
 bool Gains(double gain, const Prediction& predicted) {
-  return gain * (1 - HalfWidth(predicted)) > 1;
+  return gain * (1 - WidthBelow(predicted)) > 1;
 }
 
 bool GainsTogether(double plan, double before, const Prediction& predicted) {
-  // A step may only make up for what the steps before it cost.
+  // If the steps before it slow the run down, the step may only make up for that. Then it gains on
+  // top of them, but not over the plan.
   return Gains(predicted.speedup / before, predicted) && Gains(predicted.speedup / plan, predicted);
 }
 

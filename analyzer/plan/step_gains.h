@@ -10,7 +10,8 @@
 
 namespace penstock::analyzer {
 
-// Whether a step surely gains. `gain`: on top of the steps before it. `predicted`: with them.
+// Whether a step surely gains: the interval of its prediction, as a fraction of the rate, does not
+// reach down to no gain. `gain`: on top of the steps before it. `predicted`: with these and itself.
 [[nodiscard]] bool Gains(double gain, const Prediction& predicted);
 
 // Whether a step surely gains on top of the steps before it, and gains together with those of them
@@ -18,7 +19,7 @@ namespace penstock::analyzer {
 // `predicted`: with it.
 [[nodiscard]] bool GainsTogether(double plan, double before, const Prediction& predicted);
 
-// Whether steps[i], which gains nothing for sure, does so together with steps after it.
+// Whether steps[i] does not surely gain by itself, but does together with steps after it.
 [[nodiscard]] bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i);
 
 }  // namespace penstock::analyzer
