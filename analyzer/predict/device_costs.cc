@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/predict/device_costs.h"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <string>
 
 #include <fmt/core.h>
 
@@ -29,12 +30,13 @@ constexpr std::array<Device, 9> kDevices = {{{"H200", 4.8e12},
 
 // pytorch/vision#8496: the JPEG engine of an A100 decodes 1,000 pictures of 551 x 676 in 127.65 ms.
 constexpr double kDecodeOfA100 = 127.65 / (1000 * 551 * 676 * 1e-6);
-constexpr double kShareOfBandwidth =
-    0.5;  // fraction of the peak; streaming kernels reach this or more
+// Fraction of the peak; streaming kernels reach this or more.
+constexpr double kShareOfBandwidth = 0.5;
 // Bytes that are moved for each pixel of the decoded picture, a generous estimate: the pixel is
 // read once as bytes, written and read again as floats by a resize in two passes, and written as
 // floats.
 constexpr double kAugmentBytes = 3 + 12 + 12 + 12;
+// A pixel is read as bytes and written as floats.
 constexpr double kConvertBytes = 3 + 12;
 
 // Whether `gpu` contains `name` and no digit follows it: the T400 is no T4.
@@ -46,12 +48,14 @@ bool IsModel(std::string_view gpu, std::string_view name) {
   return false;
 }
 
+// The cost of a kernel that moves `bytes` for each pixel.
 DeviceCost Moving(double bytes, const Device& device) {
   return {bytes * 1e6 / (kShareOfBandwidth * device.bandwidth) * 1e3,
           Say<words::kFromArithmetic>(Give<"bytes">(bytes), Give<"device">(device.name))};
 }
 
-std::string_view Word(std::string_view& line) {
+// Takes the next word and the blanks after it off `line`.
+std::string_view TakeWord(std::string_view& line) {
   const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
   const std::size_t end = std::min(line.find_first_of(" \t", begin), line.size());
   const std::string_view word = line.substr(begin, end - begin);
@@ -84,7 +88,7 @@ Result<DeviceCosts> ReadDeviceCosts(std::string_view text, DeviceCosts base) {
     std::string_view line = text.substr(0, end);
     text = text.substr(std::min(end + 1, text.size()));
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    const std::string_view key = Word(line);
+    const std::string_view key = TakeWord(line);
     if (key.empty() || key.front() == '#') continue;
     if (key == "device" && !line.empty()) {
       base.device = std::string(line);
@@ -94,7 +98,7 @@ Result<DeviceCosts> ReadDeviceCosts(std::string_view text, DeviceCosts base) {
                        : key == "augment" ? &base.augment
                        : key == "convert" ? &base.convert
                                           : nullptr;
-    const std::string figure(Word(line));
+    const std::string figure(TakeWord(line));
     char* last = nullptr;
     const double value = std::strtod(figure.c_str(), &last);
     if (cost == nullptr || figure.empty() || *last != '\0' || !(value >= 0 && value < 1e6)) {

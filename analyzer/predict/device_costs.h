@@ -41,8 +41,8 @@ struct DeviceCosts {
 // A100, and `device` names the A100.
 [[nodiscard]] DeviceCosts BuiltInDeviceCosts(std::string_view gpu);
 
-// Reads the text of a file of costs. Figures that it lacks come from `base`. Errors: kInput, with
-// the line.
+// Reads the text of a file of costs. What it lacks comes from `base`. Errors: kInput, with the
+// number of the line.
 [[nodiscard]] Result<DeviceCosts> ReadDeviceCosts(std::string_view text, DeviceCosts base);
 
 }  // namespace penstock::analyzer

@@ -21,8 +21,8 @@ constexpr std::array<CostPart, 4> kCostParts = {
     CostPart{&SampleCost::augment, &SampleCost::augment_cpu},
     CostPart{&SampleCost::tokenize, &SampleCost::tokenize_cpu}};
 
-// What is left of each part if `excess` is taken off `first`, and the rest of it off the others:
-// fractions of the recorded times.
+// What is left of each part if `excess` is subtracted from `first`, as far as that is long enough,
+// and the rest from the others in proportion: fractions of the recorded times.
 std::array<double, 4> Left(const std::array<double, 4>& times, std::size_t first, double excess) {
   std::array<double, 4> left = {1, 1, 1, 1};
   double others = 0;

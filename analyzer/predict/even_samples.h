@@ -11,9 +11,10 @@
 
 namespace penstock::analyzer {
 
-// The time that slow samples take beyond the median, in the form in which it is taken off.
+// The time that slow samples take beyond the median, in the form in which it is subtracted.
 struct EvenSamples {
-  std::vector<double> excess;  // seconds, by Demand::source; mean of the others if not examined
+  std::vector<double> excess;  // seconds, by Demand::source; the mean of those of batches that were
+                               // examined if the batch was not
   SamplePart part = SamplePart::kAugment;  // where most of it is spent
   double median = 0;                       // seconds of a sample
   double least = 0;                        // slow samples take longer
@@ -24,8 +25,8 @@ struct EvenSamples {
 
 [[nodiscard]] EvenSamples EvenSamplesOf(const LoaderRun& run, const SampleTail& tail);
 
-// `pipeline` with slow samples that take as long as the median. The excess is taken off the part
-// where most of it is spent, what is left off the other parts of samples.
+// `pipeline` with slow samples that take as long as the median. The excess is subtracted from the
+// part where most of it is spent, and what exceeds this part from the other parts of samples.
 [[nodiscard]] Pipeline WithEvenSamples(Pipeline pipeline, const EvenSamples& even);
 
 }  // namespace penstock::analyzer

@@ -15,10 +15,11 @@ namespace penstock::analyzer {
 struct Replay {
   double measured = 0;  // samples per second, steady
   double simulated = 0;
-  // The simulated rate of the recorded setting in a run that goes on for ever, as predicted rates
-  // are simulated: they are relative to it.
+  // The simulated rate of the recorded setting in a run that goes on for ever. Predicted rates are
+  // simulated in the same way, so their speed-up is relative to this rate.
   double steady = 0;
-  // Where the loop was faster than its simulated step: how many times. Ceilings are raised by it.
+  // The measured rate over the simulated ceiling if the loop was faster than this ceiling; else 1.
+  // Ceilings are multiplied by it.
   double lift = 1;
   [[nodiscard]] double error() const { return measured > 0 ? simulated / measured - 1 : 0; }
   // Factor that brings a simulated rate to the measured scale.
@@ -26,12 +27,12 @@ struct Replay {
 };
 
 struct Prediction {
-  Interval rate;          // samples per second, steady, 90 %; as simulated until OnBase() tells it
+  Interval rate;          // samples per second, 90 %; steady, until OnBase() puts it on its base
   double speedup = 1;     // over the recorded setting, start-up included if it recurs
   double steady = 1;      // the same of the steady part alone
   double most = 0;        // the steady rate if its data cost nothing; 0: not known
   std::uint64_t ram = 0;  // bytes of batches in flight and of the workers
-  bool at_most = false;   // an upper bound: the interval includes no gain
+  bool at_most = false;   // the gain is an upper bound, and none at all is possible
   Statement refused;      // why rate and speed-up are not known; empty: they are
 
   // Whether the low end of the interval is still faster than the recorded setting.
@@ -50,12 +51,12 @@ struct Prediction {
 //            (kMeasuredNoise), and 6 % of the computing of worker processes (kSpeedNoise). Upwards
 //            also Pipeline::beside_step.
 // Assumes:   service times like the recorded ones; a model error like that of the replay.
-// Errors:    a rate that breaks a law (laws.h) is refused, and the law is named. All rates that are
-//            shown to anybody come from here.
+// Errors:    a rate that breaks a law (laws.h) is refused, and the law is named. All
+//            predicted rates that a user sees come from here, so none of them breaks a law.
 [[nodiscard]] Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay);
 
-// The replay of a recording whose steady rate was `measured`: `whole` is all of it, predictions
-// start from `pipeline`. Cost: three simulations.
+// The replay of a recording whose steady rate was `measured`. `whole` is all of the recording;
+// predictions start from `pipeline`. Cost: three simulations.
 [[nodiscard]] Replay ReplayOf(const Pipeline& whole, const Pipeline& pipeline, double measured);
 
 // Seconds that the recorded work would take: with the start-up of each epoch if the recording saw
@@ -67,7 +68,7 @@ struct Prediction {
 
 // The steady rate on the scale of the recording if data cost nothing: steps and copies to the
 // device are left. At most kMostHeadroom times the measured rate, and for the recorded pipeline at
-// least that rate.
+// least the measured rate.
 [[nodiscard]] double CeilingRate(const Pipeline& pipeline, const Replay& replay);
 
 // The predicted effect of `changed`, a variation of `base`. If its rate is refused, the speed-up is
