@@ -5,18 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "analyzer/advice/memory_forecast.h"
 #include "analyzer/report/memory_report.h"
-#include "analyzer/report/report.h"
 #include "analyzer/stats/slope.h"
-#include "analyzer/words/format.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_memory.h"
 
@@ -345,80 +340,6 @@ TEST(SharedMemoryTooSmallTest, SaysWhatWasUsed) {
 
 TEST(SharedMemoryTooSmallTest, IsSilentOfBatchesThatTakeAnotherWay) {
   EXPECT_FALSE(FindingOf("shared-memory-too-small", WithShm(4096)));
-}
-
-TEST(MemoryReportTest, TimesAheadAreInUnitsOfTheirSize) {
-  EXPECT_EQ(TimeAheadText(90, Language::kEnglish), "90 s");
-  EXPECT_EQ(TimeAheadText(2520, Language::kEnglish), "42 min");
-  EXPECT_EQ(TimeAheadText(18'720, Language::kEnglish), "5.2 h");
-  EXPECT_EQ(TimeAheadText(259'200, Language::kEnglish), "3.0 days");
-  EXPECT_EQ(TimeAheadText(90, Language::kChinese), "90 秒");
-  EXPECT_EQ(TimeAheadText(2520, Language::kChinese), "42 分钟");
-  EXPECT_EQ(TimeAheadText(18'720, Language::kChinese), "5.2 小时");
-  EXPECT_EQ(TimeAheadText(259'200, Language::kChinese), "3.0 天");
-}
-
-TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {
-  Synthetic run = TwoWorkers();
-  run.batches = 400;
-  run.epochs = 2;
-  run.persistent = true;
-  const auto growth = [&] { return MemoryOf(WithMemory(run, Copying)).growth; };
-  EXPECT_EQ(growth().epoch, 400);
-  EXPECT_EQ(growth().horizon, 800);
-  EXPECT_EQ(English(HorizonOf(growth())), "after as many batches as were recorded, 800");
-  const auto finding = FindingOf("worker-memory-growth", WithMemory(run, Copying));
-  ASSERT_TRUE(finding);
-  EXPECT_EQ(Number(*finding, "epoch_batches"), 400);
-  EXPECT_EQ(Number(*finding, "horizon_batches"), 800);
-  EXPECT_TRUE(std::isnan(Number(*finding, "private_bytes_at_epoch_end")));
-  EXPECT_NEAR(Number(*finding, "private_bytes_at_recorded_batches"), 240e6, 10e6);
-  run.epochs = 1;
-  EXPECT_EQ(English(HorizonOf(growth())), "at the end of an epoch of 400 batches");
-}
-
-TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
-  const auto last = [](traces::TraceData data) {
-    const auto notes = MemoryNotes(Diagnose(*traces::MakeTrace(std::move(data))));
-    return notes.empty() ? std::string() : English(notes.back().statement);
-  };
-  const std::string unknown = last(testing::MakeSynthetic(TwoWorkers()));
-  EXPECT_EQ(unknown.find("with their batches"), std::string::npos) << unknown;
-  EXPECT_NE(unknown.find("the workers' own memory is not known"), std::string::npos) << unknown;
-  const std::string known = last(WithMemory(TwoWorkers(), [](double) { return Walk{}; }));
-  EXPECT_NE(known.find("with their batches"), std::string::npos) << known;
-}
-
-TEST(MemoryReportTest, SaysWhenMemoryRunsOut) {
-  constexpr double kForEver = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(English(RunsOut({2520, 2280, 2820})), "in 42 min (38 min to 47 min)");
-  EXPECT_EQ(English(RunsOut({2520, 2280, kForEver})), "in 42 min (38 min or later)");
-  EXPECT_EQ(English(RunsOut({0, 0, 0})), "at once");
-}
-
-TEST(MemoryReportTest, AmountsAndNumbersAsOneReadsThem) {
-  EXPECT_EQ(BytesText(-5e6), "0 B");
-  EXPECT_EQ(BytesText(12.3e6), "12.3 MB");
-  EXPECT_EQ(BytesText(1e30), BytesText(1e19));
-  EXPECT_EQ(CountedText(1, "worker"), "1 worker");
-  EXPECT_EQ(CountedText(0, "worker"), "0 workers");
-}
-
-TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {
-  const auto trace = traces::MakeTrace(WithMemory(TwoWorkers(), Copying));
-  const Report report = BuildReport(*trace, "t");
-  const std::string text =
-      std::regex_replace(ReportText(report, Colour::kOff), std::regex("\\s+"), " ");
-  EXPECT_NE(text.find("by copy on write of memory shared"), std::string::npos) << text;
-  const std::vector<MemoryNote> notes = MemoryNotes(report.diagnosis);
-  ASSERT_GE(notes.size(), 2u);
-  EXPECT_EQ(notes.front().severity, Severity::kWarning);
-  EXPECT_EQ(notes[1].severity == Severity::kCritical,
-            MemoryForecasts(report.diagnosis).front().out_of_memory.has_value());
-  const std::string json = ReportJson(report);
-  for (const char* key : {"\"forecasts\"", "\"copied\"", "\"room_bytes\"", "\"shared_memory\""}) {
-    EXPECT_NE(json.find(key), std::string::npos) << key;
-  }
 }
 
 }  // namespace
