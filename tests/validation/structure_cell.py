@@ -119,9 +119,8 @@ def validated():
         yield EPOCH
         for batch in train:
             yield len(batch)
-        with torch.no_grad():
-            for _ in held_out:
-                yield 0
+        for _ in held_out:
+            time.sleep(KNOBS["step"] / 1e3)
 
 
 def anew():
