@@ -84,8 +84,10 @@ bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diag
   // The part of a run before its rate changed is not start-up.
   if (loader.steady.change) return false;
   if (!run.probes.empty()) return false;  // the whole run includes experiments
-  return run.use != LoopUse::kInterleaved && StartRecurs(loader.pipeline) &&
-         diagnosis.whole_rate > 0 && diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
+  // Loaders that are simulated together have no epochs there.
+  const bool together = run.use == LoopUse::kInterleaved && IsSimulated(loader, run);
+  return !together && StartRecurs(loader.pipeline) && diagnosis.whole_rate > 0 &&
+         diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
 }
 
 // The share of waits in the time of the loop, waits for first batches included.

@@ -100,6 +100,8 @@ class Structures(support.Case):
                          {loader["made_at"].replace(line_of("return DataLoader("), line_of("inner = make("))
                           for loader in report["loaders"]})  # fmt: skip
         self.check_unpredicted(report)
+        # The inner loader starts anew for each batch of the outer one.
+        self.assertEqual("whole_run", report["throughput"]["base"])
 
     def test_validated(self):
         report = self.report("validated")

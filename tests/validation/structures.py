@@ -66,7 +66,9 @@ class Runner:
 def predict(runner, kind, base, trace):
     """{edit: [speed-up, low, high] or why it is not known}, and the report's rate."""
     report, _ = runner.ask("report", str(trace))
-    told = {"rate": report["throughput"]["samples_per_s"], "verdict": report["verdict"]["bottleneck"],
+    rates = report["throughput"]
+    rate = rates["whole_run_samples_per_s"] if rates["base"] == "whole_run" else rates["samples_per_s"]
+    told = {"rate": rate, "whole": rates["base"] == "whole_run", "verdict": report["verdict"]["bottleneck"],
             "summary": report["verdict"]["summary"]}  # fmt: skip
     gains = {gain["factor"]: gain["speedup_if_free"] for gain in report["verdict"].get("gains", [])}
     found = {}
@@ -116,14 +118,15 @@ def measure(runner, kind, kept):
 def rows(kind, kept):
     """[(kind, base, edit, predicted or why not, measured)], and the errors of the reports' rates."""
 
-    def rate(**knobs):
+    def rate(whole=False, **knobs):
         values = kept["rates"].get(json.dumps(knobs, sort_keys=True))
-        return statistics.median(pair[1] for pair in values) if values else None
+        return statistics.median(pair[0 if whole else 1] for pair in values) if values else None
 
     found, off = [], []
     for base in BASES:
         now = rate(workers=base)
-        off.append((kind, base, kept[f"told {base}"]["rate"] / now - 1, kept[f"told {base}"]["summary"]))
+        report = kept[f"told {base}"]
+        off.append((kind, base, report["rate"] / rate(report["whole"], workers=base) - 1, report["summary"]))
         for edit, told in kept[f"predicted {base}"].items():
             then = rate(**{"workers": base, **EDITS[edit]})
             if then:
