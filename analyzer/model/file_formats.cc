@@ -21,7 +21,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherExt
     {"dib", "bmp"},
 }};
 constexpr std::uint8_t kOtherFile = 0xff;
-constexpr std::size_t kMostPaths = 1 << 14;  // so many tell enough; memory stays bounded
+constexpr std::size_t kMostPaths = 1 << 14;  // kept; the formats of others are found anew
 
 std::uint8_t NumberOf(std::string_view format) {
   const auto* const found = std::find(kNames.begin(), kNames.end(), format);
@@ -50,14 +50,16 @@ std::string_view PictureFormat(std::string_view path) {
 
 void FileFormats::Add(const traces::Span& read) {
   if (read.bytes.value == 0) return;
-  auto found = of_path_.find(read.object.value);
-  if (found == of_path_.end()) {
-    if (of_path_.size() == kMostPaths) return;
-    const std::uint8_t number = NumberOf(PictureFormat(trace_.String(read.object)));
-    found = of_path_.emplace(read.object.value, number).first;
+  const auto found = of_path_.find(read.object.value);
+  std::uint8_t number = kOtherFile;
+  if (found != of_path_.end()) {
+    number = found->second;
+  } else {
+    number = NumberOf(PictureFormat(trace_.String(read.object)));
+    if (of_path_.size() < kMostPaths) of_path_.emplace(read.object.value, number);
   }
   all_ += read.bytes.value;
-  if (found->second != kOtherFile) bytes_[found->second] += read.bytes.value;
+  if (number != kOtherFile) bytes_[number] += read.bytes.value;
 }
 
 std::string_view FileFormats::Main() const {

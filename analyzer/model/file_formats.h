@@ -22,7 +22,6 @@ class FileFormats {
  public:
   explicit FileFormats(const traces::Trace& trace) : trace_(trace) {}
 
-  // Only the first 16,384 files count.
   void Add(const traces::Span& read);
   // The format that has at least 80 % of the bytes in picture files. "mixed" if none has; "" if
   // picture files have less than half of all bytes that were read.

@@ -4,6 +4,7 @@
 // pixels; and that figures for pictures or JPEG files are not used for other data.
 #include "analyzer/model/material.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,6 +84,27 @@ TEST(FileFormatsTest, TheFormatOfMostBytesCounts) {
   EXPECT_EQ(with(10), "jpeg");
   EXPECT_EQ(with(2), "mixed");
   EXPECT_EQ(with(1), "png");
+}
+
+TEST(FileFormatsTest, PicturesCountAfterManyOtherFiles) {
+  traces::TraceData data;
+  const StringId picture = data.Intern("a.jpg");
+  std::vector<StringId> labels;
+  for (int i = 0; i < 20'000; ++i) labels.push_back(data.Intern(std::to_string(i) + ".txt"));
+  const std::unique_ptr<traces::Trace> trace = traces::MakeTrace(std::move(data));
+  FileFormats formats(*trace);
+  traces::Span read;
+  read.stage = StageId::kRead;
+  read.bytes = Bytes{10};
+  for (const StringId label : labels) {
+    read.object = label;
+    formats.Add(read);
+  }
+  EXPECT_EQ(formats.Main(), "");
+  read.object = picture;
+  read.bytes = Bytes{1'000'000};
+  formats.Add(read);
+  EXPECT_EQ(formats.Main(), "jpeg");
 }
 
 TEST(FileFormatsTest, AFewPicturesBesideArchivesTellNothing) {
