@@ -109,6 +109,7 @@ void RepeatedWork(const RuleInput& input, Advice& out) {
   finding.id = "repeated-work";
   finding.severity = Severity::kWarning;
   const std::string last = all ? "" : compared.prefix.back();
+  const std::size_t pairs = all ? compared.finished_pairs : compared.prefix_pairs;
   finding.seen =
       Say<words::kRepeatedWork>(Give<"epochs">(run.epochs.size()), Give<"repeated_share">(share),
                                 Give<"all">(all), Give<"samples">(compared.samples),
@@ -118,13 +119,13 @@ void RepeatedWork(const RuleInput& input, Advice& out) {
                       {"transforms", Joined(compared.prefix)},
                       {"epochs", static_cast<double>(run.epochs.size())},
                       {"compared_samples", static_cast<double>(compared.samples)},
-                      {"compared_pairs", static_cast<double>(compared.pairs)},
+                      {"compared_pairs", static_cast<double>(pairs)},
                       {"compared_epochs", static_cast<double>(compared.epochs)},
                       {"finished_samples", all ? "same" : "different"}};
-  finding.action = Say<words::kStoreOnce>(
-      Give<"all">(all), Give<"transforms">(Joined(compared.prefix)), Give<"last">(last),
-      Give<"samples">(compared.samples), Give<"pairs">(compared.pairs),
-      Give<"compared_epochs">(compared.epochs));
+  finding.action =
+      Say<words::kStoreOnce>(Give<"all">(all), Give<"transforms">(Joined(compared.prefix)),
+                             Give<"last">(last), Give<"samples">(compared.samples),
+                             Give<"pairs">(pairs), Give<"compared_epochs">(compared.epochs));
   out.findings.push_back(std::move(finding));
 }
 

@@ -176,6 +176,7 @@ EpochComparison CompareEpochs(const traces::Trace& trace, const RunModel& run) {
   }
   comparison.epochs = epochs.size();
   comparison.finished = FinishedSamples(trace, run, places);
+  comparison.finished_pairs = places.finished.pairs;
   if (comparison.pairs > 0) FindPrefix(trace, run, places, comparison);
   return comparison;
 }

@@ -29,6 +29,7 @@ struct EpochComparison {
   std::size_t pairs = 0;   // comparisons of a sample in a later epoch with itself in an earlier one
   std::size_t epochs = 0;  // epochs of these comparisons
   Sameness finished = Sameness::kUnknown;  // the sample as the dataset returned it
+  std::size_t finished_pairs = 0;          // comparisons of two digests of finished samples
   // The outermost transforms in their order, up to the last one whose results were always the same.
   std::vector<std::string> prefix;
   std::size_t prefix_pairs = 0;  // comparisons that agreed on the last transform of `prefix`

@@ -92,6 +92,8 @@ TEST(SamenessTest, FinishedSamplesThatAreTheSame) {
   EXPECT_EQ(compared.finished, Sameness::kSame);
   EXPECT_EQ(compared.samples, 20u);
   EXPECT_EQ(compared.pairs, 40u);
+  EXPECT_EQ(compared.finished_pairs, 40u);
+  EXPECT_EQ(compared.prefix_pairs, 40u);
   EXPECT_EQ(compared.epochs, 3u);
   EXPECT_THAT(compared.prefix, ElementsAre("Resize", "Crop"));
 }
