@@ -160,10 +160,12 @@ class Reader {
     }
     if (out_.on_device) return;
     // Without transfers on streams, only the host's calls tell of copies. They do not name a device
-    // (CopyOf() got 0). A call of the runtime inside a span of Python is the same copy, so only one
-    // of the two kinds counts.
+    // (CopyOf() got 0), so they count for the only one with kernels. A call of the runtime inside a
+    // span of Python is the same copy, so only one of the two kinds counts.
     std::vector<DeviceCopy>& seen = host_calls_.empty() ? host_spans_ : host_calls_;
+    const bool one = logs_.size() == 1;
     for (DeviceCopy& copy : seen) {
+      if (one) copy.device = logs_.begin()->first;
       copy.call_start = copy.start;
       copy.call_end = copy.end;
       if (out_.kernel_count > 0) {

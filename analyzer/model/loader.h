@@ -54,7 +54,10 @@ struct LoaderConfig {
   // the whole dataset, though each of several ranks reads a part.
   [[nodiscard]] double whole_epoch() const {
     if (epoch_batches > 0) return static_cast<double>(epoch_batches);
-    if (dataset_length <= 0 || batch_size <= 0) return 0;
+    if (dataset_length <= 0) return 0;
+    if (batch_size <= 0) {  // a dataset that returns batches counts batches
+      return batch_length > 0 ? static_cast<double>(dataset_length) : 0;
+    }
     return std::ceil(static_cast<double>(dataset_length) / batch_size);
   }
 };

@@ -168,6 +168,7 @@ TEST(DeviceActivityTest, ACallSeenByPythonAndByCudaIsOneCopy) {
   device.copy = 0;
   traces::TraceData data = MakeSynthetic(WithCosts({1, 2, 1, 0.1, 0.1, 0.3, 10, 1}));
   AddDevice(data, device);
+  data.threads.back().tid = wire::LaneOf(1, 7);
   const StringId name = data.Intern("cudaMemcpyAsync: H2D");
   std::vector<traces::Span> calls;
   for (const traces::Span& span : data.spans[0]) {
@@ -181,6 +182,7 @@ TEST(DeviceActivityTest, ACallSeenByPythonAndByCudaIsOneCopy) {
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
   EXPECT_EQ(diagnosis.run.device.copies.size(), calls.size());
   EXPECT_FALSE(diagnosis.run.device.on_device);
+  EXPECT_EQ(diagnosis.run.device.copies.front().device, 1u);  // the device with kernels
   for (const Batch& batch : diagnosis.run.loader().batches) ASSERT_NEAR(batch.h2d, 1e-3, 1e-9);
 }
 

@@ -314,5 +314,16 @@ TEST(DiagnosisTest, NamesTheCostliestStageOfAProgramWithoutALoader) {
   EXPECT_LE(diagnosis.confidence, 0.5);
 }
 
+TEST(LoaderConfigTest, ADatasetThatMakesBatchesCountsThem) {
+  LoaderConfig config;
+  config.dataset_length = 50;
+  config.batch_size = 16;
+  EXPECT_EQ(config.whole_epoch(), 4);
+  config.batch_size = 0;
+  EXPECT_EQ(config.whole_epoch(), 0);
+  config.batch_length = 16;
+  EXPECT_EQ(config.whole_epoch(), 50);
+}
+
 }  // namespace
 }  // namespace penstock::analyzer
