@@ -180,6 +180,19 @@ TEST(OutputFileTest, KeepsTheContentsWhenTheFileIsRemovedOrMoved) {
   EXPECT_EQ(TextOf(file->final_path()), "one two three");
 }
 
+TEST(OutputFileTest, TheSuffixBelongsToTheNameThatIsTaken) {
+  const TempFolder folder;
+  auto old = OutputFile::Create(folder / "t", ".part");
+  auto fresh = OutputFile::Create(folder / "t", ".part.new");
+  ASSERT_TRUE(old.has_value() && fresh.has_value());
+  ASSERT_TRUE(fresh->TakePlaceOf(*old).has_value());
+  EXPECT_EQ(fresh->suffix(), ".part");
+  // A file that is written again has the name at which readers look.
+  fs::remove(folder / "t.part");
+  ASSERT_TRUE(fresh->KeepName().has_value());
+  EXPECT_TRUE(fs::exists(folder / "t.part"));
+}
+
 TEST(OutputFileTest, LeavesAnotherProgramsFileUnderItsNameAlone) {
   const TempFolder folder;
   auto file = OutputFile::Create(folder / "t", ".part");

@@ -228,6 +228,7 @@ Result<void> OutputFile::TakePlaceOf(OutputFile& other) {
   }
   temporary_ = other.temporary_;
   final_ = other.final_;
+  suffix_ = other.suffix_;
   note_ = other.note_;
   ::close(std::exchange(other.fd_, -1));
   return {};

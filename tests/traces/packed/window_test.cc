@@ -159,6 +159,22 @@ TEST(WindowTest, TheFileDoesNotGrowWithTheRun) {
   EXPECT_GT((*packer)->bytes_written(), 0u);
 }
 
+// A longer name in each new file would soon be longer than a file system allows.
+TEST(WindowTest, ANameThatIsNearlyTooLongLastsForTheWholeRun) {
+  const TempFolder folder;
+  auto packer = CreatePacked(folder / std::string(240, 't'), {.keep = kKeep});
+  ASSERT_TRUE(packer.has_value());
+  Source source(**packer);
+  std::uint64_t early = 0;
+  std::uint64_t late = 0;
+  for (std::int64_t s = 0; s < 240; ++s) {
+    source.Second(s, 2000);
+    std::uint64_t& largest = s < 60 ? early : late;
+    largest = std::max(largest, (*packer)->bytes_written());
+  }
+  EXPECT_LT(late, early + early / 10);
+}
+
 TEST(WindowTest, WhatIsOnDiskIsATraceAtEveryMoment) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / "t", {.keep = kKeep});
