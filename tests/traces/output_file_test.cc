@@ -180,6 +180,21 @@ TEST(OutputFileTest, KeepsTheContentsWhenTheFileIsRemovedOrMoved) {
   EXPECT_EQ(TextOf(file->final_path()), "one two three");
 }
 
+TEST(OutputFileTest, ARelativeNameWithoutItsFolderStaysInTheCurrentFolder) {
+  const TempFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder / "");
+  fs::create_directory("in");
+  auto file = OutputFile::Create("in/t", ".part");
+  const bool written = file.has_value() && file->Append(AsBytes("whole")).has_value();
+  fs::remove_all("in");
+  const bool finished = written && file->Commit().has_value();
+  fs::current_path(before);
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(file->final_path().parent_path(), fs::path("."));
+  EXPECT_EQ(TextOf(folder / file->final_path().string()), "whole");
+}
+
 TEST(OutputFileTest, TheSuffixBelongsToTheNameThatIsTaken) {
   const TempFolder folder;
   auto old = OutputFile::Create(folder / "t", ".part");

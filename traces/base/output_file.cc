@@ -264,6 +264,7 @@ Result<void> OutputFile::WriteAgain() {
   std::filesystem::path folder = final_.has_parent_path() ? final_.parent_path() : ".";
   const bool has_folder = IsFolder(folder);
   while (!IsFolder(folder) && folder.has_relative_path()) folder = folder.parent_path();
+  if (folder.empty()) folder = ".";  // the nearest folder of a relative path
   std::error_code none;
   Result<OutputFile> copy = Fail(ErrorKind::kOutput, "no folder is left");
   for (const std::filesystem::path& place : {folder, std::filesystem::temp_directory_path(none)}) {
