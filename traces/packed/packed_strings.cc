@@ -10,6 +10,8 @@
 namespace penstock::traces::packed {
 namespace {
 
+constexpr std::uint32_t kNoText = 0xffffffffu;  // ReadStrings() gives no text this id
+
 // Reads "#" and 8 or 16 digits, as RecordingStrings writes them.
 bool ReadHash(std::string_view text, std::uint64_t* hash) {
   if ((text.size() != 9 && text.size() != 17) || text.front() != '#') return false;
@@ -31,13 +33,16 @@ bool PackedStrings::Add(const SectionRef& section, std::span<const std::byte> pa
     reach = std::max(reach, id + std::size_t{1});
     bytes += text.size();
     std::uint64_t hash = 0;
-    if (ReadHash(text, &hash)) {
+    // A section with more texts is refused below.
+    if (bytes <= kMaxSectionBytes && ReadHash(text, &hash)) {
       missing_.push_back({id, hash, text.size() == 9});
     }
   });
   // Each id may be far from the one before, so a few thousand could reach to 2^32.
   const std::uint64_t table = (reach - part_of_.size()) * sizeof part_of_[0];
-  if (!sound || bytes > kMaxSectionBytes || !may(bytes + ids.size() * sizeof(Entry) + table)) {
+  const std::uint64_t entries =
+      ids.size() * sizeof(Entry) + (missing_.size() - missing) * sizeof(Missing);
+  if (!sound || bytes > kMaxSectionBytes || !may(bytes + entries + table)) {
     missing_.resize(missing);
     return false;
   }
@@ -74,18 +79,26 @@ void PackedStrings::Load(Part& part) const {
   part.loaded.store(true, std::memory_order_release);
 }
 
-// Searches the texts for the hashes that are left.
+// Searches the texts for the hashes that are left. Keeps one text for each hash, because many ids
+// may have the hash of a text that the file repeats as often.
 void PackedStrings::FindMissing() const {
   std::vector<Missing> wanted;
+  std::vector<std::uint32_t> ids;  // of `wanted`, ascending
   for (const Missing& one : missing_) {
     std::uint64_t hash = 0;
-    if (ReadHash(TextOf(one.id), &hash) && hash == one.hash) wanted.push_back(one);
+    if (ReadHash(TextOf(one.id), &hash) && hash == one.hash) {
+      wanted.push_back(one);
+      ids.push_back(one.id);
+    }
   }
   if (wanted.empty()) return;
   const auto before = [](const Missing& a, const Missing& b) {
     return a.hash != b.hash ? a.hash < b.hash : a.name < b.name;
   };
   std::sort(wanted.begin(), wanted.end(), before);
+  std::sort(ids.begin(), ids.end());
+  // For the first entry of each hash in `wanted`: the id of the first text that has it.
+  std::vector<std::uint32_t> texts(wanted.size(), kNoText);
   SectionDecoder decoder;
   const auto known = static_cast<std::uint32_t>(part_of_.size());
   const auto take = [&](std::uint32_t id, std::string_view text) {
@@ -94,10 +107,11 @@ void PackedStrings::FindMissing() const {
     for (const bool name : {false, true}) {
       if (name && path) continue;
       const Missing key{0, name ? hash & 0xffffffffu : hash, name};
-      const auto range = std::equal_range(wanted.begin(), wanted.end(), key, before);
-      for (auto it = range.first; it != range.second; ++it) {
-        if (it->id != id) found_.emplace_back(it->id, id);
-      }
+      const auto first = std::lower_bound(wanted.begin(), wanted.end(), key, before);
+      if (first == wanted.end() || before(key, *first)) continue;
+      std::uint32_t& found = texts[static_cast<std::size_t>(first - wanted.begin())];
+      // A later text of an id that is wanted itself has replaced this one.
+      if (found == kNoText && !std::binary_search(ids.begin(), ids.end(), id)) found = id;
     }
   };
   for (const Part& part : parts_) {
@@ -107,12 +121,11 @@ void PackedStrings::FindMissing() const {
     }
     ReleaseSection(file_, part.section);
   }
-  std::stable_sort(found_.begin(), found_.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  // The first text with the hash is enough.
-  found_.erase(std::unique(found_.begin(), found_.end(),
-                           [](const auto& a, const auto& b) { return a.first == b.first; }),
-               found_.end());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (i > 0 && !before(wanted[i - 1], wanted[i])) texts[i] = texts[i - 1];
+    if (texts[i] != kNoText) found_.emplace_back(wanted[i].id, texts[i]);
+  }
+  std::sort(found_.begin(), found_.end());
 }
 
 std::string_view PackedStrings::Get(StringId id) const {

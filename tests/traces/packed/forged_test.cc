@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,12 +15,42 @@
 #include "traces/packed/block_codec.h"
 #include "traces/packed/packed_layout.h"
 #include "traces/packed/packed_strings.h"
+#include "traces/packed/section.h"
 #include "traces/packed/string_table.h"
+#include "traces/wire.h"
 
 namespace penstock::traces::packed {
 namespace {
 
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+
+// What stands for a name whose text has not come.
+std::string ShortHash(std::string_view name) {
+  char text[10];
+  std::snprintf(text, sizeof text, "#%08x",
+                static_cast<unsigned>(wire::HashOf(name.data(), name.size()) & 0xffffffffu));
+  return text;
+}
+
+// A section of texts in memory, and its reader.
+class TextFile {
+ public:
+  explicit TextFile(StringRuns& runs) {
+    const std::uint32_t count = runs.count();
+    ByteWriter payload;
+    runs.Write(payload);
+    SectionEncoder encoder;
+    const auto section = encoder.Encode({.kind = kStrings, .items = count}, payload.bytes());
+    if (section) file_ = MappedFile::FromBytes({section->begin(), section->end()});
+    EXPECT_TRUE(
+        strings_.Add({encoder.header(), 0}, payload.bytes(), [](std::uint64_t) { return true; }));
+  }
+  [[nodiscard]] std::string_view Get(StringId id) const { return strings_.Get(id); }
+
+ private:
+  MappedFile file_;
+  PackedStrings strings_{file_};
+};
 
 // UBSan finds the overflow.
 TEST(ForgedTest, AnIdFarBeyondAllNumbersIsDamage) {
@@ -50,6 +82,33 @@ TEST(ForgedTest, IdsWithWideGapsNeedMemoryThatCanBeRefused) {
     return false;
   }));
   EXPECT_GT(asked, kIds * kMaxStringGap * sizeof(std::uint32_t));
+}
+
+// Each pair of an id and a text would take 8 bytes: 80 GB.
+TEST(ForgedTest, ManyIdsWithTheHashOfATextThatIsRepeatedNeedLittleMemory) {
+  constexpr std::uint32_t kEach = 100'000;
+  const std::string text = "RandomCrop";
+  const std::string missing = ShortHash(text);
+  StringRuns runs;
+  for (std::uint32_t i = 0; i < kEach; ++i) runs.Add(1 + i, missing);
+  for (std::uint32_t i = 0; i < kEach; ++i) runs.Add(1 + kEach + i, text);
+  const TextFile file(runs);
+  EXPECT_EQ(file.Get(StringId{1}), text);
+  EXPECT_EQ(file.Get(StringId{kEach}), text);
+}
+
+TEST(ForgedTest, ATextDoesNotStandForItself) {
+  // The second id has had the text, but reads as its hash now.
+  const std::string text = "RandomCrop";
+  const std::string missing = ShortHash(text);
+  StringRuns runs;
+  runs.Add(2, text);
+  runs.Add(1, missing);
+  runs.Add(2, missing);
+  runs.Add(3, text);
+  const TextFile file(runs);
+  EXPECT_EQ(file.Get(StringId{1}), text);
+  EXPECT_EQ(file.Get(StringId{2}), text);
 }
 
 // UBSan finds the overflow.
