@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <functional>
 #include <thread>
@@ -22,6 +25,8 @@ using traces::testing::TempFolder;
 // Called by the fsync() at the end of this file, so that a test sees when a file or a folder is
 // synced.
 std::function<void(bool is_folder)> g_on_fsync;
+// While this is set, no file can be cut.
+bool g_no_cut = false;
 
 std::span<const std::byte> AsBytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -180,6 +185,26 @@ TEST(OutputFileTest, KeepsTheContentsWhenTheFileIsRemovedOrMoved) {
   EXPECT_EQ(TextOf(file->final_path()), "one two three");
 }
 
+TEST(OutputFileTest, WhatAFailedAppendLeftIsOverwrittenIfItCannotBeCutOff) {
+  const TempFolder folder;
+  auto file = OutputFile::Create(folder / "t", ".part");
+  ASSERT_TRUE(file.has_value());
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{.rlim_cur = 4, .rlim_max = before.rlim_max};
+  const auto on_limit = std::signal(SIGXFSZ, SIG_IGN);
+  g_no_cut = true;
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  const bool appended = file->Append(AsBytes("too long")).has_value();
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  g_no_cut = false;
+  std::signal(SIGXFSZ, on_limit);
+  EXPECT_FALSE(appended);
+  EXPECT_EQ(file->size(), 0u);
+  ASSERT_TRUE(file->Append(AsBytes("whole")).has_value());
+  EXPECT_EQ(TextOf(folder / "t.part"), "whole");
+}
+
 TEST(OutputFileTest, ARelativeNameWithoutItsFolderStaysInTheCurrentFolder) {
   const TempFolder folder;
   const fs::path before = fs::current_path();
@@ -280,4 +305,12 @@ extern "C" int fsync(int fd) {
   struct stat info {};
   if (penstock::g_on_fsync && fstat(fd, &info) == 0) penstock::g_on_fsync(S_ISDIR(info.st_mode));
   return static_cast<int>(syscall(SYS_fsync, fd));
+}
+
+extern "C" int ftruncate(int fd, off_t size) noexcept {
+  if (penstock::g_no_cut) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_ftruncate, fd, size));
 }

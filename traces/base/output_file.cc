@@ -164,10 +164,11 @@ Result<void> OutputFile::Append(std::span<const std::byte> bytes) {
 
 void OutputFile::CutBack(std::uint64_t size) {
   if (::ftruncate(fd_, static_cast<off_t>(size)) == 0) {
-    ::lseek(fd_, static_cast<off_t>(size), SEEK_SET);
     size_ = size;
     started_ = std::min(started_, size);
   }
+  // If the file cannot be cut, the next Append() overwrites what a failed one has left.
+  ::lseek(fd_, static_cast<off_t>(size_), SEEK_SET);
 }
 
 void OutputFile::StartWriting() {
