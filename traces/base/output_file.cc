@@ -113,7 +113,9 @@ Result<OutputFile> OutputFile::CreateAt(const std::filesystem::path& temporary,
       return fail("is being written by another program");
     }
     if (lock && ::unlink(temporary.c_str()) != 0) return fail(OutputError(errno));
-    if (!lock && LookAtName(temporary).exists) return tl::unexpected<Error>(lock.error());
+    if (!lock && LookAtName(temporary).exists) {
+      return Fail(ErrorKind::kOutput, lock.error().message);
+    }
   }
 }
 
