@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,6 +29,8 @@ using traces::testing::TempFolder;
 std::function<void(bool is_folder)> g_on_fsync;
 // While this is set, no file can be cut.
 bool g_no_cut = false;
+// While this is set, an exclusive lock needs a descriptor that may write, as on NFS.
+bool g_locks_of_nfs = false;
 
 std::span<const std::byte> AsBytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -205,6 +209,19 @@ TEST(OutputFileTest, WhatAFailedAppendLeftIsOverwrittenIfItCannotBeCutOff) {
   EXPECT_EQ(TextOf(folder / "t.part"), "whole");
 }
 
+TEST(OutputFileTest, AFileThatIsBeingWrittenIsNotTakenOnNfs) {
+  const TempFolder folder;
+  auto writer = OutputFile::Create(folder / "t", ".part");
+  ASSERT_TRUE(writer.has_value());
+  g_locks_of_nfs = true;
+  const bool while_written = FileLock::Take(folder / "t.part").has_value();
+  *writer = OutputFile();  // as if it had been killed
+  const bool afterwards = FileLock::Take(folder / "t.part").has_value();
+  g_locks_of_nfs = false;
+  EXPECT_FALSE(while_written);
+  EXPECT_TRUE(afterwards);
+}
+
 TEST(OutputFileTest, ARelativeNameWithoutItsFolderStaysInTheCurrentFolder) {
   const TempFolder folder;
   const fs::path before = fs::current_path();
@@ -313,4 +330,13 @@ extern "C" int ftruncate(int fd, off_t size) noexcept {
     return -1;
   }
   return static_cast<int>(syscall(SYS_ftruncate, fd, size));
+}
+
+extern "C" int flock(int fd, int operation) noexcept {
+  if (penstock::g_locks_of_nfs && (operation & LOCK_EX) != 0 &&
+      (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+    errno = EBADF;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_flock, fd, operation));
 }

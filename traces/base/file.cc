@@ -186,6 +186,18 @@ std::filesystem::path FreshName(const std::filesystem::path& path, std::time_t w
   }
 }
 
+namespace {
+
+// Locks a file that is open for reading. Returns 0 or errno. NFS refuses an exclusive lock to such
+// a descriptor (flock(2)). A shared lock also tells whether the file has a writer.
+int LockForReader(int fd) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+  if (errno != EBADF) return errno;
+  return ::flock(fd, LOCK_SH | LOCK_NB) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
 FileLock::~FileLock() {
   if (fd_ >= 0) {
     ::close(fd_);
@@ -206,7 +218,7 @@ Result<FileLock> FileLock::Take(const std::filesystem::path& path) {
     }
     // On a file system without locks, the file counts as locked. LookAtName() in another program
     // holds the lock for microseconds, so there are some tries.
-    if (::flock(lock.fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (LockForReader(lock.fd_) == EWOULDBLOCK) {
       if (++tries < 4) {
         ::close(std::exchange(lock.fd_, -1));
         ::usleep(500);

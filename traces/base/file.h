@@ -167,7 +167,8 @@ class OutputFile {
 [[nodiscard]] Result<void> WriteWhole(const std::filesystem::path& path,
                                       std::span<const std::byte> bytes);
 
-// Locks a file that nobody is writing, so that nobody begins to.
+// Locks a file that nobody is writing, so that nobody begins to. On NFS two programs may have the
+// lock, but not a writer and another one.
 class FileLock {
  public:
   FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
