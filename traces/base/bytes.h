@@ -19,7 +19,8 @@ namespace penstock {
   return static_cast<std::int64_t>((v >> 1) ^ (~(v & 1) + 1));
 }
 
-// a - b and a + b modulo 2^64, because differences of hostile values must not be undefined.
+// a - b and a + b modulo 2^64. With numbers from an untrusted file the signed operations could
+// overflow, which is undefined.
 [[nodiscard]] constexpr std::int64_t WrapSub(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
@@ -105,6 +106,8 @@ class ByteReader {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
     return {reinterpret_cast<const char*>(raw.data()), raw.size()};
   }
+  // Reads what ByteWriter::Part() wrote. If it does not fit, this reader has failed. The returned
+  // one is then empty but has not failed, so callers check both.
   ByteReader Part() { return ByteReader(Raw(Varint())); }
 
  private:

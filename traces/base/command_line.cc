@@ -15,6 +15,7 @@ CLI::Validator ValidatorOf(const OptionCheck& check) {
   return {check.look, check.description};
 }
 
+// CLI11 by itself reads -1 as 2^64 - 1.
 std::string LookForSign(const std::string& text) {
   return text.find('-') == std::string::npos ? "" : text + " is no size";
 }

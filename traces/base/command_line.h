@@ -33,7 +33,8 @@ struct OptionCheck {
 [[nodiscard]] OptionCheck WholeNumber(
     std::uint64_t low = 0, std::uint64_t high = std::numeric_limits<std::uint64_t>::max());
 
-// A number from low to high. NaN is refused; comparisons with the ends alone would accept it.
+// A number from low to high. NaN is refused; CLI::Range would accept it, because no comparison says
+// that NaN is too small or too large.
 [[nodiscard]] OptionCheck NumberBetween(double low, double high);
 
 // A declared option, to set more of its properties. Valid as long as its CommandLine.

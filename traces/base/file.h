@@ -40,12 +40,12 @@ class MappedFile {
   static MappedFile FromBytes(std::vector<std::byte> bytes);
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
-  // Frees the memory of `part`. Its bytes are read from the file again at the next access.
-  // Requires: `part` lies in bytes(), and nothing was written through writable().
-  // Threads: others may read the same bytes meanwhile.
+  // Frees the memory of `part`, unless it was handed over. Its bytes are read from the file again
+  // at the next access. Requires: `part` lies in bytes(), and nothing was written through
+  // writable(). Threads: others may read the same bytes meanwhile.
   void Release(std::span<const std::byte> part) const;
   // Makes it `size` bytes long in memory, with zeros after the end of the file. Returns false, and
-  // changes nothing, if there is no memory. Requires: size >= bytes().size().
+  // changes nothing, if there is no place for a larger map. Requires: size >= bytes().size().
   [[nodiscard]] bool Grow(std::size_t size);
   // The same bytes for RecordingDrain, which writes only in ring mode; the pages are private
   // copies.
@@ -60,8 +60,7 @@ class MappedFile {
 // What a name refers to, without following a link and without waiting for the other end of a FIFO.
 struct NameInUse {
   bool exists = false;
-  // The name cannot be inspected, and then counts as existing; or it is a file of ours that cannot
-  // be read.
+  // The name cannot be inspected, and then counts as existing; or it is a file that cannot be read.
   bool is_hidden = false;
   bool is_link = false;
   bool is_file = false;     // a regular file
@@ -113,8 +112,10 @@ class OutputFile {
                                    const std::string& suffix, OutputRules rules = {});
   // Appends all of `bytes`. Errors: kOutput; the file then has its former size.
   Result<void> Append(std::span<const std::byte> bytes);
-  // Gives the file its final name. Errors: kOutput; the file then still has its temporary name.
+  // Gives the file its final name. Errors: kOutput; the file then still has its temporary name, and
+  // Discard() does not remove it any more.
   Result<void> Commit();
+  // Removes the temporary file.
   void Discard();
   // Takes the temporary name of `other`, which is closed. Errors: kOutput; then nothing has
   // changed.
@@ -129,10 +130,11 @@ class OutputFile {
   // Maps the contents, whatever has happened to the name. Errors: kInput.
   [[nodiscard]] Result<MappedFile> Map() const;
 
-  // Removes what lies after the first `size` bytes. Requires: size <= size().
+  // Removes what lies after the first `size` bytes. If that fails, size() stays as it is.
+  // Requires: size <= size().
   void CutBack(std::uint64_t size);
 
-  // Whether the last Append() failed because the disk, or a quota, was full.
+  // Whether the last Append() that failed did so because the disk, or a quota, was full.
   [[nodiscard]] bool no_room() const { return no_room_; }
   // The name that Commit() gives, or has given, to the file.
   [[nodiscard]] const std::filesystem::path& final_path() const { return final_; }

@@ -19,8 +19,8 @@
 
 namespace penstock::traces {
 
-// Parses. Returns true if the program is to go on; otherwise `*status` is its exit status: 0 after
-// --help or --version, 2 for a wrong command line.
+// Reads the command line. Returns true if the program is to go on; otherwise `*status` is its exit
+// status: 0 after --help or --version, 2 for a wrong command line.
 inline bool ParseCommandLine(CommandLine& line, int argc, char** argv, int* status) {
   line.AddVersion(line.name());
   const auto print = line.Read({argv + 1, argv + argc});

@@ -14,7 +14,7 @@ namespace penstock {
 // The kind of a failure. It determines the exit status of a program (docs/design.md 2).
 enum class ErrorKind {
   kUsage,        // 2: the command line is wrong
-  kEnvironment,  // 3: something is missing on this machine
+  kEnvironment,  // 3: something is missing on this machine, or in use
   kInput,        // 4: a file cannot be read, or is damaged beyond use
   kOutput,       // 3: a file cannot be written
 };

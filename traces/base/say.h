@@ -12,8 +12,8 @@
 
 namespace penstock {
 
-// Writes "PROGRAM: TEXT\n" to standard error at once. If that fails (a log file on a full disk, a
-// terminal that is gone) only the line is lost; fmt::print would throw.
+// Writes "PROGRAM: TEXT\n" to standard error in one piece. If that fails (a log file on a full
+// disk, a terminal that is gone), only the line is lost; fmt::print would throw.
 inline void SayError(std::string_view program, std::string_view text) {
   std::string line(program);
   line.append(": ").append(text).append("\n");
