@@ -123,7 +123,8 @@ bool FindColumns(std::span<const std::byte> payload, Columns& columns,
          present[kColumnClocks] && present[kColumnStage] && present[kColumnDepth];
 }
 
-// Reads the times of one span. Returns false if they cannot follow those of the span before.
+// Reads the times of one span. Returns false if its start or duration is beyond kMaxTime, or its
+// CPU or busy time is below -1.
 bool DecodeTimes(Columns& columns, StartGuess& guess, Span& span) {
   const std::int64_t start = WrapAdd(guess.Next(span.depth), columns[kColumnStart].Signed());
   const std::uint64_t duration = columns[kColumnDuration].Varint();

@@ -15,7 +15,7 @@ namespace penstock::traces::packed {
 
 class BlockEncoder {
  public:
-  // Sorts `spans` by start and writes their columns to `out`.
+  // Sorts `spans` in the order of StartsBefore and writes their columns to `out`.
   // Requires: 1 <= spans.size() <= kSpansPerBlock. Negative durations count as zero.
   void Encode(std::vector<Span>& spans, ByteWriter& out);
 
@@ -32,7 +32,7 @@ class BlockEncoder {
 };
 
 // Reads `count` spans. Returns false, and leaves `out` empty, if the columns are not those of
-// `count` spans in ascending order.
+// `count` spans with ascending starts.
 [[nodiscard]] bool DecodeBlock(std::span<const std::byte> payload, std::uint32_t count,
                                std::vector<Span>& out);
 

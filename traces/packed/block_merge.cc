@@ -162,7 +162,7 @@ class Merger {
     }
   }
 
-  static constexpr std::size_t kGather = 4096;
+  static constexpr std::size_t kGather = 4096;    // spans; shorter runs are gathered
   static constexpr std::size_t kMostDecodes = 4;  // decodes per block, on average
 
   const MappedFile& file_;
@@ -170,10 +170,10 @@ class Merger {
   SectionDecoder decoder_;
   std::size_t blocks_ = 0;
   std::size_t decodes_ = 0;
-  std::vector<const SectionRef*> waiting_;
+  std::vector<const SectionRef*> waiting_;  // not opened yet
   std::vector<Cursor> open_;
-  std::vector<std::vector<Span>> spare_;
-  std::vector<Span> run_;
+  std::vector<std::vector<Span>> spare_;  // of finished blocks: their memory is used again
+  std::vector<Span> run_;                 // gathered by Emit()
 };
 
 }  // namespace

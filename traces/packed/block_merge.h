@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The spans of one thread in ascending order, from blocks that may overlap: spans are recorded when
-// they end, so a long parent is blocks behind its children. Function, thread-safe.
+// they end, so a long parent may be many blocks after its children. Function, thread-safe.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,9 @@
 
 namespace penstock::traces::packed {
 
-// Visits all spans of `blocks` (in any order) in ascending order. Damaged blocks are left out.
-// `more`: further spans, in the order of StartsBefore.
+// Visits all spans of `blocks`, which may come in any order, in the order of StartsBefore. Damaged
+// blocks are left out. `more`: further spans, in that order.
+// Requires: no block has zero items.
 // Cost: decodes every block once, and holds a few at a time; more often only if more than
 //       kMaxHeldBlocks of them overlap.
 void MergeBlocks(const MappedFile& file, std::span<const SectionRef> blocks,

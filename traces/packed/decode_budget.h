@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Limits the memory that a packed file may decode to, because a section of a few bytes can claim to
-// hold gigabytes. The packer needs 3 bytes for an event and 10 for a span. A file that is some
-// thirty times denser is not a trace. A value; not thread-safe.
+// hold gigabytes. The packer needs 3 bytes for an event and 10 for a span, which take 40 and 72
+// bytes of memory. A file whose rows are twenty or more times as dense is not a trace. A value; not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +26,16 @@ class DecodeBudget {
     left_ -= bytes;
     return true;
   }
-  // Takes the memory that a section decodes to. For texts only the payload counts.
+  // Takes the memory that a section decodes to. For texts only the payload counts here;
+  // PackedStrings::Add() asks for the rest.
   [[nodiscard]] bool Take(const SectionHeader& header) { return Take(CostOf(header)); }
 
  private:
   static constexpr std::uint64_t kFree = std::uint64_t{256} << 20;
   static constexpr std::uint32_t kPerByte = 256;
-  static constexpr std::uint32_t kTableFactor =
-      8;  // memory of an entry, over its bytes in the file
+  // Memory of an entry, over its bytes in the payload: a usual value. An entry of empty texts takes
+  // four times as much, and one whose index leaves a gap takes the memory of all before it.
+  static constexpr std::uint32_t kTableFactor = 8;
 
   static std::uint64_t CostOf(const SectionHeader& header) {
     switch (header.kind) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Previews in packed traces: made from a file's own blocks when it is complete, and read without
+// Previews in packed traces: made from a file's own blocks when it is finished, and read without
 // these blocks. Functions; thread-safe.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kNoText = 0xffffffffu;  // ReadStrings() gives no text this id
 
-// Reads "#" and 8 or 16 digits, as RecordingStrings writes them.
+// Reads "#" and 8 or 16 hexadecimal digits, as RecordingStrings writes them.
 bool ReadHash(std::string_view text, std::uint64_t* hash) {
   if ((text.size() != 9 && text.size() != 17) || text.front() != '#') return false;
   const auto read = std::from_chars(text.data() + 1, text.data() + text.size(), *hash, 16);

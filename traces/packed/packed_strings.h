@@ -26,9 +26,9 @@ class PackedStrings {
   explicit PackedStrings(const MappedFile& file) : file_(file) {}
 
   // Registers the ids in `payload`, which is that of `section`. A later text of an id replaces an
-  // earlier one. Returns false, and registers nothing, if the payload is damaged, or if `may`
-  // refuses the memory that its texts and its ids need (texts share beginnings in the file, and
-  // ids may have gaps, so a few bytes can become many).
+  // earlier one. Returns false, and registers nothing, if the payload is damaged, if its texts have
+  // more than kMaxSectionBytes, or if `may` refuses the memory that its texts and its ids need
+  // (texts share beginnings in the file, and ids may have gaps, so a few bytes can become many).
   [[nodiscard]] bool Add(const SectionRef& section, std::span<const std::byte> payload,
                          const std::function<bool(std::uint64_t bytes)>& may);
 
@@ -41,7 +41,7 @@ class PackedStrings {
  private:
   struct Entry {
     std::uint32_t id;
-    std::uint32_t offset;  // position in `text`; a section is smaller than 64 MiB
+    std::uint32_t offset;  // position in `text`, which has at most kMaxSectionBytes
     std::uint32_t size;
   };
   struct Part {

@@ -60,7 +60,8 @@ class SectionDecoder {
   SectionDecoder(const SectionDecoder&) = delete;
   SectionDecoder& operator=(const SectionDecoder&) = delete;
 
-  // Sets the payload before compression, valid until the next call. Returns false if it is damaged.
+  // Sets `*payload` to the decompressed payload, valid until the next call and as long as `file`.
+  // Returns false if the section is damaged.
   [[nodiscard]] bool Decode(std::span<const std::byte> file, const SectionRef& section,
                             std::span<const std::byte>* payload);
 
@@ -101,7 +102,8 @@ struct LastMark {
                                     std::vector<SectionRef>& sections);
 
 // Finds the sections by the table of contents, otherwise by scanning from the start.
-// Requires: the file begins with a PackedHeader. Skipped bytes are added to `losses`.
+// Requires: the file begins with a PackedHeader. A scan sets `losses.unsealed` and adds the bytes
+// that it skips.
 // Cost: proportional to the number of sections, or to the size of the file if it is damaged.
 [[nodiscard]] SectionList FindSections(std::span<const std::byte> file, Losses& losses);
 
