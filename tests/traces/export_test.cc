@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <sstream>
 
 #include "tests/traces/support.h"
 #include "traces/base/json_text.h"
+#include "traces/base/program.h"
 #include "traces/trace_builder.h"
 #include "traces/validate.h"
 
@@ -111,6 +113,18 @@ TEST(ExportTest, TextForATerminalIsOneLineThatShowsWhatItHolds) {
             "a\\x1b]0;t\\x07\\x0ab\\xc2\\x85"
             "c\\xff");
   EXPECT_EQ(VisibleText("/data/\xc3\xa4 b.jpg"), "/data/\xc3\xa4 b.jpg");
+}
+
+TEST(ExportTest, AWrongArgumentIsShownInOneLine) {
+  CommandLine line("A program.", "program");
+  std::string name = "program";
+  std::string wrong = "a\nb\x1b[2J";
+  std::array<char*, 2> argv = {name.data(), wrong.data()};
+  int status = 0;
+  ::testing::internal::CaptureStderr();
+  EXPECT_FALSE(ParseCommandLine(line, 2, argv.data(), &status));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("a\\x0ab\\x1b[2J"));
+  EXPECT_EQ(status, 2);
 }
 
 TEST(ExportTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {

@@ -25,7 +25,7 @@ inline bool ParseCommandLine(CommandLine& line, int argc, char** argv, int* stat
   line.AddVersion(line.name());
   const auto print = line.Read({argv + 1, argv + argc});
   if (!print) {
-    SayError(line.name(), print.error().message + "; see --help");
+    SayError(line.name(), VisibleText(print.error().message + "; see --help"));
     *status = ExitStatus(print.error().kind);
     return false;
   }
