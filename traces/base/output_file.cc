@@ -307,9 +307,11 @@ Result<void> OutputFile::CopyTo(OutputFile& copy) const {
   for (std::uint64_t at = 0; at < size_;) {
     const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(kCopied, size_ - at));
     const ssize_t got = ::pread(fd_, bytes.data(), want, static_cast<off_t>(at));
-    if (got <= 0) {
-      return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be read again: {}",
-                                                  temporary_.string(), OutputError(errno)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {  // 0: another program has cut the file
+      return Fail(ErrorKind::kOutput,
+                  fmt::format("{}: cannot be read again: {}", temporary_.string(),
+                              OutputError(got < 0 ? errno : EIO)));
     }
     const auto part = std::span(bytes).first(static_cast<std::size_t>(got));
     if (const Result<void> done = copy.Append(part); !done) return done;
