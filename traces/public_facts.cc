@@ -30,12 +30,11 @@ Kinds Plain() {
          "stage.files stage.bytes stage.used warm.bytes warm.files warm.full begin_ns align.by "
          "align.offset_ns align.drift_ppb align.uncertainty_ns align.bound_ns align.iterations "
          "align.wall_difference_ns rank.launcher rank.local_size rank.node rank.rank "
-         "rank.world_size part pid process.affinity allocator limit.open_files gpu.level gpu.clock "
-         "gpu.cupti_copies gpu.records gpu.calls gpu.dropped gpu.unstamped gpu.unknown "
-         "gpu.unpaired gpu.refused_buffers gpu.foreign_buffers gpu.lost_buffers "
+         "rank.world_size part pid process.affinity agent.threads allocator limit.open_files "
+         "gpu.level gpu.clock gpu.cupti_copies gpu.records gpu.calls gpu.dropped gpu.unstamped "
+         "gpu.unknown gpu.unpaired gpu.refused_buffers gpu.foreign_buffers gpu.lost_buffers "
          "gpu.cupti_cost_ns functions.units functions.spent_ns functions.of_ns functions.method "
-         "functions.event_ns torch.sharing_strategy import.format import.schema "
-         "import.world_size",
+         "functions.event_ns torch.sharing_strategy import.format import.schema import.world_size",
          FactKind::kPublic);
   AddAll(kinds, "record.ring record.run", FactKind::kOwn);
   AddAll(kinds, "host", FactKind::kHost);

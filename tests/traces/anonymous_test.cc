@@ -69,6 +69,7 @@ std::unique_ptr<Trace> AnnsRun() {
                    {"epoch.1.shards", "true"},
                    {"torch.version", "2.5"},
                    {"limit.open_files", "1024"},
+                   {"agent.threads", "1"},
                    {"loader.0.made_at", "/home/ann/train.py:88"},
                    {"loader.0.batch_types", "uint8:150528 int64:64"}};
   ThreadInfo thread;
@@ -175,7 +176,7 @@ TEST(AnonymousTest, FactsThatAreNotOursAreLeftOut) {
     EXPECT_EQ(facts.count(key), 0U) << key;
   }
   for (const char* key : {"epoch.1", "epoch.1.shards", "torch.version", "limit.open_files",
-                          "loader.0.made_at", "loader.0.dataset_type"}) {
+                          "agent.threads", "loader.0.made_at", "loader.0.dataset_type"}) {
     EXPECT_EQ(facts.count(key), 1U) << key;
   }
 }
