@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "traces/names.h"
 #include "traces/public_names.h"
@@ -84,6 +85,13 @@ Kinds OfOverride() {
   return kinds;
 }
 
+using Names = std::unordered_set<std::string_view>;
+
+Names NamesIn(std::string_view list) {
+  const std::vector<std::string_view> names = SplitAt(list, ' ');
+  return {names.begin(), names.end()};
+}
+
 FactKind Find(const Kinds& kinds, std::string_view key) {
   const auto found = kinds.find(key);
   return found == kinds.end() ? FactKind::kUnknown : found->second;
@@ -138,6 +146,21 @@ FactKind KindOfFact(std::string_view key) {
   const bool version = IsLibrary(After(key, "version.")) ||
                        (key.ends_with(".version") && IsLibrary(key.substr(0, key.size() - 8)));
   return version ? FactKind::kPublic : FactKind::kUnknown;
+}
+
+bool IsOurCounter(std::string_view name) {
+  static const Names plain = NamesIn(
+      "cpu_ns children_cpu_ns run_delay_ns rss_bytes rss_anon_bytes disk_read_bytes rchar_bytes "
+      "minor_faults major_faults threads shm_used_bytes memory_available_bytes "
+      "cgroup_memory_bytes pss_bytes uss_bytes private_dirty_bytes anonymous_bytes "
+      "pss_anon_bytes swap_bytes video.frames_decoded video.frames_used http.connect_ns "
+      "http.first_byte_ns");
+  static const Names device = NamesIn(
+      "nvml_utilization_percent nvml_memory_utilization_percent memory_used_bytes "
+      "power_milliwatts temperature_celsius sm_clock_mhz memory_clock_mhz clock_event_reasons "
+      "pcie_rx_bytes_per_s pcie_tx_bytes_per_s process_memory_bytes");
+  const auto gpu = SplitGpuName(name);
+  return gpu ? device.count(gpu->rest) != 0 : plain.count(name) != 0;
 }
 
 }  // namespace penstock::traces

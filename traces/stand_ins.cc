@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "traces/host_facts.h"
+#include "traces/public_facts.h"
 #include "traces/public_names.h"
 #include "traces/text_shapes.h"
 
@@ -379,9 +380,11 @@ std::string StandIns::Host(std::string_view host) {
 }
 
 std::string StandIns::Counter(std::string_view name) {
-  const std::size_t at = name.find('@');
-  if (at == std::string_view::npos) return std::string(name);
-  return std::string(name.substr(0, at + 1)) + HostAndPort(name.substr(at + 1));
+  const std::size_t at = std::min(name.find('@'), name.size());
+  const std::string_view what = name.substr(0, at);
+  std::string out = IsOurCounter(what) ? std::string(what) : Name(what);
+  if (at < name.size()) out += '@' + HostAndPort(name.substr(at + 1));
+  return out;
 }
 
 std::string StandIns::Id(std::string_view id) {

@@ -40,7 +40,8 @@ class StandIns {
   // "18 /opt/ann/libcupti.so": what follows the first blank is one path.
   [[nodiscard]] std::string VersionAndPath(std::string_view text);
   [[nodiscard]] std::string Host(std::string_view host);
-  // The name of a counter, which may end in a host: "http.connect_ns@host1:8080".
+  // The name of a counter, which may end in a host: "http.connect_ns@host1:8080". Names that
+  // Penstock gives stay. A program or another tool may give others: they are replaced as by Name().
   [[nodiscard]] std::string Counter(std::string_view name);
   // An identifier of a boot or a device.
   [[nodiscard]] std::string Id(std::string_view id);

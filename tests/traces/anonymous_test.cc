@@ -95,7 +95,8 @@ std::unique_ptr<Trace> AnnsRun() {
   out.AddEvent(digest);
   CounterSample sample;
   sample.at = TimeNs{1'200};
-  for (const char* name : {"rss_bytes", "http.connect_ns@data.ann.example:8080"}) {
+  for (const char* name :
+       {"rss_bytes", "http.connect_ns@data.ann.example:8080", "acmequeue", "AcmeCats"}) {
     sample.name = out.Intern(name);
     out.AddCounter(sample);
   }

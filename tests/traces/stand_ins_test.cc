@@ -224,6 +224,19 @@ TEST(StandInsTest, OnlyMarksOfTheInterpreterStay) {
   EXPECT_EQ(names.Function("f.<acme>"), "n1.<n2>");
 }
 
+TEST(StandInsTest, OnlyCountersOfOursKeepTheirNames) {
+  StandIns names;
+  for (const auto& [name, expected] :
+       Cases{{"run_delay_ns", "run_delay_ns"},
+             {"gpu.3.power_milliwatts", "gpu.3.power_milliwatts"},
+             {"video.frames_used", "video.frames_used"},
+             {"http.connect_ns@ann.example:8080", "http.connect_ns@host1:8080"},
+             {"acmelab", "n1"},
+             {"acmelab@ann.example", "n1@host1"}}) {
+    EXPECT_EQ(names.Counter(name), expected);
+  }
+}
+
 TEST(StandInsTest, FoldersThatPeopleNameAreReplacedAlsoInSystemFolders) {
   StandIns names;
   for (const auto& [path, expected] :
