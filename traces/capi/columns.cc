@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -110,7 +111,8 @@ void CloseGap(const PenstockSpans& out, std::uint64_t to, std::uint64_t from, st
   Close(out.depth, to, from, count);
 }
 
-// Runs work(0), work(1), ... in several threads. If one throws, its exception is thrown here.
+// Calls work(0) to work(count - 1) in the calling thread and up to `threads - 1` others. If a call
+// throws, its exception is thrown here.
 template <class Work>
 void InParallel(std::size_t count, unsigned threads, Work&& work) {
   std::atomic<std::size_t> next{0};  // relaxed: it only hands out numbers
@@ -127,10 +129,16 @@ void InParallel(std::size_t count, unsigned threads, Work&& work) {
       if (!trouble) trouble = std::current_exception();
     }
   };
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) others.emplace_back(run);
+  std::vector<std::jthread> others;
+  try {
+    for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) {
+      others.emplace_back(run);
+    }
+  } catch (const std::system_error&) {
+    // The system allows no more threads. Those that run do all of the work.
+  }
   run();
-  for (std::thread& other : others) other.join();
+  others.clear();  // waits for their ends
   if (trouble) std::rethrow_exception(trouble);
 }
 

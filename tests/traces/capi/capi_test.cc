@@ -3,10 +3,14 @@
 // Tests followed calls as columns of a caller, places of ids, and texts. tests/python/trace_test.py
 // tests the other tables.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -191,6 +195,33 @@ TEST(PlacesTest, AreThoseAmongTheIdsThatOccurAscending) {
       ASSERT_EQ(used[column[i]], ids[i]);
     }
   }
+}
+
+// Leaves this process no room for the stack of another thread.
+void AllowNoMoreThreads() {
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  statm >> pages;
+  const rlim_t bytes = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{1} << 20);
+  const rlimit limit{bytes, bytes};
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+TEST(PlacesDeathTest, AreFoundWithoutOtherThreads) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer needs the addresses";
+#endif
+  std::vector<std::uint32_t> column(1'000'000, 2);  // in 4 pieces
+  std::vector<std::uint32_t> places(3, 0);
+  std::vector<std::uint32_t> used(3, 0);
+  EXPECT_EXIT(
+      {
+        AllowNoMoreThreads();
+        const std::int64_t count = penstock_trace_places(column.data(), column.size(),
+                                                         places.data(), places.size(), used.data());
+        std::_Exit(count == 1 && used[0] == 2 && column.back() == 0 ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
