@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "traces/capi/columns.h"
 #include "traces/export.h"
@@ -93,11 +94,13 @@ void penstock_trace_counts(const PenstockTrace* trace, PenstockCounts* counts) {
 const char* penstock_trace_about(PenstockTrace* trace) {
   const std::int64_t status = Guarded([&]() -> std::int64_t {
     std::call_once(trace->written, [&] {
+      std::string about;  // of its own: after an exception the next call writes all of it again
       const bool written = ExportJsonHeads(*trace->trace, [&](std::string_view text) {
-        trace->about += text;
+        about += text;
         return true;
       });
       static_cast<void>(written);  // the sink never refuses
+      trace->about = std::move(about);
     });
     return 0;
   });
