@@ -142,7 +142,8 @@ class Reader:
         text = self.lib.penstock_trace_about(self.handle)
         if text is None:
             raise TraceError(self._message())
-        return [json.loads(line) for line in text.decode().splitlines()]
+        # Bytes: the lines of a str would also end at U+0085, U+2028 and U+2029, which a name may contain.
+        return [json.loads(line) for line in text.splitlines()]
 
     def columns(self, table, wanted, fill):
         """NumPy columns by name. fill(struct) fills them and returns the number of rows. Memory beyond these rows is

@@ -251,6 +251,16 @@ class Report(Case):
 
         self.assertEqual(page, html.unescape(shown[len('<iframe srcdoc="') : shown.rindex('" style')]))
 
+    def test_a_name_may_contain_the_ends_of_lines_of_unicode(self):
+        name = "a\u2028b\u2029c\x85d"
+        named = {"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": name}}
+        span = {"ph": "X", "cat": "c", "name": "n", "pid": 1, "tid": 2, "ts": 1, "dur": 1}
+        file = self.folder / "named.json"
+        file.write_text(json.dumps({"traceEvents": [named, span]}), encoding="utf-8")
+        run("penstock-import", file, "-o", self.folder / "named.penstock")
+        with penstock.open(self.folder / "named.penstock") as trace:
+            self.assertEqual([name], [thread["name"] for thread in trace.threads])
+
     def test_facts_say_what_ran(self):
         self.assertEqual(1, len(self.trace.processes))
         self.assertEqual("penstock", self.trace.processes[0]["facts"]["loader.0.kind"])
