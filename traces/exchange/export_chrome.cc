@@ -78,7 +78,7 @@ class ChromeWriter {
       out_.text() += "}}}";
       Next();  // the training process first, then its workers in order
       const std::int64_t order =
-          process.role == wire::kRoleWorker ? 1 + std::max(0, process.worker_id) : 0;
+          process.role == wire::kRoleWorker ? std::int64_t{1} + std::max(0, process.worker_id) : 0;
       out_.Format(
           "{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{},\"tid\":0,"
           "\"args\":{{\"sort_index\":{}}}}}",

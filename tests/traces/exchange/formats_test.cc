@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 
 #include "tests/traces/support.h"
@@ -124,6 +125,24 @@ TEST(FormatsTest, ACollapsedStackIsALineThatEndsWithItsTime) {
     return true;
   }));
   EXPECT_THAT(text, ::testing::MatchesRegex("((sample|collate|step)(;[^;\n]+)* [0-9]+\n)+"));
+}
+
+std::string Exported(const Trace& trace, std::string_view format) {
+  std::string text;
+  EXPECT_TRUE(FindExportFormat(format)->stream(trace, [&](std::string_view part) {
+    text += part;
+    return true;
+  }));
+  return text;
+}
+
+TEST(FormatsTest, AWorkerOfAnyNumberComesAfterTheTrainingProcess) {
+  TraceBuilder builder;
+  ProcessInfo process;
+  process.role = wire::kRoleWorker;
+  process.worker_id = std::numeric_limits<std::int32_t>::max();
+  static_cast<void>(builder.AddProcess(process));
+  EXPECT_THAT(Exported(*builder.Build(), "chrome"), HasSubstr("\"sort_index\":2147483648}"));
 }
 
 TEST(FormatsTest, ASinkThatFailsStopsEveryExport) {
