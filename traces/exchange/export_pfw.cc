@@ -92,7 +92,7 @@ class PfwWriter {
     const std::uint32_t pid = trace_.processes()[thread.process.value].pid;
     const std::string_view object = trace_.String(span.object);
     std::string file;
-    if (!object.empty()) {
+    if (!object.empty() && span.stage != StageId::kMark) {  // a mark's object is its domain
       file = HashText(object);
       if (known_.insert(span.object.value).second) {
         Metadata("FH", pid, thread.tid, object, file);

@@ -145,6 +145,23 @@ TEST(FormatsTest, AWorkerOfAnyNumberComesAfterTheTrainingProcess) {
   EXPECT_THAT(Exported(*builder.Build(), "chrome"), HasSubstr("\"sort_index\":2147483648}"));
 }
 
+TEST(FormatsTest, DFTracerIsToldOfNoFileOfARange) {
+  TraceBuilder builder;
+  const ThreadId thread = builder.AddThread({.process = builder.AddProcess({}), .tid = 1});
+  Span span;
+  span.stage = StageId::kMark;
+  span.name = builder.Intern("forward");
+  span.object = builder.Intern("an NVTX domain");
+  builder.AddSpan(thread, span);
+  span.stage = StageId::kRead;
+  span.object = builder.Intern("/data/a.jpg");
+  builder.AddSpan(thread, span);
+  const std::string text = Exported(*builder.Build(), "pfw");
+  EXPECT_THAT(text, HasSubstr("forward"));
+  EXPECT_THAT(text, HasSubstr("/data/a.jpg"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("domain")));
+}
+
 TEST(FormatsTest, ASinkThatFailsStopsEveryExport) {
   const testing::TempFolder folder;
   const auto trace = Followed(folder);
