@@ -132,6 +132,8 @@ void ClockMap::Update() {
     return;
   }
   if (kind_ == wire::kClockMonotonic) {
+    // An Update() that had only a damaged anchor may have taken it for another clock.
+    segments_.clear();
     std::vector<std::int64_t> times;
     for (const wire::ClockAnchor& anchor : anchors_) {
       if (anchor.ticks == anchor.monotonic_ns) {

@@ -106,6 +106,16 @@ TEST(ClockTest, AnchorsOverruleAHeaderThatNamesTheWrongClock) {
   EXPECT_NEAR(static_cast<double>(clock.ToNs(tsc.At(2'500'000'000)).value), 2.5e9, 100);
 }
 
+TEST(ClockTest, ADamagedFirstAnchorIsOverruledByTheNextOnes) {
+  ClockMap clock(wire::kClockMonotonic, 1);
+  clock.Add({5'000'000'000, 1'000'000'000, 1'000'005'000});
+  clock.Update();
+  clock.Add({2'000'000'000, 2'000'000'000, 2'000'005'000});
+  clock.Add({3'000'000'000, 3'000'000'000, 3'000'005'000});
+  clock.Update();
+  EXPECT_EQ(clock.ToNs(2'500'000'000).value, 2'500'000'000);
+}
+
 // Like the collector: an anchor a second, records in between. The header's frequency is 20 ppm off.
 TEST(ClockTest, AStreamStaysWithinAMicrosecondAndNeverChangesItsMind) {
   const Tsc tsc{.ppm = 20};
