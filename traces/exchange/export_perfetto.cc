@@ -130,8 +130,10 @@ class PerfettoWriter {
     pb::TrackDescriptor& track = *packet_.mutable_track_descriptor();
     track.set_uuid(ProcessTrack(index));
     track.mutable_process()->set_pid(static_cast<std::int32_t>(process.pid));
-    track.mutable_process()->set_process_name(ProcessLabel(process));
-    for (const std::string& word : process.command) track.mutable_process()->add_cmdline(word);
+    track.mutable_process()->set_process_name(ToUtf8(ProcessLabel(process)));
+    for (const std::string& word : process.command) {
+      track.mutable_process()->add_cmdline(ToUtf8(word));
+    }
     Emit();
   }
 
@@ -144,10 +146,10 @@ class PerfettoWriter {
       pb::ThreadDescriptor& described = *track.mutable_thread();
       described.set_pid(static_cast<std::int32_t>(trace_.processes()[thread.process.value].pid));
       described.set_tid(thread.tid);
-      described.set_thread_name(ThreadLabel(thread));
+      described.set_thread_name(ToUtf8(ThreadLabel(thread)));
     } else {  // a sibling of the thread: spans of child tracks need not nest in those of the parent
       track.set_parent_uuid(ProcessTrack(thread.process.value));
-      track.set_name(ThreadLabel(thread) + " (overlapping)");
+      track.set_name(ToUtf8(ThreadLabel(thread)) + " (overlapping)");
     }
     Emit();
   }
@@ -242,7 +244,7 @@ class PerfettoWriter {
         pb::TrackDescriptor& track = *packet_.mutable_track_descriptor();
         track.set_uuid(FunctionTrack(thread));
         track.set_parent_uuid(ProcessTrack(trace_.threads()[thread].process.value));
-        track.set_name(ThreadLabel(trace_.threads()[thread]) + " (followed calls)");
+        track.set_name(ToUtf8(ThreadLabel(trace_.threads()[thread])) + " (followed calls)");
         Emit();
       }
       WriteUnit(tree, FunctionTrack(thread));

@@ -173,6 +173,28 @@ TEST(PerfettoTest, ProcessesThreadsAndCountersHaveNames) {
   EXPECT_EQ(read.primary_clock, 3u);
 }
 
+TEST(PerfettoTest, NamesOfThreadsAndWordsOfCommandsAreUtf8) {
+  TraceBuilder builder;
+  ProcessInfo process;
+  process.comm = "\xe6\x95";  // cut inside a character
+  process.command = {"/data/a\xff"};
+  const ProcessId id = builder.AddProcess(process);
+  const ThreadId thread = builder.AddThread({.process = id, .tid = 11, .name = "l\xe6"});
+  Span span;
+  span.stage = StageId::kSample;
+  builder.AddSpan(thread, span);
+  const Read read = ReadBack(*builder.Build());
+  const std::string other = "\xef\xbf\xbd";  // U+FFFD
+  for (const auto& [uuid, track] : read.tracks) {
+    if (track.has_thread()) {
+      EXPECT_EQ(track.thread().thread_name(), "l" + other);
+    } else {
+      EXPECT_EQ(track.process().process_name(), other + other);
+      EXPECT_EQ(track.process().cmdline(0), "/data/a" + other);
+    }
+  }
+}
+
 // A followed sample of 100 us: __getitem__ takes 20 itself, load() 60, of which 50 are in line 52.
 std::unique_ptr<Trace> Followed() {
   TraceBuilder builder;
