@@ -57,6 +57,10 @@ Facts AnonymousFacts(const Facts& facts, StandIns& names) {
   return out;
 }
 
+std::string_view LastPart(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 bool IsOfLibrary(std::string_view file) {
   return file.find("/penstock_hooks/") != std::string_view::npos ||
          std::any_of(std::begin(kLibraryPaths), std::end(kLibraryPaths), [file](const char* part) {
@@ -155,7 +159,7 @@ class Anonymous final : public Trace {
   File Renamed(std::string_view file) {
     if (file.empty()) return {};
     const std::string renamed = names_.Path(file);
-    return {Add(renamed), IsOfLibrary(file) && renamed.ends_with(file.substr(file.rfind('/') + 1))};
+    return {Add(renamed), IsOfLibrary(file) && LastPart(renamed) == LastPart(file)};
   }
 
   // A function of a library keeps its name; the program's own with the same name does not.

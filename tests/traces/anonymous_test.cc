@@ -199,5 +199,20 @@ TEST(AnonymousTest, FunctionsOfLibrariesKeepTheirNamesAndThoseOfTheProgramDoNot)
   EXPECT_EQ(other->String(nodes[2].name), "json.loads");
 }
 
+TEST(AnonymousTest, AStandInThatEndsLikeTheFileDoesNotMakeItsFunctionsPublic) {
+  TraceBuilder out;
+  const ThreadId thread = out.AddThread({.process = out.AddProcess({}), .tid = 1});
+  testing::FollowedUnit unit(
+      {.at = TimeNs{1'000}, .duration = TimeNs{500}, .thread = thread, .stage = StageId::kSample});
+  unit.Function("annload", "/opt/site-packages/acme/1.py", 4, {.total = TimeNs{300}});
+  unit.AddTo(out);
+  const auto trace = out.Build();
+  StandIns names;
+  const auto other = WithoutNames(*trace, names);
+  ASSERT_EQ(other->call_rows().size(), 1U);
+  EXPECT_EQ(other->String(other->call_rows()[0].file), "/d1/site-packages/d2/f1.py");
+  EXPECT_NE(other->String(other->call_rows()[0].name), "annload");
+}
+
 }  // namespace
 }  // namespace penstock::traces
