@@ -18,7 +18,7 @@ namespace {
 
 using Facts = std::map<std::string, std::string>;
 
-// What a string of the trace is used for; of several uses the last one here counts.
+// What a string of the trace is used for. If it has several uses, the last one of this list counts.
 enum class Use : std::uint8_t { kNone, kName, kObject, kCounter };
 
 std::string AnonymousFact(FactKind kind, const std::string& value, StandIns& names) {
@@ -46,7 +46,7 @@ std::string AnonymousFact(FactKind kind, const std::string& value, StandIns& nam
   return "";
 }
 
-// Without facts that we do not write, whose keys may be names too.
+// Leaves out facts that Penstock does not write, because their keys may be names too.
 Facts AnonymousFacts(const Facts& facts, StandIns& names) {
   Facts out;
   for (const auto& [key, value] : facts) {
@@ -153,7 +153,7 @@ class Anonymous final : public Trace {
   // The file of a call in the new trace.
   struct File {
     StringId id{};
-    bool is_public = false;  // of a public library: the path's end is as it was
+    bool is_public = false;  // of a public library: the last part of its path was kept
   };
 
   File Renamed(std::string_view file) {
@@ -162,7 +162,7 @@ class Anonymous final : public Trace {
     return {Add(renamed), IsOfLibrary(file) && LastPart(renamed) == LastPart(file)};
   }
 
-  // A function of a library keeps its name; the program's own with the same name does not.
+  // A function of a library keeps its name. A function of the program with the same name does not.
   void RenameCalls() {
     std::unordered_map<std::uint32_t, File> files;
     std::unordered_map<std::uint64_t, StringId> functions;
@@ -185,7 +185,7 @@ class Anonymous final : public Trace {
     }
   }
 
-  // A digest names its transform by a hash.
+  // A digest names its transform by the hash of the name, so it gets the hash of the stand-in.
   void RenameDigests() {
     std::unordered_map<std::uint32_t, std::uint32_t> hashes;
     for (std::uint32_t i = 0; i < uses_.size(); ++i) {
@@ -197,7 +197,7 @@ class Anonymous final : public Trace {
       if (event.type != EventType::kDigest) continue;
       const std::uint32_t name = wire::NameOfDigest(event.value);
       if (name == 0) continue;
-      // A hash of a name that no span has: any number that is as constant.
+      // No span has a name with this hash. A number of its own keeps equal hashes equal.
       const auto [at, fresh] =
           hashes.try_emplace(name, static_cast<std::uint32_t>(hashes.size() + 1));
       event.value = wire::DigestValue(wire::DigestOf(event.value), at->second);

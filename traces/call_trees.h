@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The call trees of a trace: of samples, collated batches and steps in which the agent followed
-// each Python call (traces/FORMAT.md, "Followed units"). Values, no ownership; pure functions.
+// each Python call (traces/FORMAT.md, "Followed units"). The tree of a stall (wire::kUnitStall) is
+// the stack of a thread that stood still, and its nodes have no times. Values, no ownership; pure
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +22,8 @@ struct CallNode {
   TimeNs own{};
   TimeNs cost{};
   std::uint64_t count = 0;
-  StringId name{};  // String(): "make_edges", "numpy.random.choice"; a line has its function's name
-  StringId file{};  // path as in the interpreter; none for a builtin
+  StringId name{};  // "make_edges", "numpy.random.choice"; a line has the name of its function
+  StringId file{};  // path as the interpreter has it; none for a builtin
   std::uint32_t line = 0;
   std::uint32_t parent = kNoCall;  // index of a node before this one; kNoCall: the unit itself
   CallKind kind = CallKind::kFunction;

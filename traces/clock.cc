@@ -11,14 +11,13 @@ namespace {
 __extension__ using Int128 = __int128;
 
 constexpr int kShift = 40;
-constexpr double kMinBaselineNs = 50e6;  // anchors closer than this measure noise, not the clock
-constexpr double kToleranceNs = 20e3;    // an anchor this far off the line was not read cleanly
-constexpr double kHeaderPpm = 500e-6;    // by which the header's frequency may be off
-constexpr double kMeasuredPpm =
-    20e-6;  // by which the median of the slopes between anchors may be off
+constexpr double kMinBaselineNs = 50e6;   // anchors closer than this measure noise, not the clock
+constexpr double kToleranceNs = 20e3;     // an anchor this far off the line was not read cleanly
+constexpr double kHeaderError = 500e-6;   // relative error that the header's frequency may have
+constexpr double kMeasuredError = 20e-6;  // and the median of the slopes between anchors
 constexpr double kMinHz = 1e6;
 constexpr double kMaxHz = 1e11;
-constexpr double kLimitNs = 2e18;  // about 2^61: a damaged tick or slope must not wrap around
+constexpr double kLimitNs = 2e18;  // below 2^61: a damaged tick or slope must not wrap around
 constexpr std::size_t kMaxAnchors = 4096;
 constexpr std::size_t kMaxSegments = 16'384;
 constexpr double kSlewNs = 1e9;  // the line takes this long to meet the new one
@@ -69,7 +68,7 @@ double ClockMap::NominalSlope() const {
   return PlausibleSlope(slope) ? slope : 0;
 }
 
-// Decides which clock it is. For CLOCK_MONOTONIC ticks are nanoseconds. If the header and the
+// Decides which clock it is. Ticks of CLOCK_MONOTONIC are nanoseconds. If the header and the
 // anchors disagree about that, the header was damaged.
 void ClockMap::Judge() {
   std::size_t same = 0;
@@ -140,17 +139,17 @@ void ClockMap::Update() {
         times.push_back(static_cast<std::int64_t>(anchor.ticks));
       }
     }
-    // Times in ascending order. A wild value at an end cannot be told from a long recording, but it
-    // only widens the range of plausible times.
+    // The times ascend, as the anchors do. A wild value at an end cannot be told from a long
+    // recording, but it only widens the range of plausible times.
     first_.value = times.empty() ? 0 : times.front();
     last_.value = times.empty() ? 0 : times.back();
     rejected_ = anchors_.size() - times.size();
     return;
   }
-  // The header's frequency may be damaged too, so the median over neighbouring anchors overrules
-  // it.
+  // The header's frequency may be damaged too, so the median of three or more slopes between
+  // neighbouring anchors overrules it. Without a usable frequency, that of fewer slopes is taken.
   double slope = NominalSlope();
-  double uncertainty = kHeaderPpm;
+  double uncertainty = kHeaderError;
   std::vector<double> slopes;
   for (std::size_t i = 1; i < anchors_.size(); ++i) {
     if (Ns(anchors_[i - 1], anchors_[i]) > kMinBaselineNs) {
@@ -161,7 +160,7 @@ void ClockMap::Update() {
     const double median = Median(slopes);
     if (PlausibleSlope(median) && (slope == 0 || slopes.size() >= 3)) {
       slope = median;
-      uncertainty = slopes.size() >= 3 ? kMeasuredPpm : kHeaderPpm;
+      uncertainty = slopes.size() >= 3 ? kMeasuredError : kHeaderError;
     }
   }
   Reject(slope != 0 ? slope : 1.0, uncertainty);
@@ -194,9 +193,9 @@ void ClockMap::Thin() {
   }
 }
 
-// Does the same for the line: drops every second bend of its older half. The remaining bends stay
-// at the same times. Only records that come hours late get times that are off, by less than the
-// bends were.
+// Bounds the number of segments in the same way: drops every second bend of the older half. The
+// other bends stay where they are, so only records that come hours late get other times than
+// before. The difference is smaller than the bends were.
 void ClockMap::ThinSegments() {
   if (segments_.size() <= kMaxSegments) {
     return;

@@ -14,9 +14,9 @@
 
 namespace penstock::traces {
 
-// A piecewise linear function through all anchors. The frozen part does not change: later anchors
-// bend the line only after the latest frozen tick, so the order of a stream is kept. Only a line of
-// more than 16,384 segments loses every second bend of its older half.
+// A piecewise linear function through the sound anchors. The frozen part does not change: later
+// anchors bend the line only after the latest frozen tick, so the order of a stream is kept. There
+// is one exception: a line of more than 16,384 segments loses every second bend of its older half.
 class ClockMap {
  public:
   // `kind`: as the file header says; anchors overrule it.
@@ -24,7 +24,8 @@ class ClockMap {
 
   void Add(const wire::ClockAnchor& anchor);
   // Takes the added anchors into account. Call it before the first conversion and after every
-  // Add(). Anchors that contradict the others by more than 20 us are left out.
+  // Add(). An anchor is left out if it disagrees with its neighbours by more than 20 us and the
+  // possible error of the rate between them.
   // Cost: O(n log n) in the number of anchors, which is kept below a few thousand.
   void Update();
 

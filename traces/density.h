@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The layout of spans in a picture, and their appearance when they are narrower than a pixel:
-// levels on which spans do not overlap, and cells that show which stages cover a part of a level.
-// The dashboard and the packer share it, so both draw the same picture. Not thread-safe.
+// The layout of spans in the timeline: levels on which spans do not overlap, and cells that show
+// which stages cover a part of a level, for spans that are narrower than a pixel. The packer makes
+// the preview in a packed trace with it, and the dashboard its timeline, so both look the same. Not
+// thread-safe.
 #pragma once
 
 #include <array>
@@ -63,7 +64,8 @@ class LevelPlacer {
     std::int64_t start = 0;  // on the last level: moved to the end of the span that it overlaps
     std::int64_t length = 0;
   };
-  // Requires: the order of StartsBefore. nullopt: it lies below the levels that can be shown.
+  // Returns nullopt if the span lies below the levels that can be shown.
+  // Requires: the order of StartsBefore.
   [[nodiscard]] std::optional<Place> Add(std::int64_t start, std::int64_t length);
 
  private:

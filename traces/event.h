@@ -59,9 +59,9 @@ struct Span {
   TimeNs cpu{-1};   // thread CPU time inside; -1: not recorded
   TimeNs busy{-1};  // time inside the calls of a coalesced read; -1: the duration
   Bytes bytes{};
-  std::int64_t sample = wire::kNoSample;
+  std::int64_t sample = wire::kNoSample;  // index, or wire::SampleOfCorrelation()
   StringId name{};
-  StringId object{};  // path of the file
+  StringId object{};  // path of the file; of a kMark, its domain or category
   BatchKey batch{};
   StageId stage = StageId::kNone;
   std::uint8_t flags = 0;  // wire::kFlag*
@@ -122,15 +122,15 @@ struct ProcessInfo {
   std::int32_t rank = -1;
   std::int32_t local_rank = -1;
   std::int32_t world_size = -1;
-  std::uint32_t features = 0;  // wire::kFeature*
-  std::uint64_t process_start = 0;
+  std::uint32_t features = 0;       // wire::kFeature*
+  std::uint64_t process_start = 0;  // clock ticks since boot
   std::string comm;
   std::vector<std::string> command;
   std::vector<std::string> libraries;        // codec and loader libraries found mapped
   std::map<std::string, std::string> facts;  // facts of this process
   // Coverage: what the hooks saw and what the kernel counted, both at the same moment.
   Bytes bytes_hooked;   // every hooked read of any file
-  Bytes bytes_dataset;  // part of `bytes_hooked`, dataset files: in spans, lost and claimed
+  Bytes bytes_dataset;  // part of `bytes_hooked`: of dataset files, in spans, lost or claimed
   Bytes bytes_network;
   Bytes bytes_mapped;
   Bytes bytes_kernel;  // rchar of /proc/PID/io since the agent started; 0: not known
