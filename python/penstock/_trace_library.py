@@ -146,8 +146,8 @@ class Reader:
         return [json.loads(line) for line in text.splitlines()]
 
     def columns(self, table, wanted, fill):
-        """NumPy columns by name. fill(struct) fills them and returns the number of rows. Memory beyond these rows is
-        never touched."""
+        """NumPy columns by name. fill(struct) fills them and returns the number of rows. The columns have room for all
+        rows of the table, but memory that the function does not touch costs nothing."""
         np = numpy()
         room = getattr(self.counts, table.__name__.lower())
         columns = {name: np.empty(room, dtype) for name, dtype in table.dtypes.items() if name in wanted}

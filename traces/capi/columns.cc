@@ -21,6 +21,7 @@ void Set(T* column, std::uint64_t at, T value) {
   if (column != nullptr) column[at] = value;
 }
 
+// A stage of a later version may have no bit. Only all bits together stand for it.
 bool Holds(std::uint64_t stages, StageId id) {
   const auto stage = static_cast<unsigned>(id);
   return stage >= 64 ? stages == ~std::uint64_t{0} : (stages >> stage & 1) != 0;
@@ -150,8 +151,9 @@ std::uint64_t FillSpans(const Trace& trace, std::uint64_t stages, const Penstock
   std::vector<std::uint64_t> begins(infos.size() + 1, 0);
   for (std::size_t i = 0; i < infos.size(); ++i) begins[i + 1] = begins[i] + infos[i].spans;
   std::vector<std::uint64_t> counts(infos.size(), 0);
-  // Each thread of the trace is written to a part of its own, as if all of its spans were wanted.
-  // Then the gaps are closed. So each block is decoded once, and by all cores.
+  // The number of wanted spans is known only when a thread is decoded. So each thread of the trace
+  // is written where its spans would lie if all were wanted, and then the gaps are closed. This
+  // decodes each block once, and with all cores.
   InParallel(infos.size(), threads, [&](std::size_t i) {
     const auto id = static_cast<std::uint32_t>(i);
     const ThreadColumns columns(out, stages, id, infos[i].process.value);

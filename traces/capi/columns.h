@@ -15,9 +15,12 @@ namespace penstock::traces {
 // Returns their number. Requires: each given column has room for trace.span_count() values.
 std::uint64_t FillSpans(const Trace& trace, std::uint64_t stages, const PenstockSpans& out,
                         unsigned threads);
+// Write all events, or counters, in order of time. Return their number.
+// Requires: each given column has room for all of them.
 std::uint64_t FillEvents(const Trace& trace, const PenstockEvents& out);
 std::uint64_t FillCounters(const Trace& trace, const PenstockCounters& out);
-// Writes the nodes of the units whose stage is in `stages`, by unit and node. Returns their number.
+// Writes the nodes of the units whose stage is in `stages`, by unit and node, except those of
+// stalls. Returns their number.
 // Requires: each given column has room for trace.call_rows().size() values.
 std::uint64_t FillFunctions(const Trace& trace, std::uint64_t stages, const PenstockFunctions& out);
 

@@ -22,7 +22,8 @@ typedef struct PenstockTrace PenstockTrace;
 
 /* Columns. Each is NULL (not wanted), or has the room that the function asks for. Times are
  * CLOCK_MONOTONIC nanoseconds; -1: not known. Names and objects are ids of texts. Threads and
- * processes are numbered from 0 in the order of penstock_trace_about(). */
+ * processes are numbered from 0 in the order of penstock_trace_about(). `size` lets a later version
+ * add columns; this version has no columns to leave out, so it does not look at it. */
 typedef struct PenstockSpans {
   size_t size; /* sizeof(PenstockSpans) of the caller */
   int64_t* start;
@@ -63,7 +64,7 @@ typedef struct PenstockCounters {
 
 /* A row for each node of a followed unit's call tree: a function as called along one path, a
  * callable that is not Python's, or a line of the node's caller. Times do not include the cost of
- * following. */
+ * following. Stalls, whose nodes have no times, are left out. */
 typedef struct PenstockFunctions {
   size_t size;
   int64_t* start;     /* of the unit */
@@ -95,7 +96,7 @@ typedef struct PenstockCounts {
   int64_t begin;
   int64_t end;
   int64_t realtime_offset; /* CLOCK_REALTIME minus CLOCK_MONOTONIC */
-  uint64_t functions; /* upper limit of rows: those whose unit or caller is lost are left out */
+  uint64_t functions;      /* upper limit of rows: lost ones and those of stalls are left out */
 } PenstockCounts;
 
 int penstock_trace_abi(void);
@@ -121,17 +122,17 @@ const char* penstock_trace_event(uint32_t type);
 const char* penstock_trace_call(uint32_t kind);
 
 /* Fills the columns with the spans whose stage is in `stages` (bit 1 << stage), by thread, then by
- * start. Room: counts.spans for each. Pages that stay unused are not kept, so memory from an
- * anonymous mapping costs only what is filled. Returns the number of spans, or -1.
- * Cost: all cores; each block of the trace is decoded once. */
+ * start. All 64 bits: every span. Room: counts.spans for each. Returns the number of spans, or -1.
+ * Cost: all cores; each block of the trace is decoded once. At most about twice the memory that is
+ * filled is touched, so of an anonymous mapping the rest costs nothing. */
 int64_t penstock_trace_spans(const PenstockTrace* trace, uint64_t stages, const PenstockSpans* out);
 
 /* All events, or counters, in order of time. Room: counts.events, counts.counters. */
 int64_t penstock_trace_events(const PenstockTrace* trace, const PenstockEvents* out);
 int64_t penstock_trace_counters(const PenstockTrace* trace, const PenstockCounters* out);
 
-/* The followed calls of the units whose stage is in `stages` (bit 1 << stage), by unit, then by
- * node. Room: counts.functions for each. Returns the number of rows, or -1. */
+/* The followed calls of the units whose stage is in `stages`, by unit, then by node. Room:
+ * counts.functions for each. Returns the number of rows, or -1. */
 int64_t penstock_trace_functions(const PenstockTrace* trace, uint64_t stages,
                                  const PenstockFunctions* out);
 
@@ -141,8 +142,9 @@ int64_t penstock_trace_functions(const PenstockTrace* trace, uint64_t stages,
 int64_t penstock_trace_places(uint32_t* column, uint64_t rows, uint32_t* places, uint64_t bound,
                               uint32_t* used);
 
-/* Writes the texts of `count` ids one behind the other, without zeros; ends[i] is the end of text
- * i. Returns the bytes of all texts. If that is above `room`, `text` has only the first ones. */
+/* Writes the texts of `count` ids one after the other, without zeros; ends[i] is the end of text i.
+ * Returns the bytes of all texts, or -1. If they are more than `room`, `text` has only the first
+ * texts, those that fit. */
 int64_t penstock_trace_texts(const PenstockTrace* trace, const uint32_t* ids, size_t count,
                              uint64_t* ends, char* text, size_t room);
 
