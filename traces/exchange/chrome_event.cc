@@ -29,6 +29,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view ChromeEvent::*
       {"failed", &ChromeEvent::failed}}};
 
 void Arguments(ChromeEvent& event, json::object arguments) {
+  // Without a phase yet, the event may turn out to be a counter.
   const bool counter = event.phase == "C" || event.phase.empty();
   for (auto field : arguments) {
     const std::string_view key = field.unescaped_key();

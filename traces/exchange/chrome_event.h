@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One event of Chrome's Trace Event Format, as its JSON gives it: texts, without a meaning.
+// One event of Chrome's Trace Event Format, with its values as texts. The importer interprets them.
 // Functions.
 #pragma once
 
@@ -22,7 +22,8 @@ struct ChromeEvent {
   std::string_view label, of, role, file, correlation, device, stream, bytes, batch, epoch, sample;
   std::string_view worker, rank, parent;
   std::string_view unfinished, failed;
-  std::vector<std::pair<std::string_view, std::string_view>> values;  // values of a counter
+  // The values of a counter by series. If "args" comes before "ph", all arguments of any event.
+  std::vector<std::pair<std::string_view, std::string_view>> values;
   std::vector<std::pair<std::string_view, std::string_view>> facts;
 };
 

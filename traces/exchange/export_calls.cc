@@ -28,8 +28,8 @@ constexpr Profiled kProfiled[] = {{StageId::kSample, false, "sample"},
                                   {StageId::kCollate, false, "collate"},
                                   {StageId::kStep, false, "step"}};
 
-// A Frame is a function, or a line of a function. Stacks holds the own time of each stack: the time
-// that belongs to no deeper stack.
+// A Frame is a function, or a line of a function. Stacks has the own time of each stack: the time
+// that belongs to no deeper stack. The empty stack is the unit itself.
 using Frame = std::tuple<std::string, std::string, std::uint32_t>;  // name, file, line
 using Stack = std::vector<Frame>;                                   // outermost first
 using Stacks = std::map<Stack, std::int64_t>;                       // nanoseconds

@@ -142,8 +142,8 @@ class ChromeWriter {
         "{{\"ph\":\"{}\",\"bp\":\"e\",\"cat\":\"batch\",\"name\":\"batch\",\"id\":{},\"pid\":{},"
         "\"tid\":{},",
         phase, FlowId(span.batch), pid, tid);
-    // A flow belongs to the span that contains its time. The end of a span would already belong to
-    // the next one.
+    // A viewer binds a flow to the span that contains its time. The end of a span may be the start
+    // of the next one.
     Time("ts", span.start + TimeNs{span.duration.value / 2});
     out_.text() += '}';
   }

@@ -25,10 +25,11 @@ constexpr std::uint32_t kStateCleared = 1, kNeedsState = 2;                // Se
 constexpr std::uint32_t kSequence = 1;
 constexpr std::size_t kBuffer = std::size_t{1} << 18;
 
-// Ids of tracks; any distinct numbers will do.
+// Ids of tracks, which must be distinct: the upper bits say what the track is of.
 std::uint64_t ProcessTrack(std::uint32_t process) {
   return std::uint64_t{1} << 40 | process;
 }
+static_assert(Nesting::kMostTracks <= 256);
 std::uint64_t ThreadTrack(std::uint32_t thread, std::uint32_t track) {
   return std::uint64_t{2} << 40 | std::uint64_t{thread} << 8 | track;
 }
@@ -39,6 +40,7 @@ std::uint64_t FunctionTrack(std::uint32_t thread) {
   return std::uint64_t{4} << 40 | thread;
 }
 
+// The numbers of the names of debug annotations.
 enum Note : std::uint64_t {
   kBatch = 1,
   kEpoch,
@@ -147,7 +149,7 @@ class PerfettoWriter {
       described.set_pid(static_cast<std::int32_t>(trace_.processes()[thread.process.value].pid));
       described.set_tid(thread.tid);
       described.set_thread_name(ToUtf8(ThreadLabel(thread)));
-    } else {  // a sibling of the thread: spans of child tracks need not nest in those of the parent
+    } else {  // beside the thread's track, not below it, since its spans do not nest in that one's
       track.set_parent_uuid(ProcessTrack(thread.process.value));
       track.set_name(ToUtf8(ThreadLabel(thread)) + " (overlapping)");
     }
@@ -232,8 +234,8 @@ class PerfettoWriter {
     Emit();
   }
 
-  // Followed units, on a track beside their thread. A node stands for all calls along one path, so
-  // it is as long as they are together, and lies behind the nodes that were called first.
+  // Writes followed units on a track beside their thread. A node stands for all calls along one
+  // path, so it is as long as they are together. It begins where the node before it ends.
   void WriteFunctions() {
     std::unordered_set<std::uint32_t> described;
     for (const CallTree& tree : ReadCallTrees(trace_).trees) {
@@ -270,15 +272,16 @@ class PerfettoWriter {
   void WriteUnit(const CallTree& tree, std::uint64_t track) {
     const UnitRow& unit = tree.unit;
     const TimeNs unit_end = unit.at + std::max(unit.duration, tree.total());
-    const bool stall =
-        (unit.flags & wire::kUnitStall) != 0;  // a stack: each is as long as the unit
+    // The nodes of a stall are a stack without times: each is shown as long as the unit.
+    const bool stall = (unit.flags & wire::kUnitStall) != 0;
     BeginCalls(track, unit.at, stall ? "stands still" : std::string(StageName(unit.stage)));
     AnnotateBatch(unit.batch);
     if (unit.sample >= 0) Annotate(kSample).set_int_value(unit.sample);
     Annotate(kCost).set_int_value(unit.cost.value);
     if ((unit.flags & wire::kUnitChosen) != 0) Annotate(kChosen).set_uint_value(1);
     Emit();
-    std::vector<std::vector<std::uint32_t>> inside(tree.nodes.size() + 1);  // the last: of the unit
+    // The nodes directly inside each node; the last entry has those of the unit itself.
+    std::vector<std::vector<std::uint32_t>> inside(tree.nodes.size() + 1);
     for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
       const std::uint32_t above = tree.nodes[i].parent;
       inside[above == kNoCall ? tree.nodes.size() : above].push_back(i);
@@ -310,10 +313,11 @@ class PerfettoWriter {
   void WriteNode(const CallNode& node, std::uint64_t track, TimeNs begin) {
     const std::string_view file = trace_.String(node.file);
     std::string name(trace_.String(node.name));
-    if (node.line > 0) {
-      const std::string place = std::string(file.substr(file.rfind('/') + 1));
-      name = (node.kind == CallKind::kLine ? "line " : name + " (" + place + ":") +
-             std::to_string(node.line) + (node.kind == CallKind::kLine ? "" : ")");
+    if (node.line > 0 && node.kind == CallKind::kLine) {
+      name = "line " + std::to_string(node.line);
+    } else if (node.line > 0) {
+      const std::string_view base = file.substr(file.rfind('/') + 1);
+      name += " (" + std::string(base) + ":" + std::to_string(node.line) + ")";
     }
     BeginCalls(track, begin, std::move(name));
     Annotate(kCalls).set_uint_value(node.count);
@@ -321,7 +325,8 @@ class PerfettoWriter {
     Emit();
   }
 
-  // Losses are shown where everybody looks: at the start of the first process.
+  // Writes dropped events and damage as a moment at the start of the first process, where a viewer
+  // shows it first. Other losses are not written.
   void WriteLosses() {
     const Losses& losses = trace_.losses();
     if (losses.dropped_events == 0 && losses.damaged_bytes == 0) return;

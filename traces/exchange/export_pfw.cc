@@ -13,7 +13,7 @@
 namespace penstock::traces {
 namespace {
 
-// Category and event of DFTracer's conventions for AI programs; reads are POSIX calls.
+// Category and event of DFTracer's conventions for AI programs. Reads are POSIX calls.
 struct PfwKind {
   std::string_view category;
   std::string_view name;
@@ -112,9 +112,8 @@ class PfwWriter {
         kind.category, pid, thread.tid, begin / 1000, end / 1000 - begin / 1000, host_hash_);
     if (!file.empty()) out_.Format(",\"fhash\":\"{}\"", file);
     if (span.stage == StageId::kRead) {
-      out_.Format(
-          ",\"ret\":{}",
-          span.bytes.value);  // the return value of read(), which DFAnalyzer takes as the size
+      // The return value of read(), which DFAnalyzer takes as the size.
+      out_.Format(",\"ret\":{}", span.bytes.value);
     } else if (span.bytes.value > 0) {
       out_.Format(",\"size\":{}", span.bytes.value);
     }

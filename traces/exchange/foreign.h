@@ -2,7 +2,7 @@
 //
 // Collects what an importer finds in another tool's file, and makes a trace of it. Processes,
 // threads and streams are known by their names in that file. Waits and deliveries come from the
-// ranges that PyTorch's profiler writes. Not thread-safe.
+// ranges that PyTorch's profiler writes, and from AddWait(). Not thread-safe.
 #pragma once
 
 #include <compare>
@@ -40,11 +40,12 @@ class Foreign {
                               std::string_view pid = "");
   void NameProcess(std::string_view pid, std::string_view name);
   void NameThread(std::string_view pid, std::string_view tid, std::string_view name);
-  // The info of a process, which the caller may complete.
+  // The info of a process, which the caller may complete before another process comes.
   [[nodiscard]] ProcessInfo& Process(std::string_view pid);
   // Lets Thread(pid, tid) return thread (pid, of) from now on: in the file, `tid` is a second track
   // of thread `of`.
   void Alias(std::string_view pid, std::string_view tid, std::string_view of);
+  // Counts a call of this thread to a device's API: see Lane().
   void Calls(ThreadId thread);
   // From now on a tid with the highest bit set is the stream of a device, as in our own exports. In
   // other files such a number is half of a pthread_t, and the thread gets another number.
@@ -62,8 +63,8 @@ class Foreign {
   void LeaveOut(const std::string& kind, std::uint64_t count = 1) {
     summary_.left_out[kind] += count;
   }
-  // Whether a packed trace can hold a span with these times. One with other times would make the
-  // whole block, in which it is written, unreadable.
+  // Whether a packed trace can hold a span with these times. A span with other times would make its
+  // whole block unreadable.
   [[nodiscard]] static bool Plausible(TimeNs start, TimeNs duration);
 
   [[nodiscard]] Packer& out() { return out_; }
@@ -103,7 +104,7 @@ class Foreign {
   std::map<std::uint32_t, std::uint32_t> waits_;  // thread -> batches delivered to it
   std::set<std::uint32_t> no_workers_;            // threads that wait for a loader without workers
   std::set<std::uint32_t> backward_;              // threads that run backward passes
-  std::uint32_t given_ = 0;                       // pids and tids that are not those of the file
+  std::uint32_t given_ = 0;                       // how many pids and tids are not the file's
   bool keeps_lanes_ = false;
 };
 
