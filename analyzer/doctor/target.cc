@@ -88,8 +88,8 @@ bool IsPrivileged(const fs::path& file) {
 // one.
 std::string PyenvVersion(const fs::path& root, const Environment& environment,
                          const fs::path& current) {
-  const std::string forced = Variable(environment, "PYENV_VERSION");
-  if (!forced.empty()) return Split(forced, ":").front();
+  const auto forced = Split(Variable(environment, "PYENV_VERSION"), ":");
+  if (!forced.empty()) return forced.front();
   for (fs::path folder = current; !folder.empty(); folder = folder.parent_path()) {
     const auto words = Split(ReadStart(folder / ".python-version", 4096), " \t\r\n");
     if (!words.empty()) return words.front();

@@ -107,6 +107,17 @@ TEST_F(DoctorTest, LooksBehindPyenvShims) {
   EXPECT_EQ(program->path, root_ / ".pyenv/versions/3.11.7/bin/python3");
 }
 
+TEST_F(DoctorTest, APyenvVersionWithoutANameCountsAsNone) {
+  CopyProgram(".pyenv/versions/3.11.7/bin/python3");
+  Write(".pyenv/shims/python3", "#!/usr/bin/env bash\nexec pyenv exec\n", true);
+  Write(".pyenv/version", "3.11.7\n", false);
+  input_.environment["PATH"] = (root_ / ".pyenv/shims").string() + ":/usr/bin:/bin";
+  input_.environment["PYENV_VERSION"] = ":";
+  const auto program = ResolveTarget({"python3", "x.py"}, input_.environment, root_);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->path, root_ / ".pyenv/versions/3.11.7/bin/python3");
+}
+
 TEST_F(DoctorTest, AScriptThatCallsItselfEnds) {
   Write("bin/loop", "#!" + (root_ / "bin/loop").string() + "\n", true);
   EXPECT_TRUE(ResolveTarget({"loop"}, input_.environment, root_).has_value());
