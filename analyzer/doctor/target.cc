@@ -150,17 +150,18 @@ std::pair<std::vector<std::string>, std::size_t> SplitString(const std::vector<s
 std::vector<std::string> AfterLauncher(const Launcher& launcher, std::vector<std::string> words,
                                        bool* cleans) {
   std::size_t i = 1;
-  bool skip_one = launcher.name == "timeout" || launcher.name == "taskset";
+  bool skip_one = launcher.name == "timeout" || launcher.name == "taskset";  // duration, or mask
+  bool options = true;                                                      // until "--"
   for (; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == "--") {
-      ++i;
-      break;
+    if (options && word == "--") {
+      options = false;
+      continue;
     }
     const bool assignment =
         launcher.name == "env" && word[0] != '-' && word.find('=') != std::string::npos;
     if (assignment) continue;
-    if (word.size() > 1 && word[0] == '-') {
+    if (options && word.size() > 1 && word[0] == '-') {
       if (const auto [split, taken] = SplitString(words, i); launcher.name == "env" && taken > 0) {
         const auto option = words.begin() + static_cast<std::ptrdiff_t>(i);
         const auto rest = words.erase(option, option + static_cast<std::ptrdiff_t>(taken));

@@ -97,6 +97,20 @@ TEST_F(DoctorTest, FollowsWordsThatEnvSplitsAndATaskset) {
   }
 }
 
+TEST_F(DoctorTest, TwoDashesEndTheOptionsOfALauncherOnly) {
+  CopyProgram("bin/python3");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"timeout", "--", "10", "python3", "--x"},
+        {"env", "--", "A=1", "python3", "--x"},
+        {"taskset", "-c", "--", "0", "python3", "--x"},
+        {"nice", "-n", "5", "--", "python3", "--x"}}) {
+    const auto program = ResolveTarget(command, input_.environment, root_);
+    ASSERT_TRUE(program) << command[0];
+    EXPECT_EQ(program->path, root_ / "bin/python3") << command[0];
+    EXPECT_EQ(program->words.back(), "--x");
+  }
+}
+
 TEST_F(DoctorTest, LooksBehindPyenvShims) {
   CopyProgram(".pyenv/versions/3.11.7/bin/python3");
   Write(".pyenv/shims/python3", "#!/usr/bin/env bash\nexec pyenv exec\n", true);
