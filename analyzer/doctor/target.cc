@@ -161,6 +161,10 @@ std::vector<std::string> AfterLauncher(const Launcher& launcher, std::vector<std
     const bool assignment =
         launcher.name == "env" && word[0] != '-' && word.find('=') != std::string::npos;
     if (assignment) continue;
+    if (launcher.name == "env" && word == "-") {  // the same as -i
+      *cleans = true;
+      continue;
+    }
     if (options && word.size() > 1 && word[0] == '-') {
       if (const auto [split, taken] = SplitString(words, i); launcher.name == "env" && taken > 0) {
         const auto option = words.begin() + static_cast<std::ptrdiff_t>(i);

@@ -153,6 +153,13 @@ TEST_F(DoctorTest, SeesThatTheEnvironmentIsCleaned) {
   EXPECT_FALSE(Has("environment", Health::kBad));
 }
 
+TEST_F(DoctorTest, ALoneDashOfEnvCleansTheEnvironment) {
+  CopyProgram("bin/python3");
+  input_.command = {"env", "-", "A=1", "python3", "train.py"};
+  EXPECT_TRUE(Has("environment", Health::kBad));
+  EXPECT_FALSE(Has("command", Health::kBad));
+}
+
 TEST_F(DoctorTest, KnowsWheelsByTheirMetadata) {
   CopyProgram("bin/python3");
   fs::create_directories(root_ / "lib/python3.11/site-packages/ffcv-1.0.2.dist-info");
