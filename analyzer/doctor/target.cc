@@ -151,15 +151,15 @@ std::vector<std::string> AfterLauncher(const Launcher& launcher, std::vector<std
                                        bool* cleans) {
   std::size_t i = 1;
   bool skip_one = launcher.name == "timeout" || launcher.name == "taskset";  // duration, or mask
-  bool options = true;                                                      // until "--"
+  bool options = true;                                                       // until "--"
   for (; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (options && word == "--") {
       options = false;
       continue;
     }
-    const bool assignment =
-        launcher.name == "env" && word[0] != '-' && word.find('=') != std::string::npos;
+    const bool assignment = (launcher.name == "env" || launcher.name == "sudo") && word[0] != '-' &&
+                            word.find('=') != std::string::npos;
     if (assignment) continue;
     if (launcher.name == "env" && word == "-") {  // the same as -i
       *cleans = true;

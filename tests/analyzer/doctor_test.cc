@@ -153,6 +153,15 @@ TEST_F(DoctorTest, SeesThatTheEnvironmentIsCleaned) {
   EXPECT_FALSE(Has("environment", Health::kBad));
 }
 
+TEST_F(DoctorTest, SetsVariablesOfSudoApart) {
+  CopyProgram("bin/python3");
+  CopyProgram("bin/sudo");
+  const auto program =
+      ResolveTarget({"sudo", "-u", "ann", "A=1", "python3", "--x"}, input_.environment, root_);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->path, root_ / "bin/python3");
+}
+
 TEST_F(DoctorTest, ALoneDashOfEnvCleansTheEnvironment) {
   CopyProgram("bin/python3");
   input_.command = {"env", "-", "A=1", "python3", "train.py"};
