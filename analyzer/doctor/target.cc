@@ -224,8 +224,8 @@ std::optional<Executable> ResolveTarget(const std::vector<std::string>& command,
     const auto path = FindOnPath(program.words.front(), environment, current);
     if (!path) return std::nullopt;
     program.path = *path;
-    if (IsPrivileged(*path)) program.privileged = true;
     if (const Launcher* launcher = LauncherOf(*path)) {
+      if (IsPrivileged(*path)) program.privileged = *path;
       bool cleans = launcher->cleans;
       const auto rest = AfterLauncher(*launcher, program.words, &cleans);
       if (cleans) {
@@ -244,6 +244,7 @@ std::optional<Executable> ResolveTarget(const std::vector<std::string>& command,
     if (head.rfind("\x7f"
                    "ELF",
                    0) == 0) {
+      if (IsPrivileged(*path)) program.privileged = *path;
       ParseElf(head, program);
       return program;
     }

@@ -22,7 +22,9 @@ struct Executable {
   bool elf = false;
   bool own_machine = true;  // if `elf`: 64 bits, for this kind of processor
   bool needs_asan = false;
-  bool privileged = false;          // setuid, setgid or capabilities
+  // The last program on the way that has capabilities, or is setuid or setgid for somebody else;
+  // empty: none.
+  std::filesystem::path privileged;
   bool cleans_environment = false;  // env -i, sudo: LD_PRELOAD does not get through
   std::string cleaner;              // the program that does so
 };

@@ -82,9 +82,9 @@ void CheckProgram(const Executable& program, const DoctorInput& input, Checks& c
     check.remedy = "LD_PRELOAD=$(gcc -print-file-name=libasan.so) penstock record ...";
   }
   checks.push_back(std::move(check));
-  if (program.privileged) {
+  if (!program.privileged.empty()) {
     checks.push_back({"privileges", Health::kBad,
-                      fmt::format("{} is setuid or has capabilities", program.path.string()),
+                      fmt::format("{} is setuid or has capabilities", program.privileged.string()),
                       "the loader keeps the agent out of it",
                       "record as the user it runs as, without the privileges"});
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -160,6 +161,30 @@ TEST_F(DoctorTest, SetsVariablesOfSudoApart) {
       ResolveTarget({"sudo", "-u", "ann", "A=1", "python3", "--x"}, input_.environment, root_);
   ASSERT_TRUE(program);
   EXPECT_EQ(program->path, root_ / "bin/python3");
+}
+
+TEST_F(DoctorTest, NamesTheProgramThatIsPrivileged) {
+  CopyProgram("bin/python3");
+  CopyProgram("bin/sudo");
+  const fs::path sudo = root_ / "bin/sudo";
+  if (chown(sudo.c_str(), 1, 1) != 0) GTEST_SKIP() << "only root may give files to other users";
+  ASSERT_EQ(chmod(sudo.c_str(), 04755), 0);
+  const auto program = ResolveTarget({"sudo", "python3"}, input_.environment, root_);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->path, root_ / "bin/python3");
+  EXPECT_EQ(program->privileged, sudo);
+  input_.command = {"python3", "train.py"};
+  EXPECT_FALSE(Has("privileges", Health::kBad));
+}
+
+TEST_F(DoctorTest, IgnoresTheSetuidBitOfAScript) {
+  CopyProgram("bin/python3");
+  Write("bin/train", "#!/usr/bin/env python3\n", true);
+  const fs::path train = root_ / "bin/train";
+  if (chown(train.c_str(), 1, 1) != 0) GTEST_SKIP() << "only root may give files to other users";
+  ASSERT_EQ(chmod(train.c_str(), 04755), 0);
+  input_.command = {"train"};
+  EXPECT_FALSE(Has("privileges", Health::kBad));
 }
 
 TEST_F(DoctorTest, ALoneDashOfEnvCleansTheEnvironment) {
