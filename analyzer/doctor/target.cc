@@ -216,13 +216,14 @@ bool IsPython(const fs::path& program) {
   return name.rfind("python", 0) == 0 || name.rfind("pypy", 0) == 0;
 }
 
-std::optional<Executable> ResolveTarget(const std::vector<std::string>& command,
-                                        const Environment& environment, const fs::path& current) {
+tl::expected<Executable, std::string> ResolveTarget(const std::vector<std::string>& command,
+                                                    const Environment& environment,
+                                                    const fs::path& current) {
   Executable program;
   program.words = command;
   for (int hop = 0; hop < kMostHops; ++hop) {
     const auto path = FindOnPath(program.words.front(), environment, current);
-    if (!path) return std::nullopt;
+    if (!path) return tl::unexpected(program.words.front());
     program.path = *path;
     if (const Launcher* launcher = LauncherOf(*path)) {
       if (IsPrivileged(*path)) program.privileged = *path;

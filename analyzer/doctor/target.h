@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <tl/expected.hpp>
+
 namespace penstock::analyzer {
 
 using Environment = std::map<std::string, std::string>;
@@ -34,11 +36,11 @@ struct Executable {
                                                               const Environment& environment,
                                                               const std::filesystem::path& current);
 
-// Follows launchers to the program that will do the work; nullopt if one on the way is not there.
-// Requires: !command.empty().
-[[nodiscard]] std::optional<Executable> ResolveTarget(const std::vector<std::string>& command,
-                                                      const Environment& environment,
-                                                      const std::filesystem::path& current);
+// Follows launchers to the program that will do the work. The error is the name of a program on the
+// way that is not there. Requires: !command.empty().
+[[nodiscard]] tl::expected<Executable, std::string> ResolveTarget(
+    const std::vector<std::string>& command, const Environment& environment,
+    const std::filesystem::path& current);
 
 [[nodiscard]] bool IsPython(const std::filesystem::path& program);
 

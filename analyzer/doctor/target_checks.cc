@@ -156,8 +156,7 @@ void CheckTarget(const DoctorInput& input, Checks& checks) {
   }
   const auto program = ResolveTarget(input.command, input.environment, input.current);
   if (!program) {
-    checks.push_back({"command", Health::kBad,
-                      fmt::format("{} is not found", input.command.front()),
+    checks.push_back({"command", Health::kBad, fmt::format("{} is not found", program.error()),
                       "there is nothing to run", "check the name and PATH"});
     return;
   }

@@ -70,6 +70,16 @@ TEST_F(DoctorTest, SaysThatACommandIsNotThere) {
   EXPECT_TRUE(Has("command", Health::kBad));
 }
 
+TEST_F(DoctorTest, NamesTheProgramThatIsNotThere) {
+  Write("bin/train", "#!/usr/bin/env no-such-program\n", true);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"env", "A=1", "no-such-program"}, {"train"}}) {
+    const auto program = ResolveTarget(command, input_.environment, root_);
+    ASSERT_FALSE(program);
+    EXPECT_EQ(program.error(), "no-such-program");
+  }
+}
+
 TEST_F(DoctorTest, FollowsScriptsAndLaunchers) {
   CopyProgram("bin/python3");
   Write("bin/train", "#!/usr/bin/env python3\n", true);
