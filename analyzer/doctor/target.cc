@@ -204,9 +204,14 @@ std::optional<fs::path> FindOnPath(const std::string& name, const Environment& e
     const fs::path path = fs::path(name).is_absolute() ? fs::path(name) : current / name;
     return IsExecutable(path) ? std::optional(path) : std::nullopt;
   }
-  for (const std::string& folder : Split(Variable(environment, "PATH"), ":")) {
-    const fs::path path = current / folder / name;  // an absolute folder replaces `current`
+  const auto found = environment.find("PATH");
+  const std::string folders = found == environment.end() ? "/bin:/usr/bin" : found->second;
+  for (std::size_t at = 0; at <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', at), folders.size());
+    // An absolute folder replaces `current`; an empty one stands for it.
+    const fs::path path = current / folders.substr(at, end - at) / name;
     if (IsExecutable(path)) return path;
+    at = end + 1;
   }
   return std::nullopt;
 }

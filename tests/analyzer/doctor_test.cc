@@ -70,6 +70,15 @@ TEST_F(DoctorTest, SaysThatACommandIsNotThere) {
   EXPECT_TRUE(Has("command", Health::kBad));
 }
 
+TEST_F(DoctorTest, SearchesAPathAsExecvpDoes) {
+  Write("train", "#!/bin/sh\n", true);
+  for (const char* path : {":/usr/bin", "/usr/bin:", "/usr/bin::/bin", ""}) {
+    EXPECT_EQ(FindOnPath("train", {{"PATH", path}}, root_), root_ / "train") << path;
+  }
+  EXPECT_FALSE(FindOnPath("train", {{"PATH", "/usr/bin"}}, root_));
+  EXPECT_TRUE(FindOnPath("sh", {}, root_));
+}
+
 TEST_F(DoctorTest, NamesTheProgramThatIsNotThere) {
   Write("bin/train", "#!/usr/bin/env no-such-program\n", true);
   for (const std::vector<std::string>& command :
