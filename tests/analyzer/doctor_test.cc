@@ -165,6 +165,20 @@ TEST_F(DoctorTest, WarnsOfIsolatedPython) {
   EXPECT_FALSE(Has("python-isolated", Health::kWarn));
 }
 
+TEST_F(DoctorTest, ValuesOfPythonsOptionsAreNoFlags) {
+  CopyProgram("bin/python3");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"python3", "-mIPython", "train.py"},
+        {"python3", "-cimport IPython"},
+        {"python3", "-Wignore::ImportWarning", "train.py"},
+        {"python3", "-W", "error::ImportWarning", "-XSILENT", "train.py"}}) {
+    input_.command = command;
+    EXPECT_FALSE(Has("python-isolated", Health::kWarn)) << command[1];
+  }
+  input_.command = {"python3", "-uW", "ignore", "-I", "train.py"};
+  EXPECT_TRUE(Has("python-isolated", Health::kWarn));
+}
+
 TEST_F(DoctorTest, SeesThatTheEnvironmentIsCleaned) {
   CopyProgram("bin/python3");
   input_.command = {"env", "-i", "python3", "train.py"};
