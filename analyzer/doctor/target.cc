@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -50,7 +51,19 @@ bool LoadAt(std::string_view bytes, std::uint64_t at, T* value) {
   return true;
 }
 
-void ParseElf(std::string_view bytes, Executable& program) {
+// Up to `most` bytes of a file from `at` on; "" if there are none or it cannot be read.
+std::string ReadAt(const fs::path& file, std::uint64_t at, std::size_t most) {
+  std::ifstream in(file, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(at));
+  std::string bytes(most, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(most));
+  bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, in.gcount())));
+  return bytes;
+}
+
+// `head`: the first bytes of the program's file. The rest may lie anywhere in it: tools such as
+// patchelf append what has no room at its place.
+void ParseElf(std::string_view head, Executable& program) {
 #if defined(__x86_64__)
   constexpr unsigned kMachine = EM_X86_64;
 #elif defined(__aarch64__)
@@ -60,19 +73,22 @@ void ParseElf(std::string_view bytes, Executable& program) {
 #endif
   Elf64_Ehdr header{};
   program.elf = true;
-  if (!LoadAt(bytes, 0, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+  if (!LoadAt(head, 0, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_machine != kMachine) {
     program.own_machine = false;
     return;
   }
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
+  const std::string segments =
+      ReadAt(program.path, header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr));
+  for (std::size_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment{};
-    if (!LoadAt(bytes, header.e_phoff + std::uint64_t{i} * sizeof segment, &segment)) break;
-    if (segment.p_type != PT_INTERP || segment.p_offset >= bytes.size()) continue;
-    const std::string_view text = bytes.substr(segment.p_offset, segment.p_filesz);
+    if (!LoadAt(segments, i * sizeof segment, &segment)) break;
+    if (segment.p_type != PT_INTERP) continue;
+    const std::size_t length = std::min<std::uint64_t>(segment.p_filesz, PATH_MAX);
+    const std::string text = ReadAt(program.path, segment.p_offset, length);
     program.interpreter = text.substr(0, text.find('\0'));
   }
-  program.needs_asan = bytes.find("libasan.so") != std::string_view::npos;
+  program.needs_asan = head.find("libasan.so") != std::string_view::npos;
 }
 
 bool IsPrivileged(const fs::path& file) {
@@ -190,11 +206,7 @@ std::vector<std::string> AfterLauncher(const Launcher& launcher, std::vector<std
 }  // namespace
 
 std::string ReadStart(const fs::path& file, std::size_t most) {
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes(most, '\0');
-  in.read(bytes.data(), static_cast<std::streamsize>(most));
-  bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, in.gcount())));
-  return bytes;
+  return ReadAt(file, 0, most);
 }
 
 std::optional<fs::path> FindOnPath(const std::string& name, const Environment& environment,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <elf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -98,6 +101,33 @@ TEST_F(DoctorTest, FollowsScriptsAndLaunchers) {
   EXPECT_EQ(program->path, root_ / "bin/python3");
   EXPECT_EQ(program->words.back(), "--x");
   EXPECT_FALSE(program->interpreter.empty());
+}
+
+// patchelf appends the table of segments and a longer path of the interpreter to the file.
+TEST_F(DoctorTest, SeesAnInterpreterBehindTheFirstMegabyte) {
+  std::ostringstream file;
+  file << std::ifstream("/proc/self/exe", std::ios::binary).rdbuf();
+  std::string bytes = file.str();
+  Elf64_Ehdr header{};
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::string segments = bytes.substr(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr));
+  bytes.resize(std::max<std::size_t>(bytes.size(), 2 << 20));
+  const std::string interpreter = "/opt/lib/ld-linux.so.2";
+  for (std::size_t at = 0; at < segments.size(); at += sizeof(Elf64_Phdr)) {
+    Elf64_Phdr segment{};
+    std::memcpy(&segment, segments.data() + at, sizeof segment);
+    if (segment.p_type != PT_INTERP) continue;
+    segment.p_offset = bytes.size();
+    segment.p_filesz = interpreter.size() + 1;
+    std::memcpy(segments.data() + at, &segment, sizeof segment);
+  }
+  bytes += interpreter + '\0';
+  header.e_phoff = bytes.size();
+  std::memcpy(bytes.data(), &header, sizeof header);
+  Write("bin/python3", bytes + segments, true);
+  const auto program = ResolveTarget({"python3"}, input_.environment, root_);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->interpreter, interpreter);
 }
 
 TEST_F(DoctorTest, FollowsWordsThatEnvSplitsAndATaskset) {
