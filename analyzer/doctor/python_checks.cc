@@ -21,6 +21,7 @@ struct Package {
   std::string_view name;  // as in NAME-VERSION.dist-info, lower case, '_' for '-'
   Health health;
   std::string_view says;
+  bool suffixed = false;  // the name may go on, as in kvikio_cu12 for CUDA 12
 };
 constexpr std::string_view kDecodes = "its decoding is hooked from Python";
 constexpr std::string_view kTokenizes = "its calls are hooked from Python, as `tokenize`";
@@ -37,6 +38,8 @@ constexpr std::array kPackages = {
     Package{"opencv_python_headless", Health::kOk,
             "its codecs are linked statically: cv2.imread and imdecode are hooked from Python"},
     Package{"opencv_contrib_python", Health::kOk,
+            "its codecs are linked statically: cv2.imread and imdecode are hooked from Python"},
+    Package{"opencv_contrib_python_headless", Health::kOk,
             "its codecs are linked statically: cv2.imread and imdecode are hooked from Python"},
     Package{"albumentations", Health::kOk, "its work is part of `augment`"},
     Package{"torchdata", Health::kOk,
@@ -72,8 +75,9 @@ constexpr std::array kPackages = {
     Package{"sentencepiece", Health::kOk, kTokenizes},
     Package{"tiktoken", Health::kOk, kTokenizes},
     Package{"nvidia_dali", Health::kWarn,
-            "its reads are seen, and its operators by their NVTX ranges, but not what is in these"},
-    Package{"nvidia_nvimgcodec", Health::kOk, kDecodes},
+            "its reads are seen, and its operators by their NVTX ranges, but not what is in these",
+            true},
+    Package{"nvidia_nvimgcodec", Health::kOk, kDecodes, true},
     Package{"decord", Health::kOk, kDecodes},
     Package{"torchcodec", Health::kOk, kDecodes},
     Package{"av", Health::kOk, kDecodes},
@@ -82,7 +86,7 @@ constexpr std::array kPackages = {
             "loops in Python, reads, JPEG and PNG decoding are seen; tf.data's transforms are not"},
     Package{"tensorflow_cpu", Health::kWarn,
             "loops in Python, reads, JPEG and PNG decoding are seen; tf.data's transforms are not"},
-    Package{"kvikio", Health::kWarn, "reads straight into GPU memory: not seen as `read`"},
+    Package{"kvikio", Health::kWarn, "reads straight into GPU memory: not seen as `read`", true},
     Package{"ffcv", Health::kWarn,
             "its loop and JPEG decoding are seen; its reads from a mapped file are not"},
 };
@@ -110,6 +114,11 @@ std::pair<std::string, std::string> ParseDistInfo(const std::string& folder) {
     return {Lower(stem.substr(0, dash)), rest.substr(0, rest.find("-py"))};
   }
   return {};
+}
+
+bool IsOf(std::string_view name, const Package& package) {
+  if (name == package.name) return true;
+  return package.suffixed && name.starts_with(package.name) && name[package.name.size()] == '_';
 }
 
 // Folders in which this Python looks for packages. The link bin/python of a virtual environment is
@@ -161,9 +170,7 @@ void CheckPython(const fs::path& python, Checks& checks) {
       }
       const auto [name, version] = ParseDistInfo(entry);
       for (const Package& package : kPackages) {
-        const bool same = name == package.name ||
-                          (package.name == "nvidia_dali" && name.rfind("nvidia_dali", 0) == 0);
-        if (!same || !seen.insert(name).second) continue;
+        if (!IsOf(name, package) || !seen.insert(name).second) continue;
         const bool ok = package.health == Health::kOk;
         checks.push_back({"package", package.health,
                           ok ? fmt::format("{} {}: {}", name, version, package.says)

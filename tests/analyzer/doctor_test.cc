@@ -270,6 +270,19 @@ TEST_F(DoctorTest, KnowsWheelsByTheirMetadata) {
   EXPECT_EQ(warned, 1);
 }
 
+TEST_F(DoctorTest, KnowsWheelsOfSeveralBuilds) {
+  CopyProgram("bin/python3");
+  const fs::path folder = root_ / "lib/python3.11/site-packages";
+  for (const char* name :
+       {"kvikio_cu12-26.4.0", "nvidia_nvimgcodec_cu12-0.5.0", "nvidia_dali_cuda120-1.40.0",
+        "opencv_contrib_python_headless-4.10.0.84", "kvikiolike-1.0", "ffcv_pl-0.3.2"}) {
+    fs::create_directories(folder / (std::string(name) + ".dist-info"));
+  }
+  Checks checks;
+  CheckPython(root_ / "bin/python3", checks);
+  EXPECT_EQ(checks.size(), 5u);  // Python, and four packages
+}
+
 TEST_F(DoctorTest, WarnsOfOtherToolsInThePreload) {
   input_.environment["LD_PRELOAD"] = "/opt/libdarshan.so:/usr/lib/libjemalloc.so.2";
   EXPECT_TRUE(Has("preload", Health::kWarn));
