@@ -50,7 +50,8 @@ void CheckAgent(const DoctorInput& input, Checks& checks);
 void CheckPreloads(const DoctorInput& input, Checks& checks);
 void CheckTarget(const DoctorInput& input, Checks& checks);
 void CheckPython(const std::filesystem::path& python, Checks& checks);
-void CheckHost(Checks& checks);
+// `root`: the folder that holds proc and sys, for the limits of control groups.
+void CheckHost(Checks& checks, const std::filesystem::path& root = "/");
 void CheckGpu(Checks& checks);
 void CheckGpuTools(const DoctorInput& input, Checks& checks);
 

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -17,6 +17,8 @@
 #include "analyzer/doctor/doctor.h"
 #include "analyzer/doctor/target.h"
 #include "analyzer/words/format.h"
+#include "traces/base/small_file.h"
+#include "traces/host_facts.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -29,63 +31,10 @@ int AllowedCores() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
-// The process's control group in version 2, or in the hierarchy of `controller` in version 1.
-std::string GroupOf(std::string_view controller) {
-  const std::string text = ReadStart("/proc/self/cgroup", 1 << 16);
-  std::string_view rest = text;
-  std::string group;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (first == std::string_view::npos || second == std::string_view::npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    if (controllers.empty() || controllers.find(controller) != std::string_view::npos) {
-      group = line.substr(second + 1);
-    }
-  }
-  return group;
-}
-
-// The tightest value of `file` from our group up to the root, read by `parse`.
-template <class Parse>
-std::optional<double> Tightest(std::string_view controller, std::string_view file, Parse parse) {
-  std::optional<double> tightest;
-  fs::path group = fs::path(GroupOf(controller)).relative_path();
-  for (;;) {
-    for (const fs::path& root :
-         {fs::path("/sys/fs/cgroup"), fs::path("/sys/fs/cgroup") / controller}) {
-      const std::string text = ReadStart(root / group / file, 256);
-      const std::optional<double> value = text.empty() ? std::nullopt : parse(text);
-      if (value && (!tightest || *value < *tightest)) tightest = value;
-    }
-    if (group.empty() || group == group.parent_path()) break;
-    group = group.parent_path();
-  }
-  return tightest;
-}
-
-std::optional<double> ParseCpuMax(const std::string& text) {
-  double quota = 0;
-  double period = 0;
-  if (std::sscanf(text.c_str(), "%lf %lf", &quota, &period) != 2 || quota <= 0 || period <= 0) {
-    return std::nullopt;
-  }
-  return quota / period;
-}
-
-std::optional<double> ParseBytes(const std::string& text) {
-  const double bytes = std::strtod(text.c_str(), nullptr);
-  if (bytes <= 0 || bytes > 1e18) return std::nullopt;  // "max", or version 1's largest number
-  return bytes;
-}
-
-void CheckCpu(Checks& checks) {
+void CheckCpu(const traces::CgroupLimits& limits, Checks& checks) {
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   const int allowed = AllowedCores();
-  const auto quota = Tightest("cpu", "cpu.max", ParseCpuMax);
+  const std::optional<double> quota = limits.cpu_quota;
   Check check{"cpu", Health::kOk,
               fmt::format("{} cores, {} allowed by the affinity mask", online, allowed), "", ""};
   if (quota) check.fact += fmt::format(", {:.3g} by the cgroup quota", *quota);
@@ -102,15 +51,14 @@ void CheckCpu(Checks& checks) {
   checks.push_back(std::move(check));
 }
 
-void CheckMemory(Checks& checks) {
-  const auto limit = Tightest("memory", "memory.max", ParseBytes);
+void CheckMemory(const traces::CgroupLimits& limits, Checks& checks) {
+  const std::optional<Bytes> limit = limits.memory_limit;
   const double ram =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   Check check{"memory", Health::kOk,
               fmt::format("{} of RAM", BytesText(static_cast<std::uint64_t>(ram))), "", ""};
-  if (limit && *limit < ram) {
-    check.fact +=
-        fmt::format(", {} allowed by the cgroup", BytesText(static_cast<std::uint64_t>(*limit)));
+  if (limit && static_cast<double>(limit->value) < ram) {
+    check.fact += fmt::format(", {} allowed by the cgroup", BytesText(limit->value));
     check.consequence = "the page cache of the dataset counts towards it";
   }
   checks.push_back(std::move(check));
@@ -139,14 +87,16 @@ void CheckShm(Checks& checks) {
   checks.push_back(std::move(check));
 }
 
-void CheckIoLimit(Checks& checks) {
-  const std::string group = GroupOf("io");
-  const std::string limit =
-      ReadStart(fs::path("/sys/fs/cgroup") / fs::path(group).relative_path() / "io.max", 4096);
-  if (limit.find("rbps=") == std::string::npos) return;
-  std::string line = limit.substr(0, limit.find('\n'));
-  checks.push_back({"io", Health::kWarn, fmt::format("the cgroup limits disk I/O: {}", line),
-                    "reads are throttled by it", "raise io.max"});
+void CheckIoLimit(std::string_view membership, const fs::path& cgroups, Checks& checks) {
+  for (const std::string_view line : SplitLines(membership)) {
+    if (!line.starts_with("0::")) continue;
+    const fs::path group = fs::path(line.substr(3)).relative_path();
+    const std::string limit = ReadStart(cgroups / group / "io.max", 4096);
+    if (limit.find("rbps=") == std::string::npos) return;
+    const std::string first = limit.substr(0, limit.find('\n'));
+    checks.push_back({"io", Health::kWarn, fmt::format("the cgroup limits disk I/O: {}", first),
+                      "reads are throttled by it", "raise io.max"});
+  }
 }
 
 bool Loads(const char* library) {
@@ -157,11 +107,14 @@ bool Loads(const char* library) {
 
 }  // namespace
 
-void CheckHost(Checks& checks) {
-  CheckCpu(checks);
-  CheckMemory(checks);
+void CheckHost(Checks& checks, const fs::path& root) {
+  const std::string membership = ReadStart(root / "proc/self/cgroup", 1 << 16);
+  const fs::path cgroups = root / "sys/fs/cgroup";
+  const traces::CgroupLimits limits = traces::ReadCgroupLimits(membership, cgroups);
+  CheckCpu(limits, checks);
+  CheckMemory(limits, checks);
   CheckShm(checks);
-  CheckIoLimit(checks);
+  CheckIoLimit(membership, cgroups, checks);
   checks.push_back({"privileges-needed", Health::kOk,
                     "neither ptrace nor perf events nor root are needed", "", ""});
 }

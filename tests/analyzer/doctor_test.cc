@@ -57,6 +57,15 @@ class DoctorTest : public ::testing::Test {
       return check.id == id && check.health == health;
     });
   }
+  // What the check `id` of a host with our files says; "" if there is no such check.
+  std::string HostFact(const std::string& id) const {
+    Checks checks;
+    CheckHost(checks, root_);
+    for (const Check& check : checks) {
+      if (check.id == id) return check.fact;
+    }
+    return {};
+  }
 
   fs::path root_;
   DoctorInput input_;
@@ -281,6 +290,16 @@ TEST_F(DoctorTest, KnowsWheelsOfSeveralBuilds) {
   Checks checks;
   CheckPython(root_ / "bin/python3", checks);
   EXPECT_EQ(checks.size(), 5u);  // Python, and four packages
+}
+
+TEST_F(DoctorTest, SeesTheLimitsOfVersionOneOfControlGroups) {
+  const fs::path group = "sys/fs/cgroup";
+  Write("proc/self/cgroup", "5:cpuset:/h\n4:cpu,cpuacct:/g\n3:memory:/g\n0::/\n", false);
+  Write(group / "cpu,cpuacct/g/cpu.cfs_quota_us", "50000\n", false);
+  Write(group / "cpu,cpuacct/g/cpu.cfs_period_us", "100000\n", false);
+  Write(group / "memory/g/memory.limit_in_bytes", "1000000\n", false);
+  EXPECT_NE(HostFact("cpu").find("0.5 by the cgroup quota"), std::string::npos);
+  EXPECT_NE(HostFact("memory").find("1.00 MB allowed by the cgroup"), std::string::npos);
 }
 
 TEST_F(DoctorTest, WarnsOfOtherToolsInThePreload) {
