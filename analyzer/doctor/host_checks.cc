@@ -87,15 +87,37 @@ void CheckShm(Checks& checks) {
   checks.push_back(std::move(check));
 }
 
+// Whether a line of io.max ("8:16 rbps=2097152 wbps=max riops=max wiops=120") limits reads.
+bool LimitsReads(std::string_view line) {
+  for (const std::string_view key : {"rbps=", "riops="}) {
+    const std::size_t at = line.find(key);
+    if (at == std::string_view::npos) continue;
+    if (!line.substr(at + key.size()).starts_with("max")) return true;
+  }
+  return false;
+}
+
+// The first limit of reads in a control group of version 2; "" if there is none.
+std::string ReadLimit(const fs::path& group) {
+  const std::string limits = ReadStart(group / "io.max", 4096);
+  for (const std::string_view limit : SplitLines(limits)) {
+    if (LimitsReads(limit)) return std::string(limit);
+  }
+  return {};
+}
+
+// The limits of a group hold for all groups below it.
 void CheckIoLimit(std::string_view membership, const fs::path& cgroups, Checks& checks) {
   for (const std::string_view line : SplitLines(membership)) {
     if (!line.starts_with("0::")) continue;
-    const fs::path group = fs::path(line.substr(3)).relative_path();
-    const std::string limit = ReadStart(cgroups / group / "io.max", 4096);
-    if (limit.find("rbps=") == std::string::npos) return;
-    const std::string first = limit.substr(0, limit.find('\n'));
-    checks.push_back({"io", Health::kWarn, fmt::format("the cgroup limits disk I/O: {}", first),
-                      "reads are throttled by it", "raise io.max"});
+    for (fs::path group = fs::path(line.substr(3)).relative_path();; group = group.parent_path()) {
+      if (const std::string limit = ReadLimit(cgroups / group); !limit.empty()) {
+        checks.push_back({"io", Health::kWarn, fmt::format("the cgroup limits disk I/O: {}", limit),
+                          "reads are throttled by it", "raise io.max"});
+        return;
+      }
+      if (group.empty()) break;
+    }
   }
 }
 

@@ -302,6 +302,24 @@ TEST_F(DoctorTest, SeesTheLimitsOfVersionOneOfControlGroups) {
   EXPECT_NE(HostFact("memory").find("1.00 MB allowed by the cgroup"), std::string::npos);
 }
 
+TEST_F(DoctorTest, OnlyLimitsOfReadsSlowReads) {
+  Write("proc/self/cgroup", "0::/a/b\n", false);
+  const fs::path file = "sys/fs/cgroup/a/b/io.max";
+  Write(file, "8:0 rbps=max wbps=1048576 riops=max wiops=max\n", false);
+  EXPECT_EQ(HostFact("io"), "");
+  Write(file,
+        "8:0 rbps=max wbps=1048576 riops=max wiops=max\n"
+        "8:16 rbps=max wbps=max riops=120 wiops=max\n",
+        false);
+  EXPECT_NE(HostFact("io").find("8:16 rbps=max"), std::string::npos);
+}
+
+TEST_F(DoctorTest, SeesTheLimitOfReadsOfAGroupAbove) {
+  Write("proc/self/cgroup", "0::/a/b\n", false);
+  Write("sys/fs/cgroup/a/io.max", "8:0 rbps=1048576 wbps=max riops=max wiops=max\n", false);
+  EXPECT_NE(HostFact("io").find("8:0 rbps=1048576"), std::string::npos);
+}
+
 TEST_F(DoctorTest, WarnsOfOtherToolsInThePreload) {
   input_.environment["LD_PRELOAD"] = "/opt/libdarshan.so:/usr/lib/libjemalloc.so.2";
   EXPECT_TRUE(Has("preload", Health::kWarn));
