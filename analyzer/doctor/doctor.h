@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // penstock doctor: says what a recording on this machine will see and not see, and why. Looks at
-// files and limits; runs nothing of the user's. The environment comes in as a value. Not
-// thread-safe.
+// files and limits; runs nothing of the user's, but loads the GPU's libraries. The environment
+// comes in as a value. Not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -23,8 +23,8 @@ struct Check {
   std::string id;  // "agent", "python", "shm": stable
   Health health = Health::kOk;
   std::string fact;
-  std::string consequence;  // empty for kOk
-  std::string remedy;
+  std::string consequence;  // what follows for the recording; may be empty for kOk
+  std::string remedy;       // may be empty
 };
 
 struct DoctorInput {
@@ -36,8 +36,8 @@ struct DoctorInput {
 
 using Checks = std::vector<Check>;
 
-// Runs all checks, in the order in which they are shown. Errors: none; what cannot be inspected is
-// reported as unknown.
+// Runs all checks, in the order in which they are shown. Errors: none; what cannot be read counts
+// as not there.
 [[nodiscard]] Checks RunDoctor(const DoctorInput& input);
 
 inline constexpr std::string_view kAgentLibrary = "libpenstock_agent.so";
@@ -45,7 +45,8 @@ inline constexpr std::string_view kAgentLibrary = "libpenstock_agent.so";
 // The value of a variable; empty if it is not set. The view is into `input`.
 [[nodiscard]] std::string_view Variable(const DoctorInput& input, const std::string& name);
 
-// The groups of checks; each adds to `checks`.
+// The groups of checks; each adds to `checks`. `python`: the interpreter, through which its
+// packages are found.
 void CheckAgent(const DoctorInput& input, Checks& checks);
 void CheckPreloads(const DoctorInput& input, Checks& checks);
 void CheckTarget(const DoctorInput& input, Checks& checks);

@@ -78,7 +78,7 @@ void CheckShm(Checks& checks) {
   Check check{"shm", Health::kOk,
               fmt::format("/dev/shm has {}, {} of it free", BytesText(size), BytesText(free)), "",
               ""};
-  // Docker's default is 64 MiB: less than two batches of 256 float32 images of 224 pixels.
+  // Limit: ours. Two batches of 256 float32 images of 224 pixels need 308 MB; Docker gives 64 MiB.
   if (free < 256'000'000) {
     check.health = Health::kWarn;
     check.consequence = "workers may die with a bus error when batches are large";

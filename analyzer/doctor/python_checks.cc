@@ -99,7 +99,8 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// "Pillow-10.2.0.dist-info" -> {"pillow", "10.2.0"}; an empty name if it is no such folder.
+// Name and version of a package: "Pillow-10.2.0.dist-info" -> {"pillow", "10.2.0"}. The name is
+// empty if `folder` has another form.
 std::pair<std::string, std::string> ParseDistInfo(const std::string& folder) {
   constexpr std::string_view kSuffixes[] = {".dist-info", ".egg-info"};
   for (const std::string_view suffix : kSuffixes) {
@@ -121,8 +122,9 @@ bool IsOf(std::string_view name, const Package& package) {
   return package.suffixed && name.starts_with(package.name) && name[package.name.size()] == '_';
 }
 
-// Folders in which this Python looks for packages. The link bin/python of a virtual environment is
-// not followed: the packages lie in the environment, not where the link leads.
+// The package folders beside this Python, of all versions that share its prefix. Those of the user
+// (~/.local) and of PYTHONPATH are left out. The link bin/python of a virtual environment is not
+// followed: the packages lie in the environment, not where the link leads.
 std::vector<fs::path> PackageFolders(const fs::path& python) {
   std::set<fs::path> folders;
   std::error_code error;

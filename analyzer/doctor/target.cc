@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kHead = 1 << 20;
-constexpr int kMostHops = 8;
+constexpr std::size_t kHead = 1 << 20;  // where the names of libraries that a program needs lie
+constexpr int kMostHops = 8;            // scripts and launchers may call each other in a circle
 
 std::string Variable(const Environment& environment, const std::string& name) {
   const auto found = environment.find(name);
@@ -100,8 +100,8 @@ bool IsPrivileged(const fs::path& file) {
   return geteuid() != 0 && getxattr(file.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
-// The version that pyenv would choose: PYENV_VERSION, .python-version here or above, the global
-// one.
+// The version that pyenv would choose, from the first of these that names one: PYENV_VERSION,
+// .python-version in this folder or one above, the global version. Of several versions the first.
 std::string PyenvVersion(const fs::path& root, const Environment& environment,
                          const fs::path& current) {
   const auto forced = Split(Variable(environment, "PYENV_VERSION"), ":");
@@ -126,7 +126,7 @@ std::optional<fs::path> BehindShim(const fs::path& shim, const Environment& envi
 }
 
 // A program that runs the program named among its arguments. `options_with_value`: the letters of
-// its options that take a value. `cleans`: it cleans the environment.
+// its options that take a value. `cleans`: it always cleans the environment.
 struct Launcher {
   std::string_view name;
   std::string_view options_with_value;
@@ -162,7 +162,8 @@ std::pair<std::vector<std::string>, std::size_t> SplitString(const std::vector<s
   return {};
 }
 
-// The command after the launcher's own words; empty if there is none.
+// The command after the launcher's own words; empty if there is none. Sets `cleans` if these words
+// make it clean the environment.
 std::vector<std::string> AfterLauncher(const Launcher& launcher, std::vector<std::string> words,
                                        bool* cleans) {
   std::size_t i = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the program that a command line leads to, through PATH, #! lines, launchers such as env and
-// sudo, and pyenv shims. Only reads files.
+// sudo, and shims of pyenv. Only reads files.
 #pragma once
 
 #include <filesystem>
@@ -19,11 +19,11 @@ using Environment = std::map<std::string, std::string>;
 
 struct Executable {
   std::filesystem::path path;
-  std::vector<std::string> words;  // words of the command from this program on
+  std::vector<std::string> words;  // of the command: this program's name and its arguments
   std::string interpreter;         // PT_INTERP; empty if static
   bool elf = false;
-  bool own_machine = true;  // if `elf`: 64 bits, for this kind of processor
-  bool needs_asan = false;
+  bool own_machine = true;  // false if `elf` and not of 64 bits for this kind of processor
+  bool needs_asan = false;  // built with AddressSanitizer
   // The last program on the way that has capabilities, or is setuid or setgid for somebody else;
   // empty: none.
   std::filesystem::path privileged;
