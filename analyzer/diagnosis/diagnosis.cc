@@ -15,6 +15,7 @@
 #include "analyzer/measure/steps.h"
 #include "analyzer/memory/measure_memory.h"
 #include "analyzer/memory/page_faults.h"
+#include "analyzer/model/interval_set.h"
 #include "analyzer/model/loop_use.h"
 #include "analyzer/simulate/simulate.h"
 #include "analyzer/words/findings_workers.h"
@@ -41,10 +42,11 @@ double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
   return std::clamp(replay * name * amount * seen, 0.0, 0.99);
 }
 
-// Seconds that the loop spends with other loaders between the epochs of `run`.
+// Seconds in which the loop takes batches of other loaders: their epochs between the first and the
+// last batch of `run`. Other loaders may be used together, so their epochs may overlap.
 double TimeOfOthers(const RunModel& model, const LoaderRun& run) {
-  double time = 0;
   if (run.use != LoopUse::kInTurn) return 0;
+  IntervalSet times;
   for (const LoaderRun& other : model.loaders) {
     if (&other == &run || other.config.consumer != run.config.consumer) continue;
     for (const Epoch& epoch : other.epochs) {
@@ -54,11 +56,11 @@ double TimeOfOthers(const RunModel& model, const LoaderRun& run) {
           last.delivered > run.batches.back().delivered) {
         continue;
       }
-      time +=
-          static_cast<double>(std::max(last.delivered, last.step_end) - first.wait_start) * 1e-9;
+      times.emplace_back(first.wait_start, std::max(last.delivered, last.step_end));
     }
   }
-  return time;
+  Normalise(times);
+  return Length(times);
 }
 
 // Samples per second from the start of the first epoch to the end of the last step, without the

@@ -239,6 +239,51 @@ TEST(TogetherTest, WithoutWorkersNoLoaderPaysForFreshMemory) {
   }
 }
 
+// Makes loaders of one: the odd epochs are the first loader's. The batches of the even ones come
+// from a second loader or, if `two`, by turns from a second and a third.
+traces::TraceData WithValidation(const testing::Synthetic& run, bool two) {
+  traces::TraceData data = testing::MakeSynthetic(run);
+  const auto key_of = [two](traces::BatchKey key) {
+    const auto first = static_cast<std::uint16_t>(2 * key.generation - 1);
+    const auto second = static_cast<std::uint16_t>(2 * key.generation);
+    if (!two || key.generation % 2 == 1 || !key.valid()) return traces::BatchKey{key.index, first};
+    return traces::BatchKey{key.index / 2, key.index % 2 == 0 ? first : second};
+  };
+  for (auto& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.batch.generation > 0) span.batch = key_of(span.batch);
+    }
+  }
+  for (traces::Event& event : data.events) {
+    if (event.batch.generation > 0) event.batch = key_of(event.batch);
+  }
+  auto& facts = data.processes[0].facts;
+  for (const char* loader : {"loader.1.", "loader.2."}) {
+    if (!two && loader == std::string("loader.2.")) continue;
+    facts[loader + std::string("num_workers")] = std::to_string(run.workers);
+    facts[loader + std::string("prefetch_factor")] = std::to_string(run.prefetch);
+    facts[loader + std::string("batch_size")] = std::to_string(run.batch_size);
+  }
+  for (int epoch = 1; epoch <= run.epochs; ++epoch) {
+    facts["epoch." + std::to_string(2 * epoch - 1)] = epoch % 2 == 1 ? "0" : "1";
+    facts["epoch." + std::to_string(2 * epoch)] = "2";
+  }
+  return data;
+}
+
+TEST(TogetherTest, TimeWithLoadersUsedTogetherCountsOnce) {
+  testing::Synthetic run;
+  run.epochs = 3;
+  const Diagnosis one = Diagnose(*traces::MakeTrace(WithValidation(run, false)));
+  const Diagnosis two = Diagnose(*traces::MakeTrace(WithValidation(run, true)));
+  ASSERT_EQ(one.run.loaders.size(), 2U);
+  ASSERT_EQ(two.run.loaders.size(), 3U);
+  ASSERT_EQ(two.run.loader().use, LoopUse::kInTurn);
+  ASSERT_EQ(two.run.loaders[1].use, LoopUse::kInterleaved);
+  ASSERT_EQ(two.run.loader().epochs.size(), 2U);
+  EXPECT_NEAR(two.whole_rate, one.whole_rate, 0.02 * one.whole_rate);
+}
+
 // The fetches of the first loader were not seen, so the loaders cannot be simulated together.
 TEST(TogetherTest, WhatCannotBeSimulatedKeepsItsOwnSetting) {
   testing::Synthetic run;
