@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "analyzer/model/interval_set.h"
 #include "analyzer/stats/quantile.h"
 
 namespace penstock::analyzer {
@@ -34,18 +35,6 @@ double HeadOfLine(const LoaderRun& run, const SteadyState& steady) {
   return waited > 0 ? std::min(1.0, blocked / waited) : 0;
 }
 
-// Nanoseconds of [from, to) within the windows, which are in order and do not overlap.
-std::int64_t Within(const SteadyState& steady, std::int64_t from, std::int64_t to) {
-  auto window = std::partition_point(steady.windows.begin(), steady.windows.end(),
-                                     [from](const auto& one) { return one.second <= from; });
-  std::int64_t found = 0;
-  for (; window != steady.windows.end() && window->first < to; ++window) {
-    found +=
-        std::max<std::int64_t>(0, std::min(to, window->second) - std::max(from, window->first));
-  }
-  return found;
-}
-
 // Seconds that the workers fetched, and seconds that they had, in the steady windows. A fetch that
 // was not seen whole counts if its delivery lies in a window. Deliveries are later than fetches,
 // but over a run that evens out.
@@ -61,7 +50,7 @@ Occupation OccupationOf(const LoaderRun& run, const SteadyState& steady) {
     const Batch& batch = run.batches[i];
     if (!batch.was_fetched()) continue;
     if (batch.whole && batch.fetch_start != kNever) {
-      found.busy += Seconds(TimeNs{Within(steady, batch.fetch_start, batch.fetch_end)});
+      found.busy += Seconds(TimeNs{Within(steady.windows, batch.fetch_start, batch.fetch_end)});
     } else if (steady.in_window[i]) {
       found.busy += batch.fetch.wall;
     }
