@@ -10,25 +10,25 @@ namespace {
 constexpr std::array kDeviceLimits = {DeviceLimit::kKernels, DeviceLimit::kCopies,
                                       DeviceLimit::kLaunches, DeviceLimit::kIdle};
 
-// What one device of a process did. `busy`: the times in which kernels or copies ran.
-struct Lane {
+// What one device did for one process. `busy`: the times in which kernels or copies ran.
+struct UsedDevice {
   std::uint32_t process = 0;
   std::uint32_t device = 0;
   const DeviceLog* log = nullptr;
   IntervalSet busy;
 };
 
-DeviceUse UseOf(const Lane& lane, std::int64_t from, std::int64_t to) {
+DeviceUse UseOf(const UsedDevice& used, std::int64_t from, std::int64_t to) {
   const double window = static_cast<double>(to - from) * 1e-9;
   DeviceUse use;
-  use.process = lane.process;
-  use.device = lane.device;
-  use.kernels = Length(lane.log->computing) / window;
-  use.copies = Length(Difference(lane.log->transferring, lane.log->computing)) / window;
-  use.beside = Length(Intersection(lane.log->transferring, lane.log->computing)) / window;
+  use.process = used.process;
+  use.device = used.device;
+  use.kernels = Length(used.log->computing) / window;
+  use.copies = Length(Difference(used.log->transferring, used.log->computing)) / window;
+  use.beside = Length(Intersection(used.log->transferring, used.log->computing)) / window;
   std::int64_t short_gaps = 0;
-  for (std::size_t i = 1; i < lane.busy.size(); ++i) {
-    const std::int64_t gap = lane.busy[i].first - lane.busy[i - 1].second;
+  for (std::size_t i = 1; i < used.busy.size(); ++i) {
+    const std::int64_t gap = used.busy[i].first - used.busy[i - 1].second;
     if (gap <= kLaunchGap) short_gaps += gap;
   }
   use.launches = static_cast<double>(short_gaps) * 1e-9 / window;
@@ -79,24 +79,24 @@ double DevicesUse::GainWithout(DeviceLimit limit) const {
 }
 
 DevicesUse MeasureDevicesUse(const std::vector<DeviceRecords>& records) {
-  std::vector<Lane> lanes;
+  std::vector<UsedDevice> all;
   std::int64_t from = kNever;
   std::int64_t to = kNever;
   for (std::uint32_t process = 0; process < records.size(); ++process) {
     for (const DeviceLog& log : records[process].devices) {
-      Lane lane{process, log.device, &log, log.computing};
-      lane.busy.insert(lane.busy.end(), log.transferring.begin(), log.transferring.end());
-      Normalise(lane.busy);
-      if (lane.busy.empty()) continue;
-      from = from == kNever ? lane.busy.front().first : std::min(from, lane.busy.front().first);
-      to = std::max(to, lane.busy.back().second);
-      lanes.push_back(std::move(lane));
+      UsedDevice used{process, log.device, &log, log.computing};
+      used.busy.insert(used.busy.end(), log.transferring.begin(), log.transferring.end());
+      Normalise(used.busy);
+      if (used.busy.empty()) continue;
+      from = from == kNever ? used.busy.front().first : std::min(from, used.busy.front().first);
+      to = std::max(to, used.busy.back().second);
+      all.push_back(std::move(used));
     }
   }
   DevicesUse use;
-  if (lanes.empty() || to <= from) return use;
+  if (all.empty() || to <= from) return use;
   use.window = static_cast<double>(to - from) * 1e-9;
-  for (const Lane& lane : lanes) use.devices.push_back(UseOf(lane, from, to));
+  for (const UsedDevice& used : all) use.devices.push_back(UseOf(used, from, to));
   const auto n = static_cast<double>(use.devices.size());
   for (const DeviceUse& device : use.devices) {
     for (double DeviceUse::*part : {&DeviceUse::kernels, &DeviceUse::copies, &DeviceUse::launches,
