@@ -14,7 +14,7 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr std::size_t kEnoughMade = 64;  // samples, or pictures, in the steady part
-constexpr double kNoWaits = 8;  // waits; a thread with fewer does not take samples again and again
+constexpr double kFewestWaits = 8;     // with fewer, a thread does not take samples again and again
 constexpr double kHardly = 0.05;       // share of the time: kineto's and xprof's threshold of note
 constexpr double kWorthNaming = 1.05;  // the gain that corresponds to it
 
@@ -22,7 +22,7 @@ enum FeedPart : std::size_t { kReads, kDecodes, kAugments, kTokens, kCollates, k
 constexpr std::array<Factor, kFeedParts> kFeedFactors = {
     Factor::kRead, Factor::kDecode, Factor::kAugment, Factor::kTokenize, Factor::kCollate};
 
-// What a thread did in the steady part. Units: seconds.
+// What a thread did in the steady part. Units: seconds, but `waits` counts.
 struct FeedSide {
   const ThreadUse* thread = nullptr;
   std::array<double, kFeedParts> parts{};
@@ -82,11 +82,10 @@ std::vector<FeedSide> SidesOf(const ThreadsUse& use, const FeedWindow& steady) {
   return sides;
 }
 
-// The recorded processes that are ancestors of all makers, or the process of all makers itself; the
-// outermost comes first.
+// The recorded processes that all makers run in or descend from; the outermost comes first.
 struct Family {
   std::vector<ProcessId> line;
-  bool unseen = false;  // an ancestor that did nothing visible started the first of them
+  bool unseen = false;  // the command that was recorded is not in it: it did nothing visible
 };
 
 Family SharedAncestors(const traces::Trace& trace, const std::vector<FeedSide>& makers) {
@@ -122,18 +121,18 @@ Family SharedAncestors(const traces::Trace& trace, const std::vector<FeedSide>& 
 // Whether a thread takes samples again and again: it waits often, and does other things in between.
 bool Alternates(const FeedSide& side, double length) {
   constexpr double kDoes = 0.0005;
-  return side.waits >= (side.thread->first ? kNoWaits / 2 : kNoWaits) &&
+  return side.waits >= (side.thread->first ? kFewestWaits / 2 : kFewestWaits) &&
          length - side.blocked >= kDoes * length;
 }
 
-// The thread that takes the samples, in the outermost process that makes or takes samples. It is
-// the first thread of that process. If the first thread only waits for another thread, it is the
-// thread that does most besides waiting and making data. `unseen`: it did nothing visible, so it
-// hardly waited.
+// The loop, which is the thread that takes the samples. It is the first thread of the outermost
+// process that makes or takes samples. If the first thread only waits for another thread, the loop
+// is the thread that does most besides waiting, of those that wait again and again and make no
+// data. If no thread does so, the loop is looked for in the next process.
 struct LoopFound {
   std::optional<FeedSide> loop;
-  bool unseen = false;
-  bool joined = false;  // the first thread waits all the time for one that may be the loop
+  bool unseen = false;  // the loop did nothing visible, so it hardly waited
+  bool joined = false;  // the first thread waits all the time for a thread that may be the loop
 };
 
 LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSide>& makers,
@@ -167,27 +166,27 @@ LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSid
       continue;
     }
     if (first == nullptr) return {std::nullopt, true, false};
-    // A process is a maker if another process started it and it mostly makes data or waits.
+    // A process that another one started is a maker if its first thread waits, and if most of what
+    // this thread does otherwise is making data.
     const bool makes = first->data() > length - first->blocked - first->data();
     if (outer && makes && first->blocked >= kHardly * length) return {std::nullopt, true, false};
     const bool joins = first->blocked >= kJoins * length && !Alternates(*first, length);
     if (!joins) return {*first, false, false};
     if (best != nullptr) return {*best, false, false};
     outer = joined = true;
-    once = first->waits < kNoWaits / 2;
+    once = first->waits < kFewestWaits / 2;
   }
   return {std::nullopt, !joined, once};
 }
 
-// What the makers did in the steady part, in sum. Units: seconds. `certain` is false if some maker
-// was never seen to wait: it may have waited unseen.
+// What the makers did in the steady part, in sum. Units: seconds.
 struct FeedMaking {
   double active = 0;
   std::array<double, kFeedParts> parts{};
-  double cpu = 0;       // in all parts except reading
+  double cpu = 0;       // CPU time of all parts except reading
   double own_cpu = -1;  // other CPU time of the makers' processes; < 0: not known
   std::size_t makers = 0;
-  bool certain = true;
+  bool certain = true;  // false: some maker may have waited in calls that are not recorded
 };
 
 FeedMaking MakingOf(const std::vector<FeedSide>& makers, const FeedWindow& window,
@@ -212,7 +211,8 @@ FeedMaking MakingOf(const std::vector<FeedSide>& makers, const FeedWindow& windo
       run.CpuRate([&](ProcessId process) { return processes.count(process.value) > 0; }, from,
                   from + static_cast<std::int64_t>(length * 1e9));
   if (!cpu) return making;
-  double others = making.cpu;  // CPU time of the stages, and at most that of the loop
+  // CPU time of the stages. The loop's CPU time is not known, so the most that it can be is added.
+  double others = making.cpu;
   if (loop != nullptr && processes.count(loop->thread->process.value) > 0) {
     others += std::max(0.0, length - loop->blocked);
   }
@@ -220,7 +220,7 @@ FeedMaking MakingOf(const std::vector<FeedSide>& makers, const FeedWindow& windo
   return making;
 }
 
-// Seconds in which the loop waited while somebody made data.
+// Seconds in which the loop waited while some maker was active.
 double WaitForMakers(const FeedSide& loop, const std::vector<FeedSide>& makers,
                      const ThreadsUse& use, const FeedWindow& steady) {
   double waited = 0;
@@ -238,8 +238,8 @@ double WaitForMakers(const FeedSide& loop, const std::vector<FeedSide>& makers,
   return waited;
 }
 
-// What the run gains if one cost of the loop, or of the makers beside it, is free. Units: shares of
-// the steady part. All makers together compute on `cores` cores, however many makers there are.
+// Sets the gains of the run if one cost of the loop, or of the makers beside it, were free, and the
+// bottleneck. Units: shares of the steady part. All makers compute on at most `cores` cores.
 //
 // Source of one core for all threads of an interpreter: ours, two threads that decode and resize
 // with Pillow, which releases the interpreter. Without steps of 3 and 5 ms the rate was 1.1 and 1.8
@@ -335,7 +335,7 @@ void FindTaking(Feed& feed, const FeedParties& parties, const ThreadsUse& use,
 }
 
 FeedDoubt DoubtIn(const Feed& feed, const FeedParties& parties, const FeedMaking& making) {
-  // The makers wait for the loop.
+  // The makers wait for the loop, for at least a tenth of the time.
   const bool held = feed.makers > 0 && feed.active < 1 - 2 * kHardly;
   // Waits are recorded in Python only. A loop that makes all of its data itself has no waits.
   const bool alone = parties.loop && parties.loop->thread->python && feed.makers == 0;

@@ -19,19 +19,20 @@ namespace penstock::analyzer {
 // Why the bottleneck of the program is not known.
 enum class FeedDoubt {
   kNone,     // it is known
-  kNoBlock,  // no thread was seen to wait, and the loop does not make its own data
+  kNoBlock,  // no thread was seen to wait, though the loop does not make all data itself; or a
+             // maker may have waited unseen
   kFew,      // too few samples after the start
-  kNoLoop,   // no thread was seen to wait for the makers
+  kNoLoop,   // the thread that takes the samples was not found
   kTie,      // the makers never pause, but the loop was not seen to wait for them
 };
 
-// The steady part: from a fifth of the samples to nearly the last one. Fractions are of its time.
+// The steady part: from a fifth of the samples to 97 % of them. Shares are of its time.
 struct Feed {
   FeedDoubt doubt = FeedDoubt::kNoBlock;
   double from = 0, to = 0;  // seconds since the first data span; to <= from: no steady part
-  double rate = 0;          // samples, or pictures, per second
-  bool samples = false;     // the rate counts samples
-  std::size_t made = 0;     // samples or pictures in the steady part
+  double rate = 0;          // samples per second; pictures, or else decodes, if not `samples`
+  bool samples = false;     // samples were seen, so that they are counted
+  std::size_t made = 0;     // what `rate` counts, in the steady part
 
   double wait = 0;    // share in which the loop waited for the makers
   double own = 0;     // share in which the loop made data itself
