@@ -26,11 +26,12 @@ struct MergedPart {
 // The caller calls Finish(). Returns the parts in that order.
 // Errors: kUsage for a file that is given twice; kInput for a file that cannot be read, is a merged
 //         trace already, or holds a rank that another file holds too.
-// Cost: two passes over all spans.
+// Requires: at least one path.
+// Cost: that of BuildRunModel() for each file, then one more pass over all spans.
 [[nodiscard]] Result<std::vector<MergedPart>> MergeRun(std::span<const std::string> paths,
                                                        AlignMethod method, traces::Packer& out);
 
-// The same into memory. Requires: two paths at least.
+// The same into memory. Requires: at least one path.
 [[nodiscard]] Result<std::unique_ptr<traces::Trace>> OpenMerged(std::span<const std::string> paths,
                                                                 AlignMethod method);
 
