@@ -8,8 +8,9 @@
 namespace penstock::analyzer {
 namespace {
 
-// What free factors gain in the steady part. A part of the data path gains at most what all of it
-// does. Starting up belongs to the whole run. Empty if no steady part was simulated.
+// What the run gains in its steady part if a factor costs nothing. A part of the data path gains at
+// most what all of it does. The steady part has no start-up, so the gain of start-up is that of the
+// whole run. Empty if no steady part was simulated.
 std::vector<Gain> SteadyGains(const LoaderDiagnosis& loader, double headroom) {
   std::vector<Gain> gains = Attribute(SteadyPart(loader.pipeline), RunPart::kSteady).gains;
   if (gains.empty()) return gains;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings every rate and gain that is told of a run to one base: its recorded rate, of the steady
-// part, or of the whole run where start-up counts. Pure.
+// Brings every rate and gain that is told of a run to one base. The base is the recorded rate: of
+// the whole run where start-up counts, otherwise of the steady part. Pure.
 #pragma once
 
 #include "analyzer/diagnosis/diagnosis.h"
@@ -10,22 +10,23 @@
 
 namespace penstock::analyzer {
 
-// What every surface tells of `predicted`: its rate is base_rate() times its speed-up, which is
-// that of the whole run where start-up counts, and otherwise that of the steady part, at most what
-// the step allows. The interval keeps its relative width. Told twice, it stays the same.
+// What reports and views show of `predicted`: its rate becomes base_rate() times its speed-up.
+// Where start-up counts, that is the speed-up of the whole run. Otherwise it is that of the steady
+// part, and the rate is at most Prediction::most. The interval keeps its relative width. A second
+// call changes nothing. Without a loader, or if either rate is not known, nothing changes.
 [[nodiscard]] Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted);
-// The same on the steady part, whatever counts.
+// The same on the rate of the steady part, even where start-up counts.
 [[nodiscard]] Prediction OnSteadyPart(const Diagnosis& diagnosis, const Prediction& predicted);
-// The rate on the same base if data cost nothing in `changed`, a variation of `recorded`.
+// The rate on the base if data cost nothing in `changed`, a variation of `recorded`.
 // Requires: diagnosis.loader.
 [[nodiscard]] double CeilingOnBase(const Diagnosis& diagnosis, const Pipeline& recorded,
                                    const Pipeline& changed);
 
-// Of Diagnosis::gains; 1: it is not there.
+// The speed-up of `factor` in Diagnosis::gains; 1 if it is not listed.
 [[nodiscard]] double GainOf(const Diagnosis& diagnosis, Factor factor);
 
-// Sets the ceiling and the gains. `simulated`: those of `loader` come from the simulation of its
-// batches. Requires: rates and whole_run are set.
+// Sets the ceiling and the gains. `simulated`: the gains of `loader` come from the simulation of
+// its batches, not from the time of threads. Requires: rates and whole_run are set.
 void TellGains(const LoaderDiagnosis& loader, bool simulated, Diagnosis& diagnosis);
 
 }  // namespace penstock::analyzer

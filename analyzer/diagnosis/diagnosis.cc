@@ -26,8 +26,8 @@ namespace {
 
 using traces::StageId;
 
-// The replay simulates the whole run. About fifty simulations follow it; for these a long run is
-// shortened to this many batches or samples.
+// The replay simulates the whole run. The other simulations, about fifty, simulate at most this
+// many batches or samples of it.
 constexpr std::size_t kDiagnosisBatches = 8192;
 constexpr std::size_t kDiagnosisTasks = 131072;
 
@@ -104,10 +104,10 @@ double WholeWait(const LoaderRun& run) {
   return all > 0 ? std::clamp(wait / all, 0.0, 1.0) : 0;
 }
 
-// Names the bottleneck of a run that was not simulated, although its loop waits. Either most of its
-// batches were not seen being made, or the loop takes batches of several loaders in turn. The
-// bottleneck is then not the step, but the stage in which the data threads spend most time, if they
-// were seen. Returns whether the run is such a one.
+// Names the bottleneck of a run that waits for data and that the simulation does not explain: most
+// of its batches were not seen being made, or its loop interleaves loaders that could not be
+// simulated together. The bottleneck is then not the step, but the stage in which the data threads
+// spend most time, if they were seen. Returns whether the run is of this kind.
 bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   const bool simulated = loader.fetched >= 0.5 && IsSimulated(loader, diagnosis.run.loader());
@@ -122,7 +122,7 @@ bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   return true;
 }
 
-// Suggests the recorded setting, because no other setting can be predicted.
+// Suggests the recorded setting, for a loader of which no other setting can be predicted.
 void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
   Suggestion& kept = loader.suggestion;
   kept.workers = run.config.num_workers;
@@ -150,7 +150,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
       BuildInterleaved(diagnosis.run, run, loader.steady, loader.cpu);
   Pipeline whole =
       together ? *together : BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
-  // The run goes on at its last rate, so predictions start from there.
+  // The run goes on at its last rate, so predictions leave out what was before the change.
   if (!together && loader.steady.change) whole = Without(whole, loader.steady.change->batch);
   loader.pipeline = Shortened(whole, kDiagnosisBatches, kDiagnosisTasks);
   loader.replay = ReplayOf(whole, loader.pipeline, loader.steady.rate.estimate);
@@ -204,8 +204,8 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.loader = std::move(loader);
 }
 
-// Diagnoses each other loader in the main loader's process as if it were the main loader. Loaders
-// that were simulated together with the main one get its suggestion.
+// Diagnoses the other loaders in the main loader's process, each as if it were the main loader.
+// Loaders that were simulated together with the main one get its suggestion.
 void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
   constexpr std::size_t kMostLoaders = 8;
   std::vector<LoaderRun>& loaders = diagnosis.run.loaders;

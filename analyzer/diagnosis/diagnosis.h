@@ -32,8 +32,8 @@ namespace penstock::analyzer {
 // Signs of trouble that a mean hides. Fractions, unless noted; 0 where they do not apply.
 struct Signals {
   double head_of_line = 0;     // share of the wait in which a later batch was finished
-  double worker_busy = 0;      // share of the workers' time in the steady window
-  double worker_idle = 0;      // share of the workers' time spent waiting for an index
+  double worker_busy = 0;      // share of the workers' time spent in fetches, in the steady windows
+  double worker_idle = 0;      // share of it spent waiting for an index, over the whole recording
   double wall_per_cpu = 0;     // wall over CPU time of fetches; 1: all computing; 0: not known
   double batch_variation = 0;  // standard deviation over mean of the fetch times
   double startup = 0;          // share of the run: making iterators, waiting for first batches
@@ -65,8 +65,8 @@ inline constexpr double kUselessReplay = 0.5;
 
 // Whether the figures of `loader` come from a simulation of how the loop uses its loaders.
 [[nodiscard]] bool IsSimulated(const LoaderDiagnosis& loader, const LoaderRun& run);
-// How another number of workers changes what the network sees, compared with `recorded`; empty: it
-// changes nothing that is known. With an iterable dataset each worker may deliver every sample.
+// What more workers than `recorded` change in what the network sees: with an iterable dataset each
+// worker may deliver every sample. Empty if they change nothing, or if there are no more workers.
 [[nodiscard]] Statement NoteOnWorkers(Sharding sharding, int recorded, int workers);
 
 // The suggestion for a loader that the same training process uses beside the main one.
@@ -81,9 +81,9 @@ struct Diagnosis {
   RankSummary ranks;
   std::optional<LoaderDiagnosis> loader;  // for run.loader(); nullopt: no loader delivered batches
   Factor bottleneck = Factor::kNone;
-  // If one factor cost nothing; on the base, but start-up is always of the whole run.
+  // Speed-ups if one factor cost nothing: on the base, but that of start-up is of the whole run.
   std::vector<Gain> gains;
-  double samples_rate = 0;  // steady where possible
+  double samples_rate = 0;  // samples per second, of the steady part if there is one
   double batch_rate = 0;
   double whole_rate = 0;     // samples per second over the whole run, start-up included
   double ceiling = 0;        // on the base: the rate if all data cost nothing; 0: not known
@@ -95,7 +95,7 @@ struct Diagnosis {
   Statement needs;            // why no figure is predicted from this recording; empty if some are
   DevicesUse devices;         // without a loader and data stages: what the devices did
   Feed feed;                  // without a loader: who makes the data, and who waits for it
-  bool samples_known = true;  // false, without a loader: the rate counts decoded images
+  bool samples_known = true;  // without a loader; false: the rate counts decoded images
   std::vector<OtherLoader> others;  // in the main loader's process; eight at most
   FunctionProfiles functions;
 

@@ -11,7 +11,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Share of the wait in which a later batch of the same epoch was finished and the next one was not.
+// Share of the wait in which a later batch of the same epoch was finished, but not the batch that
+// the loop waited for.
 double HeadOfLine(const LoaderRun& run, const SteadyState& steady) {
   double blocked = 0;
   double waited = 0;
@@ -35,12 +36,11 @@ double HeadOfLine(const LoaderRun& run, const SteadyState& steady) {
   return waited > 0 ? std::min(1.0, blocked / waited) : 0;
 }
 
-// Seconds that the workers fetched, and seconds that they had, in the steady windows. A fetch that
-// was not seen whole counts if its delivery lies in a window. Deliveries are later than fetches,
-// but over a run that evens out.
+// How busy the workers were in the steady windows. A fetch that was not seen whole counts if its
+// delivery lies in a window. Deliveries are later than fetches, but over a run that evens out.
 struct Occupation {
-  double busy = 0;
-  double time = 0;
+  double busy = 0;  // seconds in fetches, summed over the workers
+  double time = 0;  // length of the windows in seconds, times the number of workers
 };
 
 Occupation OccupationOf(const LoaderRun& run, const SteadyState& steady) {
@@ -59,7 +59,8 @@ Occupation OccupationOf(const LoaderRun& run, const SteadyState& steady) {
   return found;
 }
 
-// Time from the request for an iterator to its first batch, without an ordinary wait.
+// Seconds from the request for an iterator to its first batch, less an ordinary wait: the sum over
+// all epochs.
 double StartupTime(const LoaderRun& run, const SteadyState& steady) {
   const double ordinary = Median(steady.waits);
   double time = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures of jitter, order, idleness and start-up of a loader. Pure.
+// Measures the signals of one loader: jitter, order, idle workers and start-up. Pure.
 #pragma once
 
 #include "analyzer/diagnosis/diagnosis.h"

@@ -16,8 +16,8 @@ namespace {
 constexpr double kWaits = 0.05;        // waiting worth reporting, as in kineto and xprof
 constexpr double kWorthSaying = 1.05;  // smallest speedup worth reporting
 
-// Whether the simulation explains the run too badly for the headline to name a gain. Its error is
-// that large, for example, if other programs come and go.
+// Whether the simulation explains the run too badly for the headline to name a gain. That happens,
+// for example, if other programs come and go.
 bool IsUnsure(const LoaderDiagnosis& loader) {
   constexpr double kUnsure = 0.2;
   return loader.fetched >= 0.5 && std::abs(loader.replay.error()) > kUnsure;
@@ -91,7 +91,7 @@ std::optional<Statement> Doubt(const LoaderDiagnosis& loader) {
   return std::nullopt;
 }
 
-// A wait that makes up much of the steady time alone: the figures are those of one event.
+// Says that a single wait makes up much of the steady time: the figures are those of one event.
 std::optional<Statement> OneWait(const LoaderDiagnosis& loader) {
   constexpr double kMuch = 0.25;
   const SteadyState& steady = loader.steady;
@@ -224,9 +224,9 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
       Give<"unit">(unit), Give<"why">(DoubtOf(diagnosis.feed)));
 }
 
-// Whether known transforms take at least half of the augmentation time. Augmentation time is all
-// time except reading and decoding, so the rest may be decoding or parsing by a library without a
-// hook.
+// Whether known transforms take at least half of the augmentation time. Augmentation is what is
+// left of a sample besides the stages that hooks see, so the rest may be decoding or parsing by a
+// library without a hook.
 bool IsNamed(const StageTable& stages) {
   const StageTotals& augment = stages[traces::StageId::kAugment];
   double named = 0;

@@ -12,12 +12,13 @@ namespace penstock::analyzer {
 
 [[nodiscard]] Statement Summarise(const Diagnosis& diagnosis);
 
-// The name of a part of the data's way, in a run with such stages.
+// The name of the part that `factor` stands for. That of augmentation depends on what the run's
+// stages show.
 [[nodiscard]] Statement PartOf(Factor factor, const StageTable& stages);
 [[nodiscard]] Statement RateUnit(const Diagnosis& diagnosis);
 // The unit of a loader's rates.
 [[nodiscard]] Statement RateUnit(bool samples_known);
-// What rates are of, in JSON.
+// The name of the base in JSON.
 [[nodiscard]] constexpr std::string_view BaseName(bool whole_run) {
   return whole_run ? "whole_run" : "steady";
 }
