@@ -138,7 +138,8 @@ std::vector<fs::path> PackageFolders(const fs::path& python) {
     }
     error.clear();
   };
-  const fs::path prefix = python.parent_path().parent_path();
+  fs::path prefix = python.parent_path().parent_path();
+  if (prefix == "/") prefix = "/usr";  // /bin is a link to /usr/bin
   add_versions(prefix / "lib", "site-packages");
   add_versions(prefix / "lib64", "site-packages");
   if (prefix == "/usr") {  // Debian's Python

@@ -279,6 +279,16 @@ TEST_F(DoctorTest, KnowsWheelsByTheirMetadata) {
   EXPECT_EQ(warned, 1);
 }
 
+// /bin is a link to /usr/bin. Where the system has no Python, neither has packages.
+TEST_F(DoctorTest, ThePackagesOfBinAreThoseOfUsrBin) {
+  Checks bin;
+  CheckPython("/bin/python3", bin);
+  Checks usr;
+  CheckPython("/usr/bin/python3", usr);
+  ASSERT_EQ(bin.size(), usr.size());
+  EXPECT_EQ(bin.front().health, usr.front().health);
+}
+
 TEST_F(DoctorTest, KnowsWheelsOfSeveralBuilds) {
   CopyProgram("bin/python3");
   const fs::path folder = root_ / "lib/python3.11/site-packages";
