@@ -122,7 +122,8 @@ bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   return true;
 }
 
-// Suggests the recorded setting, for a loader of which no other setting can be predicted.
+// Suggests the recorded setting, for a loader of which no other setting can be predicted. Requires:
+// the bottleneck is named.
 void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
   Suggestion& kept = loader.suggestion;
   kept.workers = run.config.num_workers;
@@ -187,12 +188,11 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   if (loader.suggestion.missing.empty()) {
     loader.suggestion.note =
         NoteOnWorkers(loader.sharding, run.config.num_workers, loader.suggestion.workers);
-  } else {
-    KeepRecorded(loader, run);
   }
 
   diagnosis.wait_fraction = std::clamp(WaitFraction(diagnosis.run, run, loader.steady), 0.0, 1.0);
   const bool unseen = NameUnseen(diagnosis, loader);
+  if (!loader.suggestion.missing.empty()) KeepRecorded(loader, run);
   diagnosis.bottleneck = loader.attribution.bottleneck;
   diagnosis.whole_rate = WholeRate(diagnosis.run, run);
   diagnosis.samples_rate = loader.steady.rate.estimate;

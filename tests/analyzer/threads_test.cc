@@ -157,6 +157,7 @@ TEST(ThreadsTest, StagesWithoutSamplesAreNamedWithLittleConfidence) {
   }
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
   EXPECT_EQ(diagnosis.bottleneck, Factor::kDecode) << English(diagnosis.summary);
+  EXPECT_EQ(diagnosis.loader->suggestion.next_bottleneck, Factor::kDecode);  // it stays as it is
   EXPECT_LT(diagnosis.confidence, 0.3);
   EXPECT_NE(English(diagnosis.summary).find("not seen how most batches were made"),
             std::string::npos)
