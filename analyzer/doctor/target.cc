@@ -125,21 +125,40 @@ std::optional<fs::path> BehindShim(const fs::path& shim, const Environment& envi
   return std::nullopt;
 }
 
-// A program that runs the program named among its arguments. `options_with_value`: the letters of
-// its options that take a value. `cleans`: it always cleans the environment.
+// A program that runs the program named among its arguments. `letters` and `names`: its short and
+// long options that take a value. `cleans`: it always cleans the environment.
 struct Launcher {
   std::string_view name;
-  std::string_view options_with_value;
+  std::string_view letters;
+  std::string_view names;
   bool cleans = false;
 };
 constexpr std::array kLaunchers = {
-    Launcher{"env", "uC", false},       Launcher{"nice", "n", false},
-    Launcher{"nohup", "", false},       Launcher{"time", "fo", false},
-    Launcher{"timeout", "ks", false},   Launcher{"stdbuf", "ioe", false},
-    Launcher{"ionice", "cn", false},    Launcher{"setsid", "", false},
-    Launcher{"sudo", "ugCpTrth", true}, Launcher{"doas", "uC", true},
-    Launcher{"taskset", "", false},
+    Launcher{"env", "uC", "--unset --chdir"},
+    Launcher{"nice", "n", "--adjustment"},
+    Launcher{"nohup", "", ""},
+    Launcher{"time", "fo", "--format --output"},
+    Launcher{"timeout", "ks", "--kill-after --signal"},
+    Launcher{"stdbuf", "ioe", "--input --output --error"},
+    Launcher{"ionice", "cn", "--class --classdata"},
+    Launcher{"setsid", "", ""},
+    Launcher{"sudo", "ugCpTrthDRU",
+             "--user --group --close-from --prompt --command-timeout --role --type --host --chdir "
+             "--chroot --other-user",
+             true},
+    Launcher{"doas", "uC", "", true},
+    Launcher{"taskset", "", ""},
 };
+
+// Whether the word after an option, or after a group of short options, is its value.
+bool TakesNextWord(const Launcher& launcher, std::string_view option) {
+  if (option.starts_with("--")) {
+    const auto names = Split(launcher.names, " ");
+    return std::find(names.begin(), names.end(), option) != names.end();
+  }
+  // The value of a short option is the rest of its word or, if there is none, the next word.
+  return option.find_first_of(launcher.letters, 1) == option.size() - 1;
+}
 
 const Launcher* LauncherOf(const fs::path& program) {
   for (const Launcher& launcher : kLaunchers) {
@@ -192,9 +211,7 @@ std::vector<std::string> AfterLauncher(const Launcher& launcher, std::vector<std
       }
       if (word == "-i" || word == "--ignore-environment")
         *cleans = *cleans || launcher.name == "env";
-      const bool value =
-          word.size() == 2 && launcher.options_with_value.find(word[1]) != std::string_view::npos;
-      if (value) ++i;
+      if (TakesNextWord(launcher, word)) ++i;
       continue;
     }
     if (!skip_one) break;

@@ -235,6 +235,21 @@ TEST_F(DoctorTest, SetsVariablesOfSudoApart) {
   EXPECT_EQ(program->path, root_ / "bin/python3");
 }
 
+TEST_F(DoctorTest, ValuesOfALaunchersOptionsAreNoProgram) {
+  CopyProgram("bin/python3");
+  CopyProgram("bin/sudo");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"sudo", "-Hu", "ann", "python3", "--x"},
+        {"sudo", "--user", "ann", "--group=ann", "python3", "--x"},
+        {"env", "--unset", "B", "python3", "--x"},
+        {"timeout", "--foreground", "--signal", "KILL", "-vk", "5", "10", "python3", "--x"},
+        {"stdbuf", "-oL", "-e", "L", "python3", "--x"}}) {
+    const auto program = ResolveTarget(command, input_.environment, root_);
+    ASSERT_TRUE(program) << command[0] << " " << command[1] << ": " << program.error();
+    EXPECT_EQ(program->path, root_ / "bin/python3") << command[0] << " " << command[1];
+  }
+}
+
 TEST_F(DoctorTest, NamesTheProgramThatIsPrivileged) {
   CopyProgram("bin/python3");
   CopyProgram("bin/sudo");
