@@ -38,6 +38,13 @@ bool IoHistory::Sample(const std::string& folder) {
   }
   for (const auto& [tid, last] : threads_) {
     if (current.contains(tid)) continue;
+    // The kernel cuts a listing short if a thread ends meanwhile, and a file may be unreadable for a
+    // moment. A living thread that counted as ended would be counted twice from then on.
+    const auto place = std::filesystem::status(folder + "/task/" + std::to_string(tid), error);
+    if (place.type() != std::filesystem::file_type::not_found) {
+      current[tid] = last;
+      continue;
+    }
     ended_.rchar += last.rchar;
     ended_.read_bytes += last.read_bytes;
   }

@@ -53,6 +53,21 @@ TEST_F(IoHistoryTest, EndedThreadsStillCount) {
   EXPECT_EQ(Pair(0, 120, 120).kernel, Bytes{300});  // hooks have certainly missed 180
 }
 
+TEST_F(IoHistoryTest, AThreadThatIsNotReadForAMomentCountsOnce) {
+  Put("", 300);
+  Put("task/1", 100);
+  Put("task/2", 200);
+  ASSERT_TRUE(history_.Sample(folder_));
+  std::filesystem::remove(folder_ / "task/2/io");
+  ASSERT_TRUE(history_.Sample(folder_));
+  EXPECT_EQ(history_.own().rchar, Bytes{300});
+  Put("", 350);
+  Put("task/2", 250);
+  ASSERT_TRUE(history_.Sample(folder_));
+  EXPECT_EQ(history_.own().rchar, Bytes{350});
+  EXPECT_EQ(Pair(0, 350, 350).kernel, Bytes{350});
+}
+
 TEST_F(IoHistoryTest, WhatIsUncertainIsNoGap) {
   Put("", 500);
   Put("task/1", 100);  // the other 400: a thread that was never seen, or an untraced child
