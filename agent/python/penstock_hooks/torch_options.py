@@ -165,7 +165,7 @@ def _facts(loader, iterator):
     sampler = getattr(loader, "batch_sampler", None)
     iterable = getattr(iterator, "_dataset_kind", 0) == 1
     yield "kind", lambda: "pytorch"
-    made_at, called_from = (*places.get(loader, ()), None, None)[:2]
+    made_at, called_from = (*_made(loader), None, None)[:2]
     yield "made_at", lambda: made_at
     yield "called_from", lambda: called_from
     yield "num_workers", lambda: loader.num_workers
@@ -215,6 +215,14 @@ def _root(dataset):
     return None
 
 
+def _made(loader):
+    """places.callers() when the loader was made; () if that is not known, as for a loader that is not hashable."""
+    try:
+        return places.get(loader, ())
+    except TypeError:
+        return ()
+
+
 def _text(value):
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
@@ -222,7 +230,7 @@ def _text(value):
 def _alike(loader):
     """A key that is equal for loaders that the same lines of the program made with the same arguments. None if the
     lines are not known."""
-    made = places.get(loader)
+    made = _made(loader)
     if not made:
         return None
     return made, loader.num_workers, loader.batch_size, type(loader.dataset).__name__, bool(loader.drop_last)
@@ -244,7 +252,7 @@ def record(loader, iterator, generation):
     try:
         number, state = loader_index(loader, _alike(loader), iterator)
         values = parse_override(os.environ.get(_OVERRIDE, ""))
-        if is_meant(values, places.get(loader, ())):
+        if is_meant(values, _made(loader)):
             overrides.check_loader(loader, values)
         overrides.check()
         if generation <= _EPOCH_FACTS:

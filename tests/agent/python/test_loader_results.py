@@ -60,6 +60,23 @@ for _ in DataLoader(Map(2), batch_sampler=Batches()): pass
         self.assertEqual(result.out, "")
         self.assertEqual(result.facts()["loader.0.drop_last"], "false")
 
+    def test_a_loader_that_is_not_hashable_has_its_facts(self):
+        result = run(
+            """
+class Equal(DataLoader):
+    def __eq__(self, other):
+        return isinstance(other, Equal)
+for data, index in Equal(Map(4), batch_size=2):
+    show(0, index.tolist())
+"""
+        )
+        self.check_clean(result)
+        self.check_keys(result)
+        facts = result.facts()
+        self.assertEqual([facts.get("epoch.1"), facts.get("loader.0.batch_size")], ["0", "2"])
+        self.assertIn("loader.0.batch_types", facts)
+        self.assertNotIn("loader.0.made_at", facts)
+
     def test_exceptions_are_the_datasets_own(self):
         code = """
 if __name__ == "__main__":
