@@ -28,7 +28,7 @@ def parse_override(text):
     for part in text.split(","):
         key, equals, value = part.partition("=")
         key, value = key.strip(), value.strip().lower()
-        if key in ("workers", "prefetch", "batch") and value.isdigit():
+        if key in ("workers", "prefetch", "batch") and value.isdecimal():
             values[key] = int(value)
         elif key in ("pin", "persistent", "in_order") and value in ("0", "1", "true", "false"):
             values[key] = value in ("1", "true")

@@ -130,6 +130,18 @@ for one in (loader, loader.twin):
         self.assertEqual(self.lines(result)[0][0], 0)
         self.assertNotIn("override", result.facts())
 
+    def test_a_digit_that_is_no_number_is_left_out_alone(self):
+        result = override(
+            "workers=\u00b2,batch=3",
+            """
+for data, index in DataLoader(Map(4), 2):
+    show(index.tolist())
+""",
+        )
+        self.assertEqual(self.lines(result), [[[0, 1, 2]], [[3]]])
+        self.assertEqual(result.facts()["loader.0.batch_size"], "3")
+        self.assertEqual(len(result.spans("wait", name="DataLoader.__next__")), 2)
+
 
 class FixedBatchTest(unittest.TestCase):
     def test_hands_out_the_first_batch_for_the_length_of_the_epoch(self):
