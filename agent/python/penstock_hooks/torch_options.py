@@ -12,7 +12,7 @@ from penstock_hooks.facts import write_affinity
 from penstock_hooks.monitoring import profiled
 from penstock_hooks.places import callers
 from penstock_hooks.torch_state import KNOWN, MADE_ANEW, first_batch, loader_index, places, process
-from penstock_hooks.wrapping import replace
+from penstock_hooks.wrapping import replace, unseen
 
 _OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,at=train.py:88, and what overrides.py reads
 _FIXED = "PENSTOCK_FIXED_BATCH"
@@ -283,8 +283,11 @@ def _tensors(data, depth=4):
     elif depth and kind is dict:
         for item in data.values():
             yield from _tensors(item, depth - 1)
-    elif depth and (kind is list or kind is tuple or hasattr(kind, "_fields")):
+    elif depth and kind is list:
         for item in data:
+            yield from _tensors(item, depth - 1)
+    elif depth and (kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields"))):
+        for item in tuple.__iter__(data):
             yield from _tensors(item, depth - 1)
 
 
@@ -298,13 +301,14 @@ def describe_batch(number, data, collated):
         return
     try:
         types, count, lengths = {}, 0, []
-        for tensor in _tensors(data):
-            lengths.append(tensor.shape[0] if tensor.dim() else 0)
-            count += 1
-            if count > _BATCH_TENSORS:
-                return
-            name = str(tensor.dtype).rpartition(".")[2]
-            types[name] = types.get(name, 0) + tensor.numel() * tensor.element_size()
+        with unseen(sys.modules["torch"]):
+            for tensor in _tensors(data):
+                lengths.append(tensor.shape[0] if tensor.dim() else 0)
+                count += 1
+                if count > _BATCH_TENSORS:
+                    return
+                name = str(tensor.dtype).rpartition(".")[2]
+                types[name] = types.get(name, 0) + tensor.numel() * tensor.element_size()
         if types:
             text = " ".join("%s:%d" % item for item in sorted(types.items()))
             fact("loader.%d.batch_types" % number, text)

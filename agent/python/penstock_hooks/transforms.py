@@ -10,7 +10,7 @@ import sys
 
 from penstock_hooks import wire
 from penstock_hooks.forwarding import like, shared
-from penstock_hooks.wrapping import TypeNames, array_bytes, is_ours, replace, spanned
+from penstock_hooks.wrapping import TypeNames, is_ours, payload_bytes, replace, spanned
 
 _AUGMENT = wire.AUGMENT
 _names = TypeNames()
@@ -131,17 +131,10 @@ def patch(module):
         _patch_v1(module)
 
 
-def _tensor_bytes(tensor):
-    try:
-        return tensor.numel() * tensor.element_size()
-    except Exception:
-        return array_bytes(tensor)
-
-
 def _patch_io(module):
     for name in list(vars(module)):
         if name.startswith("decode_") or name == "read_image":
-            replace(module, name, spanned(wire.DECODE, "torchvision." + name, _tensor_bytes))
+            replace(module, name, spanned(wire.DECODE, "torchvision." + name, payload_bytes))
     package = sys.modules.get("torchvision.io")
     if package is not None:  # the package may have imported the names
         for name in list(vars(package)):

@@ -2,6 +2,7 @@
 """Replacing functions of other libraries, and the small tools that all patches share."""
 import functools
 import gc
+import sys
 import types
 
 from penstock_hooks import digests, wire
@@ -179,7 +180,8 @@ def array_bytes(result):
 
 
 def payload_bytes(data, budget=16):
-    """Bytes of the tensors and arrays in a batch; looks at no more than about `budget` objects."""
+    """Bytes of the tensors and arrays in a batch. Looks at no more than about `budget` objects, so a batch with more of
+    them gets too few. The program's own __getattr__, __torch_function__ and dict.values() are not called."""
     try:
         return _walk(data, [budget])
     except Exception:
@@ -200,12 +202,38 @@ def _walk(data, budget):
         return total
     if kind is int or kind is float or kind is str or kind is bytes or data is None:
         return len(data) if kind is bytes else 0
-    if isinstance(data, dict):
-        return _walk(list(data.values()), budget)
-    if isinstance(data, tuple):
-        return _walk(tuple(data), budget)
-    size = getattr(data, "element_size", None)
+    if issubclass(kind, dict):
+        return _walk(list(dict.values(data)), budget)
+    if issubclass(kind, tuple):
+        return _walk(tuple.__getitem__(data, slice(None)), budget)
+    torch = sys.modules.get("torch")
+    if issubclass(kind, getattr(torch, "Tensor", ())):
+        return _tensor_bytes(data, kind, torch)
+    size = _attribute(data, kind, "element_size")
     if size is not None:
         return data.numel() * size()
-    size = getattr(data, "nbytes", 0)
+    size = _attribute(data, kind, "nbytes")
     return size if type(size) is int else 0
+
+
+def _attribute(data, kind, name):
+    """None if there is no such attribute, or if a __getattr__ of the program might have to make it."""
+    if hasattr(kind, "__getattr__") and not hasattr(kind, name):
+        return None
+    return getattr(data, name, None)
+
+
+def _tensor_bytes(tensor, kind, torch):
+    if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:  # the program may compute its size
+        return 0
+    with unseen(torch):
+        return torch.Tensor.numel(tensor) * torch.Tensor.element_size(tensor)
+
+
+def unseen(torch):
+    """A context in which neither a torch-function mode nor a subclass of Tensor sees a call. Raises if this PyTorch
+    cannot keep a mode that is active from seeing it."""
+    core = torch._C
+    if not hasattr(core, "DisableTorchFunctionSubclass") and core._len_torch_function_stack():
+        raise RuntimeError("before PyTorch 2.0 a mode sees every call")
+    return core.DisableTorchFunction()

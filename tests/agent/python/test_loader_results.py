@@ -77,6 +77,42 @@ for data, index in Equal(Map(4), batch_size=2):
         self.assertIn("loader.0.batch_types", facts)
         self.assertNotIn("loader.0.made_at", facts)
 
+    def test_a_batch_that_notices_looks_at_it_notices_none_of_ours(self):
+        code = """
+from torch.overrides import TorchFunctionMode
+calls = []
+class Seen(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        calls.append(getattr(func, "__name__", str(func)))
+        return func(*args, **(kwargs or {}))
+class Noticing(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        calls.append("tensor " + getattr(func, "__name__", str(func)))
+        return super().__torch_function__(func, types, args, kwargs or {})
+class Bag:
+    def __getattr__(self, name):
+        calls.append("bag " + name)
+        raise AttributeError(name)
+class Lazy(dict):
+    def values(self):
+        calls.append("values")
+        return super().values()
+def collate(samples):
+    data = torch.stack([data for data, index in samples])
+    return [data, torch.zeros(2).as_subclass(Noticing), Bag(), Lazy(a=1)]
+if __name__ == "__main__":
+    with Seen():
+        for batch in DataLoader(Map(4), batch_size=2, num_workers=1, collate_fn=collate):
+            calls.append("batch")
+    show(calls)
+"""
+        ours, plain = run(code), run(code, hooks=False)
+        self.assertEqual((ours.status, ours.err, ours.out), (plain.status, plain.err, plain.out))
+        self.assertEqual(ours.out.count('"batch"'), 2)
+        for stage in ("put", "get"):
+            self.assertEqual([span["bytes"] > 0 for span in ours.spans(stage)], [True, True], stage)
+
     def test_exceptions_are_the_datasets_own(self):
         code = """
 if __name__ == "__main__":
