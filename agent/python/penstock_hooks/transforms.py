@@ -131,10 +131,24 @@ def patch(module):
         _patch_v1(module)
 
 
+def _scriptable(make):
+    """For `replace`: torch.jit.script and dynamo compile the original in place of the wrapper, by the attributes that
+    torch.jit.script_if_tracing sets. The wrapper has the globals of forwarding.py, not those of the source."""
+
+    def make_scriptable(original):
+        wrapper = make(original)
+        wrapper.__original_fn = original
+        wrapper.__script_if_tracing_wrapper = True
+        return wrapper
+
+    return make_scriptable
+
+
 def _patch_io(module):
     for name in list(vars(module)):
         if name.startswith("decode_") or name == "read_image":
-            replace(module, name, spanned(wire.DECODE, "torchvision." + name, payload_bytes))
+            make = spanned(wire.DECODE, "torchvision." + name, payload_bytes)
+            replace(module, name, _scriptable(make))
     package = sys.modules.get("torchvision.io")
     if package is not None:  # the package may have imported the names
         for name in list(vars(package)):

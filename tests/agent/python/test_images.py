@@ -195,6 +195,23 @@ print(inspect.signature(T.Resize.forward), T.RandomCrop.__call__.__name__)
         self.assertEqual((ours.status, ours.err), (0, ""))
         self.assertEqual(ours.out, plain.out)
 
+    def test_decoders_can_be_scripted_as_before(self):
+        code = """
+import torch
+from torchvision import io as pictures
+warnings.simplefilter("ignore")
+data = torch.frombuffer(bytearray(jpeg().read()), dtype=torch.uint8)
+for name in ("decode_jpeg", "decode_image"):
+    try:
+        function = torch.jit.script(getattr(pictures, name))
+        print(name, function(data).sum().item(), getattr(pictures, name)(data).sum().item())
+    except Exception as error:
+        print(name, type(error).__name__)
+"""
+        ours, plain = run(code), run(code, hooks=False)
+        self.assertEqual((ours.status, ours.err), (0, ""))
+        self.assertEqual(ours.out, plain.out)
+
     def test_version_2(self):
         result = run(
             """
