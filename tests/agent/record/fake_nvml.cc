@@ -5,6 +5,7 @@
 //   fail=FUNCTION:E    that function answers with error E
 //   hang=FUNCTION      that function never returns
 //   crash=FUNCTION     that function raises SIGSEGV
+//   term=FUNCTION      that function raises SIGTERM
 //   burn=FUNCTION:MS   that function takes so many milliseconds of CPU time
 //   mig                MIG is on: utilisation and PCIe counters are not supported
 //   owner=FILE         the device is in use by the process whose pid the file holds, and by pid 1
@@ -46,6 +47,7 @@ std::string Word(const std::string& key) {
 Status Enter(const char* function) {
   while (Word("hang") == function) sleep(1000);
   if (Word("crash") == function) std::raise(SIGSEGV);
+  if (Word("term") == function) std::raise(SIGTERM);
   const std::string burn = Word("burn");
   if (burn.substr(0, burn.find(':')) == function) {
     const std::clock_t end =

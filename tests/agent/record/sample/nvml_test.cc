@@ -205,6 +205,14 @@ TEST_F(NvmlTest, ACrashOfNvmlIsNotOurs) {
   EXPECT_EQ(trace().losses(), traces::Losses{});
 }
 
+// The clock is asked for after the temperature.
+TEST_F(NvmlTest, ASignalThatEndsTheJobDoesNotEndTheSampling) {
+  Use(paths::kFakeNvml, "term=nvmlDeviceGetTemperature");
+  RecordUntil([](const traces::Trace& trace) { return HasCounter(trace, "gpu.0.sm_clock_mhz"); });
+  EXPECT_TRUE(HasCounter(trace(), "gpu.0.sm_clock_mhz"));
+  EXPECT_EQ(Fact(trace(), "gpu.nvml"), "sampled");
+}
+
 TEST_F(NvmlTest, ACallThatNeverReturnsIsNamed) {
   Use(paths::kFakeNvml, "hang=nvmlDeviceGetPowerUsage");
   RecordUntil([](const traces::Trace& trace) {
