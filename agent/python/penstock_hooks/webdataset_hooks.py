@@ -16,16 +16,18 @@ from penstock_hooks.wrapping import payload_bytes, replace
 
 
 class _Samples:
-    """The iterator from which a batching stage takes its samples, inside a fetch of torch's DataLoader."""
+    """The iterator from which a batching stage takes its samples, inside a fetch of torch's DataLoader. The samples are
+    not touched before the stage asks for an iterator, which it does with its first batch."""
 
     __slots__ = ("_samples", "_name", "_sequence")
 
     def __init__(self, samples):
-        self._samples = iter(samples)
+        self._samples = samples
         self._name = intern("webdataset")
         self._sequence = 0
 
     def __iter__(self):
+        self._samples = iter(self._samples)
         return self
 
     def __next__(self):

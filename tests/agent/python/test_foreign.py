@@ -138,6 +138,16 @@ DOUBLES = {
             for sample in data:
                 yield f(sample)
         map = RestCurried(_map)
+        def default_collation_fn(samples):
+            return list(samples)
+        def _batched(data, batchsize=20, collation_fn=default_collation_fn, partial=True):
+            batch = []
+            for sample in data:
+                batch.append(sample)
+                if len(batch) == batchsize:
+                    yield collation_fn(batch)
+                    batch = []
+        batched = RestCurried(_batched)
         """,
 }
 LOADER = """
@@ -375,6 +385,22 @@ for sample in filters.map(flipped)(filters.map(Decoder(), handler=None)(samples)
         decoded = [(span["name"], span["bytes"]) for span in result.spans("decode")]
         self.assertEqual(decoded, [("Decoder", 5 * 4 * 3 + 3 * 8)] * 2)
         self.assertEqual([span["name"] for span in result.spans("augment")], ["flipped", "flipped"])
+
+    def test_webdatasets_samples_are_asked_for_with_the_first_batch(self):
+        code = """
+from webdataset import filters
+class Shards:
+    def __iter__(self):
+        print("opened")
+        return iter(range(4))
+batches = filters.batched(2)(Shards())
+print("built")
+print(list(batches))
+"""
+        ours, plain = run(code), run(code, hooks=False)
+        self.assertEqual((ours.status, ours.out, ours.err), (0, "built\nopened\n[[0, 1], [2, 3]]\n", ""))
+        self.assertEqual(ours.out, plain.out)
+        self.assertEqual(len(ours.spans("collate", name="default_collation_fn")), 2)
 
 
 if __name__ == "__main__":
