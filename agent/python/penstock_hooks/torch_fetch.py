@@ -97,7 +97,16 @@ class _Samples:
         return samples
 
     def _one_by_one(self, indices):
-        return [self[index] for index in indices]
+        return [self._nested(index) if issubclass(type(index), list) else self[index] for index in indices]
+
+    def _nested(self, index):
+        """What Subset's __getitems__ does for an index that is a list. Its __getitem__ would take the list apart."""
+        subset, progress = self._dataset, self._progress
+        token = begin(_SAMPLE, self._name, -1, progress.batch, progress.generation)
+        try:
+            return subset.dataset[subset.indices[index]]
+        finally:
+            end(token)
 
     def __getattr__(self, name):
         return getattr(self._dataset, name)

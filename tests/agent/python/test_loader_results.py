@@ -77,6 +77,22 @@ for data, index in Equal(Map(4), batch_size=2):
         self.assertIn("loader.0.batch_types", facts)
         self.assertNotIn("loader.0.made_at", facts)
 
+    def test_a_list_of_indices_reaches_the_dataset_as_before(self):
+        code = """
+import numpy
+from torch.utils.data import Subset
+class Pairs(Map):
+    def __getitem__(self, index):
+        return [type(index).__name__] + [int(each) for each in index]
+subset = Subset(Pairs(8), numpy.arange(7, -1, -1))
+for batch in DataLoader(subset, batch_sampler=[[[0, 1], [2, 3]], [[4, 5]]], collate_fn=list):
+    show(batch)
+"""
+        ours, plain = run(code), run(code, hooks=False)
+        self.check_clean(ours)
+        self.assertEqual(ours.out, plain.out)
+        self.assertEqual(len(ours.spans("sample")), 3)
+
     def test_a_batch_that_notices_looks_at_it_notices_none_of_ours(self):
         code = """
 from torch.overrides import TorchFunctionMode
