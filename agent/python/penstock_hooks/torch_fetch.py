@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.utils.data fetchers: `fetch`, `sample` and `collate` spans.
 
-A fetcher keeps its class and its own methods. What it calls (dataset, iterator, collate function) is
-replaced by objects that pass everything on, and only inside this fetcher. The dataset itself, which
-the program sees through worker_info and the loader, stays as it is.
+A fetcher keeps its class, whose fetch() gets a span. What it calls (dataset, iterator, collate
+function) is replaced by objects that pass everything on, and only inside this fetcher. The dataset
+itself, which the program sees through worker_info and the loader, stays as it is.
 """
 import functools
 import numbers
@@ -16,7 +16,7 @@ from penstock_hooks.torch_state import Progress, local
 from penstock_hooks.wrapping import replace
 
 _SAMPLE, _COLLATE, _FETCH = wire.SAMPLE, wire.COLLATE, wire.FETCH
-_SHARD_FACTS = 64  # epochs for which the fact is written
+_SHARD_FACTS = 64  # epochs for which epoch.<n>.shards is written
 _pick = digests.pick
 
 
@@ -116,8 +116,8 @@ class _Samples:
 
 
 def next_sample(iterator, name, progress, sequence):
-    """(token, sample) of an iterable dataset; the sample's span is still open. Samples are numbered as if the workers
-    took turns. The last argument of end() says that such a number is no dataset index."""
+    """(token, sample) of an iterable dataset. The caller ends the sample's span by end(token, 0, 1), or cancels it.
+    Samples are numbered as if the workers took turns; the 1 says that such a number is no dataset index."""
     token = begin(
         _SAMPLE,
         name,

@@ -35,7 +35,7 @@ class Consumer:
         self.recv_bytes = 0
         self.fixed = None
         self.number = None  # of the loader, among those of this process
-        self.built = False  # torchdata's __init__ itself calls next() to resume
+        self.built = False  # __init__ has returned; to resume, torchdata calls next() inside it
         self.wait_name = intern("DataLoader.__next__")
         self.end_name = intern("DataLoader.end")
         self.step_name = intern("step")
@@ -58,8 +58,8 @@ class Consumer:
             context(-1, -1, 0)
 
     def run_out(self):
-        """To be called when the loader has no more batches. A loader that asks ahead learns it here, not in finish():
-        that also ends an epoch that was left early, when the loop of the next one has begun to ask."""
+        """To be called when the loader has no more batches. Tells a loader that asks ahead. finish() cannot tell it,
+        since finish() also ends an epoch that was left early, and local.ahead then belongs to the next epoch."""
         self.finish()
         if local.ahead is not None:
             local.ahead.ended = True

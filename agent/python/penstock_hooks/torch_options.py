@@ -44,7 +44,8 @@ def parse_override(text):
 
 
 def is_meant(values, made):
-    """Whether `values` apply to a loader that the calls `made` (file:line) have made."""
+    """Whether `values` apply to a loader that the calls `made` (file:line, innermost first) have made. `at` may name
+    either of the two innermost."""
     at = values.get("at")
     return at is None or any(place == at or place.endswith(os.sep + at) for place in made[:2])
 
@@ -94,7 +95,7 @@ def _make_init(original):
             try:
                 return original(self, **changed)
             except (TypeError, ValueError, AssertionError):
-                pass  # the program's own arguments raise this error
+                pass  # if the program's own arguments are wrong, the call below raises the error again
         return original(self, *args, **kwargs)
 
     __init__.__signature__ = signature  # inspect.getfullargspec() does not follow __wrapped__
@@ -120,7 +121,8 @@ class FixedBatch:
 
 
 def _fresh(data):
-    """New containers around the same tensors, so that a program may pop from its batch."""
+    """New lists, tuples and dicts around the same tensors, so that a program may pop from its batch. Any other
+    container is shared by all batches."""
     kind = type(data)
     if kind is list:
         return [_fresh(item) for item in data]
@@ -182,14 +184,14 @@ def _facts(loader, iterator):
     yield "dataset_type", lambda: type(dataset).__name__
     if not iterable and not profiled():  # a profiler would see the call
         yield "dataset_len", lambda: len(dataset)
-        if _takes_a_part(sampler):
+        if _has_own_length(sampler):
             yield "epoch_batches", lambda: len(sampler)
     yield "drop_last", lambda: bool(loader.drop_last or getattr(sampler, "drop_last", False))
     yield "dataset_root", lambda: _root(dataset)
     yield "fixed_batch", lambda: os.environ.get(_FIXED, "0") not in ("", "0")
 
 
-def _takes_a_part(sampler):
+def _has_own_length(sampler):
     """Whether a batch sampler of PyTorch's own may give another number of samples than the dataset has. Its len()
     runs no code of the program."""
     inner = getattr(sampler, "sampler", None) if _is_of_pytorch(sampler) else None
@@ -243,10 +245,9 @@ def _tell_once(number):
 
 
 def record(loader, iterator, generation):
-    """Writes loader.<k>.* at the loader's first iteration, and epoch.<generation> for each
-    iteration.
+    """Writes loader.<k>.* when the loader is iterated over for the first time, and epoch.<generation> each time.
 
-    Returns k, or None.
+    Returns k, or None if there was an error.
     """
     number = None
     try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The batch that a thread works at while it loads, and numbers that are counted in each process.
+"""The batch that a thread works on while it loads, and numbers that are counted in each process.
 
 Training process and worker identify a batch by (index, generation): the loader's own index of the
-batch, and the number of the iterator, counted from 1 in the training process. A persistent iterator
-gets a new number for each epoch.
+batch, and the number of the iterator, counted from 1 in the training process. An iterator with
+persistent workers gets a new number for each epoch.
 """
 import itertools
 import os
@@ -31,7 +31,7 @@ class Progress:
 
 
 class _Local(threading.local):
-    progress = None  # Progress for the next fetcher that this thread makes
+    progress = None  # Progress of the loader whose batches this thread is making; else None
     building = None  # generation whose workers are being started on this thread
     pinning = False  # inside pin_memory()
     ahead = None  # look_ahead.LookAhead that is asking for a batch
@@ -43,7 +43,7 @@ local = _Local()
 
 
 class _Process:
-    """The numbers of this process. A forked child starts anew."""
+    """What is known and counted in this process. A forked child starts anew."""
 
     def __init__(self):
         self.pid = os.getpid()
