@@ -21,10 +21,11 @@ struct Coverage {
 
 class IoHistory {
  public:
-  // Reads the counters. `folder`: /proc/PID. False if it is gone. Cost: about 5 us for each thread;
-  // if there are more than 256, the threads are not followed.
+  // Reads the counters. `folder`: /proc/PID. False if it is gone. Cost: about 5 us for each thread.
+  // Once there were more than 256, threads are no longer followed.
   bool Sample(const std::string& folder);
-  // To be called when a followed child of this process has ended: its counters become part of ours.
+  // To be called when a followed child of this process has ended: the kernel adds its counters to
+  // those of this process.
   void AddChild(const ProcIo& child);
 
   [[nodiscard]] const ProcIo& whole() const { return whole_; }

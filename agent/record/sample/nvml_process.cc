@@ -222,8 +222,8 @@ void RunNvmlChild(const NvmlChild& child) {
   CloseDescriptors(3, static_cast<unsigned>(child.fd) - 1);
   CloseDescriptors(static_cast<unsigned>(child.fd) + 1, ~0u);
   setpriority(PRIO_PROCESS, 0, std::min(kNice + getpriority(PRIO_PROCESS, 0), 19));
-  // A crash ends this process even if the signals were ignored where the recorder was started. The
-  // signals that end a job stay ignored, as in the collector, so that sampling goes on until then.
+  // A crash ends this process even if the recorder was started with these signals ignored. The
+  // signals that end a job stay ignored, as in the collector: the command may work on for a while.
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) {
     std::signal(signal, SIG_DFL);
   }

@@ -55,8 +55,9 @@ struct ProcMemory {
 [[nodiscard]] std::optional<ProcMemory> ParseRollup(std::string_view text);
 
 // Anonymous pages in memory, from /proc/PID/statm. These are the kernel's counters, so reading them
-// walks no page tables. From Linux 6.2 on they may be off by 32 pages for each CPU. No value once
-// the first thread of the process has ended: the kernel then shows zeros.
+// walks no page tables. From Linux 6.2 on they may be off by 32 pages for each CPU, and by more if
+// there are more than 16 CPUs (percpu_counter_batch). No value once the first thread of the process
+// has ended: the kernel then shows zeros.
 [[nodiscard]] std::optional<std::uint64_t> AnonymousPages(std::string_view statm);
 
 // "Key:   123 kB" of /proc/meminfo.

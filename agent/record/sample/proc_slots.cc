@@ -23,7 +23,7 @@ void ProcSampler::FreeEnded(TimeNs now) {
   ForgetEnded(now);
 }
 
-// Whether the slot is of a program that has ended, and the drain has read it since then.
+// Whether the slot belongs to a program that has ended, and a drain has run since then.
 bool ProcSampler::MayFree(std::uint32_t index, TimeNs now) {
   const wire::ProcessSlot& slot = header_.processes[index];
   const std::uint32_t state = __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE);

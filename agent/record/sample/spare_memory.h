@@ -7,8 +7,8 @@
 
 namespace penstock::record {
 
-// Half of what is free in the machine or in our cgroup, whichever is less: the page cache or a
-// tmpfs can take this without displacing anything.
+// Half of what is available in the machine or in our cgroup, whichever is less. Page cache that the
+// kernel can free counts as available, so copies may displace files, but no memory of a program.
 [[nodiscard]] Bytes MemoryToSpare();
 
 }  // namespace penstock::record
