@@ -67,7 +67,8 @@ def like(original, body, **closed):
     """A function with the parameters of `original` and the statements `body`.
 
     In `body`, CALL stands for the call of the original with the arguments as they came, and SELF
-    for the first of them. The names of `body`, `closed` and `shared` begin with an underscore. If
+    for the first of them. LATE calls the __call__ that the class `_base` in `closed` has at that time,
+    with the same arguments. The names of `body`, `closed` and `shared` begin with an underscore. If
     `body` uses SELF, the original must have a parameter. If it is a builtin or has * or **, callers
     must then give the first argument by position.
     """
@@ -83,7 +84,8 @@ def like(original, body, **closed):
     else:
         parameters, first, call = "*args, **kwargs", "", _ALL
         defaults, keyword_defaults = None, None
-    body = body.replace("CALL", call).replace("SELF", first)
+    late = call.replace("_original(", "_base.__call__(")
+    body = body.replace("CALL", call).replace("SELF", first).replace("LATE", late)
     wrapper = _factory(("_original",) + tuple(closed), parameters, body)(original, *closed.values())
     wrapper.__defaults__, wrapper.__kwdefaults__ = defaults, keyword_defaults
     return wrapper

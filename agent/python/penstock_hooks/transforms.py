@@ -52,16 +52,20 @@ if _compiling():
 """
 
 
-def _wrap(original, body):
+def _wrap(original, body, **closed):
     compiling = _compiling()
     if compiling is not None:
         body = _COMPILED.strip("\n") + body
-        return like(original, body, _compiling=compiling)
-    return like(original, body)
+        closed["_compiling"] = compiling
+    return like(original, body, **closed)
 
 
-def _make_call(original):
-    return _wrap(original, _SPAN)
+def _make_call(base, original):
+    return _wrap(original, _SPAN) if base is None else _wrap(original, _SPAN.replace("CALL", "LATE"), _base=base)
+
+
+def _is_of_torch(kind):
+    return kind.__module__.partition(".")[0] == "torch"
 
 
 def adopt(kind):
@@ -73,9 +77,11 @@ def adopt(kind):
         call = kind.__call__
         if not inspect.isfunction(call) or is_ours(call):  # inherited from a class with spans
             return
-        if kind.__module__.partition(".")[0] == "torch":  # nn.Sequential and its like are models
+        if _is_of_torch(kind):  # nn.Sequential and its like are models
             return
-        replace(kind, "__call__", _make_call)
+        base = next(each for each in kind.__mro__ if "__call__" in each.__dict__)
+        # torch.fx replaces nn.Module's __call__ for a while, and a class that inherits it must call the new one.
+        replace(kind, "__call__", functools.partial(_make_call, base if _is_of_torch(base) else None))
     except Exception:
         pass
 

@@ -195,6 +195,28 @@ print(inspect.signature(T.Resize.forward), T.RandomCrop.__call__.__name__)
         self.assertEqual((ours.status, ours.err), (0, ""))
         self.assertEqual(ours.out, plain.out)
 
+    def test_fx_takes_a_transform_for_a_module(self):
+        code = """
+import torch, torch.fx
+from torchvision import transforms as T
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = T.Normalize([0.5], [0.5])
+    def forward(self, image):
+        return self.scale(image)
+class Leaves(torch.fx.Tracer):
+    def is_leaf_module(self, module, name):
+        return True
+net = Net()
+print(Leaves().trace(net), net(torch.ones(1, 2, 2)).tolist())
+"""
+        ours, plain = run(code), run(code, hooks=False)
+        self.assertEqual((ours.status, ours.err), (0, ""))
+        self.assertEqual(ours.out, plain.out)
+        self.assertIn("call_module[target=scale]", ours.out)
+        self.assertEqual([s["depth"] for s in ours.spans("augment", name="Normalize")][-1:], [0])
+
     def test_decoders_can_be_scripted_as_before(self):
         code = """
 import torch
