@@ -17,6 +17,8 @@ from penstock_hooks.wrapping import replace
 
 _SAMPLE, _COLLATE, _FETCH = wire.SAMPLE, wire.COLLATE, wire.FETCH
 _SHARD_FACTS = 64  # epochs for which epoch.<n>.shards is written
+# Modules whose questions are not the dataset's: PyTorch's default collate asks too, and so does overrides.py.
+_OTHER_ASKERS = ("torch.utils.data._utils.", "penstock_hooks.")
 _pick = digests.pick
 
 
@@ -297,8 +299,10 @@ def _make_fetch(original):
 
 def _make_get_worker_info(original):
     def get_worker_info():
-        if local.progress is not None:
-            local.progress.asked = True
+        progress = local.progress
+        if progress is not None and not progress.asked:
+            asker = sys._getframe(1).f_globals.get("__name__")
+            progress.asked = type(asker) is not str or not asker.startswith(_OTHER_ASKERS)
         return original()
 
     return get_worker_info

@@ -282,6 +282,24 @@ class ShardTest(unittest.TestCase):
         self.assertEqual(self.shards("pass", 0), ["false"])
         self.assertEqual(self.shards("pass", 2), ["false"] * 2)
 
+    def test_the_default_collate_does_not_ask_for_the_dataset(self):
+        result = run(
+            """
+class Stream(IterableDataset):
+    def __iter__(self):
+        return iter(torch.arange(8.0).reshape(8, 1))
+if __name__ == "__main__":
+    loader = DataLoader(Stream(), batch_size=2, num_workers=2, persistent_workers=True)
+    for epoch in range(2):
+        for batch in loader:
+            pass
+"""
+        )
+        self.assertEqual((result.status, result.err), (0, ""))
+        for epoch in (1, 2):
+            told = [r["value"] for r in result.of("fact") if r["key"] == "epoch.%d.shards" % epoch]
+            self.assertEqual(told, ["false"] * 2, epoch)
+
 
 if __name__ == "__main__":
     unittest.main()
