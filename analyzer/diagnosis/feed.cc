@@ -270,7 +270,9 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
     const double own = loop != nullptr ? share(loop->parts[k]) : 0;
     feed.gains.push_back({kFeedFactors[k], gain(make - made, take - own)});
   }
-  feed.gains.push_back({Factor::kCompute, gain(std::max(make, computed / cores), take - step)});
+  // Counters that are read at other moments may show more than the cores can give.
+  const double made = std::min(now, std::max(make, computed / cores));
+  feed.gains.push_back({Factor::kCompute, gain(made, take - step)});
   feed.gains.push_back({Factor::kPrefetch, 1 / now});
   feed.headroom = 1 / std::max(1e-3, step + feed.other);
   std::stable_sort(feed.gains.begin(), feed.gains.end(),

@@ -45,10 +45,11 @@ inline constexpr Message kTakesOwn{"taking.own",
                                    "训练循环自己制作数据，占 {own:%0} 的时间"};
 inline constexpr Message kFedBack{
     "verdict.fed-back",
-    "{part:words} holds the run back: if it cost nothing, the run would be {gain:times}x faster "
-    "({rate:rate}[ -> {free:rate}] {unit:words}); {taking:words}",
-    "限制在于{part:words}：若其零成本，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
-    "{unit:words}）；{taking:words}"};
+    "{part:words} holds the run back: if it cost nothing, the run would be up to {gain:times}x "
+    "faster ({rate:rate}[ -> {free:rate}] {unit:words}, less the time to hand samples over, which "
+    "was not measured); {taking:words}",
+    "限制在于{part:words}：若其零成本，速度最多可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
+    "{unit:words}，未计交接样本的时间）；{taking:words}"};
 inline constexpr Message kFedStep{
     "verdict.fed-step",
     "The training step holds the run back, not the data: without it the run would be {gain:times}x "

@@ -108,6 +108,15 @@ TEST(FeedTest, LoopThatWaitsForBusyProcessesIsHeldBackByWhatTheyDo) {
   EXPECT_THAT(Render(found.summary, Language::kChinese), HasSubstr("2 个数据线程"));
 }
 
+// The spans tell of four times the CPU time that one interpreter can use.
+TEST(FeedTest, NoGainIsALoss) {
+  traces::TraceData data = Program({kWaitingLoop, kBusyMaker});
+  for (Span& span : data.spans[1]) span.cpu = TimeNs{4 * span.duration.value};
+  for (const Gain& gain : Diagnose(*traces::MakeTrace(std::move(data))).gains) {
+    EXPECT_GE(gain.speedup, 1);
+  }
+}
+
 TEST(ThreadUseTest, PicturesThatOnlyRangesNameAreData) {
   traces::TraceData data = Program({kWaitingLoop, {1, true, 10, 8, 0, 0}});
   const StringId picture = data.Intern("libjpeg_turbo_decoder process #0");

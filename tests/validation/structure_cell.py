@@ -331,6 +331,7 @@ def two_ranks():
     children[0].join()
     children[1].kill()
     children[1].join()
+    sys.exit(children[0].exitcode)
 
 
 KINDS = (in_step, three_in_step, at_random, two_to_one, nested, validated, anew, abandoned, ahead, reordered, accumulated,
@@ -345,6 +346,7 @@ def main():
         two_ranks()
         return
     print(*run(kind), flush=True)
+    os._exit(0)  # threads may still make samples
 
 
 if __name__ == "__main__":
