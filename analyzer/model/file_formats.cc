@@ -21,7 +21,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherExt
     {"dib", "bmp"},
 }};
 constexpr std::uint8_t kOtherFile = 0xff;
-constexpr std::size_t kMostPaths = 1 << 14;  // kept; the formats of others are found anew
+// So many paths tell enough, if enough of them are pictures. Each path that is looked up stays in
+// memory.
+constexpr std::size_t kMostPaths = 1 << 14;
+constexpr std::size_t kEnoughPictures = 1 << 10;
 
 std::uint8_t NumberOf(std::string_view format) {
   const auto* const found = std::find(kNames.begin(), kNames.end(), format);
@@ -55,8 +58,11 @@ void FileFormats::Add(const traces::Span& read) {
   if (found != of_path_.end()) {
     number = found->second;
   } else {
+    const bool full = of_path_.size() == kMostPaths;
+    if (full && pictures_ >= kEnoughPictures) return;
     number = NumberOf(PictureFormat(trace_.String(read.object)));
-    if (of_path_.size() < kMostPaths) of_path_.emplace(read.object.value, number);
+    if (!full) of_path_.emplace(read.object.value, number);
+    if (number != kOtherFile) ++pictures_;
   }
   all_ += read.bytes.value;
   if (number != kOtherFile) bytes_[number] += read.bytes.value;

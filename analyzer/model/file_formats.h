@@ -22,6 +22,7 @@ class FileFormats {
  public:
   explicit FileFormats(const traces::Trace& trace) : trace_(trace) {}
 
+  // Only the first 16,384 files count, and further ones until 1,024 pictures were seen.
   void Add(const traces::Span& read);
   // The format that has at least 80 % of the bytes in picture files. "mixed" if none has; "" if
   // picture files have less than half of all bytes that were read.
@@ -33,7 +34,8 @@ class FileFormats {
   const traces::Trace& trace_;
   std::unordered_map<std::uint32_t, std::uint8_t> of_path_;  // the number of the format, by path
   std::array<std::uint64_t, kFormats> bytes_{};
-  std::uint64_t all_ = 0;  // bytes of all files
+  std::uint64_t all_ = 0;     // bytes of all files
+  std::size_t pictures_ = 0;  // paths of pictures that were looked up
 };
 
 }  // namespace penstock::analyzer

@@ -71,6 +71,7 @@ struct LoaderRun {
   // Seconds of the data stages on threads that do not make batches themselves but are in the
   // processes that do; the sum over all such threads. Set only for the main loader.
   ThreadStages threads_stages;
+  std::size_t stage_threads = 0;  // the number of these threads
   bool inferred = false;       // no facts were recorded; the arguments are guessed from the spans
   std::vector<Batch> batches;  // by generation and index; delivered ones only
   std::vector<SampleCost> samples;  // of the batches, in the same order

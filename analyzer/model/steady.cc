@@ -89,9 +89,11 @@ std::size_t AfterPause(const LoaderRun& run, std::size_t i, std::size_t next, do
   return std::min(from + 1, most);
 }
 
-// Whether pauses come so often that most batches are delivered between pauses that the queue
-// outlasts: halfway to the next one, it still holds batches that the workers made in the last one.
+// Whether most batches are delivered between pauses that the queue outlasts: before it is halfway
+// to the next one, the loop still hardly waits, because it takes what the workers made in the last
+// one.
 bool QueueOutlastsPauses(const LoaderRun& run, const std::vector<bool>& paused, double usual_wait) {
+  constexpr double kHardly = 0.5;  // of the usual wait
   if (usual_wait == 0 || run.config.credits() <= 0) return false;
   std::size_t batches = 0;
   for (const Epoch& epoch : run.epochs) {
@@ -99,7 +101,11 @@ bool QueueOutlastsPauses(const LoaderRun& run, const std::vector<bool>& paused, 
     for (std::size_t i = epoch.first + 1; i < end; ++i) {
       if (!paused[i - 1]) continue;
       const std::size_t next = NextPause(paused, i, end);
-      if (AfterPause(run, i, next, usual_wait) == i + (next - i) / 2) batches += next - i;
+      const std::size_t half = (next - i) / 2;
+      const std::size_t last = (half + 3) / 4;  // batches before it is halfway
+      double wait = 0;
+      for (std::size_t k = i + half - last; k < i + half; ++k) wait += run.batches[k].wait();
+      if (wait < kHardly * usual_wait * static_cast<double>(last)) batches += next - i;
     }
   }
   return 2 * batches > run.batches.size();

@@ -70,8 +70,8 @@ struct SteadyState {
 //         is also longer than three ordinary turns of the loop; at most one step in twenty is a
 //         pause, besides the first steps of a run. Where no batch is left out after a pause, its
 //         turn counts with an ordinary step. Long steps are no pauses either if the queue outlasts
-//         most of them: it holds batches of one pause halfway to the next one, and the loop waits
-//         for data otherwise.
+//         most of them: before it is halfway to the next one, the loop still waits for less than
+//         half as long as otherwise.
 [[nodiscard]] SteadyState FindSteadyState(const LoaderRun& run);
 
 // Seconds of an ordinary step, with its copies: the median over all batches.

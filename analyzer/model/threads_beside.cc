@@ -24,7 +24,9 @@ void FindThreadsBeside(LoaderRun& run, const RunBuilder& builder,
     const ProcessId process = threads[i].process;
     if (!workers && process == run.config.consumer) run.threads_cpu += work.apart;
     const bool makes = makers.count(i) > 0 || work.samples > 0;
-    if (processes.count(process.value) > 0 && !makes) run.threads_stages.Add(work.stages);
+    if (processes.count(process.value) == 0 || makes || !(work.stages.sum() > 0)) continue;
+    run.threads_stages.Add(work.stages);
+    ++run.stage_threads;
   }
 }
 

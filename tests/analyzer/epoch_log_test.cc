@@ -15,37 +15,37 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr std::int64_t kUs = 1'000;
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kLogMs = 1'000'000;
 constexpr ProcessId kProcess{0};
 
 // zip(a, b): the program makes the second iterator as soon as the first one is made. The hooks emit
 // the event of an iterator just before its span.
 TEST(EpochLogTest, TheStartupOfTheIteratorBeforeIsNotItsOwn) {
   EpochLog log;
-  log.AddStart({kProcess, 1}, 10 * kMs);
-  log.AddStartup({kProcess, 1}, 10 * kMs + 2 * kUs, 310 * kMs);
-  log.AddStart({kProcess, 2}, 310 * kMs + 100 * kUs);
-  log.AddStartup({kProcess, 2}, 310 * kMs + 102 * kUs, 620 * kMs);
-  EXPECT_EQ(log.StartOf({kProcess, 1}, 621 * kMs), 10 * kMs);
-  EXPECT_EQ(log.StartOf({kProcess, 2}, 625 * kMs), 310 * kMs + 100 * kUs);
+  log.AddStart({kProcess, 1}, 10 * kLogMs);
+  log.AddStartup({kProcess, 1}, 10 * kLogMs + 2 * kUs, 310 * kLogMs);
+  log.AddStart({kProcess, 2}, 310 * kLogMs + 100 * kUs);
+  log.AddStartup({kProcess, 2}, 310 * kLogMs + 102 * kUs, 620 * kLogMs);
+  EXPECT_EQ(log.StartOf({kProcess, 1}, 621 * kLogMs), 10 * kLogMs);
+  EXPECT_EQ(log.StartOf({kProcess, 2}, 625 * kLogMs), 310 * kLogMs + 100 * kUs);
 }
 
 // DALI's hooks emit the event at the first next(), soon after the iterator was made.
 TEST(EpochLogTest, AStartupThatNamesNoIteratorIsThatOfTheNextOne) {
   EpochLog log;
-  log.AddStartup({kProcess, 0}, 10 * kMs, 310 * kMs);
-  log.AddStart({kProcess, 1}, 310 * kMs + 200 * kUs);
-  log.AddStart({kProcess, 2}, 900 * kMs);
-  EXPECT_EQ(log.StartOf({kProcess, 1}, 311 * kMs), 10 * kMs);
-  EXPECT_EQ(log.StartOf({kProcess, 2}, 901 * kMs), 900 * kMs);
-  EXPECT_EQ(log.StartOf({ProcessId{1}, 1}, 20 * kMs), 20 * kMs);  // another process
+  log.AddStartup({kProcess, 0}, 10 * kLogMs, 310 * kLogMs);
+  log.AddStart({kProcess, 1}, 310 * kLogMs + 200 * kUs);
+  log.AddStart({kProcess, 2}, 900 * kLogMs);
+  EXPECT_EQ(log.StartOf({kProcess, 1}, 311 * kLogMs), 10 * kLogMs);
+  EXPECT_EQ(log.StartOf({kProcess, 2}, 901 * kLogMs), 900 * kLogMs);
+  EXPECT_EQ(log.StartOf({ProcessId{1}, 1}, 20 * kLogMs), 20 * kLogMs);  // another process
 }
 
 TEST(EpochLogTest, WithoutAnEventTheFirstWaitTells) {
   EpochLog log;
-  log.AddStartup({kProcess, 3}, 10 * kMs, 310 * kMs);
-  EXPECT_EQ(log.StartOf({kProcess, 3}, 310 * kMs + 500 * kUs), 10 * kMs);
-  EXPECT_EQ(log.StartOf({kProcess, 3}, 400 * kMs), 400 * kMs);
+  log.AddStartup({kProcess, 3}, 10 * kLogMs, 310 * kLogMs);
+  EXPECT_EQ(log.StartOf({kProcess, 3}, 310 * kLogMs + 500 * kUs), 10 * kLogMs);
+  EXPECT_EQ(log.StartOf({kProcess, 3}, 400 * kLogMs), 400 * kLogMs);
 }
 
 // A startup span that ends when the epoch begins, at 1000 ms, and has this batch.
@@ -61,9 +61,9 @@ std::int64_t StartAfter(traces::BatchKey key) {
 }
 
 TEST(EpochLogTest, ASpanWithABatchOfTheLoopNamesNoIterator) {
-  EXPECT_EQ(StartAfter({wire::kNoBatch, 7}), 1000 * kMs);  // the startup of iterator 7
-  EXPECT_EQ(StartAfter({wire::kNoBatch, 1}), 600 * kMs);   // that of the epoch's own iterator
-  EXPECT_EQ(StartAfter({3, 7}), 600 * kMs);                // made while the loop had a batch
+  EXPECT_EQ(StartAfter({wire::kNoBatch, 7}), 1000 * kLogMs);  // the startup of iterator 7
+  EXPECT_EQ(StartAfter({wire::kNoBatch, 1}), 600 * kLogMs);   // that of the epoch's own iterator
+  EXPECT_EQ(StartAfter({3, 7}), 600 * kLogMs);                // made while the loop had a batch
 }
 
 }  // namespace

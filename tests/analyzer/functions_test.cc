@@ -324,7 +324,7 @@ TEST(HotPythonLoopTest, IsSilentOfALineThatRunsOnce) {
   EXPECT_FALSE(FindingOf("hot-python-loop", WithUnits(Looping(1))).has_value());
 }
 
-std::function<FollowedUnit(double)> Copying(const char* file) {
+std::function<FollowedUnit(double)> CopyingCalls(const char* file) {
   return [file](double at) {
     FollowedUnit unit(SampleOf(at, 10, 10));
     const auto item = unit.Function("Photos.__getitem__", kData, 20, {Ms(10), Ms(4)});
@@ -334,7 +334,7 @@ std::function<FollowedUnit(double)> Copying(const char* file) {
 }
 
 TEST(SlowCallTest, NamesCallAndCaller) {
-  const auto finding = FindingOf("slow-call", WithUnits(Copying(kCopy)));
+  const auto finding = FindingOf("slow-call", WithUnits(CopyingCalls(kCopy)));
   ASSERT_TRUE(finding.has_value());
   const std::string seen = English(finding->seen);
   EXPECT_NE(seen.find("copy.deepcopy, called from Photos.__getitem__ (dataset.py:20)"),
@@ -356,7 +356,7 @@ TEST(SlowCallTest, NamesTheLineThatCalls) {
 }
 
 TEST(SlowCallTest, IsSilentOfAFunctionOfTheSameName) {
-  EXPECT_FALSE(FindingOf("slow-call", WithUnits(Copying("/home/a/tools.py"))).has_value());
+  EXPECT_FALSE(FindingOf("slow-call", WithUnits(CopyingCalls("/home/a/tools.py"))).has_value());
 }
 
 TEST(FunctionReportTest, ShowsWhatALineCallsUnderTheLine) {

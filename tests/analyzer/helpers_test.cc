@@ -4,9 +4,16 @@
 // kernel's count shows.
 #include "analyzer/measure/helpers.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
+#include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/measure/worker_threads.h"
+#include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -161,6 +168,44 @@ TEST(AddThreadsBesideTest, TheyComputeWhileTheFetchWaits) {
   pipeline.epochs.front().batches.assign(10, demand);
   AddThreadsBeside(24e-3, pipeline);
   EXPECT_NEAR(pipeline.epochs.front().batches[3].other.cpu, 24e-3, 1e-9);
+}
+
+// One worker, which waits for a thread of the dataset and then collates. The thread decodes during
+// `busy` of the time.
+double GainWithoutCollating(double busy) {
+  testing::Synthetic run;
+  run.workers = 1;
+  run.costs = testing::Always({.read = 0, .decode = 0, .augment = 4, .collate = 6, .step = 1});
+  traces::TraceData data = testing::MakeSynthetic(run);
+  std::size_t at = 0;  // the worker's thread that fetches
+  for (std::size_t i = 0; i < data.threads.size(); ++i) {
+    const bool works = data.processes[data.threads[i].process.value].worker_id >= 0;
+    if (works && data.spans[i].size() > data.spans[at].size()) at = i;
+    if (works && data.processes[data.threads[at].process.value].worker_id < 0) at = i;
+  }
+  traces::ThreadInfo thread;
+  thread.process = data.threads[at].process;
+  thread.tid = 4711;
+  std::vector<traces::Span> spans;
+  const std::int64_t first = data.spans[at].front().start.value;
+  const std::int64_t last = data.spans[at].back().end().value;
+  for (std::int64_t now = first; now < last; now += 1'000'000) {
+    traces::Span span;
+    span.stage = traces::StageId::kDecode;
+    span.start = TimeNs{now};
+    span.duration = TimeNs{static_cast<std::int64_t>(busy * 1e6)};
+    span.bytes = Bytes{1000};
+    spans.push_back(span);
+  }
+  data.threads.push_back(thread);
+  data.spans.push_back(std::move(spans));
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  return diagnosis.loader->attribution.SpeedupOf(Factor::kCollate);
+}
+
+TEST(ThreadsOfWorkersTest, CollatingHidesNothingWhileTheyAreBusy) {
+  EXPECT_GT(GainWithoutCollating(0.5), 1.5);
+  EXPECT_LT(GainWithoutCollating(0.97), 1.1);
 }
 
 }  // namespace

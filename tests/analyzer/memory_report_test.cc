@@ -30,7 +30,7 @@ using testing::TwoWorkers;
 using testing::Walk;
 using testing::WithMemory;
 
-double Number(const Finding& finding, std::string_view key) {
+double NumberIn(const Finding& finding, std::string_view key) {
   for (const auto& [name, value] : finding.evidence) {
     if (name == key) return std::get<double>(value);
   }
@@ -59,10 +59,10 @@ TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {
   EXPECT_EQ(English(HorizonOf(growth())), "after as many batches as were recorded, 800");
   const auto finding = FindingOf("worker-memory-growth", WithMemory(run, Copying));
   ASSERT_TRUE(finding);
-  EXPECT_EQ(Number(*finding, "epoch_batches"), 400);
-  EXPECT_EQ(Number(*finding, "horizon_batches"), 800);
-  EXPECT_TRUE(std::isnan(Number(*finding, "private_bytes_at_epoch_end")));
-  EXPECT_NEAR(Number(*finding, "private_bytes_at_recorded_batches"), 240e6, 10e6);
+  EXPECT_EQ(NumberIn(*finding, "epoch_batches"), 400);
+  EXPECT_EQ(NumberIn(*finding, "horizon_batches"), 800);
+  EXPECT_TRUE(std::isnan(NumberIn(*finding, "private_bytes_at_epoch_end")));
+  EXPECT_NEAR(NumberIn(*finding, "private_bytes_at_recorded_batches"), 240e6, 10e6);
   run.epochs = 1;
   EXPECT_EQ(English(HorizonOf(growth())), "at the end of an epoch of 400 batches");
 }

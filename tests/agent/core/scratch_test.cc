@@ -15,8 +15,8 @@
 namespace penstock::agent {
 namespace {
 
-constexpr std::size_t kAll = 16;  // buffers that there are
-using AllBuffers = std::array<Scratch, kAll>;
+constexpr std::size_t kBuffers = 16;  // buffers that there are
+using AllBuffers = std::array<Scratch, kBuffers>;
 
 // Plays a parent and the child that it forks. Both are this process: only the token is another.
 class ScratchTest : public testing::Test {
