@@ -180,6 +180,7 @@ void ShareWaitForThreads(const RecordedRun& recorded, Pipeline& pipeline) {
   constexpr double kMostHidden = 0.95;
   const double each = all / static_cast<double>(run.batches.size());
   const double busy = BusyThreads(recorded, each);
+  pipeline.worker_threads = pipeline.workers > 0;
   const std::vector<Demand*> demands = BatchesOf(pipeline);
   for (std::size_t i = 0; i < demands.size(); ++i) {
     const Batch& batch = run.batches[recorded.sources[i]];

@@ -21,7 +21,7 @@ struct LeastCosts {
 // Requires: `steady` comes from SteadyPart(). Cost: O(batches + samples).
 [[nodiscard]] LeastCosts LeastCostsOf(const Pipeline& steady);
 
-// The law that `rate` (samples per second) breaks; empty: none.
+// The law that `rate` (samples per second) breaks, or why no rate can be told; empty: none.
 [[nodiscard]] Statement BrokenLaw(const Pipeline& steady, double rate);
 
 }  // namespace penstock::analyzer

@@ -99,6 +99,8 @@ struct PipelineSetup : LoaderSetup {
   // The same under other numbers of workers and other costs: how long a worker waits for threads of
   // its own depends on the cores that these get.
   double threads_doubt = 0;
+  bool worker_threads = false;  // threads of the dataset's own make samples in the workers
+  bool threads_moved = false;   // these are in the training process now: not simulated
   // CPU seconds for each batch of a library's pool in a training process that makes its batches
   // itself. Part of it shares the work of the fetching thread, the rest spins.
   double pool_cpu = 0;

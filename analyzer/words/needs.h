@@ -110,6 +110,11 @@ inline constexpr Message kBeyondLoop{
     "law.loop",
     "{rate:rate} samples/s are faster than the loop alone, whose own work allows {most:rate}",
     "{rate:rate} 样本/秒快于循环本身，循环自身的工作只允许 {most:rate}"};
+inline constexpr Message kThreadsMoved{
+    "law.threads",
+    "the dataset's own threads would make samples beside the training loop instead of in a worker, "
+    "and how fast they are there is not known",
+    "数据集自己的线程将在训练循环旁边而不是在工作进程中制作样本，其速度未知"};
 inline constexpr Message kBeyondShards{
     "law.shards",
     "the dataset gives only {most:count worker} anything to do: further ones would have no shard",

@@ -13,6 +13,8 @@
 
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/measure/worker_threads.h"
+#include "analyzer/predict/predict.h"
+#include "analyzer/predict/scenario.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {
@@ -172,7 +174,7 @@ TEST(AddThreadsBesideTest, TheyComputeWhileTheFetchWaits) {
 
 // One worker, which waits for a thread of the dataset and then collates. The thread decodes during
 // `busy` of the time.
-double GainWithoutCollating(double busy) {
+Diagnosis WithThread(double busy) {
   testing::Synthetic run;
   run.workers = 1;
   run.costs = testing::Always({.read = 0, .decode = 0, .augment = 4, .collate = 6, .step = 1});
@@ -199,13 +201,29 @@ double GainWithoutCollating(double busy) {
   }
   data.threads.push_back(thread);
   data.spans.push_back(std::move(spans));
-  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
-  return diagnosis.loader->attribution.SpeedupOf(Factor::kCollate);
+  return Diagnose(*traces::MakeTrace(std::move(data)));
+}
+
+double GainWithoutCollating(double busy) {
+  return WithThread(busy).loader->attribution.SpeedupOf(Factor::kCollate);
 }
 
 TEST(ThreadsOfWorkersTest, CollatingHidesNothingWhileTheyAreBusy) {
   EXPECT_GT(GainWithoutCollating(0.5), 1.5);
   EXPECT_LT(GainWithoutCollating(0.97), 1.1);
+}
+
+TEST(ThreadsOfWorkersTest, NothingIsPredictedForThemInTheTrainingProcess) {
+  const Diagnosis diagnosis = WithThread(0.9);
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  Setting setting;
+  const auto refused = [&](int workers) {
+    setting.workers = workers;
+    const Pipeline changed = Apply(loader.pipeline, setting, loader.facts);
+    return !Predict(loader.pipeline, changed, loader.replay).refused.empty();
+  };
+  EXPECT_FALSE(refused(2));
+  EXPECT_TRUE(refused(0));
 }
 
 }  // namespace
