@@ -2,6 +2,7 @@
 #include "analyzer/diagnosis/diagnosis.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -122,6 +123,23 @@ bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   return true;
 }
 
+// Verdict and gains are told of the same part of the run. Where two stages gain about the same, the
+// one that gains most in the whole run may not be the one of the steady part.
+void NameByToldGains(LoaderDiagnosis& loader, Diagnosis& diagnosis) {
+  constexpr std::array kStages = {Factor::kRead,     Factor::kDecode,  Factor::kAugment,
+                                  Factor::kTokenize, Factor::kCollate, Factor::kTransfer};
+  const auto is_stage = [&](Factor factor) {
+    return std::find(kStages.begin(), kStages.end(), factor) != kStages.end();
+  };
+  const auto most = std::find_if(diagnosis.gains.begin(), diagnosis.gains.end(),
+                                 [&](const Gain& gain) { return is_stage(gain.factor); });
+  Attribution& found = loader.attribution;
+  if (most == diagnosis.gains.end() || !is_stage(found.bottleneck)) return;
+  if (most->factor == found.bottleneck) return;
+  if (found.runner_up == most->factor) found.runner_up = found.bottleneck;
+  found.bottleneck = diagnosis.bottleneck = most->factor;
+}
+
 // Suggests the recorded setting, for a loader of which no other setting can be predicted. Requires:
 // the bottleneck is named.
 void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
@@ -199,6 +217,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.whole_run = StartCounts(loader, run, diagnosis);
   if (diagnosis.whole_run) diagnosis.wait_fraction = WholeWait(run);
   TellGains(loader, !unseen, diagnosis);
+  NameByToldGains(loader, diagnosis);
   diagnosis.batch_rate = loader.steady.batch_rate();
   diagnosis.confidence = Confidence(loader, run);
   diagnosis.loader = std::move(loader);
