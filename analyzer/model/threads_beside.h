@@ -12,8 +12,8 @@
 
 namespace penstock::analyzer {
 
-// Sets LoaderRun::threads_cpu, threads_stages and stage_threads: the work of threads that the makers of batches
-// wait for.
+// Sets LoaderRun::threads_cpu, threads_stages and stage_threads: the work of threads that the
+// makers of batches wait for.
 void FindThreadsBeside(LoaderRun& run, const RunBuilder& builder,
                        std::span<const traces::ThreadInfo> threads);
 

@@ -62,9 +62,8 @@ tl::unexpected<Error> OpenFailed(const SampleRef& ref, int error) {
                 fmt::format("{}: cannot be opened: {}; raise the limit with ulimit -n", Who(ref),
                             ErrnoText(error)));
   }
-  return Fail(KindOf(error),
-              fmt::format("{}: cannot be opened: {}; was the set changed or moved?", Who(ref),
-                          ErrnoText(error)));
+  return Fail(KindOf(error), fmt::format("{}: cannot be opened: {}; was the set changed or moved?",
+                                         Who(ref), ErrnoText(error)));
 }
 
 tl::unexpected<Error> ReadFailed(const SampleRef& ref, int error) {

@@ -116,7 +116,9 @@ class Lazy(dict):
         return super().values()
 def collate(samples):
     data = torch.stack([data for data, index in samples])
-    return [data, torch.zeros(2).as_subclass(Noticing), Bag(), Lazy(a=1)]
+    noticing = torch.zeros(2).as_subclass(Noticing)
+    noticing.kept = True  # torch 1.13 cannot send a tensor without attributes on Python 3.11
+    return [data, noticing, Bag(), Lazy(a=1)]
 if __name__ == "__main__":
     with Seen():
         for batch in DataLoader(Map(4), batch_size=2, num_workers=1, collate_fn=collate):
