@@ -277,6 +277,12 @@ Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
     return Say<words::kNeedsSteady>(Give<"batches">(loader.steady.batches),
                                     Give<"more">(16 - loader.steady.batches));
   }
+  constexpr double kMostOfTime = 0.5;
+  const double longest = *std::max_element(loader.steady.waits.begin(), loader.steady.waits.end());
+  if (longest > kMostOfTime * loader.steady.time) {
+    return Say<words::kNeedsOrdinaryWaits>(Give<"longest">(longest),
+                                           Give<"share">(longest / loader.steady.time));
+  }
   if (std::abs(loader.replay.error()) > kUselessReplay) {
     return Say<words::kNeedsExplained>(Give<"error">(loader.replay.error()));
   }

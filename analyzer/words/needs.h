@@ -65,6 +65,12 @@ inline constexpr Message kNeedsExplained{
     "one: spans are missing, or the loop does something that the simulation does not model",
     "数据不足：需要模拟能够解释的运行，而模拟与此次运行相差 "
     "{error:%+0}：有记录缺失，或循环中有模拟未考虑的行为"};
+inline constexpr Message kNeedsOrdinaryWaits{
+    "needs.waits",
+    "not enough: a single wait for a batch lasts {longest:duration}, {share:%0} of the measured "
+    "time; find out what it waits for, or record for longer",
+    "数据不足：单次等待批次耗时 {longest:duration}，占测量时间的 {share:%0}；请查明在等待什么，"
+    "或延长录制"};
 inline constexpr Message kNeedsSizes{
     "needs.sizes", "not enough: needs the sizes of decoded pictures, and none was seen",
     "数据不足：需要解码后图像的尺寸，而此次没有看到"};

@@ -51,11 +51,15 @@ TEST(VerdictTest, TellsASingleWaitThatIsMuchOfTheTime) {
   run.batches = 80;
   run.costs = [](int, int index) {
     Costs costs = CostsWith(&Costs::augment, 20);
-    if (index == 50) costs.augment = 3000;
+    if (index == 50) costs.augment = 1500;
     return costs;
   };
   const std::string said = English(RunDiagnosisOf(run).summary);
   EXPECT_NE(said.find("; a single wait for a batch lasts "), std::string::npos) << said;
+  run.costs = [](int, int index) { return CostsWith(&Costs::augment, index == 50 ? 5000 : 20); };
+  const Diagnosis most = RunDiagnosisOf(run);
+  EXPECT_TRUE(English(NotEnough(most)).starts_with("not enough: a single wait for a batch lasts "));
+  EXPECT_FALSE(most.loader->suggestion.missing.empty());
   run.costs = Always(CostsWith(&Costs::augment, 20));
   EXPECT_EQ(English(RunDiagnosisOf(run).summary).find("single wait"), std::string::npos);
 }
