@@ -210,7 +210,6 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
 
   diagnosis.wait_fraction = std::clamp(WaitFraction(diagnosis.run, run, loader.steady), 0.0, 1.0);
   const bool unseen = NameUnseen(diagnosis, loader);
-  if (!loader.suggestion.missing.empty()) KeepRecorded(loader, run);
   diagnosis.bottleneck = loader.attribution.bottleneck;
   diagnosis.whole_rate = WholeRate(diagnosis.run, run);
   diagnosis.samples_rate = loader.steady.rate.estimate;
@@ -218,6 +217,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   if (diagnosis.whole_run) diagnosis.wait_fraction = WholeWait(run);
   TellGains(loader, !unseen, diagnosis);
   NameByToldGains(loader, diagnosis);
+  if (!loader.suggestion.missing.empty()) KeepRecorded(loader, run);
   diagnosis.batch_rate = loader.steady.batch_rate();
   diagnosis.confidence = Confidence(loader, run);
   diagnosis.loader = std::move(loader);
