@@ -15,8 +15,8 @@
 
 #include "analyzer/main/external.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/write_packed.h"
 #include "tests/traces/support.h"
-#include "traces/pack.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -24,20 +24,10 @@ namespace {
 using testing::Synthetic;
 using traces::testing::TempFolder;
 
-// Writes a packed trace into `folder`. Returns its path.
 std::string Write(const TempFolder& folder, const std::string& name,
                   const traces::TraceData& data) {
   const std::filesystem::path path = folder / name;
-  auto packer = traces::CreatePacked(path);
-  for (const auto& [key, value] : data.facts) (*packer)->SetFact(key, value);
-  for (const auto& process : data.processes) (void)(*packer)->AddProcess(process);
-  for (const std::string& text : data.strings) (void)(*packer)->Intern(text);
-  for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
-    (void)(*packer)->AddThread(data.threads[i]);
-    for (const traces::Span& span : data.spans[i]) (*packer)->AddSpan(ThreadId{i}, span);
-  }
-  for (const traces::Event& event : data.events) (*packer)->AddEvent(event);
-  EXPECT_TRUE((*packer)->Finish());
+  testing::WritePacked(path, data);
   return path.string();
 }
 

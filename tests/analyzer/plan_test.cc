@@ -16,6 +16,7 @@
 #include "tests/analyzer/plan_cases.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_threads.h"
+#include "tests/analyzer/write_packed.h"
 #include "tests/traces/support.h"
 
 namespace penstock::analyzer {
@@ -347,17 +348,7 @@ TEST(PlanCommandTest, ExitsWithFourWhereNothingCanBePredicted) {
   Synthetic run = Decoding(4);
   for (const int batches : {9, 200}) {
     run.batches = batches;
-    const traces::TraceData data = MakeSynthetic(run);
-    auto packer = traces::CreatePacked(path);
-    for (const auto& [key, value] : data.facts) (*packer)->SetFact(key, value);
-    for (const auto& process : data.processes) (void)(*packer)->AddProcess(process);
-    for (const std::string& text : data.strings) (void)(*packer)->Intern(text);
-    for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
-      (void)(*packer)->AddThread(data.threads[i]);
-      for (const traces::Span& span : data.spans[i]) (*packer)->AddSpan(ThreadId{i}, span);
-    }
-    for (const traces::Event& event : data.events) (*packer)->AddEvent(event);
-    ASSERT_TRUE((*packer)->Finish());
+    testing::WritePacked(path, MakeSynthetic(run));
     EXPECT_EQ(PlanCommand({path.string(), "--json"}), batches == 9 ? 4 : 0);
   }
   EXPECT_EQ(PlanCommand({path.string(), "--budget-ram", "much"}), 2);
