@@ -278,7 +278,8 @@ Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
                                     Give<"more">(16 - loader.steady.batches));
   }
   constexpr double kMostOfTime = 0.5;
-  const double longest = *std::max_element(loader.steady.waits.begin(), loader.steady.waits.end());
+  double longest = 0;
+  for (const double wait : loader.steady.waits) longest = std::max(longest, wait);
   if (longest > kMostOfTime * loader.steady.time) {
     return Say<words::kNeedsOrdinaryWaits>(Give<"longest">(longest),
                                            Give<"share">(longest / loader.steady.time));
