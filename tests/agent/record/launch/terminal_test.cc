@@ -41,7 +41,7 @@ class TerminalTest : public testing::Test {
     const auto hangup = std::signal(SIGHUP, SIG_DFL);
     const auto interrupt = std::signal(SIGINT, SIG_DFL);
     run_.Start({"--quiet", "-o", "t", "--", "sh", "-c",
-                script + "; touch up; for i in $(seq 1000); do sleep 0.05; "
+                script + "; : > up; i=0; while [ $((i += 1)) -le 1000 ]; do sleep 0.05; "
                          "[ -e down ] && exit 0; done; exit 4"});
     std::signal(SIGHUP, hangup);
     std::signal(SIGINT, interrupt);
