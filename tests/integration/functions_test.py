@@ -158,6 +158,23 @@ class Loop(support.Case):
             self.assertLess(spent, of / 500 + 5e6, facts)  # the last unit may have been interrupted
         self.assertGreater(told, 0)
 
+    def test_switched_off_nothing_is_followed_and_the_program_says_the_same(self):
+        words = [PYTHON, target("python_loop.py"), "160", "0"]
+        alone = run(words, environment())
+        trace_path = self.path("off.penstock")
+        outcome = run(record(trace_path, words), environment({"PENSTOCK_FUNCTIONS": "off"}))
+        self.assertEndedLike(alone, outcome)
+        self.assertEqual([], tracefile.Trace(trace_path).unit_rows)
+
+
+class SlowSamples(support.Case):
+    """Runs alone, since nothing is told of slow samples where other programs crowd the cores."""
+
+    @classmethod
+    def setUpClass(cls):
+        require("penstock", "penstock-record", "penstock-export")
+        super().setUpClass()
+
     def test_slow_samples_are_followed_when_they_come_again(self):
         for workers in (0, 2):  # the workers of an epoch end with it
             with self.subTest(workers=workers):
@@ -190,14 +207,6 @@ class Loop(support.Case):
         self.assertGreater(evidence["in_slow_samples_s"], 0.006)
         self.assertGreater(evidence["in_slow_samples_s"], 3 * evidence["in_others_s"])
         self.assertLess(evidence["in_others_s"], 0.003)
-
-    def test_switched_off_nothing_is_followed_and_the_program_says_the_same(self):
-        words = [PYTHON, target("python_loop.py"), "160", "0"]
-        alone = run(words, environment())
-        trace_path = self.path("off.penstock")
-        outcome = run(record(trace_path, words), environment({"PENSTOCK_FUNCTIONS": "off"}))
-        self.assertEndedLike(alone, outcome)
-        self.assertEqual([], tracefile.Trace(trace_path).unit_rows)
 
 
 if __name__ == "__main__":
