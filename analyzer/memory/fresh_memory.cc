@@ -31,11 +31,13 @@ struct Pages {
 };
 
 // `kept`: pages that a sample keeps until its batch is complete; `picture`: pages of its decoded
-// picture.
-Pages EstimatedPages(double kept, double picture, bool picture_fits) {
+// picture; `torch_share`: the part of `kept` that PyTorch allocated. That part is mapped anew
+// either for each sample or hardly ever, so half of it is the estimate and the doubt.
+Pages EstimatedPages(double kept, double picture, bool picture_fits, double torch_share) {
   constexpr double kDoubt = 0.85;
-  const double pages = kept + (picture_fits ? picture : 0) / 2;
-  return {pages, kDoubt * pages};
+  const double of_torch = torch_share * kept / 2;
+  const double of_others = (1 - torch_share) * (kept + (picture_fits ? picture : 0) / 2);
+  return {of_torch + of_others, of_torch + kDoubt * of_others};
 }
 
 Pages MeasuredPages(const PageFaults& faults, double kept, bool picture_fits) {
@@ -70,8 +72,8 @@ FreshMemory MeasureFreshMemory(const traces::Trace& trace, const RunModel& model
   const bool picture_fits = material.decoded_bytes <= bytes;
   Pages anew;
   if (run.config.num_workers == 0) {
-    anew =
-        EstimatedPages(pages(material.sample_bytes), pages(material.decoded_bytes), picture_fits);
+    anew = EstimatedPages(pages(material.sample_bytes), pages(material.decoded_bytes), picture_fits,
+                          material.torch_share);
   } else if (const auto faults = MeasurePageFaults(model, run, material, memory, *cost)) {
     anew = MeasuredPages(*faults, pages(material.sample_bytes), picture_fits);
   }

@@ -29,14 +29,17 @@ struct FreshMemory {
 // Estimator: `sample` comes from the minor faults of workers; 0 if MeasurePageFaults() has none.
 //            Without workers it comes from the pages of a sample, if it is large enough for glibc
 //            to map it (128 KiB), and half of those of its decoded picture. A picture larger than a
-//            batch does not count: it is mapped anew in the training process too. Each fault costs
+//            batch does not count: it is mapped anew in the training process too. Of a sample in
+//            PyTorch's own memory, half of its pages count, and no picture. Each fault costs
 //            twice the first touch of a page, because the page is also given back, and its data
 //            leave the caches.
 // Source:    mallopt(3); ours: eight kinds of samples, with no worker and with one. With one,
 //            collating took 0.43 ns per byte longer (at 880 ns for a first touch), and a sample
 //            took 519, 360, 126, 149, 170, 219, 32 and 4 faults more. The estimates from the runs
 //            without workers were 513, 363, 363, 118, 143, 118, 74 and 4; for a ninth kind, 214
-//            where 30 to 70 were made: it depends on what lies above the freed memory. A step that
+//            where 30 to 70 were made: it depends on what lies above the freed memory. Samples in
+//            PyTorch's memory, of 147 pages: 0 to 45 faults with PyTorch 1.13 (one of ten kinds
+//            108), 0 to 16 or 159 to 175 with 2.15 (five kinds and three). A step that
 //            convolves a batch of 9.6 MB took 10.7 ms of CPU without workers, 17.8 with one (2060
 //            faults of 1.7 us), 15.2 with two (1310 faults of 1.2 us).
 [[nodiscard]] FreshMemory MeasureFreshMemory(const traces::Trace& trace, const RunModel& model,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -169,6 +170,15 @@ void ReadTypes(const std::string& fact, Material& material) {
   }
 }
 
+// The fraction of "torch:602112 other:0" that is PyTorch's; 0 if the fact is missing.
+double TorchShare(const std::string& fact) {
+  unsigned long long own = 0;
+  unsigned long long other = 0;
+  if (std::sscanf(fact.c_str(), "torch:%llu other:%llu", &own, &other) != 2) return 0;
+  const double all = static_cast<double>(own) + static_cast<double>(other);
+  return all > 0 ? static_cast<double>(own) / all : 0;
+}
+
 double DatasetBytes(const traces::Trace& trace, const LoaderRun& run, double file_bytes) {
   if (const auto fact = NumberFact(trace.facts(), "dataset.bytes"); fact && *fact > 0) return *fact;
   if (const double all = run.config.dataset_samples(); all > 0) return file_bytes * all;
@@ -211,8 +221,10 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
   if (size > 0) material.sample_bytes = FilledBatchBytes(model, run) / size;
   const ProcessId consumer = run.config.consumer;
   if (run.config.id >= 0 && consumer.value < trace.processes().size()) {
-    const std::string key = "loader." + std::to_string(run.config.id) + ".batch_types";
-    ReadTypes(TextFact(trace.processes()[consumer.value].facts, key), material);
+    const std::string loader = "loader." + std::to_string(run.config.id);
+    const auto& facts = trace.processes()[consumer.value].facts;
+    ReadTypes(TextFact(facts, loader + ".batch_types"), material);
+    material.torch_share = TorchShare(TextFact(facts, loader + ".sample_memory"));
   }
   if (size > 0 && !(material.sample_bytes > 0)) {  // no worker has put a batch
     material.sample_bytes = material.batch_bytes() / size;

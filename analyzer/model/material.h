@@ -27,6 +27,7 @@ struct Material {
   double file_bytes = 0;          // read for one sample
   double decoded_bytes = 0;       // that decoding it gave; of pictures three per pixel
   double sample_bytes = 0;        // of one sample in a collated batch
+  double torch_share = 0;         // fraction of its memory that PyTorch allocated; 0: not known
   double f32 = 0, f16 = 0, u8 = 0, i64 = 0, other = 0;  // bytes of one batch, by data type
   std::string decoder;                                  // a name for FindDecoder(); "": not known
   double conversion = 0;     // fraction of augmenting: conversion to floating point, normalising

@@ -146,6 +146,27 @@ TEST(FreshMemoryTest, IsEstimatedWithoutWorkers) {
   EXPECT_NEAR(fresh.doubt, 0.85 * fresh.sample, 1e-6);
 }
 
+// PyTorch's own memory is mapped anew for each sample or hardly ever. In the second run a third of
+// each sample is NumPy's.
+TEST(FreshMemoryTest, IsHalfOfASampleInPyTorchsMemory) {
+  traces::TraceData data = Decoding(0);
+  data.processes[0].facts["loader.0.sample_memory"] = "torch:150528 other:0";
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(data));
+  ASSERT_TRUE(diagnosis.loader);
+  const FreshMemory& fresh = diagnosis.loader->facts.fresh;
+  EXPECT_NEAR(fresh.sample, 36.75 / 2 * 2e-6, 1e-9);
+  EXPECT_NEAR(fresh.doubt, fresh.sample, 1e-9);
+  data.processes[0].facts["loader.0.sample_memory"] = "torch:100352 other:50176";
+  const Diagnosis mixed = Diagnose(*traces::MakeTrace(data));
+  ASSERT_TRUE(mixed.loader);
+  const double of_others = (36.75 + 146.5 / 2) / 3;
+  EXPECT_NEAR(mixed.loader->facts.fresh.sample, (36.75 / 3 + of_others) * 2e-6, 1e-7);
+  data.processes[0].facts["loader.0.sample_memory"] = "torch:x";
+  const Diagnosis garbled = Diagnose(*traces::MakeTrace(std::move(data)));
+  ASSERT_TRUE(garbled.loader);
+  EXPECT_NEAR(garbled.loader->facts.fresh.sample, (36.75 + 146.5 / 2) * 2e-6, 1e-6);
+}
+
 TEST(FreshMemoryTest, IsMeasuredWithThem) {
   traces::TraceData data = Decoding(1);
   for (double at = 1000; at < 2200; at += 20) {  // 300 faults a sample, a batch each 6.2 ms

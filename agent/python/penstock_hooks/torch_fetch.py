@@ -10,7 +10,7 @@ import numbers
 import sys
 from time import perf_counter_ns
 
-from penstock_hooks import digests, functions, probe, wire
+from penstock_hooks import digests, functions, probe, torch_options, wire
 from penstock_hooks.bridge import begin, cancel, end, fact, intern
 from penstock_hooks.torch_state import Progress, local
 from penstock_hooks.wrapping import replace
@@ -215,6 +215,9 @@ def _collating(function, progress):
     name = intern(getattr(inner, "__name__", None) or type(inner).__name__)
 
     def collate(data):
+        if progress.described is not None:
+            torch_options.describe_samples(progress.described, data)
+            progress.described = None
         token = begin(_COLLATE, name)
         unit = functions.enter(_COLLATE, name, -1, progress.batch, progress.generation)
         try:

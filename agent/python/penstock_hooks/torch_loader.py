@@ -110,6 +110,8 @@ def _describe(iterator, loader, state):
     state.in_order = getattr(iterator, "_in_order", True)
     state.fixed = torch_options.fixed_batch(loader)
     state.number = torch_options.record(loader, iterator, state.generation)
+    if not state.workers:
+        state.progress.described = state.number
 
 
 def _make_init(original):

@@ -2,6 +2,7 @@
 """The DataLoader's arguments: changes them for PENSTOCK_OVERRIDE and PENSTOCK_FIXED_BATCH, and writes the facts about
 a loader."""
 import inspect
+import itertools
 import os
 import resource
 import sys
@@ -11,7 +12,7 @@ from penstock_hooks.bridge import fact
 from penstock_hooks.facts import write_affinity
 from penstock_hooks.monitoring import profiled
 from penstock_hooks.places import callers
-from penstock_hooks.torch_state import KNOWN, MADE_ANEW, first_batch, loader_index, places, process
+from penstock_hooks.torch_state import KNOWN, MADE_ANEW, first_time, loader_index, places, process
 from penstock_hooks.wrapping import replace, unseen
 
 _OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,at=train.py:88, and what overrides.py reads
@@ -276,20 +277,50 @@ def record(loader, iterator, generation):
     return number
 
 
-def _tensors(data, depth=4):
-    """The plain tensors of a batch. Subclasses are passed over: their code is not ours to call."""
+def _tensors(data, *others, depth=4):
+    """The plain tensors of a batch, and its plain objects of the classes `others`. Subclasses are passed over: their
+    code is not ours to call."""
     kind = type(data)
-    if kind is sys.modules["torch"].Tensor:
+    if kind is sys.modules["torch"].Tensor or kind in others:
         yield data
     elif depth and kind is dict:
         for item in data.values():
-            yield from _tensors(item, depth - 1)
+            yield from _tensors(item, *others, depth=depth - 1)
     elif depth and kind is list:
         for item in data:
-            yield from _tensors(item, depth - 1)
+            yield from _tensors(item, *others, depth=depth - 1)
     elif depth and (kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields"))):
         for item in tuple.__iter__(data):
-            yield from _tensors(item, depth - 1)
+            yield from _tensors(item, *others, depth=depth - 1)
+
+
+def _is_torchs(tensor):
+    """Whether PyTorch allocated the tensor's memory. If not, NumPy did, or the tensor was made from a buffer."""
+    storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor._storage()
+    if hasattr(storage, "resizable"):
+        return storage.resizable()
+    return storage.data_ptr() % 64 == 0  # an old PyTorch: NumPy's memory has this alignment only by chance
+
+
+def describe_samples(number, data):
+    """Writes how many bytes of the first of the samples `data` lie in memory that PyTorch allocated, and how many in
+    other memory."""
+    if number is None or number >= _LOADER_FACTS or type(data) is not list or not first_time("samples", number):
+        return
+    try:
+        own, other = 0, 0
+        arrays = getattr(sys.modules.get("numpy"), "ndarray", type(None))
+        with unseen(sys.modules["torch"]):
+            for item in itertools.islice(_tensors(data, arrays), _BATCH_TENSORS):
+                size = item.nbytes if type(item) is arrays else item.numel() * item.element_size()
+                if type(item) is not arrays and _is_torchs(item):
+                    own += size
+                else:
+                    other += size
+        if own + other:
+            fact("loader.%d.sample_memory" % number, "torch:%d other:%d" % (own, other))
+    except Exception:
+        pass
 
 
 def describe_batch(number, data, collated):
@@ -298,7 +329,7 @@ def describe_batch(number, data, collated):
     If the loader has not `collated` it, several tensors with the same first dimension show that the dataset makes
     batches itself.
     """
-    if number is None or number >= _LOADER_FACTS or not first_batch(number):
+    if number is None or number >= _LOADER_FACTS or not first_time("batch", number):
         return
     try:
         types, count, lengths = {}, 0, []

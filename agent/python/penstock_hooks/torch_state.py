@@ -18,7 +18,7 @@ CARRIER = "_penstock_generation"
 class Progress:
     """The batch that a worker (or the training process, if there are no workers) works on."""
 
-    __slots__ = ("generation", "batch", "worker", "workers", "inner", "asked", "follow")
+    __slots__ = ("generation", "batch", "worker", "workers", "inner", "asked", "follow", "described")
 
     def __init__(self, generation, worker, workers):
         self.generation = generation
@@ -28,6 +28,7 @@ class Progress:
         self.inner = 0  # samples counted by a dataset that makes its own batches
         self.asked = False  # the dataset asked which worker this is
         self.follow = None  # functions._Batch, while samples of a fetch are followed or timed
+        self.described = None  # number of the loader whose samples the training process still has to describe
 
 
 class _Local(threading.local):
@@ -51,7 +52,7 @@ class _Process:
         self.is_worker = False
         self.loaders = 0
         self.anew = set()  # numbers of the loaders that the program made again after dropping them
-        self.seen = set()  # numbers of the loaders that delivered a batch
+        self.seen = set()  # what first_time() was asked about
         self.indices = weakref.WeakKeyDictionary()  # DataLoader -> its number
         self.alike = {}  # key of torch_options._alike() -> [_Earlier, ...]
 
@@ -125,10 +126,10 @@ def loader_index(loader, alike=None, iterator=None):
     return number, state
 
 
-def first_batch(number):
-    """True the first time it is asked about a loader in this process."""
+def first_time(what, number):
+    """True the first time it is asked about `what` of a loader in this process."""
     seen = process().seen
-    if number in seen:
+    if (what, number) in seen:
         return False
-    seen.add(number)
+    seen.add((what, number))
     return True
