@@ -83,7 +83,7 @@ def main():
     loader = DataLoader(dataset, options.batch, shuffle=True, num_workers=options.workers,
                         generator=torch.Generator().manual_seed(options.seed), **depth)  # fmt: skip
     waited, delivered = 0.0, []
-    asked = time.monotonic()
+    began = asked = time.monotonic()
     for _ in loader:
         delivered.append(time.monotonic())
         if len(delivered) > 1:
@@ -91,11 +91,14 @@ def main():
         if options.step_ms:
             time.sleep(options.step_ms * 1e-3)
         asked = time.monotonic()
-    # Leaves out the first batches, as the analyzer does: they come while the queues fill.
-    first = min(max(1, options.workers * options.prefetch), len(delivered) // 4)
-    steady = (len(delivered) - 1 - first) / (delivered[-1] - delivered[first])
-    print(json.dumps({"rate": steady * options.batch, "wait": waited / (delivered[-1] - delivered[0]),
-                      "load": os.getloadavg()[0]}))  # fmt: skip
+    # Leaves out the first batches, as the analyzer does: they come while the queues fill. And the last ones: the
+    # workers have begun them before.
+    queued = options.workers * options.prefetch
+    first = min(max(1, queued), len(delivered) // 4)
+    last = len(delivered) - 1 - min(queued, len(delivered) // 4)
+    steady = (last - first) / (delivered[last] - delivered[first])
+    print(json.dumps({"rate": steady * options.batch, "whole": len(delivered) * options.batch / (asked - began),
+                      "wait": waited / (delivered[-1] - delivered[0]), "load": os.getloadavg()[0]}))  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -31,7 +31,8 @@ MACHINE = machine()
 # workers; prefetch as the loader counts it (PyTorch: batches per worker, penstock-load: batches);
 # step in ms; batch: samples in a batch (0: the family's number).
 Cell = collections.namedtuple("Cell", "workers prefetch step batch", defaults=(0,))
-Predicted = collections.namedtuple("Predicted", "rate low high")
+# `whole`: of the whole run, start-up included, instead of the steady part
+Predicted = collections.namedtuple("Predicted", "rate low high whole", defaults=(False,))
 
 
 class Failed(Exception):
@@ -118,7 +119,7 @@ class DataLoader:
     def command(self, cell, seed):
         return [PYTHON, "-B", os.path.join(HERE, "dataloader_cell.py"), *self.source, "--workers", str(cell.workers),
                 "--prefetch", str(cell.prefetch), "--batch", str(cell.batch or self.batch),
-                "--batches", str(self.batch * self.batches // (cell.batch or self.batch)),
+                "--batches", str(self.batch * self.batches // (cell.batch or self.batch) + 2 * self.queue(cell)),
                 "--seed", str(seed), "--step-ms", str(cell.step)]  # fmt: skip
 
     def measure(self, cell, seed):
@@ -145,7 +146,7 @@ def predict(trace, source, cells):
     """{cell: Predicted} by penstock whatif from one trace; {} and a note if it says "not enough".
 
     The program's step sleeps equally long for a batch of any size, so whatif is told the step if step or
-    batch differ from the source's."""
+    batch differ from the source's, and that it computes only beside the sleep."""
     found = {}
     beside = step_beside(trace, source)
     for step, batch in sorted({(cell.step, cell.batch) for cell in cells}):
@@ -155,6 +156,8 @@ def predict(trace, source, cells):
                    "--prefetch", ",".join(str(n) for n in sorted({cell.prefetch for cell in asked}))]  # fmt: skip
         if step != source.step or batch != source.batch:
             command += ["--step-ms", "%.3f" % (step + beside)]
+            if step + beside > 0:
+                command += ["--step-cores", "%.4f" % (beside / (step + beside))]
         if batch != source.batch:
             command += ["--batch", str(batch)]
         try:
@@ -165,7 +168,7 @@ def predict(trace, source, cells):
         for one in answer["configurations"]:
             cell = Cell(one["num_workers"], one["prefetch_factor"], step, batch)
             if cell in asked:
-                found[cell] = Predicted(one["samples_per_s"], one["low"], one["high"])
+                found[cell] = Predicted(one["samples_per_s"], one["low"], one["high"], answer["base"] == "whole_run")
     return found
 
 

@@ -136,7 +136,7 @@ def measured_in(store, family, field="rate"):
     for cell in family.cells:
         for repeat in range(grids.REPEATS[family.section]):
             one = store.runs.get(key_of(family, cell, repeat))
-            if one is not None:
+            if one is not None and field in one:
                 found[cell].append(one[field])
     return dict(found)
 
@@ -146,6 +146,7 @@ def score(families, store):
     for family in families:
         measured = measured_in(store, family)
         scores.repeats += measured.values()
+        whole = measured_in(store, family, "whole")
         waits = {cell: figures.mean(values) for cell, values in measured_in(store, family, "wait").items()}
         for source in family.sources:
             trace = store.trace(family, source)
@@ -156,7 +157,9 @@ def score(families, store):
                 continue
             facts, recorded, _wait = runs.facts(trace, family.loader.batch)
             others = grids.baseline_rates(family.loader, facts, recorded, source, family.cells)
-            scores.add(family, source, predicted, others, waits, measured)
+            # What is predicted of the whole run is compared with whole runs, if they were measured.
+            told_whole = any(one.whole for one in predicted.values()) and whole.keys() >= predicted.keys()
+            scores.add(family, source, predicted, others, waits, whole if told_whole else measured)
     return scores
 
 
