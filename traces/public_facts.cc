@@ -54,7 +54,8 @@ Kinds OfLoader() {
   Kinds kinds;
   AddAll(kinds,
          "batch_size prefetch_factor num_workers dataset_len epoch_batches batch_length "
-         "batch_tensors batch_types sample_memory pin_memory pin_memory_effective persistent_workers in_order "
+         "batch_tensors batch_types sample_memory pin_memory pin_memory_effective "
+         "persistent_workers in_order "
          "drop_last "
          "start_method dataset_kind made_anew fixed_batch",
          FactKind::kPublic);

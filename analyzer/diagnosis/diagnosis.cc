@@ -33,7 +33,8 @@ constexpr std::size_t kDiagnosisBatches = 8192;
 constexpr std::size_t kDiagnosisTasks = 131072;
 
 double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
-  const double replay = std::clamp(1 - std::abs(loader.replay.error()) / kUselessReplay, 0.05, 1.0);
+  constexpr double kNoConfidence = 0.5;
+  const double replay = std::clamp(1 - std::abs(loader.replay.error()) / kNoConfidence, 0.05, 1.0);
   // In a tie the bottleneck's name is uncertain, but the figures are not.
   const double name = 0.55 + 0.45 * loader.attribution.margin;
   const double batches = std::min(1.0, static_cast<double>(loader.steady.batches) / 64.0);
@@ -44,7 +45,8 @@ double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
 }
 
 // Seconds in which the loop takes batches of other loaders: their epochs between the first and the
-// last batch of `run`. Other loaders may be used together, so their epochs may overlap.
+// last batch of `run`, from the start of their workers. Other loaders may be used together, so
+// their epochs may overlap.
 double TimeOfOthers(const RunModel& model, const LoaderRun& run) {
   if (run.use != LoopUse::kInTurn) return 0;
   IntervalSet times;
@@ -53,11 +55,12 @@ double TimeOfOthers(const RunModel& model, const LoaderRun& run) {
     for (const Epoch& epoch : other.epochs) {
       const Batch& first = other.batches[epoch.first];
       const Batch& last = other.batches[epoch.first + epoch.count - 1];
-      if (first.wait_start < run.batches.front().wait_start ||
-          last.delivered > run.batches.back().delivered) {
+      const std::int64_t start =
+          epoch.start != kNever ? std::min(first.wait_start, epoch.start) : first.wait_start;
+      if (start < run.batches.front().wait_start || last.delivered > run.batches.back().delivered) {
         continue;
       }
-      times.emplace_back(first.wait_start, std::max(last.delivered, last.step_end));
+      times.emplace_back(start, std::max(last.delivered, last.step_end));
     }
   }
   Normalise(times);

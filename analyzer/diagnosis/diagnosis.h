@@ -57,9 +57,10 @@ struct LoaderDiagnosis {
   double fetched = 0;  // fraction of the delivered batches that were seen being made
 };
 
-// A replay with a larger error does not explain the run. From 5 % on the verdict names the error.
-// Any error lowers the confidence.
-inline constexpr double kUselessReplay = 0.5;
+// A replay with a larger error does not explain the run: then nothing is predicted, and the verdict
+// names no gain. That happens, for example, if other programs come and go. From 5 % on the verdict
+// names the error, and any error lowers the confidence.
+inline constexpr double kUselessReplay = 0.2;
 // Why no other setting can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
 

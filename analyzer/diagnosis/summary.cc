@@ -16,11 +16,9 @@ namespace {
 constexpr double kWaits = 0.05;        // waiting worth reporting, as in kineto and xprof
 constexpr double kWorthSaying = 1.05;  // smallest speedup worth reporting
 
-// Whether the simulation explains the run too badly for the headline to name a gain. That happens,
-// for example, if other programs come and go.
+// Whether the simulation explains the run too badly for the headline to name a gain.
 bool IsUnsure(const LoaderDiagnosis& loader) {
-  constexpr double kUnsure = 0.2;
-  return loader.fetched >= 0.5 && std::abs(loader.replay.error()) > kUnsure;
+  return loader.fetched >= 0.5 && std::abs(loader.replay.error()) > kUselessReplay;
 }
 
 // Whether the factor is a part of the data's way, and not the step, start-up or the depth.

@@ -284,6 +284,16 @@ TEST(TogetherTest, TimeWithLoadersUsedTogetherCountsOnce) {
   EXPECT_NEAR(two.whole_rate, one.whole_rate, 0.02 * one.whole_rate);
 }
 
+TEST(TogetherTest, WorkersThatValidationStartsAreItsTime) {
+  testing::Synthetic run;
+  run.worker_start = 200;
+  const Diagnosis alone = Diagnose(*traces::MakeTrace(testing::MakeSynthetic(run)));
+  run.epochs = 3;
+  const Diagnosis found = Diagnose(*traces::MakeTrace(WithValidation(run, false)));
+  ASSERT_EQ(found.run.loader().epochs.size(), 2U);
+  EXPECT_NEAR(found.whole_rate, alone.whole_rate, 0.02 * alone.whole_rate);
+}
+
 // The fetches of the first loader were not seen, so the loaders cannot be simulated together.
 TEST(TogetherTest, WhatCannotBeSimulatedKeepsItsOwnSetting) {
   testing::Synthetic run;
