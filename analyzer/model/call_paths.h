@@ -12,8 +12,8 @@ namespace penstock::analyzer {
 
 using CallTreeList = std::vector<const traces::CallTree*>;
 
-// The paths of all trees, merged; parents before their children. Leaves out paths with less than
-// 0.5 % of the time; the totals of their parents include it.
+// The paths of all trees, equal ones merged; parents before their children. Leaves out paths with
+// less than 0.5 % of the units' time. The totals of their parents still include that time.
 [[nodiscard]] std::vector<CallPath> PathsOf(const traces::Trace& trace, const CallTreeList& trees,
                                             const FollowCorrection& correction);
 
