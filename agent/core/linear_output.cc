@@ -37,17 +37,17 @@ int OpenOrRelocate() {
                                    __ATOMIC_RELAXED)) {
     return fd;
   }
-  const OutputLook lost = LookAtOutput(g_config.out, RunHash());
-  OutputLook look = LookAtOutput(g_beside, RunHash());
-  if (lost.kind == OutputLook::kOfThisRun) {
-    CloseOutput(lost.fd);  // the file is there, but cannot be written
-  } else if (look.kind == OutputLook::kOfThisRun) {
-    RememberOutput(g_beside, RunHash(), look.fd);
-  } else if (look.kind == OutputLook::kAbsent) {
+  const OutputLook first = LookAtOutput(g_config.out, RunHash());
+  const OutputLook second = LookAtOutput(g_beside, RunHash());
+  if (first.kind == OutputLook::kOfThisRun) {
+    CloseOutput(first.fd);  // this run's, but another inode, such as a copy: do not move
+  } else if (second.kind == OutputLook::kOfThisRun) {
+    RememberOutput(g_beside, RunHash(), second.fd);  // another process of the run has moved it
+  } else if (second.kind == OutputLook::kAbsent) {
     CreateOutput(g_beside, g_header, false);
   }
-  if (look.kind == OutputLook::kOfThisRun) {
-    CloseOutput(look.fd);
+  if (second.kind == OutputLook::kOfThisRun) {
+    CloseOutput(second.fd);
   }
   __atomic_store_n(&g_relocating, 0u, __ATOMIC_RELEASE);
   return OpenOutput();

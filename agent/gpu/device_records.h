@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pairs what a device did with the call that started it, in whatever order the two arrive, and
-// writes both: the device's work on a lane for its stream, the call on a lane for the thread that
-// made it. Both get the batch that the training loop worked at when the call was made.
+// Pairs the work of a device with the call that started it, in whatever order the two arrive, and
+// writes both: the work on a lane for its stream, the call on a lane for the thread that made it.
+// Both get the batch that the training loop worked on when the call was made.
 // Threads: the flush thread alone.
 #pragma once
 
@@ -22,7 +22,7 @@ struct DeviceCall {
   uint32_t tid;
   const char* text;  // name of the function; lives as long as the process
   CallClass what;
-  bool runtime;  // of the runtime API; a driver call inside it has the same correlation
+  bool runtime;  // a call of the runtime API; the driver call inside has the same correlation
 };
 
 struct DeviceWork {
@@ -33,7 +33,7 @@ struct DeviceWork {
   uint32_t stream;
   uint32_t correlation;
   uint32_t name;     // string id
-  const char* text;  // for copies: "H2D pageable", lives as long as the process
+  const char* text;  // "H2D pageable" or "memset", lives as long as the process; kernels: nullptr
   Stage stage;
 };
 
@@ -41,11 +41,12 @@ struct DeviceWork {
 bool PrepareDeviceRecords();
 void AddCall(const DeviceCall& call);
 void AddWork(const DeviceWork& work);
-// Adds a wait for the device as the driver saw it. It gets a span of its own if its call is
-// recorded, unless the span of that call is a wait already (CallClass::kSync).
+// Adds a wait for the device that CUPTI recorded inside a call. Writes it as a span once that call
+// is known, unless the call itself is written as a wait (CallClass::kSync).
 void AddSync(uint32_t correlation, uint64_t start, uint64_t end);
-// Ends a round: calls and work that have had no partner for two rounds are written without one,
-// waits are dropped. `all`: the last round, in which everything is written.
+// Ends a round, which is one flush of CUPTI's buffers. Calls and work that have had no partner for
+// two rounds are written without one. Waits whose call has been unknown for two rounds are dropped.
+// `all`: this is the last round, so all calls and all work are written.
 void EndRound(bool all);
 
 struct DeviceCounts {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The facts of a run that the collector writes itself: what was asked for and on which machine,
-// before the command starts; how the recording ended, after it. Not thread-safe.
+// The facts of a run that the collector writes itself. Before the command starts: what was asked
+// for, and the machine. After the end of the recording: how it ended. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace penstock::record {
 // How a recording ended.
 struct RunEnd {
   TimeNs duration;
-  bool launcher_gone = false;
-  std::int32_t exit_status = -1;  // wait status; negative: not known
-  std::string stopped;            // why it ended before the command
-  std::optional<TimeNs> disk_full;
-  std::uint64_t walks = 0;  // of page tables
-  TimeNs walks_cpu;
+  bool launcher_gone = false;       // before the recording ended
+  std::int32_t exit_status = -1;    // the command's, as waitpid() gives it; negative: not known
+  std::string stopped;              // why the recording ended before the command; "": it did not
+  std::optional<TimeNs> disk_full;  // how long it has been full, if it is full at the end
+  std::uint64_t walks = 0;          // how often page tables were walked
+  TimeNs walks_cpu;                 // the collector's CPU time for walks and reading maps
 };
 
 class RunFacts {
@@ -32,15 +32,17 @@ class RunFacts {
   // Requires: both outlive this object.
   RunFacts(const Options& options, EnrichingPacker& packer) : options_(options), packer_(packer) {}
 
-  // `prepared`: facts about what was prepared for the run.
+  // `prepared`: facts from before the start of the collector, such as the files that warm=1 read.
+  // `realtime`: the wall time at which the recording began.
   void WriteFirst(const std::map<std::string, std::string>& prepared, const Clock& clock,
                   std::size_t ring_bytes, TimeNs realtime);
-  // What copying for --stage came to.
+  // Writes what --stage copied. Requires: copying has ended.
   void WriteStage(const Stager::Outcome& outcome);
   void WriteLast(const RunEnd& end);
 
  private:
-  // Writes the smallest cost measured so far, since other programs can only make it larger.
+  // Measures the cost of a page fault and writes it if it is the smallest so far: other programs
+  // can only make it larger.
   void WriteFaultCost();
   void WriteDataset();
 
