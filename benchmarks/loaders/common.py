@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared parts of the contenders of compare_loaders.sh: arguments, files, and the line that they print."""
+"""What the loaders that compare_loaders.sh compares share: arguments, files, and the line that they print."""
 
 import argparse
 import os
 import pathlib
 import time
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # before numpy
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # read when numpy is imported
     os.environ.setdefault(_variable, "1")
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -25,7 +25,7 @@ def parse(description, add=None):
 
 
 def files(folder):
-    """Paths of all images, in the order of their classes."""
+    """Sorted paths of all images in the class folders."""
     found = sorted(str(path) for path in folder.glob("*/*") if path.suffix.lower() in IMAGE_SUFFIXES)
     if not found:
         raise SystemExit(f"{folder}: no images in class folders")
@@ -33,10 +33,10 @@ def files(folder):
 
 
 def measure(batches, seconds):
-    """Prints the rate of an endless iterator, which yields the number of samples of each batch.
+    """Prints the rate of `batches`, an endless iterator that yields the number of samples of each batch.
 
-    The clock starts with the first batch, since start-up is not compared. It stops with a batch, so
-    that none is counted in part.
+    The clock starts after the first batch, since start-up is not compared. It stops at the end of a batch,
+    so no batch is counted in part.
     """
     next(batches)
     started = time.monotonic()
