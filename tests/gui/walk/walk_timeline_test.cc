@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys and the mouse of the timeline, one claim each.
+// The keys and the mouse of the timeline.
 #include <string>
 
 #include "gui/main/view_command.h"
@@ -11,12 +11,15 @@ namespace {
 
 using traces::StageId;
 
+// Rows begin below the bar, the toolbar, the map and the axis.
+constexpr float kRowsTop = 148;
+
 class WalkTimeline : public testing::WalkMenu {
  protected:
   const std::vector<CounterTrack>& counters() { return workspace().document.analysis->counters; }
 };
 
-TEST_F(WalkTimeline, ARangeFiltersEveryOtherViewAndTheChipClearsIt) {
+TEST_F(WalkTimeline, ARangeFiltersTheViewsThatObeyItAndTheChipClearsIt) {
   const std::uint64_t whole = workspace().document.analysis->report.stages.front().count;
   state().selection = TimeRange{timeline().length / 4, timeline().length / 2};
   for (const ViewInfo& view : kViews) {
@@ -57,7 +60,7 @@ TEST_F(WalkTimeline, EscapeInAnotherViewGoesBackToTheWholeTrace) {
   EXPECT_EQ(&workspace().Shown(), &workspace().document);
 }
 
-TEST_F(WalkTimeline, MMarksTheSpanAndShiftMKeepsIt) {
+TEST_F(WalkTimeline, MSelectsTheTimeOfTheSpanAndShiftMKeepsItAsANote) {
   const SpanRef span = SpanOf(StageId::kDecode);
   state().Go(timeline(), span);
   Frames(1);
@@ -70,7 +73,7 @@ TEST_F(WalkTimeline, MMarksTheSpanAndShiftMKeepsIt) {
   EXPECT_EQ(state().notes.size(), 1U);
 }
 
-TEST_F(WalkTimeline, BListsTheMarksAndAClickGoesThere) {
+TEST_F(WalkTimeline, BListsTheBookmarksAndAClickGoesThere) {
   for (int i = 0; i < 8; ++i) Press(GLFW_KEY_W);
   Press(GLFW_KEY_3, true);
   const TimeRange kept = visible();
@@ -79,7 +82,7 @@ TEST_F(WalkTimeline, BListsTheMarksAndAClickGoesThere) {
   Press(GLFW_KEY_B);
   EXPECT_TRUE(state().marks_open);
   Frames(2);
-  // The list lies at the upper right of the rows; its first line stands below its title.
+  // The first line of the list, which lies at the upper right of the rows.
   Click(1280 - 14 - 8 - 200, 201);
   EXPECT_NEAR(static_cast<double>(visible().from), static_cast<double>(kept.from), 2);
   Press(GLFW_KEY_B);
@@ -97,7 +100,7 @@ TEST_F(WalkTimeline, QHidesThePanelBelow) {
   EXPECT_FALSE(state().panel_hidden);
 }
 
-TEST_F(WalkTimeline, LGoesToTheLongestOfTheStage) {
+TEST_F(WalkTimeline, LGoesToTheLongestSpanOfTheStage) {
   state().span = SpanRef{SpanOf(StageId::kRead).lane, SpanOf(StageId::kRead).level, 0};
   const StageId stage = timeline().stage(*state().span);
   Press(GLFW_KEY_L);
@@ -118,7 +121,7 @@ TEST_F(WalkTimeline, AltArrowsGoBackAndForthBetweenJumps) {
   EXPECT_EQ(visible(), near);
 }
 
-TEST_F(WalkTimeline, PPinsTheRowOfTheSpanAndItStaysWhenRowsScroll) {
+TEST_F(WalkTimeline, PPinsTheRowOfTheSpanAndTheRowStaysWhenOthersScroll) {
   state().span = SpanOf(StageId::kDecode);
   Press(GLFW_KEY_P);
   ASSERT_EQ(state().pins.size(), 1U);
@@ -143,14 +146,14 @@ TEST_F(WalkTimeline, PTwiceAtOnePlacePinsAndUnpins) {
     return one.kind == RowKind::kLevel && one.first_of_lane;
   });
   ASSERT_NE(row, rows.end());
-  MoveTo(600, 148 + row->top + row->height / 2);
+  MoveTo(600, kRowsTop + row->top + row->height / 2);
   Press(GLFW_KEY_P);
   EXPECT_EQ(state().pins.size(), 1U);
   Press(GLFW_KEY_P);
   EXPECT_TRUE(state().pins.empty());
 }
 
-TEST_F(WalkTimeline, CtrlClickOnALegendShowsOneStageAndPointsPassOverTheOthers) {
+TEST_F(WalkTimeline, SoloShowsOneStageAndCommaSkipsSpansOfTheOthers) {
   state().Solo(StageId::kDecode);
   EXPECT_TRUE(state().Shows(StageId::kDecode));
   EXPECT_FALSE(state().Shows(StageId::kRead));
@@ -162,12 +165,12 @@ TEST_F(WalkTimeline, CtrlClickOnALegendShowsOneStageAndPointsPassOverTheOthers) 
   EXPECT_EQ(state().hidden_stages, 0U);
 }
 
-TEST_F(WalkTimeline, ADragSnapsToAnEdgeAndNotWithAlt) {
+TEST_F(WalkTimeline, ADragSnapsToTheEdgeOfASpanUnlessAltIsHeld) {
   const SpanRef span = SpanOf(StageId::kFetch);
   state().view.Show({timeline().start(span) - 2'000'000, timeline().end(span) + 2'000'000});
   state().span.reset();
   Frames(2);
-  // The place of the span on the screen, computed from the rows.
+  // The left edge of the span on the screen, and the middle of its row.
   const Window window{visible().from, visible().to, 1280 - 28 - 190, 1};
   const float x = 14 + 190 + static_cast<float>(window.X(timeline().start(span)));
   const auto rows = LayOutRows(timeline(), counters(), state());
@@ -177,20 +180,18 @@ TEST_F(WalkTimeline, ADragSnapsToAnEdgeAndNotWithAlt) {
       y = row.top + row.height / 2;
     }
   }
-  // Rows begin below the bar, the toolbar, the map and the axis.
-  const float top = 148;
-  Drag(x + 4, top + y, x + 300, top + y);
+  Drag(x + 4, kRowsTop + y, x + 300, kRowsTop + y);
   ASSERT_TRUE(state().selection.has_value());
   EXPECT_EQ(state().selection->from, timeline().start(span));
   Press(GLFW_KEY_ESCAPE);
   Hold(false, true, false);
-  Drag(x + 4, top + y, x + 300, top + y);
+  Drag(x + 4, kRowsTop + y, x + 300, kRowsTop + y);
   Hold(false, false, false);
   ASSERT_TRUE(state().selection.has_value());
   EXPECT_NE(state().selection->from, timeline().start(span));
 }
 
-TEST_F(WalkTimeline, AnEdgeOfTheSelectionCanBeMoved) {
+TEST_F(WalkTimeline, ADragMovesAnEdgeOfTheSelection) {
   Drag(500, 300, 800, 300);
   ASSERT_TRUE(state().selection.has_value());
   const TimeRange before = *state().selection;
@@ -212,7 +213,7 @@ TEST_F(WalkTimeline, CommandsAreFoundByTypingAndRunByEnter) {
   ImGui::GetIO().AddInputCharactersUTF8("longest decode");
   Frames(2);
   const TimeRange before = visible();
-  Press(GLFW_KEY_W);  // the list takes it as a letter
+  Press(GLFW_KEY_W);  // a letter of the text, no zoom
   EXPECT_EQ(visible(), before);
   Press(GLFW_KEY_ENTER);
   EXPECT_FALSE(app_->commands_open());
@@ -220,7 +221,7 @@ TEST_F(WalkTimeline, CommandsAreFoundByTypingAndRunByEnter) {
   EXPECT_EQ(timeline().stage(*state().span), StageId::kDecode);
 }
 
-TEST_F(WalkTimeline, EscapeClosesTheCommandsOnly) {
+TEST_F(WalkTimeline, EscapeClosesTheCommandsAndKeepsTheSpan) {
   state().span = SpanOf(StageId::kDecode);
   Press(GLFW_KEY_P, true);
   Frames(2);
@@ -229,9 +230,9 @@ TEST_F(WalkTimeline, EscapeClosesTheCommandsOnly) {
   EXPECT_TRUE(state().span.has_value());
 }
 
-TEST_F(WalkTimeline, TheMapMovesTheViewAndItsWheelZooms) {
+TEST_F(WalkTimeline, AClickOnTheMapMovesTheViewAndTheWheelZooms) {
   for (int i = 0; i < 20; ++i) Press(GLFW_KEY_W);
-  Click(300, 105);
+  Click(300, 105);  // on the map
   const TimeRange early = visible();
   Click(1100, 105);
   EXPECT_GT(visible().from, early.to);
@@ -267,7 +268,7 @@ TEST_F(WalkTimeline, WheelScrollsShiftWheelPansAndRightDragMoves) {
   EXPECT_LT(visible().from, panned.from);
 }
 
-TEST_F(WalkTimeline, TicksOfHitsAreThoseOfTheSearchAndTheWidth) {
+TEST_F(WalkTimeline, TicksOfHitsChangeWithTheSearchAndTheWidth) {
   SearchState& search = workspace().search;
   search.text = "decode";
   Frames(2);
@@ -279,7 +280,7 @@ TEST_F(WalkTimeline, TicksOfHitsAreThoseOfTheSearchAndTheWidth) {
   ImGui::GetIO().DisplaySize.x = 1280;
   Frames(2);
   EXPECT_EQ(search.ticks, ticks);
-  // When the trace has grown, the hits in its old state are forgotten.
+  // The hits are forgotten when the trace has grown.
   search.Forget();
   EXPECT_TRUE(search.ticks.empty());
   Frames(2);
@@ -299,7 +300,7 @@ TEST_F(WalkTimeline, FZoomsToTheSpan) {
   EXPECT_GE(visible().to, timeline().end(span));
 }
 
-TEST_F(WalkTimeline, ASearchThatGroupsHasATableWhoseRowsLeadToTheirSpans) {
+TEST_F(WalkTimeline, RowsOfAGroupedSearchLeadToTheirSpans) {
   Press(GLFW_KEY_SLASH);
   Frames(2);
   ImGui::GetIO().AddInputCharactersUTF8("decode group:worker");
@@ -320,7 +321,7 @@ TEST_F(WalkTimeline, ASearchThatGroupsHasATableWhoseRowsLeadToTheirSpans) {
   ASSERT_TRUE(state().span.has_value());
   EXPECT_EQ(timeline().stage(*state().span), StageId::kDecode);
   EXPECT_EQ(timeline().GroupOf(state().span->lane)->process.value, *workspace().groups.chosen);
-  EXPECT_LT(workspace().search.found->hits().size(), all) << "only those of the row";
+  EXPECT_LT(workspace().search.found->hits().size(), all) << "only the hits of the row";
   EXPECT_EQ(workspace().search.text, "decode group:worker") << "the table stays";
   const std::string command = ViewCommand(workspace());
   EXPECT_NE(command.find("--search 'decode group:worker'"), std::string::npos) << command;
@@ -331,7 +332,7 @@ TEST_F(WalkTimeline, ASearchThatGroupsHasATableWhoseRowsLeadToTheirSpans) {
   EXPECT_EQ(workspace().search.text, place.search);
 }
 
-TEST_F(WalkTimeline, KeysAloneOpenTheMenuAndSelectWhatIsVisible) {
+TEST_F(WalkTimeline, KeysOpenTheMenuAndSelectTheVisibleTime) {
   Press(GLFW_KEY_MENU);
   EXPECT_FALSE(ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId)) << "nothing is chosen";
   state().view.Show({timeline().length / 4, timeline().length / 2});
@@ -344,7 +345,7 @@ TEST_F(WalkTimeline, KeysAloneOpenTheMenuAndSelectWhatIsVisible) {
   ASSERT_TRUE(ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId));
   EXPECT_EQ(workspace().menu.span, state().span);
   EXPECT_TRUE(workspace().menu.row.has_value());
-  // The first two lines zoom to the span and select its time.
+  // The first two lines of the menu zoom to the span and select its time.
   for (int i = 0; i < 12 && !state().selection; ++i) {
     Press(GLFW_KEY_DOWN);
     if (i % 2 == 1) Press(GLFW_KEY_SPACE);
