@@ -4,6 +4,8 @@
 namespace penstock::analyzer {
 
 std::vector<ProbeWindow> ProbeWindowsOf(const traces::Trace& trace, ProcessId process) {
+  // Two begins that are closer belong to one window: none is shorter than 100 ms (--probe-window).
+  constexpr std::int64_t kSameWindow = 50'000'000;
   std::vector<ProbeWindow> windows;
   bool open = false;
   std::uint8_t last_factor = 0;
@@ -12,8 +14,10 @@ std::vector<ProbeWindow> ProbeWindowsOf(const traces::Trace& trace, ProcessId pr
     if (event.thread.value >= trace.threads().size()) continue;
     if (trace.threads()[event.thread.value].process != process) continue;
     const std::uint8_t factor = wire::FactorOfProbe(event.value);
-    if (open && factor == last_factor) continue;  // another thread has recorded this window
     const std::int64_t from = event.at.value - 1000 * wire::MicrosecondsOfProbe(event.value);
+    // Another thread has recorded this window. After a step that outlasts the window between, the
+    // next plain window has the same factor too.
+    if (open && factor == last_factor && from < windows.back().from + kSameWindow) continue;
     if (open) windows.back().to = from;
     last_factor = factor;
     open = factor < wire::kProbeFactors;

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include "analyzer/model/probe_windows.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/probe_report.h"
 #include "analyzer/report/report.h"
@@ -103,6 +104,56 @@ std::unique_ptr<traces::Trace> Probed(int windows, double others, double all) {
 
 const ProbedFactor& Decode(const Probes& probes) {
   return probes.factors[1];
+}
+
+// A thread recorded at `at` that a window began `since` earlier.
+struct Recorded {
+  std::uint32_t thread;
+  std::int64_t at;  // milliseconds
+  std::uint64_t since;
+  std::uint8_t factor;
+};
+
+// The begins of the windows in such records, in milliseconds.
+std::vector<std::int64_t> BeginsOf(const std::vector<Recorded>& records) {
+  traces::TraceData data;
+  data.processes.emplace_back();
+  data.threads.resize(2);
+  data.spans.resize(2);
+  for (const Recorded& record : records) {
+    traces::Event event;
+    event.thread = ThreadId{record.thread};
+    event.at = TimeNs{record.at * 1'000'000};
+    event.type = traces::EventType::kProbe;
+    event.value = wire::ProbeValue(record.factor, wire::kProbePercent, record.since * 1000);
+    data.events.push_back(event);
+  }
+  std::vector<std::int64_t> begins;
+  for (const ProbeWindow& window :
+       ProbeWindowsOf(*traces::MakeTrace(std::move(data)), ProcessId{0})) {
+    begins.push_back(window.from / 1'000'000);
+  }
+  return begins;
+}
+
+TEST(ProbeWindowsTest, TwoThreadsRecordOneWindow) {
+  const std::vector<std::int64_t> begins{1000, 1100, 1200};
+  EXPECT_EQ(BeginsOf({{0, 1010, 10, wire::kProbePlain},
+                      {1, 1090, 90, wire::kProbePlain},
+                      {0, 1102, 2, wire::kProbeRead},
+                      {1, 1120, 20, wire::kProbeRead},
+                      {0, 1200, 0, wire::kProbePlain},
+                      {0, 1299, 0, wire::kProbeOver}}),
+            begins);
+}
+
+TEST(ProbeWindowsTest, PlainWindowsStaySeparateWhenAStepOutlastsTheOneBetween) {
+  const std::vector<std::int64_t> begins{1000, 1200, 1300};
+  EXPECT_EQ(BeginsOf({{0, 1010, 10, wire::kProbePlain},
+                      {0, 1250, 50, wire::kProbePlain},
+                      {0, 1305, 5, wire::kProbeRead},
+                      {0, 1400, 0, wire::kProbeOver}}),
+            begins);
 }
 
 TEST(ProbesTest, MeasureWhatAFasterStageGains) {
