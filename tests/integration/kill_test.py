@@ -6,6 +6,7 @@ its span. The seed of the random moments is PENSTOCK_SEED, or comes from the clo
 """
 import collections
 import concurrent.futures
+import contextlib
 import json
 import os
 import random
@@ -75,6 +76,8 @@ class Kill(Case):
         deadline = time.monotonic() + 30
         while not finished_lines(log):
             if process.poll() is not None or time.monotonic() > deadline:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 self.fail("no sample was finished in 30 s, or the program ended: status %r" % process.returncode)
             time.sleep(0.01)
         time.sleep(delay)
