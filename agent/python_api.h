@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What our builtins use of the Python interpreter that is in the process. Its functions are found
-// by name, so the agent links no libpython and one agent serves every version. Only names of the
-// stable ABI are used (PyCFunction, PyLong, PyUnicode, PyDict; METH_FASTCALL). All of this holds
-// the GIL.
+// What our builtins use of the Python interpreter that is in the process. The interpreter's
+// functions are found by name, so the agent links no libpython and one agent serves every version.
+// `Python` has only names of the stable ABI (PyCFunction, PyLong, PyUnicode, PyDict, and the flag
+// METH_FASTCALL). Threads: callers hold the GIL.
 #pragma once
 
 #include <stddef.h>
@@ -48,23 +48,25 @@ extern __attribute__((visibility("hidden"))) Python g_python;  // so not by way 
 // Fills in g_python. False if the interpreter lacks one of the names.
 bool LoadPython();
 
-// A name of the interpreter; nullptr if it does not have it.
+// Returns the address of a name of the interpreter; nullptr if it does not have that name.
 void* FindInPython(const char* name);
 
+// Sets `to` to that address. False if it is nullptr.
 template <class T>
 bool Load(T* to, const char* name) {
   *to = reinterpret_cast<T>(FindInPython(name));
   return *to != nullptr;
 }
 
+// A new reference to None.
 inline Object* None() {
   g_python.retain(g_python.none);
   return g_python.none;
 }
 
-// An object as a number. Anything that is no 64-bit number counts as -1.
+// Returns an object as a number; -1 if it is no 64-bit number.
 int64_t NumberOf(Object* object);
-// Argument `i` as a number.
+// Returns argument `i` as a number; `missing` if there are fewer arguments.
 inline int64_t Number(Arguments a, Count n, Count i, int64_t missing = -1) {
   return i < n ? NumberOf(a[i]) : missing;
 }
@@ -74,7 +76,7 @@ struct View {
   size_t size = 0;
 };
 
-// Argument `i` as a text; empty if it is none.
+// Returns argument `i` as a text; `data` is nullptr if it is missing or no text.
 View TextOf(Arguments a, Count n, Count i);
 
 inline Context ContextOf(int64_t sample, int64_t batch, int64_t generation) {
@@ -85,6 +87,7 @@ inline Context ContextOf(int64_t sample, int64_t batch, int64_t generation) {
   return c;
 }
 
+// kMark stands for a value that is no stage.
 inline Stage StageOf(int64_t value) {
   return value > 0 && value < wire::kStageCount ? static_cast<Stage>(value) : wire::kMark;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The builtins through which the Python hooks follow calls (python_calls.h). The table in
-// python_bridge.cc says what each takes and returns. All hold the GIL.
+// python_bridge.cc says what each takes and returns. All are called with the GIL held.
 #pragma once
 
 #include "agent/python_api.h"
@@ -10,10 +10,10 @@ namespace penstock::agent {
 
 Function FollowBegin, FollowStop, FollowFact, FollowHot, FollowFinish, FollowForget;
 
-// For events of sys.monitoring.
+// Callbacks for events of sys.monitoring.
 Function MonitorFunction, MonitorReturn, MonitorBuiltin, MonitorBuiltinReturn, MonitorLine;
 
-// Notes our own builtins, which are not followed themselves. Called before any of them.
+// Notes our own builtins, which are not followed themselves. To be called before any of them.
 void NoteBuiltins(const MethodDef* methods, size_t count);
 
 }  // namespace penstock::agent

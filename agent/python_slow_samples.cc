@@ -9,7 +9,7 @@
 namespace penstock::agent {
 namespace {
 
-constexpr uint32_t kMostSlow = 511;  // with the count: 4 KiB
+constexpr uint32_t kMostSlow = 511;  // the table with its count takes 4 KiB
 
 // Several processes write it, each entry once. An entry of 0 is not written yet.
 struct SlowTable {
@@ -20,6 +20,7 @@ struct SlowTable {
 SlowTable* g_slow = nullptr;
 uint64_t g_slow_above = 0;  // ticks; 0: nothing is noted
 
+// How many entries were taken. The newest of them may not be written yet.
 uint32_t Entries() {
   if (g_slow == nullptr) {
     return 0;

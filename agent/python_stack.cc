@@ -10,8 +10,8 @@
 namespace penstock::agent {
 namespace {
 
-// Functions of the interpreter. All of them exist from 3.9 on, but the two that switch off the
-// collection of garbage, which from 3.10 on.
+// Functions of the interpreter and of the C library. Those of the interpreter exist from 3.9 on,
+// except the two for garbage collection: they exist from 3.10 on and are nullptr before.
 struct StackApi {
   int (*ensure)();
   void (*release_gil)(int);
@@ -35,6 +35,8 @@ struct StackApi {
 };
 StackApi g_api;
 
+// Returns the string id of an attribute; 0 if there is none. Sets `is_hook` if its text is the path
+// of a file of our hooks.
 uint64_t InternOf(Object* code, const char* attribute, bool* is_hook) {
   Object* value = g_api.attribute(code, attribute);
   uint64_t id = 0;
@@ -52,7 +54,7 @@ uint64_t InternOf(Object* code, const char* attribute, bool* is_hook) {
   return id;
 }
 
-// Returns whether the frame was put at `to`; frames of our own hooks are not.
+// Reads a frame to `to`. False if it is a frame of our hooks: `to` is then free for the next one.
 bool ReadFrame(Object* frame, StackFrame* to) {
   Object* code = g_api.frame_code(frame);
   bool is_hook = false;

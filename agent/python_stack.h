@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the Python stack of another thread. No code of the program runs for that, and no memory of
-// the interpreter is read but through its public functions, while the GIL is held.
+// Reads the Python stack of another thread, with the GIL held and only through public functions of
+// the interpreter. No code of the program runs for that.
 #pragma once
 
 #include <stdint.h>
@@ -21,17 +21,17 @@ struct PyThread {
   uint64_t id;  // its unique number
 };
 
-// Finds the functions that the others need. False if the interpreter lacks one.
+// Finds the functions that those below need. False if one is missing.
 bool LoadStackApi();
-// The calling thread. Holds the GIL.
+// Returns the calling thread, which holds the GIL.
 PyThread ThisPyThread();
-// Takes the GIL and reads the innermost frames, but those of our hooks. Returns their number; 0 if
-// the thread has ended, or `stays(argument)` is false before or after. To be called on a thread of
-// ours that the interpreter does not know.
+// Takes the GIL and reads the thread's innermost frames to `to`, kMostFrames at most, without those
+// of our hooks. Returns their number; 0 if the thread has ended, or if `stays(argument)` is false
+// before or after. To be called on a thread of ours that the interpreter does not know.
 uint32_t ReadStack(const PyThread& thread, bool (*stays)(const void*), const void* argument,
                    StackFrame* to);
 
-// Threads of the C library. False if it could not be made.
+// Make and join a thread of the C library. False if it could not be made.
 bool CreateThread(unsigned long* thread, void* (*main)(void*));
 void JoinThread(unsigned long thread);
 
