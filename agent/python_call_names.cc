@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names of what is called. They are read from the interpreter's objects in memory, so no code of
-// the program runs. The layout is that of builds with a GIL and without Py_TRACE_REFS.
+// the program runs. The offsets are those of builds with a GIL and without Py_TRACE_REFS.
 #include <string.h>
 
 #include "agent/python_call_tree.h"
@@ -27,13 +27,14 @@ const char* MethodName(const PyHandle* method) {  // PyMethodDef::ml_name
   return name != nullptr ? name : "?";
 }
 
-// Functions that Cython compiled, whose type is another one in each version of Cython.
+// Whether this is the type of functions that Cython compiled. Each version of Cython makes its own.
 bool IsCythonType(const PyHandle* type) {
   const char* name = TypeName(type);
   const char* dot = strrchr(name, '.');
   return strcmp(dot != nullptr ? dot + 1 : name, "cython_function_or_method") == 0;
 }
 
+// Cuts the text after kMostName bytes.
 void Append(char* text, size_t* size, const char* more, size_t length) {
   const size_t room = kMostName - *size;
   const size_t taken = length < room ? length : room;
@@ -65,8 +66,6 @@ PyHandle* FunctionOf(PyHandle* callable) {
   return bound ? FieldOf<PyHandle*>(callable, 16) : callable;
 }
 
-// The name of a callable written in C: "numpy.random.mtrand.RandomState.choice", "len",
-// "torch.conv2d".
 uint64_t NameOfBuiltin(const PyHandle* callable) {
   char text[kMostName];
   size_t size = 0;
@@ -110,8 +109,6 @@ uint64_t NameOfBuiltin(const PyHandle* callable) {
   return Intern(text, size);
 }
 
-// Whether a debugger, tracer or profiler is being installed or asked for. It shall see the process
-// as it is without us.
 bool IsTool(const PyHandle* callable) {
   static constexpr const char* kNames[] = {"setprofile",  "settrace",   "_setprofileallthreads",
                                            "use_tool_id", "set_events", "_settraceallthreads",
@@ -132,7 +129,6 @@ bool IsTool(const PyHandle* callable) {
   return self != nullptr && strcmp(TypeName(TypeOf(self)), "_lsprof.Profiler") == 0;
 }
 
-// A key for a callable of C that outlives one bound method: the address of its definition.
 const void* KeyOfBuiltin(const PyHandle* callable) {
   const PyHandle* type = TypeOf(callable);
   if (type == g_unit.api.builtin_type || IsCythonType(type)) {
@@ -154,7 +150,8 @@ bool IsStopMethod(const PyHandle* callable) {
          FieldOf<const void*>(callable, 16) == g_unit.api.stop_method;
 }
 
-// Our hooks are modules of the package, and wrappers to which forwarding.py gives such a file.
+// Code of our hooks has a file of the package penstock_hooks. The wrappers that forwarding.py makes
+// name such a file, too.
 CodeOwner OwnerOf(PyHandle* code) {
   PyHandle* file = g_unit.api.attribute(code, "co_filename");
   if (file == nullptr) {

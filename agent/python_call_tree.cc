@@ -12,7 +12,8 @@ CallNode g_call_nodes[kMostNodes];
 
 namespace {
 
-constexpr uint32_t kSmallPart = 1000;  // a node below this part of the unit joins its parent
+// A node with less than a 1000th of the unit's time is not written; its parent gets its time.
+constexpr uint32_t kSmallPart = 1000;
 
 uint16_t g_table[kSlots];  // node + 1; 0: free
 
@@ -27,40 +28,43 @@ bool IsOwnNode(const CallNode& n) {
   return n.kind == wire::kCallFunction && n.owner == CodeOwner::kHooks;
 }
 
-uint64_t Halves(const uint32_t (&halves)[3], const EventCosts& costs) {
+// Returns the ticks that so many half events of each kind cost.
+uint64_t CostOf(const uint32_t (&halves)[3], const EventCosts& costs) {
   return (halves[0] * costs.function + halves[1] * costs.builtin + halves[2] * costs.line) >> 9;
 }
 
-// Subtracts the cost of each event from the time in which it lies, and adds up totals. Returns the
-// whole cost.
-uint64_t TakeCostsOff(const EventCosts& costs) {
+// Subtracts the cost of each event from the time in which it lies, and computes the nodes' totals
+// anew. Returns the whole cost.
+uint64_t SubtractCosts(const EventCosts& costs) {
   uint64_t all = 0;
   for (uint32_t i = 0; i < g_unit.nodes; ++i) {
     g_call_nodes[i].total = 0;
   }
   for (uint32_t i = g_unit.nodes; i-- > 0;) {
     CallNode& n = g_call_nodes[i];
-    const uint64_t cost = Halves({n.function_halves, n.builtin_halves, n.line_halves}, costs);
-    const uint64_t taken = cost < n.own ? cost : n.own;
-    n.own -= taken;
+    const uint64_t cost = CostOf({n.function_halves, n.builtin_halves, n.line_halves}, costs);
+    const uint64_t subtracted = cost < n.own ? cost : n.own;
+    n.own -= subtracted;
     n.total += n.own;
-    n.cost += taken;
-    all += taken;
+    n.cost += subtracted;
+    all += subtracted;
     if (n.parent != wire::kNoNode) {
       g_call_nodes[n.parent].total += n.total;
       g_call_nodes[n.parent].cost += n.cost;
     }
   }
-  const uint64_t top = Halves(g_unit.top_halves, costs);
+  const uint64_t top = CostOf(g_unit.top_halves, costs);
   return all + (top < g_unit.top_own ? top : g_unit.top_own) + g_unit.measured;
 }
 
+// What the recording says of a node: the function or builtin, and where its code is.
 struct Place {
-  uint64_t file;
+  uint64_t file;  // string id; 0: no file
   uint32_t name;
   uint32_t line;
 };
 
+// Returns the string id of an attribute; 0 if there is none, or if it is no text or too long.
 uint64_t InternAttribute(PyHandle* code, const char* attribute) {
   PyHandle* value = g_unit.api.attribute(code, attribute);
   uint64_t id = 0;
@@ -78,8 +82,9 @@ uint64_t InternAttribute(PyHandle* code, const char* attribute) {
   return id;
 }
 
-// The name of a function before Python 3.11, which has no qualified names. That of a comprehension
-// ("<listcomp>") is made from its caller's, if that is in the same file: "f.<locals>.<listcomp>".
+// Returns the name of a function before Python 3.11, whose code objects have no qualified names. A
+// comprehension ("<listcomp>") gets its caller's name, too, if the caller is in the same file:
+// "f.<locals>.<listcomp>".
 uint64_t NameWithCaller(const CallNode& n, uint64_t file) {
   constexpr size_t kMost = 256;
   const uint64_t own = InternAttribute(n.code, "co_name");
@@ -137,45 +142,32 @@ Place PlaceOf(const CallNode& n) {
   return place;
 }
 
-// Numbers the nodes that will be written and returns their count. The time of the others is added
-// to the node above.
+// Numbers the nodes that will be written and returns their count. Nodes of our own hooks are left
+// out. Those above a node that is written have enough time, since their totals contain its total.
 uint16_t ChooseNodes(uint64_t duration) {
   const uint64_t least = duration / kSmallPart;
   uint16_t count = 0;
   for (uint32_t i = 0; i < g_unit.nodes; ++i) {
     CallNode& n = g_call_nodes[i];
-    const uint16_t above =
-        n.parent != wire::kNoNode ? g_call_nodes[n.parent].written : wire::kNoNode;
-    // Nodes of our own hooks are left out, and their children take their place.
-    const bool pruned =
-        n.parent != wire::kNoNode && above == wire::kNoNode && !IsOwnNode(g_call_nodes[n.parent]);
-    n.written = wire::kNoNode;
-    if (IsOwnNode(n)) {
-      n.written = above;
-    } else if (!pruned && n.total >= least) {
-      n.written = count++;
-    }
+    n.written = !IsOwnNode(n) && n.total >= least ? count++ : wire::kNoNode;
   }
   return count;
+}
+
+bool IsWritten(const CallNode& n) {
+  return n.written != wire::kNoNode;
 }
 
 // The next node above that is written; kNoNode stands for the unit.
 uint16_t WrittenAbove(const CallNode& n) {
   uint16_t at = n.parent;
-  while (at != wire::kNoNode) {
-    const CallNode& above = g_call_nodes[at];
-    if (above.written != wire::kNoNode && !IsOwnNode(above)) {
-      return at;
-    }
-    at = above.parent;
+  while (at != wire::kNoNode && !IsWritten(g_call_nodes[at])) {
+    at = g_call_nodes[at].parent;
   }
-  return wire::kNoNode;
+  return at;
 }
 
-bool IsWritten(const CallNode& n) {
-  return n.written != wire::kNoNode && !IsOwnNode(n);
-}
-
+// Writes the unit and its nodes. The time of nodes that are not written goes to the nodes above.
 void WriteUnit(uint64_t cost, const EventCosts& costs) {
   const uint64_t duration = g_unit.ended - g_unit.began;
   const uint16_t count = ChooseNodes(duration);
@@ -256,8 +248,9 @@ void ClearNodes() {
 
 namespace {
 
-// The function that the time of a node is charged to: the next one above that is the program's, or
-// else the next one. nullptr: only our hooks are above.
+// Returns the function that the own time of a node counts for. That is the nearest function of the
+// program, of the node and those above it. If there is none, it is the nearest function of a
+// library. nullptr: there are only functions of our hooks, or none.
 const CallNode* ChargedTo(const CallNode& node) {
   const CallNode* found = nullptr;
   for (const CallNode* at = &node;; at = &g_call_nodes[at->parent]) {
@@ -314,7 +307,7 @@ uint64_t FinishUnit(bool write, const EventCosts& costs) {
   if (!g_unit.is_open || g_unit.is_following) {
     return 0;
   }
-  const uint64_t cost = TakeCostsOff(costs);
+  const uint64_t cost = SubtractCosts(costs);
   if (write && g_unit.state != kUnitDisplaced && Recording()) {
     WriteUnit(cost, costs);
   }

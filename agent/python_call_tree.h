@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The call tree of the followed unit: events build it (python_calls.cc), and parts of it are
-// written (python_call_tree.cc). A process has one, guarded by the GIL. Only the python_call*.cc
-// sources include this header.
+// The call tree of the followed unit: events build it (python_calls.cc), and the nodes with enough
+// time are written (python_call_tree.cc). A process has one, guarded by the GIL. Only the
+// python_call*.cc sources include this header.
 #pragma once
 
 #include <pthread.h>
@@ -18,16 +18,16 @@ inline constexpr uint32_t kMostDepth = 512;
 inline constexpr uint32_t kSlots = 2048;  // of the table of nodes, a power of two
 inline constexpr uint32_t kMostHot = 8;
 
-// Whose code a function is. Our hooks run in units that are not followed, too, so their time counts
-// as their caller's.
+// Whose code a function is. Our hooks also run in units that are not followed, so they get no node
+// in the recording: their time counts as their caller's.
 enum class CodeOwner : uint8_t { kProgram, kLibrary, kHooks };
 
 struct CallNode {
-  PyHandle* code;  // of a function or line, with a reference; nullptr for a builtin
+  PyHandle* code;  // of a function or line, a reference of ours; nullptr for a builtin
   const void* key;
-  uint64_t own;  // ticks
-  uint64_t total;
-  uint64_t cost;
+  uint64_t own;    // ticks outside of other nodes
+  uint64_t total;  // ticks, with the nodes below
+  uint64_t cost;   // ticks subtracted from `total`
   uint64_t count;
   uint64_t name;  // string id of a builtin
   uint32_t line;
@@ -38,16 +38,15 @@ struct CallNode {
   uint16_t written;  // its number in the recording
   uint8_t kind;
   CodeOwner owner;  // of a function
-  uint8_t events;   // those whose cost was measured
+  uint8_t events;   // how many of its events were measured, see EndEvent()
 };
 
 struct OpenCall {
   const void* key;
-  uint16_t node;  // its own node, or its caller's if there was no room
+  uint16_t node;  // its own node, or its caller's if it has none
   uint16_t line;  // node of its current line, or kNoNode
   uint8_t kind;
   bool is_hot;
-  bool has_node;
 };
 
 enum EventKind { kFunctionEvent, kBuiltinEvent, kLineEvent };
@@ -70,10 +69,10 @@ struct FollowedUnit {
   uint32_t beyond;  // open calls that did not fit on the stack
   uint32_t hot_count;
   uint32_t codes;
-  PyHandle* hot[kMostHot];  // with references
+  PyHandle* hot[kMostHot];  // code objects whose lines are followed, references of ours
   bool is_following;
   bool is_open;  // between BeginUnit() and FinishUnit()
-  bool saw_end;
+  bool saw_end;  // the newest call of a builtin was that of `stop_method`
   uint8_t flags;
   uint64_t state;
 };
@@ -85,8 +84,8 @@ extern CallNode g_call_nodes[kMostNodes];
 // new.
 uint16_t ChildNode(uint16_t parent, uint8_t kind, const void* key, uint32_t line, bool* fresh);
 void ClearNodes();
-// For HottestCode(): until the unit is finished, sets `total` of the first node of each function to
-// the time of all its calls, with the builtins and library functions that they called.
+// For HottestCode(): sets `total` of the first node of each function to the time of all its calls,
+// with the builtins and library functions that they called. FinishUnit() computes `total` anew.
 void AddUpCodes();
 
 // Reading objects of the interpreter from memory (python_call_names.cc).
@@ -99,11 +98,15 @@ inline PyHandle* TypeOf(const PyHandle* object) {
 PyHandle* FunctionOf(PyHandle* callable);
 // Id of a name such as "numpy.random.mtrand.RandomState.choice", "len" or "torch.conv2d".
 uint64_t NameOfBuiltin(const PyHandle* callable);
-// A key for a callable of C that outlives one bound method: the address of its definition.
+// Returns a key for a callable that is no Python function. The interpreter makes a new object each
+// time that it binds a method of C, so the key is the address of the method's definition. Types and
+// ufuncs are their own keys. The key of any other object is its type.
 const void* KeyOfBuiltin(const PyHandle* callable);
-// Whether the call installs or asks for a debugger, tracer or profiler, which must not see us.
+// Whether the callable installs or asks for a debugger, tracer or profiler, which must not see us.
 bool IsTool(const PyHandle* callable);
+// Whether this key is of one of our own builtins.
 bool IsOwnMethod(const void* key);
+// Whether the callable is the builtin that ends a unit.
 bool IsStopMethod(const PyHandle* callable);
 CodeOwner OwnerOf(PyHandle* code);
 

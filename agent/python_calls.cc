@@ -47,10 +47,10 @@ uint16_t Advance(EventKind kind) {
   return node;
 }
 
-// The end of an event of `node` that lies between the nodes `from` and Current(), with half of its
-// average cost in each of them. The first events of a node take several times as long: the node is
-// made and named, and nothing is in the caches. What they take longer than the shortest event is
-// measured and belongs to no node.
+// Ends an event. The thread was in node `from` before it and is in Current() after it, and half of
+// the event's average cost lies in each. The first events of a node take several times as long: the
+// node is made and named, and nothing is in the caches. So for the first events of `node` the time
+// beyond the shortest event is measured. It belongs to no node.
 void EndEvent(EventKind kind, uint16_t from, uint16_t node) {
   constexpr uint8_t kMeasured = 16;
   static uint64_t shortest[3] = {~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}};
@@ -69,8 +69,8 @@ void EndEvent(EventKind kind, uint16_t from, uint16_t node) {
   g_unit.last += longer;
 }
 
-// Stops following. Before 3.12 our two functions remove themselves the next time they are called,
-// since only then it is certain that no tool of the program has replaced them.
+// Stops following. Before 3.12 our profile and trace functions remove themselves when they are next
+// called. Only then is it certain that no tool of the program has replaced them.
 void SwitchOff() {
   g_unit.is_following = false;
   if (!g_unit.start.monitoring) {
@@ -106,19 +106,18 @@ bool IsHot(const PyHandle* code) {
   return false;
 }
 
-void Push(const void* key, uint8_t kind, uint16_t node, bool has_node, bool is_hot) {
+void Push(const void* key, uint8_t kind, uint16_t node, bool is_hot) {
   if (g_unit.depth == kMostDepth) {
     ++g_unit.beyond;
     return;
   }
-  g_stack[g_unit.depth++] = {key, node, wire::kNoNode, kind, is_hot, has_node};
+  g_stack[g_unit.depth++] = {key, node, wire::kNoNode, kind, is_hot};
 }
 
 void EnterFunction(PyHandle* code) {
-  const uint16_t from = Advance(kFunctionEvent);
-  const uint16_t caller = Current();
+  const uint16_t caller = Advance(kFunctionEvent);
   bool fresh = false;
-  uint16_t node =
+  const uint16_t node =
       g_unit.beyond == 0 ? ChildNode(caller, wire::kCallFunction, code, 0, &fresh) : wire::kNoNode;
   if (fresh) {
     g_unit.api.retain(code);
@@ -127,11 +126,11 @@ void EnterFunction(PyHandle* code) {
     ++g_unit.codes;
   }
   const bool has_node = node != wire::kNoNode;
-  Push(code, wire::kCallFunction, has_node ? node : caller, has_node, has_node && IsHot(code));
+  Push(code, wire::kCallFunction, has_node ? node : caller, has_node && IsHot(code));
   if (has_node) {
     ++g_call_nodes[node].count;
   }
-  EndEvent(kFunctionEvent, from, node);
+  EndEvent(kFunctionEvent, caller, node);
   CheckLimits();
 }
 
@@ -158,14 +157,14 @@ void Leave(const void* key, uint8_t kind, EventKind event) {
 }
 
 void EnterBuiltin(PyHandle* callable) {
-  const uint16_t from = Advance(kBuiltinEvent);
-  const uint16_t caller = Current();
+  const uint16_t caller = Advance(kBuiltinEvent);
   const void* key = KeyOfBuiltin(callable);
   bool fresh = false;
   const uint16_t node = g_unit.beyond == 0 && !IsOwnMethod(key)
                             ? ChildNode(caller, wire::kCallBuiltin, key, 0, &fresh)
                             : wire::kNoNode;
-  if ((fresh || node == wire::kNoNode) && IsTool(callable)) {
+  const bool has_node = node != wire::kNoNode;
+  if ((fresh || !has_node) && IsTool(callable)) {
     g_unit.state = kUnitDisplaced;
     SwitchOff();
     return;
@@ -174,13 +173,12 @@ void EnterBuiltin(PyHandle* callable) {
     g_call_nodes[node].name = NameOfBuiltin(callable);
   }
   if (g_unit.beyond == 0 && g_unit.depth < kMostDepth) {
-    const bool has_node = node != wire::kNoNode;
-    Push(key, wire::kCallBuiltin, has_node ? node : caller, has_node, false);
+    Push(key, wire::kCallBuiltin, has_node ? node : caller, false);
   }
-  if (node != wire::kNoNode) {
+  if (has_node) {
     ++g_call_nodes[node].count;
   }
-  EndEvent(kBuiltinEvent, from, node);
+  EndEvent(kBuiltinEvent, caller, node);
   CheckLimits();
 }
 
@@ -205,6 +203,7 @@ void EnterLine(const PyHandle* code, uint32_t line) {
   CheckLimits();
 }
 
+// Whether a unit is being followed and is this thread's.
 bool IsOwner() {
   return g_unit.is_following && pthread_equal(g_unit.owner, pthread_self()) != 0;
 }
@@ -305,7 +304,7 @@ UnitEnd StopUnit(bool displaced) {
   }
   const uint64_t now = Now();
   if (g_unit.is_following) {
-    // The call of this function was an event, unless another profile function has replaced ours.
+    // The call of follow_stop() was an event, unless another profile function has replaced ours.
     const bool gone = displaced || (!g_unit.start.monitoring && !g_unit.saw_end);
     g_unit.is_following = false;
     g_unit.ended = now;
@@ -367,7 +366,7 @@ void OnBuiltin(PyHandle* callable) {
   }
   callable = FunctionOf(callable);
   if (TypeOf(callable) == g_unit.api.function_type) {
-    return;  // it has an event of its own
+    return;  // PY_START reports it
   }
   EnterBuiltin(callable);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows the Python calls of one sample, batch or step (a unit): builds its call tree and writes
-// the tree to the recording. A process follows one unit at a time, on one thread. All functions are
-// called with the GIL held. Callables are read from memory, and only code objects are asked for
-// attributes, so no code of the program runs.
+// Follows the Python calls of one sample, collated batch or step (a unit): builds its call tree and
+// writes the tree to the recording. A process follows one unit at a time, on one thread. All
+// functions are called with the GIL held. Callables are read from memory, and only code objects and
+// functions of Cython are asked for attributes, so no code of the program runs.
 #pragma once
 
 #include <stdint.h>
@@ -14,14 +14,14 @@ namespace penstock::agent {
 
 using PyHandle = void;  // PyObject
 
-// Functions of the interpreter, found by name. nullptr where this interpreter lacks one.
+// Functions and types of the interpreter, found by name. If one is missing, nothing is followed.
 struct CallApi {
-  // Before 3.12.
+  // These four report the events before 3.12; from then on sys.monitoring does.
   void (*set_profile)(int (*)(PyHandle*, PyHandle*, int, PyHandle*), PyHandle*);
   void (*set_trace)(int (*)(PyHandle*, PyHandle*, int, PyHandle*), PyHandle*);
   PyHandle* (*frame_code)(PyHandle*);
   int (*frame_line)(PyHandle*);
-  // From 3.12 on sys.monitoring reports the events.
+  // For every version.
   PyHandle* (*call)(PyHandle*);
   PyHandle* (*attribute)(PyHandle*, const char*);
   long long (*as_long)(PyHandle*);
@@ -40,25 +40,25 @@ struct CallApi {
   const void* stop_method;
 };
 
-// What following one event costs the program, in 256ths of a tick.
+// What following one event of each kind costs the program, in 256ths of a tick.
 struct EventCosts {
   uint64_t function;
   uint64_t builtin;
   uint64_t line;
-  uint8_t spread;  // percent
+  uint8_t spread;  // by how many percent these may be wrong
 };
 
 struct UnitStart {
   Stage stage;
   uint32_t name;
   Context context;
-  uint64_t ordinary;  // ticks
-  uint32_t neighbours;
+  uint64_t ordinary;     // ticks of such a unit that is not followed: median of its neighbours
+  uint32_t neighbours;   // ordinary units from which that median comes
   uint32_t most_events;  // following ends after so many
-  uint64_t most_ticks;   // outside of builtins
-  bool monitoring;
-  bool chosen;         // the unit was not drawn at random: its sample was slow before
-  PyHandle* give_way;  // called to switch sys.monitoring off
+  uint64_t most_ticks;   // and after so many outside of builtins
+  bool monitoring;       // sys.monitoring reports the events
+  bool chosen;           // the unit was not drawn at random: its sample was slow before
+  PyHandle* give_way;    // called to switch sys.monitoring off; nullptr: not used
 };
 
 // Figures of a unit that has ended.
@@ -73,21 +73,23 @@ struct UnitEnd {
 };
 enum UnitState : uint64_t { kUnitWhole = 0, kUnitWasCut = 1, kUnitDisplaced = 2 };
 
-// Begins a unit on this thread. False if one is under way.
+// Begins a unit on this thread. False if one is under way. `hot`: code objects whose lines are
+// followed, `count` of them.
 bool BeginUnit(const CallApi& api, const UnitStart& start, PyHandle* const* hot, intptr_t count);
-// Ends the unit. `displaced`: a tool of the program has taken over, so the unit is useless.
+// Ends the unit. `displaced`: a tool of the program has taken over, so the unit is not written.
 UnitEnd StopUnit(bool displaced);
-// The code object of the function with the n-th most time, with the builtins and library functions
-// that it called, borrowed; nullptr if there is none.
+// Returns the code object of the function with the n-th most time (from 0), a borrowed reference;
+// nullptr if there is none. The time includes builtins and library functions that it called.
 PyHandle* HottestCode(uint32_t n);
 // Writes the unit if `write`, then forgets it. Returns the ticks that following cost.
 uint64_t FinishUnit(bool write, const EventCosts& costs);
 // Whether this thread has begun a unit since `start`, in ticks.
 bool FollowedSince(uint64_t start);
-// To be called in a forked child: the unit is its parent's.
+// Ends the unit, if there is one, and forgets it. To be called in a forked child, where the unit is
+// the parent's, and when beginning a unit has failed.
 void ForgetUnit();
 
-// Events of sys.monitoring, from any thread.
+// Events of sys.monitoring, from any thread; those of other threads than the unit's are ignored.
 void OnFunction(PyHandle* code);
 void OnReturn(PyHandle* code);
 void OnBuiltin(PyHandle* callable);
