@@ -12,25 +12,23 @@ const MethodDef* g_own = nullptr;
 size_t g_own_count = 0;
 UnitEnd g_unit_end;
 
-// Finds the functions that following calls needs. False if calls cannot be followed in this
-// interpreter.
-bool LoadCallApi(CallApi* api, bool monitoring) {
+// Finds what following calls needs of the interpreter. False if it lacks something.
+bool LoadCallApi(CallApi* api) {
   static CallApi known;
   static bool loaded = false;
   static bool complete = false;
   if (!loaded) {
     loaded = true;
-    complete = Load(&known.attribute, "PyObject_GetAttrString") &&
-               Load(&known.function_type, "PyFunction_Type") &&
-               Load(&known.method_type, "PyMethod_Type") &&
-               Load(&known.builtin_type, "PyCFunction_Type") &&
-               Load(&known.descriptor_type, "PyMethodDescr_Type") &&
-               Load(&known.type_type, "PyType_Type");
-    const bool one = Load(&known.set_profile, "PyEval_SetProfile") &&
-                     Load(&known.set_trace, "PyEval_SetTrace") &&
-                     Load(&known.frame_code, "PyFrame_GetCode") &&
-                     Load(&known.frame_line, "PyFrame_GetLineNumber");
-    complete = Load(&known.call, "PyObject_CallNoArgs") && complete && one;
+    complete =
+        Load(&known.attribute, "PyObject_GetAttrString") &&
+        Load(&known.function_type, "PyFunction_Type") &&
+        Load(&known.method_type, "PyMethod_Type") &&
+        Load(&known.builtin_type, "PyCFunction_Type") &&
+        Load(&known.descriptor_type, "PyMethodDescr_Type") &&
+        Load(&known.type_type, "PyType_Type") && Load(&known.set_profile, "PyEval_SetProfile") &&
+        Load(&known.set_trace, "PyEval_SetTrace") && Load(&known.frame_code, "PyFrame_GetCode") &&
+        Load(&known.frame_line, "PyFrame_GetLineNumber") &&
+        Load(&known.call, "PyObject_CallNoArgs");
     known.as_long = g_python.as_long;
     known.as_text = g_python.as_text;
     known.clear_error = g_python.clear_error;
@@ -45,7 +43,7 @@ bool LoadCallApi(CallApi* api, bool monitoring) {
     }
   }
   *api = known;
-  return complete && (monitoring || known.set_profile != nullptr);
+  return complete;
 }
 
 }  // namespace
@@ -58,9 +56,8 @@ void NoteBuiltins(const MethodDef* methods, size_t count) {
 Object* FollowBegin(Object* /*self*/, Arguments a, Count n) {
   constexpr Count kHotFrom = 11;
   const int64_t flags = Number(a, n, 9, 0);
-  const bool monitoring = (flags & 1) != 0;
   CallApi api{};
-  if (!Recording() || n < kHotFrom || !LoadCallApi(&api, monitoring)) {
+  if (!Recording() || n < kHotFrom || !LoadCallApi(&api)) {
     return g_python.from_long(0);
   }
   UnitStart start{};
@@ -71,7 +68,7 @@ Object* FollowBegin(Object* /*self*/, Arguments a, Count n) {
   start.neighbours = static_cast<uint32_t>(Number(a, n, 6, 0));
   start.most_events = static_cast<uint32_t>(Number(a, n, 7, 0));
   start.most_ticks = static_cast<uint64_t>(Number(a, n, 8, 0));
-  start.monitoring = monitoring;
+  start.monitoring = (flags & 1) != 0;
   start.chosen = (flags & 2) != 0;
   start.give_way = a[10] != g_python.none ? a[10] : nullptr;
   return g_python.from_long(BeginUnit(api, start, a + kHotFrom, n - kHotFrom) ? 1 : 0);
