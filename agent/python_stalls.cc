@@ -13,16 +13,17 @@
 namespace penstock::agent {
 namespace {
 
-constexpr int64_t kLookNs = 250000000;
-constexpr uint32_t kFewestLooks = 3;   // a stall takes so many looks, or more
-constexpr uint64_t kTimesUsual = 5;    // and so many times as long as from span to span
-constexpr uint32_t kFewestSpans = 16;  // before that, what is usual is not known
-constexpr uint32_t kHangLooks = 40;    // a stall is recorded then, though it is not over
-constexpr uint32_t kMostStalls = 64;   // of a process
-constexpr uint32_t kMostWatched = 8;
+constexpr int64_t kLookNs = 250000000;  // from one look to the next
+constexpr uint32_t kFewestLooks = 3;    // a stall takes so many looks, or more
+constexpr uint64_t kTimesUsual = 5;     // and so many times as long as from span to span
+constexpr uint32_t kFewestSpans = 16;   // before that, what is usual is not known
+constexpr uint32_t kHangLooks = 40;     // after so many a stall is written, though it is not over
+constexpr uint32_t kMostStalls = 64;    // of a process
+constexpr uint32_t kMostWatched = 8;    // threads of a process
 
-// A watched thread. `state` says whether the place is taken. The rest of the first group is written
-// before it, the second group by the watching thread alone.
+// A watched thread. `state` says whether the place is taken, and `thread` is written before it,
+// with the GIL held. The second group belongs to the watching thread, or to Start() while there is
+// none; only `fresh` is set by others.
 struct Watched {
   const ThreadState* state;  // atomic; nullptr: free
   PyThread thread;
@@ -32,10 +33,10 @@ struct Watched {
   uint64_t since;   // ticks: when it was first seen there
   uint64_t spans;   // that it has begun while it was watched and did not stand still
   uint64_t ticks;   // in which it began them
-  bool told;        // the stall that is under way has been written
+  bool told;        // the stall under way has been written, or its stack could not be read
   bool fresh;       // atomic: another thread has got the place since the watching thread looked
-  uint32_t frames;  // those that were read of it and are not written yet
-  Stage stage;
+  uint32_t frames;  // those that were read and are not written yet
+  Stage stage;      // with the next two: of the stall whose frames these are
   Context context;
   uint64_t start;
   StackFrame stack[kMostFrames];
@@ -45,12 +46,12 @@ struct Stalls {
   int pid;
   bool running;
   bool stopping;     // atomic
-  bool ended;        // for good
+  bool ended;        // for good: the interpreter finalises
   uint32_t forking;  // threads that are about to fork, or do
   unsigned long thread;
   uint32_t tid;   // of the watching thread, which writes it
   uint32_t stop;  // atomic, a futex
-  uint32_t told;
+  uint32_t told;  // stalls that were written
   Watched watched[kMostWatched];
 };
 Stalls g_stalls;
@@ -59,12 +60,14 @@ uint32_t SerialOf(const ThreadState* s) {
   return __atomic_load_n(&s->serial, __ATOMIC_RELAXED);
 }
 
+// Notes what the thread works on in a stall, and since when it has stood still.
 void ReadPlace(const ThreadState* s, Watched* w) {
   w->context = s->context;
   w->start = w->since + static_cast<uint64_t>(w - g_stalls.watched);  // unique on this thread
   w->stage = wire::kStep;
   const uint32_t depth = s->depth < kMaxDepth ? s->depth : kMaxDepth;
-  // If spans have begun and ended in the innermost one, the thread stands still since the last.
+  // If the innermost open span is the one that began last, the thread has stood still since then.
+  // Else it stands still since the last span inside ended, shortly before it was first seen so.
   if (depth != 0 && s->open[depth - 1].serial == w->serial && s->open[depth - 1].start < w->since) {
     w->start = s->open[depth - 1].start;
   }
@@ -77,6 +80,7 @@ void ReadPlace(const ThreadState* s, Watched* w) {
   }
 }
 
+// Whether the thread has begun no span since the last look at it.
 bool StandsStill(const void* argument) {
   const auto* w = static_cast<const Watched*>(argument);
   const ThreadState* s = __atomic_load_n(&w->state, __ATOMIC_ACQUIRE);
@@ -115,7 +119,8 @@ void WriteStall(Watched* w) {
   ++g_stalls.told;
 }
 
-// Whether the thread waits for its next task or batch, which the trace says anyway.
+// Whether the thread waits for its next task or batch, hands over a batch or starts up. Spans of
+// the trace say that anyway.
 bool WaitsForWork(const ThreadState* s) {
   const uint32_t depth = s->depth;
   if (depth == 0 || depth > kMaxDepth) {
@@ -126,6 +131,7 @@ bool WaitsForWork(const ThreadState* s) {
          stage == wire::kStartup;
 }
 
+// Begins to count the looks anew.
 void Restart(Watched* w, uint32_t serial, uint64_t now) {
   w->serial = serial;
   w->since = now;
@@ -134,6 +140,7 @@ void Restart(Watched* w, uint32_t serial, uint64_t now) {
   w->frames = 0;
 }
 
+// Looks at a thread. `passed`: ticks since the last look.
 void Look(Watched* w, uint64_t now, uint64_t passed) {
   const ThreadState* s = __atomic_load_n(&w->state, __ATOMIC_ACQUIRE);
   if (s == nullptr) {
@@ -181,8 +188,8 @@ void Sleep() {
   }
 }
 
-// Ends this thread if the program has installed a seccomp filter. Every filter allows this call,
-// but perhaps not those with which a thread ends through the C library.
+// Ends this thread if the program has installed a seccomp filter. Every filter allows exit(), but
+// perhaps not the calls with which the C library ends a thread.
 void LeaveIfShut() {
   while (sys::IsShut()) {
     sys::Raw(SYS_exit, 0);
@@ -214,7 +221,8 @@ void* WatchMain(void* /*unused*/) {
   return nullptr;
 }
 
-// With the program's signals blocked in it; see gpu/cupti_flush.cc for the two that are not.
+// Makes the watching thread, with the program's signals blocked in it; see gpu/cupti_flush.cc for
+// the two that are not.
 void Start() {
   const uint64_t all = ~(uint64_t{3} << 31);
   uint64_t before = 0;
@@ -237,7 +245,7 @@ void Start() {
   sys::Raw(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&before), 0, 8);
 }
 
-// A forked child has no watching thread, and its threads are others.
+// Forgets what a forked child has from its parent: it has no watching thread, and other threads.
 void ForgetParent() {
   const int pid = getpid();
   if (g_stalls.pid != pid) {
@@ -248,6 +256,7 @@ void ForgetParent() {
   }
 }
 
+// nullptr finds a free place.
 Watched* FindWatched(const ThreadState* s) {
   for (Watched& w : g_stalls.watched) {
     if (w.state == s) {
@@ -262,8 +271,8 @@ void Pause(long ns) {
   sys::Call(SYS_nanosleep, sys::Pointer(&time), 0);
 }
 
-// pthread_join() returns a little before the kernel forgets the thread, which until then counts as
-// one of the process: Python warns of a fork with several threads.
+// pthread_join() returns a little before the kernel forgets the thread. Until then the thread
+// counts as one of the process, and Python warns of a fork with several threads.
 void WaitUntilReleased() {
   const long pid = sys::Pid();
   for (int i = 0; i < 100 && sys::Call(SYS_tgkill, pid, g_stalls.tid, 0) == 0; ++i) {
@@ -271,6 +280,7 @@ void WaitUntilReleased() {
   }
 }
 
+// Waits until the thread that came first has stopped the watching thread, 0.1 s at most.
 void WaitUntilStopped() {
   for (int i = 0; i < 100 && __atomic_load_n(&g_stalls.stopping, __ATOMIC_ACQUIRE); ++i) {
     Pause(1000000);
@@ -312,8 +322,8 @@ Object* StallLeave(Object* /*self*/, Arguments, Count) {
   return None();
 }
 
-// The watching thread may be waiting for the GIL, so this function gives it away meanwhile. If
-// another thread has come first, it waits for that one.
+// The watching thread may be waiting for the GIL, so this function releases the GIL while it waits.
+// If another thread has come first, it waits for that one.
 Object* StallStop(Object* /*self*/, Arguments a, Count n) {
   ForgetParent();
   const bool for_good = Number(a, n, 0, 0) != 0;
@@ -344,7 +354,7 @@ Object* StallStop(Object* /*self*/, Arguments a, Count n) {
 }
 
 Object* StallForked(Object* /*self*/, Arguments, Count) {
-  ForgetParent();  // in the child; then nobody forks
+  ForgetParent();  // in the child `forking` is 0 after this
   g_stalls.forking -= g_stalls.forking != 0 ? 1U : 0U;
   return None();
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a worker or the training loop waits for when it stands still: its Python stack, once for
-// each stall. A native thread of ours looks at the watched threads a few times a second, without
-// the GIL. Only if one of them has begun no span for several times as long as usual does it take
-// the GIL, and reads that thread's frames. It runs no code of the program and sends no signal.
+// each stall. A native thread of ours, the watching thread, looks at the watched threads a few
+// times a second, without the GIL. If one of them has begun no span for several times as long as
+// usual, the watching thread takes the GIL and reads that thread's frames. It runs no code of the
+// program and sends no signal.
 //
-// The thread does not exist while the process forks, nor once the interpreter finalises: the hooks
-// stop it before (StallStop), and say when the fork is over (StallForked): none begins meanwhile.
+// The watching thread does not exist while the process forks, nor once the interpreter finalises:
+// the hooks stop it before (StallStop). They say when the fork is over (StallForked), and no
+// watching thread begins before that.
 #pragma once
 
 #include "agent/python_api.h"
