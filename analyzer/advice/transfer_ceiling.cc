@@ -3,11 +3,13 @@
 // The training process, or its pin thread, unpickles and maps batches one after the other. No
 // number of workers gets past that.
 //
-// Threshold: this serial work fills 20 % of the training process's loop, or 80 % of the pin thread
-// (docs/diagnosis.md R36), the loop waits 5 %, and the simulator gains 5 % without it. The 20 % are
-// ours: only a loop that does nothing else reaches the 80 % of R19.
-// Source: docs/diagnosis.md R19 (1400 to 2500 images/s whatever the decoder); pytorch#24984,
-//         #81412.
+// Threshold: this serial work fills 20 % of the training loop's time, or 80 % of the pin thread's;
+// the loop waits 5 %, and the simulator gains 5 % without that work. The 20 % are ours: only a loop
+// that does nothing else would reach 80 %. A pin thread below 80 % is the matter of
+// docs/diagnosis.md R36.
+//
+// Source: docs/diagnosis.md R19 and 3.7 (1400 to 2500 images/s whatever the decoder);
+//         pytorch#24984, #81412.
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
 #include "analyzer/words/findings_data.h"

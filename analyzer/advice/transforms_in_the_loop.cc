@@ -2,7 +2,8 @@
 //
 // The training loop augments whole batches itself, on the CPU, while workers could do it beside the
 // step.
-// Threshold: a tenth of the loop, 5 % to gain (ours). Source: docs/diagnosis.md R39.
+// Threshold: a tenth of the loop, which waits less than a fifth of its time, and 5 % to gain
+// (ours). Source: docs/diagnosis.md R39.
 #include "analyzer/advice/loop_transforms.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 namespace penstock::analyzer {
 namespace {
 
+// Predicts the recorded setting with so many workers that do the transforms.
 Prediction InWorkers(const RuleInput& input, int workers) {
   const LoaderDiagnosis& found = input.loader();
   Setting setting = input.Recorded();
@@ -57,7 +59,7 @@ std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input) {
     found.predicted = more;
     found.workers = workers;
   }
-  // Other rules report what the larger number of workers gains by itself.
+  // Only the gain beyond that of more workers counts: other rules report theirs.
   Setting setting = input.Recorded();
   setting.workers = found.workers;
   const double workers = std::max(1.0, input.WithSetting(setting).speedup);

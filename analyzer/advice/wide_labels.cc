@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Masks and label maps are sent as int64, eight bytes for a value, where one byte is enough.
+// Masks and label maps are sent as int64: eight bytes for each value, where one would be enough.
 //
 // Threshold: int64 takes 20 % of a batch's bytes and 1 MB (ours). One label per sample does not
 // matter; a mask with one label per pixel is larger than the picture. Needs the fact
@@ -35,8 +35,8 @@ void WideLabels(const RuleInput& input, Advice& out) {
   const double saved = 7.0 / 8 * wide / all;
   Finding finding;
   finding.id = "wide-labels";
-  // Handover and copying are scaled as if all of their time went by bytes. Part of it does not, so
-  // this is an upper bound.
+  // All of the time of the handover and of copies to the device is scaled by bytes. Part of that
+  // time does not depend on bytes, so the prediction is an upper bound.
   Setting setting = input.Recorded();
   setting.scale = {{Factor::kTransfer, 1 - saved}, {Factor::kH2d, 1 - saved}};
   finding.predicted = input.WithSetting(setting);

@@ -3,7 +3,7 @@
 // Each worker has copied much of the memory that it shared with the process that forked it, mostly
 // early in its life. Using a Python object changes its reference count, and the kernel then copies
 // the whole page. If copying still goes on and can be forecast, worker-memory-growth reports it
-// instead.
+// and this rule does not.
 //
 // Threshold: 64 MB and a fifth of the training process's memory, as for growth (memory_forecast.h);
 // ours: a worker of torch that keeps its data in arrays copies some 20 to 40 MB.
@@ -18,7 +18,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// How many workers of `each` bytes fit into memory, the present ones included.
+// Returns how many workers of `each` bytes fit into memory, the present ones included.
 double RoomFor(const MemoryModel& memory, const CopiedMemory& copied, double each) {
   const double now = copied.private_bytes * std::max(1, memory.worker_count);
   return std::floor((memory.room + now) / std::max(1.0, each));
@@ -46,7 +46,8 @@ void WorkerMemoryCopied(const RuleInput& input, Advice& out) {
                       {"minor_faults", copied.faults},  {"workers", static_cast<double>(workers)},
                       {"seen_s", copied.seen},          {"threshold_bytes", kGrowthBytes},
                       {"threshold_share", kGrowthShare}};
-  // Warns if fewer workers fit than there are, or than twice the cores: more are never needed.
+  // A warning if fewer workers fit than there are, or fewer than twice the cores. A loader never
+  // needs more than that.
   std::optional<double> fit;
   if (memory.room > 0) {
     const double whole = copied.parent + copied.fresh;  // one worker, if all of it is copied

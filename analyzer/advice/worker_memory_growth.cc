@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The workers' memory grows by copy on write. After a fork the pages of Python objects are shared;
-// each change of a reference count makes one more page private. The sign: private memory rises
-// while anonymous memory (private and shared together) does not. If a recording lacks anonymous
-// memory, private memory alone decides.
+// changing the reference count of an object on a shared page makes that page private. The sign:
+// private memory rises while anonymous memory (private and shared together) does not. If a
+// recording lacks anonymous memory, private memory alone decides.
 //
 // Threshold: memory_forecast.h.
 // Source: docs/diagnosis.md R26; pytorch#13246; gc.freeze in the documentation of Python.
