@@ -12,7 +12,8 @@ void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t sp
   Add(counted, span_bytes);
 }
 
-// An image that was opened in a call of its own is one decode of the time of both calls.
+// A call that only opens an image and the call that decodes it are counted as one: the first adds
+// its time, and the second adds the count, with the duration of both (Counted::whole()).
 void PartTotals::Add(const Counted& counted, std::uint64_t span_bytes) {
   wall.value += counted.wall;
   if (counted.cpu >= 0) {
@@ -44,7 +45,8 @@ bool IsMixed(const StageTotals& totals) {
     ++kinds;
   }
   const auto count = static_cast<double>(totals.count);
-  // Parts that lie within one another are not kinds of calls. Then there are more parts than calls.
+  // If parts lie within one another, there are more of them than calls: they are not kinds of
+  // calls.
   return kinds > 1 && named >= kMostly * count && named <= count && most > kApart * least;
 }
 

@@ -15,10 +15,10 @@ namespace penstock::analyzer {
 
 struct PartTotals {
   TimeNs wall;
-  TimeNs cpu;               // of the spans whose CPU time is known
-  std::uint64_t timed = 0;  // counted spans whose CPU time is known
-  std::uint64_t count = 0;
-  std::uint64_t openings = 0;    // part of `count`: calls that only opened what a later one decoded
+  TimeNs cpu;                    // of the spans whose CPU time is known
+  std::uint64_t timed = 0;       // part of `count`: spans whose CPU time is known
+  std::uint64_t count = 0;       // of a stage: without calls that only opened an image
+  std::uint64_t openings = 0;    // of a named part: its calls that only opened an image
   std::uint64_t with_bytes = 0;  // spans that have bytes
   Bytes bytes;
   DurationSketch durations;
