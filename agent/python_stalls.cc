@@ -115,8 +115,8 @@ void WriteStall(Watched* w) {
     }
   }
   w->told = true;
-  w->frames = 0;
   ++g_stalls.told;
+  __atomic_store_n(&w->frames, 0u, __ATOMIC_RELEASE);  // WaitUntilWritten() reads it
 }
 
 // Whether the thread waits for its next task or batch, hands over a batch or starts up. Spans of
@@ -143,15 +143,17 @@ void Restart(Watched* w, uint32_t serial, uint64_t now) {
 // Looks at a thread. `passed`: ticks since the last look.
 void Look(Watched* w, uint64_t now, uint64_t passed) {
   const ThreadState* s = __atomic_load_n(&w->state, __ATOMIC_ACQUIRE);
-  if (s == nullptr) {
+  if (s == nullptr || __atomic_exchange_n(&w->fresh, false, __ATOMIC_ACQUIRE)) {
+    if (w->frames != 0) {
+      WriteStall(w);  // the thread has left since the last look
+    }
+    if (s != nullptr) {
+      w->spans = w->ticks = 0;
+      Restart(w, SerialOf(s), now);
+    }
     return;
   }
   const uint32_t serial = SerialOf(s);
-  if (__atomic_exchange_n(&w->fresh, false, __ATOMIC_ACQUIRE)) {
-    w->spans = w->ticks = 0;
-    Restart(w, serial, now);
-    return;
-  }
   const bool waits = WaitsForWork(s);
   if (serial != w->serial || waits) {
     if (w->frames != 0) {
@@ -287,6 +289,22 @@ void WaitUntilStopped() {
   }
 }
 
+// Has the watching thread write the stall of a thread that has left, if it has read one. A worker's
+// process ends soon after the thread has left, before the next look. Waits 0.1 s at most, without
+// the GIL, for which the watching thread may be waiting.
+void WaitUntilWritten(const Watched* w) {
+  const auto is_written = [w] { return __atomic_load_n(&w->frames, __ATOMIC_ACQUIRE) == 0; };
+  if (is_written() || !g_stalls.running || !Recording() || sys::IsShut()) {
+    return;
+  }
+  void* thread = g_python.save_thread();
+  for (int i = 0; i < 100 && !is_written(); ++i) {
+    sys::Call(SYS_futex, sys::Pointer(&g_stalls.stop), 1 /* FUTEX_WAKE */, 1);
+    Pause(1000000);
+  }
+  g_python.restore_thread(thread);
+}
+
 }  // namespace
 
 Object* StallWatch(Object* /*self*/, Arguments, Count) {
@@ -318,6 +336,7 @@ Object* StallLeave(Object* /*self*/, Arguments, Count) {
   Watched* w = s != nullptr ? FindWatched(s) : nullptr;
   if (w != nullptr) {
     __atomic_store_n(&w->state, static_cast<const ThreadState*>(nullptr), __ATOMIC_RELEASE);
+    WaitUntilWritten(w);
   }
   return None();
 }

@@ -14,7 +14,7 @@ VICTIM = target("stalled.py")
 LOOP = target("stalled_loop.py")
 STALL = 64  # a flag of units: traces/FORMAT.md
 WAITS = {"lock": "lock", "from_queue": "from_queue", "network": "network", "sleep": "sleep", "deep": "sleep",
-         "generator": "generator"}  # fmt: skip
+         "generator": "generator", "leaving": "leaving"}  # fmt: skip
 
 
 class Stalled(support.Case):

@@ -70,6 +70,15 @@ def generator():
     return list(values())
 
 
+def leaving():
+    """The process ends as a worker's does, at once after the sample."""
+    time.sleep(LONG)  # waits: leaving
+    if stalls is not None:
+        stalls.leave()
+    os.write(1, b"left\n")
+    os._exit(0)
+
+
 def inner():
     """The sample works, in spans of its own, before it stands still."""
     until = time.monotonic() + LONG
