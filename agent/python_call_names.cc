@@ -27,6 +27,11 @@ const char* MethodName(const PyHandle* method) {  // PyMethodDef::ml_name
   return name != nullptr ? name : "?";
 }
 
+// Whether objects of this type are laid out as PyCFunctionObject: m_ml, m_self, m_module.
+bool IsBuiltinType(const PyHandle* type) {
+  return type == g_unit.api.builtin_type || type == g_unit.api.builtin_method_type;
+}
+
 // Whether this is the type of functions that Cython compiled. Each version of Cython makes its own.
 bool IsCythonType(const PyHandle* type) {
   const char* name = TypeName(type);
@@ -71,7 +76,7 @@ uint64_t NameOfBuiltin(const PyHandle* callable) {
   size_t size = 0;
   const auto add = [&](const char* more) { Append(text, &size, more, strlen(more)); };
   const PyHandle* type = TypeOf(callable);
-  if (type == g_unit.api.builtin_type) {  // PyCFunctionObject: m_ml, m_self, m_module
+  if (IsBuiltinType(type)) {
     const auto* self = FieldOf<PyHandle*>(callable, 24);
     auto* module = FieldOf<PyHandle*>(callable, 32);
     intptr_t length = 0;
@@ -116,7 +121,7 @@ bool IsTool(const PyHandle* callable) {
   if (TypeOf(callable) == g_unit.api.descriptor_type) {
     return strcmp(TypeName(FieldOf<PyHandle*>(callable, 16)), "_lsprof.Profiler") == 0;
   }
-  if (TypeOf(callable) != g_unit.api.builtin_type) {
+  if (!IsBuiltinType(TypeOf(callable))) {
     return false;
   }
   const char* name = MethodName(FieldOf<PyHandle*>(callable, 16));
@@ -131,7 +136,7 @@ bool IsTool(const PyHandle* callable) {
 
 const void* KeyOfBuiltin(const PyHandle* callable) {
   const PyHandle* type = TypeOf(callable);
-  if (type == g_unit.api.builtin_type || IsCythonType(type)) {
+  if (IsBuiltinType(type) || IsCythonType(type)) {
     return FieldOf<const void*>(callable, 16);  // a Cython function begins like a builtin
   }
   if (type == g_unit.api.descriptor_type) {

@@ -32,6 +32,7 @@ struct CallApi {
   PyHandle* function_type;
   PyHandle* method_type;
   PyHandle* builtin_type;
+  PyHandle* builtin_method_type;  // of bound methods that are told the class they are defined in
   PyHandle* descriptor_type;
   PyHandle* type_type;
   // Our own functions that Python calls; `stop_method` ends a unit.

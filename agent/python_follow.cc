@@ -24,6 +24,7 @@ bool LoadCallApi(CallApi* api) {
         Load(&known.function_type, "PyFunction_Type") &&
         Load(&known.method_type, "PyMethod_Type") &&
         Load(&known.builtin_type, "PyCFunction_Type") &&
+        Load(&known.builtin_method_type, "PyCMethod_Type") &&
         Load(&known.descriptor_type, "PyMethodDescr_Type") &&
         Load(&known.type_type, "PyType_Type") && Load(&known.set_profile, "PyEval_SetProfile") &&
         Load(&known.set_trace, "PyEval_SetTrace") && Load(&known.frame_code, "PyFrame_GetCode") &&

@@ -97,6 +97,14 @@ class Followed(support.Case):
                 self.assertGreater(in_lines, 0)
 
 
+    def test_methods_of_c_have_the_names_of_their_classes(self):
+        for python in INTERPRETERS:
+            with self.subTest(python=python):
+                rows = tracefile.Trace(self.both(python, "methods")).units()
+                names = {call["name"] for unit in rows for call in unit["calls"] if call["kind"] == 2}
+                self.assertLessEqual({"re.Pattern.findall", "re.Pattern.sub"}, names)
+                self.assertNotIn("builtin_method", names)
+
     def test_the_line_that_waits_is_followed(self):
         line = line_of(VICTIM, "time.sleep(")
         for python in INTERPRETERS:

@@ -248,6 +248,15 @@ def calls(number):
     return values
 
 
+def methods(number):
+    import re
+
+    pattern = re.compile("[0-9]+")
+    find, replace = pattern.findall, pattern.sub
+    text = "12 and %d " % number * 50
+    return len(find(text)), len(replace("", text)), pattern.match(text).span()
+
+
 def profiler(number):
     """cProfile, inside a unit or around several units, sees every call that it sees without following."""
     import cProfile
