@@ -312,7 +312,10 @@ Probes MeasureProbes(const traces::Trace& trace, const Diagnosis& diagnosis) {
   probes.check.name = "nothing";
   if (!probes.any) return probes;
   probes.missing = WhyNone(diagnosis, ended);
-  if (!probes.missing.empty()) return probes;
+  if (!probes.missing.empty()) {
+    probes.check.unknown = probes.missing;
+    return probes;
+  }
   const LoaderRun& run = diagnosis.run.loader();
   double speed = 1;
   for (const ProbeWindow& window : run.probes) speed = std::max(speed, window.slowed);

@@ -349,6 +349,18 @@ TEST(ProbesTest, JsonHasBothGains) {
   EXPECT_NEAR(decode["predicted"].get_double().value(), 11.6 / 7.6, 0.15);
 }
 
+TEST(ProbesTest, ACheckThatWasNotMeasuredHasNoGainInJson) {
+  traces::TraceData data = DecodeProbed(17, 2, 2);
+  data.processes[0].facts["probe.off"] = "timeout";
+  const auto trace = traces::MakeTrace(std::move(data));
+  simdjson::dom::parser parser;
+  const std::string json = ReportJson(BuildReport(*trace, "t"));
+  const simdjson::dom::element check = parser.parse(json)["probe"]["check"].value();
+  EXPECT_EQ(check["windows"].get_uint64().value(), 0U);
+  EXPECT_EQ(check["measured"].error(), simdjson::NO_SUCH_FIELD) << json;
+  EXPECT_NE(check["unknown"].get_string().value().find("timeout"), std::string_view::npos);
+}
+
 TEST(ProbesTest, ARunWithoutThemHasNothingToSay) {
   const auto trace = testing::SyntheticTrace(Synthetic{});
   const Report report = BuildReport(*trace, "t");
