@@ -93,9 +93,11 @@ std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i) {
   }
   Suggestion suggestion;
   suggestion.workers = step.setting.workers;
-  // If the workers are threads that share batches, the setting also counts the batch that the
-  // training loop uses.
-  suggestion.prefetch = step.setting.prefetch - (config.sample_tasks ? 1 : 0);
+  // If the recorded workers are threads that share batches, the setting also counts the batch that
+  // the training loop uses. A reference loader that was recorded without threads has no such
+  // setting.
+  const int extra = report.diagnosis.loader->pipeline.sample_tasks ? 1 : 0;
+  suggestion.prefetch = step.setting.prefetch - extra;
   suggestion.persistent_workers = step.setting.persistent.value_or(config.persistent_workers);
   return LoaderCode(config, suggestion);
 }

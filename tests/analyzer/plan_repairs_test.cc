@@ -15,6 +15,7 @@
 #include "analyzer/words/plan.h"
 #include "tests/analyzer/plan_cases.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_threads.h"
 #include "tests/paths.h"
 
 namespace penstock::analyzer {
@@ -194,6 +195,20 @@ TEST(PlanLineTest, BatchesAsTheyComeAreInTheLineToPaste) {
   EXPECT_TRUE(line.ends_with(", in_order=False)")) << line;
   plan.steps[0].id = "num_workers";
   EXPECT_EQ(LineToPaste(report, plan, 0).find("in_order"), std::string::npos);
+}
+
+// Only a recorded ring of batches has one more batch than the argument says.
+TEST(PlanLineTest, AReferenceLoaderWithoutThreadsKeepsTheDepthOfItsStep) {
+  testing::SyntheticThreads run;
+  run.threads = 0;
+  Report report = BuildReport(*testing::ThreadsTrace(run), "t.penstock");
+  PlanStep step;
+  step.id = "num_workers";
+  step.setting.workers = 4;
+  step.setting.prefetch = 4;
+  Plan plan;
+  plan.steps = {step};
+  EXPECT_EQ(LineToPaste(report, plan, 0), "penstock load ... --workers 4 --prefetch 4");
 }
 
 // A lever whose interval includes no gain does not keep the others out of the plan.
