@@ -23,7 +23,9 @@ Lines ReadLines(const std::string& path, double started) {
   if (::stat(path.c_str(), &state) != 0 || !S_ISREG(state.st_mode) || state.st_size > kMost) {
     return {};
   }
-  if (static_cast<double>(state.st_mtim.tv_sec) > started) return {};
+  const double changed =
+      static_cast<double>(state.st_mtim.tv_sec) + static_cast<double>(state.st_mtim.tv_nsec) * 1e-9;
+  if (changed > started) return {};
   std::ifstream file(path);
   Lines lines;
   for (std::string line; std::getline(file, line);) lines.push_back(std::move(line));

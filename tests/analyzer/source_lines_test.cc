@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/source_lines.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -21,6 +24,17 @@ TEST(SourceLinesTest, ReadsAFileThatIsOlderThanTheRunOnly) {
   EXPECT_EQ(SourceLines(1)(file.string(), 2), std::nullopt);
   EXPECT_EQ(later("dataset.py", 1), std::nullopt) << "a path that is not absolute";
   EXPECT_EQ(later("/proc/nosuch.py", 1), std::nullopt);
+}
+
+TEST(SourceLinesTest, AFileThatChangedWithinTheSecondOfTheBeginIsNotRead) {
+  const std::filesystem::path file =
+      std::filesystem::path(::testing::TempDir()) / "penstock_source_second.py";
+  std::ofstream(file) << "import os\n";
+  const timespec at = {1000, 900'000'000};
+  const timespec times[] = {at, at};
+  ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+  EXPECT_EQ(SourceLines(1000.5)(file.string(), 1), std::nullopt);
+  EXPECT_EQ(SourceLines(1000.95)(file.string(), 1), "import os");
 }
 
 }  // namespace
