@@ -9,19 +9,26 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::uint32_t kConsumerOfThreads = 0;
+// The training loop's number as an actor. The threads follow it.
+constexpr std::uint32_t kLoopBesideThreads = 0;
 
+// What a thread does, in this order for each sample.
 enum class ThreadDoing {
-  kNothing,
-  kStarting,
-  kWaiting,
-  kReading,  // reads from the device, which serves one at a time
+  kNothing,   // there is no sample to take
+  kStarting,  // once
+  kWaiting,   // the part of the waiting that comes before the computing: Sequence::lead()
+  kReading,   // from the device, which serves one at a time
   kComputing,
-  kTrailing,
-  kCollating,
-  kHanding,
-  kStepping,
-  kResting
+  kTrailing,   // the rest of the waiting
+  kCollating,  // only after the last sample of a batch
+};
+
+// What the training loop does with a batch, in this order.
+enum class LoopDoing {
+  kNothing,   // it has not had a batch yet
+  kHanding,   // takes the batch in next()
+  kStepping,  // the part of the step that computes
+  kResting,   // the rest of the step, and the copies
 };
 
 class ThreadLoop {
@@ -49,8 +56,8 @@ class ThreadLoop {
     EnterNext();
     std::uint32_t actor = 0;
     while (!finished_ && cores_.Next(actor)) {
-      if (actor == kConsumerOfThreads) {
-        OnConsumer();
+      if (actor == kLoopBesideThreads) {
+        OnLoop();
       } else {
         OnThread(actor - 1);
       }
@@ -96,6 +103,8 @@ class ThreadLoop {
       cores_.Sleep(ActorOf(t), thread.wait + thread.cpu + pipeline_.overhead);
       return;
     }
+    // Samples of a batch get different numbers; in batches of more than 64, some also occur in
+    // other batches, which does no harm.
     thread.lead = in_.lead(thread.batch * 64 + unmade_[thread.batch]);
     thread.doing = ThreadDoing::kWaiting;
     thread.device = device;
@@ -106,6 +115,7 @@ class ThreadLoop {
     }
   }
 
+  // Thread `t` has finished what it did. It goes on until something takes time.
   void OnThread(std::size_t t) {
     Thread& thread = threads_[t];
     if (thread.doing == ThreadDoing::kWaiting) {
@@ -142,6 +152,7 @@ class ThreadLoop {
     Take(t);
   }
 
+  // The training loop calls next().
   void EnterNext() {
     if (handed_ == in_.count) {
       finished_ = true;
@@ -155,42 +166,44 @@ class ThreadLoop {
     }
   }
 
+  // Batch `handed_` is ready. `latency`: until a loop that waits for it has it.
   void HandOut(double latency) {
     waiting_ = false;
-    doing_ = ThreadDoing::kHanding;
+    doing_ = LoopDoing::kHanding;
     const double cost = in_.at(handed_).next + latency;
     if (cost > 0) {
-      cores_.Compute(kConsumerOfThreads, cost);
+      cores_.Compute(kLoopBesideThreads, cost);
     } else {
-      OnConsumer();
+      OnLoop();
     }
   }
 
-  void OnConsumer() {
+  // The training loop has finished what it did. It goes on until something takes time.
+  void OnLoop() {
     const double load = pipeline_.step_load;
-    if (doing_ == ThreadDoing::kHanding) {
+    if (doing_ == LoopDoing::kHanding) {
       out_.Deliver(handed_, entered_, cores_.now());
       stepped_ = cores_.now();
-      doing_ = ThreadDoing::kStepping;
+      doing_ = LoopDoing::kStepping;
       const double step = in_.at(handed_).step;
       if (load * step > 0) {
-        cores_.Compute(kConsumerOfThreads, std::min(1.0, load) * step, std::max(1.0, load));
+        cores_.Compute(kLoopBesideThreads, std::min(1.0, load) * step, std::max(1.0, load));
         return;
       }
     }
     const Demand& demand = in_.at(handed_);
-    if (doing_ == ThreadDoing::kStepping) {
-      doing_ = ThreadDoing::kResting;
+    if (doing_ == LoopDoing::kStepping) {
+      doing_ = LoopDoing::kResting;
       const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
-      if (rest > 0 ||
-          load * demand.step <= 0) {  // always through an event, so there is no recursion
-        cores_.Sleep(kConsumerOfThreads, rest);
+      // A step always ends with an event, so there is no recursion.
+      if (rest > 0 || load * demand.step <= 0) {
+        cores_.Sleep(kLoopBesideThreads, rest);
         return;
       }
     }
     out_.step_time += cores_.now() - stepped_ - demand.h2d;
     ++handed_;
-    ++free_;  // the loop is done with its batch, so that slot is free
+    ++free_;  // the loop is done with the batch, so its slot is free
     std::vector<std::size_t> idle;
     idle.swap(idle_);
     for (const std::size_t t : idle) Take(t);
@@ -205,12 +218,12 @@ class ThreadLoop {
   std::vector<std::size_t> unmade_;  // by batch: samples that are not made yet
   std::vector<bool> ready_;          // by batch
   std::vector<Thread> threads_;
-  std::vector<std::size_t> idle_;
-  std::size_t batch_ = 0;  // batch of the next sample to take
-  std::size_t sample_ = 0;
-  std::size_t free_ = 0;  // batches below this may begin
-  std::size_t handed_ = 0;
-  ThreadDoing doing_ = ThreadDoing::kNothing;
+  std::vector<std::size_t> idle_;  // threads that had no sample to take
+  std::size_t batch_ = 0;          // batch of the next sample to take
+  std::size_t sample_ = 0;         // its place in that batch
+  std::size_t free_ = 0;           // batches below this may begin
+  std::size_t handed_ = 0;         // the batch that the loop waits for or uses
+  LoopDoing doing_ = LoopDoing::kNothing;
   double entered_ = 0;
   double stepped_ = 0;
   bool waiting_ = false;
