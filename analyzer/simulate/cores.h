@@ -83,7 +83,7 @@ class Cores {
   double others_;
   double threads_;
   double now_ = 0;
-  double work_ = 0;             // work done so far for a job that began at time 0
+  double work_ = 0;             // seconds of work done by a thread that computes since time 0
   double device_free_ = 0;      // when the device has done all jobs so far
   std::vector<Item> sleepers_;  // heap by time
   std::vector<Item> jobs_;      // heap by work

@@ -6,7 +6,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Appends the batches [begin, end) of `epoch` with their samples.
+// Appends the batches [begin, end) of `epoch`, or the counted ones of them, with their samples.
 void Append(const EpochDemand& epoch, std::size_t begin, std::size_t end, bool counted_only,
             EpochDemand& out) {
   for (std::size_t j = begin; j < end; ++j) {
@@ -85,14 +85,14 @@ std::size_t Pipeline::all_workers() const {
 Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks) {
   std::size_t all_tasks = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
-    for (const Demand& demand : epoch.batches)
-      all_tasks += demand.tasks;  // samples that batches share count for each of these batches
+    // Samples that batches share count for each of these batches.
+    for (const Demand& demand : epoch.batches) all_tasks += demand.tasks;
   }
   const std::size_t all = pipeline.batches();
   if (all_tasks > tasks && all > 0) {
     batches = std::min(batches, std::max<std::size_t>(1, tasks / (1 + all_tasks / all)));
   }
-  // Batches that only fill long queues are not counted. A part of nothing else has no steady rate.
+  // Batches that fill the queues are not counted. A part of only such batches has no steady rate.
   if (const std::size_t filling = BeforeCounted(pipeline); filling >= batches) batches += filling;
   if (all <= batches) return pipeline;
   Pipeline out = WithoutEpochs(pipeline);

@@ -27,9 +27,9 @@ struct Demand {
   double samples = 1;
   std::uint32_t loader = 0;      // 0: the pipeline's own, else Pipeline::beside[loader - 1]
   bool counted = true;           // its interval lies in the steady window
-  std::size_t source = 0;        // index of the recorded batch, of the pipeline's own loader
+  std::size_t source = 0;        // index of the recorded batch that has these costs
   std::size_t first_sample = 0;  // index into EpochDemand::samples, if Pipeline::sample_tasks
-  std::size_t tasks = 0;
+  std::size_t tasks = 0;         // number of samples from there; batches may share them
 
   [[nodiscard]] double service() const {
     return read.wall + decode.wall + augment.wall + tokenize.wall + collate.wall + other.wall;
@@ -51,8 +51,9 @@ void ScaleParts(Demand& demand, double scale);
 struct EpochDemand {
   std::vector<Demand> batches;
   std::vector<SampleCost> samples;  // only if Pipeline::sample_tasks
-  std::vector<double>
-      worker_start;     // by worker: when it took its first index, times the share that counts
+  // By worker: the time from the start of the epoch to its first index. If the epoch was not seen
+  // to end, this time is scaled by the share of its batches that were recorded.
+  std::vector<double> worker_start;
   bool ended = false;   // the recording saw the epoch end, so start-up recurs
   double one_more = 0;  // delay of all workers' start for each worker more than recorded
   double stop = 0;      // time to end the epoch, for each worker
@@ -67,7 +68,8 @@ inline constexpr double kPreempted = 1.8e-3;
 // How one loader hands its batches over.
 struct LoaderSetup {
   int workers = 0;
-  int prefetch = 2;  // batches per worker; where `sample_tasks`, batches in all
+  // Batches per worker. If `sample_tasks`, batches in all, with the one that the loop uses.
+  int prefetch = 2;
   bool in_order = true;
   bool pin_thread = false;   // receives and pins batches in parallel with the loop
   double overhead = 0;       // time of a worker before each batch (or sample)
@@ -96,8 +98,8 @@ struct PipelineSetup : LoaderSetup {
   // Fraction by which the rate may be higher besides: CPU times of workers were measured beside a
   // step that computed, and the step is shorter now.
   double beside_step = 0;
-  // The same under other numbers of workers and other costs: how long a worker waits for threads of
-  // its own depends on the cores that these get.
+  // What DoubtThreads() adds to `doubt` if the number of workers or the costs of their work change:
+  // how long a worker waits for threads of its own depends on the cores that these get.
   double threads_doubt = 0;
   bool worker_threads = false;  // threads of the dataset's own make samples in the workers
   bool threads_moved = false;   // these are in the training process now: not simulated
@@ -131,7 +133,7 @@ struct Pipeline : PipelineSetup {
 // The batches of all epochs, in order.
 [[nodiscard]] std::vector<Demand*> BatchesOf(Pipeline& pipeline);
 
-// The first batches of a pipeline, at most about `batches` with `tasks` samples in all, and
+// The first batches of a pipeline, at most `batches` with about `tasks` samples in all, and
 // start-up in proportion. If none of these batches is counted, the part goes on for as many batches
 // from the first counted one. For searches, which need not simulate all of a long run.
 [[nodiscard]] Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks);

@@ -6,11 +6,12 @@
 namespace penstock::analyzer {
 namespace {
 
-// The least number of deliveries of a steady run that are simulated. kMostWarm: the most batches in
-// flight whose delivery is waited for before.
-constexpr std::size_t kFewestOfBatches = 128;
-constexpr std::size_t kFewestOfSamples = 16;  // sample threads share a batch: no bursts
-constexpr std::size_t kMostWarm = 4096;
+// A steady run measures at least this many deliveries. Sample threads share each batch, so batches
+// do not come in bursts, and fewer are enough.
+constexpr std::size_t kFewestFromWorkers = 128;
+constexpr std::size_t kFewestFromThreads = 16;
+// Before it measures, it delivers as many batches as there are credits, but at most this many.
+constexpr std::size_t kMostFilling = 4096;
 
 void Run(const Sequence& sequence, Timeline& timeline) {
   timeline.Clear(sequence.count);
@@ -27,18 +28,22 @@ void Run(const Sequence& sequence, Timeline& timeline) {
 }  // namespace
 
 bool Sequence::ample() const {
-  // Threads that may compute at once: each worker and the thread that feeds its queue, the pin
-  // threads, and the loop.
-  double each = pipeline.sample_tasks ? 1 : 2;
-  double others = std::max(1.0, pipeline.step_load);
+  // Threads that may compute at once: each worker and the thread that feeds its queue, the loop,
+  // and the pin threads.
+  double per_worker = pipeline.sample_tasks ? 1 : 2;
+  double loop_and_pins = std::max(1.0, pipeline.step_load);
   for (std::size_t loader = 0; loader <= pipeline.beside.size(); ++loader) {
-    others += pipeline.setup(loader).pin_thread ? 1 : 0;
+    loop_and_pins += pipeline.setup(loader).pin_thread ? 1 : 0;
   }
   if (pipeline.device_per_sample > 0) return false;
   const auto workers = static_cast<double>(pipeline.all_workers());
-  const auto enough = [&] { return pipeline.cores - pipeline.others >= each * workers + others; };
+  const auto enough = [&] {
+    return pipeline.cores - pipeline.others >= per_worker * workers + loop_and_pins;
+  };
   if (!enough() || pipeline.sample_tasks) return enough();
-  for (const Demand& demand : epoch.batches) each = std::max(each, 1 + threads(demand, {}));
+  for (const Demand& demand : epoch.batches) {
+    per_worker = std::max(per_worker, 1 + threads(demand, {}));
+  }
   return enough();
 }
 
@@ -99,8 +104,8 @@ Outcome Simulate(const Pipeline& pipeline) {
     out.making += timeline.making;
     for (std::size_t k = 0; k < timeline.delivered.size(); ++k) {
       const double samples = epoch.batches[timeline.batch[k]].own_samples();
-      const bool counted =
-          epoch.batches[k].counted;  // by the place in the run, not by the batch delivered there
+      // A place in the run counts or not, whatever batch is delivered there.
+      const bool counted = epoch.batches[k].counted;
       out.samples += samples;
       const double before = k > 0 ? timeline.delivered[k - 1] : timeline.entered[0];
       const double interval = timeline.delivered[k] - before;
@@ -121,21 +126,22 @@ SteadyRun SimulateSteady(const Pipeline& steady) {
   // The start no longer matters when all batches that were in flight at the start have been
   // delivered.
   const std::size_t workers = steady.all_workers();
-  const std::size_t credits = std::min(steady.credits(), kMostWarm);
-  const std::size_t warm = credits + (steady.sample_tasks ? 1 : 2 * workers);
+  const std::size_t credits = std::min(steady.credits(), kMostFilling);
+  const std::size_t filling = credits + (steady.sample_tasks ? 1 : 2 * workers);
   // Workers deliver in bursts of as many batches as there are workers. So the run must be so long
   // that one burst more or less does not matter.
   const std::size_t fewest =
-      steady.sample_tasks ? kFewestOfSamples : kFewestOfBatches + 4 * workers;
+      steady.sample_tasks ? kFewestFromThreads : kFewestFromWorkers + 4 * workers;
   run.rounds = (fewest + count - 1) / count;
   const std::size_t counted = run.rounds * count;
-  // Batches that are in flight at the end keep the cores as busy as before.
-  const Sequence sequence{steady, epoch, warm + counted + credits};
+  // The run goes on after the last measured batch, so that the cores are as busy as before until
+  // then.
+  const Sequence sequence{steady, epoch, filling + counted + credits};
   Timeline timeline;
   Run(sequence, timeline);
   run.intervals.reserve(counted);
   run.amounts.reserve(counted);
-  for (std::size_t k = warm; k < warm + counted; ++k) {
+  for (std::size_t k = filling; k < filling + counted; ++k) {
     const double before = k > 0 ? timeline.delivered[k - 1] : timeline.entered[0];
     run.intervals.push_back(timeline.delivered[k] - before);
     run.amounts.push_back(sequence.at(timeline.batch[k]).own_samples());

@@ -41,7 +41,7 @@ namespace penstock::analyzer {
 struct Outcome {
   double time = 0;  // all epochs, start-up included
   double samples = 0;
-  double steady_time = 0;  // as in SteadyState::time
+  double steady_time = 0;  // of counted batches, as in SteadyState::time
   double steady_samples = 0;
   double steady_wait = 0;
   double step_time = 0;  // of all steps, including the slowdown by other threads
@@ -150,8 +150,9 @@ struct Timeline {
   }
 };
 
-void RunSerial(const Sequence& sequence, Timeline& timeline);
-void RunWorkers(const Sequence& sequence, Timeline& timeline);
-void RunThreads(const Sequence& sequence, Timeline& timeline);
+// Each simulates one epoch. Requires: `timeline` is cleared.
+void RunSerial(const Sequence& sequence, Timeline& timeline);   // without workers
+void RunWorkers(const Sequence& sequence, Timeline& timeline);  // with worker processes
+void RunThreads(const Sequence& sequence, Timeline& timeline);  // with threads that share batches
 
 }  // namespace penstock::analyzer
