@@ -13,13 +13,13 @@ namespace penstock::analyzer {
 [[nodiscard]] inline bool WaitKnown(const Diagnosis& diagnosis) {
   return diagnosis.loader && diagnosis.loader->steady.batches > 0;
 }
-// Whether gains are worth printing: a loader's recording is enough, or there are shares of thread
-// time.
+// Whether gains are known. With a loader they are if predictions can be made from the recording.
+// Without one they are shares of the threads' time.
 [[nodiscard]] inline bool Predicts(const Diagnosis& diagnosis) {
   return !diagnosis.loader || diagnosis.needs.empty();
 }
 // "val.py:90: 2 workers, batch 1, 400 batches, after the first; the loop waited 5.9 s of 6.2 s with
-// it": one statement for each other loader of the process.
+// it": one statement for each other loader of the process, four at most, then "3 more".
 [[nodiscard]] Statements OtherLoaders(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 6.4 batches/s, steady over 60 of 64 batches; whole run 389"
 [[nodiscard]] Statement ThroughputOf(const Diagnosis& diagnosis);
@@ -30,8 +30,8 @@ namespace penstock::analyzer {
 [[nodiscard]] Statement LoaderOf(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 1.31x the steady rate": relative to the base of the diagnosis
 [[nodiscard]] Statement PredictionOf(const Prediction& prediction, const Diagnosis& diagnosis);
-// Whether the error of a replay rounds to nothing: no replay repeats a run exactly, so that the
-// report then says "within 0.1 %" instead of a figure.
+// Whether the error of a replay is below 0.1 %. Its figure could then be "+0.0 %", but no replay
+// repeats a run exactly, so the report says "within 0.1 %" instead.
 [[nodiscard]] inline bool RepeatsClosely(double error) {
   return std::abs(error) < 0.001;
 }

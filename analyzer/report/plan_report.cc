@@ -15,7 +15,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kShownGain = 0.005;  // a smaller one is none
+constexpr double kShownGain = 0.005;  // a smaller gain is told as none
 constexpr std::string_view kPlanIndent = "      ";
 constexpr std::size_t kPlanWidth = kColumns - kPlanIndent.size();
 
@@ -23,7 +23,7 @@ std::string PlanLine(std::string_view text) {
   return std::string(kPlanIndent) + Wrapped(text, kPlanWidth, kPlanIndent) + "\n";
 }
 
-// A rate, and after it what else there is to say, which is not bold.
+// A rate in bold, and after it `rest`, which is not bold.
 std::string RateLine(std::string_view label, const Interval& rate, double speedup,
                      const Statement& unit, std::string_view rest, const Paint& paint) {
   std::string text = fmt::format("{} {}", ShortNumber(rate.estimate), English(unit));
@@ -32,7 +32,7 @@ std::string RateLine(std::string_view label, const Interval& rate, double speedu
   }
   text += ", " + TimesText(speedup) + "x";
   const std::string lines = Wrapped(fmt::format("{}, {}", text, rest), kPlanWidth, kPlanIndent);
-  // The rate alone is shorter than a line.
+  // The rate alone is shorter than a line, so `lines` begins with `text` unbroken.
   return paint.Bold(fmt::format("  {:<4}{}", label, text)) + lines.substr(text.size()) + "\n";
 }
 
@@ -59,8 +59,9 @@ void WritePlanStep(const PlanStep& step, JsonWriter& json) {
   json.Field("with_next", step.with_next).EndObject();
 }
 
-// The command with the variables that the run must be started with.
-std::string Started(const Report& report, const PlanStep& step) {
+// The command with the variables of a "malloc" step in front; "" if the step is to run without
+// another allocator.
+std::string CommandWithVariables(const Report& report, const PlanStep& step) {
   const auto given = [&](std::string_view name) -> const Value* {
     for (const auto& [key, value] : step.change.values) {
       if (key == name) return &value;
@@ -82,7 +83,7 @@ std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i) {
   constexpr std::array<std::string_view, 5> kArguments = {
       "num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "in_order"};
   const PlanStep& step = plan.steps[i];
-  if (step.id == "malloc") return Started(report, step);
+  if (step.id == "malloc") return CommandWithVariables(report, step);
   const bool argument =
       std::find(kArguments.begin(), kArguments.end(), step.id) != kArguments.end();
   if (!argument || !report.diagnosis.loader) return "";

@@ -26,18 +26,19 @@ void WritePlan(const Plan& plan, JsonWriter& json);
 
 // The change of a step, with its risk and whether it gains only with the next step.
 [[nodiscard]] Statement ChangeOf(const PlanStep& step);
-// What limits the run after a step; what the run needs after it (RAM, workers), and what the step
-// alone takes (disk, lines of code).
+// What limits the run after a step.
 [[nodiscard]] Statement LimitAfter(const PlanStep& step);
+// What the run needs after a step (RAM, workers), and what the step alone takes (disk, lines of
+// code).
 [[nodiscard]] Statement CostOf(const PlanStep& step);
 // What to call Plan::ceiling: "the step alone", where "step" is the training step.
 [[nodiscard]] Statement CeilingName(const Plan& plan);
 
-// The line that makes the change of step `i` of `plan` together with those before it: arguments of
-// the loader, or variables in front of the command. "" where there is no such line.
+// The line that makes the change of step `i` of `plan`: variables in front of the command, or the
+// arguments of the loader together with those of the steps before it. "" if no line makes it.
 [[nodiscard]] std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i);
-// The lines that make the changes of the plan which need no other edit; none where the plan has no
-// such step.
+// The lines that make those changes of the plan that need no other edit: at most one with variables
+// and one with all arguments of the loader.
 [[nodiscard]] std::vector<std::string> LinesToPaste(const Report& report);
 
 // Which step of the plan answers a finding, or what its remedy would gain on top of the plan; empty

@@ -8,10 +8,11 @@
 
 namespace penstock::analyzer {
 
-// A line for each factor and for the check, or one line that says why no gain is known.
+// A line for each factor that the recording has work of, and one for the check. If no gain is
+// known, one line that says why. Empty if no experiments were asked for.
 [[nodiscard]] Statements ProbesSaid(const Probes& probes);
 
-// Writes the member "probe"; nothing if no experiments were asked for.
+// Writes the report's key "probe"; nothing if no experiments were asked for.
 void WriteProbes(const Probes& probes, JsonWriter& json);
 
 }  // namespace penstock::analyzer

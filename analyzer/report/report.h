@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,7 +66,7 @@ struct Report {
   std::string gpu_level;   // how much of the GPU was recorded: traces/FORMAT.md; "": not known
   std::string gpu_reason;  // why not more was recorded
   std::string gpu_nvml;    // how sampling NVML went
-  // The part of their time that processes spent on following calls; nullopt: none was followed.
+  // The share of its time that the program spent on following calls; nullopt: none was followed.
   std::optional<double> following_cost;
   std::vector<Stalls> stalls;          // the line with the most time first
   std::vector<HostRequests> requests;  // the host with the most waiting first
@@ -113,8 +114,8 @@ enum class Detail { kUsual, kAll };  // kAll: also what few need, named in the l
 // Five lines: verdict, rate, stages, advice, coverage.
 [[nodiscard]] std::string ReportBrief(const Report& report, Colour colour);
 
-// A suggestion as a line to paste: "DataLoader(dataset, batch_size=64, ...)"; "" if the loader's
-// arguments are not known.
+// A suggestion as a line to paste: "DataLoader(dataset, batch_size=64, ...)". "" for loaders of
+// other packages, whose arguments are not known.
 [[nodiscard]] std::string LoaderCode(const LoaderConfig& config, const Suggestion& suggestion);
 // The line for the suggestion of the diagnosis; "" without one.
 [[nodiscard]] std::string SuggestedCode(const Diagnosis& diagnosis);

@@ -79,7 +79,7 @@ void WriteLoaderConfig(const LoaderRun& run, JsonWriter& json) {
   json.Field("inferred", run.inferred);
 }
 
-// Writes nothing for loaders of other processes.
+// Writes nothing for a loader without a suggestion: one of another process, or after eight others.
 void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWriter& json) {
   const Suggestion* found = loader == 0 ? &diagnosis.loader->suggestion : nullptr;
   bool whole_run = diagnosis.whole_run;
@@ -94,7 +94,7 @@ void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWrit
   json.Field("prefetch_factor", found->workers > 0 ? found->prefetch : 0);
   json.Field("persistent_workers", found->workers > 0 && found->persistent_workers);
   json.Field("changes", found->changes);
-  // Those of the other loaders are told on their own bases.
+  // Predictions for the other loaders are on their own bases already.
   const Prediction told = loader == 0 ? OnBase(diagnosis, found->predicted) : found->predicted;
   json.Field("samples_per_s", told.rate.estimate);
   json.Field("low", told.rate.low).Field("high", told.rate.high);
@@ -210,7 +210,8 @@ void WriteSignals(const LoaderDiagnosis& loader, JsonWriter& json) {
   json.EndObject();
 }
 
-// Requires: `prediction` was not told yet, so that its speed-up is that of the whole run.
+// Requires: `prediction` did not go through OnBase() yet. Its speed-up is then that of the whole
+// run.
 void WritePrediction(const Diagnosis& diagnosis, const Prediction& prediction, JsonWriter& json) {
   const Prediction told = OnBase(diagnosis, prediction);
   json.Field("samples_per_s", told.rate.estimate);
@@ -270,7 +271,7 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("persistent_workers", suggestion.workers > 0 && suggestion.persistent_workers);
   json.Field("batch_size", config.batch_size);
   json.EndObject();
-  // Suggest() tries no other device, so there is nothing to say here. Moves are in "changes".
+  // Suggest() tries no other device, so this is always empty. Moves to a GPU are in "changes".
   json.Key("move_to_gpu").BeginArray().EndArray();
   json.Key("predicted").BeginObject();
   WritePrediction(diagnosis, suggestion.predicted, json);

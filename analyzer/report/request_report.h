@@ -12,11 +12,11 @@ namespace penstock::analyzer {
 
 // What is said of a host, in every form of the report and in the dashboard.
 [[nodiscard]] Statement RequestsSaid(const HostRequests& host);
-// Lines for a terminal; "" if there were no requests.
+// Lines for a terminal, for the four hosts with the most waiting; "" if there were no requests.
 [[nodiscard]] std::string RequestsText(const Report& report);
-// Writes the report's key "hosts".
+// Writes the report's key "hosts", with all hosts.
 void WriteRequestsJson(const Report& report, JsonWriter& json);
-// A heading and a list; "" if there were no requests.
+// A heading and a list of the same hosts as on a terminal; "" if there were no requests.
 [[nodiscard]] std::string RequestsHtml(const Report& report, Language language);
 
 }  // namespace penstock::analyzer

@@ -7,9 +7,10 @@
 
 namespace penstock::analyzer {
 
-// Reads lines of files that were not changed since the run began, at `started` seconds since 1970.
-// Returns nothing for a file that was changed or is larger than 4 MB, and for a relative path. Each
-// file is read once.
+// Reads lines of files that have not changed since the run began, at `started` seconds since 1970.
+// Returns no line of a file that has changed or is larger than 4 MiB, or if the path is relative or
+// the begin is not known (0). Each file is read once.
+// Threads: one at a time, copies of the reader included.
 [[nodiscard]] LineReader SourceLines(double started);
 
 }  // namespace penstock::analyzer

@@ -10,11 +10,11 @@
 
 namespace penstock::analyzer {
 
-// Lines for a terminal; "" if nothing stood still.
+// Lines for a terminal, for the three places with the most time; "" if nothing stood still.
 [[nodiscard]] std::string StallsText(const Report& report);
-// Writes the report's key "stalls".
+// Writes the report's key "stalls", with all places.
 void WriteStallsJson(const Report& report, JsonWriter& json);
-// A list; "" if nothing stood still.
+// A list of the same places as on a terminal; "" if nothing stood still.
 [[nodiscard]] std::string StallsHtml(const Report& report, Language language);
 
 }  // namespace penstock::analyzer
