@@ -77,17 +77,23 @@ std::string CommandWithVariables(const Report& report, const PlanStep& step) {
   return fmt::format("{} {}", variables, report.command.empty() ? "COMMAND" : report.command);
 }
 
+// Whether LoaderCode() has an argument for a step on a loader of `kind`.
+bool IsArgument(std::string_view step, std::string_view kind) {
+  constexpr std::array<std::string_view, 3> kOnlyOfPyTorch = {"persistent_workers", "pin_memory",
+                                                              "in_order"};
+  if (step == "num_workers" || step == "prefetch_factor") return true;
+  return kind == "pytorch" &&
+         std::find(kOnlyOfPyTorch.begin(), kOnlyOfPyTorch.end(), step) != kOnlyOfPyTorch.end();
+}
+
 }  // namespace
 
 std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i) {
-  constexpr std::array<std::string_view, 5> kArguments = {
-      "num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "in_order"};
   const PlanStep& step = plan.steps[i];
   if (step.id == "malloc") return CommandWithVariables(report, step);
-  const bool argument =
-      std::find(kArguments.begin(), kArguments.end(), step.id) != kArguments.end();
-  if (!argument || !report.diagnosis.loader) return "";
+  if (!report.diagnosis.loader) return "";
   LoaderConfig config = report.diagnosis.run.loader().config;
+  if (!IsArgument(step.id, config.kind)) return "";
   for (std::size_t before = 0; before <= i; ++before) {
     if (plan.steps[before].id == "pin_memory") config.pin_memory = true;
     if (plan.steps[before].id == "in_order") config.in_order = false;

@@ -201,13 +201,26 @@ TEST(PlanLineTest, BatchesAsTheyComeAreInTheLineToPaste) {
 TEST(PlanLineTest, AReferenceLoaderWithoutThreadsKeepsTheDepthOfItsStep) {
   testing::SyntheticThreads run;
   run.threads = 0;
-  Report report = BuildReport(*testing::ThreadsTrace(run), "t.penstock");
+  const Report report = BuildReport(*testing::ThreadsTrace(run), "t.penstock");
   PlanStep step;
   step.id = "num_workers";
   step.setting.workers = 4;
   step.setting.prefetch = 4;
   Plan plan;
   plan.steps = {step};
+  EXPECT_EQ(LineToPaste(report, plan, 0), "penstock load ... --workers 4 --prefetch 4");
+}
+
+TEST(PlanLineTest, AReferenceLoaderHasNoLineForArgumentsOfPyTorch) {
+  const Report report = BuildReport(*testing::ThreadsTrace({}), "t.penstock");
+  PlanStep step;
+  step.id = "pin_memory";
+  step.setting.workers = 4;
+  step.setting.prefetch = 5;  // with the batch that the loop uses
+  Plan plan;
+  plan.steps = {step};
+  EXPECT_EQ(LineToPaste(report, plan, 0), "");
+  plan.steps[0].id = "num_workers";
   EXPECT_EQ(LineToPaste(report, plan, 0), "penstock load ... --workers 4 --prefetch 4");
 }
 
