@@ -2,7 +2,8 @@
 //
 // Worker processes, as in torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter. The
 // actors are workers, the threads that feed their queues, the pin threads of loaders, and the loop
-// that iterates over the loaders. Each is a coroutine that reads like the code that it imitates.
+// that iterates over the loaders. Each is a coroutine with the control flow of the function that it
+// imitates; comments such as _worker_loop() name these functions.
 #include <algorithm>
 #include <optional>
 
@@ -67,8 +68,8 @@ class WorkerLoop {
     BatchQueue results;           // results that the feeder still has to send
     std::size_t outstanding = 0;  // in_order=False only
     std::size_t loader = 0;
-    bool making = false;  // a batch
-    double until = 0;     // when it will finish the batch, roughly
+    bool making = false;  // it is making a batch
+    double until = 0;     // about when it will have made this batch
 
     [[nodiscard]] bool busy() const { return making || !indices.empty(); }
   };
@@ -77,13 +78,13 @@ class WorkerLoop {
     const LoaderSetup* setup = nullptr;
     std::size_t first = 0;  // index of its first worker
     std::size_t workers = 0;
-    std::size_t turn = 0;  // the worker that gets the next index
-    std::size_t sent = 0;  // batches before this one were sent, by this loader or another
-    BatchQueue arrived;    // arrived at the loop
-    BatchQueue unpinned;   // arrived at the pin thread
+    std::size_t turn = 0;    // the worker that gets the next index
+    std::size_t unsent = 0;  // no batch of this loader before this one is left to send
+    BatchQueue arrived;      // arrived at the loop
+    BatchQueue unpinned;     // arrived at the pin thread
   };
 
-  // The time of a worker for one batch, in seconds.
+  // How a worker makes one batch. Times are in seconds.
   struct Making {
     double wait = 0;     // it neither computes nor uses the device
     double cpu = 0;      // CPU time of each of its threads
@@ -118,12 +119,13 @@ class WorkerLoop {
     return loaders_.size() == 1 ? 0 : in_.at(j).loader;
   }
 
-  // _try_put_index(): sends an index to the workers in turn; out of order, to the next worker that
-  // has credit. Returns how many workers it woke; nullopt if there was nothing to send.
+  // _try_put_index(): sends one index to the worker whose turn it is; out of order, to the next
+  // worker that has credit. Returns how many workers this woke: 0 or 1. nullopt if nothing was
+  // sent: no batch is left, or no worker has credit.
   std::optional<int> SendIndex(std::size_t g) {
     Loader& loader = loaders_[g];
-    while (loader.sent < in_.count && LoaderOf(loader.sent) != g) ++loader.sent;
-    if (loader.sent == in_.count) return std::nullopt;
+    while (loader.unsent < in_.count && LoaderOf(loader.unsent) != g) ++loader.unsent;
+    if (loader.unsent == in_.count) return std::nullopt;
     for (std::size_t tried = 0; tried < loader.workers; ++tried) {
       const std::size_t w = loader.first + loader.turn;
       loader.turn = loader.turn + 1 == loader.workers ? 0 : loader.turn + 1;
@@ -133,7 +135,7 @@ class WorkerLoop {
         ++worker.outstanding;
       }
       const bool idle = !worker.busy();
-      links_.Push(worker.indices, loader.sent++);
+      links_.Push(worker.indices, loader.unsent++);
       actors_[WorkerActor(w)].Wake();
       return idle ? 1 : 0;
     }
@@ -177,12 +179,12 @@ class WorkerLoop {
       } else {
         if (making.wait > 0) co_await Sleep(self, in_.lead(j) * making.wait);
         const auto pieces = static_cast<double>(making.pieces);
-        // The samples are computed one after the other, and then collated.
-        const double whole = making.pieces > 1 ? making.cpu - making.collate : making.cpu;
+        // With several pieces, the samples are computed one after the other, and then collated.
+        const double before_collate = making.pieces > 1 ? making.cpu - making.collate : making.cpu;
         for (std::size_t left = making.pieces; left > 0; --left) {
           if (making.device > 0) co_await Transfer(self, making.device / pieces);
-          const double rest = left == 1 ? making.cpu - whole + demand.put : 0.0;
-          co_await Compute(self, whole / pieces + rest, making.threads);
+          const double rest = left == 1 ? making.cpu - before_collate + demand.put : 0.0;
+          co_await Compute(self, before_collate / pieces + rest, making.threads);
         }
         if (making.wait > 0) co_await Sleep(self, (1 - in_.lead(j)) * making.wait);
       }
@@ -268,7 +270,7 @@ class WorkerLoop {
         if (wait > 0) co_await Sleep(self, wait);
         co_await Compute(self, made.cpu() / threads + made.pin + made.next, threads);
       } else {
-        // Takes results until it has the batch that is due; out of order, any batch.
+        // Takes results until it has the batch that is due; out of order, takes only the first one.
         while (!setup.in_order || !got_[due]) {
           j = links_.Pop(loader.arrived);
           for (; j == kNoBatch; j = links_.Pop(loader.arrived)) co_await Activity::Asleep{};
@@ -287,7 +289,8 @@ class WorkerLoop {
         if (handing > 0) co_await Compute(self, handing);
       }
       if (!setup.in_order && loader.workers > 0) --workers_[owner_[j]].outstanding;
-      // A woken worker computes at once, so it counts as one thread more.
+      // A woken worker computes at once, so it counts as one thread more. SendIndex() lets it
+      // begin, so both cases are examined before.
       const bool full = cores_.FullWith(0);
       const bool full_with_woken = cores_.FullWith(1);
       const std::optional<int> woken = SendIndex(g);
@@ -314,7 +317,7 @@ class WorkerLoop {
   Cores cores_;
   const bool ample_;
   BatchLinks links_;
-  std::vector<bool> got_;           // by batch: taken from the queue, not yet due
+  std::vector<bool> got_;           // by batch, in order only: taken from the queue
   std::vector<std::size_t> owner_;  // by batch: its worker, once it has arrived
   std::vector<Loader> loaders_;
   std::vector<Worker> workers_;
