@@ -21,8 +21,8 @@ std::vector<double> ResampleRate(std::span<const double> amount, std::span<const
   if (n < kFewestToResample) return rates;
   // At least four blocks must fit into the series.
   const std::size_t block = std::clamp<std::size_t>(options.block, 1, n / 4);
-  std::vector<double> amount_to(
-      n + 1, 0.0);  // sums of the first i values; the sum of a block is a difference
+  // Element i is the sum of the first i values, so the sum of a block is a difference of two.
+  std::vector<double> amount_to(n + 1, 0.0);
   std::vector<double> time_to(n + 1, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     amount_to[i + 1] = amount_to[i] + amount[i];

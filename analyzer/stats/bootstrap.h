@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Intervals for means and rates by resampling. Randomness comes in as a seed: the same seed gives
-// the same answer.
+// Confidence intervals for means and rates by resampling. Randomness comes in as a seed: the same
+// seed gives the same answer.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 
 namespace penstock::analyzer {
 
+// An estimate with its confidence interval.
 struct Interval {
   double estimate = 0;
   double low = 0;
@@ -24,13 +25,13 @@ struct BootstrapOptions {
   std::uint64_t seed = 1;
 };
 
-// Percentile interval of sum(amount) / sum(time): a rate over intervals of unequal length.
+// Confidence interval of sum(amount) / sum(time): a rate over time intervals of unequal length.
 //
 // Estimator:   ratio of sums; moving-block bootstrap (Kuensch 1989), percentile method.
-// Assumes:     stationary intervals that do not depend on intervals more than `block` away.
-// Few samples: below eight the interval is the estimate -/+ 50 %, because a resampled interval
-//              would be far too narrow. Without samples everything is 0.
-// Shapes:      amount, time: [n] of the same length; times > 0.
+// Assumes:     a stationary series, in which no value depends on values more than `block` away.
+// Few samples: below eight the confidence interval is the estimate -/+ 50 %, because a resampled
+//              one would be far too narrow. Without samples everything is 0.
+// Shapes:      amount, time: [n] of the same length, >= 0. If all times are 0, everything is 0.
 // Cost:        O(n + resamples * n / block).
 [[nodiscard]] Interval BootstrapRate(std::span<const double> amount, std::span<const double> time,
                                      const BootstrapOptions& options);
@@ -41,7 +42,7 @@ struct BootstrapOptions {
                                                std::span<const double> time,
                                                const BootstrapOptions& options);
 
-// Percentile interval of the mean: BootstrapRate with a time of 1 each.
+// Confidence interval of the mean: BootstrapRate with a time of 1 each. Shapes: values: [n], >= 0.
 [[nodiscard]] Interval BootstrapMean(std::span<const double> values,
                                      const BootstrapOptions& options);
 

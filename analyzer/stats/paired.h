@@ -20,7 +20,7 @@ namespace penstock::analyzer {
 [[nodiscard]] double StudentBound(double outside, std::size_t degrees);
 
 struct PairedOptions {
-  double error = 0.1;     // probability that any look's interval misses the ratio, two-sided
+  double error = 0.1;     // probability that the interval of any look misses the ratio, two-sided
   std::size_t least = 3;  // pairs before the first look; at least 2
 };
 
@@ -35,7 +35,7 @@ struct PairedOptions {
 // Assumes:     independent log ratios from one normal distribution. The runs of a pair follow each
 //              other, and change places from pair to pair. So a drift of the machine shifts
 //              neighbouring pairs to opposite sides, and that widens the interval. With an odd
-//              number of pairs it also leaves a bias of one step of the drift over that number.
+//              number n of pairs, a bias remains: 1/n of the drift from one run to the next.
 // Few samples: below `least` pairs nothing is known, and the interval is 0 to infinity. If the
 //              intervals of looks do not intersect (with probability `error` at most), the last one
 //              counts.
@@ -53,8 +53,8 @@ class PairedRatio {
  private:
   PairedOptions options_;
   std::vector<double> logs_;
-  double low_ =
-      -std::numeric_limits<double>::infinity();  // interval of the log ratio, by all looks so far
+  // The interval of the log ratio, by all looks so far.
+  double low_ = -std::numeric_limits<double>::infinity();
   double high_ = std::numeric_limits<double>::infinity();
 };
 

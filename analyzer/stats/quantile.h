@@ -11,7 +11,7 @@ namespace penstock::analyzer {
 
 // Returns the p-quantile of `sorted` by linear interpolation (Hyndman and Fan, type 7).
 //
-// Shapes:  sorted: [n], ascending; n = 0 gives 0.
+// Shapes:  sorted: [n], ascending, finite; n = 0 gives 0.
 // Units:   those of the input; p is a fraction in [0, 1], not a percentage (clamped).
 // Cost:    O(1), no allocation.
 [[nodiscard]] double Quantile(std::span<const double> sorted, double p);
@@ -23,7 +23,7 @@ struct Summary {
   double mean = 0;
   double sd = 0;  // standard deviation of the sample (n - 1)
   double median = 0;
-  double mad = 0;  // median absolute deviation times 1.4826; equals sd for normal samples
+  double mad = 0;  // median absolute deviation times 1.4826, which estimates sd for normal samples
   double p10 = 0;
   double p90 = 0;
   double p99 = 0;
@@ -38,7 +38,7 @@ struct Summary {
 // Cost: O(n log n), one copy of the values.
 [[nodiscard]] Summary Summarize(std::span<const double> values);
 
-// Median of `values` in any order; 0 if empty.
+// Median of `values` (any order, finite); 0 if empty.
 [[nodiscard]] double Median(std::vector<double> values);
 
 }  // namespace penstock::analyzer

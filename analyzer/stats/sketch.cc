@@ -10,14 +10,14 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr int kSubBits = 6;  // 64 buckets to the octave
+constexpr int kSubBits = 6;  // 64 buckets for each doubling
 constexpr std::size_t kSub = std::size_t{1} << kSubBits;
 constexpr std::size_t kBuckets = (64 - kSubBits + 1) * kSub;
 
 }  // namespace
 
-// Each value below 64 ns has its own bucket. For larger values the octave and the next six bits
-// choose the bucket.
+// Each value below 64 ns has its own bucket. For larger values, the highest bit that is set and the
+// six bits after it choose the bucket.
 std::size_t DurationSketch::BucketOf(std::int64_t nanoseconds) {
   const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(nanoseconds, 0));
   if (value < kSub) return static_cast<std::size_t>(value);

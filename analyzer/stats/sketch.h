@@ -12,7 +12,8 @@
 namespace penstock::analyzer {
 
 // Durations in nanoseconds. Up to kExact values, every quantile is exact (type 7). Beyond that,
-// values are counted in buckets of 1/64 octave, so a quantile is off by at most 0.8 %.
+// values are counted in 64 buckets for each doubling. A quantile is then one of the values, off by
+// at most 0.8 %, without interpolation between two of them.
 class DurationSketch {
  public:
   static constexpr std::size_t kExact = 4096;
@@ -23,7 +24,8 @@ class DurationSketch {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   // Units: seconds. 0 if empty.
   [[nodiscard]] double Quantile(double p) const;
-  // The number of values below `seconds`; exact for few values, else by the middles of the buckets.
+  // The number of values below `seconds`. Exact up to kExact values; beyond that, all values of a
+  // bucket count as its middle.
   [[nodiscard]] std::uint64_t CountBelow(double seconds) const;
 
  private:

@@ -16,13 +16,13 @@ namespace penstock::analyzer {
 // Source:  P. K. Sen, J. Amer. Statist. Assoc. 63 (1968).
 [[nodiscard]] double TheilSenSlope(std::span<const double> x, std::span<const double> y);
 
-// TheilSenSlope() with a 90 % interval by Sen's method: the ranks of Kendall's tau among the
-// pairwise slopes.
+// TheilSenSlope() with a 90 % confidence interval by Sen's method: its ends are two of the pairwise
+// slopes, whose ranks follow from the distribution of Kendall's tau.
 //
 // Assumes:     independent errors of one distribution. If neighbours err together, the interval is
 //              too narrow.
-// Few samples: below four points the interval is that of all pairs; with fewer than two distinct x
-//              everything is 0.
+// Few samples: below four points the interval holds the slopes of all pairs. With fewer than two
+//              distinct x everything is 0.
 // Shapes:      x, y: [n] of the same length; longer ones are thinned evenly to 200 points.
 // Source:      P. K. Sen, J. Amer. Statist. Assoc. 63 (1968).
 [[nodiscard]] Interval SlopeInterval(std::span<const double> x, std::span<const double> y);
