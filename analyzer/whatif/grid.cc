@@ -24,14 +24,17 @@ int Extra(const Pipeline& pipeline) {
   return pipeline.sample_tasks ? 1 : 0;
 }
 
+// Fills empty lists: with what was recorded or, if nothing is asked for, with a grid that suits the
+// machine.
 void FillLists(const Pipeline& recorded, GridRequest& request) {
   const bool none = request.workers.empty() && request.prefetch.empty() && request.batch == 0 &&
                     !request.step && !request.pin && !request.persistent && !request.step_cores &&
                     request.scale.empty() && !request.changes.any();
-  if (request.workers.empty()) {
+  if (request.workers.empty() && !none) {
+    request.workers = {recorded.workers};
+  } else if (request.workers.empty()) {
     const int most = std::clamp(static_cast<int>(std::ceil(2 * recorded.cores)), 1, 16);
-    for (int w = 1; none && w <= most; ++w) request.workers.push_back(w);
-    if (!none) request.workers = {recorded.workers};
+    for (int w = 1; w <= most; ++w) request.workers.push_back(w);
   }
   if (request.prefetch.empty()) {
     request.prefetch = {recorded.workers > 0 ? recorded.prefetch - Extra(recorded) : 2};
@@ -63,7 +66,7 @@ void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeli
       Give<"step">(scale)));
 }
 
-// Told on the steady part, and at most `ceiling`, which was measured.
+// `predicted` on the rate of the steady part, and at most `ceiling`, which was measured.
 Prediction CappedAt(double ceiling, const Diagnosis& diagnosis, const Prediction& predicted) {
   Prediction told = OnSteadyPart(diagnosis, predicted);
   Interval& rate = told.rate;
@@ -104,9 +107,9 @@ Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   if (std::abs(loader.replay.error()) > 0.05) {
     notes.push_back(Say<words::kReplayError>(Give<"error">(loader.replay.error())));
   }
-  const bool first = loader.pipeline.workers == 0 && !loader.pipeline.sample_tasks;
-  if (first && std::any_of(request.workers.begin(), request.workers.end(),
-                           [](int workers) { return workers > 0; })) {
+  const bool without_workers = loader.pipeline.workers == 0 && !loader.pipeline.sample_tasks;
+  if (without_workers && std::any_of(request.workers.begin(), request.workers.end(),
+                                     [](int workers) { return workers > 0; })) {
     notes.push_back(Say<words::kNoHandover>());
   }
   if (request.batch > 0 && request.batch != static_cast<int>(loader.facts.batch_size)) {
@@ -132,7 +135,8 @@ Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   return notes;
 }
 
-// Whether at most the numbers of workers and the depths differ from the recording.
+// Whether nothing but the numbers of workers, the depths and the batch size may differ from the
+// recording.
 bool IsRecorded(const GridRequest& request, const LoaderFacts& facts) {
   return !request.step && !request.step_cores && request.scale.empty() && !request.changes.any() &&
          !(request.fixed_rate > 0) && request.pin.value_or(facts.pinned) == facts.pinned &&
@@ -197,7 +201,7 @@ struct GridPlay {
     const double time = TimeOf(Apply(changed.pipeline, setting, changed.facts));
     if (time > 0) predicted.speedup = recorded_time / time;
   }
-  // The pipeline with all changes, on the recorded number of workers.
+  // The pipeline with all changes, under the recorded number of workers and depth.
   [[nodiscard]] Pipeline AsAsked(Setting setting) const {
     setting.workers = recorded.workers;
     setting.prefetch = recorded.prefetch;

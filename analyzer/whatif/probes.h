@@ -18,7 +18,7 @@ namespace penstock::analyzer {
 struct ProbedFactor {
   std::string name;         // as FactorName(); "nothing" for the check
   double speed = 1;         // the factor is this many times as fast
-  bool seen = true;         // the recording has work of the factor; otherwise no gain is told
+  bool seen = true;         // the recording has work of the factor; otherwise no gain is shown
   std::size_t windows = 0;  // windows that could be compared
   Interval gain;            // times as fast, 90 %; set from kFewestProbes windows on
   Statement unknown;        // why the gain is not known; empty: it is
@@ -34,8 +34,8 @@ inline constexpr std::size_t kFewestProbes = 3;
 
 struct Probes {
   bool any = false;  // there were windows, or a reason why there are none
-  // The windows in which nothing was spared. A gain here means that something was not slowed down,
-  // and that all other gains are too large.
+  // The windows in which nothing was spared. All gains are relative to the gain here. If it is far
+  // from 1, these windows were not slowed down as intended, and no gain is known.
   ProbedFactor check;
   bool sound = true;                  // the check holds; false: no gain is known
   std::vector<ProbedFactor> factors;  // in the order of the data's way
@@ -44,13 +44,14 @@ struct Probes {
   [[nodiscard]] bool disagree() const;
 };
 
-// Measures the main loader.
+// Evaluates the windows of the main loader.
 //
 // Estimator:   for each window of a factor, log(slowed * rate) minus the mean of the log rates of
-//              the plain windows beside it. The gain is exp of their mean, with a t interval
-//              (90 %). The rate of a window counts whole turns of the workers and only batches that
-//              were begun in it, and leaves out ends of epochs and steps of more than two seconds.
-//              It is the rate of making these batches or of taking them, whichever is lower.
+//              the plain windows beside it. The gain is exp of their mean minus the mean of the
+//              check, with a t interval (90 %) from the errors of both. The rate of a window counts
+//              whole turns of the workers and only batches that were begun in it, and leaves out
+//              ends of epochs and steps of more than two seconds. It is the rate of making these
+//              batches or of taking them, whichever is lower.
 // Assumes:     log ratios that are independent, from one normal distribution.
 // Few samples: without kFewestProbes windows there is no interval. If an interval's ends differ by
 //              more than a factor of 1.3, or the check does not hold, the gain is not known.

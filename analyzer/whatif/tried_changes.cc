@@ -9,7 +9,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kWorthTelling = 1.01;
+constexpr double kWorthTelling = 1.01;  // speed-up
 
 std::vector<std::pair<std::string, Changes>> Candidates(const Material& material) {
   std::vector<std::pair<std::string, Changes>> all;

@@ -17,10 +17,11 @@ struct TriedChange {
   Statements notes;  // what was assumed
 };
 
-// The changes that gain 1 %, as far as the trace tells enough to predict them, the largest gain
-// first. Moves to a GPU only if the trace shows one. Empty if nothing can be suggested, or if the
-// loop uses several loaders together.
-// Cost: some three simulations for each of six changes.
+// The changes that gain at least 1 % and surely gain (Prediction::SurelyGains()), as far as the
+// trace tells enough to predict them, the largest gain first. Moves to a GPU only if the trace
+// shows one. Empty if nothing can be suggested, or if the loop uses several loaders together.
+//
+// Cost: four simulations for each of six changes.
 [[nodiscard]] std::vector<TriedChange> TryChanges(const LoaderDiagnosis& loader);
 
 }  // namespace penstock::analyzer

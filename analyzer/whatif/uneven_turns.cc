@@ -10,13 +10,14 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kFall = 0.03;    // less is noise
-constexpr double kUneven = 0.05;  // and is not explained by less
+constexpr double kFall = 0.03;    // of the rate; less is noise
+constexpr double kUneven = 0.05;  // MostWork() must rise by this much to explain a fall
 constexpr std::size_t kMostTried = 4;
 constexpr std::size_t kFewestTurns = 4;  // of all workers, to speak of batches that recur
 
-// How much more work than the mean the worker with the most gets, as a fraction. Counts whole turns
-// only: of the rest some workers get a batch and others do not. 0: there are too few turns.
+// How much more work than the mean the worker with the most work gets, as a fraction of the mean.
+// Counts whole turns only, because in the last part of a turn only some workers get a batch. 0:
+// there are too few turns.
 double MostWork(const Pipeline& steady, int workers) {
   const auto count = static_cast<std::size_t>(workers);
   std::vector<double> work(count, 0.0);
@@ -36,7 +37,8 @@ double MostWork(const Pipeline& steady, int workers) {
   return *std::max_element(work.begin(), work.end()) / mean - 1;
 }
 
-// The same batches in an order without any distance that recurs: a shuffle by a fixed generator.
+// The same batches in an order in which no distance between long batches recurs: shuffled, by a
+// fixed generator.
 Pipeline Reordered(Pipeline steady) {
   std::uint64_t state = 0x9e3779b97f4a7c15u;
   for (EpochDemand& epoch : steady.epochs) {
@@ -51,7 +53,7 @@ Pipeline Reordered(Pipeline steady) {
 struct Fall {
   const Configuration* fewer = nullptr;
   const Configuration* more = nullptr;
-  double share = 0;  // of the rate
+  double share = 0;  // part of the rate of `fewer` that is lost
 };
 
 // For each configuration the fall from the best one with fewer workers; the deepest first.

@@ -20,8 +20,9 @@ using RateUnder = std::function<double(const Pipeline& pipeline, const Configura
 // PyTorch hands batches to workers in turn. If every n-th batch takes long and n and the number of
 // workers have a common divisor, the same few workers make all long batches. Returns a statement on
 // the deepest fall of the steady rate from one number of workers to a greater one that has this
-// reason: the greatest share of a worker is larger, and with the batches in another order neither
-// the fall nor this share is there. nullopt: there is none. `steady`: from SteadyPart(), with the
+// reason: with more workers, the worker with the most work exceeds the mean by more, and with the
+// batches in another order the fall and this excess are at most half as large. nullopt if there is
+// no such fall. Only the four deepest falls are examined. `steady`: from SteadyPart(), with the
 // changes of the grid. `rates`: configurations that differ in workers and depth only.
 // Cost: some ten simulations if a rate falls.
 [[nodiscard]] std::optional<Statement> UnevenTurns(const Pipeline& steady,
