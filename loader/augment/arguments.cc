@@ -14,9 +14,9 @@ namespace {
 
 constexpr int kMaxSide = 16384;
 
-// Reads a number from the front of `text` and drops it from there.
+// Reads a number from the front of `text` and removes it there.
 template <class T>
-std::optional<T> EatNumber(std::string_view& text) {
+std::optional<T> CutNumber(std::string_view& text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{}) return std::nullopt;
@@ -27,19 +27,20 @@ std::optional<T> EatNumber(std::string_view& text) {
   return value;
 }
 
+// Reads `text` if it is a number and nothing else.
 template <class T>
-std::optional<T> WholeNumber(std::string_view text) {
-  const auto value = EatNumber<T>(text);
+std::optional<T> NumberOnly(std::string_view text) {
+  const auto value = CutNumber<T>(text);
   return text.empty() ? value : std::nullopt;
 }
 
-// LOW-HIGH; LOW alone leaves `high` empty.
+// Reads LOW-HIGH, or LOW alone. Returns both; the second one is empty if it is not given.
 std::optional<std::pair<double, std::optional<double>>> ReadRange(std::string_view text) {
-  const auto low = EatNumber<double>(text);
+  const auto low = CutNumber<double>(text);
   if (!low) return std::nullopt;
   if (text.empty()) return std::pair{*low, std::optional<double>{}};
   if (text.front() != '-') return std::nullopt;
-  const auto high = WholeNumber<double>(text.substr(1));
+  const auto high = NumberOnly<double>(text.substr(1));
   if (!high || *high < *low) return std::nullopt;
   return std::pair{*low, high};
 }
@@ -98,8 +99,8 @@ Size Arguments::TakeSize(std::string_view key, bool short_side) {
     return {1, 1};
   }
   const std::size_t x = text->find('x');
-  const auto height = WholeNumber<int>(text->substr(0, x));
-  const auto width = x == std::string_view::npos ? height : WholeNumber<int>(text->substr(x + 1));
+  const auto height = NumberOnly<int>(text->substr(0, x));
+  const auto width = x == std::string_view::npos ? height : NumberOnly<int>(text->substr(x + 1));
   if (!height || !width || std::min(*height, *width) < 1 || std::max(*height, *width) > kMaxSide) {
     Complain(fmt::format("\"{}\" is not a size: {}, each 1 to {}", *text, example, kMaxSide));
     return {1, 1};
@@ -110,7 +111,7 @@ Size Arguments::TakeSize(std::string_view key, bool short_side) {
 int Arguments::TakeInteger(std::string_view key, int low, int high, int otherwise) {
   const auto text = Take(key);
   if (!text) return otherwise;
-  const auto value = WholeNumber<int>(*text);
+  const auto value = NumberOnly<int>(*text);
   if (!value || *value < low || *value > high) {
     Complain(
         fmt::format("{} is \"{}\": an integer from {} to {} is needed", key, *text, low, high));
@@ -122,7 +123,7 @@ int Arguments::TakeInteger(std::string_view key, int low, int high, int otherwis
 double Arguments::TakeNumber(std::string_view key, Range limits, double otherwise) {
   const auto text = Take(key);
   if (!text) return otherwise;
-  const auto value = WholeNumber<double>(*text);
+  const auto value = NumberOnly<double>(*text);
   if (!value || !Within(*value, limits)) {
     Complain(fmt::format("{} is \"{}\": a number from {:g} to {:g} is needed", key, *text,
                          limits.low, limits.high));
@@ -192,7 +193,7 @@ std::vector<double> Arguments::TakeNumbers(std::string_view key, std::size_t cou
   if (!text) return otherwise;
   std::vector<double> numbers;
   for (const std::string_view part : Split(*text, ',')) {
-    const auto value = WholeNumber<double>(part);
+    const auto value = NumberOnly<double>(part);
     if (value && Within(*value, limits)) numbers.push_back(*value);
   }
   if (numbers.size() != count || Split(*text, ',').size() != count) {

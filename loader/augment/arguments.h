@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments of one operation of `--ops`, taken one after the other by name. The first mistake
-// is kept, and every call after it returns the default. The text must outlive this object. One
-// thread.
+// The arguments of one operation of `--ops`, taken one after the other. An argument with a key is
+// taken by this key; arguments without one are taken in their order. A call that finds a mistake
+// returns the default, or some value that is allowed. Finish() returns the first mistake. The text
+// must outlive this object. One thread.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +28,12 @@ class Arguments {
   [[nodiscard]] double TakeNumber(std::string_view key, Range limits, double otherwise);
   // Reads LOW-HIGH, or one number for both.
   [[nodiscard]] Range TakeRange(std::string_view key, Range limits, Range otherwise);
-  // Reads LOW-HIGH, or one number A for [max(floor, centre - A), centre + A].
+  // Reads LOW-HIGH, or one number A for [max(limits.low, centre - A), centre + A]. Without
+  // `otherwise`, the argument is required.
   [[nodiscard]] Range TakeAmount(std::string_view key, double centre, Range limits,
                                  std::optional<Range> otherwise);
-  // TakeAmounts() reads a list such as "0.4,0.4,0.4,0.1", each number as TakeAmount() does. The
-  // list has at most items.size() numbers.
+  // TakeAmounts() reads a list such as "0.4,0.4,0.4,0.1", each item as TakeAmount() does. The list
+  // has at most items.size() items; the result has as many as the list.
   struct ListItem {
     std::string_view name;
     double centre;
@@ -43,7 +45,8 @@ class Arguments {
                                                 Range limits, std::vector<double> otherwise);
   [[nodiscard]] Filter TakeFilter(std::string_view key, Filter otherwise, bool antialiased);
 
-  // Returns the first mistake, or an argument that nothing has asked for.
+  // Returns the first mistake; without one, names an argument that no call has taken. nullopt:
+  // there is neither.
   [[nodiscard]] std::optional<std::string> Finish();
 
  private:

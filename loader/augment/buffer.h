@@ -13,7 +13,8 @@
 
 namespace penstock::loader {
 
-// Holds plain values, aligned to a cache line. Growing loses the contents; new memory is zero.
+// Holds plain values, aligned to a cache line. Growing loses the contents; new memory is zero. A
+// buffer that was moved from must not be used.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -86,8 +86,8 @@ class PlanBuilder {
     Touch();
   }
 
-  // Adds an operation on pixels. Before the final step it changes a buffer of ours. After the final
-  // step it is a mask and changes the output.
+  // Adds an operation on pixels. Before the final step it changes a buffer of the Augmenter. After
+  // the final step it is a mask and changes the output.
   void Pixels(StepKind kind, std::array<double, 3> amount, Filter filter = Filter::kNearest,
               Region window = {}) {
     if (!finished_) Settle();
@@ -138,13 +138,13 @@ class PlanBuilder {
     Restart(op_);
   }
 
-  // Sets what must be decoded for the first step. If only a window of the scaled picture is kept,
-  // the filter reaches only these pixels.
+  // Sets what must be decoded for the first step: the pixels that the filter reads for the kept
+  // window of the scaled picture, and a margin for decoding at a reduced size.
   void Need(const Step& step) {
-    struct Axis {
+    struct Needed {
       int from, size, target;
     };
-    const auto need = [](int source, int size, int scaled, int first, int count) -> Axis {
+    const auto need = [](int source, int size, int scaled, int first, int count) -> Needed {
       if (scaled == size) return {source + first, count, count};
       const double ratio = static_cast<double>(size) / scaled;
       const double support = std::max(1.0, ratio);
@@ -155,10 +155,10 @@ class PlanBuilder {
       const int end = static_cast<int>(std::min<double>(size, high));
       return {source + begin, end - begin, static_cast<int>(std::ceil((end - begin) / ratio))};
     };
-    const Axis x =
+    const Needed x =
         need(step.source.x, step.source.width, step.scaled.width, step.window.x, step.window.width);
-    const Axis y = need(step.source.y, step.source.height, step.scaled.height, step.window.y,
-                        step.window.height);
+    const Needed y = need(step.source.y, step.source.height, step.scaled.height, step.window.y,
+                          step.window.height);
     plan_.region = {x.from, y.from, x.size, y.size};
     const Size source = {step.source.width, step.source.height};
     plan_.target = step.scaled == source ? Size{} : Size{x.target, y.target};
@@ -172,8 +172,8 @@ class PlanBuilder {
   bool finished_ = false;
 };
 
-// Draws an area A from `scale` and a ratio q from `ratio`, as torchvision does; returns {sqrt(A q),
-// sqrt(A / q)}.
+// Draws an area A in pixels (a share of the picture from `scale`) and a ratio q from `ratio`, as
+// torchvision does. Returns {round(sqrt(A q)), round(sqrt(A / q))}.
 std::array<double, 2> DrawSides(const Op& op, Size size, Random& random) {
   const double area = static_cast<double>(size.width) * size.height;
   const double target = area * random.Uniform(op.scale.low, op.scale.high);
@@ -226,7 +226,7 @@ int RandomOffset(int size, int crop, int padding, Random& random) {
   return static_cast<int>(random.Below(static_cast<std::uint32_t>(total - crop) + 1)) - before;
 }
 
-// torchvision's RandomErasing.get_params(). nullopt after ten tries that do not fit.
+// torchvision's RandomErasing.get_params(). nullopt if ten rectangles in a row do not fit.
 std::optional<Region> DrawErased(const Op& op, Size size, Random& random) {
   for (int attempt = 0; attempt < 10; ++attempt) {
     const auto [height, width] = DrawSides(op, size, random);

@@ -11,7 +11,8 @@
 namespace penstock::loader {
 namespace {
 
-// Coordinates with 32 bits after the point, so each step is exact to 2^-32 of a pixel.
+// A coordinate as an integer with 32 bits after the point, so each step is exact to 2^-32 of a
+// pixel.
 std::int64_t Fixed(double value) {
   return std::llround(value * 0x1p32);
 }
@@ -102,7 +103,8 @@ std::uint16_t Half(float value) {
   return static_cast<std::uint16_t>(half | sign);
 }
 
-// Fills elements [begin, end) of a row of pixels, or of three rows, one for each channel.
+// Fills pixels [begin, end) of row y: one range of elements, or with Layout::kChw one range in each
+// of the three planes.
 template <class T>
 void FillRow(std::byte* data, const OutputFormat& format, int y, int begin, int end, T value) {
   const auto width = static_cast<std::size_t>(format.width);
@@ -176,17 +178,19 @@ void MaskGrid(std::byte* data, const OutputFormat& format, const Grid& grid,
   const int width = format.width;
   const bool upright = grid.angle == 0;  // then the same columns are masked in all masked rows
   std::uint8_t* masked = columns.Reserve(static_cast<std::size_t>(width));
-  bool known = false;
+  bool known = false;  // `masked` holds for all rows that follow
   for (int y = 0; y < format.height; ++y) {
     const double v0 = (y + 0.5) * cosine + grid.shift_v;
     const double u0 = (y + 0.5) * sine + grid.shift_u;
     if (upright && !InSquare(v0, grid)) continue;
-    for (int x = 0; x < width && !known; ++x) {
-      const double u = (x + 0.5) * cosine + u0;
-      const double v = v0 - (x + 0.5) * sine;
-      masked[x] = InSquare(u, grid) && InSquare(v, grid) ? 1 : 0;
+    if (!known) {
+      for (int x = 0; x < width; ++x) {
+        const double u = (x + 0.5) * cosine + u0;
+        const double v = v0 - (x + 0.5) * sine;
+        masked[x] = InSquare(u, grid) && InSquare(v, grid) ? 1 : 0;
+      }
+      known = upright;
     }
-    known = upright;
     for (int x = 0; x < width;) {
       if (masked[x] == 0) {
         ++x;
