@@ -143,22 +143,31 @@ bool IsRecorded(const GridRequest& request, const LoaderFacts& facts) {
          request.persistent.value_or(facts.persistent) == facts.persistent;
 }
 
+// Whether the step computes on cores that make it faster or slower.
+bool ChangesCoresOfStep(const Changes& changes, const Pipeline& recorded) {
+  const bool fewer = changes.cores > 0 && changes.cores < recorded.step_load;
+  return fewer || (changes.core_speed != 1 && recorded.step_load > 0);
+}
+
 // Whether the step is the recorded one. A measured ceiling holds only for the recorded step and its
 // copies.
-bool IsRecordedStep(const GridRequest& request, bool rebatched) {
-  const bool scaled = std::any_of(request.scale.begin(), request.scale.end(), [](const auto& one) {
+bool IsRecordedStep(const GridRequest& request, const Pipeline& recorded, bool rebatched) {
+  const bool scaled = std::any_of(request.scale.begin(), request.scale.end(), [&](const auto& one) {
     return one.first == Factor::kCompute || one.first == Factor::kH2d ||
-           one.first == Factor::kTransfer;
+           one.first == Factor::kTransfer ||
+           (one.first == Factor::kAugment && recorded.step_transforms > 0);
   });
   return !request.step && !request.step_cores && !rebatched && !scaled &&
-         request.changes.transfer.empty() && !request.changes.gpu_decode &&
-         !request.changes.gpu_augment;
+         !ChangesCoresOfStep(request.changes, recorded) && request.changes.transfer.empty() &&
+         !request.changes.gpu_decode && !request.changes.gpu_augment;
 }
 
 // Whether step and copies are the recorded ones, so that the ceiling is that of the diagnosis.
-bool IsRecordedCeiling(const GridRequest& request, bool rebatched, const LoaderFacts& facts) {
-  return IsRecordedStep(request, rebatched) && request.scale.empty() && !request.changes.any() &&
-         !(request.fixed_rate > 0) && request.pin.value_or(facts.pinned) == facts.pinned;
+bool IsRecordedCeiling(const GridRequest& request, const Pipeline& recorded, bool rebatched,
+                       const LoaderFacts& facts) {
+  return IsRecordedStep(request, recorded, rebatched) && request.scale.empty() &&
+         !request.changes.any() && !(request.fixed_rate > 0) &&
+         request.pin.value_or(facts.pinned) == facts.pinned;
 }
 
 // The inputs of the simulation of each configuration.
@@ -264,7 +273,7 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
   GridPlay play(recorded, *std::move(changed), loader.replay);
   play.budget = BudgetOf(diagnosis.run.host);
   if (request.budget_ram > 0) play.budget.ram = request.budget_ram;
-  grid.ceiling_measured = request.fixed_rate > 0 && IsRecordedStep(request, rebatched);
+  grid.ceiling_measured = request.fixed_rate > 0 && IsRecordedStep(request, recorded, rebatched);
   grid.whole_run = diagnosis.whole_run && !grid.ceiling_measured;
   grid.recorded = grid.whole_run ? diagnosis.whole_rate : diagnosis.samples_rate;
   Setting setting;
@@ -277,7 +286,7 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
     if (factor == Factor::kAugment) setting.loop_transforms *= scale;
   }
   const Pipeline as_asked = play.AsAsked(setting);
-  const bool same_step = IsRecordedCeiling(request, rebatched, loader.facts);
+  const bool same_step = IsRecordedCeiling(request, recorded, rebatched, loader.facts);
   const double step_allows =
       same_step && !diagnosis.whole_run ? diagnosis.ceiling : CeilingRate(as_asked, loader.replay);
   grid.ceiling = grid.ceiling_measured ? request.fixed_rate

@@ -61,7 +61,7 @@ struct Grid {
   double recorded = 0;     // the rate of the recording that all rates here refer to
   bool whole_run = false;  // it is that of the whole run, start-up included, not of the steady part
   // The rate of the program if data cost nothing, in samples per second: measured with
-  // --fixed-batch if that was given, otherwise simulated.
+  // --fixed-batch if that was given and the step is the recorded one, otherwise simulated.
   double ceiling = 0;
   bool ceiling_measured = false;
   bool several_machines = false;  // `ceiling` and `changes` are those of the first one
