@@ -61,6 +61,7 @@ void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeli
   for (EpochDemand& epoch : pipeline.epochs) {
     for (Demand& demand : epoch.batches) demand.step *= scale;
   }
+  pipeline.step_delay = 0;  // the measured length has none
   notes.push_back(Say<words::kFixedBatch>(
       Give<"rate">(fixed_rate), Give<"gain">(fixed_rate / std::max(1e-9, loader.replay.measured)),
       Give<"step">(scale)));

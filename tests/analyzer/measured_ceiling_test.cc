@@ -71,5 +71,20 @@ TEST(MeasuredCeilingTest, DoesNotHoldForFasterTransformsInTheLoop) {
   EXPECT_GT(in_loop->configurations.front().predicted.rate.estimate, 1.1 * kFixedRate);
 }
 
+TEST(MeasuredCeilingTest, HasNoDelayByWorkersInItsStep) {
+  Diagnosis diagnosis = Bound();
+  GridRequest request = WithCeiling();
+  request.workers = {0};
+  const auto rate = [&](double delay) {
+    diagnosis.loader->pipeline.step_delay = delay;
+    const Predicted<Grid> grid = PredictGrid(diagnosis, request);
+    EXPECT_TRUE(grid);
+    return grid ? grid->configurations.front().predicted.rate.estimate : 0;
+  };
+  EXPECT_EQ(rate(0.5), rate(0));
+  request.fixed_rate = 0;
+  EXPECT_GT(rate(0.5), 1.02 * rate(0));
+}
+
 }  // namespace
 }  // namespace penstock::analyzer
