@@ -12,9 +12,12 @@
 namespace penstock::analyzer {
 namespace {
 
-// A shift must cover at least this part of the distance between the levels at one place. A series
-// that drifts evenly covers a quarter of it there, if `least` is an eighth of the values.
-constexpr double kOfStep = 0.5;
+// A shift must cover at least this part of the distance between the levels at one place, between
+// the medians of the values just before and just after it. These are `least` values on each side,
+// but at most a sixth of the series. So a series that drifts evenly covers at most a third of the
+// distance.
+constexpr double kShareAtPlace = 0.5;
+constexpr std::size_t kSeriesPerNear = 6;
 
 // Ranks from 1; equal values get the mean of their ranks.
 std::vector<double> RanksOf(std::span<const double> values) {
@@ -32,22 +35,24 @@ std::vector<double> RanksOf(std::span<const double> values) {
   return ranks;
 }
 
-// The distance of two values, as the logarithm of their ratio; 0 if one of them is not positive.
-double Apart(double a, double b) {
+// The distance from `a` to `b`, as the logarithm of their ratio; 0 if one of them is not positive.
+double Distance(double a, double b) {
   return a > 0 && b > 0 ? std::log(b / a) : 0;
 }
 
+// The clearest shift of `values`; nullopt if there is none.
 std::optional<std::size_t> OneShift(std::span<const double> values, const ShiftOptions& options) {
   if (values.size() < 2 * options.least || options.least == 0) return std::nullopt;
   const std::vector<double> ranks = RanksOf(values);
   const auto n = static_cast<double>(ranks.size());
   std::size_t place = 0;
-  double most = 0;
+  double most = 0;    // the deviation of the ranks at `place`, see `beyond`
   double sum = 0;     // sum of the ranks before i
   double before = 0;  // sum of the ranks before `place`
   for (std::size_t i = 1; i + options.least <= ranks.size(); ++i) {
     sum += ranks[i - 1];
     const auto count = static_cast<double>(i);
+    // The difference from the sum of one level, in its standard deviations up to a constant factor.
     const double deviation = std::sqrt(count * (n - count));
     const double beyond = std::abs(sum - 0.5 * count * (n + 1)) / deviation;
     if (i < options.least || beyond <= most) continue;
@@ -58,14 +63,17 @@ std::optional<std::size_t> OneShift(std::span<const double> values, const ShiftO
   if (place == 0) return std::nullopt;
   const auto left = static_cast<double>(place);
   const double right = n - left;
+  // The probability that a value on the left exceeds one on the right.
   const double above = (before - 0.5 * left * (left + 1)) / (left * right);
   if (std::max(above, 1 - above) < options.apart) return std::nullopt;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(place);
-  const auto near = static_cast<std::ptrdiff_t>(options.least);
-  const double levels = Apart(Median({values.begin(), middle}), Median({middle, values.end()}));
-  const double step = Apart(Median({middle - near, middle}), Median({middle, middle + near}));
+  const auto near = static_cast<std::ptrdiff_t>(
+      std::clamp<std::size_t>(values.size() / kSeriesPerNear, 1, options.least));
+  const double levels = Distance(Median({values.begin(), middle}), Median({middle, values.end()}));
+  const double at_place =
+      Distance(Median({middle - near, middle}), Median({middle, middle + near}));
   const bool far = std::abs(levels) >= std::log(options.ratio);
-  return far && step / levels >= kOfStep ? std::optional(place) : std::nullopt;
+  return far && at_place / levels >= kShareAtPlace ? std::optional(place) : std::nullopt;
 }
 
 // Adds the shifts of `values`, which begin at `begin` of a series.

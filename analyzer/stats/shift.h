@@ -20,10 +20,11 @@ struct ShiftOptions {
 //
 // Estimator:   a shift is at the place where the sum of ranks differs most from that of one level
 //              (Pettitt). The difference is measured in its standard deviations, so the shifts of a
-//              staircase are at its steps. Both sides must differ as `options` say, and the medians
-//              of the `least` values before and after the place must be at least half as far apart
-//              as the medians of the sides. A series that drifts evenly has no such place. The
-//              parts before and after a shift are examined in the same way.
+//              staircase are at its steps. Both sides must differ as `options` say. The medians of
+//              the values just before and after the place (`least` of them, but at most a sixth of
+//              the series) must be at least half as far apart as the medians of the sides. A series
+//              that drifts evenly has no such place. The parts before and after a shift are
+//              examined in the same way.
 // Assumes:     the same noise on both sides, of any distribution. No probability of error is given,
 //              because neighbours may err together.
 // Few samples: empty below twice `least`.

@@ -157,6 +157,21 @@ TEST(ShiftTest, AStraightLineIsNone) {
   EXPECT_TRUE(FindShifts(values).empty());
 }
 
+TEST(ShiftTest, AStraightLineOfFewValuesIsNone) {
+  for (int count = 16; count < 60; ++count) {
+    std::vector<double> rising;
+    for (int i = 0; i < count; ++i) rising.push_back(10 + 20.0 * i / count);
+    EXPECT_TRUE(FindShifts(rising).empty()) << count;
+    const std::vector<double> falling(rising.rbegin(), rising.rend());
+    EXPECT_TRUE(FindShifts(falling).empty()) << count;
+  }
+}
+
+TEST(ShiftTest, FindsAShiftOfFewValues) {
+  EXPECT_EQ(FindShifts(Levels({{10, 8}, {15, 8}})), std::vector<std::size_t>{8});
+  EXPECT_EQ(FindShifts(Levels({{20, 12}, {10, 10}})), std::vector<std::size_t>{12});
+}
+
 TEST(ShiftTest, AFewValuesHaveNone) {
   EXPECT_TRUE(FindShifts(Levels({{10, 7}, {20, 8}})).empty());
   EXPECT_TRUE(FindShifts({}).empty());
