@@ -42,6 +42,18 @@ void FillLists(const Pipeline& recorded, GridRequest& request) {
   }
 }
 
+// Sets what the facts and the types tell of one batch to batches of another size.
+void SetBatchSize(int batch, LoaderFacts& facts, Material& material) {
+  if (!(facts.batch_size > 0)) return;
+  const double ratio = batch / facts.batch_size;
+  for (double* of_batch :
+       {&facts.batch_bytes, &facts.fresh.batch, &facts.fresh.touch, &material.f32, &material.f16,
+        &material.u8, &material.i64, &material.other}) {
+    *of_batch *= ratio;
+  }
+  facts.batch_size = batch;
+}
+
 // Shortens the step to its length when nothing competes with it. A run with --fixed-batch measures
 // that length.
 void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeline,
@@ -254,17 +266,14 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
   }
   const Pipeline recorded = Shortened(loader.pipeline, kGridBatches, kGridTasks);
   Pipeline batched = rebatched ? WithBatch(recorded, run, request.batch) : recorded;
-  // The loader's facts, changed if batches have another size.
   LoaderFacts facts = loader.facts;
-  if (rebatched && facts.batch_size > 0) {
-    facts.batch_bytes *= request.batch / facts.batch_size;
-    facts.batch_size = request.batch;
-  }
+  Material material = loader.material;
+  if (rebatched) SetBatchSize(request.batch, facts, material);
   Grid grid;
   grid.notes = NotesOf(diagnosis, request);
   if (request.fixed_rate > 0) FreeStep(request.fixed_rate, loader, batched, grid.notes);
   Predicted<Changed> changed =
-      ApplyChanges(batched, facts, loader.material, request.changes, request.device_costs);
+      ApplyChanges(batched, facts, material, request.changes, request.device_costs);
   PENSTOCK_TRY(changed);
   grid.notes.insert(grid.notes.end(), changed->notes.begin(), changed->notes.end());
   grid.replay = loader.replay;

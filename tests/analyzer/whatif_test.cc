@@ -302,6 +302,40 @@ TEST(GridTest, MarksWhatDoesNotFit) {
   EXPECT_NE(GridText(*grid, Colour::kOff).find("! more memory"), std::string::npos);
 }
 
+// The conversion of pixels on the device takes as long for a sample in a batch of any size.
+TEST(GridTest, ALargerBatchHasMoreBytesOfEachType) {
+  Diagnosis from = Diagnose(*SyntheticTrace({}));
+  GridRequest request;
+  request.workers = {8};
+  request.batch = 16;
+  request.device_costs.convert.ms_per_megapixel = 20;
+  request.changes.transfer = "f32:u8";  // no fact has their types
+  const Predicted<Grid> told = PredictGrid(from, request);
+  from.loader->material.f32 = from.loader->facts.batch_bytes;
+  request.changes.transfer = "u8";
+  const Predicted<Grid> known = PredictGrid(from, request);
+  ASSERT_TRUE(told && known);
+  const double rate = told->configurations.front().predicted.rate.estimate;
+  EXPECT_NEAR(known->configurations.front().predicted.rate.estimate, rate, 1e-6 * rate);
+}
+
+TEST(GridTest, ALargerBatchTakesMoreFreshMemory) {
+  Synthetic run;
+  run.workers = 0;
+  Diagnosis from = Diagnose(*SyntheticTrace(run));
+  GridRequest request;
+  request.workers = {1};
+  request.batch = 2 * run.batch_size;
+  const auto seconds = [&](double fresh) {  // for one batch
+    from.loader->facts.fresh = {};
+    from.loader->facts.fresh.batch = fresh;
+    const Predicted<Grid> grid = PredictGrid(from, request);
+    EXPECT_TRUE(grid);
+    return grid ? request.batch / grid->configurations.front().predicted.rate.estimate : 0;
+  };
+  EXPECT_NEAR(seconds(4e-3) - seconds(0), 8e-3, 0.4e-3);
+}
+
 TEST(GridTest, RefusesWhatWouldBeGuessing) {
   Synthetic run;
   run.batches = 15;
