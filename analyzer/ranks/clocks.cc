@@ -222,8 +222,9 @@ ClockView ViewClock(const traces::Trace& trace, const RunModel& run) {
   const std::string zero = TextFact(trace.facts(), "clock.offset_ns");
   std::int64_t value = 0;
   const auto read = std::from_chars(zero.data(), zero.data() + zero.size(), value);
-  if (read.ec == std::errc() && std::abs(value) < kMostOffset / 2)
-    view.namespace_zero.value = value;
+  // A damaged trace may hold the least number, which std::abs() cannot make positive.
+  const bool plausible = value > -kMostOffset / 2 && value < kMostOffset / 2;
+  if (read.ec == std::errc() && plausible) view.namespace_zero.value = value;
   if (trace.realtime_offset().value != 0) view.realtime_offset = trace.realtime_offset();
   view.begin = trace.begin();
   view.tracks = TracksOf(trace, run);

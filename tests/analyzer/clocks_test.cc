@@ -118,6 +118,18 @@ TEST(ClocksTest, TimeNamespacesOfOneBootAreKnownExactly) {
   EXPECT_EQ(found[1].shift.offset.value, -1'000'250'000'000);
 }
 
+TEST(ClocksTest, AnOffsetThatNoNamespaceHasIsLeftOut) {
+  const auto zero_of = [](const char* offset) {
+    traces::TraceData data = TraceOfRank(Noisy(), 0);
+    data.facts["clock.offset_ns"] = offset;
+    const auto trace = traces::MakeTrace(std::move(data));
+    return ViewClock(*trace, BuildRunModel(*trace)).namespace_zero.value;
+  };
+  EXPECT_EQ(zero_of("-1000"), -1000);
+  EXPECT_EQ(zero_of("9223372036854775807"), 0);
+  EXPECT_EQ(zero_of("-9223372036854775808"), 0);
+}
+
 TEST(ClocksTest, RanksOfOneHostAreMovedTogether) {
   const Skew other{12, 0, "two", "node1"};
   Ranked run = Noisy();
