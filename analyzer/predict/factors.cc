@@ -157,16 +157,25 @@ void ScaleComputing(Pipeline& pipeline, double scale) {
   };
   setup(pipeline);
   for (LoaderSetup& other : pipeline.beside) setup(other);
-  // The part of a step that computes, on one thread or several, and the part that waits.
+  // The part of a step that computes, on one thread or several.
   const double load = pipeline.step_load;
   const double computing = std::min(1.0, load);
   const double step = 1 + (scale - 1) * computing;
   OnEveryBatch(pipeline, [&](Demand& demand) {
     for (const auto part : kDemandParts) work(demand.*part);
-    for (double* time : {&demand.put, &demand.get, &demand.pin, &demand.next}) *time *= scale;
+    for (double* time : {&demand.put, &demand.pin, &demand.next}) *time *= scale;
     demand.feed *= 1 + (scale - 1) * pipeline.setup(demand.loader).feed_share;
+    demand.get *= 1 + (scale - 1) * pipeline.setup(demand.loader).get_share;
     demand.step *= step;
   });
+  const auto shares = [scale](LoaderSetup& one) {
+    for (double* share : {&one.feed_share, &one.get_share}) {
+      const double whole = 1 + (scale - 1) * *share;
+      if (whole > 0) *share *= scale / whole;
+    }
+  };
+  shares(pipeline);
+  for (LoaderSetup& other : pipeline.beside) shares(other);
   if (step > 0) pipeline.step_load = load * scale / step;
   const auto seconds = [scale](float& wall, float& cpu) {
     wall += static_cast<float>(scale - 1) * std::min(cpu, wall);

@@ -195,6 +195,26 @@ TEST(WhatifTest, WithoutAStepThatComputesTheRateMayBeHigher) {
   EXPECT_GT(doubted->low, 0.8 * doubted->estimate);
 }
 
+TEST(WhatifTest, OtherCoresDoNotShortenTheWaitingOfAHandover) {
+  Pipeline pipeline = Diagnose(*SyntheticTrace(Uneven())).loader->pipeline;
+  pipeline.beside.emplace_back();
+  std::vector<Demand>& batches = pipeline.epochs[0].batches;
+  batches[1].loader = 1;
+  for (std::size_t i = 0; i < 2; ++i) batches[i].feed = batches[i].get = 8e-3;
+  for (LoaderSetup* setup : {static_cast<LoaderSetup*>(&pipeline), &pipeline.beside[0]}) {
+    setup->feed_share = 0.75;
+    setup->get_share = 0.25;
+  }
+  ScaleComputing(pipeline, 0.5);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const LoaderSetup& setup = pipeline.setup(i);
+    EXPECT_NEAR(setup.feed_share * batches[i].feed, 3e-3, 1e-9);
+    EXPECT_NEAR((1 - setup.feed_share) * batches[i].feed, 2e-3, 1e-9);
+    EXPECT_NEAR(setup.get_share * batches[i].get, 1e-3, 1e-9);
+    EXPECT_NEAR((1 - setup.get_share) * batches[i].get, 6e-3, 1e-9);
+  }
+}
+
 TEST(GridTest, HasOneElementForEachCombination) {
   const Diagnosis from = Diagnose(*SyntheticTrace(Uneven()));
   GridRequest request;
