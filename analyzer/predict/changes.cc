@@ -86,8 +86,10 @@ void Changer::LengthenStep(double seconds, double overlap) {
         after += demand.step;
       },
       [](SampleCost&) {});
-  // The CPU does not compute in the time that the device adds.
-  if (after > 0) out_.pipeline.step_load *= before / after;
+  // In the time that the device adds, the CPU does not compute, and the loop transforms nothing.
+  if (!(after > 0)) return;
+  out_.pipeline.step_load *= before / after;
+  out_.pipeline.step_transforms *= before / after;
 }
 
 Predicted<void> Changer::Transfer(const std::string& asked) {

@@ -137,6 +137,21 @@ TEST(ChangesTest, OverlappedDeviceTimeDoesNotCount) {
   EXPECT_GT(beside, 1.005 * alone);
 }
 
+TEST(ChangesTest, DeviceTimeIsNoTransformOfTheLoop) {
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(Bound(kCosts)));
+  Pipeline pipeline = diagnosis.loader->pipeline;
+  pipeline.step_transforms = 0.5;
+  Changes changes;
+  changes.gpu_decode = changes.gpu_augment = true;
+  const auto changed = ApplyChanges(pipeline, diagnosis.loader->facts, diagnosis.loader->material,
+                                    changes, BuiltInDeviceCosts(""));
+  ASSERT_TRUE(changed);
+  const double before = pipeline.epochs[0].batches[50].step;
+  const double after = changed->pipeline.epochs[0].batches[50].step;
+  ASSERT_GT(after, 1.05 * before);
+  EXPECT_NEAR(changed->pipeline.step_transforms * after, 0.5 * before, 1e-3 * before);
+}
+
 TEST(ChangesTest, StorageThatIsSharedBoundsTheRate) {
   GridRequest request;
   request.workers = {2, 8};
