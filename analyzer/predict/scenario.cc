@@ -175,11 +175,14 @@ void ChangeBeside(Pipeline& changed, const Pipeline& from) {
   }
 }
 
+// Loaders beside the main one keep their own: RamOf() counts them so.
 void ChangePin(Pipeline& changed, bool pin, const LoaderFacts& facts) {
   if (changed.sample_tasks || pin == facts.pinned) return;
   const double copy = pin ? facts.batch_bytes * kPinSecondsPerByte : 0;
   changed.pin_thread = pin && changed.workers > 0;
-  ForEach(changed, [&](Demand& demand) { demand.pin = copy; });
+  ForEach(changed, [&](Demand& demand) {
+    if (demand.loader == 0) demand.pin = copy;
+  });
 }
 
 // Workers that stay exist already when later epochs begin. Others start as in the first epoch.

@@ -30,7 +30,7 @@ inline constexpr double kHandoverPerBatch = 0.5;
 struct Setting {
   int workers = 0;
   int prefetch = 2;         // batches for each worker; with sample threads, of the whole ring
-  std::optional<bool> pin;  // nullopt: as recorded
+  std::optional<bool> pin;  // of the main loader; nullopt: as recorded
   std::optional<bool> persistent;
   std::optional<bool> in_order;
   std::optional<double> step;                    // seconds between two batches

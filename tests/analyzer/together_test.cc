@@ -129,6 +129,22 @@ TEST(TogetherTest, ASettingIsGivenToAllOfThem) {
   EXPECT_NEAR(RateOf(two), 8 / (kSlow / 2), 0.02 * 8 / (kSlow / 2));
 }
 
+TEST(TogetherTest, PinningIsThatOfTheMainLoader) {
+  Pipeline pipeline = InStep(8, 8, BatchDemand(kFast, 0, 4e-3), BatchDemand(kFast, 0, 4e-3));
+  pipeline.epochs.front().batches[1].pin = 2e-3;
+  pipeline.beside.front().pin_thread = pipeline.beside.front().pinned = true;
+  LoaderFacts facts;
+  facts.batch_bytes = 5e6;
+  Setting setting;
+  setting.workers = 8;
+  setting.pin = true;
+  const Pipeline pinned = Apply(pipeline, setting, facts);
+  EXPECT_TRUE(pinned.pin_thread);
+  EXPECT_NEAR(pinned.epochs.front().batches[0].pin, 1e-3, 1e-9);
+  EXPECT_EQ(pinned.epochs.front().batches[1].pin, 2e-3);
+  EXPECT_TRUE(pinned.beside.front().pin_thread);
+}
+
 TEST(TogetherTest, AStepIsThatOfAWholeTurn) {
   const Pipeline pipeline = InStep(8, 8, BatchDemand(kFast, 0, 4e-3), BatchDemand(kFast, 0, 12e-3));
   Setting setting;
