@@ -165,14 +165,16 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
   }
 }
 
-// Loaders that the loop uses together with the main one get its setting. If that is the recorded
-// setting, each keeps its own.
-void ChangeBeside(Pipeline& changed, const Pipeline& from) {
-  if (changed.workers == from.workers && changed.prefetch == from.prefetch) return;
-  for (LoaderSetup& setup : changed.beside) {
-    setup.workers = changed.workers;
-    setup.prefetch = changed.prefetch;
+// Loaders that the loop uses together with the main one get its workers and depth. If these are the
+// recorded ones, each keeps its own.
+std::vector<LoaderSetup> BesideUnder(const Pipeline& recorded, const Setting& setting) {
+  std::vector<LoaderSetup> beside = recorded.beside;
+  if (setting.workers == recorded.workers && setting.prefetch == recorded.prefetch) return beside;
+  for (LoaderSetup& setup : beside) {
+    setup.workers = std::max(0, setting.workers);
+    setup.prefetch = std::max(1, setting.prefetch);
   }
+  return beside;
 }
 
 // Loaders beside the main one keep their own: RamOf() counts them so.
@@ -242,7 +244,7 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
   changed.workers = std::max(0, setting.workers);
   changed.prefetch = std::max(1, setting.prefetch);
   if (setting.in_order) changed.in_order = *setting.in_order;
-  ChangeBeside(changed, pipeline);
+  changed.beside = BesideUnder(pipeline, setting);
   ChangeWorkers(changed, pipeline, facts);
   if (setting.pin) ChangePin(changed, *setting.pin, facts);
   if (setting.persistent) ChangePersistence(changed, *setting.persistent, facts);
@@ -263,31 +265,41 @@ double WorkerBytes(const LoaderFacts& facts, int workers) {
   return std::max(least, facts.worker_bytes + facts.growth.Change(workers).estimate);
 }
 
+int AllWorkers(const Pipeline& pipeline, const Setting& setting) {
+  int all = std::max(0, setting.workers);
+  for (const LoaderSetup& other : BesideUnder(pipeline, setting)) all += other.workers;
+  return all;
+}
+
 std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
   const double batch = facts.batch_bytes;
+  // Each credit holds a batch, and each worker makes one more. Pinned batches exist twice.
+  const auto in_flight = [](double bytes, int workers, int prefetch, bool pinned) {
+    return bytes * workers * (prefetch + 1) + (pinned ? bytes * workers * prefetch : 0);
+  };
   double bytes = batch;
   if (pipeline.sample_tasks) {
     bytes = batch * (setting.prefetch + 1);
-  } else if (setting.workers > 0) {
-    // Each credit holds a batch, and each worker makes one more. Pinned batches exist twice.
-    const bool pinned = setting.pin.value_or(facts.pinned);
-    bytes = batch * setting.workers * (setting.prefetch + 1) +
-            (pinned ? batch * setting.workers * setting.prefetch : 0) +
-            WorkerBytes(facts, setting.workers) * setting.workers;
-    for (const LoaderSetup& other : pipeline.beside) {
-      bytes += other.batch_bytes * setting.workers * (setting.prefetch + 1) +
-               (other.pinned ? other.batch_bytes * setting.workers * setting.prefetch : 0) +
-               WorkerBytes(facts, setting.workers) * setting.workers;
+  } else {
+    if (setting.workers > 0) {
+      const bool pinned = setting.pin.value_or(facts.pinned);
+      bytes = in_flight(batch, setting.workers, setting.prefetch, pinned);
     }
+    for (const LoaderSetup& other : BesideUnder(pipeline, setting)) {
+      bytes += in_flight(other.batch_bytes, other.workers, other.prefetch, other.pinned);
+    }
+    bytes += WorkerBytes(facts, setting.workers) * AllWorkers(pipeline, setting);
   }
   return static_cast<std::uint64_t>(std::max(0.0, bytes));
 }
 
 double SharedMemoryOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
-  if (pipeline.sample_tasks || setting.workers <= 0 || !facts.shares) return 0;
-  double batches = facts.batch_bytes;
-  for (const LoaderSetup& other : pipeline.beside) batches += other.batch_bytes;
-  return kSharedMargin * batches * setting.workers * (setting.prefetch + 1);
+  if (pipeline.sample_tasks || !facts.shares) return 0;
+  double bytes = facts.batch_bytes * std::max(0, setting.workers) * (setting.prefetch + 1);
+  for (const LoaderSetup& other : BesideUnder(pipeline, setting)) {
+    bytes += other.batch_bytes * other.workers * (other.prefetch + 1);
+  }
+  return kSharedMargin * bytes;
 }
 
 }  // namespace penstock::analyzer

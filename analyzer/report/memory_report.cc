@@ -104,8 +104,7 @@ std::vector<MemoryForecast> MemoryForecasts(const Diagnosis& diagnosis) {
     forecast.worker = {each, std::max(0.0, each + change.low - change.estimate),
                        each + change.high - change.estimate};
     const auto total = static_cast<double>(RamOf(loader.pipeline, setting, loader.facts));
-    // RamOf() counts the same workers again for each loader that is used together with this one.
-    const double processes = workers * (1.0 + static_cast<double>(loader.pipeline.beside.size()));
+    const double processes = AllWorkers(loader.pipeline, setting);
     forecast.total = {total, total + processes * (forecast.worker.low - each),
                       total + processes * (forecast.worker.high - each)};
     forecast.shared = SharedMemoryOf(loader.pipeline, setting, loader.facts);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/model/loader_memory.h"
 #include "analyzer/predict/scenario.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/simulate/simulate.h"
@@ -165,6 +166,25 @@ TEST(TogetherTest, WorkersOfTheirOwnNeedMemoryOfTheirOwn) {
   setting.prefetch = 2;
   EXPECT_EQ(RamOf(pipeline, setting, facts),
             2 * 3 * 1'000'000U + 2 * 3 * 3'000'000U + 200'000'000U);
+}
+
+TEST(TogetherTest, TheRecordedSettingNeedsTheMemoryThatItHad) {
+  Pipeline pipeline = InStep(2, 1, BatchDemand(kFast, 0, 0), BatchDemand(kFast, 0, 0));
+  pipeline.beside.front().batch_bytes = 3e6;
+  pipeline.beside.front().prefetch = 4;
+  LoaderFacts facts;
+  facts.batch_bytes = 1e6;
+  facts.worker_bytes = 50e6;
+  Setting setting;
+  setting.workers = 2;
+  setting.prefetch = 2;
+  EXPECT_EQ(AllWorkers(pipeline, setting), 3);
+  EXPECT_EQ(RamOf(pipeline, setting, facts), 2 * 3 * 1'000'000U + 5 * 3'000'000U + 150'000'000U);
+  EXPECT_NEAR(SharedMemoryOf(pipeline, setting, facts), kSharedMargin * 21e6, 1);
+  setting.workers = 3;  // the other loader gets three workers of a depth of two as well
+  EXPECT_EQ(AllWorkers(pipeline, setting), 6);
+  EXPECT_EQ(RamOf(pipeline, setting, facts),
+            3 * 3 * 1'000'000U + 3 * 3 * 3'000'000U + 300'000'000U);
 }
 
 // Makes two loaders of one: every fourth batch comes from the first, which has one worker; the
@@ -344,7 +364,7 @@ TEST(TogetherTest, TheMemoryOfAllLoadersIsAsUncertainAsThatOfAllTheirWorkers) {
   };
   const double alone = below();
   ASSERT_GT(alone, 0);
-  diagnosis.loader->pipeline.beside.emplace_back();
+  diagnosis.loader->pipeline.beside.emplace_back().workers = 2;
   EXPECT_NEAR(below(), 2 * alone, 1);
 }
 
