@@ -65,6 +65,7 @@ std::vector<Stalls> FindStalls(const traces::Trace& trace) {
     stalls.batch = tree.unit.batch;
     const traces::ThreadInfo& thread = trace.threads()[tree.unit.thread.value];
     stalls.worker = trace.processes()[thread.process.value].worker_id;
+    stalls.process = thread.process;
   }
   std::vector<Stalls> all;
   for (auto& [key, stalls] : found) all.push_back(std::move(stalls));
@@ -75,12 +76,16 @@ std::vector<Stalls> FindStalls(const traces::Trace& trace) {
 
 bool IsIndexed(const Stalls& stalls, const RunModel& run) {
   if (stalls.sample < 0 || !run.has_loader()) return stalls.sample >= 0;
+  const std::size_t process = stalls.process.value;
   const LoaderRun* loader = &run.loader();
   for (const LoaderRun& one : run.loaders) {
+    // Each rank counts its generations from 1.
+    const bool ours =
+        process >= run.consumer_of.size() || run.consumer_of[process] == one.config.consumer;
     const bool its = std::any_of(one.epochs.begin(), one.epochs.end(), [&](const Epoch& epoch) {
       return stalls.batch.valid() && epoch.generation == stalls.batch.generation;
     });
-    if (its) loader = &one;
+    if (ours && its) loader = &one;
   }
   return loader->config.dataset_kind != "iterable";
 }

@@ -31,6 +31,7 @@ struct Stalls {
   std::int64_t sample = wire::kNoSample;  // of the longest one
   traces::BatchKey batch;                 // of the longest one
   std::int32_t worker = -1;               // of the longest one; -1: the training loop
+  ProcessId process;                      // of the longest one
 };
 
 // The line with the most time first.

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "analyzer/model/functions.h"
 #include "analyzer/report/stall_report.h"
 #include "tests/analyzer/finds.h"
+#include "tests/analyzer/synthetic_ranks.h"
 #include "tests/traces/call_tree_maker.h"
 
 namespace penstock::analyzer {
@@ -102,6 +104,34 @@ TEST(StallsTest, OfAnIterableDatasetHaveNoIndex) {
     EXPECT_NE(page.find("stood still"), std::string::npos) << page;
     const bool said = page.find("at dataset index 17") != std::string::npos;
     EXPECT_EQ(said, std::string(kind) == "map") << page;
+  }
+}
+
+// Both ranks have a generation 1.
+TEST(StallsTest, OfARankAreAtASampleOfItsOwnDataset) {
+  for (const std::uint32_t rank : {0U, 1U}) {
+    traces::TraceData data = testing::SideBySide({}, 2);
+    const auto each = static_cast<std::uint32_t>(data.processes.size() / 2);
+    data.processes[0].facts["loader.0.dataset_kind"] = "map";
+    data.processes[each].facts["loader.0.dataset_kind"] = "iterable";
+    const ProcessId worker{rank * each + 1};
+    const auto thread = std::find_if(data.threads.begin(), data.threads.end(),
+                                     [&](const auto& one) { return one.process == worker; });
+    UnitRow row;
+    row.at = Ms(1100);
+    row.duration = Ms(900);
+    row.thread = ThreadId{static_cast<std::uint32_t>(thread - data.threads.begin())};
+    row.stage = traces::StageId::kSample;
+    row.sample = 17;
+    row.batch = {7, 1};
+    row.flags = wire::kUnitStall | wire::kUnitCut;
+    FollowedUnit unit(row);
+    unit.Line(unit.Function("load", kStallData, 50, {}), 52, {});
+    unit.AddTo(DataOf{data});
+    const auto trace = traces::MakeTrace(std::move(data));
+    const std::vector<Stalls> stalls = FindStalls(*trace);
+    ASSERT_EQ(stalls.size(), 1U);
+    EXPECT_EQ(IsIndexed(stalls[0], BuildRunModel(*trace)), rank == 0);
   }
 }
 
