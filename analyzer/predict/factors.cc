@@ -57,8 +57,12 @@ void ScaleStep(Pipeline& pipeline, double transforms, double others) {
 }
 
 void ScaleTransfer(Pipeline& pipeline, double scale) {
-  pipeline.overhead *= scale;
-  for (LoaderSetup& other : pipeline.beside) other.overhead *= scale;
+  const auto setup = [scale](LoaderSetup& one) {
+    one.overhead *= scale;
+    one.asking *= scale;
+  };
+  setup(pipeline);
+  for (LoaderSetup& other : pipeline.beside) setup(other);
   OnEveryBatch(pipeline, [scale](Demand& demand) {
     for (double* time :
          {&demand.put, &demand.feed, &demand.latency, &demand.get, &demand.pin, &demand.next}) {

@@ -10,10 +10,12 @@
 #include <simdjson.h>
 
 #include "analyzer/main/arguments.h"
+#include "analyzer/predict/attribution.h"
 #include "analyzer/predict/factors.h"
 #include "analyzer/predict/predict.h"
 #include "analyzer/report/grid_report.h"
 #include "analyzer/simulate/pipeline.h"
+#include "analyzer/simulate/simulate.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/assumptions.h"
 #include "tests/analyzer/synthetic.h"
@@ -193,6 +195,23 @@ TEST(WhatifTest, WithoutAStepThatComputesTheRateMayBeHigher) {
   EXPECT_GT(doubted->high, 1.6 * doubted->estimate);
   EXPECT_LT(sure->high, 1.2 * sure->estimate);
   EXPECT_GT(doubted->low, 0.8 * doubted->estimate);
+}
+
+// A get takes 5 ms longer while its worker makes another batch. The training loop waits for that.
+TEST(WhatifTest, WithoutAHandoverNoWorkerIsAsked) {
+  Synthetic run;
+  run.workers = 2;
+  run.cores = 16;
+  run.costs = testing::Always(Costs{1, 6, 1, 1, 0, 1, 2, 0});
+  Pipeline pipeline = Diagnose(*SyntheticTrace(run)).loader->pipeline;
+  pipeline.beside.emplace_back();
+  const auto rate = [](const Pipeline& of) { return SimulateSteady(SteadyPart(of)).rate(); };
+  const Pipeline quiet = Idealise(pipeline, Factor::kTransfer);
+  pipeline.asking = pipeline.beside[0].asking = 5e-3;
+  const Pipeline asked = Idealise(pipeline, Factor::kTransfer);
+  EXPECT_LT(rate(pipeline), 0.95 * rate(quiet));
+  EXPECT_NEAR(rate(asked), rate(quiet), 1e-6 * rate(quiet));
+  EXPECT_EQ(asked.beside[0].asking, 0);
 }
 
 TEST(WhatifTest, OtherCoresDoNotShortenTheWaitingOfAHandover) {
