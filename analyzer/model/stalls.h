@@ -14,27 +14,30 @@
 
 namespace penstock::analyzer {
 
-// Stalls at one line of the program.
+// The stalls at one line of the program that waited in the same function.
 struct Stalls {
-  std::string name;  // the innermost function of the program
+  // The innermost function of the program. If no function of the program is on the stack, the
+  // outermost function.
+  std::string name;
   std::string file;
-  std::uint32_t line = 0;  // that it was at
-  std::string waits_in;    // the innermost function, where that is not the program's; "": it is
+  std::uint32_t line = 0;  // the line of this function at which the thread stood still
+  std::string waits_in;    // the innermost function of all; "": that is `name`
   std::string waits_file;
   std::uint32_t waits_line = 0;
   traces::StageId stage = traces::StageId::kNone;  // sample, fetch, collate or step
-  bool after_epoch = false;  // the loop had had the last batch of an epoch: of the longest one
+  bool after_epoch = false;  // the loop had already taken the last batch of an epoch
   std::size_t count = 0;
   double time = 0;     // seconds of all of them
   double longest = 0;  // seconds
-  TimeNs at{};         // when the longest one began, since the begin of the trace
-  std::int64_t sample = wire::kNoSample;  // of the longest one
-  traces::BatchKey batch;                 // of the longest one
-  std::int32_t worker = -1;               // of the longest one; -1: the training loop
-  ProcessId process;                      // of the longest one
+  // Of the longest one, as are `stage`, `after_epoch` and `waits_line`.
+  TimeNs at{};  // when it began, since the begin of the trace
+  std::int64_t sample = wire::kNoSample;
+  traces::BatchKey batch;
+  std::int32_t worker = -1;  // -1: the training loop
+  ProcessId process;
 };
 
-// The line with the most time first.
+// The stalls of a trace, those with the most time first.
 [[nodiscard]] std::vector<Stalls> FindStalls(const traces::Trace& trace);
 
 // Whether Stalls::sample is an index into the dataset. Samples of an iterable dataset have none:

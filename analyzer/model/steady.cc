@@ -10,12 +10,12 @@
 namespace penstock::analyzer {
 namespace {
 
-// A rate from fewer intervals is an anecdote: the report says so and lowers its confidence.
+// A rate from fewer intervals is not reliable. The report says so and lowers its confidence.
 constexpr std::size_t kFewestBatches = 16;
 
-// Finds the long steps between batches of one epoch, which are pauses as a rule. A long step raises
-// mean and deviation and so hides others. So the found ones are left out, and the rest is examined
-// again.
+// Finds the long steps between batches of one epoch. Most of them are pauses. A long step raises
+// mean and deviation, and so hides shorter ones. So the search is repeated without the steps that
+// were found, until it finds no more.
 std::vector<bool> FindLongSteps(const LoaderRun& run) {
   std::vector<std::size_t> places;
   std::vector<double> steps;
@@ -38,15 +38,15 @@ std::vector<bool> FindLongSteps(const LoaderRun& run) {
     std::erase_if(ordinary, [limit](double step) { return step > limit; });
   }
   const auto is_long = [limit](double step) { return step > limit; };
-  // Long steps that come more often than once in twenty belong to the rhythm and are not pauses.
-  // The first steps of a run are pauses if they are long, for example because they compile.
+  // If more than one step in twenty is long, long steps are a regular part of the loop and no
+  // pauses. The first steps of a run are pauses if they are long, for example because they compile.
   const auto first = std::find_if_not(steps.begin(), steps.end(), is_long);
   const auto count = static_cast<std::size_t>(std::count_if(first, steps.end(), is_long));
-  const bool rhythm = count * 20 > std::max<std::size_t>(steps.size(), 20);
+  const bool regular = count * 20 > std::max<std::size_t>(steps.size(), 20);
   std::vector<bool> pauses(run.batches.size(), false);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const bool leads = steps.begin() + static_cast<std::ptrdiff_t>(i) < first;
-    pauses[places[i]] = is_long(steps[i]) && (leads || !rhythm);
+    pauses[places[i]] = is_long(steps[i]) && (leads || !regular);
   }
   return pauses;
 }
@@ -60,8 +60,8 @@ std::size_t NextPause(const std::vector<bool>& paused, std::size_t i, std::size_
   return static_cast<std::size_t>(next - paused.begin()) + 1;
 }
 
-// Mean seconds that the loop waits for a batch once its queues are filled; 0 if that is less than a
-// twentieth of an ordinary turn, so that the loop waits for nothing in particular.
+// Mean seconds that the loop waits for a batch once its queues are filled. 0 if that is less than a
+// twentieth of an ordinary turn: such a loop is not limited by its data.
 double UsualWait(const LoaderRun& run, double usual_step) {
   double wait = 0;
   double steps = 0;
@@ -77,10 +77,10 @@ double UsualWait(const LoaderRun& run, double usual_step) {
   return wait > 0 && wait >= 0.05 * (wait + steps) ? wait / count : 0;
 }
 
-// From which batch on the turns count that follow a pause; batch `i` follows it, and `next` follows
-// the next pause. In the pause the workers have filled the queue. If the loop waits for data
-// otherwise, the queue is empty again once it waits as long as usual. At most half of the batches
-// up to `next` are left out.
+// The first batch whose turn counts after a pause. Batch `i` follows this pause, and `next` follows
+// the next one. During the pause the workers filled the queue. If the loop usually waits for data,
+// the queue is empty again once a wait is as long as usual. At most half of the batches up to
+// `next` are left out.
 std::size_t AfterPause(const LoaderRun& run, std::size_t i, std::size_t next, double usual_wait) {
   const std::size_t most = i + (next - i) / 2;
   std::size_t from = i + WarmUp(run.config, next - i);
@@ -89,9 +89,8 @@ std::size_t AfterPause(const LoaderRun& run, std::size_t i, std::size_t next, do
   return std::min(from + 1, most);
 }
 
-// Whether most batches are delivered between pauses that the queue outlasts: before it is halfway
-// to the next one, the loop still hardly waits, because it takes what the workers made in the last
-// one.
+// Whether the queue outlasts most of the time between pauses: halfway to the next pause the loop
+// still hardly waits, because it takes batches that the workers made during the last pause.
 bool QueueOutlastsPauses(const LoaderRun& run, const std::vector<bool>& paused, double usual_wait) {
   constexpr double kHardly = 0.5;  // of the usual wait
   if (usual_wait == 0 || run.config.credits() <= 0) return false;
@@ -102,7 +101,7 @@ bool QueueOutlastsPauses(const LoaderRun& run, const std::vector<bool>& paused, 
       if (!paused[i - 1]) continue;
       const std::size_t next = NextPause(paused, i, end);
       const std::size_t half = (next - i) / 2;
-      const std::size_t last = (half + 3) / 4;  // batches before it is halfway
+      const std::size_t last = (half + 3) / 4;  // the last quarter of the batches up to halfway
       double wait = 0;
       for (std::size_t k = i + half - last; k < i + half; ++k) wait += run.batches[k].wait();
       if (wait < kHardly * usual_wait * static_cast<double>(last)) batches += next - i;
@@ -111,8 +110,8 @@ bool QueueOutlastsPauses(const LoaderRun& run, const std::vector<bool>& paused, 
   return 2 * batches > run.batches.size();
 }
 
-// The long steps, but for those that belong to the rhythm of the loop because the queue
-// outlasts them: between two of them the loop has no rate that it could keep up.
+// The long steps that are pauses. If the queue outlasts the time between long steps, they are a
+// regular part of the loop: without them, it could not keep up the rate that it has between them.
 std::vector<bool> FindPauses(const LoaderRun& run, double usual_wait) {
   std::vector<bool> paused = FindLongSteps(run);
   if (QueueOutlastsPauses(run, paused, usual_wait)) {
@@ -141,8 +140,8 @@ void AddWindow(std::int64_t from, std::int64_t to,
   if (probed->second < to) windows.emplace_back(probed->second, to);
 }
 
-// One turn of the loop, from one delivery to the next. `interval` and `amount` are 0 if only its
-// pause counts.
+// One turn of the loop, from one delivery to the next. If only its pause counts, `interval`, `wait`
+// and `amount` are 0.
 struct SteadyTurn {
   std::size_t batch = 0;
   double interval = 0;  // seconds, without `pause`
@@ -274,7 +273,7 @@ SteadyState FindSteadyState(const LoaderRun& run) {
       const bool follows = i > epoch.first;
       const Batch& before = run.batches[follows ? i - 1 : i];
       double interval = batch.wait() + (follows ? before.step() : 0);
-      // The samples of this turn count, so an ordinary step counts as well.
+      // The samples of this turn count, so the time of an ordinary step is not part of the pause.
       const bool paused = follows && state.paused[i - 1];
       const double pause = paused ? std::max(0.0, before.step() - usual) : 0;
       interval -= pause;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who helps a loader besides the threads and processes that make its batches: threads of the
+// What works for a loader besides the threads and processes that make its batches: threads of the
 // dataset's own, and processes that are not workers. Pure.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace penstock::analyzer {
 
-// Sets LoaderRun::threads_cpu, threads_stages and stage_threads: the work of threads that the
-// makers of batches wait for.
+// Sets LoaderRun::threads_cpu, threads_stages and stage_threads: the work of threads that do not
+// make batches themselves.
 void FindThreadsBeside(LoaderRun& run, const RunBuilder& builder,
                        std::span<const traces::ThreadInfo> threads);
 

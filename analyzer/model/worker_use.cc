@@ -12,12 +12,12 @@ WorkerUse WorkersUsed(const LoaderRun& run) {
   for (const Epoch& epoch : run.epochs) {
     if (!epoch.ended || epoch.count < 2 * all || epoch.start == kNever) continue;
     std::set<std::uint32_t> fetchers;
-    bool whole = true;
+    bool all_fetched = true;
     for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
-      whole = whole && run.batches[i].was_fetched();
+      all_fetched = all_fetched && run.batches[i].was_fetched();
       fetchers.insert(run.batches[i].fetch_thread);
     }
-    if (!whole) continue;
+    if (!all_fetched) continue;
     if (use.epoch != nullptr && fetchers.size() <= use.workers) continue;
     use = {fetchers.size(), &epoch};
   }

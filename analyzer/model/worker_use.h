@@ -15,8 +15,9 @@ struct WorkerUse {
   const Epoch* epoch = nullptr;  // that epoch; nullptr: not known
 };
 
-// The use is known from an epoch that was seen to end and has two batches for each worker, if all
-// of its batches were seen being made. Without such an epoch: all workers, and no epoch.
+// The use is known from an epoch with at least two batches for each worker, if the trace has its
+// beginning, its end, and the fetches of all its batches. Without such an epoch: all workers, and
+// no epoch.
 [[nodiscard]] WorkerUse WorkersUsed(const LoaderRun& run);
 
 // The most workers that an iterable dataset can keep busy; 0 if all had something to do, or if it
