@@ -27,7 +27,7 @@ class Changer {
   Predicted<void> Transfer(const std::string& type);
   void Cache();
   Predicted<void> Pack();
-  // Refused where it is known that the decoded data are not pictures, or not of JPEG files.
+  // Refuse if it is known that the decoded data are not pictures, or not from JPEG files.
   [[nodiscard]] Predicted<void> NeedPictures() const;
   [[nodiscard]] Predicted<void> NeedJpeg() const;
   Predicted<void> Resize(double longest);
@@ -119,8 +119,8 @@ Predicted<void> Changer::Transfer(const std::string& asked) {
   const double ratio = (numbers * width + kept) / all;
   ScaleBatch(ratio);
   Note(Say<words::kBatchBytes>(Give<"ratio">(ratio)));
-  const bool integers = type == "u8" && f32 + f16 > u8;
-  if (!integers) return {};
+  const bool conversion_moves = type == "u8" && f32 + f16 > u8;
+  if (!conversion_moves) return {};
   Scale(Factor::kAugment, 1 - material_.conversion);
   const double samples = std::max(1.0, out_.facts.batch_size);
   LengthenStep(numbers / samples / 3e6 * costs_.convert.ms_per_megapixel * 1e-3, 0);

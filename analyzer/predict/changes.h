@@ -4,11 +4,13 @@
 // answer --transfer, --ram-cache, --pack, --offline-resize, --decoder, --disk, --gpu, --alone,
 // --cores and --core-speed of penstock whatif. Values; pure functions.
 //
-// A trace does not tell these things, so they are assumed, and the notes say so:
-// - one core reads memory at 2 GB/s; packed files no longer have a cost of their own;
+// A trace does not tell these things, so they are assumed:
+// - one core reads memory at 2 GB/s;
+// - reading a sample from a packed file costs nothing that does not depend on its bytes;
 // - decoding and the bytes of files are in proportion to pixels; pictures are 4 : 3;
 // - half of the time of a handover is in proportion to the batch's bytes, and all of the time of
 //   collate, pinning and copies to the device.
+// Changed::notes has what a user can check.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Where the cost of a stage is kept in a batch and, for stages of samples, in a sample.
+// The members that hold the cost of a stage: in a batch and, for stages of samples, in a sample.
 struct StageCost {
   Factor factor;
   Work Demand::*batch;
@@ -72,8 +72,8 @@ void ScaleTransfer(Pipeline& pipeline, double scale) {
 }
 
 // What workers compute takes longer beside a step that computes, because they share caches, memory
-// and often the two hardware threads of a core. How much longer, a recording with the step does not
-// tell.
+// and often the two hardware threads of a core. A recording with the step does not tell how much
+// longer, so a shorter step makes the rate uncertain upwards.
 void DoubtWorkersBesideStep(Pipeline& pipeline, double scale) {
   // Source: ours, two public programs whose step computed on one and on both of two hardware
   // threads (torch.compile, timm): without the step the workers made 1.6 and 1.2 times as much as

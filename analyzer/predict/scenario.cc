@@ -32,7 +32,7 @@ void Add(Work& work, double seconds) {
 }
 
 // Makes `parts` cheaper by `seconds` of CPU time in all, at most by nine tenths of their CPU time.
-void TakeOff(Demand& demand, std::initializer_list<Work Demand::*> parts, double seconds) {
+void Subtract(Demand& demand, std::initializer_list<Work Demand::*> parts, double seconds) {
   constexpr double kMost = 0.9;
   double cpu = 0;
   for (const auto part : parts) cpu += (demand.*part).cpu;
@@ -41,20 +41,22 @@ void TakeOff(Demand& demand, std::initializer_list<Work Demand::*> parts, double
   for (const auto part : parts) Add(demand.*part, -share * (demand.*part).cpu);
 }
 
-// `first`: batches of this loader are now made in workers; else they no longer are.
-void ChangeMemory(Pipeline& changed, std::size_t loader, bool first, const FreshMemory& fresh) {
+// Adds the cost of fresh memory if batches of a loader are `in_workers` now, which they were not
+// before. Subtracts it if they no longer are.
+void ChangeMemory(Pipeline& changed, std::size_t loader, bool in_workers,
+                  const FreshMemory& fresh) {
   double doubt = 0;
   double service = 0;
   ForEach(changed, [&](Demand& demand) {
     if (demand.loader != loader) return;
     const double samples = demand.samples * fresh.sample;
-    if (first) {
+    if (in_workers) {
       Add(demand.collate, fresh.batch);
       Add(demand.other, samples);
       (demand.h2d > 0 ? demand.h2d : demand.step) += fresh.touch;
     } else {
-      TakeOff(demand, {&Demand::collate}, fresh.batch);
-      TakeOff(demand, {&Demand::decode, &Demand::augment, &Demand::other}, samples);
+      Subtract(demand, {&Demand::collate}, fresh.batch);
+      Subtract(demand, {&Demand::decode, &Demand::augment, &Demand::other}, samples);
       double& touching = demand.h2d > 0 ? demand.h2d : demand.step;
       touching -= std::min(fresh.touch, kMostOfTouching * touching);
     }
@@ -64,23 +66,24 @@ void ChangeMemory(Pipeline& changed, std::size_t loader, bool first, const Fresh
   if (service > 0) changed.doubt = std::hypot(changed.doubt, doubt / service);
 }
 
+// Adds the handover to workers if a loader had none `before`. Removes it if it has none now.
 void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double batch_bytes,
                     bool pinned, const LoaderFacts& facts) {
   LoaderSetup& setup = loader == 0 ? changed : changed.beside[loader - 1];
   if ((before == 0) == (setup.workers == 0)) return;
-  const bool first = before == 0;
-  setup.overhead = first ? kWorkerOverhead : 0;
-  setup.pin_thread = first && pinned;
-  FreshMemory fresh =
-      facts.fresh;  // the main loader's; the samples of others are taken to be alike
+  const bool in_workers = before == 0;
+  setup.overhead = in_workers ? kWorkerOverhead : 0;
+  setup.pin_thread = in_workers && pinned;
+  // Known of the main loader. The samples of other loaders are assumed to be like its own.
+  FreshMemory fresh = facts.fresh;
   const double share = facts.batch_bytes > 0 ? batch_bytes / facts.batch_bytes : 1;
   fresh.batch *= share;
   fresh.touch *= share;
-  ChangeMemory(changed, loader, first, fresh);
+  ChangeMemory(changed, loader, in_workers, fresh);
   const double copied = facts.shares ? 0 : batch_bytes * kSecondsPerByte;
   ForEach(changed, [&](Demand& demand) {
     if (demand.loader != loader) return;
-    if (first) {
+    if (in_workers) {
       demand.get = kConsumerOverhead + copied;
     } else {
       demand.put = demand.feed = demand.latency = demand.get = demand.next = 0;
@@ -88,11 +91,11 @@ void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double ba
   });
 }
 
-// Moves the batches to workers, in which PyTorch has one thread: what its pool computed in the
-// training process becomes work of the worker. That is between nothing and a quarter of the pool's
-// CPU time, for the rest of it the pool spins. OpenCV's pool stays in workers; it is not told
-// apart. Source: ours, samples of PyTorch operations on two cores: the pool used as much CPU time
-// as the thread itself, and workers took 1.0 to 1.2 times as long for a sample.
+// Adds what PyTorch's thread pool computed in the training process to the work of workers, in which
+// PyTorch has one thread. That is between nothing and a quarter of the pool's CPU time; in the rest
+// of it the pool spins. OpenCV keeps its pool in workers, but the two pools are not told apart.
+// Source: ours, samples of PyTorch operations on two cores: the pool used as much CPU time as the
+// thread itself, and workers took 1.0 to 1.2 times as long for a sample.
 void LeavePool(Pipeline& changed, const Pipeline& from) {
   constexpr double kShared = 0.125;
   if (from.workers != 0 || changed.workers == 0 || !(from.pool_cpu > 0)) return;
@@ -108,11 +111,11 @@ void LeavePool(Pipeline& changed, const Pipeline& from) {
   if (service > 0) changed.doubt = std::hypot(changed.doubt, shared * batches / service);
 }
 
-// A step of several threads, each of which waits for all others again and again, takes far longer
-// where workers want the same cores: the others wait for the thread that has lost its core. From
-// no workers to some, or back, the part of the step in which workers compute takes up to
-// 1 + kStall times as long. Source: ours, a step of many short operations on two cores: 1.7 to 2.5
-// times.
+// If several threads compute a step, they wait for each other again and again. If workers want the
+// same cores, all wait for the thread that has lost its core, and the step takes far longer. With
+// workers that a recording did not have, the part of the step in which workers compute takes up to
+// 1 + kStall times as long as predicted; without those that it had, as much less. Source: ours, a
+// step of many short operations on two cores: 1.7 to 2.5 times.
 void DoubtSteps(Pipeline& changed, const Pipeline& from) {
   constexpr double kSeveral = 1.3;  // threads
   constexpr double kStall = 1.5;
@@ -134,7 +137,7 @@ void DoubtSteps(Pipeline& changed, const Pipeline& from) {
   changed.doubt = std::hypot(changed.doubt, longer / (1 + longer));
 }
 
-// Makes steps as short as they are if no worker takes the loop's core. Their CPU time stays.
+// Makes steps as short as they are if no worker takes the loop's core. Keeps their CPU time.
 void LeaveCoresToSteps(Pipeline& changed) {
   const double left = 1 - changed.step_delay;
   ForEach(changed, [&](Demand& demand) { demand.step *= left; });
@@ -187,7 +190,7 @@ void ChangePin(Pipeline& changed, bool pin, const LoaderFacts& facts) {
   });
 }
 
-// Workers that stay exist already when later epochs begin. Others start as in the first epoch.
+// Persistent workers exist already when later epochs begin. Others start as in the first epoch.
 void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& facts) {
   if (persistent == facts.persistent || changed.epochs.empty()) return;
   const std::vector<double> first = changed.epochs.front().worker_start;
@@ -203,8 +206,8 @@ void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& fa
 }
 
 // Sets the length of a step. The step computes during the same share of its time as the recorded
-// one. If the recorded step was too short to tell the share, the new one computes for as long as it
-// did and waits for the rest, as for a GPU.
+// one. If the recorded step was too short to tell the share, the new one computes for as long as
+// the recorded one and waits for the rest of its time, as a loop waits for a GPU.
 void ChangeStep(Pipeline& changed, double step) {
   double recorded = 0;
   double turns = 0;  // batches of the main loader

@@ -51,8 +51,8 @@ struct LoaderFacts {
   bool pinned = false;
   int most_workers = 0;  // workers that the dataset has shards for; 0: no bound is known
 };
-// The facts without growth. worker_bytes is the greatest memory of the median worker, pages of
-// files included.
+// The facts without growth, fresh and shares. worker_bytes is the greatest memory of the median
+// worker, pages of files included.
 [[nodiscard]] LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run);
 
 // `pipeline` under `setting`.
@@ -60,7 +60,7 @@ struct LoaderFacts {
                              const LoaderFacts& facts);
 
 // The samples of `pipeline` in batches of another size, in their order.
-// Requires: batch >= 1; `pipeline` is BuildPipeline(run), or Shortened().
+// Requires: batch >= 1; `pipeline` is BuildPipeline(run), or its part of Shortened() or Without().
 [[nodiscard]] Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch);
 
 // Private bytes of each of `workers` when they have made the batches of the horizon: the recorded

@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// A search simulates this many batches or samples: enough for the queues to show their effect.
+// A search simulates this many batches or samples. They are enough for the queues to matter.
 constexpr std::size_t kSuggestBatches = 1024;
 constexpr std::size_t kSuggestTasks = 32768;
 // A setting whose rate breaks a law takes part if the rate is at most so many times the recorded
@@ -46,9 +46,9 @@ class Search {
     CandidateSetting candidate;
     candidate.setting.workers = workers;
     candidate.setting.prefetch = prefetch;
-    // Workers that stay between epochs cost nothing but their memory, and save their start.
-    const bool many = pipeline_.epochs.size() > 1 && workers > 0 && !pipeline_.sample_tasks;
-    if (!recorded && many) candidate.setting.persistent = true;
+    // Persistent workers cost nothing but their memory, and start only once.
+    const bool restarts = pipeline_.epochs.size() > 1 && workers > 0 && !pipeline_.sample_tasks;
+    if (!recorded && restarts) candidate.setting.persistent = true;
     candidate.ram = RamOf(pipeline_, candidate.setting, facts_);
     const double shared = SharedMemoryOf(pipeline_, candidate.setting, facts_);
     if (!recorded && budget_.shared_memory > 0 && shared > budget_.shared_memory) return false;
@@ -72,18 +72,18 @@ class Search {
     return true;
   }
 
-  // Workers that end with each epoch start again and again, so a loop without workers looks fast
-  // beside them. Workers that stay start only once, so steady rates are compared.
-  void PreferStaying() {
+  // Leaves out running without workers if persistent workers have a higher steady rate. The
+  // recorded workers start again in each epoch, so beside them a loop without workers looks fast.
+  void PreferPersistent() {
     if (pipeline_.workers == 0 || facts_.persistent) return;
-    double staying = 0;
+    double persistent = 0;
     for (const CandidateSetting& one : candidates_) {
-      if (one.setting.persistent) staying = std::max(staying, one.rate);
+      if (one.setting.persistent) persistent = std::max(persistent, one.rate);
     }
     candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(),
                                      [&](const CandidateSetting& one) {
                                        return one.setting.workers == 0 &&
-                                              one.rate * (1 + kTolerance) < staying;
+                                              one.rate * (1 + kTolerance) < persistent;
                                      }),
                       candidates_.end());
   }
@@ -111,8 +111,8 @@ class Search {
   std::vector<CandidateSetting> candidates_;
 };
 
-// Workers that mostly wait share a core well. Returns as many as fill the cores, but at most twice
-// the recorded number, because storage (or whatever they wait for) may not serve more.
+// Workers that mostly wait share a core well. Returns the number that keeps all cores busy, but at
+// most twice the recorded number, because the storage for which they wait may not serve more.
 int WorkersThatFillCores(const Pipeline& pipeline) {
   double service = 0;
   double cpu = 0;
@@ -158,7 +158,7 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
   if (facts.most_workers > 0) most = std::min(most, facts.most_workers);
   search.Consider(pipeline.workers, pipeline.prefetch, true);
   if (pipeline.workers > 0 && facts.most_workers == 0) {
-    search.Consider(pipeline.workers, pipeline.prefetch);  // with workers that stay
+    search.Consider(pipeline.workers, pipeline.prefetch);  // with persistent workers
   }
   if (!pipeline.crowded && !pipeline.sample_tasks) search.Consider(0, 1);
   for (int workers = 1; workers <= most; ++workers) {
@@ -166,12 +166,12 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
       for (const int depth : {3, 5, 9, 17}) search.Consider(workers, depth);
       continue;
     }
-    bool any = false;
+    bool any_fits = false;
     // A depth of 1 leaves no room for jitter that the recording happened not to show.
-    for (const int prefetch : {2, 4, 8}) any |= search.Consider(workers, prefetch);
-    if (!any) search.Consider(workers, 1);  // memory has no room for a greater depth
+    for (const int prefetch : {2, 4, 8}) any_fits |= search.Consider(workers, prefetch);
+    if (!any_fits) search.Consider(workers, 1);
   }
-  search.PreferStaying();
+  search.PreferPersistent();
   Suggestion suggestion;
   const Pipeline naming = NamingPart(SteadyPart(pipeline));
   // Pipelines count the batch that the training loop holds; the reference loader's option does not.

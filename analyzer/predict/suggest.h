@@ -36,22 +36,22 @@ struct Suggestion {
 [[nodiscard]] Factor BottleneckUnder(const Pipeline& naming, Setting setting,
                                      const LoaderFacts& facts);
 
-// The largest number of workers to try; 0: only the recorded number.
+// The largest number of workers to try, at most 128; 0: only the recorded number.
 [[nodiscard]] int MostWorkers(const Pipeline& pipeline, const Budget& budget);
 
-// The cheapest setting within 2 % of the best predicted one (docs/diagnosis.md 5.3). Tries 0 to 2 *
-// cores workers (up to twice the recorded number if those mostly wait), with a depth of 2, 4 and 8,
-// or 1 if memory has no room for more. For threads that share a queue: 1 to 2 * cores threads, with
-// depths of 2, 4, 8 and 16 batches. The recorded setting takes part. On a crowded machine no other
-// number of workers is tried, unless the recorded setting has no workers.
+// The cheapest setting within 2 % of the best predicted one (docs/diagnosis.md 5.3). Tries 0 to
+// MostWorkers() workers, which is twice the cores as a rule, with a depth of 2, 4 and 8, or 1 if
+// memory has no room for more. For threads that share a queue: from 1 thread on, with depths of 2,
+// 4, 8 and 16 batches. The recorded setting takes part. On a crowded machine no other number of
+// workers is tried, unless the recorded setting has no workers.
 //
 // More workers than the dataset has shards for are not tried. A setting whose rate breaks a law
 // (laws.h) is left out if it exceeds the recorded rate by more than 15 %, and otherwise counts as
 // no faster than the recording. Running without workers is left out if it only saves the start of
-// workers that could stay. A setting that does not gain more than its own interval is not
-// suggested.
+// workers that could be persistent. A setting is not suggested if the low end of its confidence
+// interval is no faster than the recorded setting.
 //
-// Cost: O(8 * cores) simulations.
+// Cost: up to six simulations for each number of workers.
 [[nodiscard]] Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts,
                                  const Replay& replay, const Budget& budget);
 

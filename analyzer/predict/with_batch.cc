@@ -10,9 +10,9 @@ namespace penstock::analyzer {
 namespace {
 
 // Distributes the samples of recorded batches over batches of another size.
-class Dealer {
+class Rebatcher {
  public:
-  Dealer(std::size_t size, EpochDemand& out) : size_(size), out_(out) {}
+  Rebatcher(std::size_t size, EpochDemand& out) : size_(size), out_(out) {}
 
   // Adds one sample of `from`; `share` is its part of that batch's costs.
   void Add(const Demand& from, const Demand& share, const SampleCost* cost) {
@@ -84,13 +84,13 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
   Pipeline changed = pipeline;
   std::size_t i = pipeline.skipped;  // index into run.batches
   for (EpochDemand& epoch : changed.epochs) {
-    EpochDemand dealt;
-    dealt.worker_start = epoch.worker_start;
-    dealt.ended = epoch.ended;
-    dealt.one_more = epoch.one_more;
-    dealt.stop = epoch.stop;
-    dealt.warm_up = epoch.warm_up;
-    Dealer dealer(static_cast<std::size_t>(std::max(1, batch)), dealt);
+    EpochDemand rebatched;
+    rebatched.worker_start = epoch.worker_start;
+    rebatched.ended = epoch.ended;
+    rebatched.one_more = epoch.one_more;
+    rebatched.stop = epoch.stop;
+    rebatched.warm_up = epoch.warm_up;
+    Rebatcher rebatcher(static_cast<std::size_t>(std::max(1, batch)), rebatched);
     for (const Demand& demand : epoch.batches) {
       const Batch& recorded = run.batches[i++];
       const bool own = demand.tasks > 0;
@@ -112,10 +112,10 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
       for (std::size_t k = 0; k < n; ++k) {
         const SampleCost cost = costs != nullptr ? costs[k] : SampleCost{};
         const Demand share = ShareOf(demand, cost, all, static_cast<double>(n));
-        dealer.Add(demand, share, own ? &cost : nullptr);
+        rebatcher.Add(demand, share, own ? &cost : nullptr);
       }
     }
-    epoch = std::move(dealt);
+    epoch = std::move(rebatched);
   }
   return changed;
 }
