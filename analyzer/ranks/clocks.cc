@@ -22,7 +22,7 @@ constexpr double kMostDrift = 500e-6;  // a quartz clock drifts by less than a t
 // Assumed error of wall clocks, in seconds; a trace does not tell the real error. Time servers keep
 // the hosts of a network much closer than that.
 constexpr double kWallClockError = 0.05;
-constexpr std::int64_t kMostOffset = std::int64_t{1} << 61;
+constexpr std::int64_t kMostOffset = std::int64_t{1} << 61;  // ns; more is a damaged trace
 
 // The iterations that two hosts share. `at` counts from `zero`; the three differences (first clock
 // minus second clock) count from `offset`. Seconds, except `zero` and `offset`.
@@ -36,7 +36,7 @@ struct ClockPoints {
   double step = 0;                 // median time from end to end on the first host
 };
 
-// Subtraction that saturates: a damaged trace may hold any value.
+// The difference, at most the greatest number: a damaged trace may hold any value.
 std::int64_t Minus(std::int64_t a, std::int64_t b) {
   std::int64_t difference = 0;
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
@@ -80,9 +80,8 @@ double HalfInterquartileRange(std::vector<double> values) {
   return 0.5 * (Quantile(values, 0.75) - Quantile(values, 0.25));
 }
 
-// The least-squares slope of the points near the line with slope `slope`. It is as robust as
-// `slope` and more precise, because TheilSenSlope() thins the points to 200, but all near points
-// count here.
+// The least-squares slope of the points near the line with slope `slope`. Points far from the line
+// do not change it. It is more precise than TheilSenSlope(), which uses 200 of the points.
 double Refined(const std::vector<double>& at, const std::vector<double>& values, double slope) {
   std::vector<double> straight = values;
   Detrend(at, slope, straight);
@@ -126,7 +125,8 @@ ClockShift ShiftOf(std::int64_t zero, std::int64_t offset, double seconds, doubl
   return shift;
 }
 
-// One host: all traces of one boot, on the clock of their host.
+// All traces of one boot, on the clock of their host. Or one trace, if traces are not joined by
+// their boot.
 struct HostClock {
   std::vector<RankTrack> tracks;
   std::optional<TimeNs> realtime_offset;
@@ -134,6 +134,7 @@ struct HostClock {
   Alignment alignment;  // to the first host
 };
 
+// Adds a trace to its host. `zero`: the offset of the trace's clock from that of the host.
 void Add(const ClockView& view, std::int64_t zero, HostClock& host, bool first) {
   for (RankTrack track : view.tracks) {
     for (Passing& passing : track.passings) {

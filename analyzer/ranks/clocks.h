@@ -4,8 +4,8 @@
 //
 // Traces of one boot share CLOCK_MONOTONIC, except for the known offset of a time namespace. Two
 // things relate the clocks of different hosts. One is the collective at the end of each step: no
-// rank leaves it before all have entered it. The other is the wall clocks, if somebody keeps them
-// right.
+// rank leaves it before all have entered it. The other is the wall clocks, if a time server keeps
+// them right.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace penstock::analyzer {
 
 enum class AlignBy {
   kReference,   // the first trace, whose clock the result has
-  kSameClock,   // traces of one boot
+  kSameClock,   // it is of the same boot as the first trace
   kCollective,  // the ends of steps
   kWallClock,   // CLOCK_REALTIME of both hosts
   kNothing,     // nothing is known: both are assumed to begin at the same time
@@ -62,9 +62,9 @@ using HostPassings = std::map<Iteration, HostPassing>;
 //
 // Estimator:   median over the iterations of the difference between the ends of the step; for each
 //              host the end of its first rank counts. A drift (Theil and Sen, then least squares)
-//              is included if it exceeds three of its standard errors and is below 500 ppm. The
-//              estimate is moved into the bounds of causality: no rank ends a step before all have
-//              their batch.
+//              is included if it exceeds three of its standard errors, moves the difference by
+//              more than its interquartile range, and is below 500 ppm. The estimate is moved into
+//              the bounds of causality: no rank ends a step before all have their batch.
 // Assumes:     ranks leave the collective together, and the rest of the step takes equally long on
 //              every rank. Half of any difference is in the estimate.
 // Few samples: below 8 common iterations there is no estimate.
@@ -74,7 +74,9 @@ struct StepEstimate {
   double uncertainty = 0;       // seconds; half of the differences are nearer than this
   std::optional<double> bound;  // seconds; the error is surely smaller, if causality holds
   std::size_t iterations = 0;
-  bool together = false;  // differences stay within a step, so the ranks do wait for each other
+  // Differences are small beside a step and drift by less than 500 ppm, so the ranks do wait for
+  // each other.
+  bool together = false;
 };
 [[nodiscard]] std::optional<StepEstimate> EstimateBySteps(const HostPassings& first,
                                                           const HostPassings& second);
@@ -82,8 +84,8 @@ struct StepEstimate {
 struct Alignment {
   AlignBy by = AlignBy::kReference;
   traces::ClockShift shift;  // to the clock of the first trace
-  // Seconds; 0: exact. For wall clocks it is not known, and a bound is assumed that time servers
-  // always keep.
+  // Seconds; 0: exact, or nothing is known (AlignBy::kNothing). A trace does not tell the error of
+  // wall clocks, so a bound is assumed that time servers always keep.
   double uncertainty = 0;
   std::optional<double> bound;            // as in StepEstimate
   std::size_t iterations = 0;             // number of iterations that the shift was found from
@@ -93,7 +95,8 @@ struct Alignment {
   [[nodiscard]] std::map<std::string, std::string> Facts() const;
 };
 
-// One alignment for each view, in their order. Traces of one boot are aligned as one.
+// One alignment for each view, in their order. With kAuto and kSameClock, traces of one boot are
+// aligned as one.
 // Cost: O(iterations log iterations) for each host, and some 20,000 pairs for its drift.
 [[nodiscard]] std::vector<Alignment> AlignClocks(std::span<const ClockView> views,
                                                  AlignMethod method);

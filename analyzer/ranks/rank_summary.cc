@@ -14,12 +14,14 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kOfNote = 0.05;  // kineto's and xprof's threshold of a wait
-// One rank is named if it causes this share of the cost, and this many times an equal share: one of
-// two ranks always causes half.
+// An iteration is held back by its data if it waits for more than this share of its time. Source:
+// kineto's and xprof's threshold.
+constexpr double kDataBound = 0.05;
+// One rank is named if it causes this share of the cost, and this many times an equal share. The
+// second condition is for two ranks: one of them always causes at least half.
 constexpr double kMostOfIt = 0.5;
 constexpr double kOverEqual = 1.5;
-constexpr int kMostParts = 1 << 12;  // a stranger's trace may contain any number
+constexpr int kMostParts = 1 << 12;  // a damaged trace may contain any number
 
 RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& place,
               const traces::Trace& trace) {
@@ -38,26 +40,26 @@ RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& plac
   std::vector<double> steps;
   const SteadyLoop loop = MeasureLoop(loader);
   double samples = 0;
-  double bound = 0;
+  double data_bound = 0;  // iterations
   for (std::size_t i = 0; i < loop.steady.size(); ++i) {
     const Batch& batch = loader.batches[i];
     if (!loop.steady[i]) continue;
     waits.push_back(batch.wait());
     steps.push_back(batch.step());
     samples += SamplesOf(loader, batch);
-    if (batch.wait() > kOfNote * (batch.wait() + batch.step())) bound += 1;
+    if (batch.wait() > kDataBound * (batch.wait() + batch.step())) data_bound += 1;
   }
   if (waits.empty() || loop.time <= 0) return row;
   row.samples_rate = samples / loop.time;
   row.wait_fraction = loop.wait_fraction();
-  row.data_bound = bound / static_cast<double>(waits.size());
+  row.data_bound = data_bound / static_cast<double>(waits.size());
   row.wait = Median(std::move(waits));
   row.step = Median(std::move(steps));
   return row;
 }
 
-// The steady passings of each iteration that all ranks have: by iteration, then in the order of
-// `tracks`.
+// The steady passings of the iterations that all ranks have. Those of an iteration are in the order
+// of `tracks`.
 std::map<Iteration, std::vector<const Passing*>> Common(const std::vector<RankTrack>& tracks) {
   std::map<Iteration, std::vector<const Passing*>> common;
   for (std::size_t r = 0; r < tracks.size(); ++r) {
@@ -73,6 +75,7 @@ std::map<Iteration, std::vector<const Passing*>> Common(const std::vector<RankTr
   return common;
 }
 
+// Whether the steps of all ranks end together.
 bool Together(const std::vector<RankTrack>& tracks) {
   const HostPassings first = PassingsOf({&tracks[0], 1});
   for (std::size_t r = 1; r < tracks.size(); ++r) {
@@ -117,8 +120,8 @@ std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& ro
     row.name = host.name;
     row.ranks = host.ranks;
     row.recorded = host.recorded;
-    const double all = host.recorded > 0 ? static_cast<double>(host.ranks) / host.recorded : 1;
-    row.cores = host.machine.known ? host.cores * all : 0;
+    const double each = host.recorded > 0 ? static_cast<double>(host.ranks) / host.recorded : 1;
+    row.cores = host.machine.known ? host.cores * each : 0;
     row.memory_limit = kMemoryShare * static_cast<double>(host.machine.memory().value);
     row.shared_size = static_cast<double>(host.machine.shm_size.value);
     hosts.push_back(std::move(row));
@@ -127,16 +130,17 @@ std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& ro
   for (const RankRow& rank : rows) {
     HostRow& host = hosts[rank.host];
     const LoaderRun& loader = run.loaders[rank.loader];
-    const double all = static_cast<double>(host.ranks) / std::max(1, host.recorded);
+    // The ranks for which a recorded one counts.
+    const double each = static_cast<double>(host.ranks) / std::max(1, host.recorded);
     const bool processes = !loader.config.sample_tasks;
     const double batches = processes
                                ? BatchBytes(loader) * rank.workers * (rank.prefetch + 1)
                                : BatchBytes(loader) * (rank.workers > 0 ? rank.prefetch + 1 : 0);
-    host.workers += all * rank.workers;
+    host.workers += each * rank.workers;
     const double worker = PeakWorkerBytes(run, loader.config.consumer);
     if (rank.workers > 0 && processes && worker <= 0) unknown.insert(rank.host);
-    host.memory += all * (rank.workers * worker + batches);
-    if (processes) host.shared += all * kSharedMargin * batches;
+    host.memory += each * (rank.workers * worker + batches);
+    if (processes) host.shared += each * kSharedMargin * batches;
   }
   for (const std::size_t host : unknown) hosts[host].memory = 0;
   return hosts;

@@ -28,7 +28,7 @@ struct Passing {
   std::int64_t ended = kNever;      // when the collective ended, or the step that contains it
   double wait = 0;                  // seconds
   double step = 0;                  // seconds
-  bool steady = false;              // its batch is not one that fills the queues: see SteadyLoop
+  bool steady = false;              // it counts in SteadyLoop: its batch does not fill the queues
 };
 
 struct RankTrack {
@@ -42,7 +42,7 @@ struct RankTrack {
 // has several loaders, one counts: of those that all ranks of the trace have, or else of all, the
 // one that delivered most batches. Processes without a rank have no track. If the collectives of
 // most batches of a track were recorded, an iteration ends with its last collective, because the
-// loop itself runs ahead of its devices.
+// loop runs ahead of its devices.
 // Cost: O(batches), and a pass over the kernels if there are any.
 [[nodiscard]] std::vector<RankTrack> TracksOf(const traces::Trace& trace, const RunModel& run);
 
