@@ -109,7 +109,8 @@ Picture MemoryFigure(const WorkerCurve& curve, Language language) {
   }
   double unit = 1;
   for (double next = 1000; static_cast<double>(most) >= next; next *= 1000) unit = next;
-  const std::string name = BytesText(static_cast<std::uint64_t>(unit)).substr(5);  // "1.00 MB"
+  // The unit's name is what follows the number, as in "1.00 MB".
+  const std::string name = unit > 1 ? BytesText(unit).substr(5) : "B";
   const std::vector<double> steps = RoundSteps(static_cast<double>(most) / unit, 6);
   Drawing drawing(kPictureWidth, kBottom + 42, Word<words::kMemoryPlot>(language));
   const Scale x = WorkerScale(curve);
@@ -117,7 +118,7 @@ Picture MemoryFigure(const WorkerCurve& curve, Language language) {
   std::vector<Tick> ticks;
   for (const double step : steps) ticks.push_back({step * unit, fmt::format("{:.4g}", step)});
   drawing.Left(y, ticks, kCurvesLeft, kRight,
-               Render(Say<words::kMemoryAxis>(Give<"unit">(unit > 1 ? name : "B")), language));
+               Render(Say<words::kMemoryAxis>(Give<"unit">(name)), language));
   drawing.Below(x, WorkerTicks(curve), kBottom, kTop, Word<words::kWorkersAxis>(language));
   const double width = std::min(36.0, 0.7 * (x.At(1) - x.At(0)));
   for (const CurvePoint& point : curve.points) {

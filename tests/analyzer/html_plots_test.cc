@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plots of the page at the edges of what they may show.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/report/html_report.h"
+#include "tests/analyzer/html_support.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Has;
+
+// A curve with points at `first` workers and the next two numbers, which take `ram` bytes each.
+WorkerCurve CurveOf(int first, std::uint64_t ram) {
+  WorkerCurve curve;
+  for (int workers = first; workers < first + 3; ++workers) {
+    CurvePoint point;
+    point.workers = workers;
+    point.rate = {100, 90, 110};
+    point.ram = point.of_batches = ram;
+    curve.points.push_back(point);
+  }
+  return curve;
+}
+
+TEST(MemoryFigureTest, DrawsBatchesOfAFewBytes) {
+  const std::string svg = MemoryFigure(CurveOf(0, 96), Language::kEnglish).html;
+  EXPECT_TRUE(Has(svg, "memory (B)"));
+  EXPECT_TRUE(Has(svg, "96 B in all"));
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
