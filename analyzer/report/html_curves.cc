@@ -120,7 +120,8 @@ Picture MemoryFigure(const WorkerCurve& curve, Language language) {
   drawing.Left(y, ticks, kCurvesLeft, kRight,
                Render(Say<words::kMemoryAxis>(Give<"unit">(name)), language));
   drawing.Below(x, WorkerTicks(curve), kBottom, kTop, Word<words::kWorkersAxis>(language));
-  const double width = std::min(36.0, 0.7 * (x.At(1) - x.At(0)));
+  // Not from x.At(1) - x.At(0): At() stays inside the scale, which need not begin at 0 workers.
+  const double width = std::min(36.0, 0.7 * (x.to - x.from) / (x.high - x.low));
   for (const CurvePoint& point : curve.points) {
     const double left = x.At(point.workers) - width / 2;
     const double middle = y.At(static_cast<double>(point.of_batches));

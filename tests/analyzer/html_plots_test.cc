@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plots of the page at the edges of what they may show.
+#include <cmath>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -30,6 +33,21 @@ TEST(MemoryFigureTest, DrawsBatchesOfAFewBytes) {
   const std::string svg = MemoryFigure(CurveOf(0, 96), Language::kEnglish).html;
   EXPECT_TRUE(Has(svg, "memory (B)"));
   EXPECT_TRUE(Has(svg, "96 B in all"));
+}
+
+// The number after `before` where it first stands in `svg`.
+double NumberAfter(const std::string& svg, std::string_view before) {
+  const std::size_t at = svg.find(before);
+  return at == std::string::npos ? NAN : std::strtod(svg.c_str() + at + before.size(), nullptr);
+}
+
+TEST(MemoryFigureTest, DrawsBarsOfOneWidthWhateverTheFirstNumberOfWorkers) {
+  for (const int first : {0, 1, 2, 8}) {
+    const std::string svg = MemoryFigure(CurveOf(first, 1'000'000), Language::kEnglish).html;
+    const std::size_t bar = svg.find("<rect class=\"batches\"");
+    ASSERT_NE(bar, std::string::npos);
+    EXPECT_DOUBLE_EQ(NumberAfter(svg.substr(bar), "width=\""), 36) << first;
+  }
 }
 
 }  // namespace
