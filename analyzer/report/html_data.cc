@@ -90,6 +90,7 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     const traces::ThreadInfo& thread = trace.threads()[i];
     if (thread.spans == 0 || thread.first.value > to || thread.last.value < from) continue;
+    if (!diagnosis.run.IsOurs(thread.process)) continue;  // another rank's, or another loader's
     TimelineRow row;
     bool works = false;
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {

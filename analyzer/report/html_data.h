@@ -32,7 +32,7 @@ struct TimelineExcerpt {
   double from = 0;
   double to = 0;
   std::size_t batches = 0;
-  std::vector<TimelineRow> rows;  // workers, then the training loop
+  std::vector<TimelineRow> rows;  // workers of the main loader, then its training loop
   std::size_t left_out = 0;       // workers beyond the first 16
   bool thinned = false;           // a row had more spans than are shown
   Statement missing;

@@ -10,6 +10,9 @@
 
 #include "analyzer/report/html_report.h"
 #include "tests/analyzer/html_support.h"
+#include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_ranks.h"
+#include "traces/trace_builder.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -48,6 +51,16 @@ TEST(MemoryFigureTest, DrawsBarsOfOneWidthWhateverTheFirstNumberOfWorkers) {
     ASSERT_NE(bar, std::string::npos);
     EXPECT_DOUBLE_EQ(NumberAfter(svg.substr(bar), "width=\""), 36) << first;
   }
+}
+
+TEST(TimelineFigureTest, ShowsTheWorkersOfOneRank) {
+  const auto trace = traces::MakeTrace(testing::SideBySide(testing::Synthetic{}, 12));
+  const Report report = BuildReport(*trace, "t");
+  const TimelineExcerpt excerpt = BuildPlots(*trace, report).timeline;
+  ASSERT_EQ(excerpt.rows.size(), 3u);
+  EXPECT_EQ(English(excerpt.rows[0].label), "worker 0");
+  EXPECT_EQ(English(excerpt.rows[1].label), "worker 1");
+  EXPECT_EQ(excerpt.left_out, 0u);
 }
 
 }  // namespace
