@@ -146,15 +146,15 @@ WorkerCurve BuildWorkers(const Diagnosis& diagnosis) {
   std::set<int> counts = {config.num_workers};
   if (suggestion.changes) counts.insert(suggestion.workers);
   for (int w = config.sample_tasks ? 1 : 0; w <= most; ++w) counts.insert(w);
-  curve.prefetch = suggestion.changes ? suggestion.prefetch : config.prefetch_factor;
-  GridRequest request;
+  GridRequest request;  // without a depth: the recorded one, or PyTorch's if there are no workers
   request.workers.assign(counts.begin(), counts.end());
-  request.prefetch = {std::max(1, curve.prefetch)};
+  if (suggestion.changes && suggestion.workers > 0) request.prefetch = {suggestion.prefetch};
   const Predicted<Grid> grid = PredictGrid(diagnosis, request);
   if (!grid) {
     curve.missing = grid.error().why;
     return curve;
   }
+  curve.prefetch = grid->configurations.front().prefetch;
   curve.unit = grid->unit;
   curve.notes = grid->notes;
   curve.measured = diagnosis.base_rate();

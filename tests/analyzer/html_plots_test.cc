@@ -53,6 +53,33 @@ TEST(MemoryFigureTest, DrawsBarsOfOneWidthWhateverTheFirstNumberOfWorkers) {
   }
 }
 
+TEST(WorkerCurveTest, HasTheRecordedDepthIfNoWorkersAreSuggested) {
+  testing::Synthetic run;
+  run.prefetch = 3;
+  const auto trace = testing::SyntheticTrace(run);
+  Report report = BuildReport(*trace, "t");
+  ASSERT_TRUE(report.diagnosis.loader);
+  Suggestion& suggestion = report.diagnosis.loader->suggestion;
+  suggestion.changes = true;
+  suggestion.workers = 0;
+  suggestion.prefetch = 1;  // no workers have no depth
+  EXPECT_EQ(BuildPlots(*trace, report).workers.prefetch, 3);
+  suggestion.workers = 4;
+  suggestion.prefetch = 8;
+  EXPECT_EQ(BuildPlots(*trace, report).workers.prefetch, 8);
+}
+
+TEST(WorkerCurveTest, HasTheDepthOfPyTorchIfNoWorkersWereRecorded) {
+  testing::Synthetic run;
+  run.workers = 0;
+  run.prefetch = 0;  // as the hooks record a loader without workers
+  const auto trace = testing::SyntheticTrace(run);
+  Report report = BuildReport(*trace, "t");
+  ASSERT_TRUE(report.diagnosis.loader);
+  report.diagnosis.loader->suggestion.changes = false;
+  EXPECT_EQ(BuildPlots(*trace, report).workers.prefetch, 2);
+}
+
 TEST(TimelineFigureTest, ShowsTheWorkersOfOneRank) {
   const auto trace = traces::MakeTrace(testing::SideBySide(testing::Synthetic{}, 12));
   const Report report = BuildReport(*trace, "t");
