@@ -64,7 +64,7 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
     } else if (span.stage == StageId::kFetch) {
       flush();
       drawing.Rect(from, y, std::max(to - from - 0.5, 0.3), kFetch, CssOf(span.stage), tip);
-      if (to - from > 50) {
+      if (to - from > 50 && span.batch != wire::kNoBatch) {
         drawing.Text(from + 4, y + 8.5,
                      Render(Say<words::kBatchNumber>(Give<"batch">(span.batch)), language),
                      "small");

@@ -90,5 +90,17 @@ TEST(TimelineFigureTest, ShowsTheWorkersOfOneRank) {
   EXPECT_EQ(excerpt.left_out, 0u);
 }
 
+TEST(TimelineFigureTest, NumbersNoFetchThatHasNoBatch) {
+  TimelineExcerpt excerpt;
+  excerpt.to = 1;
+  excerpt.batches = 1;
+  excerpt.rows.emplace_back();
+  excerpt.rows[0].spans = {{0, 0.4, traces::StageId::kFetch, 7},
+                           {0.5, 0.9, traces::StageId::kFetch, wire::kNoBatch}};
+  const std::string svg = TimelineFigure(excerpt, Language::kEnglish).html;
+  EXPECT_TRUE(Has(svg, ">batch 7</text>"));
+  EXPECT_FALSE(Has(svg, "4294967295"));
+}
+
 }  // namespace
 }  // namespace penstock::analyzer
