@@ -22,7 +22,7 @@ class JsonWriter {
 
   JsonWriter& Value(std::string_view text);  // invalid UTF-8 becomes U+FFFD
   JsonWriter& Value(const char* text) { return Value(std::string_view(text)); }
-  JsonWriter& Value(double number);  // infinity and NaN become 0
+  JsonWriter& Value(double number);  // nine digits; infinity and NaN become 0
   JsonWriter& Value(std::int64_t number);
   JsonWriter& Value(std::uint64_t number);
   JsonWriter& Value(int number) { return Value(static_cast<std::int64_t>(number)); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
 
 #include "analyzer/diagnosis/base.h"
 #include "analyzer/diagnosis/summary.h"
@@ -308,7 +309,8 @@ std::string ReportJson(const Report& report) {
   json.BeginObject();
   json.Field("schema", "penstock.report/1").Field("trace", report.trace);
   json.Field("command", report.command).Field("duration_s", report.duration);
-  json.Field("started_unix_s", report.started);
+  // Whole seconds: the writer gives a double nine digits, and this one would need ten.
+  json.Field("started_unix_s", static_cast<std::int64_t>(report.started));
   WriteThroughput(report, json);
   WriteLoaders(diagnosis, json);
   json.Key("stages").BeginArray();

@@ -136,6 +136,15 @@ TEST(ReportJsonTest, FollowsTheSchemaWhenNothingTakesTime) {
   ExpectSchema(ReportJson(ReportOf(run)));
 }
 
+TEST(ReportJsonTest, TellsTheStartToTheSecond) {
+  Report report = ReportOf({});
+  report.started = 1'764'470'096.75;
+  simdjson::dom::parser parser;
+  element root;
+  ASSERT_EQ(parser.parse(ReportJson(report)).get(root), simdjson::SUCCESS);
+  EXPECT_EQ(root["started_unix_s"].get_int64().value(), 1'764'470'096);
+}
+
 TEST(ReportJsonTest, SharesOfAFetchAddUp) {
   const Report report = ReportOf(Synthetic{});
   double sum = 0;
