@@ -32,6 +32,18 @@ std::size_t CharacterSize(std::string_view text) {
   return too_long || surrogate || direction || control ? 0 : size;
 }
 
+// The width of a text of ticks, estimated. A Chinese character is as wide as two Latin ones.
+double WidthOf(std::string_view text) {
+  constexpr double kLetter = 6.6;
+  double width = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool first = (byte & 0xc0u) != 0x80u;  // of the bytes of a character
+    if (first) width += byte < 0x80 ? kLetter : 2 * kLetter;
+  }
+  return width;
+}
+
 }  // namespace
 
 std::string Escaped(std::string_view text) {
@@ -169,7 +181,7 @@ void Drawing::Legend(double x, double y, std::span<const LegendEntry> entries) {
   for (const auto& [css, meaning] : entries) {
     Rect(x, y - 10, 12, 12, css);
     Text(x + 17, y, meaning, "tick");
-    x += 34 + 6.6 * static_cast<double>(meaning.size());
+    x += 34 + WidthOf(meaning);
   }
 }
 

@@ -123,7 +123,7 @@ Picture TimelineFigure(const TimelineExcerpt& excerpt, Language language) {
                                         ? Word<words::kSampleLegend>(language)
                                         : std::string(NameIn(traces::StageName(kind), language)));
   }
-  drawing.Legend(140, 16, legend);
+  drawing.Legend(8, 16, legend);  // eleven kinds need the whole width
   double y = 34;
   for (const TimelineRow& row : excerpt.rows) {
     DrawRow(drawing, row, x, y, language);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/report/html_report.h"
+#include "analyzer/report/html_text.h"
 #include "tests/analyzer/html_support.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_ranks.h"
@@ -100,6 +101,27 @@ TEST(TimelineFigureTest, NumbersNoFetchThatHasNoBatch) {
   const std::string svg = TimelineFigure(excerpt, Language::kEnglish).html;
   EXPECT_TRUE(Has(svg, ">batch 7</text>"));
   EXPECT_FALSE(Has(svg, "4294967295"));
+}
+
+TEST(TimelineFigureTest, HasRoomForTheLegendOfEveryKind) {
+  TimelineExcerpt excerpt;
+  excerpt.to = 1;
+  excerpt.batches = 1;
+  excerpt.rows.emplace_back();
+  for (const traces::StageId stage :
+       {traces::StageId::kFetch, traces::StageId::kRead, traces::StageId::kDecode,
+        traces::StageId::kAugment, traces::StageId::kTokenize, traces::StageId::kSample,
+        traces::StageId::kCollate, traces::StageId::kPut, traces::StageId::kIdle,
+        traces::StageId::kWait, traces::StageId::kStep}) {
+    excerpt.rows[0].spans.push_back({0, 1, stage, 0});
+  }
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    const std::string svg = TimelineFigure(excerpt, language).html;
+    // The last square of the legend, and the text of four letters or three characters beside it.
+    const std::size_t last = svg.find("<rect class=\"s-step\" x=");
+    ASSERT_NE(last, std::string::npos);
+    EXPECT_LT(NumberAfter(svg.substr(last), " x=\"") + 17 + 40, kPictureWidth);
+  }
 }
 
 }  // namespace
