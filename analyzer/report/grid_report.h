@@ -11,7 +11,8 @@
 namespace penstock::analyzer {
 
 [[nodiscard]] std::string GridText(const Grid& grid, Colour colour);
-// {"configurations": [...]}, with one element per combination.
+// {"configurations": [...], "left_out": [...], ...}: each combination is an element of one of the
+// two (docs/design.md, "whatif --json").
 [[nodiscard]] std::string GridJson(const Grid& grid);
 
 }  // namespace penstock::analyzer

@@ -25,7 +25,7 @@ struct TimelineSpan {
 };
 struct TimelineRow {
   Statement label;
-  std::vector<TimelineSpan> spans;  // by start, longest first
+  std::vector<TimelineSpan> spans;  // by start; of those that start together, the longest first
 };
 // A few batches from the middle of the steady part, or of the whole run if nothing is steady.
 struct TimelineExcerpt {
@@ -59,7 +59,7 @@ struct WorkerCurve {
 };
 
 // Bins of equal width on a log scale: bin i is [10^(i/kBinsPerDecade), 10^((i+1)/kBinsPerDecade))
-// nanoseconds.
+// nanoseconds. The first bin also holds shorter calls, the last one longer ones.
 inline constexpr std::size_t kBinsPerDecade = 8;
 struct LatencyRow {
   traces::StageId stage = traces::StageId::kNone;
@@ -90,7 +90,8 @@ struct ReportPlots {
   QueueDepth queue;
 };
 
-// Cost: one pass over the spans of threads that ran in the excerpt, and up to 40 simulations.
+// Cost: one pass over the spans of threads that ran in the excerpt, and the prediction of a grid
+//       (PredictGrid()) of up to 19 numbers of workers.
 [[nodiscard]] ReportPlots BuildPlots(const traces::Trace& trace, const Report& report);
 
 }  // namespace penstock::analyzer

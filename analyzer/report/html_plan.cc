@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The plan on the HTML page: its rates as bars, its steps as a list, and experiments to try.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -48,7 +50,7 @@ std::string Staircase(const Plan& plan, Language language) {
   const std::vector<Stair> stairs = StairsOf(plan, language);
   double most = 0;
   for (const Stair& stair : stairs) most = std::max({most, stair.rate.estimate, stair.rate.high});
-  // A ceiling far above the other bars would make them look alike.
+  // A ceiling far above the other bars would make them look alike, so its bar ends with the axis.
   const double shown = std::min(most, 4 * std::max(plan.end(), 1e-9));
   const double bottom = 10 + kStairRow * static_cast<double>(stairs.size());
   Drawing drawing(kPictureWidth, bottom + 42, Word<words::kPlanPlot>(language));

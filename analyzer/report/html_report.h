@@ -2,7 +2,7 @@
 //
 // The report as one page without external parts, for people who work on a remote machine: inline
 // SVG and CSS, no script, nothing loaded. The page is also well-formed XML. It is in English or
-// Chinese; stages, factors, rules and settings keep their names. Pure.
+// Chinese. In Chinese, stages, factors and rules have Chinese names; settings keep theirs. Pure.
 #pragma once
 
 #include <string>

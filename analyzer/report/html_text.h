@@ -19,7 +19,8 @@ namespace penstock::analyzer {
 // and marks that turn the direction of reading (paths may contain anything) become U+FFFD.
 [[nodiscard]] std::string Escaped(std::string_view text);
 
-// A table up to the begin of its body; the first column holds names.
+// The start of a table, with its column titles; the caller appends rows and </tbody></table></div>.
+// The first column holds names.
 [[nodiscard]] std::string TableHead(std::initializer_list<std::string> columns);
 
 // The text of a message without values.
@@ -28,7 +29,7 @@ template <const Message& Said>
   return Render(Say<Said>(), language);
 }
 
-// Maps values to places on a drawing.
+// Maps values to places on a drawing. A value outside of the scale gets the place of its end.
 struct Scale {
   double low = 0, high = 1;  // values
   double from = 0, to = 1;   // their places
@@ -64,9 +65,10 @@ class Drawing {
   void Area(const Points& points, std::string_view css);
   void Dot(double x, double y, std::string_view css, std::string_view tip);
   void Text(double x, double y, std::string_view text, std::string_view css = {});
-  // Draws ticks, grid and title: below `y` up to `top`, or left of `x` up to `right`.
+  // An axis at the height `y`, with ticks and title below it and grid lines up to `top`.
   void Below(const Scale& scale, std::span<const Tick> ticks, double y, double top,
              std::string_view title);
+  // An axis at `x`, with ticks and title left of it and grid lines to the right up to `right`.
   void Left(const Scale& scale, std::span<const Tick> ticks, double x, double right,
             std::string_view title);
   // Draws coloured squares with their meanings, side by side.

@@ -34,7 +34,7 @@ class JsonWriter {
     return Value(value);
   }
 
-  // The text so far. Requires: every container is closed.
+  // All that was written. Requires: every container is closed.
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:

@@ -13,20 +13,20 @@ namespace penstock::analyzer {
 
 enum class OverrideState {
   kHeld,    // applied, and no other value was seen later
-  kLost,    // the program or a library set its own value
+  kLost,    // the program or a library set its own value, or it could not be applied
   kUnused,  // nothing in the run used it: no loader, no OpenCV, an older PyTorch
 };
 
 struct OverrideNote {
   std::string change;  // "threads=1"
   OverrideState state = OverrideState::kHeld;
-  std::string found;  // kLost: the value in its place
+  std::string found;  // kLost: the value in its place, or why it could not be applied
 };
 
 // The changes in the order in which they were given; empty: there was none.
 [[nodiscard]] std::vector<OverrideNote> Overrides(const traces::Trace& trace);
 
-// "workers=2; cv2_threads=0: the program set 4 itself"; empty without notes.
+// "workers=2; did not hold, something else was found: cv2_threads=0 (4)"; empty without notes.
 [[nodiscard]] Statement OverridesSaid(const std::vector<OverrideNote>& notes);
 
 }  // namespace penstock::analyzer
