@@ -25,18 +25,19 @@ bool ShownOfWorkers(StageId stage) {
   return OfWorkers(stage) || stage == StageId::kIdle;
 }
 
-// Batches in order of delivery, from the middle of the longest steady window.
+// Batches in order of delivery, from the middle of the longest steady window, or of the whole run
+// if nothing is steady.
 std::vector<const Batch*> Excerpt(const LoaderRun& run, const SteadyState& steady) {
-  std::pair<std::int64_t, std::int64_t> window{steady.from, steady.to};
-  for (const auto& one : steady.windows) {
-    const bool first = &one == &steady.windows.front();
-    if (first || one.second - one.first > window.second - window.first) window = one;
-  }
+  const auto longest = std::max_element(
+      steady.windows.begin(), steady.windows.end(),
+      [](const auto& a, const auto& b) { return a.second - a.first < b.second - b.first; });
+  const auto [from, to] =
+      longest != steady.windows.end() ? *longest : std::pair(steady.from, steady.to);
+  const bool steady_part = from != kNever && to > from;  // else the whole run
   std::vector<const Batch*> batches;
   for (const Batch& batch : run.batches) {
     if (!batch.was_delivered()) continue;
-    const bool inside = batch.delivered >= window.first && batch.delivered <= window.second;
-    if (inside || window.first == kNever || window.second <= window.first) {
+    if (!steady_part || (batch.delivered >= from && batch.delivered <= to)) {
       batches.push_back(&batch);
     }
   }
@@ -92,14 +93,15 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
     if (thread.spans == 0 || thread.first.value > to || thread.last.value < from) continue;
     if (!diagnosis.run.IsOurs(thread.process)) continue;  // another rank's, or another loader's
     TimelineRow row;
-    bool works = false;
+    bool works = false;  // other threads, such as those that send batches, have no row
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
       for (const traces::Span& span : spans) {
         if (span.start.value >= to || span.end().value <= from) continue;
         const StageId stage = ranges.StageOf(span);
         if (!ShownOfWorkers(stage)) continue;
+        const bool named = stage != span.stage;  // by a library's range
         works = works || stage == StageId::kFetch || stage == StageId::kSample ||
-                stage == StageId::kIdle || stage != span.stage;  // or a library's range is named so
+                stage == StageId::kIdle || named;
         if (row.spans.size() >= kMostSpans) {
           excerpt.thinned = true;
           continue;

@@ -38,15 +38,15 @@ void DrawView(Drawing& drawing, const Scale& x, double y, const std::string& nam
 std::string StepFigure(const DeviceActivity& activity, Language language) {
   const double each = activity.window / static_cast<double>(activity.batches);
   Drawing drawing(kPictureWidth, 172, Word<words::kStepPlot>(language));
-  const Scale x{0, each * 1e3, kGpuLeft, kPictureWidth - 30};
-  const Scale places{0, each, kGpuLeft, kPictureWidth - 30};
-  DrawView(drawing, places, 8, Word<words::kTheLoop>(language), LoopView(activity), language);
-  DrawView(drawing, places, 46, Word<words::kTheGpu>(language), DeviceView(activity), language);
+  const Scale seconds{0, each, kGpuLeft, kPictureWidth - 30};
+  const Scale milliseconds{0, each * 1e3, kGpuLeft, kPictureWidth - 30};  // for the axis
+  DrawView(drawing, seconds, 8, Word<words::kTheLoop>(language), LoopView(activity), language);
+  DrawView(drawing, seconds, 46, Word<words::kTheGpu>(language), DeviceView(activity), language);
   std::vector<Tick> ticks;
   for (const double value : RoundSteps(each * 1e3, 8)) {
     if (value <= each * 1e3) ticks.push_back({value, fmt::format("{:g}", value)});
   }
-  drawing.Below(x, ticks, 82, 4, Word<words::kStepAxis>(language));
+  drawing.Below(milliseconds, ticks, 82, 4, Word<words::kStepAxis>(language));
   drawing.Legend(kGpuLeft, 146,
                  std::array{LegendEntry{"s-wait", Word<words::kLoopWaits>(language)},
                             LegendEntry{"s-h2d", Word<words::kCopiesLegend>(language)},

@@ -61,14 +61,14 @@ std::string Staircase(const Plan& plan, Language language) {
   drawing.Below(x, ticks, bottom, 4, Render(plan.unit, language));
   double y = 10;
   for (const Stair& stair : stairs) {
-    const double end = std::min(x.At(stair.rate.estimate), kStairRight);
+    const double end = x.At(stair.rate.estimate);
     const std::string figure = ShortNumber(stair.rate.estimate);
     drawing.Text(kStairLeft - 8, y + 14, stair.name, "end");
     drawing.Rect(kStairLeft, y, end - kStairLeft, 18, stair.css,
                  fmt::format("{}{}{}", stair.name, Colon(language), figure));
     double label = end;
     if (stair.rate.high > stair.rate.low) {
-      const double high = std::min(x.At(stair.rate.high), kPictureWidth);
+      const double high = x.At(stair.rate.high);
       drawing.Line(x.At(stair.rate.low), y + 9, high, y + 9, "axis");
       label = std::max(end, high);
     }

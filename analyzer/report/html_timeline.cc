@@ -35,8 +35,9 @@ std::string CssOf(StageId stage) {
 
 void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
              Language language) {
-  constexpr double kFetch = 10;
   constexpr double kHeight = 30;
+  constexpr double kFetchHeight = 10;  // the upper part of a row; what is inside a fetch lies below
+  constexpr double kInside = kFetchHeight + 1;
   // Joins neighbours of one kind into one shape if there are too few pixels for both.
   struct Pen {
     double from = 0, to = -1;
@@ -44,8 +45,7 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
   } pen;
   const auto flush = [&] {
     if (pen.to > pen.from)
-      drawing.Rect(pen.from, y + kFetch + 1, pen.to - pen.from, kHeight - kFetch - 1,
-                   CssOf(pen.stage));
+      drawing.Rect(pen.from, y + kInside, pen.to - pen.from, kHeight - kInside, CssOf(pen.stage));
     pen.to = -1;
   };
   drawing.Rect(x.from, y, x.to - x.from, kHeight, "lane");
@@ -63,7 +63,7 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
       drawing.Rect(from, y, std::max(to - from, 0.3), kHeight, CssOf(span.stage), tip);
     } else if (span.stage == StageId::kFetch) {
       flush();
-      drawing.Rect(from, y, std::max(to - from - 0.5, 0.3), kFetch, CssOf(span.stage), tip);
+      drawing.Rect(from, y, std::max(to - from - 0.5, 0.3), kFetchHeight, CssOf(span.stage), tip);
       if (to - from > 50 && span.batch != wire::kNoBatch) {
         drawing.Text(from + 4, y + 8.5,
                      Render(Say<words::kBatchNumber>(Give<"batch">(span.batch)), language),
@@ -71,7 +71,7 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
       }
     } else if (to - from >= 1.5) {
       flush();
-      drawing.Rect(from, y + kFetch + 1, to - from, kHeight - kFetch - 1, CssOf(span.stage), tip);
+      drawing.Rect(from, y + kInside, to - from, kHeight - kInside, CssOf(span.stage), tip);
     } else {
       if (pen.to < pen.from || pen.stage != span.stage || from > pen.to + 0.4) {
         flush();
