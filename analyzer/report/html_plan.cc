@@ -118,7 +118,8 @@ std::string PlanHtml(const Plan& plan, Language language) {
   for (const PlanExperiment& one : plan.experiments) {
     text += "<li>" + Escaped(Render(one.why, language));
     if (!one.command.empty()) {
-      text += fmt::format("<br/><code>{}</code>", Escaped(PlainText(one.command, 400)));
+      text +=
+          fmt::format("<br/><code>{}</code>", Escaped(PlainText(one.command, std::string::npos)));
     }
     text += "</li>\n";
   }

@@ -199,7 +199,9 @@ std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {
   if (detail == PlanDetail::kSteps) return text;
   for (const PlanExperiment& one : plan.experiments) {
     text += "  ?   " + Wrapped(English(one.why), kPlanWidth, kPlanIndent) + "\n";
-    if (!one.command.empty()) text += std::string(kPlanIndent) + PlainText(one.command, 400) + "\n";
+    if (one.command.empty()) continue;
+    // Never cut: a command without its end would run, but differently.
+    text += std::string(kPlanIndent) + PlainText(one.command, std::string::npos) + "\n";
   }
   return text;
 }

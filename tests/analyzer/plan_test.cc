@@ -342,6 +342,15 @@ TEST(PlanTest, TellsGainsBeyondTwentyAsMoreThanTwenty) {
   for (const std::string& told : {text, page}) EXPECT_EQ(told.find("48.78"), std::string::npos);
 }
 
+TEST(PlanTest, GivesALongCommandToItsEnd) {
+  Plan plan;
+  PlanExperiment experiment;
+  experiment.command = "python train.py --name " + std::string(600, 'x') + " --epochs 90";
+  plan.experiments = {experiment};
+  EXPECT_NE(PlanText(plan, Colour::kOff).find(experiment.command), std::string::npos);
+  EXPECT_NE(PlanHtml(plan, Language::kEnglish).find(experiment.command), std::string::npos);
+}
+
 TEST(PlanCommandTest, ExitsWithFourWhereNothingCanBePredicted) {
   const traces::testing::TempFolder folder;
   const auto path = folder / "short.penstock";
