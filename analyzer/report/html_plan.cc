@@ -57,7 +57,7 @@ std::string Staircase(const Plan& plan, Language language) {
   const std::vector<double> values = RoundSteps(shown, 6);
   const Scale x{0, values.back(), kStairLeft, kStairRight};
   std::vector<Tick> ticks;
-  for (const double value : values) ticks.push_back({value, fmt::format("{:.4g}", value)});
+  for (const double value : values) ticks.push_back({value, fmt::format("{:.6g}", value)});
   drawing.Below(x, ticks, bottom, 4, Render(plan.unit, language));
   double y = 10;
   for (const Stair& stair : stairs) {

@@ -63,11 +63,11 @@ std::string Table(const RankSummary& ranks, Language language) {
                  Word<words::kColumnDataBound>(language), Word<words::kColumnHeldUp>(language)});
   for (const RankRow& row : ranks.rows) {
     text += fmt::format(
-        "<tr><th class=\"stage\">{}</th><td>{}</td><td>{}</td><td>{:.3g}</td><td>{:.4g}</td>"
+        "<tr><th class=\"stage\">{}</th><td>{}</td><td>{}</td><td>{:.3g}</td><td>{}</td>"
         "<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        row.rank, Escaped(ranks.hosts[row.host].name), row.workers, row.cores, row.samples_rate,
-        PercentText(row.wait_fraction), DurationText(row.wait), DurationText(row.step),
-        PercentText(row.data_bound), DurationText(row.held_up));
+        row.rank, Escaped(ranks.hosts[row.host].name), row.workers, row.cores,
+        ShortNumber(row.samples_rate), PercentText(row.wait_fraction), DurationText(row.wait),
+        DurationText(row.step), PercentText(row.data_bound), DurationText(row.held_up));
   }
   return text + "</tbody></table></div>\n";
 }

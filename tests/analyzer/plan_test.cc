@@ -342,6 +342,20 @@ TEST(PlanTest, TellsGainsBeyondTwentyAsMoreThanTwenty) {
   for (const std::string& told : {text, page}) EXPECT_EQ(told.find("48.78"), std::string::npos);
 }
 
+TEST(PlanTest, HasNoPowersOfTenOnItsAxis) {
+  Plan plan;
+  plan.now = {20'000, 19'000, 21'000};
+  plan.no_ceiling = true;
+  PlanStep step;
+  step.id = "num_workers";
+  step.predicted.rate = {40'000, 39'000, 41'000};
+  step.predicted.speedup = 2;
+  plan.steps = {step};
+  const std::string page = PlanHtml(plan, Language::kEnglish);
+  EXPECT_NE(page.find(">40000</text>"), std::string::npos) << page;
+  EXPECT_EQ(page.find("e+04"), std::string::npos);
+}
+
 TEST(PlanTest, GivesALongCommandToItsEnd) {
   Plan plan;
   PlanExperiment experiment;
