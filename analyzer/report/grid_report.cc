@@ -103,7 +103,8 @@ std::string GridJson(const Grid& grid) {
   json.Field("transfer", changes.transfer).Field("decoder", changes.decoder);
   json.Field("ram_cache", changes.ram_cache).Field("pack", changes.pack);
   json.Field("offline_resize", changes.resize).Field("disk_bytes_per_s", changes.disk);
-  json.Field("cores", changes.cores).Field("core_speed", changes.core_speed);
+  if (!grid.several_machines) json.Field("cores", changes.cores);  // else each has its own
+  json.Field("core_speed", changes.core_speed);
   json.Field("alone", changes.alone).Field("gpu_overlap", changes.gpu_overlap).EndObject();
   if (!grid.several_machines) {
     json.Key("ceiling").BeginObject();
