@@ -12,6 +12,7 @@
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/model/loader_memory.h"
 #include "analyzer/predict/scenario.h"
+#include "analyzer/report/html_data.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/simulate/simulate.h"
 #include "tests/analyzer/synthetic.h"
@@ -272,6 +273,26 @@ TEST(TogetherTest, WithoutWorkersNoLoaderPaysForFreshMemory) {
   for (std::size_t k = 0; k < 20; ++k) {
     const Demand& one = after.epochs.front().batches[k];
     EXPECT_LT(one.collate.cpu, before.epochs.front().batches[k].collate.cpu) << one.loader;
+  }
+}
+
+TEST(TogetherTest, ThePageTellsBatchesFromTheWorkersOfAllLoaders) {
+  testing::Synthetic run;
+  run.workers = 4;
+  const auto trace = traces::MakeTrace(MakeTwoLoaders(run));
+  Report report = BuildReport(*trace, "t");
+  LoaderDiagnosis& loader = *report.diagnosis.loader;
+  ASSERT_EQ(loader.pipeline.beside.size(), 1U);
+  loader.pipeline.beside.front().batch_bytes = 3e6;
+  loader.facts.batch_bytes = 1e6;
+  loader.facts.worker_bytes = 50e6;
+  const WorkerCurve curve = BuildPlots(*trace, report).workers;
+  ASSERT_FALSE(curve.points.empty());
+  for (const CurvePoint& point : curve.points) {
+    if (point.workers == 0) continue;
+    const double batches = 4e6 * point.workers * (curve.prefetch + 1);
+    EXPECT_DOUBLE_EQ(static_cast<double>(point.of_batches), batches) << point.workers;
+    EXPECT_DOUBLE_EQ(static_cast<double>(point.ram), batches + 100e6 * point.workers);
   }
 }
 
