@@ -50,13 +50,14 @@ std::vector<const Batch*> Excerpt(const LoaderRun& run, const SteadyState& stead
   return {batches.begin() + first, batches.begin() + first + static_cast<std::ptrdiff_t>(wanted)};
 }
 
-Statement LabelOf(const traces::Trace& trace, ThreadId id, const LoaderRun& run) {
+// `in_loop`: the thread waits for batches or makes whole ones, as the loop does without workers.
+Statement LabelOf(const traces::Trace& trace, ThreadId id, const LoaderRun& run, bool in_loop) {
   const traces::ThreadInfo& thread = trace.threads()[id.value];
   const traces::ProcessInfo& process = trace.processes()[thread.process.value];
   if (process.role == wire::kRoleWorker) {
     return Say<words::kRowOfWorker>(Give<"worker">(process.worker_id));
   }
-  if (run.config.num_workers == 0) return Say<words::kRowOfLoading>();
+  if (run.config.num_workers == 0 && in_loop) return Say<words::kRowOfLoading>();
   if (thread.name.empty()) return Say<words::kRowOfThread>(Give<"thread">(thread.tid));
   return Say<words::kRowOfName>(Give<"name">(thread.name));
 }
@@ -94,10 +95,12 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
     if (!diagnosis.run.IsOurs(thread.process)) continue;  // another rank's, or another loader's
     TimelineRow row;
     bool works = false;  // other threads, such as those that send batches, have no row
+    bool in_loop = false;
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
       for (const traces::Span& span : spans) {
         if (span.start.value >= to || span.end().value <= from) continue;
         const StageId stage = ranges.StageOf(span);
+        in_loop = in_loop || stage == StageId::kWait || stage == StageId::kFetch;
         if (!ShownOfWorkers(stage)) continue;
         const bool named = stage != span.stage;  // by a library's range
         works = works || stage == StageId::kFetch || stage == StageId::kSample ||
@@ -115,7 +118,7 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
       ++excerpt.left_out;
       continue;
     }
-    row.label = LabelOf(trace, ThreadId{i}, run);
+    row.label = LabelOf(trace, ThreadId{i}, run, in_loop);
     excerpt.rows.push_back(std::move(row));
   }
   std::stable_sort(excerpt.rows.begin(), excerpt.rows.end(),

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -89,6 +90,19 @@ TEST(TimelineFigureTest, ShowsTheWorkersOfOneRank) {
   EXPECT_EQ(English(excerpt.rows[0].label), "worker 0");
   EXPECT_EQ(English(excerpt.rows[1].label), "worker 1");
   EXPECT_EQ(excerpt.left_out, 0u);
+}
+
+TEST(TimelineFigureTest, CallsOnlyTheLoopsOwnThreadLoading) {
+  testing::Synthetic run;
+  run.workers = 0;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  testing::AddNamedRanges(data);
+  const auto trace = traces::MakeTrace(std::move(data));
+  const TimelineExcerpt excerpt = BuildPlots(*trace, BuildReport(*trace, "t")).timeline;
+  ASSERT_EQ(excerpt.rows.size(), 3u);
+  EXPECT_EQ(English(excerpt.rows[0].label), "decoder 0");
+  EXPECT_EQ(English(excerpt.rows[1].label), "loop: loading");
+  EXPECT_EQ(English(excerpt.rows[2].label), "training loop");
 }
 
 TEST(TimelineFigureTest, NumbersNoFetchThatHasNoBatch) {
