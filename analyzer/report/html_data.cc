@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "analyzer/model/named_ranges.h"
@@ -62,6 +63,50 @@ Statement LabelOf(const traces::Trace& trace, ThreadId id, const LoaderRun& run,
   return Say<words::kRowOfName>(Give<"name">(thread.name));
 }
 
+// The part of the trace that the timeline shows. Units: nanoseconds.
+struct Excerpted {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::int64_t begin = 0;  // of the trace
+
+  // A moment, moved into the excerpt, in seconds since the trace began.
+  [[nodiscard]] double Seconds(std::int64_t at) const {
+    return static_cast<double>(std::clamp(at, from, to) - begin) * 1e-9;
+  }
+};
+
+// The spans of a thread, and what they tell about it.
+struct ThreadRow {
+  TimelineRow row;
+  bool works = false;    // it has a row; others, such as threads that send batches, have none
+  bool in_loop = false;  // as for LabelOf()
+  bool thinned = false;
+};
+
+ThreadRow SpansOfThread(const traces::Trace& trace, ThreadId id, const Excerpted& excerpted,
+                        NamedRanges& ranges) {
+  ThreadRow found;
+  const auto add = [&](const traces::Span& span) {
+    if (span.start.value >= excerpted.to || span.end().value <= excerpted.from) return;
+    const StageId stage = ranges.StageOf(span);
+    found.in_loop = found.in_loop || stage == StageId::kWait || stage == StageId::kFetch;
+    if (!ShownOfWorkers(stage)) return;
+    const bool named = stage != span.stage;  // by a library's range
+    found.works = found.works || stage == StageId::kFetch || stage == StageId::kSample ||
+                  stage == StageId::kIdle || named;
+    if (found.row.spans.size() >= kMostSpans) {
+      found.thinned = true;
+      return;
+    }
+    found.row.spans.push_back({excerpted.Seconds(span.start.value),
+                               excerpted.Seconds(span.end().value), stage, span.batch.index});
+  };
+  trace.ForEachBlock(id, [&](std::span<const traces::Span> spans) {
+    for (const traces::Span& span : spans) add(span);
+  });
+  return found;
+}
+
 TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagnosis) {
   TimelineExcerpt excerpt;
   if (!diagnosis.loader) {
@@ -77,49 +122,29 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
   const std::int64_t from = batches.front()->wait_start;
   std::int64_t to = batches.back()->delivered;
   if (batches.back()->step_end != kNever) to = std::max(to, batches.back()->step_end);
-  const std::int64_t begin = trace.begin().value;
-  const auto seconds = [&](std::int64_t at) {
-    return static_cast<double>(std::clamp(at, from, to) - begin) * 1e-9;
-  };
-  excerpt.from = seconds(from);
-  excerpt.to = seconds(to);
-  excerpt.batches = batches.size();
   if (to <= from) {
     excerpt.missing = Say<words::kNoTimeOfExcerpt>();
     return excerpt;
   }
+  const Excerpted excerpted{from, to, trace.begin().value};
+  const auto seconds = [&](std::int64_t at) { return excerpted.Seconds(at); };
+  excerpt.from = seconds(from);
+  excerpt.to = seconds(to);
+  excerpt.batches = batches.size();
   NamedRanges ranges(trace);
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     const traces::ThreadInfo& thread = trace.threads()[i];
     if (thread.spans == 0 || thread.first.value > to || thread.last.value < from) continue;
     if (!diagnosis.run.IsOurs(thread.process)) continue;  // another rank's, or another loader's
-    TimelineRow row;
-    bool works = false;  // other threads, such as those that send batches, have no row
-    bool in_loop = false;
-    trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
-      for (const traces::Span& span : spans) {
-        if (span.start.value >= to || span.end().value <= from) continue;
-        const StageId stage = ranges.StageOf(span);
-        in_loop = in_loop || stage == StageId::kWait || stage == StageId::kFetch;
-        if (!ShownOfWorkers(stage)) continue;
-        const bool named = stage != span.stage;  // by a library's range
-        works = works || stage == StageId::kFetch || stage == StageId::kSample ||
-                stage == StageId::kIdle || named;
-        if (row.spans.size() >= kMostSpans) {
-          excerpt.thinned = true;
-          continue;
-        }
-        row.spans.push_back(
-            {seconds(span.start.value), seconds(span.end().value), stage, span.batch.index});
-      }
-    });
-    if (!works) continue;
+    ThreadRow found = SpansOfThread(trace, ThreadId{i}, excerpted, ranges);
+    excerpt.thinned = excerpt.thinned || found.thinned;
+    if (!found.works) continue;
     if (excerpt.rows.size() == kMostRowsOfPage) {
       ++excerpt.left_out;
       continue;
     }
-    row.label = LabelOf(trace, ThreadId{i}, run, in_loop);
-    excerpt.rows.push_back(std::move(row));
+    found.row.label = LabelOf(trace, ThreadId{i}, run, found.in_loop);
+    excerpt.rows.push_back(std::move(found.row));
   }
   std::stable_sort(excerpt.rows.begin(), excerpt.rows.end(),
                    [](const TimelineRow& a, const TimelineRow& b) {
