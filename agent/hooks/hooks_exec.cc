@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Repairs the environment of a program that is executed with a rebuilt one: our variables, and only
-// ours, are put back, if the program can load the agent. If it cannot, the agent is taken out of
-// LD_PRELOAD. May run in a vfork child, so it changes no state of the process.
+// Hooks of the exec and posix_spawn functions. A caller may give the new program an environment
+// that lacks the agent. If the program can load it, the hooks put back the agent's variables and
+// its entry in LD_PRELOAD, and change nothing else. If the program's loader would refuse it, they
+// take it out of LD_PRELOAD. They may run in a vfork child, so they change no state of the process
+// but ExecScratch.
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -25,7 +27,8 @@ namespace {
 
 constexpr size_t kMaxVariables = 8192;
 
-bool Names(const char* variable, const char* other) {
+// Whether two variables ("NAME=value") have the same name.
+bool HaveSameName(const char* variable, const char* other) {
   while (*variable != 0 && *variable == *other && *variable != '=') {
     ++variable;
     ++other;
@@ -41,8 +44,8 @@ bool SwitchesOff(const char* variable) {
 }
 
 // Fills `missing` with our variables that `env` does not have, and returns their number. Sets
-// `*preload` to the LD_PRELOAD that lacks the agent, "" if there is no LD_PRELOAD, nullptr if the
-// agent is in it.
+// `*preload` to the value of LD_PRELOAD if that lacks the agent, to "" if there is no LD_PRELOAD,
+// and to nullptr if the agent is in it. If PENSTOCK_OFF is set, nothing is missing.
 size_t Missing(char* const* env, const char** missing, const char** preload) {
   *preload = "";
   for (char* const* p = env; p != nullptr && *p != nullptr; ++p) {
@@ -58,7 +61,7 @@ size_t Missing(char* const* env, const char** missing, const char** preload) {
   for (const char* const* v = g_variables; *v != nullptr; ++v) {
     bool there = false;
     for (char* const* p = env; p != nullptr && *p != nullptr && !there; ++p) {
-      there = Names(*p, *v);
+      there = HaveSameName(*p, *v);
     }
     if (!there) {
       missing[found++] = *v;
@@ -67,7 +70,7 @@ size_t Missing(char* const* env, const char** missing, const char** preload) {
   return found;
 }
 
-// Returns LD_PRELOAD of `env`, or nullptr. Counts the variables of `env`.
+// Returns the value of LD_PRELOAD in `env`, or nullptr. Sets `*count` to the number of variables.
 const char* Preloads(char* const* env, size_t* count) {
   const char* value = nullptr;
   *count = 0;
@@ -85,14 +88,15 @@ struct Plan {
   size_t absent;            // their number
   size_t count;             // variables that it has
   const char* preload;      // value of LD_PRELOAD to change; nullptr: keep it
-  bool leave;               // the agent must not be in it
+  bool remove_agent;        // take the agent out of `preload`, instead of adding it
 };
 
+// Whether the environment needs a repair; if so, fills `plan`.
 bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scratch, Plan* plan) {
   if (ProgramUsesSeccomp()) {  // no system calls from here on: they might end the program
     plan->absent = 0;
     plan->preload = Preloads(env, &plan->count);
-    plan->leave = true;
+    plan->remove_agent = true;
     return plan->count < kMaxVariables && plan->preload != nullptr &&
            Find(plan->preload, g_config.agent) != nullptr;
   }
@@ -100,7 +104,7 @@ bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scrat
     return false;
   }
   plan->absent = Missing(env, plan->missing, &plan->preload);
-  plan->leave = false;
+  plan->remove_agent = false;
   const char* preloads = Preloads(env, &plan->count);
   if (plan->count >= kMaxVariables) {
     return false;
@@ -114,7 +118,7 @@ bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scrat
       (target == ExecTarget::kSanitized && !sanitizer_comes_first)) {
     plan->absent = 0;
     plan->preload = preloads;
-    plan->leave = true;
+    plan->remove_agent = true;
     return preloads != nullptr && Find(preloads, g_config.agent) != nullptr;
   }
   return (plan->absent != 0 || plan->preload != nullptr) && target != ExecTarget::kOther;
@@ -136,13 +140,13 @@ void AddOthers(const char* preloads, Text* line) {
   }
 }
 
-// Writes the repaired environment to `to`, which needs room for count + absent + 2 pointers. Keeps
-// LD_PRELOAD as it is if the new one does not fit into `text`: a cut one would name a library that
-// does not exist.
+// Writes the repaired environment to `to`, which needs room for count + absent + 2 pointers. If the
+// new LD_PRELOAD does not fit into `text`, the old one stays: a shortened one would name a library
+// that does not exist.
 void Repair(char* const* env, const Plan& plan, char* text, size_t room, char** to) {
   Text line{text, room};
   line.Add("LD_PRELOAD=");
-  if (plan.preload != nullptr && plan.leave) {
+  if (plan.preload != nullptr && plan.remove_agent) {
     AddOthers(plan.preload, &line);
   } else if (plan.preload != nullptr) {
     line.Add(plan.preload).Add(plan.preload[0] != 0 ? ":" : "").Add(g_config.agent);
@@ -163,19 +167,18 @@ void Repair(char* const* env, const Plan& plan, char* text, size_t room, char** 
   to[n] = nullptr;
 }
 
-// Whether the agent records, and may make system calls of its own, so that it can look at an exec.
+// Whether the agent records and may make system calls of its own. Looking at a program takes some.
 bool MayLook() {
   return g_config.on && !sys::IsShut() && !VforkChildIsSandboxed();
 }
 
-// Whether the agent must leave LD_PRELOAD: the program has installed a seccomp filter, which would
-// not know the agent's system calls.
-bool MustLeave() {
+// Whether the agent must be taken out of LD_PRELOAD: the program has installed a seccomp filter,
+// which the next program keeps and which may forbid the agent's system calls.
+bool MustRemoveAgent() {
   return ProgramUsesSeccomp() && g_config.agent[0] != 0;
 }
 
-// Whether execvp() would run this file. It passes over a folder, of which faccessat() says that it
-// may be executed.
+// Whether execvp() would run this file. It skips folders, which faccessat() calls executable.
 __attribute__((noinline)) bool IsExecutable(const char* path) {
   struct stat st;
   return sys::Call(SYS_faccessat, AT_FDCWD, sys::Pointer(path), X_OK) == 0 &&
@@ -183,8 +186,9 @@ __attribute__((noinline)) bool IsExecutable(const char* path) {
          !S_ISDIR(st.st_mode);
 }
 
-// The file that execvp() would run. nullptr: none, or the agent may make no system calls; then it
-// only leaves LD_PRELOAD, whichever file that is.
+// Returns the file that execvp() would run. Returns nullptr if there is none, or if the agent may
+// make no system calls. In the latter case NeedsRepair() takes the agent out of LD_PRELOAD for any
+// file.
 const char* SearchPath(const char* file, ExecScratch* scratch) {
   if (!MayLook()) {
     return nullptr;
@@ -221,16 +225,16 @@ const char* SearchPath(const char* file, ExecScratch* scratch) {
 
 using penstock::agent::ExecScratch;
 using penstock::agent::MayLook;
-using penstock::agent::MustLeave;
+using penstock::agent::MustRemoveAgent;
 using penstock::agent::NeedsRepair;
 using penstock::agent::Plan;
 using penstock::agent::Repair;
 using penstock::agent::SearchPath;
 
-// Runs `call` with `env_to_use`, which is `env` or a repaired copy. `target` may use `scratch`. An
-// LD_PRELOAD that does not fit into the scratch stays as it is.
+// The body of a hook: runs `call`, in which `env_to_use` is `env` or a repaired copy. The
+// expression `target` may use `scratch`.
 #define PENSTOCK_EXEC(dir, target, env, call)                                                      \
-  if (!MayLook() && !MustLeave()) {                                                                \
+  if (!MayLook() && !MustRemoveAgent()) {                                                          \
     char* const* env_to_use = (env);                                                               \
     return call;                                                                                   \
   }                                                                                                \
