@@ -15,15 +15,15 @@
 namespace penstock::agent::cupti {
 namespace {
 
-// What CUPTI says of a function, by its number. CUPTI is asked once for each.
+// A function of the driver or of the runtime. CUPTI is asked for its name once.
 struct Function {
-  bool known;
-  bool kept;
+  bool known;  // CUPTI was asked
+  bool kept;   // its calls get spans
   CallClass what;
   char text[56];
 };
 constexpr uint32_t kFunctions = 2048;
-struct Tables {
+struct Tables {  // functions by CUPTI's number for them
   Function of_driver[kFunctions];
   Function of_runtime[kFunctions];
   NameCache kernels;
@@ -49,7 +49,7 @@ struct Context {
   const DeviceClock& clock;
   double ticks_per_ns;
 
-  // Reads the times of a record. False if it has none that are usable.
+  // Reads the times of a record. Returns false if they are missing or unusable.
   bool Read(const uint8_t* record, size_t start_at, size_t end_at, Times* times) const {
     const auto start = Field<uint64_t>(record, start_at);
     const auto end = Field<uint64_t>(record, end_at);
@@ -68,7 +68,8 @@ bool Contains(const char* text, const char* part) {
   return agent::Find(text, part) != nullptr;
 }
 
-// Tells what a call does. False if it gets no span: it does not copy, launch, wait or allocate.
+// Tells what a call does. Returns false if the call gets no span, because it does not copy, launch,
+// wait or allocate.
 bool Classify(const char* name, CallClass* what) {
   if (Contains(name, "Synchronize")) {
     *what = CallClass::kSync;
@@ -93,8 +94,8 @@ bool Classify(const char* name, CallClass* what) {
   return false;
 }
 
-// Length of a name without its version: cudaMemcpyAsync_ptsz_v7000 becomes cudaMemcpyAsync, and
-// cuMemcpyHtoDAsync_v2 stays as it is.
+// Returns the length of a name without the runtime's suffixes: cudaMemcpyAsync_ptsz_v7000 becomes
+// cudaMemcpyAsync. A version of the driver's stays: cuMemcpyHtoDAsync_v2.
 size_t WithoutVersion(const char* name) {
   size_t size = Length(name);
   size_t digits = size;
@@ -141,7 +142,8 @@ const char* MemoryName(uint8_t kind) {
   }
 }
 
-// The name of a kind of copy. For the host's side it says whether the memory is pinned.
+// The name of a kind of copy. Between host and device it also says what the host's memory is:
+// pageable, pinned or managed.
 const char* CopyText(uint8_t copy, uint8_t source, uint8_t destination) {
   struct Texts {
     char text[5][24];
@@ -186,8 +188,8 @@ void DecodeApi(const uint8_t* r, bool runtime, const Context& in) {
   if (f == nullptr || !in.Read(r, at::Api::kStart, at::Api::kEnd, &times)) {
     return;
   }
-  // If CUPTI does not give the kernel's thread ids, this is half a pthread_t, which is no thread's
-  // id.
+  // Where CUPTI cannot give Linux thread ids, `thread` is the lower half of a pthread_t. It then
+  // becomes a number above every Linux thread id.
   const auto thread = Field<uint32_t>(r, at::Api::kThread);
   const uint32_t tid = g_system_threads ? thread : (thread >> 8 | 0x40000000u) & 0x7fffffffu;
   AddCall({times.start, times.end, Field<uint32_t>(r, at::Api::kCorrelation), tid, f->text, f->what,
@@ -211,8 +213,9 @@ constexpr CostName kCosts[] = {
     {kCostManaged, "CUPTI: managed memory", true},
 };
 
-// Time that calls took for CUPTI's own work, or for waits that the program would have had without
-// CUPTI too. Written on the flush thread, since not every version tells which thread it was.
+// Writes what CUPTI calls overhead: time that a call took for CUPTI's own work, or for work and
+// waits that there would be without CUPTI too, such as JIT compilation. The span stands on the
+// flush thread, since not every version of CUPTI tells which thread made the call.
 void DecodeCost(const uint8_t* r, const Context& in) {
   Times times;
   if (!in.Read(r, at::Cost::kStart, at::Cost::kEnd, &times)) {
@@ -236,7 +239,7 @@ void DecodeCost(const uint8_t* r, const Context& in) {
                             .duration = times.end - times.start});
 }
 
-// Number of bytes that are read of a record of this kind; 0 if the kind is unknown.
+// How many bytes of a record of this kind are read; 0 if the kind is unknown.
 size_t SizeOf(uint32_t kind) {
   switch (kind) {
     case kMemcpy:
@@ -318,8 +321,8 @@ void DecodeKnown(const uint8_t* r, uint32_t kind, const Context& in) {
   }
 }
 
-// Decodes one record. `left`: bytes from its begin to the end of the buffer. Returns how many of
-// them the record has at least.
+// Decodes one record. `left`: bytes from its first one to the end of the buffer. Returns the least
+// number of bytes that the record takes.
 size_t Decode(const uint8_t* r, size_t left, const Context& in) {
   const uint32_t kind = left >= sizeof kind ? Field<uint32_t>(r, at::kKind) : 0;
   const size_t size = SizeOf(kind);
@@ -349,7 +352,7 @@ Decoded DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock, do
   const Context in{clock, ticks_per_ns};
   const uint8_t* end = buffer + valid;
   uint8_t* record = nullptr;
-  size_t read = 0;  // bytes
+  size_t read = 0;  // bytes from the beginning of the buffer
   Decoded decoded = {};
   const uint64_t unstamped = g_counts.unstamped_works;
   // No record is smaller than 8 bytes, so the loop ends even if the library never says "end".
@@ -364,7 +367,8 @@ Decoded DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock, do
     const size_t size = Decode(record, valid - at, in);
     read = at + size < valid ? at + size : valid;
   }
-  CountDropped(g_counts.unstamped_works - unstamped);  // reports show this number first
+  // Reports show the number of dropped events first, so work without times counts there too.
+  CountDropped(g_counts.unstamped_works - unstamped);
   return decoded;
 }
 
