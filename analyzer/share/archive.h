@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes files into one archive, .zip or .tar.gz, which appears under its name only when it is
-// complete. Times are now, owners are left out. Not thread-safe.
+// complete. Each file gets the time of Create() and no owner. Not thread-safe.
 // Source: PKWARE's APPNOTE 6.3; POSIX.1-1988 (ustar); zlib's manual.
 #pragma once
 
@@ -21,24 +21,24 @@ namespace penstock::analyzer {
 
 enum class ArchiveKind { kZip, kTarGz };
 
-// By the end of the name: .zip, .tar.gz or .tgz. Errors: kUsage.
+// The kind that the end of the name asks for: .zip, .tar.gz or .tgz. Errors: kUsage.
 [[nodiscard]] Result<ArchiveKind> ArchiveKindOf(const std::filesystem::path& path);
 
 class Archive {
  public:
-  virtual ~Archive() = default;  // without Finish() the temporary file stays unless Discard()
+  // The temporary file stays, unless Finish() or Discard() was called.
+  virtual ~Archive() = default;
 
-  // What the file is called until Finish(). Create() removes such
-  // files of processes that are gone.
+  // The temporary name, which the file has until Finish(). It holds the number of this process.
   [[nodiscard]] static std::filesystem::path TemporaryName(const std::filesystem::path& path);
-  // Errors: kUsage, kOutput.
+  // Also removes temporary files that killed processes left for `path`. Errors: kUsage, kOutput.
   [[nodiscard]] static Result<std::unique_ptr<Archive>> Create(const std::filesystem::path& path,
                                                                bool replace);
 
-  // `name` is a relative path of at most 100 characters. Errors: kOutput; also for more than 4 GB
-  // in a .zip, or 8 GB in a .tar.gz.
+  // `name` is a relative path of at most 100 characters. Errors: kOutput, also if a .zip would
+  // exceed 4 GB, or one file in a .tar.gz 8 GB; kEnvironment without memory to compress.
   virtual Result<void> Add(const std::string& name, std::span<const std::byte> bytes) = 0;
-  // Gives the file its name. Errors: kOutput.
+  // Gives the file its final name. Errors: kOutput.
   [[nodiscard]] Result<void> Finish();
   void Discard() { file_.Discard(); }
   // The file that Finish() has made, and its size.

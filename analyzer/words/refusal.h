@@ -14,7 +14,7 @@ struct Refusal {
   ErrorKind kind = ErrorKind::kInput;
   Statement why;
 
-  // For the command line.
+  // The error that the command line reports, in English.
   [[nodiscard]] Error error() const { return {kind, English(why)}; }
 };
 
