@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader that is chosen, or that a command line asks for, while a trace is loaded, grows or is
-// closed.
+// Traces with two loaders, of which a person chooses one or a command line asks for one. The trace
+// is loaded, grows or is closed.
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -23,8 +23,9 @@ TEST_F(WalkLoader, TheChosenOneStaysWhenAnotherBecomesTheMainOne) {
   app_->Show(document);
   workspace().view = ViewId::kWhatIf;
   workspace().ChooseLoader("train.py:88");
-  EXPECT_FALSE(workspace().PartFor(ViewId::kWhatIf).has_value()) << "the run as it is shown anyway";
-  // The loop has waited more for the other one since.
+  EXPECT_FALSE(workspace().PartFor(ViewId::kWhatIf).has_value())
+      << "the run is shown for it anyway";
+  // A newer analysis: by now the loop has waited longer for the other loader.
   workspace().document.analysis =
       AnalysePart(*document.trace, "run.penstock", 0, true, "train.py:97");
   const auto wanted = workspace().PartFor(ViewId::kWhatIf);
@@ -34,7 +35,7 @@ TEST_F(WalkLoader, TheChosenOneStaysWhenAnotherBecomesTheMainOne) {
   EXPECT_EQ(workspace().part->analysis->report.diagnosis.run.loader().name, "train.py:88");
 }
 
-TEST_F(WalkLoader, NothingOfAClosedTraceStaysInMemory) {
+TEST_F(WalkLoader, AClosedTraceAndItsAnalysisAreFreed) {
   Document document = DocumentOf(testing::TwoLoaders());
   const std::weak_ptr<const traces::Trace> trace = document.trace;
   const std::weak_ptr<const Analysis> analysis = document.analysis;
@@ -47,7 +48,7 @@ TEST_F(WalkLoader, NothingOfAClosedTraceStaysInMemory) {
   EXPECT_TRUE(analysis.expired());
 }
 
-TEST_F(WalkLoader, AnUnknownOneIsRefusedWhicheverPartOfTheTraceComesFirst) {
+TEST_F(WalkLoader, AnUnknownOneOfACommandLineIsRefused) {
   const std::filesystem::path path =
       std::filesystem::path(::testing::TempDir()) / "penstock_walk_loader.penstock";
   auto packer = traces::CreatePacked(path);
@@ -57,7 +58,7 @@ TEST_F(WalkLoader, AnUnknownOneIsRefusedWhicheverPartOfTheTraceComesFirst) {
   Place place;
   place.loader = "train.py:1";
   app_->WantPlace(place);
-  app_->Open(path);
+  app_->Open(path);  // its timeline or its analysis may be there first
   ASSERT_TRUE(Until([this] {
     const Document& document = workspace().document;
     return document.complete() && document.analysis != nullptr && !app_->loading();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Marks of a trace stay from one run of the program to the next. The wheel does what was chosen.
+// Bookmarks, notes, pinned rows and folded processes of a trace are kept when the dashboard ends.
+// The wheel scrolls or zooms, as the settings say.
 #include <filesystem>
 
 #include "tests/gui/walk/walk.h"
@@ -28,7 +29,7 @@ class WalkMarks : public testing::Walk {
     workspace().view = ViewId::kTimeline;
     Frames(2);
   }
-  [[nodiscard]] std::size_t FilesOfMarks() const {
+  [[nodiscard]] std::size_t CountMarkFiles() const {
     std::error_code error;
     std::size_t count = 0;
     for (const auto& entry : fs::directory_iterator(folder_ / "marks", error)) {
@@ -41,14 +42,14 @@ class WalkMarks : public testing::Walk {
   traces::testing::TempFolder folder_;
 };
 
-TEST_F(WalkMarks, ABookmarkIsThereTheNextTimeWhereverTheTraceLies) {
+TEST_F(WalkMarks, ABookmarkIsKeptWhenTheTraceIsMoved) {
   Open(folder_ / "run.recording");
   Press(GLFW_KEY_EQUAL);
   Press(GLFW_KEY_EQUAL);
   const TimeRange near = visible();
   Press(GLFW_KEY_4, true);
   ASSERT_TRUE(state().bookmarks[3].has_value());
-  EXPECT_EQ(FilesOfMarks(), 1U);
+  EXPECT_EQ(CountMarkFiles(), 1U);
   Press(GLFW_KEY_0);
   Restart();
   fs::rename(folder_ / "run.recording", folder_ / "moved.recording");
@@ -60,9 +61,9 @@ TEST_F(WalkMarks, ABookmarkIsThereTheNextTimeWhereverTheTraceLies) {
   EXPECT_NE(visible(), near) << "Alt+Left goes back to where the jump came from";
 }
 
-TEST_F(WalkMarks, NotesPinsAndFoldsAreThereTooAndWithoutThemThereIsNoFile) {
+TEST_F(WalkMarks, NotesPinsAndFoldsAreKeptAndTheirFileIsRemovedWithTheLast) {
   Open(folder_ / "run.recording");
-  EXPECT_EQ(FilesOfMarks(), 0U);
+  EXPECT_EQ(CountMarkFiles(), 0U);
   state().selection = TimeRange{1'000, 5'000};
   Press(GLFW_KEY_M, false, false, true);
   ASSERT_EQ(state().notes.size(), 1U);
@@ -85,16 +86,16 @@ TEST_F(WalkMarks, NotesPinsAndFoldsAreThereTooAndWithoutThemThereIsNoFile) {
   state().pins.clear();
   state().folded.clear();
   Frames(2);
-  EXPECT_EQ(FilesOfMarks(), 0U);
+  EXPECT_EQ(CountMarkFiles(), 0U);
 }
 
-TEST_F(WalkMarks, TheWheelZoomsWhereThatWasChosen) {
+TEST_F(WalkMarks, TheWheelScrollsUnlessZoomingWasChosen) {
   Open(folder_ / "run.recording");
   const TimeRange all = visible();
   MoveTo(700, 400);
   ImGui::GetIO().MouseWheel = 1;
   Frames(1);
-  EXPECT_EQ(visible(), all) << "it scrolls";
+  EXPECT_EQ(visible(), all) << "the wheel scrolls";
   app_->settings().wheel = Wheel::kZoom;
   Frames(1);
   ImGui::GetIO().MouseWheel = 1;
@@ -105,7 +106,7 @@ TEST_F(WalkMarks, TheWheelZoomsWhereThatWasChosen) {
   ImGui::GetIO().MouseWheel = 1;
   Frames(1);
   Hold(false, false, false);
-  EXPECT_EQ(visible(), near) << "with Ctrl it scrolls then";
+  EXPECT_EQ(visible(), near) << "once the wheel zooms, Ctrl makes it scroll";
 }
 
 }  // namespace

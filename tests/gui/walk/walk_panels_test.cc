@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts that the panels of several views share, and their words.
+// Panels of all views, and the parts that several of them share: copy buttons, wrapped text, names.
 #include <imgui_internal.h>
 
 #include <array>
@@ -28,7 +28,7 @@ class WalkPanels : public Walk {
   }
   const Ui& ui() { return app_->ui(); }
 
-  // The window of the last frame whose name has this part; nullptr: none.
+  // A window that the last frame drew and whose name contains `part`; nullptr if there is none.
   static ImGuiWindow* ActiveWindow(std::string_view part) {
     for (ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
       const std::string_view name = window->Name;
@@ -55,7 +55,7 @@ class WalkPanels : public Walk {
   }
 };
 
-// The frame that the keyboard moves finds its item by the id.
+// An item that the keyboard has chosen is found by its id.
 TEST_F(WalkPanels, ACopyButtonKeepsItsIdWhenItSaysThatItCopied) {
   const auto draw = [this] { CopyButton(ui(), workspace(), "python train.py"); };
   const ImGuiID before = LastItemOf(draw);
@@ -75,7 +75,7 @@ TEST_F(WalkPanels, PartsOfTheRibbonKeepTheirIdsWhileTheViewScrolls) {
   EXPECT_EQ(draw_at(100), draw_at(63));
 }
 
-TEST_F(WalkPanels, ABoxOfCodeIsNoHigherThanItsMostLines) {
+TEST_F(WalkPanels, ABoxOfCodeIsNoHigherThanItsLimitOfLines) {
   std::string code = "python train.py";
   for (int i = 0; i < 40; ++i) code += " --option value";
   const float four = CodeBoxHeight(ui(), code, 300, 4);
@@ -92,7 +92,7 @@ TEST_F(WalkPanels, TheOverviewCopiesTheLineOfAStepOfThePlan) {
 
 TEST_F(WalkPanels, TheOverviewHasRoomForWhatExperimentsMeasured) {
   analyzer::Probes probes;
-  EXPECT_EQ(ProbesHeight(ui(), probes, 900), 0) << "none were asked for";
+  EXPECT_EQ(ProbesHeight(ui(), probes, 900), 0) << "no experiments were asked for";
   probes.any = true;
   probes.check.gain = {1, 0.98, 1.02};
   analyzer::ProbedFactor decode;
@@ -106,11 +106,12 @@ TEST_F(WalkPanels, TheOverviewHasRoomForWhatExperimentsMeasured) {
   EXPECT_GT(one, 2 * FontPixels(ui().body));
   probes.factors.push_back(decode);
   EXPECT_NEAR(ProbesHeight(ui(), probes, 900) - one, FontPixels(ui().body) + ui().Px(4), 0.01F);
-  EXPECT_GT(ProbesHeight(ui(), probes, 300), ProbesHeight(ui(), probes, 900)) << "is wrapped";
+  EXPECT_GT(ProbesHeight(ui(), probes, 300), ProbesHeight(ui(), probes, 900))
+      << "in a narrow area the text is wrapped";
 }
 
 // A run that is followed gets a new analysis every few seconds.
-TEST_F(WalkPanels, APredictionIsOfTheLatestAnalysis) {
+TEST_F(WalkPanels, APredictionFollowsTheLatestAnalysis) {
   workspace().view = ViewId::kWhatIf;
   Frames(2);
   workspace().whatif.chosen.workers = 5;
@@ -124,10 +125,10 @@ TEST_F(WalkPanels, APredictionIsOfTheLatestAnalysis) {
   Frames(2);
   ASSERT_TRUE(workspace().whatif.answer && *workspace().whatif.answer);
   EXPECT_GT((*workspace().whatif.answer)->measured, 1.2 * measured);
-  EXPECT_EQ(workspace().whatif.chosen.workers, 5) << "a choice stays";
+  EXPECT_EQ(workspace().whatif.chosen.workers, 5) << "what the user chose stays";
 }
 
-TEST_F(WalkPanels, WrappedTextIsCutAfterItsMostLines) {
+TEST_F(WalkPanels, WrappedTextIsCutAtItsLimitOfLines) {
   ImFont* font = ui().body;
   const std::string text = "one two three four five six seven eight nine ten";
   const float width = TextWidth(font, "one two three");
@@ -142,8 +143,7 @@ TEST_F(WalkPanels, WrappedTextIsCutAfterItsMostLines) {
   EXPECT_LE(TextWidth(font, some.lines[1]), width);
 }
 
-// A value that is too long for its column is wrapped into at most three lines.
-TEST_F(WalkPanels, LongSettingsTakeTheHeightOfTheirLines) {
+TEST_F(WalkPanels, ALongSettingTakesUpToThreeLines) {
   SettingChange setting;
   setting.name = "x";
   setting.before = "1";
@@ -157,8 +157,8 @@ TEST_F(WalkPanels, LongSettingsTakeTheHeightOfTheirLines) {
   EXPECT_NEAR(most, one + 2 * (FontPixels(ui().body) + ui().Px(2)), 0.01F);
 }
 
-// Without its characters a name is drawn as question marks, which are half as wide.
-TEST_F(WalkPanels, NamesOfRecentFilesHaveTheirCharacters) {
+// A character that the font lacks is drawn as a question mark, which is half as wide.
+TEST_F(WalkPanels, TheFontHasTheCharactersOfRecentFilesNames) {
   if (!HasChineseFont()) return;
   app_->settings().recent = {"/data/训练.penstock"};
   app_->RebuildStyle();
@@ -167,7 +167,7 @@ TEST_F(WalkPanels, NamesOfRecentFilesHaveTheirCharacters) {
   EXPECT_GT(TextWidth(ui().body, "训练"), 1.6F * FontPixels(ui().body));
 }
 
-TEST(LimitedTest, TakesTheLowerEndWhereNothingFits) {
+TEST(LimitedTest, TakesTheLowerEndIfTheUpperEndLiesBelowIt) {
   EXPECT_EQ(Limited(5, 0, 10), 5);
   EXPECT_EQ(Limited(-5, 0, 10), 0);
   EXPECT_EQ(Limited(15, 0, 10), 10);
@@ -175,7 +175,7 @@ TEST(LimitedTest, TakesTheLowerEndWhereNothingFits) {
 }
 
 // While the keyboard moves from item to item, the pointer lies anywhere, or outside of the window.
-TEST(TimePlotTest, ThePointersTimeLiesInThePlot) {
+TEST(TimePlotTest, APointerOutsideOfThePlotMeansItsMiddle) {
   TimePlot plot;
   plot.from = 2;
   plot.to = 4;
@@ -221,7 +221,7 @@ TEST_F(WalkPanels, ManyKindsOfCopiesLeaveRoomForKernels) {
   EXPECT_NE(ActiveWindow("/names_"), nullptr);
 }
 
-TEST_F(WalkPanels, KernelsThatASelectionLacksWereRecorded) {
+TEST_F(WalkPanels, KernelsOutsideOfTheSelectionAreToldFromNone) {
   using traces::StageId;
   app_->Show(testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
   EXPECT_FALSE(RecordedElsewhere(workspace(), {StageId::kKernel})) << "no selection";
@@ -229,7 +229,7 @@ TEST_F(WalkPanels, KernelsThatASelectionLacksWereRecorded) {
   EXPECT_TRUE(RecordedElsewhere(workspace(), {StageId::kKernel}));
   app_->Show(testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({.kernel = 0}))));
   workspace().timeline.selection = TimeRange{0, 1'000'000};
-  EXPECT_FALSE(RecordedElsewhere(workspace(), {StageId::kKernel})) << "nowhere";
+  EXPECT_FALSE(RecordedElsewhere(workspace(), {StageId::kKernel})) << "the trace has no kernels";
   EXPECT_TRUE(RecordedElsewhere(workspace(), {StageId::kKernel, StageId::kH2d}));
 }
 
@@ -251,7 +251,7 @@ TEST_F(WalkPanels, CallsOfAnotherRowAreListedFromTheFirst) {
   EXPECT_EQ(list->Scroll.y, 0);
 }
 
-TEST(LaneLabelTest, IsSaidInTheWindowsLanguageAndANameOfItsOwnStays) {
+TEST(LaneLabelTest, IsTranslatedUnlessTheThreadHasAName) {
   Ui english;
   Ui chinese;
   chinese.language = Language::kChinese;

@@ -144,7 +144,7 @@ TEST_F(Walk, SearchGoesFromHitToHit) {
   ASSERT_NE(workspace().search.found, nullptr);
   EXPECT_FALSE(workspace().search.found->hits().empty());
   const TimeRange before = visible();
-  Press(GLFW_KEY_W);  // a letter, not a movement, while the field has the keyboard
+  Press(GLFW_KEY_W);  // goes into the text, so it does not zoom
   EXPECT_EQ(visible(), before);
   Press(GLFW_KEY_ENTER);
   ASSERT_TRUE(workspace().timeline.span.has_value());
@@ -155,7 +155,7 @@ TEST_F(Walk, SearchGoesFromHitToHit) {
   EXPECT_EQ(workspace().document.timeline->stage(first), traces::StageId::kDecode);
 }
 
-TEST_F(Walk, PointsAndBracketsWalkFromSpanToSpan) {
+TEST_F(Walk, BracketsGoAlongTheBatchAndPeriodAndCommaAlongTheThread) {
   ShowRun();
   workspace().view = ViewId::kTimeline;
   const Timeline& timeline = *workspace().document.timeline;
@@ -208,7 +208,8 @@ TEST_F(Walk, AFindingLeadsToItsEvidence) {
   workspace().ShowEvidence(finding);
   Frames(2);
   EXPECT_EQ(workspace().view, ViewId::kTimeline);
-  EXPECT_FALSE(workspace().timeline.selection.has_value()) << "other views would be filtered";
+  EXPECT_FALSE(workspace().timeline.selection.has_value())
+      << "a selection would limit the other views";
   EXPECT_LT(visible().length(), 400'000'000);
 }
 
@@ -229,7 +230,7 @@ TEST_F(Walk, AFindingAboutAStageLeadsToItsLongestCall) {
   EXPECT_FALSE(workspace().timeline.selection.has_value());
 }
 
-TEST_F(Walk, AFindingClickedBeforeThereIsATimelineIsNotLost) {
+TEST_F(Walk, AFindingClickedBeforeTheTimelineIsLoadedIsShownLater) {
   Synthetic run;
   Document whole = DocumentOf(SyntheticTrace(run));
   Document half = whole;
@@ -249,7 +250,7 @@ TEST_F(Walk, AFindingClickedBeforeThereIsATimelineIsNotLost) {
   EXPECT_LT(visible().length(), 400'000'000);
 }
 
-TEST_F(Walk, AFileThatIsNoTraceIsSaidAndForgotten) {
+TEST_F(Walk, AMissingFileIsAnErrorThatNamesIt) {
   app_->Open("/nowhere/at/all.penstock");
   for (int i = 0; i < 2'000 && app_->loading(); ++i) {
     Frames(1);
@@ -282,7 +283,7 @@ TEST_F(Walk, APreviewIsDrawnInEveryViewAndHasNoSpans) {
   }
 }
 
-TEST_F(Walk, SpacePausesWhatIsLiveAndGoesOn) {
+TEST_F(Walk, SpacePausesAndResumesALiveTrace) {
   Document document = DocumentOf(SyntheticTrace({}));
   document.live = Live::kWriting;
   app_->Show(document);
@@ -305,7 +306,7 @@ TEST_F(Walk, SpacePausesWhatIsLiveAndGoesOn) {
 TEST_F(Walk, EscapeStopsLoadingAndLeavesWhatWasOpen) {
   ShowRun();
   const auto shown = workspace().document.timeline;
-  // This trace is being written and empty so far, so its loading goes on for any time.
+  // This trace is still being written and has no data, so its loading does not end by itself.
   const traces::testing::TempFolder folder;
   const auto writer = traces::CreatePacked(folder / "run.penstock");
   app_->Open(folder / "run.penstock");
@@ -318,7 +319,7 @@ TEST_F(Walk, EscapeStopsLoadingAndLeavesWhatWasOpen) {
   EXPECT_EQ(workspace().document.timeline, shown);
 }
 
-TEST_F(Walk, WrappedLinesFitAndBeginWithAWord) {
+TEST_F(Walk, WrappedLinesLoseNoTextAndBeginWithNoSpace) {
   ShowRun();
   ImFont* font = app_->ui().body;
   const std::string text =
@@ -335,7 +336,7 @@ TEST_F(Walk, WrappedLinesFitAndBeginWithAWord) {
   }
 }
 
-TEST_F(Walk, ASmallWindowScrollsInsteadOfOverlapping) {
+TEST_F(Walk, EveryViewDrawsInASmallWindow) {
   ShowRun();
   ImGui::GetIO().DisplaySize = {800, 500};
   for (const ViewInfo& view : kViews) {
@@ -350,11 +351,11 @@ TEST_F(Walk, HelpOpensAndClosesAndKeepsKeysToItself) {
   workspace().view = ViewId::kTimeline;
   workspace().timeline.selection = TimeRange{1'000'000, 2'000'000};
   Frames(1);
-  const int without = ImGui::GetDrawData()->TotalVtxCount;
+  const int without_help = ImGui::GetDrawData()->TotalVtxCount;
   Press(GLFW_KEY_F1);
   Frames(2);
   EXPECT_TRUE(workspace().help);
-  EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, without + 1'000);  // the letters of the help
+  EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, without_help + 1'000);
   Press(GLFW_KEY_ESCAPE);
   EXPECT_FALSE(workspace().help);
   EXPECT_TRUE(workspace().timeline.selection.has_value());  // Escape closed the help only
