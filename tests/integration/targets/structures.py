@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training loops whose data path has a structure of its own: structures.py KIND [WORKERS]. Prints how many samples
-a second it made between its first batch and its last, and the CPU seconds of its child processes for each sample."""
+"""Training loops with several loaders, with samples that compute or that other processes make:
+structures.py KIND [WORKERS].
+KIND is one of the functions that main() lists; each yields the size of every batch. The program prints the samples per
+second from its first batch to its last, and the CPU seconds of its child processes for each sample."""
 import concurrent.futures
 import http.server
 import itertools
@@ -18,6 +20,8 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 
 class Waits(Dataset):
+    """Each sample is a wait, which takes no core."""
+
     def __init__(self, count, seconds):
         self.count, self.seconds = count, seconds
 
@@ -42,6 +46,8 @@ class Derived(DataLoader):
 
 
 class Computes(Waits):
+    """Each sample takes that much CPU time."""
+
     def __getitem__(self, index):
         until = time.process_time() + self.seconds
         while time.process_time() < until:
@@ -56,6 +62,7 @@ def computing():
 
 
 def in_step():
+    """Each step takes a batch from both loaders."""
     pair = [DataLoader(Waits(320, 0.004), batch_size=8, num_workers=WORKERS) for _ in range(2)]
     for _ in zip(*pair):
         time.sleep(0.002)
@@ -63,6 +70,7 @@ def in_step():
 
 
 def by_chance():
+    """Each step takes a batch from one of two loaders, at random."""
     chance = random.Random(1)
     pair = [iter(DataLoader(Waits(480, seconds), batch_size=8, num_workers=WORKERS)) for seconds in (0.004, 0.002)]
     for _ in range(80):
@@ -72,6 +80,7 @@ def by_chance():
 
 
 def nested():
+    """For each batch of a loader, the loop runs a whole epoch of another one."""
     inner = make(Waits(32, 0.001), 8)
     for _ in Derived(Waits(80, 0.001)):
         yield 8
@@ -81,6 +90,7 @@ def nested():
 
 
 def validated():
+    """A loader for validation has its turn after each epoch of training."""
     train = make(Waits(480, 0.004), 16)
     held_out = make(Waits(60, 0.02), 1)
     for _ in range(2):
@@ -93,6 +103,7 @@ def validated():
 
 
 def anew():
+    """Each epoch makes a loader of its own."""
     for _ in range(4):
         for _ in make(Waits(160, 0.001), 8):
             time.sleep(0.001)
@@ -101,7 +112,7 @@ def anew():
 
 class Files(http.server.SimpleHTTPRequestHandler):
     def do_GET(self):
-        time.sleep(0.06)  # so long that the request's computing and its waits for a core hardly count
+        time.sleep(0.06)  # the rest of the request, its CPU time and waits for a core, is short beside that
         super().do_GET()
 
     def log_message(self, *_):
@@ -121,7 +132,7 @@ class Fetched(Dataset):
 
 
 def served():
-    """A process of the run serves the files. The loop ends before the epoch does."""
+    """A process of the run serves the files over HTTP. The loop ends before the epoch does."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files)
     child = os.fork()
     if child == 0:
@@ -147,7 +158,7 @@ def computed(path):
 
 
 class Pooled(IterableDataset):
-    """A process of its own makes its samples."""
+    """Each worker starts a process that makes its samples."""
 
     def __iter__(self):
         with concurrent.futures.ProcessPoolExecutor(1) as pool:
