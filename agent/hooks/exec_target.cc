@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "agent/system/strings.h"
 #include "agent/system/sys.h"
@@ -13,6 +14,14 @@ namespace {
 bool ReadAt(int fd, void* to, size_t size, uint64_t offset) {
   return sys::Call(SYS_pread64, fd, sys::Pointer(to), static_cast<long>(size),
                    static_cast<long>(offset)) == static_cast<long>(size);
+}
+
+// execve() fails for everything else. Opening a pipe would let its writer go on, and reading would
+// take the data from it.
+__attribute__((noinline)) bool IsRegularFile(int dir, const char* path) {
+  struct stat st;
+  return sys::Call(SYS_newfstatat, dir, sys::Pointer(path), sys::Pointer(&st), 0) == 0 &&
+         S_ISREG(st.st_mode);
 }
 
 // Whether the program needs the sanitizer's library, which is among the first that it names. lld
@@ -114,7 +123,10 @@ ExecTarget LookAtProgram(int dir, const char* path, ProgramFile* program) {
 #endif
   ExecTarget target = ExecTarget::kOther;
   for (int i = 0; i < kFiles && path != nullptr; ++i) {
-    // O_NONBLOCK: opening a pipe would wait for its writer, where execve() fails at once.
+    if (!IsRegularFile(dir, path)) {
+      break;
+    }
+    // O_NONBLOCK: the file may have been replaced by a pipe, whose opening would wait for a writer.
     const int fd = sys::OpenAt(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
       break;

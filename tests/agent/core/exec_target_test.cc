@@ -81,5 +81,15 @@ TEST_F(ExecTargetTest, DoesNotWaitForAPipe) {
   EXPECT_EQ(Look(), ExecTarget::kOther);
 }
 
+TEST_F(ExecTargetTest, TakesNoDataFromAPipe) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0700), 0);
+  const int pipe = open(path_.c_str(), O_RDWR | O_NONBLOCK);
+  ASSERT_EQ(write(pipe, "#!/bin/sh\n", 10), 10);
+  EXPECT_EQ(Look(), ExecTarget::kOther);
+  char data[32];
+  EXPECT_EQ(read(pipe, data, sizeof data), 10);
+  close(pipe);
+}
+
 }  // namespace
 }  // namespace penstock::agent
