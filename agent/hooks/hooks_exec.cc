@@ -220,12 +220,22 @@ const char* SearchPath(const char* file, ExecScratch* scratch) {
   }
 }
 
+// A name for an open program.
+struct NameOfDescriptor {
+  char text[40];
+  explicit NameOfDescriptor(int fd) {
+    Text name{text, sizeof text};
+    name.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd < 0 ? 0 : fd));
+  }
+};
+
 }  // namespace
 }  // namespace penstock::agent
 
 using penstock::agent::ExecScratch;
 using penstock::agent::MayLook;
 using penstock::agent::MustRemoveAgent;
+using penstock::agent::NameOfDescriptor;
 using penstock::agent::NeedsRepair;
 using penstock::agent::Plan;
 using penstock::agent::Repair;
@@ -272,10 +282,8 @@ PENSTOCK_EXPORT int execvp(const char* file, char* const argv[]) noexcept {
                   PENSTOCK_REAL(execvpe)(file, argv, env_to_use))}
 
 PENSTOCK_EXPORT int fexecve(int fd, char* const argv[], char* const env[]) noexcept {
-  char path[40];
-  penstock::agent::Text text{path, sizeof path};
-  text.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd < 0 ? 0 : fd));
-  PENSTOCK_EXEC(AT_FDCWD, path, env, PENSTOCK_REAL(fexecve)(fd, argv, env_to_use))
+  const NameOfDescriptor name(fd);
+  PENSTOCK_EXEC(AT_FDCWD, name.text, env, PENSTOCK_REAL(fexecve)(fd, argv, env_to_use))
 }
 
 namespace {
@@ -293,13 +301,16 @@ int ExecveAt(int dir, const char* path, char* const* argv, char* const* env, int
 
 PENSTOCK_EXPORT int execveat(int dir, const char* path, char* const argv[], char* const env[],
                              int flags) noexcept {
-    PENSTOCK_EXEC(dir, path, env, ExecveAt(dir, path, argv, env_to_use, flags))}
+  const bool is_open = (flags & AT_EMPTY_PATH) != 0 && path != nullptr && path[0] == 0;
+  const NameOfDescriptor name(dir);
+  PENSTOCK_EXEC(dir, is_open ? name.text : path, env, ExecveAt(dir, path, argv, env_to_use, flags))
+}
 
 PENSTOCK_EXPORT
-    int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
-                    const posix_spawnattr_t* attributes, char* const argv[], char* const env[]){
-        PENSTOCK_EXEC(AT_FDCWD, path, env,
-                      PENSTOCK_REAL(posix_spawn)(pid, path, actions, attributes, argv, env_to_use))}
+int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const argv[], char* const env[]){
+    PENSTOCK_EXEC(AT_FDCWD, path, env,
+                  PENSTOCK_REAL(posix_spawn)(pid, path, actions, attributes, argv, env_to_use))}
 
 PENSTOCK_EXPORT
     int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,

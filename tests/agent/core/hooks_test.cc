@@ -188,7 +188,8 @@ TEST_P(RebuiltEnvironmentTest, ChildIsStillTraced) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Exec, RebuiltEnvironmentTest,
-                         testing::Values("execve", "execv_cleared", "posix_spawn"),
+                         testing::Values("execve", "execv_cleared", "posix_spawn", "fexecve",
+                                         "execveat_empty_path"),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_F(HooksTest, ThreadsAreToldApart) {

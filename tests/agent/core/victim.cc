@@ -228,6 +228,12 @@ int Exec(const std::string& how, char* self, char* path) {
     execve(self, args, env);
     return 1;
   }
+  if (how == "fexecve" || how == "execveat_empty_path") {
+    const int program = open(self, O_RDONLY | O_CLOEXEC);
+    how == "fexecve" ? fexecve(program, args, env)
+                     : execveat(program, "", args, env, AT_EMPTY_PATH);
+    return 1;
+  }
   if (how == "execv_cleared") {
     clearenv();
     execv(self, args);
@@ -338,7 +344,8 @@ int main(int argc, char** argv) {
   if (how == "errno") return Errno(argv[2]);
   if (how == "peek") return Peek();
   if (how == "forever") return Forever(argv[2]);
-  if (how == "execve" || how == "execv_cleared" || how == "posix_spawn") {
+  if (how == "execve" || how == "execv_cleared" || how == "posix_spawn" || how == "fexecve" ||
+      how == "execveat_empty_path") {
     return Exec(how, argv[0], argv[2]);
   }
   printf("%ld\n", Read(how, argv[2]));
