@@ -188,16 +188,18 @@ WorkerCurve BuildWorkers(const Diagnosis& diagnosis) {
   curve.unit = grid->unit;
   curve.notes = grid->notes;
   curve.measured = diagnosis.base_rate();
-  // RamOf() counts as many workers again for each loader that is used together with this one.
-  const double loaders = 1.0 + static_cast<double>(loader.pipeline.beside.size());
   bool known = false;
   for (const Configuration& one : grid->configurations) {
     CurvePoint point;
     point.workers = one.workers;
     point.rate = one.predicted.rate;
     point.ram = one.predicted.ram;
-    const double own =
-        config.sample_tasks ? 0 : loaders * one.workers * WorkerBytes(loader.facts, one.workers);
+    Setting setting;
+    setting.workers = one.workers;
+    setting.prefetch = one.prefetch;
+    const double own = config.sample_tasks ? 0
+                                           : AllWorkers(loader.pipeline, setting) *
+                                                 WorkerBytes(loader.facts, one.workers);
     point.of_batches = point.ram - std::min(point.ram, static_cast<std::uint64_t>(own));
     point.recorded = one.workers == config.num_workers;
     point.suggested = suggestion.changes && one.workers == suggestion.workers;

@@ -136,7 +136,7 @@ Diagnosis Bursting(double times) {
 }
 
 TEST(LawsTest, TheGridLeavesOutRowsWithTheReason) {
-  const Diagnosis diagnosis = Bursting(1.4);
+  const Diagnosis diagnosis = Bursting(1.24);
   GridRequest request;
   request.workers = {1, 2, 4};
   const Predicted<Grid> grid = PredictGrid(diagnosis, request);
@@ -159,7 +159,7 @@ TEST(LawsTest, TheGridLeavesOutRowsWithTheReason) {
 TEST(LawsTest, AGridOfWhichNothingIsLeftIsRefused) {
   GridRequest request;
   request.workers = {2, 4};
-  const Predicted<Grid> grid = PredictGrid(Bursting(1.4), request);
+  const Predicted<Grid> grid = PredictGrid(Bursting(1.24), request);
   ASSERT_FALSE(grid);
   EXPECT_EQ(grid.error().kind, ErrorKind::kInput);  // exit status 4
   EXPECT_TRUE(grid.error().why.Is(words::kNothingLeft));
@@ -168,7 +168,7 @@ TEST(LawsTest, AGridOfWhichNothingIsLeftIsRefused) {
 TEST(LawsTest, NoSettingThatBreaksOneIsSuggested) {
   const Diagnosis exact = Bursting(1);
   EXPECT_GE(exact.loader->suggestion.workers, 2);
-  const Diagnosis diagnosis = Bursting(1.4);
+  const Diagnosis diagnosis = Bursting(1.24);
   const LoaderDiagnosis& loader = *diagnosis.loader;
   const Suggestion suggestion =
       Suggest(loader.pipeline, loader.facts, loader.replay, BudgetOf(diagnosis.run.host));
