@@ -29,7 +29,7 @@ struct Stalls {
   std::size_t count = 0;
   double time = 0;     // seconds of all of them
   double longest = 0;  // seconds
-  // Of the longest one, as are `stage`, `after_epoch` and `waits_line`.
+  // The rest, `stage`, `after_epoch` and `waits_line` are those of the longest stall.
   TimeNs at{};  // when it began, since the begin of the trace
   std::int64_t sample = wire::kNoSample;
   traces::BatchKey batch;
