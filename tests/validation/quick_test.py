@@ -53,7 +53,7 @@ class Quick(unittest.TestCase):
         measured[source] = recorded
         for cell, one in predicted.items():
             print("    %s: predicted %.1f (%.1f to %.1f), measured %.1f, at most %.1f" % (
-                cell, *one, measured[cell], limit(cell)), flush=True)  # fmt: skip
+                cell, one.rate, one.low, one.high, measured[cell], limit(cell)), flush=True)  # fmt: skip
             self.assertLessEqual(one.low, one.rate, cell)
             self.assertGreaterEqual(one.high, one.rate, cell)
             self.assertLess(one.rate, 1.25 * limit(cell), cell)
