@@ -140,6 +140,13 @@ bool Stager::Offer(const std::string& path) {
   return true;
 }
 
+std::string Stager::OriginalOf(std::string_view path) {
+  if (path.substr(0, folder_.size()) != folder_) return {};
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = originals_.find(std::string(path));
+  return found != originals_.end() ? found->second : std::string();
+}
+
 void Stager::Work() {
   for (;;) {
     std::string path;
@@ -216,6 +223,10 @@ void Stager::Copy(const std::string& path) {
   const bool whole = written && got == 0 && copied == size && fstat(from.fd(), &after) == 0 &&
                      Name(after) == name && futimens(to.fd(), times) == 0 &&
                      fchmod(to.fd(), (before.st_mode & 0777) | 0400) == 0;
+  if (whole) {  // known before a process can open it
+    const std::lock_guard<std::mutex> lock(mutex_);
+    originals_.emplace(copy, path);
+  }
   if (!whole || rename(part.c_str(), copy.c_str()) != 0) {
     unlink(part.c_str());
     return;

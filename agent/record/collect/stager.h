@@ -47,6 +47,8 @@ class Stager {
   // database, a file that was just written, and one that lies where the copies lie. Returns false
   // if too many files wait to be copied; the caller then offers it again when it is read again.
   bool Offer(const std::string& path);
+  // The file that a copy was made of; "" if `path` is no copy.
+  [[nodiscard]] std::string OriginalOf(std::string_view path);
   // Ends the copying, also in the middle of a file, which then has no copy. Files that are offered
   // later are not copied.
   void Stop();
@@ -72,9 +74,10 @@ class Stager {
   bool memory_ = false;  // the copies lie in memory (tmpfs)
   Bytes room_;           // memory that they may take
   dev_t device_ = 0;
-  std::mutex mutex_;  // guards queue_ and stop_
+  std::mutex mutex_;  // guards queue_, originals_ and stop_
   std::condition_variable wake_;
   std::deque<std::string> queue_;
+  std::unordered_map<std::string, std::string> originals_;  // by the name of the copy
   bool stop_ = false;
   std::atomic<bool> gave_up_{false};  // written by the thread, read by Offer(): relaxed
   Outcome outcome_;                   // written by the thread until it has ended
@@ -83,19 +86,28 @@ class Stager {
   std::thread thread_;
 };
 
-// Passes everything on, and offers the files that spans say were read.
+// Passes everything on, and offers the files that spans say were read. Gives the copies the names
+// of their originals: a process that gets a descriptor from another one knows only the copy's name.
 class StagingPacker final : public ForwardingPacker {
  public:
   StagingPacker(std::unique_ptr<traces::Packer> inner, Stager& stager)
       : ForwardingPacker(std::move(inner)), stager_(stager) {}
 
-  StringId Intern(std::string_view text) override { return Named(inner().Intern(text), text); }
+  StringId Intern(std::string_view text) override {
+    const std::string original = stager_.OriginalOf(text);
+    const std::string_view name = original.empty() ? text : original;
+    return Named(inner().Intern(name), name);
+  }
   StringId AddString(std::string_view text) override {
-    return Named(inner().AddString(text), text);
+    const std::string original = stager_.OriginalOf(text);
+    const std::string_view name = original.empty() ? text : original;
+    return Named(inner().AddString(name), name);
   }
   void SetString(StringId id, std::string_view text) override {
-    inner().SetString(id, text);
-    Named(id, text);
+    const std::string original = stager_.OriginalOf(text);
+    const std::string_view name = original.empty() ? text : original;
+    inner().SetString(id, name);
+    Named(id, name);
   }
   void AddSpan(ThreadId thread, const traces::Span& span) override;
 
