@@ -94,24 +94,27 @@ class StagingPacker final : public ForwardingPacker {
       : ForwardingPacker(std::move(inner)), stager_(stager) {}
 
   StringId Intern(std::string_view text) override {
-    const std::string original = stager_.OriginalOf(text);
-    const std::string_view name = original.empty() ? text : original;
-    return Named(inner().Intern(name), name);
+    return WithName(text, [&](std::string_view name) { return inner().Intern(name); });
   }
   StringId AddString(std::string_view text) override {
-    const std::string original = stager_.OriginalOf(text);
-    const std::string_view name = original.empty() ? text : original;
-    return Named(inner().AddString(name), name);
+    return WithName(text, [&](std::string_view name) { return inner().AddString(name); });
   }
   void SetString(StringId id, std::string_view text) override {
-    const std::string original = stager_.OriginalOf(text);
-    const std::string_view name = original.empty() ? text : original;
-    inner().SetString(id, name);
-    Named(id, name);
+    WithName(text, [&](std::string_view name) {
+      inner().SetString(id, name);
+      return id;
+    });
   }
   void AddSpan(ThreadId thread, const traces::Span& span) override;
 
  private:
+  // Calls `keep`, which returns the name's id, with `text` or the name of that copy's original.
+  template <typename Keep>
+  StringId WithName(std::string_view text, const Keep& keep) {
+    const std::string original = stager_.OriginalOf(text);
+    const std::string_view name = original.empty() ? text : original;
+    return Named(keep(name), name);
+  }
   StringId Named(StringId id, std::string_view text);
 
   Stager& stager_;
