@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Masks and label maps are sent as int64: eight bytes for each value, where one would be enough.
+// Masks, label maps or token ids are sent as int64: eight bytes for each value, where one byte is
+// enough for a label and four are enough for an id.
 //
 // Threshold: int64 takes 20 % of a batch's bytes and 1 MB (ours). One label per sample does not
-// matter; a mask with one label per pixel is larger than the picture. Needs the fact
+// matter; a mask with one label per pixel is larger than the picture. A batch of integers alone (95
+// % of its bytes, ours) holds ids of tokens or items, since labels come with inputs. Needs the fact
 // loader.K.batch_types ("uint8:150528 int64:401408", bytes by type).
 // Source: docs/diagnosis.md R17.
 #include <fmt/core.h>
@@ -32,7 +34,8 @@ void WideLabels(const RuleInput& input, Advice& out) {
   const double wide = input.diagnosis.loader->material.i64;
   const double all = input.diagnosis.loader->material.batch_bytes();
   if (all <= 0 || wide < 0.2 * all || wide < 1e6) return;
-  const double saved = 7.0 / 8 * wide / all;
+  const bool ids = wide >= 0.95 * all;
+  const double saved = (ids ? 1.0 / 2 : 7.0 / 8) * wide / all;
   Finding finding;
   finding.id = "wide-labels";
   // All of the time of the handover and of copies to the device is scaled by bytes. Part of that
@@ -46,7 +49,7 @@ void WideLabels(const RuleInput& input, Advice& out) {
                       {"batch_bytes", all},
                       {"threshold_share", 0.2},
                       {"bytes_saved", saved * all}};
-  finding.action = Say<words::kNarrowLabels>();
+  finding.action = ids ? Say<words::kNarrowIds>() : Say<words::kNarrowLabels>();
   out.findings.push_back(std::move(finding));
 }
 

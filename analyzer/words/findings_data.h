@@ -227,5 +227,13 @@ inline constexpr Message kNarrowLabels{
     "upper bound.",
     "在数据集中以 uint8（或 int16）保存掩码和标签，并在设备上调用 .long()。若所有数值都在 0 到 "
     "255（或 -32768 到 32767）之间，数值不变。预测为上限。"};
+inline constexpr Message kNarrowIds{
+    "wide-labels.do.ids",
+    "Make the ids int32 in the dataset: torch.nn.Embedding takes int32. Call .long() on the device "
+    "where an operation needs int64. The values stay the same below 2147483648. The prediction is "
+    "an "
+    "upper bound.",
+    "在数据集中以 int32 保存编号：torch.nn.Embedding 接受 int32。需要 int64 的运算可在设备上调用 "
+    ".long()。若所有数值都小于 2147483648，数值不变。预测为上限。"};
 
 }  // namespace penstock::analyzer::words

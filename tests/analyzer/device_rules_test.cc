@@ -68,6 +68,18 @@ TEST(WideLabelsTest, SpeaksOfMasks) {
   EXPECT_TRUE(Finds("wide-labels", Synthetic{}, Types("uint8:600000 int64:1600000")));
 }
 
+TEST(WideLabelsTest, AdvisesInt32ForIdsAlone) {
+  const auto advice_for = [](const char* types) {
+    traces::TraceData data = MakeSynthetic(Synthetic{});
+    Types(types)(data);
+    const auto finding = FindingOf("wide-labels", std::move(data));
+    return finding ? English(finding->action) : "";
+  };
+  EXPECT_NE(advice_for("uint8:600000 int64:1600000").find("uint8"), std::string::npos);
+  EXPECT_NE(advice_for("int64:3200000").find("int32"), std::string::npos);
+  EXPECT_EQ(advice_for("int64:3200000").find("uint8"), std::string::npos);
+}
+
 TEST(WideLabelsTest, IsSilentOfALabelForEachSample) {
   EXPECT_FALSE(Finds("wide-labels", Synthetic{}, Types("uint8:602112 int64:32")));
 }
