@@ -90,6 +90,7 @@ class ChromeWriter {
     const ThreadInfo& thread = trace_.threads()[index];
     const std::uint32_t pid = ProcessOf(ThreadId{index}).pid;
     Name("thread_name", pid, thread.tid, ThreadLabel(thread));
+    const std::int32_t rank = RankOf(trace_, index);
     Nesting nesting;
     std::uint32_t named = 1;
     trace_.ForEachBlock(ThreadId{index}, [&](std::span<const Span> spans) {
@@ -102,7 +103,7 @@ class ChromeWriter {
           out_.text().resize(out_.text().size() - 2);
           out_.Format(",\"of\":{}}}}}", thread.tid);
         }
-        WriteSpan(span, pid, tid);
+        WriteSpan(span, pid, tid, rank);
       }
     });
   }
@@ -111,7 +112,7 @@ class ChromeWriter {
     return kExtraTrack + std::uint64_t{thread} * 1000 + track;
   }
 
-  void WriteSpan(const Span& span, std::uint32_t pid, std::uint64_t tid) {
+  void WriteSpan(const Span& span, std::uint32_t pid, std::uint64_t tid, std::int32_t rank) {
     Next();
     out_.text() += "{\"ph\":\"X\",\"cat\":\"";
     out_.text() += StageName(span.stage);
@@ -141,7 +142,7 @@ class ChromeWriter {
     out_.Format(
         "{{\"ph\":\"{}\",\"bp\":\"e\",\"cat\":\"batch\",\"name\":\"batch\",\"id\":{},\"pid\":{},"
         "\"tid\":{},",
-        phase, FlowId(span.batch), pid, tid);
+        phase, FlowId(span.batch, rank), pid, tid);
     // A viewer binds a flow to the span that contains its time. The end of a span may be the start
     // of the next one.
     Time("ts", span.start + TimeNs{span.duration.value / 2});

@@ -166,12 +166,13 @@ class PerfettoWriter {
       packet_.mutable_track_event()->set_track_uuid(ThreadTrack(index, track));
       Emit();
     };
+    const std::int32_t rank = RankOf(trace_, index);
     trace_.ForEachBlock(ThreadId{index}, [&](std::span<const Span> spans) {
       for (const Span& span : spans) {
         if (!ok_) return;
         const std::uint32_t track = nesting.Place(span, ended);
         for (; described < nesting.tracks(); ++described) DescribeThread(index, described);
-        WriteBegin(span, ThreadTrack(index, track));
+        WriteBegin(span, ThreadTrack(index, track), rank);
       }
     });
     nesting.Finish(ended);
@@ -206,7 +207,7 @@ class PerfettoWriter {
     }
     return iid;
   }
-  void WriteBegin(const Span& span, std::uint64_t track) {
+  void WriteBegin(const Span& span, std::uint64_t track, std::int32_t rank) {
     packet_.set_timestamp(static_cast<std::uint64_t>(span.start.value));
     pb::TrackEvent& event = *packet_.mutable_track_event();
     event.set_type(kBegin);
@@ -227,9 +228,9 @@ class PerfettoWriter {
     if ((span.flags & wire::kFlagError) != 0) Annotate(kState).set_string_value("failed");
     const FlowStep step = FlowStepOf(span);
     if (step == FlowStep::kEnd) {
-      event.add_terminating_flow_ids(FlowId(span.batch));
+      event.add_terminating_flow_ids(FlowId(span.batch, rank));
     } else if (step != FlowStep::kNone) {
-      event.add_flow_ids(FlowId(span.batch));
+      event.add_flow_ids(FlowId(span.batch, rank));
     }
     Emit();
   }

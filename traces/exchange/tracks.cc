@@ -77,8 +77,14 @@ FlowStep FlowStepOf(const Span& span) {
   }
 }
 
-std::uint64_t FlowId(BatchKey batch) {
-  return (std::uint64_t{batch.generation} << 32 | batch.index) + 1;
+std::uint64_t FlowId(BatchKey batch, std::int32_t rank) {
+  const auto upper = static_cast<std::uint16_t>(rank + 1);
+  return (std::uint64_t{upper} << 48 | std::uint64_t{batch.generation} << 32 | batch.index) + 1;
+}
+
+std::int32_t RankOf(const Trace& trace, std::uint32_t thread) {
+  const std::uint32_t process = trace.threads()[thread].process.value;
+  return process < trace.processes().size() ? trace.processes()[process].rank : -1;
 }
 
 CounterUnit UnitOf(std::string_view counter) {

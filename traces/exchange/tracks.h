@@ -46,8 +46,11 @@ class Nesting {
 // The position of a span on the way of its batch through the processes.
 enum class FlowStep { kNone, kBegin, kStep, kEnd };
 [[nodiscard]] FlowStep FlowStepOf(const Span& span);
-// The number of a batch's flow, the same on every track; never 0.
-[[nodiscard]] std::uint64_t FlowId(BatchKey batch);
+// The number of a batch's flow, the same on every track of a rank; never 0. Ranks number their
+// batches alike, so the number has the rank too (-1: there are no ranks).
+[[nodiscard]] std::uint64_t FlowId(BatchKey batch, std::int32_t rank);
+// The rank of a thread's process; -1: it has none.
+[[nodiscard]] std::int32_t RankOf(const Trace& trace, std::uint32_t thread);
 
 // The mark by which our own exports are recognised.
 inline constexpr char kOwnNote[] = "penstock";

@@ -66,8 +66,9 @@ TEST(FlowTest, ABatchHasOneNumberOnItsWholeWay) {
   EXPECT_EQ(FlowStepOf(span), FlowStep::kEnd);
   span.stage = StageId::kDecode;
   EXPECT_EQ(FlowStepOf(span), FlowStep::kNone);
-  EXPECT_NE(FlowId({0, 0}), 0u);
-  EXPECT_NE(FlowId({1, 0}), FlowId({0, 1}));
+  EXPECT_NE(FlowId({0, 0}, -1), 0u);
+  EXPECT_NE(FlowId({1, 0}, -1), FlowId({0, 1}, -1));
+  EXPECT_NE(FlowId({1, 0}, 0), FlowId({1, 0}, 1)) << "batches of two ranks";
 }
 
 TEST(NamesTest, LeadBackToTheirValues) {
