@@ -2,10 +2,13 @@
 //
 // Draws every view of every kind of trace in windows of several sizes, themes and languages, and
 // says which texts are cut off, drawn over one another, too faint, in the other language, or
-// shortened without a tip. Without --full: three windows and a shorter trace.
+// shortened without a tip. Without --full: three windows and a shorter trace. With --write FOLDER
+// it only writes the traces, for people who want to look at them with penstock-gui.
 #include <charconv>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +16,8 @@
 #include <fmt/core.h>
 
 #include "tests/gui/layout/looker.h"
+#include "traces/pack.h"
+#include "traces/translate.h"
 
 namespace penstock::gui::testing {
 namespace {
@@ -23,6 +28,7 @@ struct Wanted {
   std::string subject;
   std::string view;
   std::string look;
+  std::filesystem::path folder;  // to write the traces to
 };
 
 bool Read(int count, char** arguments, Wanted* wanted) {
@@ -42,6 +48,8 @@ bool Read(int count, char** arguments, Wanted* wanted) {
       wanted->view = value;
     } else if (option == "--look") {
       wanted->look = value;
+    } else if (option == "--write") {
+      wanted->folder = value;
     } else {
       return false;
     }
@@ -68,9 +76,25 @@ std::vector<Look> LooksOf(const Wanted& wanted) {
   return looks;
 }
 
+void Write(const Document& document, const std::filesystem::path& path) {
+  auto out = traces::CreatePacked(path);
+  if (!out) throw std::runtime_error(out.error().message);
+  traces::CopyTrace(*document.trace, **out);
+  if (const auto done = (*out)->Finish(); !done) throw std::runtime_error(done.error().message);
+}
+
+int WriteAll(const std::vector<Subject>& subjects, const std::filesystem::path& folder) {
+  for (const Subject& subject : subjects) {
+    Write(subject.document, folder / (subject.name + ".penstock"));
+    if (subject.other) Write(*subject.other, folder / (subject.name + "-other.penstock"));
+  }
+  return 0;
+}
+
 int Check(const Wanted& wanted) {
   const std::uint64_t spans = wanted.spans > 0 ? wanted.spans : wanted.full ? 10'000'000 : 50'000;
   std::vector<Subject> subjects = MakeSubjects(spans);
+  if (!wanted.folder.empty()) return WriteAll(subjects, wanted.folder);
   Looker looker(wanted.subject, wanted.view);
   for (const Look& look : LooksOf(wanted)) {
     if (look.language == Language::kChinese && !HasChineseFont()) {
@@ -100,7 +124,7 @@ int main(int count, char** arguments) {
   if (!penstock::gui::testing::Read(count, arguments, &wanted)) {
     std::fputs(
         "usage: gui_layout_check [--full] [--spans N] [--subject NAME] [--view NAME] "
-        "[--look PART]\n",
+        "[--look PART] [--write FOLDER]\n",
         stderr);
     return 2;
   }
