@@ -175,7 +175,7 @@ Result<TimeNs> CudaStream::SinceAnchor(unsigned mark) {
   return TimeNs{static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6)};
 }
 
-// Offsets of the kernels' data, relative to the passes.
+// Byte offsets of the lists in told_, which begins with the passes. `all` is its size.
 struct Told {
   explicit Told(const PassList& list) {
     constexpr std::size_t kUnit = 16;
@@ -234,8 +234,8 @@ Result<void> CudaStream::Start(const PassList& list, const std::byte* input, std
   return {};
 }
 
-// Peak rate of the memory in bytes a second, with two transfers in each clock; 0 if the runtime
-// does not tell.
+// Peak rate of the memory in bytes per second, with two transfers per clock cycle. Returns 0 if the
+// runtime does not give the clock rate or the bus width.
 double PeakBandwidth(int ordinal) {
   int kilohertz = 0;
   int bits = 0;

@@ -5,8 +5,8 @@
 // memory may wait until a GPU has finished all queued work. There are two devices: a GPU, and an
 // emulation on the CPU that runs the same kernels for tests.
 //
-// Threads: any thread may use a Device; one thread at a time a Stream or a DeviceMemory. Each
-// thread first calls MakeCurrent() once. The Device must outlive the objects that it made.
+// Threads: any thread may use a Device. A Stream or a DeviceMemory is used by one thread at a time.
+// Each thread first calls MakeCurrent() once. The Device must outlive the objects that it made.
 #pragma once
 
 #include <cstddef>
@@ -67,15 +67,15 @@ class DeviceMemory {
 class Stream {
  public:
   static constexpr unsigned kMarks = 6;
-  static constexpr unsigned kJpegMark = 5;  // for JpegBatches, in the stream that it gets
+  static constexpr unsigned kJpegMark = 5;  // set by JpegBatches, in the stream that Decode() gets
 
   virtual ~Stream() = default;
-  // Queues a copy to the device. Requires: `host` is pinned and stays unchanged until a mark after
-  // the copy was passed.
+  // Queues a copy to the device. Requires: `host` is pinned. It does not change before the stream
+  // has passed a mark that was set after the copy.
   [[nodiscard]] virtual Result<void> CopyIn(void* device, const void* host, std::size_t bytes) = 0;
   [[nodiscard]] virtual Result<void> CopyOut(void* host, const void* device, std::size_t bytes) = 0;
-  // Carries out an arranged list: Upload(), then Start(). `list` may change after the call.
-  // Requires: as Upload().
+  // Runs a list that was arranged: Upload(), then Start(). `list` may change after the call.
+  // Requires: what Upload() requires.
   [[nodiscard]] Result<void> Run(const PassList& list, const std::byte* input, std::byte* output) {
     if (Result<void> sent = Upload(list); !sent) return sent;
     return Start(list, input, output);
@@ -90,8 +90,8 @@ class Stream {
   [[nodiscard]] virtual Result<void> Mark(unsigned mark) = 0;
   // Sleeps until the work before the mark is done. Errors: the errors of that work too.
   [[nodiscard]] virtual Result<void> Wait(unsigned mark) = 0;
-  // Work that is queued from now on begins when `other` has passed its present mark. No thread
-  // waits.
+  // Makes work that is queued in this stream from now on wait until `other` has passed `mark`, as
+  // it was last set there. No thread waits.
   [[nodiscard]] virtual Result<void> Follow(Stream& other, unsigned mark) = 0;
   // When the mark was passed, relative to the device's anchor. Requires: Wait() for it has
   // succeeded.
@@ -107,8 +107,9 @@ class Device {
   [[nodiscard]] virtual Result<DeviceMemory> Allocate(Kind kind, std::size_t bytes) = 0;
   virtual void Free(Kind kind, void* data) = 0;
   [[nodiscard]] virtual Result<std::unique_ptr<Stream>> MakeStream() = 0;
-  // Makes now the moment from which SinceAnchor() counts. Call it every few seconds, between two
-  // readings of the CPU's clock: stamps of marks are floats and lose a microsecond in ten seconds.
+  // Sets the anchor to this moment; SinceAnchor() counts from it. Call this every few seconds,
+  // between two readings of the CPU's clock: SinceAnchor() comes from a 32-bit float, whose steps
+  // reach a microsecond ten seconds after the anchor.
   [[nodiscard]] virtual Result<void> Anchor() = 0;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the bodies of the kernels on the CPU: the blocks one after the other, and between two
-// barriers the threads of a block one after the other. For tests and for machines without a GPU.
-// Correct, but slow.
+// Runs the bodies of the kernels on the CPU, for tests and for machines without a GPU. The blocks
+// of a launch run one after the other. Between two barriers, so do the threads of a block. Correct,
+// but slow.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of every pass for a gathered pixel: points, masks, and the store. For device and CPU.
-// Nothing here depends on how threads are started.
+// The end of every pass: applies point operations and masks to a gathered pixel, and stores it. For
+// device and CPU. Nothing here depends on how threads are started.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +68,8 @@ PENSTOCK_HD Rgb Rounded(Rgb v) {
   return {RoundedByte(v.r), RoundedByte(v.g), RoundedByte(v.b)};
 }
 
-// Applies the points, in the last pass also the masks, and stores the pixel. Returns the pixel's
-// grey if the pass adds up greys, else 0.
+// Applies the point operations, in the last pass also the masks, and stores the pixel. Returns the
+// pixel's grey if the pass adds up greys, else 0.
 PENSTOCK_HD unsigned FinishAny(const Pass& pass, const Memories& memories, int x, int y, int to_x,
                                int to_y, Rgb v) {
   if (pass.round) v = Rounded(v);

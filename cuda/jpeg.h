@@ -38,7 +38,7 @@ struct JpegOptions {
 
 // One picture of a batch.
 struct JpegPicture {
-  std::span<const std::byte> file;  // in memory of the CPU, until the batch was waited for
+  std::span<const std::byte> file;  // in the CPU's memory, unchanged until the batch is done
   Box region;                       // in full-resolution coordinates, inside of the picture
   std::uint8_t* pixels = nullptr;   // on the device: [region.height][pitch], R G B
   std::size_t pitch = 0;
@@ -57,9 +57,10 @@ class JpegBatches {
   // Whether the backend accepts this picture. Cost: parsing its headers.
   [[nodiscard]] virtual bool Takes(const JpegPicture& picture) = 0;
   // Queues the decoding of all pictures after the work of `stream`.
-  // Errors: kInput if nvJPEG refuses some pictures: `refused` has their indices in order, or is
-  // empty if nvJPEG does not say which of several, and no pixels are valid; kEnvironment for the
-  // device, or for arguments that nvJPEG does not know.
+  // Errors: kInput if nvJPEG refuses pictures. Then no pixels are valid, and `refused` has the
+  // indices of these pictures in order. It is empty if nvJPEG does not say which of several
+  // pictures it refuses. kEnvironment for trouble with the device, or for arguments that nvJPEG
+  // does not know.
   [[nodiscard]] virtual Result<void> Decode(std::span<const JpegPicture> pictures, Stream& stream,
                                             std::vector<std::size_t>& refused) = 0;
   // Intervals in which the GPU worked on the last batch, in order, without overlap and relative to

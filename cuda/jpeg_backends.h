@@ -15,8 +15,8 @@ namespace penstock::cuda {
 [[nodiscard]] Result<std::unique_ptr<JpegBatches>> MakeJpegEngines(const nvjpeg::Library& library,
                                                                    const JpegOptions& options);
 
-// Decodes pictures one by one in phases: several threads do the CPU's part, and streams of their
-// own the GPU's. `options.backend`: kGpuHybrid or kHybrid. Errors: kEnvironment.
+// Decodes pictures one by one in two phases: several threads do the CPU's part, and the GPU's part
+// runs in streams of these threads. `options.backend`: kGpuHybrid or kHybrid. Errors: kEnvironment.
 [[nodiscard]] Result<std::unique_ptr<JpegBatches>> MakeJpegPhases(const nvjpeg::Library& library,
                                                                   const JpegOptions& options,
                                                                   Device& device);

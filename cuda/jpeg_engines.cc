@@ -35,8 +35,8 @@ class JpegEngines final : public JpegBatches {
   Owned<nvjpeg::StateTag> state_{nullptr, nullptr};
   Owned<nvjpeg::StreamTag> parsed_{nullptr, nullptr};
   std::vector<Owned<nvjpeg::ParamsTag>> owned_params_;
-  std::vector<nvjpeg::Params> params_;  // the same
-  int initialized_for_ = 0;             // pictures in a batch
+  std::vector<nvjpeg::Params> params_;  // the pointers of owned_params_
+  int initialized_for_ = 0;             // batch size for which state_ is initialised
   std::vector<const unsigned char*> data_;
   std::vector<std::size_t> lengths_;
   std::vector<nvjpeg::Image> images_;

@@ -54,7 +54,7 @@ class JpegPhases final : public JpegBatches {
   std::vector<Member> crew_;
 
   // The current batch. The mutex guards the members after it. During a batch the members before the
-  // mutex, but next_ and results_, are only read.
+  // mutex are only read, except next_ and results_.
   std::span<const JpegPicture> pictures_;
   Stream* stream_ = nullptr;
   std::vector<Result<void>> results_;
@@ -127,7 +127,7 @@ void JpegPhases::Work(Member& member) {
     if (i >= pictures_.size()) return;
     try {
       results_[i] = DecodeBy(member, pictures_[i]);
-    } catch (const std::exception&) {  // a text that needs no memory
+    } catch (const std::exception&) {  // the message below is short, so it needs no memory
       results_[i] = tl::unexpected<Error>(Error{ErrorKind::kEnvironment, "no memory"});
     }
   }
@@ -187,8 +187,8 @@ Result<void> JpegPhases::Decode(std::span<const JpegPicture> pictures, Stream& s
     ended_.wait(lock, [&] { return working_ == 0; });
     trouble = trouble_;
   }
-  // Done after a failure too, so that waiting for `stream` waits for all work that uses the batch's
-  // memory.
+  // This also runs after a failure, because a wait for `stream` must cover all work that uses the
+  // batch's memory.
   for (Member& member : crew_) {
     for (std::size_t i = 0; i < member.used; ++i) {
       const std::size_t back = member.turn + member.slots.size() - 1 - i;

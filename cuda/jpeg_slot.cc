@@ -12,8 +12,8 @@ namespace {
 using nvjpeg::Check;
 using nvjpeg::CheckOfFile;
 
-// A GPU reads the Huffman codes of pictures of at least this many pixels faster than a core does.
-// The number is the default of nvImageCodec and DALI (hybrid_huffman_threshold).
+// From this many pixels on, a GPU reads a picture's Huffman codes faster than a core does. The
+// number is the default of nvImageCodec and DALI (hybrid_huffman_threshold).
 constexpr std::uint64_t kGpuCodesFrom = 1'000'000;
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The objects with which nvJPEG decodes one picture in two phases: first the CPU reads the file,
-// then the GPU works on a stream of the slot. Private to cuda/. One thread at a time. Beginning a
-// picture waits until the GPU has finished the last one.
+// then the GPU works on a stream of the slot. Private to cuda/. One thread at a time. Decode() and
+// Takes() wait until the GPU has finished the picture before.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace penstock::cuda {
 
 class JpegSlot {
  public:
-  // The mark of stream() after the last picture. Mark 0 stands before the GPU's part of it.
+  // This mark of stream() is set after the GPU's part of each picture, and kBegun before that part.
   static constexpr unsigned kDecoded = 1;
 
   // Requires: `handle`, `library` and `device` outlive the result. Errors: kEnvironment, also if
@@ -64,7 +64,7 @@ class JpegSlot {
   Way gpu_codes_;  // empty if the backend lacks it
   bool in_flight_ = false;
   std::vector<std::pair<TimeNs, TimeNs>> stretches_;
-  std::unique_ptr<Stream> stream_;  // the last member: ended first, when the GPU uses all of these
+  std::unique_ptr<Stream> stream_;  // last, so ended first: waits for a GPU that uses the others
 };
 
 }  // namespace penstock::cuda

@@ -30,10 +30,10 @@ __device__ int Thread() {
   return static_cast<int>(threadIdx.y) * kLanes + static_cast<int>(threadIdx.x);
 }
 
-// FetchPass() copies the block's pass to shared memory. In global memory the compiler would read
-// the pass again after each store of a pixel. All threads of the block call this; it ends with a
-// barrier. A block may lie beyond those of its pass, since a launch has as many blocks as the
-// largest pass needs.
+// FetchPass() copies the block's pass to shared memory. If the pass stayed in global memory, the
+// compiler would read it again after each store of a pixel. All threads of the block call this; it
+// ends with a barrier. A launch has as many blocks for each pass as the largest pass needs, so a
+// block may have nothing to do.
 struct alignas(16) PassBytes {
   unsigned word[sizeof(Pass) / sizeof(unsigned)];
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of nvJPEG that we use, declared here, so that the build needs no header: the library is
-// opened at run time. A test compares this with the real header where that is installed. All
-// versions from 11.6 on have this interface; 11.6 introduced the decoding of regions in batches.
+// opened at run time. A test compares these declarations with the real header where it is
+// installed. All versions from 11.6 on have this interface; 11.6 introduced the decoding of regions
+// in batches.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +55,7 @@ struct Image {
   std::size_t pitch[kComponents];
 };
 
-// The functions, with the library's names without their prefix.
+// The functions of the library, under their names without the prefix.
 struct Api {
   int (*CreateEx)(int backend, void* device_allocator, void* pinned_allocator, unsigned flags,
                   Handle* handle);

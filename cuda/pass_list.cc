@@ -21,21 +21,23 @@ std::int64_t RoundedUp(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// The most source columns that `outputs` neighbouring outputs read.
+// The largest number of source columns that `outputs` neighbouring outputs can read.
 int ColumnsRead(const Axis& axis, int outputs, int taps) {
   return static_cast<int>(std::ceil((outputs - 1) * axis.ratio)) + taps + 1;
 }
 
-// Whether all pixels with weight for outputs [from, from + count) lie in a source with `size`
-// pixels along the axis. A last tap without weight may lie outside.
+// Whether a source with `size` pixels along the axis has all pixels with weight for outputs [from,
+// from + count). The last tap of an output may lie outside if it has no weight.
 bool IsInside(const Axis& axis, int from, int count, int size) {
   const Reach reach = ReachOf(axis);
   const FirstTap a = FirstTapOf(axis, reach, from);
   const FirstTap b = FirstTapOf(axis, reach, from + count - 1);
   const int low = std::min(a.start, b.start);
-  // Not the one with the larger start: enlarged, both may start at one pixel and end at others.
+  // Chosen by position, not by start: in an enlargement two outputs may read from the same first
+  // pixel on, but up to different last ones.
   const FirstTap& last = axis.mirrored ? a : b;
-  // Pixels after the first one whose centres are less than the support away from the output's.
+  // Number of pixels with weight after the first one: the support is larger than the distance of
+  // their centres from the output's centre.
   const int further =
       reach.support == 0 ? 0 : static_cast<int>(std::ceil(reach.support - last.distance)) - 1;
   const int high = std::min(last.start + std::max(further, 0), axis.limit - 1);
@@ -53,8 +55,8 @@ Launch::Kind KindOf(const Pass& pass) {
                                           : Launch::Kind::kPixels;
 }
 
-// The special endings do one of two things: they store rounded bytes for the next pass, or the
-// final form of values that were not rounded.
+// The special endings store one of two things: rounded bytes for the next pass, or the final form
+// of values that were not rounded.
 Ending EndingOf(const Pass& pass) {
   if (pass.points + pass.masks > 0 || pass.sum >= 0 || pass.final == pass.round) {
     return Ending::kAny;
@@ -134,7 +136,7 @@ void PassList::StartGather(Gather gather, int width, int height) {
   cropped_ = false;
 }
 
-// Chooses the tile of the pending pass, or gives the pass up.
+// Chooses the tile of the pending pass. If none fits, drops the pass and fails.
 Result<void> PassList::Divide() {
   pass_.tile = ChooseTile(pass_);
   if (pass_.tile.width != 0) return {};
@@ -172,7 +174,7 @@ void PassList::Window(const Box& window, bool mirror_x, bool mirror_y) {
   const bool inside = window.x >= 0 && window.y >= 0 && window.x + window.width <= width_ &&
                       window.y + window.height <= height_;
   if (pending_ && inside && !cropped_ && pass_.sum < 0) {
-    pass_.kept = window;  // the store of the pending pass cuts and mirrors, which costs no pass
+    pass_.kept = window;  // the store of the pending pass crops and mirrors: no further pass
     pass_.store_mirror_x = mirror_x;
     pass_.store_mirror_y = mirror_y;
     width_ = window.width;
@@ -274,8 +276,9 @@ void PassList::MaskGrid(const Grid& grid) {
 void PassList::Finish(const OutputForm& form, std::int64_t target) {
   if (!pending_ || pass_.sum >= 0) StartGather(Gather::kWindow, width_, height_);
   pass_.final = true;
-  // Blurs and rotations make bytes. Only a resize passes unrounded values on to the output. Where
-  // the output is these bytes, storing them rounds, and the pass keeps its fast ending.
+  // The result of a blur or rotation is rounded to bytes. The output may be these bytes: then the
+  // store rounds them, and the pass keeps its special ending. Other outputs need a rounding first.
+  // The values of a resize are not rounded before the conversion to the output.
   const OutputForm bytes;
   const bool is_bytes =
       form.element == bytes.element && form.scale == bytes.scale && form.bias == bytes.bias;

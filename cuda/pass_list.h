@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns the steps of pictures into passes and launches. Steps are collected lazily: a pass gathers,
-// changes colours and masks, and its store can crop and mirror. A pass ends before a second gather,
-// at a contrast (which first needs the mean of the whole picture), and before colours, masks or a
-// second crop that follow a crop. A list belongs to one thread and keeps its memory from batch to
-// batch.
+// Turns the steps of pictures into passes and launches. Steps are collected lazily. A pass gathers
+// pixels, then changes colours and masks, then stores, where it can crop and mirror. So a pass ends
+// before a second gather, and after a crop before colours, masks or another crop. It also ends at a
+// contrast, which first needs the mean of the whole picture. A list belongs to one thread and keeps
+// its memory from batch to batch.
 #pragma once
 
 #include <array>
@@ -104,7 +104,7 @@ class PassList {
   std::uint64_t moved_ = 0;
 
   Pass pass_;             // the pass that is being collected
-  bool pending_ = false;  // pass_ has a gather
+  bool pending_ = false;  // pass_ is in use: its gather is chosen
   bool cropped_ = false;  // the store of pass_ has a window, so no more points fit
   bool finished_ = false;
   int level_ = 0;

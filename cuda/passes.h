@@ -2,12 +2,12 @@
 //
 // The kernels' instructions. Each picture has a sequence of passes. A pass gathers pixels (a
 // resize, a window, a rotation, a blur), changes them one by one (colour, masks), and stores them
-// as bytes for the next pass or in their final form. These are plain values that are copied to the
-// device as they are. Places in memory are offsets, so a list can be made before its memory is
-// known.
+// as bytes for the next pass or in their final form. The instructions are plain values that are
+// copied to the device as they are. Places in memory are offsets, so a list can be made before its
+// memory is known.
 //
 // Coordinates: a gather makes a picture of width x height, and points and masks use the coordinates
-// of that picture. Its part `kept` is stored, mirrored if asked for.
+// of that picture. Only the part `kept` of it is stored, mirrored if asked for.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct Axis {
 };
 
 // An output reads pixels of the source up to `support` away from its centre; 0: only the nearest.
-// Weights fall by `slope` for each pixel.
+// The weight of a pixel falls by `slope` for each pixel of distance.
 struct Reach {
   double support = 0;
   float slope = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The arithmetic of one pixel: colour, masks, rounding, half precision. Formulas and roundings are
-// those of loader/augment/op.h. Multiplying and then adding rounds twice, on the device too, whose
-// code is compiled without contraction. FusedAdd() rounds once. Pure functions.
+// those of loader/augment/op.h. A multiplication and the addition after it each round. The device's
+// code does so too, since it is compiled without contraction. FusedAdd() rounds once. Pure
+// functions.
 #pragma once
 
 #include <math.h>
@@ -109,7 +110,7 @@ PENSTOCK_HD Rgb HsvChanged(const Rgb& v, float shift, float saturate, float brig
     case 5:
       changed = {value, p, q};
       break;
-    default:  // 0, or 6 by rounding
+    default:  // sector 0, or 6 by rounding
       changed = {value, t, p};
       break;
   }
@@ -118,7 +119,7 @@ PENSTOCK_HD Rgb HsvChanged(const Rgb& v, float shift, float saturate, float brig
           TruncatedByte(changed.b * back)};
 }
 
-// Whether `u`, along one axis, lies in the masked part of its tile.
+// Whether a coordinate `u` lies in the masked part of its tile along this axis.
 PENSTOCK_HD bool InSquare(double u, const Point& grid) {
   const double tiles = u / grid.tile;
   return tiles - floor(tiles) < grid.fraction;
@@ -168,7 +169,7 @@ PENSTOCK_HD std::uint16_t HalfBits(float value) {
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
   const std::uint32_t sign = (bits ^ magnitude) >> 16;
   std::uint32_t half = 0x7C00;
-  if (magnitude < 0x38800000U) {  // adding 1/2 aligns a subnormal with the last bits
+  if (magnitude < 0x38800000U) {  // adding 1/2 moves a subnormal half's bits to the float's end
     float small = 0;
     std::memcpy(&small, &magnitude, sizeof small);
     small += 0.5f;

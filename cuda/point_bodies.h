@@ -21,7 +21,7 @@ PENSTOCK_HD Rgb PixelAt(const Pass& pass, const std::uint8_t* source, std::int64
   return {static_cast<float>(pixel[0]), static_cast<float>(pixel[1]), static_cast<float>(pixel[2])};
 }
 
-// Coordinates with 32 bits after the point.
+// A coordinate in fixed point, with 32 fractional bits.
 PENSTOCK_HD std::int64_t Fixed(double value) {
   return llround(value * 4294967296.0);
 }
@@ -66,8 +66,8 @@ PENSTOCK_HD Rgb GatheredPixel(const Pass& pass, const std::uint8_t* source, int 
                  pass.top + (pass.mirror_y ? pass.height - 1 - y : y));
 }
 
-// Walks over the items of one thread, which lie in rows of `width` items: from item `first` on, in
-// steps of kThreads.
+// The place of an item of one thread: of item `first`, then after each Next() of the item kThreads
+// further on. Items lie in rows of `in_row`.
 struct Walk {
   int width = 1;
   int x = 0;
@@ -93,9 +93,9 @@ struct Walk {
   int down_;
 };
 
-// Makes the pixels of one thread and returns the sum of their greys. All pixels are read before the
-// first is stored. With points they are made one by one, since points take longer and need the
-// registers.
+// Makes the pixels of one thread and returns the sum of their greys. Reads all pixels before it
+// stores the first. In a pass with point operations it makes them one by one instead: these take
+// longer, and need the registers that several pixels would fill.
 template <Ending kEnding>
 PENSTOCK_HD unsigned WindowPixels(const Pass& pass, const Memories& memories, int block,
                                   int thread) {

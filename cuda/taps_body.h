@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the pixels and the weights of each output of a tiled pass, and divides the shared memory
-// and the part of the picture of a block of threads. For device and CPU.
+// Finds the pixels and the weights of each output of a tiled pass. For a block of threads, lays out
+// its shared memory and chooses its part of the picture. For device and CPU.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace penstock::cuda {
 
-// The first pixel with weight for an output along the axis, and the distance of the pixel's centre
-// from the output's.
+// The first pixel with weight for an output along the axis, and the distance from the output's
+// centre to the pixel's centre.
 struct FirstTap {
   int start = 0;
   float distance = 0;
@@ -68,7 +68,7 @@ PENSTOCK_HD bool WeightsOf(const Axis& axis, const Reach& reach, const FirstTap&
   return last;
 }
 
-// The words of the source that a block reads, counted from the word of its first column.
+// The words (four bytes) of a source row that a block reads. Word 0 holds the block's first column.
 struct Words {
   const std::uint8_t* source = nullptr;
   int stride = 0;
@@ -107,7 +107,7 @@ PENSTOCK_HD TileBlock TileBlockOf(const Pass& pass, int block, float* shared) {
   return made;
 }
 
-// Bits that the threads of a block find in the first phase, combined by or.
+// What the threads of a block find in the first phase: bits that are combined with a bitwise or.
 inline constexpr unsigned kLastTapX = 1;
 inline constexpr unsigned kLastTapY = 2;
 
@@ -164,9 +164,9 @@ PENSTOCK_HD int Reflected(int i, int n) {
   return Least(i, period - i) % n;
 }
 
-// After the first phase: sets what the block reads. `last_x`, `last_y`: whether the last tap of any
-// column, or of any row, has weight. If it has none in the whole block, that tap is left out, since
-// it would only add zeros.
+// After the first phase: sets what the block reads. `last_x`, `last_y`: whether the last tap has
+// weight in any column, or in any row, of the block. If not, that tap is left out: it would only
+// add zeros.
 template <bool kBlur>
 PENSTOCK_HD void SetReads(const Pass& pass, const Memories& memories, bool last_x, bool last_y,
                           TileBlock* block) {
@@ -175,8 +175,8 @@ PENSTOCK_HD void SetReads(const Pass& pass, const Memories& memories, bool last_
   const int a = block->starts_x[0];
   const int b = block->starts_x[block->box.width - 1];
   const int first = Least(a, b);
-  // The columns that need a value, and how many of them may be read: taps without weight may lie
-  // beyond the picture, or beyond the part of the picture that is there.
+  // `columns` need a value, but only `readable` of them may be read: taps without weight may lie
+  // beyond the picture, or beyond the part of it that is in memory.
   const int columns = Most(a, b) + block->taps_x - first;
   const int end = Least(pass.x.limit, pass.source.width - pass.x.base);
   const int readable = kBlur ? columns : Least(columns, end - first);

@@ -18,10 +18,10 @@ namespace penstock::cuda {
 
 inline constexpr int kAlone = -1;
 
-// Computes row j of the strip for kTaps of its taps, or for four taps if kTaps is 0, from tap
-// `first` on. Unless kApart is kAlone, also computes row j + 1, whose first source row lies kApart
-// rows below; a word that both rows read is unpacked once. All words of a column are read before
-// the first is used, and each sum is added up from the top.
+// Computes row j of the strip from kTaps of its taps, or from four taps if kTaps is 0, beginning
+// with tap `first`. Unless kApart is kAlone, also computes row j + 1, whose first source row lies
+// kApart rows below that of row j; a word that both rows read is unpacked once. All words of a
+// column are read before the first is used. Each sum begins with the top row.
 template <bool kBlur, int kTaps, int kApart>
 PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, int j, int first, int lane) {
   const Words& words = block.words;
@@ -62,8 +62,8 @@ PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, int j, int f
   }
 }
 
-// Second phase: turns source rows into rows of the tile, four bytes at a time, of any channel.
-// kTaps: number of taps of the block; 0: any number, in groups of four.
+// Second phase: turns source rows into rows of the tile. Works on four bytes at a time, whatever
+// channels they belong to. kTaps: number of taps of the block; 0: any number, in groups of four.
 template <bool kBlur, int kTaps>
 PENSTOCK_HD void DownWords(const Pass& pass, const TileBlock& block, int lane, int row) {
   if constexpr (kTaps == 0) {
@@ -170,7 +170,8 @@ PENSTOCK_HD unsigned AcrossWords(const Pass& pass, const Memories& memories, con
 template <Ending kEnding>
 PENSTOCK_HD unsigned TileAcross(const Pass& pass, const Memories& memories, const TileBlock& block,
                                 int lane, int row) {
-  // The points need the registers, and take more time than the taps.
+  // kTaps 0: the point operations need the registers that kTaps taps would use, and take more time
+  // than the taps.
   if (kEnding == Ending::kAny) {
     return AcrossWords<kEnding, 0>(pass, memories, block, lane, row);
   }

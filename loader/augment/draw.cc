@@ -45,7 +45,7 @@ class PlanBuilder {
 
   void Resize(Size size, Filter filter) {
     if (size != size_) {
-      // The nearest pixel of a mirrored picture is not always the mirrored nearest pixel.
+      // A flip and then nearest can take another pixel than nearest and then a flip.
       const bool flipped = pending_.flip_x || pending_.flip_y;
       if (scaled_ || (filter == Filter::kNearest && flipped)) Flush();
       pending_.source = pending_.window;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operations of `--ops` and their parameters, each defined by its formula. Names, defaults and
-// definitions are torchvision's (those of its tensors, which differ from Pillow's by a count here
-// and there) unless said otherwise. Values, no ownership, thread-safe.
+// definitions are torchvision's unless said otherwise. The definitions are those for its tensors;
+// with Pillow some values differ by 1 of 255. Values, no ownership, thread-safe.
 //
 // In the formulas a pixel (x, y) has its centre at (x + 1/2, y + 1/2); trunc() drops the fraction,
-// round() rounds halves to even, U(a, b) is uniform. Every operation before `normalize` reads and
-// writes 8-bit RGB, and its result is rounded to 8 bits as its formula says. One exception: if
-// geometry, flips, normalize and the conversion to the output type follow each other, they are one
-// kernel with one rounding at the end.
+// round() rounds halves to even, U(a, b) is a uniform random number. Every operation before
+// `normalize` reads and writes 8-bit RGB, and its result is rounded to 8 bits as its formula says.
+// One exception: geometry, flips, normalize and the conversion to the output type are one kernel
+// with one rounding at the end, if they follow each other.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ enum class OpKind : std::uint8_t {
   kResize,
   // random_resized_crop=N|HxW[:scale=0.08-1][:ratio=0.75-1.3333][:filter]
   //   Ten times: A = W H U(scale), q = exp(U(log ratio)), w = round(sqrt(A q)) and
-  //   h = round(sqrt(A / q)), taken at a uniform place if w <= W and h <= H. If none fits, the
-  //   centre at the allowed ratio nearest to W / H.
+  //   h = round(sqrt(A / q)). The first crop with w <= W and h <= H is taken, at a uniform place.
+  //   If none of the ten fits: the largest centred crop with the allowed ratio nearest to W / H.
   //   The crop is then resized to HxW. Pixels outside the crop have no weight.
   kRandomResizedCrop,
   // center_crop=N|HxW
@@ -41,18 +41,18 @@ enum class OpKind : std::uint8_t {
   //   crop gets the missing width or height as zeros on both sides (pad_if_needed).
   kRandomCrop,
   // crop=N|HxW[:top=0][:left=0]
-  //   Zeros where it leaves the picture.
+  //   Zeros where the window leaves the picture.
   kCrop,
   kFlip,   // flip[:p=0.5]: left and right swapped
   kVflip,  // vflip[:p=0.5]: top and bottom swapped
   // rotate[:degrees=30][:filter=nearest][:p=1]
-  //   By t = U(-degrees, degrees), or U(a, b) for degrees=a-b, counter-clockwise about the centre.
-  //   The size stays, with zeros outside: out(X, Y) = in(X cos t - Y sin t, X sin t + Y cos t), X
-  //   and Y from the centre. nearest takes the pixel that holds the point; bilinear is as in
-  //   resize, and zeros outside count.
+  //   By t = U(-degrees, degrees), or t = U(a, b) for degrees=a-b, counter-clockwise about the
+  //   centre. The picture keeps its size: out(X, Y) = in(X cos t - Y sin t, X sin t + Y cos t) with
+  //   X and Y counted from the centre, and zeros where that lies outside the picture. nearest takes
+  //   the pixel that holds the point; bilinear is as in resize, and zeros outside count.
   kRotate,
   // brightness=B[:p=1], contrast=B[:p=1], saturation=B[:p=1]
-  //   f = U(max(0, 1 - B), 1 + B), or U(a, b) for B = a-b, in these three.
+  //   f = U(max(0, 1 - B), 1 + B), or U(a, b) for B = a-b. This holds for all three.
   kBrightness,  // trunc(clamp(f v))
   kContrast,    // trunc(clamp(f v + (1 - f) m)), m the mean over the picture of g
   kSaturation,  // trunc(clamp(f v + (1 - f) g)), g = trunc(0.2989 R + 0.587 G + 0.114 B)
@@ -80,7 +80,7 @@ enum class OpKind : std::uint8_t {
   //   parameters drawn).
   kGridMask,
   // normalize[:mean=0.485,0.456,0.406][:std=0.229,0.224,0.225]
-  //   (v / 255 - mean) / std. Without it float output is v / 255.
+  //   (v / 255 - mean) / std. Without this operation float output is v / 255.
   kNormalize,
 };
 

@@ -65,8 +65,8 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Splits at each comma but those before a number (a digit, a point or a minus): they belong to a
-// list of numbers.
+// Splits at commas, except at a comma before a number (a digit, a point or a minus), which
+// separates two items of a list of numbers.
 std::vector<std::string_view> SplitOps(std::string_view text) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;

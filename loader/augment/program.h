@@ -108,7 +108,7 @@ class Augmenter {
   // Shapes:   out: format().bytes(), [3][height][width] or [height][width][3].
   // Requires: `covers` holds plan.region; out is aligned to an element.
   // Errors:   kUsage if either requirement is not met.
-  // Cost:     allocates only while pictures are larger than any before.
+  // Cost:     allocates only for a picture larger than all before it.
   [[nodiscard]] Result<void> Run(const Plan& plan, const ImageView& view, const Region& covers,
                                  int denominator, std::span<std::byte> out);
 

@@ -22,8 +22,8 @@ namespace {
 
 // -------------------------------------------------------------------------------------- vertical
 
-// Bytes by which each row is prefetched ahead of its use. The CPU does not recognise so many rows
-// that are read in turns as streams. With this prefetch a 4K picture takes half the time.
+// How far ahead of its use each row is prefetched, in bytes. The CPU's own prefetcher does not
+// follow so many rows that are read in turns. With this prefetch a 4K picture takes half the time.
 constexpr std::size_t kAhead = 640;
 
 // out = (old `next`, if kCarry) + sum of a[i] * rows[i]; if kNext, next = sum of b[i] * rows[i].
@@ -84,7 +84,7 @@ HWY_INLINE VF LookupTwo(VF low, VF high, VI index) {
   return VF{_mm512_permutex2var_ps(low.raw, index.raw, high.raw)};  // takes the index modulo 32
 }
 #else
-// Requires: index < 2 * kLanes, so there is no window of four.
+// Requires: index < 2 * kLanes. So windows of four do not exist with this version.
 HWY_INLINE VF LookupTwo(VF low, VF high, VI index) {
   const DF df;
   const DI di;
@@ -168,8 +168,9 @@ HWY_INLINE hn::Vec<hn::Full128<float> > SumFour(VF a, VF b, VF c, VF d) {
                    hn::BitCast(df, hn::InterleaveUpper(dd, ab, cd)));
 }
 
-// Returns kCount sums: lane i is the sum of the lanes of part(first + i). They stay in registers: a
-// vector load from memory would wait until all the single stores are done.
+// Returns kCount sums: lane i is the sum of the lanes of part(first + i). The sums stay in
+// registers. If they were stored one by one, loading them as a vector would wait for all these
+// stores.
 template <class F, std::size_t kCount = kLanes>
 HWY_INLINE hn::Vec<hn::CappedTag<float, kCount> > SumAll(F part, std::size_t first = 0) {
   if constexpr (kCount == 4) {
@@ -258,7 +259,7 @@ class RowWeights {
     return taps_.weights[(i / kLanes * taps_.stride + k) * kLanes + i % kLanes];
   }
 
-  // The source rows that have weight in output y; none beyond the last output.
+  // The source rows that have weight in output y; an empty range beyond the last output.
   [[nodiscard]] RowRange Range(int y) const {
     if (y >= taps_.axis.count) return {};
     RowRange range;
@@ -315,7 +316,7 @@ void ResampleRows(const ResampleJob& job, const AxisTaps& across, const AxisTaps
   int done = 0;
   for (int y = 0; y < count; ++y) {
     const int from = carry ? done : now.low;
-    // The next output is begun with these rows if it needs some of them and none before them.
+    // Begins the next output with these rows if it needs some of them and none before them.
     const bool share = y + 1 < count && then.low >= from && then.low < now.high;
     std::size_t n = 0;
     for (int r = from; r < now.high; ++r, ++n) {

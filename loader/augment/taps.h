@@ -15,8 +15,8 @@ namespace penstock::loader {
 
 // Output i of [first, first + count) has its centre at offset + (i + 1/2) * ratio, in pixels of the
 // source, counted from `base`. Pixels outside [base, base + limit) have no weight. `base` itself
-// may lie outside the source, as long as all pixels with weight are inside. So a part of a picture
-// has the same numbers and the same result as the whole.
+// may lie outside the source, if all pixels with weight are inside. So an axis needs no other
+// numbers for a part of a picture than for the whole, and the result is the same.
 struct Axis {
   int base = 0;
   int limit = 0;
@@ -53,7 +53,7 @@ struct AxisTaps {
   Buffer<float> dots;          // for kDot: [output][taps rounded up to full vectors]
 };
 
-// Keeps a few tables, since flips and repeated sizes alternate.
+// Keeps the tables of the last axes: flips and common sizes soon ask for the same axis again.
 class TapCache {
  public:
   // Returns the table for `axis`. `rows`: for the vertical pass, without the parts that only the

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of batches: while the ring fills them, and after they have left it. The consumer may
-// keep them for ever. A block is one batch: pixels, labels, ids, geometry. A limited number of
-// blocks that come back is kept for later batches; the others are unmapped. With a HostPinner
-// blocks are page-locked while they are mapped, as far as the system allows it. A pool lives as
-// long as somebody holds a block of it. Threads: any. In a forked child Release() does nothing,
-// since a parent's thread may have held the lock.
+// The memory of batches: while the ring fills them, and after they have left it. A caller may keep
+// a batch without a time limit. A block is one batch: pixels, labels, ids, geometry. A limited
+// number of blocks that come back is kept for later batches; the others are unmapped. With a
+// HostPinner blocks are page-locked while they are mapped, as far as the system allows it. A pool
+// lives as long as somebody holds a block of it. Threads: any. In a forked child Release() does
+// nothing, since a thread of the parent may have held the lock at the fork.
 #pragma once
 
 #include <sys/types.h>

@@ -20,7 +20,7 @@ class HostPinner {
   HostPinner(const HostPinner&) = delete;
   HostPinner& operator=(const HostPinner&) = delete;
 
-  // Locks the memory. False if that is not possible, which is no error: copies then wait.
+  // Locks the memory. Returns false if that is not possible, which is no error: copies then block.
   bool Pin(void* memory, std::size_t bytes);
   // Unlocks memory that Pin() has locked. Call this before the memory is unmapped.
   void Unpin(void* memory);

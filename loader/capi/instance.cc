@@ -39,7 +39,8 @@ const char* Or(const char* text, const char* otherwise) {
   return text == nullptr ? otherwise : text;
 }
 
-// While one lives, new threads block all signals, so that the program's threads take them.
+// While such an object exists, new threads begin with all signals blocked. So signals go to the
+// program's own threads.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -139,8 +140,8 @@ std::uint16_t SharedEpochNumbers::Of(std::uint64_t epoch) {
   const std::lock_guard lock(mutex_);
   const auto found = numbers_.find(epoch);
   if (found != numbers_.end()) return found->second;
-  // Older epochs have no sample in flight, unless more batches than this are made ahead and each
-  // epoch is one batch.
+  // Drops the oldest epoch. It has no sample in flight any more, unless more than kInFlight epochs
+  // are in flight, each with a single batch.
   constexpr std::size_t kInFlight = 8192;
   if (numbers_.size() >= kInFlight) numbers_.erase(numbers_.begin());
   const auto number =
@@ -214,7 +215,7 @@ Result<std::unique_ptr<Instance>> Instance::Open(const char* const* sources, std
       made->geometry_offset_ + (made->options_.geometry ? batch * sizeof(PenstockGeometry) : 0);
   std::unique_ptr<HostPinner> pinner;
   if (options.pin != 0) pinner = HostPinner::Open(static_cast<int>(options.pin_device));
-  // Room for the batches of the ring, and for those that the consumer has or has just released.
+  // Room for the batches of the ring, and for those that the caller has or has just released.
   made->pool_ = BatchPool::Make(made->batch_bytes_ - made->labels_offset_,
                                 std::size_t{options.prefetch} + 4, std::move(pinner));
   made->options_.memory = made->pool_.get();

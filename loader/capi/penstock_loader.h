@@ -9,7 +9,7 @@
  * steps of a loader are right only if the same thread calls penstock_loader_start() and _next().
  * Processes: a loader belongs to the process that opened it. In a forked child every call on it
  * returns PENSTOCK_FORKED or does nothing.
- * Memory: what an out parameter gets is valid until the call that frees it, which is named below.
+ * Memory: what a call writes to an out parameter is valid until the call that frees it; see below.
  */
 #pragma once
 
@@ -62,7 +62,7 @@ typedef struct PenstockLoaderOptions {
   uint8_t exif;       /* apply the orientation */
   uint8_t lenient;    /* accept damage that libjpeg only warns of */
   uint8_t persistent; /* keep the threads after an epoch, and begin the next one ahead */
-  uint8_t geometry;   /* say what became of each picture; not with every `ops` */
+  uint8_t geometry;   /* give the geometry of each picture; not with every `ops` */
   uint8_t pin;        /* page-lock the memory of batches, if NVIDIA's driver can: a copy to a GPU
                          then need not wait. Hold a batch until its copy is over. */
 } PenstockLoaderOptions;
@@ -87,15 +87,15 @@ typedef struct PenstockLoaderFacts {
 } PenstockLoaderFacts;
 
 /* What became of one picture, for masks and boxes that share it. In this order: the crop is resized
- * to `scaled`, a window of the output's size is kept of the result, and the window is flipped. Crop
- * and window may reach outside (padding), where there are zeros.
- * Units: pixels, rows from the top, columns from the left. */
+ * to `scaled`, a window of the result (of the output's size) is kept, and the window is flipped.
+ * Crop and window may reach outside (padding), where there are zeros. Units: pixels, rows from the
+ * top, columns from the left. */
 typedef struct PenstockGeometry {
   int32_t height, width; /* of the picture, after the EXIF orientation where that is applied */
   int32_t crop_top, crop_left, crop_height, crop_width; /* of the picture */
   int32_t scaled_height, scaled_width; /* those of the crop where nothing was resized */
   int32_t window_top, window_left;     /* of what was resized */
-  int32_t flip_y, flip_x;              /* 1: top and bottom, left and right were swapped */
+  int32_t flip_y, flip_x;              /* 1: top and bottom, or left and right, were swapped */
 } PenstockGeometry;
 
 /* Shapes: pixels [samples][3][height][width] or [samples][height][width][3], labels [samples], ids
@@ -122,13 +122,13 @@ const char* penstock_loader_message(void);
 int penstock_loader_open(const char* const* sources, size_t count,
                          const PenstockLoaderOptions* options, PenstockLoader** loader);
 
-/* Fills the fields that `facts->size` has room for. */
+/* Fills the fields of `facts` that lie within `facts->size` bytes. */
 int penstock_loader_facts(const PenstockLoader* loader, PenstockLoaderFacts* facts);
 
 /* Writes the name of a class to `text`, cut to `room` bytes including the final zero. */
 int penstock_loader_class(const PenstockLoader* loader, uint64_t label, char* text, size_t room);
 
-/* Writes where the sample of an id is to `text`, cut as above: the path of its file, or
+/* Writes the place of the sample with that id to `text`, cut as above: the path of its file, or
  * "TAR:MEMBER". */
 int penstock_loader_name(const PenstockLoader* loader, uint64_t id, char* text, size_t room);
 

@@ -28,8 +28,8 @@ struct BitReader {
       constexpr std::uint64_t kLow = 0x0101010101010101;
       constexpr std::uint64_t kHigh = 0x8080808080808080;
       const bool has_ff = ((~word - kLow) & word & kHigh) != 0;
-      // What stops the reader, an FF or the end, stays in front of it. There is neither here, so
-      // the data never ran out and `count` is not negative.
+      // The reader stops only before an FF or at the end. Neither is among the next eight bytes, so
+      // it has never stopped, and `count` is not negative.
       if (!has_ff) [[likely]] {
         static_assert(std::endian::native == std::endian::little);
         bits |= __builtin_bswap64(word) >> count;

@@ -73,8 +73,8 @@ constexpr ZigZag kZigZag;
 
 enum class Step : std::uint8_t { kGoOn, kBlockDone, kDamaged };
 
-// Decodes one symbol at place `k` where the look-up was of no use: the code or its bits are too
-// long for it, or the block ends before the last symbol that it gave. Passes the coefficient to
+// Decodes one symbol at place `k` where the look-up does not help: a code or its bits are longer
+// than the index, or the block ends before the last symbol of the entry. Passes the coefficient to
 // `store`.
 template <class Store>
 [[nodiscard]] inline Step ReadOne(BitReader& in, const HuffmanCodes& codes, unsigned& k,
@@ -101,13 +101,14 @@ template <class Store>
   return ++k == kBlock ? Step::kBlockDone : Step::kGoOn;
 }
 
-// Whether a look-up that reached place `k`, at least kBlock, got there by the code that ends this
-// block, and not by that of the next one.
+// A look-up reached place `k`, at least kBlock. Returns whether this block's end code took it
+// there. The end code of the next block gives a larger `k`, and no end code a smaller one.
 [[nodiscard]] inline bool EndedWell(unsigned k) {
   return k >= AcTable::kBlockEnd && k < AcTable::kBlockEnd + kBlock;
 }
 
-// Reads the coefficients after the first into `block`, which is zero. False if the data is damaged.
+// Reads the coefficients after the first into `block`, which must be all zeros. False if the data
+// is damaged.
 [[nodiscard]] inline bool ReadBlock(BitReader& in, const AcTable& table, JCOEF* block) {
   for (unsigned k = 1;;) {
     BitReader before;

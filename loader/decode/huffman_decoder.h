@@ -30,8 +30,8 @@ class HuffmanDecoder {
   HuffmanDecoder& operator=(const HuffmanDecoder&) = delete;
 
   // Takes over the scan before which `cinfo` stands, if this class can decode it (Huffman codes,
-  // sequential, 8 bits, all components in one scan) and that pays. If not, returns false and leaves
-  // `cinfo` as it was.
+  // sequential, 8 bits, all components in one scan) and the tables are worth building. If not,
+  // returns false and leaves `cinfo` as it was.
   //
   // Requires: jpeg_start_decompress() has returned and no row was read; the source holds the rest
   //           of the file; cinfo.client_data is not used otherwise.

@@ -63,7 +63,8 @@ struct AcTable {
     std::int16_t second_value;
   };
   // Symbols to skip in a block that nobody needs, at most up to the end of the block. Their codes
-  // lie inside the index; `bits` also counts the bits of the last coefficient, which may not.
+  // lie inside the index. `bits` also counts the bits of the last coefficient, which may lie
+  // outside.
   struct Skip {
     std::uint8_t bits;
     std::uint8_t advance;

@@ -58,7 +58,7 @@ void StopAtScanLimit(j_common_ptr common) {
   }
   auto* cinfo = reinterpret_cast<j_decompress_ptr>(common);
   if (cinfo->input_scan_number > reinterpret_cast<ScanLimit*>(cinfo->progress)->scans) {
-    ERREXIT(cinfo, JERR_NOTIMPL);  // Failure() looks at the scan number
+    ERREXIT(cinfo, JERR_NOTIMPL);  // Failure() tells this case by the scan number
   }
 }
 
@@ -78,8 +78,9 @@ void StopAtScanLimit(j_common_ptr common) {
   return false;
 }
 
-// Whether libjpeg may smooth the picture over five by five blocks, since a progressive file lacks
-// its later scans. A part that is decoded alone would then differ from that part of the whole.
+// Whether libjpeg may smooth the picture over five by five blocks, as it does if a progressive file
+// lacks its later scans. A part that is decoded alone would then differ from that part of the
+// whole.
 [[nodiscard]] bool IsSmoothed(const jpeg_decompress_struct& cinfo) {
   if (cinfo.progressive_mode != TRUE || cinfo.coef_bits == nullptr) {
     return false;

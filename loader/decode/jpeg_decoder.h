@@ -21,7 +21,8 @@ struct DecodeOptions {
   bool fancy_upsampling = true;  // chroma interpolated, as Pillow and torchvision do
   // Whether our own decoder reads Huffman codes, which gives the same pixels faster than libjpeg's.
   bool own_huffman = true;
-  // From this many bytes after the header on, building tables for new Huffman codes pays.
+  // Building look-up tables for new Huffman codes is worth it from this many bytes after the header
+  // on.
   std::size_t own_huffman_from = 24 << 10;
   bool fast_dct = false;  // 3 % faster, 4 to 6 dB worse at quality 97; for comparison
   // 0: always decode at full size. q >= 1: decode at the smallest of 1/2, 1/4 and 1/8 that leaves

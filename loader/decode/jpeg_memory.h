@@ -51,7 +51,7 @@ void SetSource(jpeg_source_mgr& source, std::span<const std::byte> file);
 [[nodiscard]] std::string WhyNotJpeg(std::span<const std::byte> file);
 
 // Whether `data`, which begins after the header, contains an end marker. In entropy-coded data D9
-// never follows FF, so a file that was cut inside of it has none.
+// never follows FF, so a file that was cut there has no end marker.
 // Cost: looks only at the last two bytes if nothing follows the marker.
 [[nodiscard]] bool HasEndMarker(std::span<const std::byte> data);
 

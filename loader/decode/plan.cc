@@ -32,7 +32,8 @@ Region Expanded(const Region& reduced, int denominator) {
 }
 
 ColumnRange ColumnsFor(const Region& region, int image_width, int mcu_width) {
-  // jpeg_crop_scanline() stops interpolating if too few samples of chroma are left. These suffice.
+  // jpeg_crop_scanline() stops interpolating if too few samples of chroma are left. This many
+  // columns are enough.
   constexpr int kLeast = 16;
   const int end = std::min(std::max(region.x + region.width + 1, kLeast), image_width);
   const int first = std::max(std::min(region.x - 1, end - kLeast), 0);

@@ -26,8 +26,8 @@ struct Timing {
   TimeNs warmup{100'000'000};  // work before them: an idle H200 runs at 345 MHz instead of 1980
 };
 
-// The usual timing. For an emulated device, whose speed means nothing, the shortest that gives a
-// result.
+// The usual timing for a GPU. For an emulated device, whose speed means nothing, the timing that is
+// shortest.
 [[nodiscard]] Timing TimingFor(const cuda::DeviceInfo& device);
 
 struct DeviceTime {

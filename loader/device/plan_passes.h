@@ -4,9 +4,10 @@
 // would carry out, drawn from the same random numbers. Any thread may call this.
 //
 // Tolerance: one operation gives the CPU's bytes, except that fewer than 1 in 1,000 bytes differ by
-// 1 of 255: those for which the CPU's sum of products is nearly a half. A resize that becomes
-// float16 or float32 at once, without bytes between, differs by at most 1e-4 of the range before
-// the conversion. Further operations on bytes can multiply a difference of 1 by their own factor.
+// 1 of 255. These are bytes for which the CPU's sum of products is nearly a half more than an
+// integer. A resize that becomes float16 or float32 at once, without bytes between, differs by at
+// most 1e-4 of the range before the conversion. Further operations on bytes can multiply a
+// difference of 1 by their own factor.
 #pragma once
 
 #include <cstddef>
