@@ -23,8 +23,9 @@ class PreadReader : public ObjectReader {
     slot.ref.Assign(ref);
     slot.file.Reset();
     slot.error = 0;
-    // With one slot Finish() follows at once. O_DIRECT has no cache to read ahead into, so only a
-    // whole file gains from an early start there: it must be opened first.
+    // An early start would gain nothing in these cases. With one slot, Finish() follows at once.
+    // O_DIRECT has no cache to read ahead into, so only opening a file can be done early. An empty
+    // part has nothing to read.
     if (slots_.size() < 2 || (direct_ && !ref.whole_file) || (!ref.whole_file && ref.size == 0)) {
       return;
     }

@@ -110,7 +110,8 @@ bool DropFromPageCache(const SampleRef& ref) {
   if (!RangeOf(fd.get(), ref, range, info)) {
     return false;
   }
-  // A length of 0 would mean to the end. The kernel keeps pages that lie only partly inside.
+  // A length of 0 would mean up to the end of the file. The kernel keeps pages that lie only partly
+  // inside the range.
   return range.end == range.begin ||
          ::posix_fadvise(fd.get(), static_cast<off_t>(range.begin),
                          static_cast<off_t>(range.end - range.begin), POSIX_FADV_DONTNEED) == 0;

@@ -151,7 +151,7 @@ int OpenShards::Get(const OwnedRef& ref, int extra_flags) {
   if (!fd) {
     return fd.get();
   }
-  // O_NONBLOCK was only for open(); io_uring would return EAGAIN instead of waiting.
+  // O_NONBLOCK was needed only for open(). With it io_uring would return EAGAIN instead of waiting.
   ::fcntl(fd.get(), F_SETFL, extra_flags);
   if (entries_.size() < kOpen) {
     entries_.emplace_back();

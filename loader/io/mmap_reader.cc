@@ -62,7 +62,8 @@ class FileMap {
     if (!fd) {
       return OpenFailed(ref, -fd.get());
     }
-    // Takes the file's own size, not that of the reference, since nothing beyond it may be touched.
+    // Uses the size of the file, not the one in the reference: memory beyond the file's end must
+    // not be touched.
     SampleRef whole = ref;
     whole.whole_file = true;
     whole.size = 0;
@@ -165,7 +166,7 @@ class MmapReader : public ObjectReader {
     std::optional<Result<std::span<const std::byte>>> prepared;
   };
 
-  // Maps the sample and asks for all its pages at once, since page faults read only 128 KiB at a
+  // Maps the sample and asks for all its pages at once. Page faults would read only 128 KiB at a
   // time.
   Result<std::span<const std::byte>> Prepare(Slot& slot) {
     const SampleRef& ref = slot.ref.ref();

@@ -3,9 +3,9 @@
 // Samples kept in memory after their first read, up to a budget. Shared by all threads.
 //
 // Nothing is ever evicted, so a span stays valid as long as the cache. An epoch reads each sample
-// once. If the first samples are kept, a share of budget / set of the reads hits. With a set larger
-// than the budget, LRU would hit less often, and never if the order stays the same: it would evict
-// each sample before its next use.
+// once. With the first samples kept, the share of the reads that hit is the budget over the size of
+// the set. With a set larger than the budget, LRU would hit less often, and never if the order
+// stays the same: it would evict each sample before its next use.
 #pragma once
 
 #include <cstddef>

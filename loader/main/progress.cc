@@ -29,7 +29,8 @@ std::size_t TerminalWidth() {
 // Number of samples in the whole order; 0 if it has no end.
 std::uint64_t Total(const SampleOrder& order) {
   const std::uint64_t batches = order.batches();
-  // >=, since batches() is the maximum if there is no end, and a batch may have one sample.
+  // An order without end has the largest number of batches. >= finds it even if a batch has one
+  // sample.
   if (batches == 0 || batches >= std::numeric_limits<std::uint64_t>::max() / order.batch_size()) {
     return 0;
   }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t kStepOperation = 0xC0570004;
 constexpr std::uint64_t kCacheProbes = 128;  // about 10 us each
 
-// The share of the pages of some samples, spread over the source, that are in the page cache.
+// Asks for samples spread over the source. Returns which share of their pages is in the page cache.
 std::optional<double> CachedShare(const Source& source) {
   SampleScratch scratch;
   std::uint64_t pages = 0;

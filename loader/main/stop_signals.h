@@ -21,8 +21,8 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // From now on `pipeline` gets the request to stop, and at once if a signal came before. nullptr:
-  // nobody gets it.
+  // From now on a signal asks `pipeline` to stop. If a signal came before, asks it at once.
+  // nullptr: from now on a signal is only remembered.
   void Attach(Pipeline* pipeline);
 
   [[nodiscard]] bool happened() const { return flag_.set(); }

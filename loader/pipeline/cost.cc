@@ -124,7 +124,8 @@ Result<Cost> Cost::Parse(std::string_view text, bool burns_by_default) {
   if (cost.shape_ == Shape::kLognormal && cost.spread_ > 5) {
     return refuse("a sigma above 5 has no use");
   }
-  // Draw() would compute with infinities, and a draw that is no number costs nothing.
+  // Draw() would compute with infinities. Its result could be no number, which would become no
+  // cost.
   if (!std::isfinite(cost.mean_ * cost.spread_)) return refuse("its parameter is too large");
   return cost;
 }
@@ -181,8 +182,8 @@ void Burn(TimeNs cpu, const StopFlag& stop) {
   constexpr TimeNs kSlice{1'000'000};
   const TimeNs end = ThreadCpuNow() + cpu;
   for (TimeNs left = cpu; left.value > 0 && !stop.set(); left = end - ThreadCpuNow()) {
-    // The wall clock never runs slower than the CPU clock and costs a tenth to read. So this spins
-    // by the wall clock and then asks the CPU clock.
+    // The wall clock never runs slower than the CPU clock, and a reading takes a tenth of the time.
+    // So this spins by the wall clock and then asks the CPU clock.
     const TimeNs until = SteadyNow() + std::min(left, kSlice);
     while (SteadyNow() < until) {
       for (int i = 0; i < 8; ++i) RelaxCpu();

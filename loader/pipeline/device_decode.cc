@@ -46,8 +46,8 @@ Result<void> DeviceStage::QueuePictures(Lane& lane, BatchRing::Slot& slot, SlotS
       return decoded;
     }
   }
-  // Each round removes the files that nvJPEG has refused. The CPU decodes them, their pixels are
-  // copied with those of the workers, and the rest is laid out anew.
+  // Each round removes the files that nvJPEG has refused. The CPU decodes them, and their pixels
+  // are copied with those of the workers. The other pictures get new places and are decoded again.
   for (;;) {
     if (Result<void> copied = QueueCopy(lane, state); !copied) return copied;
     lane.refused.clear();
@@ -105,8 +105,8 @@ Result<void> DeviceStage::QueueCopy(Lane& lane, SlotState& state) {
 }
 
 // Queues the decoding of pictures [from, to) of the lane. If nvJPEG refuses a batch without saying
-// which picture, tries halves until the pictures are found. This ends, because JpegBatches always
-// names the picture of a batch of one.
+// which picture is the cause, halves the batch again and again to find it. This ends, because
+// JpegBatches always names the picture of a batch of one.
 Result<void> DeviceStage::QueueDecode(Lane& lane, std::size_t from, std::size_t to) {
   if (from == to) return {};
   const std::span<const cuda::JpegPicture> pictures(lane.pictures);

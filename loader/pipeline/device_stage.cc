@@ -181,7 +181,8 @@ Result<void> DeviceStage::StagePixels(const Item& item) {
   return PutPixels(state.pixels, view, &staged);
 }
 
-// ----------------------------------------------------------------------------- by the one thread
+// --------------------------------------------------------------------------- by the device's
+// thread
 
 void DeviceStage::Run() {
   pthread_setname_np(pthread_self(), "device");
@@ -287,7 +288,7 @@ void DeviceStage::Count(Lane& lane) {
     spans_->Emit(stream, kBegun, kCopied, StageId::kH2d, spans_->copy, place, Bytes{lane.bytes});
   }
   if (lane.decodes) {
-    // Between the marks the CPU may have worked too.
+    // Between the marks the CPU may have worked too, so only the GPU's own intervals count.
     const auto stretches = lane.jpeg->Stretches();
     for (const auto& [begun, ended] : stretches) {
       stats_.decode += ended - begun;

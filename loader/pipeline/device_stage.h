@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device's part of a pipeline. Workers put pixels or files into pinned memory. One thread turns
-// complete batches into copies, decoding and kernels on one of two lanes. So a batch is copied
-// while the kernels of the batch before run. The thread waits for marks, never for the whole
+// complete batches into copies, decoding and kernels on one of two lanes, so that a batch is copied
+// while the kernels of the previous batch run. The thread waits for marks, never for the whole
 // device, and publishes a batch when it lies in the device's memory. Internal to loader/pipeline/.
-//
 // Threads: Takes() and StageFile() from any worker; StagePixels() from any worker, and from the
 // device's thread for a replaced sample; Submit() from the worker that completes a batch.
 #pragma once
@@ -46,8 +45,8 @@ class DeviceStage {
   [[nodiscard]] bool augments() const { return options_.augment; }
   // Whether the device decodes the item's picture, of which `info` is the header.
   [[nodiscard]] bool Takes(const Item& item, const ImageInfo& info) const;
-  // Keep the item's plan, with its file or its pixels, for its place in the batch. Errors:
-  // kInput if the kernels cannot carry out the plan, kEnvironment for memory.
+  // Keep the item's plan and its file, or its plan and its pixels, at the item's place in the
+  // batch. Errors: kInput if the kernels cannot carry out the plan, kEnvironment for memory.
   [[nodiscard]] Result<void> StageFile(const Item& item, const ImageInfo& info);
   [[nodiscard]] Result<void> StagePixels(const Item& item);
 

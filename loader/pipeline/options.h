@@ -32,8 +32,8 @@ inline constexpr std::size_t kStages = 3;
 // Options of one stage.
 //
 // Read:    off: no file is read, except that of sample 0 once at the start if something is decoded.
-//          A cost is a latency on top of the real read, or alone if the stage is off. Reads in
-//          flight wait side by side, as on a slow storage.
+//          A cost is a latency on top of the real read; it is the whole read if the stage is off.
+//          The latencies of reads in flight pass at the same time, as with slow storage.
 // Decode:  off: nothing is decoded, and the cost, if given, is spent instead. The augmentation then
 //          sees a grey image of kStandInWidth x kStandInHeight.
 // Augment: off: no pixels are made, and the cost, if given, is spent instead. The sample keeps what

@@ -64,8 +64,8 @@ Result<SampleOrder> SampleOrder::Make(std::uint64_t samples, const PipelineOptio
   order.first_batches_ = order.Batches(order.EpochSamples(options.resume.position));
   const std::uint64_t each = order.epoch_batches();
   if (options.epochs == 0) {
-    // A rank without any batch in a whole epoch ends after the first one, since At() divides by the
-    // batches of an epoch.
+    // At() divides by the number of batches in an epoch. So a rank that has none in a whole epoch
+    // ends after the first epoch.
     order.batches_ = each == 0 ? order.first_batches_ : kEndless;
   } else {
     const std::uint64_t epochs = options.epochs - options.resume.epoch - 1;

@@ -39,7 +39,8 @@ class SampleOrder {
   [[nodiscard]] std::uint64_t Position(const BatchPlace& place, std::uint64_t i) const {
     return place.position + i * world_;
   }
-  // The dataset's index of that position of that epoch. Cost: some rounds of a cipher.
+  // Index in the dataset of the sample at that position of that epoch. Cost: some rounds of a
+  // cipher.
   [[nodiscard]] std::uint64_t Sample(std::uint64_t epoch, std::uint64_t position) const;
   // Where a run continues after every rank has consumed this batch.
   [[nodiscard]] StreamPosition After(const BatchPlace& place) const;

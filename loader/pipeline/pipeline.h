@@ -28,8 +28,8 @@
 
 namespace penstock::loader {
 
-// A batch that the consumer holds. Its destructor gives its slot in the ring back. Of an empty one
-// only operator bool and Release() may be called.
+// A batch that the consumer holds. Its destructor gives its slot in the ring back. Only operator
+// bool and Release() may be called for an empty batch.
 class Batch {
  public:
   Batch() = default;

@@ -35,7 +35,7 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
     return refuse();
   }
   batch_bytes = batch_bytes / kAlignment * kAlignment;
-  // A kernel that overcommits would grant this much and kill us later.
+  // A kernel that overcommits would grant this much memory and kill the process later.
   const double lists = static_cast<double>(slots) * static_cast<double>(batch) * 16;
   const double all =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));

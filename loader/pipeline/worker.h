@@ -82,8 +82,8 @@ class Worker {
   TimeNs begun_{};
   TimeNs cpu_begun_{};
 
-  // The place of the stream that was claimed but not begun, while its batch is not open or no item
-  // is free.
+  // A place of the stream that this thread has claimed but cannot begin yet, because its batch is
+  // not open or no item is free.
   bool pending_ = false;
   bool ended_ = false;
   std::uint64_t pending_batch_ = 0;

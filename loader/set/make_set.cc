@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// To be raised whenever the same options give other bytes, so that a set made before counts as
+// Raise this whenever the same options give other bytes. Then a set of an earlier version counts as
 // something else.
 constexpr int kVersion = 1;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Packs a source into one file before training. One large file is read in order instead of many
-// small ones at random, and what is done to every picture can be done once. Order, names and labels
-// are those of the source. The file appears under its name only when it is complete, and is the
-// same for any number of workers.
+// small ones at random. Resizing, which every epoch would repeat, is done once. Order, names and
+// labels are those of the source. The file appears under its name only when it is complete, and is
+// the same for any number of workers.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +49,8 @@ struct PackSummary {
 // `progress` is called with the number of samples done. `left_out` is called for each sample that
 // is left out, with one line that names the sample and the reason. Only one call runs at a time.
 //
-// Errors: kInput for a sample that cannot be read, or not decoded or resized although it must be,
-//         and if no sample is left; kOutput; kEnvironment "interrupted" once `stop` is requested.
+// Errors: kInput for a sample that cannot be read, or that must be decoded or resized and cannot
+// be; also if no sample is left; kOutput; kEnvironment "interrupted" once `stop` is requested.
 Result<PackSummary> Pack(const Source& source, const PackOptions& options,
                          const std::stop_token& stop,
                          const std::function<void(std::uint64_t)>& progress,

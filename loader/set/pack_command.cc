@@ -98,7 +98,7 @@ int PackCommand(const std::vector<std::string>& arguments) {
   source_options.index_folder = texts.index_folder;
   const auto source = OpenSource(texts.source, source_options);
   if (!source) return ComplainOfPack(source.error());
-  // Not earlier: opening can take minutes, and does not look at the token.
+  // Made only now: opening the source can take minutes, and nothing looks at the token meanwhile.
   const Interruption interruption;
   ProgressBar bar((*source)->size(), "samples");
   std::uint64_t bad = 0;

@@ -42,8 +42,8 @@ class OrderedWorker {
 // the order of their index. At most four pieces for each worker wait for their turn. Ends early,
 // without an error, when `stop` is requested.
 //
-// Errors: that of the first piece, in order, that could not be made or taken; kEnvironment if that
-//         threw an exception, or a thread cannot be started.
+// Errors: that of the first piece, in order, that could not be made or taken; kEnvironment if
+// making or taking it threw an exception, or if a thread cannot be started.
 Result<void> RunOrdered(std::uint64_t count,
                         const std::vector<std::unique_ptr<OrderedWorker>>& workers,
                         const std::stop_token& stop,

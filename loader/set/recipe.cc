@@ -26,7 +26,8 @@ constexpr std::array<SetRecipe, 3> kRecipes = {{
 }};
 
 // The share, among shares of 20, into which `index` falls. `step` is odd and no multiple of 5.
-// Sizes and subsamplings have different steps, so they do not depend on each other or on the class.
+// Sizes and subsamplings have different steps, so a size does not always come with the same
+// subsampling. index / 20 shifts the places, so neither does a class.
 template <class Share>
 const Share& Pick(std::span<const Share> shares, std::uint64_t index, std::uint64_t step) {
   auto place = static_cast<int>((index % 20 * step + index / 20) % 20);

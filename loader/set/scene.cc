@@ -213,7 +213,7 @@ std::vector<std::int8_t> PaintNoise(Random& random, int width, int height) {
         value[c] = at[-3] + at[3] + *(at - 3 * w) + at[3 * w] + 2 * at[0];
       }
       const float mean = (value[0] + value[1] + value[2]) / 3;
-      // The variance of a channel alone is 8; twice the mean adds (4 + 4) * 8 / 3.
+      // A channel alone has the variance 8. Twice the mean of the channels adds (4 + 4) * 8 / 3.
       for (const float level : value) {
         noise.push_back(static_cast<std::int8_t>(
             std::lround(std::clamp((level + 2 * mean) * 32 / kDeviation, -127.0f, 127.0f))));

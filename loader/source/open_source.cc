@@ -25,7 +25,8 @@ namespace {
 struct Refused {
   std::string_view magic;
   std::string_view message;
-  // What must follow at that byte if a list may begin with the same letters, as "BZhang/1.jpg 0".
+  // A list may begin with the same letters, as "BZhang/1.jpg 0". Then `more` must follow at
+  // `more_at`.
   std::size_t more_at = 0;
   std::string_view more = {};
 

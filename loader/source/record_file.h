@@ -20,8 +20,8 @@
 namespace penstock::loader {
 
 // Fills `out` from `offset` of `fd`. False at the end of the file or on an error. Makes the system
-// call directly, since a profiler would count reads by libc's pread as data of samples, and an
-// index is none.
+// call directly. A profiler would count a read by libc's pread as data of samples, but an index is
+// not data.
 [[nodiscard]] bool ReadFully(int fd, std::uint64_t offset, std::span<std::byte> out);
 
 // Reads up to out.size() bytes, fewer only if the file ends before. Returns their number; -1 on an
@@ -77,7 +77,7 @@ inline constexpr std::string_view kCheckTemporaryDisk =
 
 class RecordFile {
  public:
-  // The file lies in `folder`, else in /var/tmp or /tmp. If none of them takes it, it is a memfd.
+  // The file lies in `folder`, else in /var/tmp or /tmp. If no folder can hold it, it is a memfd.
   explicit RecordFile(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
 
   // Errors: kEnvironment: no place for a temporary file; kOutput: no space there.

@@ -20,8 +20,8 @@ namespace penstock::loader {
 // takes.
 [[nodiscard]] bool IsImageExtension(std::string_view extension);
 
-// Appends the index of `tar` to `builder`: from its sidecar if that is up to date, otherwise by
-// walking the tar, after which the sidecar is written. Returns the number of samples, at least 1.
+// Appends the index of `tar` to `builder`: from its sidecar if that is up to date. Otherwise reads
+// the headers of the tar and then writes the sidecar. Returns the number of samples, at least 1.
 // Errors: kInput, kOutput.
 Result<std::uint64_t> AppendTarIndex(const std::filesystem::path& tar, const SourceOptions& options,
                                      MemberIndexBuilder& builder);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks the headers of a tar: v7, ustar, GNU (long names, base-256 numbers) and pax (path, size).
+// Reads the headers of a tar: v7, ustar, GNU (long names, base-256 numbers) and pax (path, size).
 // Skips the data. Does not own the descriptor. Not thread-safe.
 #pragma once
 

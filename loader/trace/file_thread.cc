@@ -145,9 +145,9 @@ void FileThread::AddSpan(Span span, const Place& place, std::string_view object)
 }
 
 TimeNs FileThread::CpuAt(TimeNs& at) {
-  // The system call costs more than many a span, and spans begin and end in clusters. So within 20
-  // us of a reading, the result is that reading plus the wall time since then, which is the most
-  // that CPU time can have grown.
+  // The system call takes longer than many spans, and spans begin and end in clusters. So within 20
+  // us of a reading, the result is that reading plus the wall time since then: CPU time cannot have
+  // grown by more.
   constexpr TimeNs kCluster{20'000};  // the agent's g_cpu_reuse_ticks
   if (cpu_at_.value >= 0 && at - cpu_at_ < kCluster) {
     return cpu_value_ + (at - cpu_at_);

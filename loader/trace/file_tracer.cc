@@ -39,7 +39,8 @@ TimeNs RealtimeNow() {
   return TimeNs{std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
 }
 
-// While one lives, new threads block all signals, so that the program's threads take them.
+// While such an object exists, new threads begin with all signals blocked. So signals go to the
+// program's own threads.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -155,7 +156,8 @@ class IntoFile final : public Tracer {
     if (!writer_.joinable()) return;
     writer_.request_stop();
     {
-      const std::lock_guard lock(wake_mutex_);  // waits until the writer has tested or sleeps
+      // With the lock held, the writer either sleeps or has yet to test for a stop.
+      const std::lock_guard lock(wake_mutex_);
       full_.notify_one();
     }
     writer_.join();

@@ -69,8 +69,8 @@ class NvtxThread final : public ThreadTracer {
   ThreadTracer& inner;
 
  private:
-  // The range's category is the stage. Its payload is the sample at its beginning, while a span of
-  // a trace has the one at its end.
+  // The range's category is the stage. Its payload is the sample that is set when it begins. A span
+  // of a trace has the sample that is set when the span ends.
   nvtxEventAttributes_t Attributes(StageId stage, const RangeName& name,
                                    std::int64_t sample) const {
     nvtxEventAttributes_t attributes{};

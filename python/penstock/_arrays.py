@@ -17,13 +17,13 @@ def _shape(samples, facts):
 
 
 class CopiesToGpu:
-    """Copies tensors to a GPU without waiting for the copy. Holds the batch's memory until the copy is over, so that it
-    is not used again before: PyTorch does so only for memory that it has allocated itself.
+    """Copies tensors to a GPU without waiting for the copy. Holds the batch's memory until the copy is over, so that
+    the memory is not used again before. PyTorch itself holds only memory that it has allocated.
 
     stream: a function that returns the stream on which PyTorch copies.
     """
 
-    MOST = 8  # copies under way. Then the next one waits for the oldest, so that a slow GPU does not fill the memory.
+    MOST = 8  # copies under way; one more first waits for the oldest, so that a slow GPU does not fill the memory
 
     def __init__(self, device, stream):
         self._device, self._stream = device, stream

@@ -161,8 +161,8 @@ class Native:
         return status
 
     def require(self):
-        """Raises if the loader cannot be used in this process. Called before taking the lock, which a fork may have
-        copied locked."""
+        """Raises if the loader cannot be used in this process. Called before taking the lock, which may be
+        locked in a forked child for ever."""
         if self.process != os.getpid():
             raise LoaderError(
                 "this loader belongs to process %d, of which this one is a copy without its threads: make a Loader "
@@ -191,7 +191,7 @@ class Native:
         return texts
 
     def next(self, milliseconds):
-        if self.batch.memory:  # Ctrl-C has raised in the moment between the library's return and take()
+        if self.batch.memory:  # Ctrl-C raised between the library's return and take()
             return OK
         return self.lib.penstock_loader_next(self.handle, milliseconds, self._batch_pointer)
 

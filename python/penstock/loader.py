@@ -48,13 +48,14 @@ class Loader:
     on_error: "skip" puts another sample in the place of one that cannot be made, and counts it in `errors`; "fail"
         raises LoaderError, which names the file.
     exif: apply the orientation. lenient: accept damage that libjpeg only warns of. reduce: decode at a smaller size if
-        that still has so many times the wanted pixels (`penstock load --reduce`); the pixels then differ.
-    rank, world: this process among those that share each epoch; None: of torch.distributed, else RANK and WORLD_SIZE.
+        that still has `reduce` times the wanted pixels (`penstock load --reduce`); the pixels then differ.
+    rank, world: this process among those that share each epoch; None: as torch.distributed says, else RANK, WORLD_SIZE.
     transform: a function of `images`, called by the thread that iterates; what it returns is delivered. Its time is
         in `transform_seconds`, and a recording shows it as the mark "transform".
     targets: a function of penstock.targets.Samples, called likewise: files, labels and geometry of a batch. What it
         returns is delivered in the place of `labels`: masks, boxes. Its time is in `targets_seconds`, its mark is
-        "targets". Needs NumPy, and operations whose geometry can be shared: no rotate, one resize, one more crop.
+        "targets". Needs NumPy, and operations whose geometry can be shared: no rotate, one resize and one more crop at
+        most.
     device: "cpu", or "cuda", "cuda:1": PyTorch copies each batch there, from page-locked memory where the driver
         allows it (`pinned`), and the program goes on meanwhile.
     arrays: "torch", "numpy" or "memoryview"; None: the first of them that is installed.
@@ -219,12 +220,12 @@ class Loader:
             self._native.stop()
 
     def _give_back(self):
-        """Takes the plan back to its begin if the iterator was never asked for a batch, so that no epoch is used up.
-        Lightning makes such an iterator to see whether a loader can iterate."""
+        """Sets the plan back to where the iterator began if it was never asked for a batch, so that no epoch is used
+        up. Lightning makes such an iterator to see whether a loader can iterate."""
         if self._iterating and self._begun is not None:
             self._plan = self._at = self._begun
 
-    # Where it stands.
+    # Epoch and position.
 
     @property
     def epoch(self) -> int:
@@ -261,7 +262,7 @@ class Loader:
             self._iteration += 1  # a running iterator then raises instead of giving wrong batches
             self._iterating = False
 
-    # What it loads.
+    # The source and its samples.
 
     @property
     def samples(self) -> int:

@@ -88,7 +88,8 @@ class _Mark:
         return False
 
     def __call__(self, function):
-        # What such a function does is not done by the call. Frameworks ask of what kind a function is.
+        # The call of such a function only makes an object; the work follows later. So the function stays as it is,
+        # which also tells frameworks its kind.
         if getattr(getattr(function, "__code__", None), "co_flags", 0) & _DEFERS:
             return function
         begin, end, stage, name = _bridge["begin"], _bridge["end"], self._stage, self._name
@@ -141,7 +142,7 @@ else:
         """The program has got batch `index` of `epoch`, both from 0: for loops whose loader Penstock does not know."""
         try:
             generation = _FIRST_EPOCH + int(epoch) % _EPOCHS
-        except Exception:  # no number: without an agent this raises nothing either
+        except Exception:  # `epoch` is no number, which raises nothing without an agent either
             generation = _FIRST_EPOCH
         _bridge["delivered"](index, generation)
         _bridge["context"](-1, index, generation)

@@ -125,7 +125,7 @@ class RandomVerticalFlip(Operation):
 
 
 class RandomRotation(Operation):
-    """Rotates about the centre by an angle from (-degrees, degrees), in degrees. The size stays."""
+    """Rotates about the centre by an angle from (-degrees, degrees), in degrees. The picture keeps its size."""
 
     def __init__(self, degrees: float, interpolation: str = "nearest", p: float = 1.0) -> None:
         super().__init__("rotate:degrees=%s:%s:p=%s" % (_range(degrees), interpolation, _number(p)))
@@ -133,7 +133,7 @@ class RandomRotation(Operation):
 
 class ColorJitter(Operation):
     """Changes brightness, contrast, saturation (by factors from 1 - x to 1 + x) and hue (by -x to x, at most 0.5),
-    in an order drawn for each sample. 0 leaves one out."""
+    in an order drawn for each sample. A value of 0 leaves that change out."""
 
     def __init__(
         self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0, p: float = 1.0

@@ -95,8 +95,8 @@ class Boxes(NamedTuple):
 
 
 def _places(np, picture, begin, crop, scaled, first, size, flip):
-    """For each of `size` places of the output the place in the picture; -1 if it lies outside. It is the pixel into
-    which the centre of the output's pixel falls, as in Pillow and "nearest-exact": floor((at + 1/2) crop / scaled)."""
+    """For each of `size` pixels of the output along an axis: the place of the pixel of the picture into which its
+    centre falls, or -1 if that is outside. Computed as in Pillow and "nearest-exact": floor((at + 1/2) crop / scaled)."""
     at = np.arange(first, first + size, dtype=np.int64)
     if flip:
         at = at[::-1]
@@ -139,8 +139,8 @@ def crop_masks(samples: Samples, masks: Sequence[Any], fill: float = 0) -> Any:
 
 
 def crop_boxes(samples: Samples, boxes: Sequence[Any], least: float = 0.0) -> List[Boxes]:
-    """Clips, scales and flips boxes as their pictures. Leaves out boxes that cannot be seen, and boxes of whose area
-    less than the share `least` can be seen.
+    """Clips, scales and flips boxes as their pictures. Leaves out boxes that cannot be seen, and boxes that can
+    be seen to less than the share `least` of their area.
 
     Shapes: boxes: for each sample [k][4]: left, top, right and bottom in pixels of its picture, k from 0 on.
     """

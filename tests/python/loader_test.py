@@ -183,7 +183,7 @@ class Held(Case):
             for _ in range(4):
                 for images, _ in loader:
                     places.add(address(images))
-        # Two in the ring, one that is held, one just released, and some in between.
+        # The most that are in use: two in the ring, one that is held, one just released, and some in between.
         self.assertLessEqual(len(places), 7)
 
     def test_arrays_are_views_without_a_copy(self):

@@ -68,7 +68,7 @@ class Masks(unittest.TestCase):
             image = image.resize(samples.size[::-1], Image.NEAREST)
             image = ImageOps.flip(image) if samples.flip[0, 0] else image
             image = ImageOps.mirror(image) if samples.flip[0, 1] else image
-            # Pillow adds fractions up: a centre on the border of two pixels falls into either.
+            # Pillow sums up rounded fractions, so a centre on the border of two pixels may fall into either.
             border = [
                 (2 * np.arange(side) + 1) * crop % (2 * side) == 0
                 for side, crop in zip(samples.size, samples.crop[0, 2:])

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pixels against the double-precision reference, on every vector unit of this CPU. Tolerances:
-// float32 1e-5 of the range, float16 one unit in the last place (or 1e-6 near zero), uint8 one
-// count.
+// float32 1e-5 of the range, float16 one unit in the last place (or 1e-6 near zero), uint8 1.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -64,8 +63,8 @@ struct Geometry {
   const char* ops;
 };
 
-// Widths around multiples of a vector, scales from enlarging to shrinking by 18, each row method,
-// each filter, windows, flips, pictures of one pixel.
+// The cases: widths around multiples of a vector, scales from enlarging to shrinking by 18, each
+// row method, each filter, windows, flips, pictures of one pixel.
 constexpr std::array kGeometries = {
     Geometry{{61, 47}, "resize=32x48"},
     Geometry{{61, 47}, "resize=47x61"},
@@ -119,8 +118,8 @@ TEST(AugmentGoldenTest, ByteOutputIsTheFormulasRounded) {
   CheckAll(ElementType::kU8, Layout::kChw, "");
 }
 
-// Halves are rounded to even, also below the smallest normal number and up to the largest. Values
-// come through the identity: bytes times 1 / (255 std), less the mean.
+// Halves are rounded to even, also below the smallest normal number and up to the largest. The
+// values are bytes divided by 255 std: the resize changes no pixel, and the mean is 0.
 TEST(AugmentGoldenTest, HalfIsTheNearestOne) {
   Bytes picture(256, 1);
   for (int x = 0; x < 256; ++x) {
@@ -166,8 +165,7 @@ TEST(AugmentGoldenTest, ReducedPicturesKeepTheirGeometry) {
   });
 }
 
-// A difference of one count is possible where a truncated value is almost whole, and where a
-// rounded value is almost a half.
+// A byte may differ by 1 where a truncated value is almost whole, or a rounded value almost a half.
 void ExpectWithinOne(const Bytes& actual, const Bytes& expected, double share) {
   ASSERT_EQ(actual.values.size(), expected.values.size());
   std::size_t different = 0;
@@ -250,7 +248,8 @@ TEST(AugmentGoldenTest, LongProgramsAreTheirStepsInOrder) {
       worst = std::max(worst, difference);
       sum += difference;
     }
-    // A count is 0.0175 of these units. Near grey, one count changes the hue a lot.
+    // A byte that differs by 1 adds 0.0175 here. Near grey, such a difference changes the hue a
+    // lot.
     EXPECT_LT(worst, 0.2);
     EXPECT_LT(sum / static_cast<double>(out.values.size()), 0.002);
   }

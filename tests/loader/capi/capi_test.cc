@@ -216,7 +216,7 @@ TEST_F(CapiTest, SaysWhatBecameOfEachPictureAndWhereItIs) {
       std::memcpy(&one, memory + facts.geometry_offset + sizeof one * i, sizeof one);
       std::string name(256, '\0');
       ASSERT_EQ(penstock_loader_name(loader_, id, name.data(), name.size()), PENSTOCK_OK);
-      // The width of a picture is its number, and so is its name.
+      // The picture's number gives its name and its width.
       const int number = std::stoi(name.substr(name.rfind('/') + 1)) - 100;
       EXPECT_EQ(one.width, 40 + number);
       EXPECT_GE(one.crop_left, 0);

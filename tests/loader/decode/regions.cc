@@ -37,7 +37,7 @@ std::vector<Region> Regions(int width, int height) {
   };
   fill(columns, width);
   fill(rows, height);
-  // Not all combinations, since the columns and the rows of a region do not affect each other.
+  // Does not combine all columns with all rows, since they do not affect each other.
   std::vector<Region> out = {{0, 0, width, height}};
   for (std::size_t i = 0; i < std::max(columns.size(), rows.size()); ++i) {
     const auto [x, w] = columns[i % columns.size()];

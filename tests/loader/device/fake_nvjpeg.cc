@@ -3,9 +3,9 @@
 // A libnvjpeg that decodes on the CPU, for the emulated device. As strict as the real library: only
 // engines decode batches, phases come in their order, a state serves one thread at a time. Like
 // many devices it has no engines, unless PENSTOCK_FAKE_NVJPEG_ENGINES is set. Then it takes only
-// baseline pictures and refuses the whole of a batch with a damaged picture. Each picture decoded
-// in phases is a line in the file that PENSTOCK_FAKE_NVJPEG_LOG names: "cpu" or "gpu", whichever
-// reads its codes.
+// baseline pictures, and refuses a whole batch if one picture is damaged. For each picture decoded
+// in phases it writes a line to the file that PENSTOCK_FAKE_NVJPEG_LOG names: "cpu" or "gpu",
+// whichever reads the codes.
 #include <atomic>
 #include <cstddef>
 #include <cstdio>

@@ -22,7 +22,7 @@ constexpr std::size_t kCopied = std::size_t{1} << 20;  // a copy takes kCopy; a 
 
 struct Counts {
   TimeNs idle{};        // time until an idle device begins the first queued work
-  bool stands = false;  // the clock stands
+  bool stands = false;  // the clock does not advance
   TimeNs now{};
   int uploads = 0;
   int starts = 0;

@@ -155,7 +155,8 @@ class DeviceCostsTest(unittest.TestCase):
             else:
                 shutil.copy(PICTURES / "h2v2.jpg", path)
         line = self.decode_line("--nvjpeg", os.path.join(TESTS, "libfake_nvjpeg.so"))
-        self.assertIn(", 2 whole pictures of ", line)  # 5 and 7 of 0, 1, 3, 5 and 7
+        # The files 0, 1, 3, 5 and 7 are read. Only 5 and 7 are pictures.
+        self.assertIn(", 2 whole pictures of ", line)
 
     def test_without_a_gpu_nothing_is_written(self):
         file = self.folder / "costs.txt"

@@ -278,7 +278,8 @@ TEST_P(DeviceDecodeTest, ASetOfDamagedPicturesEndsTheRun) {
   EXPECT_NE(got.error.find("the 29 samples that follow"), std::string::npos) << got.error;
 }
 
-// More pixels in a row than a block's memory holds, even after libjpeg has shrunk them.
+// The picture has more pixels in a row than a block's memory holds, even after libjpeg has shrunk
+// it.
 TEST(DevicePipelineTest, APictureTooWideForTheKernelsIsReplaced) {
   const Folder files("penstock-device-wide");
   test::JpegSpec spec;

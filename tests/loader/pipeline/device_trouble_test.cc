@@ -58,7 +58,7 @@ class FaultyStream final : public cuda::Stream {
     marked_ = copies_;
     return real_->Mark(mark);
   }
-  Result<void> Wait(unsigned mark) override {  // counts the last mark only, as the pipeline does
+  Result<void> Wait(unsigned mark) override {  // the pipeline waits only for the last mark
     faulty_.in_flight -= std::exchange(marked_, 0);
     copies_ = 0;
     return real_->Wait(mark);

@@ -61,7 +61,8 @@ struct Delivered {
 // Expects equal samples and errors.
 void ExpectSame(const Delivered& a, const Delivered& b, const std::string& what);
 
-// Calls of operator new, by any thread, while the second half of the epochs is delivered.
+// Counts the calls of operator new, by any thread, while the second half of the epochs is
+// delivered.
 [[nodiscard]] std::uint64_t AllocationsInSteadyState(const Source& source,
                                                      const PipelineOptions& options,
                                                      const AugmentProgram& program);

@@ -204,8 +204,8 @@ TEST_F(PackTest, ResizeBringsTheShortSideToWhatWasAskedFor) {
   }
 }
 
-// Halving with an antialiased triangle of support 1 in the output has the weights 1 3 3 1 over 8 in
-// each direction.
+// Halving uses an antialiased triangle filter whose support is one pixel of the output. Its weights
+// are 1/8, 3/8, 3/8 and 1/8 in each direction.
 TEST_F(PackTest, ResizedPixelsAreTheAveragesOfWhatTheyCover) {
   fs::remove_all(root_ / "set" / "dog");
   fs::remove(Path(2));

@@ -71,7 +71,7 @@ TEST(RunOrderedTest, ReportsTheFirstPieceThatFailedAndStops) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message, "piece 40");
   EXPECT_EQ(taken, 40u);
-  EXPECT_LT(made, 60);  // at most the 12 pieces of the ring more
+  EXPECT_LT(made, 60);  // after piece 40 at most the 12 pieces of the ring are made
 }
 
 TEST(RunOrderedTest, ReportsTheTakersError) {
@@ -120,8 +120,8 @@ TEST(RunOrderedTest, ExceptionOfTheTakerIsAnError) {
   EXPECT_EQ(done.error().kind, ErrorKind::kEnvironment);
 }
 
-// While one lives, no thread can be started: its stack would not fit into the address space. (A
-// limit of threads does not bind root.)
+// While such an object exists, no thread can be started: its stack would not fit into the address
+// space. (A limit on the number of threads would not bind root.)
 class NoMoreThreads {
  public:
   NoMoreThreads() {

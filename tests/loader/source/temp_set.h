@@ -22,7 +22,8 @@ namespace penstock::loader::testing {
 
 class TempSet {
  public:
-  // In memory if that folder exists: rewriting thousands of small files takes a disk seconds.
+  // Memory instead of a disk where possible: a disk takes seconds to rewrite thousands of small
+  // files.
   TempSet() : TempSet(::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") {}
   explicit TempSet(const std::filesystem::path& parent) {
     std::string name = (parent / "penstock-set-XXXXXX").string();

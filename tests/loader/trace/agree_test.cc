@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFileSize = 10007;
 
-// "thread: parent / stage name sample batch bytes object", without times, sorted.
+// One line for each span, without times, sorted: "thread: parent / stage name sample batch bytes
+// ...".
 std::vector<std::string> SpansOf(const Trace& trace) {
   std::vector<std::string> lines;
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
@@ -104,7 +105,8 @@ TEST_F(AgreeTest, AgentAndFileOfOneRunSayTheSame) {
   ASSERT_EQ(Run("both", true), 0);
   const auto agent = Open(AgentPath());
   const auto file = Open(FilePath());
-  // 12 samples: sample, read, read in flight, decode, two of augment; three waits.
+  // Six spans for each of 12 samples: sample, read, read in flight, decode, two of augment. Three
+  // waits.
   EXPECT_EQ(SpansOf(*file).size(), 12u * 6 + 3);
   EXPECT_EQ(SpansOf(*agent), SpansOf(*file));
   EXPECT_EQ(EventsOf(*file).size(), 2u * 2 + 3 + 2 + 3 * 2);

@@ -108,7 +108,8 @@ TEST_F(FileTracerTest, ASpanOfKnownEndsHasItsOwnPlace) {
   thread.Begin(StageId::kSample, tracer->Name("sample"));
   thread.Emit(StageId::kRead, tracer->Name("uring"), {2, 1, 0}, start, thread.Now(), Bytes{5},
               "/x");
-  thread.Emit(StageId::kRead, tracer->Name("uring"), {2, 1, 0}, thread.Now(), start);  // no span
+  // Ends before it starts, so it is no span.
+  thread.Emit(StageId::kRead, tracer->Name("uring"), {2, 1, 0}, thread.Now(), start);
   thread.End();
   ASSERT_TRUE(tracer->Finish());
   const auto trace = Open(path_);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A native program that records its own work, like the loader: victim WAY DATA [TRACE]. WAY: agent,
-// file or both: the work below through that tracer; bridge: through the agent's table alone, inside
-// and outside of its own spans; nvtx: NVTX ranges only; none: nobody listens.
+// A native program that records its own work, like the loader: victim WAY DATA [TRACE]. With the
+// ways agent, file and both it records the work below through that tracer. bridge: it records
+// through the agent's table alone, inside and outside of its own spans. nvtx: it makes NVTX ranges
+// only. none: nobody listens.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -52,7 +53,7 @@ struct Names {
   NameId read, jpeg, ops, flip, sample, wait, depth;
 };
 
-// Makes batch after batch: those that belong to this worker's number.
+// Makes one batch after the other. A worker makes the batches worker, worker + kWorkers and so on.
 void Work(Tracer& tracer, const Names& names, const std::string& data, int worker) {
   ThreadTracer& thread =
       tracer.Thread("worker " + std::to_string(worker), ThreadRole::kWorker, worker);
