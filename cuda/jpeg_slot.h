@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The objects with which nvJPEG decodes one picture in two phases: first the CPU reads the file,
-// then the GPU works on a stream of the slot. Private to cuda/. One thread at a time. Decode() and
+// then the GPU works in a stream of the slot. Private to cuda/. One thread at a time. Decode() and
 // Takes() wait until the GPU has finished the picture before.
 #pragma once
 

@@ -27,7 +27,8 @@ struct OutputForm {
   std::array<float, 3> bias{0, 0, 0};
 };
 
-// Parameters of a grid of squares, as in the formula; angle in radians.
+// Parameters of a grid of squares, as in the formula of grid_mask (loader/augment/op.h); angle in
+// radians.
 struct Grid {
   double tile = 1;
   double fraction = 0;

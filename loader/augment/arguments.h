@@ -45,8 +45,8 @@ class Arguments {
                                                 Range limits, std::vector<double> otherwise);
   [[nodiscard]] Filter TakeFilter(std::string_view key, Filter otherwise, bool antialiased);
 
-  // Returns the first mistake; without one, names an argument that no call has taken. nullopt:
-  // there is neither.
+  // Returns the first mistake. If there is none, complains of an argument that no call has taken.
+  // nullopt if all arguments were taken without a mistake.
   [[nodiscard]] std::optional<std::string> Finish();
 
  private:

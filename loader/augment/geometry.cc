@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operations that move or cover pixels. Memory and addresses limit their speed, not arithmetic.
+// Operations that move or cover pixels. Memory accesses and address computations limit their speed,
+// not arithmetic.
 #include <algorithm>
 #include <bit>
 #include <cmath>

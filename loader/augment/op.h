@@ -84,7 +84,7 @@ enum class OpKind : std::uint8_t {
   kNormalize,
 };
 
-// The name in `--ops`. The text lives as long as the program.
+// The operation's name in `--ops`. The text lives as long as the program runs.
 [[nodiscard]] std::string_view OpName(OpKind kind);
 
 // The size after resize=N: the short side is N, the other is in proportion with its fraction

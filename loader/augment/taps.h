@@ -15,8 +15,8 @@ namespace penstock::loader {
 
 // Output i of [first, first + count) has its centre at offset + (i + 1/2) * ratio, in pixels of the
 // source, counted from `base`. Pixels outside [base, base + limit) have no weight. `base` itself
-// may lie outside the source, if all pixels with weight are inside. So an axis needs no other
-// numbers for a part of a picture than for the whole, and the result is the same.
+// may lie outside the source, if all pixels with weight are inside. So an axis has the same offset
+// and ratio for a part of a picture as for the whole, and gives the same result.
 struct Axis {
   int base = 0;
   int limit = 0;

@@ -87,7 +87,7 @@ typedef struct PenstockLoaderFacts {
 } PenstockLoaderFacts;
 
 /* What became of one picture, for masks and boxes that share it. In this order: the crop is resized
- * to `scaled`, a window of the result (of the output's size) is kept, and the window is flipped.
+ * to `scaled`, a window of the output's size is kept from the result, and the window is flipped.
  * Crop and window may reach outside (padding), where there are zeros. Units: pixels, rows from the
  * top, columns from the left. */
 typedef struct PenstockGeometry {

@@ -12,8 +12,8 @@
 namespace penstock::loader {
 
 struct BitReader {
-  // The next bits, from the top. After `count` of them come zeros, or bits of the byte at `next`,
-  // which the next refill puts there again.
+  // The next bits, from the top. After `count` of them come zeros, or the first bits of the byte at
+  // `next`, which the next refill writes again.
   std::uint64_t bits = 0;
   int count = 0;  // bits of the data in `bits`; negative: zero bits used beyond its end
   const std::uint8_t* next = nullptr;
@@ -28,8 +28,8 @@ struct BitReader {
       constexpr std::uint64_t kLow = 0x0101010101010101;
       constexpr std::uint64_t kHigh = 0x8080808080808080;
       const bool has_ff = ((~word - kLow) & word & kHigh) != 0;
-      // The reader stops only before an FF or at the end. Neither is among the next eight bytes, so
-      // it has never stopped, and `count` is not negative.
+      // The reader stops only before an FF or at the end, and stays there. Neither is among the
+      // next eight bytes, so it has not stopped, and `count` is not negative.
       if (!has_ff) [[likely]] {
         static_assert(std::endian::native == std::endian::little);
         bits |= __builtin_bswap64(word) >> count;

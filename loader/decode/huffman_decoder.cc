@@ -102,7 +102,7 @@ template <class Store>
 }
 
 // A look-up reached place `k`, at least kBlock. Returns whether this block's end code took it
-// there. The end code of the next block gives a larger `k`, and no end code a smaller one.
+// there. The end code of the next block gives a larger `k`. Without an end code `k` is smaller.
 [[nodiscard]] inline bool EndedWell(unsigned k) {
   return k >= AcTable::kBlockEnd && k < AcTable::kBlockEnd + kBlock;
 }

@@ -25,7 +25,7 @@ constexpr std::uint64_t kLarge = 128 << 10;  // from this size on malloc maps pa
 struct Key {
   std::string_view path;
   std::uint64_t offset;
-  std::uint64_t ref_size;  // of two samples at one offset the first one can be empty
+  std::uint64_t ref_size;  // differs where an empty sample begins at the next one's offset
   std::uint64_t hash;
 
   explicit Key(const SampleRef& ref)

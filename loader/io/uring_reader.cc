@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kUring: opens and reads by io_uring, with at most one operation in flight for each slot. A file
-// takes two operations: the ring opens it, fstat gives its size (from memory after the open), and
-// the ring reads exactly that much. A shard is opened without the ring; it stays open, so a sample
-// costs one read. Every call advances all slots, so with a depth of two or more the read can begin
-// while the thread works on another sample.
+// takes two operations of the ring, to open and to read it. Between them fstat() gives the size,
+// which the kernel then has in memory, and exactly that much is read. A shard is opened without the
+// ring; it stays open, so a sample costs one read. Every call advances all slots, so with a depth
+// of two or more the read can begin while the thread works on another sample.
 //
 // Linking the two operations would save one step. But a read that does not know the size cannot
 // tell a whole file from one that was cut, and every buffer would have to hold the largest file.

@@ -18,7 +18,7 @@ namespace penstock::loader {
 void AppendPlacement(std::string& out, const LoadArguments& arguments, const DeviceStats& stats);
 // Appends times, bytes and rates of copies, decoding and kernels.
 void AppendDevice(std::string& out, const DeviceStats& stats);
-// The most important figures of it as text, in one or two lines; empty without a device.
+// The most important of these figures as text, in one or two lines; empty without a device.
 [[nodiscard]] std::string DeviceText(const DeviceStats& stats);
 
 }  // namespace penstock::loader

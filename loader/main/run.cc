@@ -20,7 +20,8 @@ namespace {
 constexpr std::uint32_t kStepOperation = 0xC0570004;
 constexpr std::uint64_t kCacheProbes = 128;  // about 10 us each
 
-// Asks for samples spread over the source. Returns which share of their pages is in the page cache.
+// Looks at samples spread over the source and returns which share of their pages is in the page
+// cache.
 std::optional<double> CachedShare(const Source& source) {
   SampleScratch scratch;
   std::uint64_t pages = 0;

@@ -124,8 +124,8 @@ Result<Cost> Cost::Parse(std::string_view text, bool burns_by_default) {
   if (cost.shape_ == Shape::kLognormal && cost.spread_ > 5) {
     return refuse("a sigma above 5 has no use");
   }
-  // Draw() would compute with infinities. Its result could be no number, which would become no
-  // cost.
+  // Otherwise Draw() would compute with infinities, and a result that is not a number costs
+  // nothing.
   if (!std::isfinite(cost.mean_ * cost.spread_)) return refuse("its parameter is too large");
   return cost;
 }

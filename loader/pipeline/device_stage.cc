@@ -181,8 +181,7 @@ Result<void> DeviceStage::StagePixels(const Item& item) {
   return PutPixels(state.pixels, view, &staged);
 }
 
-// --------------------------------------------------------------------------- by the device's
-// thread
+// -------------------------------------------------------------------------- by the device's thread
 
 void DeviceStage::Run() {
   pthread_setname_np(pthread_self(), "device");

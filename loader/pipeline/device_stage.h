@@ -4,6 +4,7 @@
 // complete batches into copies, decoding and kernels on one of two lanes, so that a batch is copied
 // while the kernels of the previous batch run. The thread waits for marks, never for the whole
 // device, and publishes a batch when it lies in the device's memory. Internal to loader/pipeline/.
+//
 // Threads: Takes() and StageFile() from any worker; StagePixels() from any worker, and from the
 // device's thread for a replaced sample; Submit() from the worker that completes a batch.
 #pragma once

@@ -71,9 +71,10 @@ struct TraceNames {
 };
 
 struct PipelineOptions {
-  // Threads that make samples. 0: the consumer makes them itself, inside Next(). A stage's own
-  // threads come on top, and the workers do the other stages. If only decode has threads of its
-  // own, they also augment. If all three stages have threads of their own, there are no workers.
+  // Threads that make samples. 0: the consumer makes them itself, inside Next(). Threads that
+  // belong to one stage are not counted here; workers do the stages without threads of their own.
+  // If only decode has threads of its own, they also augment. If all three stages have threads of
+  // their own, there are no workers.
   unsigned workers = 1;
   unsigned prefetch = 4;  // batches made ahead of the consumer, at least 1
   unsigned held = 1;      // batches that the consumer may hold at a time

@@ -22,7 +22,7 @@ using traces::StageId;
 constexpr std::uint32_t kCostOperation = 0xC0570000;
 
 // How many neighbours are tried in place of a damaged sample. If more samples in a row are damaged,
-// the whole data set is.
+// the whole data set counts as damaged.
 constexpr std::uint64_t kMostProbes = 1000;
 
 StageId TraceStage(Stage stage) {

@@ -2,7 +2,8 @@
 //
 // Turns SIGINT and SIGTERM into a stop token, for programs that clean up before they end. While an
 // Interruption lives, the two signals are blocked in the thread that made it and in later threads,
-// and one waiting thread takes them. Make one at a time, in main()'s thread, before other threads.
+// and one waiting thread takes them. Make one at a time, in main()'s thread, before other threads
+// start.
 #pragma once
 
 #include <csignal>

@@ -213,8 +213,8 @@ class PictureWorker : public OrderedWorker {
   std::vector<std::uint8_t> pixels_;
 };
 
-// Returns a summary if the folder already holds the set of these options, and nullopt if it is not
-// there or empty. Errors: kUsage if it holds anything else.
+// Returns a summary if the folder already holds the set of these options, and nullopt if there is
+// no such folder or it is empty. Errors: kUsage if it holds anything else.
 Result<std::optional<SetSummary>> FindMade(const SetOptions& options, const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(folder, error))) return std::optional<SetSummary>{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a synthetic set of JPEGs. The bytes depend only on the options, without `workers` and
-// `folder`. The set appears under its name only when it is complete.
+// Writes a synthetic set of JPEGs. The bytes depend on all options except `workers` and `folder`,
+// and on nothing else. The set appears under its name only when it is complete.
 #pragma once
 
 #include <cstdint>

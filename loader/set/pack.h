@@ -50,7 +50,8 @@ struct PackSummary {
 // is left out, with one line that names the sample and the reason. Only one call runs at a time.
 //
 // Errors: kInput for a sample that cannot be read, or that must be decoded or resized and cannot
-// be; also if no sample is left; kOutput; kEnvironment "interrupted" once `stop` is requested.
+//         be; also if no sample is left; kOutput; kEnvironment "interrupted" once `stop` is
+//         requested.
 Result<PackSummary> Pack(const Source& source, const PackOptions& options,
                          const std::stop_token& stop,
                          const std::function<void(std::uint64_t)>& progress,

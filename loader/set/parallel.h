@@ -43,7 +43,7 @@ class OrderedWorker {
 // without an error, when `stop` is requested.
 //
 // Errors: that of the first piece, in order, that could not be made or taken; kEnvironment if
-// making or taking it threw an exception, or if a thread cannot be started.
+//         making or taking it threw an exception, or if a thread cannot be started.
 Result<void> RunOrdered(std::uint64_t count,
                         const std::vector<std::unique_ptr<OrderedWorker>>& workers,
                         const std::stop_token& stop,

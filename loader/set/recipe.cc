@@ -27,7 +27,8 @@ constexpr std::array<SetRecipe, 3> kRecipes = {{
 
 // The share, among shares of 20, into which `index` falls. `step` is odd and no multiple of 5.
 // Sizes and subsamplings have different steps, so a size does not always come with the same
-// subsampling. index / 20 shifts the places, so neither does a class.
+// subsampling. index / 20 shifts the places, so a class does not always come with the same size
+// either.
 template <class Share>
 const Share& Pick(std::span<const Share> shares, std::uint64_t index, std::uint64_t step) {
   auto place = static_cast<int>((index % 20 * step + index / 20) % 20);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The samples of one tar in WebDataset's layout. Consecutive members with the same name, up to the
-// first dot in its last part, are one sample. .jpg (.jpeg, .png, ...) is its image, .cls its label
-// as decimal text. Samples without an image are skipped. Thread-safe: no state.
+// The samples of one tar in WebDataset's layout. Consecutive members are one sample if their paths
+// are the same up to the first dot of the file name. .jpg (.jpeg, .png, ...) is its image, .cls its
+// label as decimal text. Samples without an image are skipped. Thread-safe: no state.
 #pragma once
 
 #include <cstdint>

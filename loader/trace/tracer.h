@@ -137,9 +137,10 @@ class Tracer {
 [[nodiscard]] std::unique_ptr<Tracer> NoTracer();
 
 // A tracer that writes to the agent in this process; nullptr if there is no agent, or it does not
-// record. The loader then writes the spans of reads and decodes. kAlone: the agent's hooks write no
-// such spans in this process and the processes that it forks. kBesideOthers: they write none inside
-// the loader's spans of these stages, so that other libraries in the process keep their spans.
+// record. With this tracer the loader itself writes the spans of reads and decodes. kAlone: the
+// agent's hooks write no such spans in this process and the processes that it forks. kBesideOthers:
+// they write none inside the loader's spans of these stages, so that other libraries in the process
+// keep their spans.
 enum class Company { kAlone, kBesideOthers };
 [[nodiscard]] std::unique_ptr<Tracer> AgentTracer(Company company = Company::kAlone);
 

@@ -48,7 +48,7 @@ class Loader:
     on_error: "skip" puts another sample in the place of one that cannot be made, and counts it in `errors`; "fail"
         raises LoaderError, which names the file.
     exif: apply the orientation. lenient: accept damage that libjpeg only warns of. reduce: decode at a smaller size if
-        that still has `reduce` times the wanted pixels (`penstock load --reduce`); the pixels then differ.
+        that still has at least `reduce` times the wanted pixels (`penstock load --reduce`); the pixels then differ.
     rank, world: this process among those that share each epoch; None: as torch.distributed says, else RANK, WORLD_SIZE.
     transform: a function of `images`, called by the thread that iterates; what it returns is delivered. Its time is
         in `transform_seconds`, and a recording shows it as the mark "transform".

@@ -88,8 +88,8 @@ class _Mark:
         return False
 
     def __call__(self, function):
-        # The call of such a function only makes an object; the work follows later. So the function stays as it is,
-        # which also tells frameworks its kind.
+        # The call of such a function only makes an object; the work follows later. So the function is returned
+        # unchanged, and frameworks still see its kind.
         if getattr(getattr(function, "__code__", None), "co_flags", 0) & _DEFERS:
             return function
         begin, end, stage, name = _bridge["begin"], _bridge["end"], self._stage, self._name

@@ -61,7 +61,7 @@ void ExpectPixels(const std::string& ops, const Bytes& picture, const SampleKey&
 
 TEST(SampleGeometryTest, SaysWhichPixelOfThePictureEachOfTheOutputIs) {
   // Programs with a flip before the resize have only sizes at which no centre falls on the border
-  // of two pixels. There the mirrored picture would have another nearest pixel.
+  // of two pixels. On a border the mirrored picture would have another nearest pixel.
   for (const char* ops :
        {"random_resized_crop=24:filter=nearest,flip",
         "random_resized_crop=40x17:filter=nearest,vflip,flip", "resize=24x31:nearest",

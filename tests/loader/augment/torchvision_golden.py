@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares pixels of the loader's augmentation with those of torchvision and Pillow.
 
-Tolerances, in counts of 255 unless said otherwise: Pillow rounds to 8 bits between its two passes,
-so a resize may differ by one. torchvision's tensors use the same formulas in float32, so colours
-differ only where a value is almost whole (at most 1 element in 1,000, by one count).
+Tolerances are for values from 0 to 255 unless said otherwise. Pillow rounds to 8 bits between its two
+passes, so a resize may differ by 1. torchvision uses the same formulas in float32 for its tensors, so
+colours differ only where a value is almost whole (by 1, in at most 1 element of 1,000).
 Run by ctest with PENSTOCK_AUGMENT_CLI; exits with 77 if torchvision is missing.
 """
 
@@ -59,7 +59,7 @@ def fixed(op, value):
 
 
 def hue(tensor, factor):
-    """Works as transforms.v2: through float and back by convert_image_dtype(), which is trunc(255.999 v).
+    """Works as transforms.v2: converts to float, and back by convert_image_dtype(), which is trunc(255.999 v).
     The older transforms truncate 255 v, so that even a shift of 0 darkens a quarter of all values."""
     shifted = F.adjust_hue(F.convert_image_dtype(tensor, torch.float32), factor)
     return F.convert_image_dtype(shifted, torch.uint8)
@@ -87,7 +87,7 @@ class Golden(unittest.TestCase):
                         TENSOR[None].float() / 255, size=size, mode="bilinear", align_corners=False,
                         antialias=antialias)[0]
                     actual = ours(f"resize={size[0]}x{size[1]}:{name}", size, "f32", "chw")
-                    self.expect(actual, torchs, most=1e-5)  # of 1; its scale is a float
+                    self.expect(actual, torchs, most=1e-5)  # values from 0 to 1; torch's scale is a float32
 
     def test_nearest_is_pillows(self):
         for height, width in ((64, 96), (224, 224), (9, 7)):
@@ -143,7 +143,8 @@ class Golden(unittest.TestCase):
                 actual = ours(fixed("rotate", angle), (141, 193))
                 self.assertLessEqual((actual != expected).any(-1).mean(), 1e-3)
                 pillow = np.asarray(F.rotate(Image.fromarray(PHOTO), angle))
-                self.assertLessEqual((actual != pillow).any(-1).mean(), 3e-3)  # 16 bits of fraction
+                # Pillow's coordinates have 16 bits of fraction.
+                self.assertLessEqual((actual != pillow).any(-1).mean(), 3e-3)
                 expected = hwc(F.rotate(TENSOR, angle, InterpolationMode.BILINEAR))
                 actual = ours(fixed("rotate", angle) + ":bilinear", (141, 193))
                 self.expect(actual, expected, most=1, share=2e-3)

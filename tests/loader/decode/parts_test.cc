@@ -102,7 +102,7 @@ TEST(PlanTest, ColumnsGrowByOneUnlessNothingIsLeftOut) {
     return std::pair(got.first, got.width);
   };
   EXPECT_EQ(range(0, 100, 100, 16), std::pair(0, 100));
-  EXPECT_EQ(range(3, 96, 100, 16), std::pair(0, 100));   // the same MCUs
+  EXPECT_EQ(range(3, 96, 100, 16), std::pair(0, 100));   // no MCU is left out
   EXPECT_EQ(range(16, 84, 100, 16), std::pair(0, 100));  // needs the column left of it
   EXPECT_EQ(range(17, 83, 100, 16), std::pair(16, 84));
   EXPECT_EQ(range(0, 20, 100, 16), std::pair(0, 21));

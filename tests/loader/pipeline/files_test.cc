@@ -294,7 +294,8 @@ TEST(FilesTest, SteadyStateOverFilesAllocatesNothing) {
   const Files files("penstock_pipeline_steady");
   const auto source = files.Open();
   ASSERT_NE(source, nullptr);
-  // Regions of one size, and one thread: otherwise chance decides when the largest region comes.
+  // All regions have one size, and there is one thread. Otherwise chance would decide when the
+  // largest region comes.
   const auto program =
       AugmentProgram::Parse("random_crop=24,flip,normalize", ElementType::kF32, Layout::kChw);
   ASSERT_TRUE(program);

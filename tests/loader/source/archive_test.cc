@@ -184,7 +184,7 @@ TEST(TarSourceTest, IndexIsUsedWhileFreshAndRemadeWhenTheTarChanges) {
   EXPECT_THAT(Contents(path), ElementsAre(Member{"a.tar:2.jpg", -1, "two"}));
 }
 
-// The sum must not overflow, which the sanitizer for undefined behaviour would report.
+// If the sum overflows, the sanitizer for undefined behaviour reports it.
 TEST(TarSourceTest, TimesFarFromNowAreToldApart) {
   struct stat info {};
   for (const std::int64_t seconds : {std::int64_t{20'000'000'000}, std::int64_t{-20'000'000'000}}) {
