@@ -45,7 +45,7 @@ class PlanBuilder {
 
   void Resize(Size size, Filter filter) {
     if (size != size_) {
-      // A flip and then nearest can take another pixel than nearest and then a flip.
+      // A flip before a nearest resize can select other pixels than a flip after it.
       const bool flipped = pending_.flip_x || pending_.flip_y;
       if (scaled_ || (filter == Filter::kNearest && flipped)) Flush();
       pending_.source = pending_.window;

@@ -76,8 +76,8 @@ enum class OpKind : std::uint8_t {
   kCutout,
   // grid_mask[:tile=100][:ratio=0.5][:angle=0][:p=1]
   //   Zero where both frac(u / tile) and frac(v / tile) are below ratio. (u, v) is (x, y) turned by
-  //   U(-angle, angle) degrees and moved by U(0, tile) along each axis (DALI's definition, with its
-  //   parameters drawn).
+  //   U(-angle, angle) degrees and moved by U(0, tile) along each axis. This is DALI's definition,
+  //   but with parameters that are drawn at random.
   kGridMask,
   // normalize[:mean=0.485,0.456,0.406][:std=0.229,0.224,0.225]
   //   (v / 255 - mean) / std. Without this operation float output is v / 255.

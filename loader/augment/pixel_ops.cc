@@ -47,7 +47,7 @@ void Brightness(Picture picture, double factor) {
 
 double MeanGrey(Picture picture) {
   constexpr std::size_t kRun = std::size_t{1}
-                               << 20;  // so many vectors cannot overflow a sum of 32 bits
+                               << 20;  // this many vectors cannot overflow a sum of 32 bits
   const RgbLoader loader;
   const std::size_t count = PixelCount(picture);
   const std::size_t whole = count / kLanes * kLanes;

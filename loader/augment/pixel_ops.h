@@ -33,10 +33,10 @@ struct BlurScratch {
   Buffer<const std::uint8_t*> rows;
 };
 
-// Requires: kernel odd; pictures of the same size, not the same.
+// Requires: kernel is odd; `from` and `to` are two pictures of the same size.
 void GaussianBlur(Picture from, Picture to, int kernel, double sigma, BlurScratch& scratch);
 
-// Requires: pictures of the same size, not the same.
+// Requires: `from` and `to` are two pictures of the same size.
 void Rotate(Picture from, Picture to, double radians, Filter filter);
 
 // Copies the window of `from` that begins at (left, top) and has the size of `to`; zeros outside.

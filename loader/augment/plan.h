@@ -49,7 +49,7 @@ struct Step {
 };
 
 inline constexpr std::size_t kMaxOps = 16;
-inline constexpr std::size_t kMaxSteps = 5 * kMaxOps + 1;  // color_jitter alone can take five
+inline constexpr std::size_t kMaxSteps = 5 * kMaxOps + 1;  // a color_jitter can take five
 
 struct AugmentPlan {
   Region region;  // part that must be decoded, in full-resolution coordinates

@@ -23,8 +23,8 @@ struct SampleGeometry {
   bool flip_y = false;
 };
 
-// What `plan` does to a picture of this size. A flip before a resize is moved behind it, as in the
-// loader.
+// What `plan` does to a picture of this size. A flip before a resize is moved behind the resize, as
+// the loader does.
 // Requires: WhyNoGeometry() of the plan's operations is nullopt.
 [[nodiscard]] SampleGeometry GeometryOf(const AugmentPlan& plan, Size picture);
 

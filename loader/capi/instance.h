@@ -30,7 +30,7 @@
 namespace penstock::loader {
 
 // Numbers epochs so that no two loaders of this process share a number. After 49,152 epochs of all
-// loaders the numbers begin again. They lie above those that the Python hooks (from 1) and
+// loaders the numbers begin again. These numbers lie above those that the Python hooks (from 1) and
 // penstock.batch() (from 0x2000) give.
 class SharedEpochNumbers final : public EpochNumbers {
  public:

@@ -172,7 +172,7 @@ template <class Store>
   }
 }
 
-// Keeps the table that was built last, since the next file nearly always has the same.
+// Keeps the table that was built last, since the next file nearly always has the same table.
 template <class Table>
 class Kept {
  public:

@@ -22,7 +22,8 @@ JpegErrors& ErrorsOf(j_common_ptr common) {
 void DropMessage(j_common_ptr /*common*/) {}
 
 // Whether the warning in `errors` says that pixels are not what the encoder wrote. Extra bytes
-// before a header or before the end marker do no harm; those between two scans or intervals do.
+// before a header or before the end marker do no harm. Extra bytes between two scans or restart
+// intervals do harm.
 bool SaysCorrupt(const JpegErrors& errors) {
   switch (errors.base.msg_code) {
     case JWRN_ARITH_BAD_CODE:

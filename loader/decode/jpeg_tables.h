@@ -12,8 +12,9 @@
 
 namespace penstock::loader {
 
-// Resets the tables before a file: no quantisation tables, and the standard's Huffman tables, which
-// Motion JPEG frames leave out and a new libjpeg-turbo instance also has. Allocates the first time.
+// Resets the tables before a file: afterwards there are no quantisation tables, and the Huffman
+// tables are the standard's. Motion JPEG frames leave these out, and a new libjpeg-turbo instance
+// has them too. Allocates the first time.
 //
 // Requires: inside Guarded(), as libjpeg may jump.
 void ForgetTables(j_decompress_ptr cinfo);

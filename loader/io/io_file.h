@@ -66,7 +66,7 @@ class OwnedRef {
 // Opens a file for reading. Never blocks on a FIFO. Returns the descriptor, or -errno.
 [[nodiscard]] int OpenForReading(const char* path, int extra_flags);
 
-// The number of bytes to read: that of the reference, or what fstat says if it has none.
+// The number of bytes to read: that of the reference, or what fstat says if the reference has none.
 // Errors: kInput: larger than `limit`; no regular file, which is checked only where fstat is asked.
 Result<std::uint64_t> ObjectSize(int fd, const SampleRef& ref, std::uint64_t limit);
 

@@ -42,8 +42,8 @@ class Cost {
   [[nodiscard]] Shape shape() const { return shape_; }
   [[nodiscard]] TimeNs mean() const { return TimeNs{static_cast<std::int64_t>(mean_)}; }
 
-  // The cost of one sample in one stage. `operation`: the stage's number among the random numbers
-  // of the sample. A pure function of its arguments.
+  // The cost of one sample in one stage. `operation`: a number of the stage, which gives each stage
+  // of a sample its own random numbers. A pure function of its arguments.
   [[nodiscard]] TimeNs Draw(const SampleKey& key, std::uint32_t operation) const;
 
  private:

@@ -14,7 +14,7 @@ namespace penstock::loader {
 
 struct DeviceOptions {
   // nullptr: batches stay on the CPU. Else they are copied to the device, which must outlive the
-  // pipeline. Stages that are not placed there run on the CPU, into pinned memory.
+  // pipeline. Stages that are not placed there run on the CPU and write to pinned memory.
   cuda::Device* device = nullptr;
   bool augment = false;
   bool decode = false;  // needs augment, since decoded pixels do not come back

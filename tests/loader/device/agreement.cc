@@ -114,7 +114,8 @@ void ExpectDeviceAgreesWithCpu(cuda::Device& device) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
           const Apart apart =
               Against(outputs[i], RunWhole(program, picture, keys[i]), program.format());
-          // Normalised values reach 2.7; half a unit of binary16 there is 2^-10, 0.25 of 255.
+          // Normalised values reach 2.7, where half a unit of binary16 is 2^-10. Times 255 that is
+          // 0.25.
           EXPECT_LE(apart.most, type == ElementType::kU8    ? 1.0
                                 : type == ElementType::kF16 ? 0.6
                                                             : 0.03)

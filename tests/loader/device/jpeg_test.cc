@@ -170,8 +170,9 @@ class OrderedDevice final : public cuda::Device {
   bool is_first_ = true;
 };
 
-// A slot begins after the work that the batch's stream has, and takes a picture when the GPU is
-// done with the slot's last one. The batch's stream goes on after all slots.
+// A slot begins after the work that is already queued in the batch's stream. It takes a picture
+// when the GPU is done with the slot's previous one. The batch's stream goes on after the work of
+// all slots.
 TEST(JpegBackendTest, PhasesKeepTheOrderOfTheBatchesStream) {
   Orders orders;
   OrderedDevice device(orders);

@@ -179,7 +179,7 @@ TEST(PermutationTest, PositionsGoEverywhereEquallyOften) {
         chi_square += (count - kEpochs / 32.0) * (count - kEpochs / 32.0) / (kEpochs / 32.0);
       }
       EXPECT_LT(chi_square, 70) << size << " " << position;  // p = 8e-5
-      // p = 1e-5: counts of a lattice would be more even than chance allows.
+      // p = 1e-5. A lattice would give counts that are more even than chance allows.
       EXPECT_GT(chi_square, 8) << size << " " << position;
     }
   }

@@ -261,7 +261,7 @@ TEST(ListSourceTest, LargeListKeepsAnIndexThatIsRemadeWhenTheListChanges) {
   EXPECT_EQ(Last(*MustOpen(list)), (Sample{"last.jpg", 9}));
 }
 
-#if defined(__has_feature)  // clang tells sanitizers in this way
+#if defined(__has_feature)  // how clang tells that a sanitizer is on
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define PENSTOCK_SANITIZED 1
 #endif
