@@ -13,7 +13,7 @@
 namespace penstock::gui {
 namespace {
 
-// Texts of a trace that may have characters beyond ASCII. The fonts need these characters.
+// Texts of a trace that may hold characters beyond ASCII. The fonts must hold these characters.
 std::string TextsOf(const Document& document) {
   std::string texts;
   if (document.trace) {
@@ -87,7 +87,8 @@ void App::Replace(Document document) {
   const std::shared_ptr<const Timeline> old = workspace_.document.timeline;
   const std::shared_ptr<const Timeline> now = document.timeline;
   workspace_.document = std::move(document);
-  // The first timeline brings the wanted loader, whether the analysis is there before it or not.
+  // ShowTimeline() sets the wanted loader, and CheckLoader() then checks it. The analysis may be
+  // ready before the first timeline or after it.
   if (!old && now) ShowTimeline();
   CheckLoader();
   style_.stale = style_.stale || LacksGlyphs();
@@ -97,13 +98,13 @@ void App::Replace(Document document) {
   workspace_.timeline =
       CarryOver(*old, *now, workspace_.timeline, live ? Following::kYes : Following::kNo);
   marks_.Find(workspace_.document, workspace_.timeline);
-  // Everything that names spans by their place must be computed again.
+  // Indices of spans have changed: what was computed from them must be computed again.
   workspace_.search.Forget();
   workspace_.ForgetUnseen();
   ShowPlace();
 }
 
-// Making fonts takes a while, so they are made anew only if they lack characters.
+// Whether the fonts lack characters. Only then are they made anew, which takes a while.
 bool App::LacksGlyphs() const {
   const std::string texts = Texts();
   const bool unusual = !IsPlain(texts) && texts != style_.glyphs;
@@ -118,7 +119,7 @@ std::string App::Texts() const {
   return texts;
 }
 
-// Whether the window speaks about a file in Chinese: such sentences need further characters.
+// Whether the window shows Chinese sentences about a file. They need further characters.
 bool App::WantsCommonGlyphs() const {
   const bool said = workspace_.document.analysis || workspace_.compare.other.open() ||
                     workspace_.sweep.file != nullptr;
@@ -148,7 +149,7 @@ void App::PollJob() {
   const bool finished =
       jobs_.own->finished();  // read first, so that nothing published later is lost
   const Document document = jobs_.own->document();
-  // The previous frame is on the screen.
+  // The previous frame, which is on the screen, has shown this document.
   if (workspace_.document.timeline && document.serial == workspace_.document.serial)
     jobs_.own->Shown();
   const bool fresh = document.serial != workspace_.document.serial;
@@ -157,7 +158,7 @@ void App::PollJob() {
     settings_.Remember(jobs_.own->path());
     Show(document);
   } else if (!fresh && document.open() && (!paused_ || finished)) {
-    // Also if it was paused while it read the whole trace: nothing else would show that.
+    // A paused job that has finished is shown too: no later frame would show what it has read.
     Replace(document);
   }
   if (!finished) return;
@@ -204,7 +205,7 @@ void App::GlobalKeys() {
   if (ImGui::IsMouseClicked(0) || ImGui::IsMouseClicked(1)) workspace_.walking = false;
   const bool question = io.KeyShift && Pressed(Key::kSlash) && !Typing();
   if (Pressed(Key::kF1) || question) workspace_.help = !workspace_.help;
-  // A menu belongs to its view, and would take the keys of another one.
+  // An open menu belongs to the present view. In another view it would take the keys.
   const bool menu = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
   for (std::size_t v = 0; v < kViews.size() && !menu; ++v) {
     if (io.KeyAlt && Pressed(Digit((static_cast<int>(v) + 1) % 10))) GoTo(kViews[v].id);
@@ -251,8 +252,8 @@ void App::Frame() {
   if (!ImGui::IsAnyItemActive()) KeepMarks();
 }
 
-// Arrows move from item to item while the person asks for it, and in menus; otherwise they belong
-// to the views.
+// Lets the arrow keys move from item to item in menus, and after the person has asked for it (F6).
+// At other times the views use the arrow keys.
 void App::LetKeyboardWalk() {
   // A key that closes the menu in the next frame belongs to the menu.
   menu_open_ = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);

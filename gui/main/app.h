@@ -61,7 +61,9 @@ class App {
   void SetScreenScale(float scale);
   // Makes the first RebuildStyle() take these fonts if they fit. Requires: they outlive the App.
   void UseFonts(EarlyFonts* fonts) { style_.fonts = fonts; }
-  // Returns whether fonts and style must be made anew before the next frame, and forgets it.
+  // Returns whether fonts and style must be made anew before the next frame. Later calls return
+  // false
+  // until a further change.
   [[nodiscard]] bool TakeStyleChange();
   void RebuildStyle();  // Requires: no frame begun
 
@@ -144,7 +146,7 @@ class App {
   void Write(ExportKind kind, const std::filesystem::path& path);
   [[nodiscard]] std::filesystem::path Folder() const;
 
-  // The place to show first, and the trace that it is in; no path: the next trace.
+  // The place to show first, and the path of its trace. An empty path means the next trace.
   struct WantedPlace {
     Place place;
     std::filesystem::path path;
@@ -189,7 +191,7 @@ class App {
   MarkKeeper marks_;
   PictureWish picture_;
   Notice notice_;
-  bool menu_open_ = false;  // when the last frame ended
+  bool menu_open_ = false;  // a menu was open when the last frame ended
   bool paused_ = false;     // a growing trace is not updated on the screen
   bool quit_ = false;
 };

@@ -137,7 +137,7 @@ void App::GrantWish() {
   }
   StopFollowing();  // a followed trace, now B, is not read any further
   Document a = std::exchange(workspace_.compare.other, workspace_.document);
-  // Nothing follows it either, so it is shown as it was when it was read.
+  // The trace that becomes A is not followed either. It is shown as it was when it was read.
   if (a.live == Live::kWriting) a.live = Live::kNo;
   Show(std::move(a));
 }

@@ -40,8 +40,8 @@ void DrawHalfMoon(const Ui& ui, ImVec2 min, ImVec2 max) {
 
 }  // namespace
 
-// Draws a tab for each view, from the cursor to `end`. A list behind the last tab holds those that
-// do not fit. Returns where the tabs end.
+// Draws a tab for each view, from the cursor to `end`. A list after the last tab holds the views
+// whose tabs do not fit. Returns where the tabs end.
 float App::DrawTabs(float end) {
   const float gap = ui_.Px(2);
   const auto width = [&](const char* label) {
@@ -98,7 +98,8 @@ void App::DrawTopBar(Area area) {
   const bool second = workspace_.view == ViewId::kSweep || workspace_.view == ViewId::kCompare;
   const char* theme = "    ##theme";
   static const bool kChinese = HasChineseFont();
-  // One id for all labels: otherwise a key that presses the button would lose its place.
+  // All labels have one id. With another id the button would lose the keyboard focus when a key
+  // presses it.
   const char* language = settings_.language == Language::kChinese ? "EN###lang"
                          : kChinese                               ? "中文###lang"
                                                                   : "ZH###lang";

@@ -67,11 +67,11 @@ void App::ShowPlace() {
   const auto span = FindSelected(timeline, place);
   if (!span) return missing();
   ShowRows(place, *span);
-  // In another view than the timeline, the row of a stage or worker stands for all its spans.
+  // Outside the timeline view, a stage or worker is a row. No single span is chosen for it.
   const bool rows = workspace_.view != ViewId::kTimeline;
   if (rows && !place.NamesOne()) return;
   if (!place.NamesOne() && place.search.empty()) {
-    // Marks all of them.
+    // The search marks all spans that the place names.
     workspace_.search.Forget();
     workspace_.search.text = place.stage ? traces::StageName(*place.stage) : "";
     if (place.worker) {
@@ -87,7 +87,7 @@ void App::ShowPlace() {
   }
 }
 
-// Chooses the rows of other views that the wanted place is about. `span`: the one that it names.
+// Chooses rows in the stages view and the workers view. `span`: the span that `place` names.
 void App::ShowRows(const Place& place, SpanRef span) {
   const Timeline& timeline = *workspace_.document.timeline;
   if (place.stage || place.NamesOne()) {

@@ -20,7 +20,7 @@ namespace penstock::gui {
 [[nodiscard]] std::filesystem::path ProposedExport(const Workspace& workspace, ExportKind kind);
 // The shortcut of the export as menus write it; nullptr if it has none.
 [[nodiscard]] const char* ExportKeys(ExportKind kind);
-// The text of a table or of the report. As on the screen, it covers the selected interval where the
+// The text of a table or of the report. Like the view, it covers only the selected interval if the
 // view obeys the selection.
 // Requires: CanExport(), and a kind other than kPicture.
 // Errors: kInput if the what-if predicts nothing.

@@ -80,7 +80,7 @@ void App::JobKeys() {
   if (workspace_.document.live == Live::kWriting && Pressed(Key::kSpace)) TogglePause();
 }
 
-// Returns where the name of the file may end.
+// Draws the chip, which ends at `right`. Returns where the name of the file must end.
 float App::DrawJobBadge(Area bar, float right) {
   const Palette& p = ui_.palette();
   const Document& document = workspace_.document;

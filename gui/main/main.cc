@@ -45,7 +45,7 @@ int RunProgram(int argc, char** argv) {
     const Result<void> drawn = TakeScreenshot(*options);
     return drawn ? 0 : traces::Complain(line, drawn.error());
   }
-  // Typed text then arrives in the user's encoding.
+  // Makes typed text arrive in the user's encoding.
   std::setlocale(LC_CTYPE, "");
   options->search_path = Environment("PATH");
   options->wayland =

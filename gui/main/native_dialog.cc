@@ -135,7 +135,7 @@ void NativeDialog::Wait(int output) {
   int status = -1;
   if (pid > 0) {
     text = ReadAll(output);
-    // The process keeps its number until it is reaped, and that happens under the lock.
+    // WNOWAIT leaves the process unreaped, so that its id stays its own until the lock is held.
     siginfo_t info{};
     while (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 &&
            errno == EINTR) {

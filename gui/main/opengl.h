@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens OpenGL and EGL when a window or picture is drawn. So the program also starts on systems
-// without them, and says there what is missing. Threads: the one that draws.
+// Opens OpenGL and EGL when a window or picture is drawn. Thus the program also starts on a system
+// without these libraries, and says what is missing. Used on the thread that draws.
 #pragma once
 
 #include <EGL/egl.h>

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kTooManyFiles = "too many files: at most two traces and a sweep";
 
-// The name, for --view, of the half of the stages view that is about functions.
+// The value of --view that opens the functions half of the stages view.
 constexpr std::string_view kFunctionsName = "functions";
 
 std::string ViewNames() {
@@ -163,7 +163,7 @@ Result<Options> ReadOptions(const OptionWords& words) {
   options.place.search = words.search;
   options.place.sql = words.sql;
   if (!words.sql.empty() && !options.view) options.view = ViewId::kSql;
-  // A place is one in the timeline, unless a view is named.
+  // If no view is named, a place opens the timeline.
   if (!words.at.empty() || options.place.range.given() || options.place.NamesSpan() ||
       !words.search.empty()) {
     if (!options.view) options.view = ViewId::kTimeline;

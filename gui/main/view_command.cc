@@ -21,11 +21,11 @@ Times TimesOf(TimeRange range) {
   return {static_cast<double>(range.from) * 1e-9, static_cast<double>(range.to) * 1e-9};
 }
 
-// Whether a window that opens at `place` has the same span chosen, and searches for nothing else.
+// Whether a window that opens at `place` chooses the same span and has the same search.
 bool ChoosesAgain(const Workspace& workspace, const Place& place) {
   if (!place.NamesSpan()) return false;
   const bool alone = place.stage && !place.NamesOne();
-  // A stage alone also becomes the search.
+  // A place that names only a stage also starts a search for that stage.
   if (alone && StageOfWord(Lowered(workspace.search.text)) != place.stage) return false;
   return FindSelected(*workspace.document.timeline, place) == workspace.timeline.span;
 }
@@ -37,7 +37,7 @@ void ForgetSpan(Place* place) {
   *place = times;
 }
 
-// The row that a view has chosen, if the span of `place` does not choose it.
+// Puts the chosen row of the stages or workers view into `place`, unless its span does that.
 void TakeRow(const Workspace& workspace, Place* place) {
   if (workspace.view == ViewId::kStages) {
     const auto& row = workspace.stages.chosen;
@@ -55,7 +55,7 @@ void TakeRow(const Workspace& workspace, Place* place) {
   }
 }
 
-// Other views than the timeline show the selected interval, and to what the chosen span belongs.
+// The place of a view that is not the timeline: the selected interval, and the chosen span or row.
 Place PlaceOfRows(const Workspace& workspace) {
   Place place;
   if (const auto range = workspace.Range()) place.at = TimesOf(*range);
@@ -96,7 +96,7 @@ void AddPlace(const Workspace& workspace, std::vector<std::string>* words) {
     words->insert(words->end(), {"--at", TimesText(inside.empty() ? all : inside)});
   }
   AddWords(place, words);
-  // A search that makes a table is a view of its own.
+  // A search that makes a table is part of what the timeline shows.
   if (AsksForTable(workspace.search.text)) {
     words->insert(words->end(), {"--search", workspace.search.text});
   }

@@ -13,9 +13,9 @@ namespace penstock::gui {
 // Whether there is such a command: a file is open.
 [[nodiscard]] bool HasViewCommand(const Workspace& workspace);
 
-// A chosen span that its batch, sample and stage do not find again is left out. Cost: O(spans).
-// Quoted for a shell: "penstock gui '/data/my run.penstock' --view io --at 2.1s..2.4s". "": nothing
-// is open.
+// The command line, quoted for a shell: "penstock gui '/data/my run.penstock' --view io
+// --at 2.1s..2.4s". "" if nothing is open. The chosen span is left out if its batch, sample and
+// stage would lead to another span. Cost: O(spans).
 [[nodiscard]] std::string ViewCommand(const Workspace& workspace);
 
 inline constexpr const char* kCopyCommandKeys = "Ctrl+Shift+C";

@@ -139,14 +139,14 @@ void OnCharacter(GLFWwindow* window, unsigned character) {
   return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER;
 }
 
-// Delivers the keys of one frame. Dear ImGui looks at keys once per frame. Up to 1.87 it misses a
-// key that goes down and up between two frames, and a modifier that is released in between changes
-// the meaning of a key. Therefore a frame gets the events up to the first key that goes down, and
-// each key changes at most once in it; later events wait for the next frame. Characters stay behind
-// the keys that produced them.
+// Delivers the keys of one frame. Dear ImGui looks at keys once per frame. Before version 1.87 it
+// misses a key that goes down and up between two frames. A modifier that is released between two
+// frames changes the meaning of a key. Therefore a frame gets the events up to the first key that
+// goes down, and each key changes at most once in a frame. Later events wait for the next frame.
+// Characters follow the keys that produced them.
 //
-// A text field that is to have the keyboard gets it some frames later, and nothing is delivered
-// until then. So "/decode" typed at once is a search for "decode".
+// A text field that asks for the keyboard gets it some frames later. Until then only releases are
+// delivered. Thus "/decode" typed without a pause becomes a search for "decode".
 void DeliverKeys(GLFWwindow* window) {
   if (StateOf(window).left) return;
   std::deque<Typed>& keys = StateOf(window).keys;
@@ -225,9 +225,9 @@ class StateFile {
   std::string last_;
 };
 
-// Waits for an event. While something is loaded, waits for kProgress at most, so that the progress
-// is drawn. Returns how many frames to draw after the next one; 0 if no event came, because the
-// cores are busy loading.
+// Waits for an event. During a load it waits for kProgress at most, so that the progress is drawn.
+// Returns how many frames to draw after the next one. If no event came during a load, this is 0,
+// which leaves the cores to the load.
 int WaitForFrames(bool loading) {
   constexpr double kProgress = 0.1;  // seconds
   if (!loading) {

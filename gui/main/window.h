@@ -11,7 +11,7 @@
 
 namespace penstock::gui {
 
-// Runs until the window is closed, then leaves in `settings` what is to be kept. Errors:
+// Runs until the window is closed. Then puts the settings to save into `settings`. Errors:
 // kEnvironment if there is no display or no OpenGL 3.
 [[nodiscard]] Result<void> RunWindow(const Options& options, Settings* settings);
 

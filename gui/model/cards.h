@@ -25,8 +25,8 @@ struct Card {
   Tone tone = Tone::kPlain;
   double meter = -1;  // fraction, < 0: none
 };
-// The line of a card below its figure. `unit_below`: the unit, which has no room beside the figure,
-// stands at its beginning.
+// The line of a card below its figure. `unit_below`: the line begins with the unit, because the
+// unit has no room beside the figure.
 [[nodiscard]] std::string LineOf(const Card& card, bool unit_below);
 [[nodiscard]] std::vector<Card> CardsOf(const analyzer::Report& report, Language language);
 

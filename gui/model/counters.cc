@@ -21,9 +21,10 @@ std::int64_t Ns(double seconds) {
   return static_cast<std::int64_t>(seconds * 1e9);
 }
 
-// The indices of the samples that bound intervals. A last sample often comes a few milliseconds
-// after the one before, and a small delay in its count would look like a peak. So an interval
-// shorter than half the median is joined with the next one, and the last with the one before.
+// The indices of the samples that bound intervals. The last sample often comes a few milliseconds
+// after the sample before it. In so short an interval, a small delay of the count would look like a
+// peak. Therefore an interval shorter than half the median is joined with the next interval; the
+// last interval, if so short, is joined with the interval before it.
 std::vector<std::size_t> BoundsOf(const CounterSeries& series) {
   std::vector<double> times;
   for (std::size_t i = 1; i < series.at.size(); ++i) {
@@ -119,8 +120,8 @@ std::optional<CounterTrack> GpuOf(const traces::Trace& trace, const Analysis& an
   return track;
 }
 
-// Adds step functions. A track that ends before the others is that of a process that ended: its
-// last value holds for as long as the one before it did. Requires: two points or more in each
+// Adds step functions. A track that ends before the others belongs to a process that ended. Its
+// last value holds for as long as the value before it held. Requires: two points or more in each
 // track.
 CounterTrack SumOf(CounterKind kind, std::span<const CounterTrack> tracks) {
   CounterTrack sum{kind, CounterTrack::kAll, {}, 0};
@@ -192,8 +193,8 @@ std::vector<CounterTrack> BuildCounters(const traces::Trace& trace, const Analys
   add(CounterKind::kCpu, TracksOf(analysis, "cpu_ns", CpuOf));
   const std::vector<CounterTrack> disk = TracksOf(analysis, "disk_read_bytes", DiskOf);
   if (!disk.empty()) all.push_back(SumOf(CounterKind::kDisk, disk));
-  // PSS is sampled seldom, so it is used only if it covers nearly the whole run. Otherwise the
-  // track would begin in the middle, and change its meaning while a run is followed.
+  // PSS is sampled seldom. It is used only if it covers nearly the whole run. Otherwise the track
+  // would begin in the middle of the run, and would change from RSS to PSS while a run is followed.
   constexpr double kCovers = 0.9;
   std::vector<CounterTrack> shares =
       TracksOf(analysis, "pss_bytes", MemoryOf<CounterKind::kMemory>);

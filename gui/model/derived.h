@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value that a view derives from a whole trace for one question, such as a range or a stage. It
-// is made once, on its own thread, and kept until the question changes. The question is a Key. Its
-// optional member Follows(before) says whether the value for `before` may be shown until the new
-// one is there. Used from one thread. `make` runs on another thread and may read only its own data
-// and immutable data.
+// A value that a view computes from a whole trace for a Key, such as a range or a stage. The value
+// is computed once, on its own thread, and kept until the key changes. The optional member
+// Key::Follows(before) says whether the value for the key `before` may be shown until the new value
+// is ready. Used from one thread. `make` runs on another thread and may read only its own data and
+// immutable data.
 #pragma once
 
 #include <atomic>
@@ -23,9 +23,9 @@ class Derived {
  public:
   using Make = std::function<Value(const std::stop_token&)>;
 
-  // The value for `key`. While it is being made: the previous value if `key` follows its key, else
-  // nullptr. `now`: makes the value before returning. An earlier question is stopped and forgotten,
-  // unless `key` follows it.
+  // Returns the value for `key`. Until it is ready, returns the previous value if `key` follows the
+  // key of that value, else nullptr. `now`: makes the value before returning. The job of an earlier
+  // key is stopped and forgotten, unless `key` follows that key.
   const Value* Get(const Key& key, bool now, const Make& make) {
     TakeFinished();
     if (value_ && key_ == key) return &*value_;
@@ -35,16 +35,16 @@ class Derived {
       value_ = make({});
       return &*value_;
     }
-    // A job that `key` follows is finished first: otherwise keys that change fast would never get a
-    // value.
+    // If `key` follows the key of the running job, that job finishes first. Otherwise keys that
+    // change fast would never get a value.
     if (!job_ || !(job_->key == key || Follows(key, job_->key))) {
       job_ = std::make_unique<Job>(key, make);
     }
     return value_ && Follows(key, key_) ? &*value_ : nullptr;
   }
 
-  // Takes the value if it has been made. To be called in each frame: a view that stops asking would
-  // otherwise leave this busy for good.
+  // Takes the value if it is ready. Call it in each frame, also when no view calls Get() any more;
+  // otherwise busy() would stay true.
   void TakeFinished() {
     std::erase_if(retired_,
                   [](const auto& job) { return job->done.load(std::memory_order_acquire); });
@@ -54,8 +54,7 @@ class Derived {
     job_.reset();
   }
 
-  // Forgets the question and its value. Does not wait for a value that is being made;
-  // TakeFinished() drops it.
+  // Forgets the key and its value. Does not wait for a running job; TakeFinished() drops its value.
   void Forget() {
     key_ = Key{};
     value_.reset();
@@ -64,7 +63,7 @@ class Derived {
     retired_.push_back(std::move(job_));
   }
 
-  // The key that the value answers.
+  // The key of the value.
   [[nodiscard]] const Key& key() const { return key_; }
 
   // Whether a value is being made, so that another frame must be drawn soon.

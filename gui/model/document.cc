@@ -260,7 +260,8 @@ void LoadJob::Refresh(const std::filesystem::path& file, const std::stop_token& 
   const auto began = Clock::now();
   const std::uintmax_t size = SizeOf(file);
   const bool part = file.extension() == ".part";
-  // A recording without a collector also grows inside its chunks, at the same size.
+  // Only the size of a .part file shows growth. A recording without a collector grows inside its
+  // chunks, while the size of the file stays the same.
   if (began < next_timeline_ || (part && size == size_)) return;
   auto opened = part ? OpenPart(file) : traces::OpenTrace(file, {stop, nullptr});
   if (!opened || stop.stop_requested()) return;  // the file may have just been replaced: look again
@@ -275,7 +276,7 @@ void LoadJob::Refresh(const std::filesystem::path& file, const std::stop_token& 
     document.live = Live::kWriting;
   });
   following_.store(true, std::memory_order_relaxed);
-  // The next start, after a rest that keeps the work within its share of a core.
+  // When this work may start again: after a rest that keeps it within its share of a core.
   const auto rest = [this](Clock::time_point from, std::chrono::milliseconds least) {
     const auto now = Clock::now();
     const std::chrono::duration<double> pause = (now - from) * (1 / pace_.share - 1);

@@ -81,7 +81,7 @@ struct Document {
 };
 
 // How often a trace that is being written is read again, for a timeline and for an analysis. Each
-// of the two uses at most `share` of a core: work that took long is done seldom.
+// of the two uses at most `share` of a core. If one of them takes longer, it is done less often.
 struct LivePace {
   std::chrono::milliseconds look{200};       // between two looks for growth or the end
   std::chrono::milliseconds timeline{1000};  // least time between two timelines
@@ -93,9 +93,9 @@ class LoadJob {
  public:
   // `wake` is called from the job's threads whenever there is something new to see.
   LoadJob(std::filesystem::path path, std::function<void()> wake, const LivePace& pace = {});
-  // Cancels, and waits for what cannot be cancelled: an analysis, or the import of a recording of
-  // another tool, which takes minutes for the largest. Whoever must not wait destroys the job when
-  // it has finished().
+  // Cancels the job. An analysis cannot be cancelled, nor can the import of another tool's
+  // recording, which may take minutes: the destructor waits for them. To avoid the wait, destroy
+  // the job after finished() has returned true.
   ~LoadJob();
   LoadJob(const LoadJob&) = delete;
   LoadJob& operator=(const LoadJob&) = delete;
@@ -109,10 +109,10 @@ class LoadJob {
   [[nodiscard]] float progress() const { return progress_.load(std::memory_order_relaxed); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   void Cancel();
-  // Tells the job that the preview is on the screen. Until then the rest waits for a moment at
-  // most, so that drawing has the cores.
+  // Tells the job that the preview is on the screen. The job waits for this call, but only for a
+  // moment, before it loads the rest, so that the cores are free to draw the preview.
   void Shown();
-  // While paused, nothing is read again. The end of the run is noticed and shown afterwards.
+  // A paused job reads nothing. If the run ends during the pause, its end is shown after the pause.
   void Pause(bool paused);
 
  private:

@@ -71,7 +71,7 @@ Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts) {
 }  // namespace
 
 InputBound Judge(const Report& report) {
-  // The first few batches show how the queues fill, not how the run performs.
+  // Without a steady window there are only the first batches, which wait until the queues fill.
   if (!report.diagnosis.loader || !report.diagnosis.loader->steady.steady) {
     return InputBound::kUnknown;
   }
@@ -129,12 +129,13 @@ Ribbon BuildRibbon(const Report& report) {
   add(making, StageId::kDecode, Text::kDecode, means.decode, Factor::kDecode);
   add(making, StageId::kAugment, Text::kAugment, means.augment, Factor::kAugment);
   add(making, StageId::kTokenize, Text::kTokenize, means.tokenize, Factor::kTokenize);
-  // kStartup is never part of a batch, so the rest is never marked as the bottleneck.
+  // The rest has no factor. kStartup stands for "none": below, it marks no part of `making`.
   add(making, StageId::kSample, Text::kOther, means.other, Factor::kStartup);
   add(making, StageId::kCollate, Text::kCollate, means.collate, Factor::kCollate);
   add(making, StageId::kPut, Text::kHandover, means.put, Factor::kTransfer);
   auto& loop = ribbon.loop;
-  // Without workers the batches are made while the loop waits.
+  // The wait is marked if prefetching is the bottleneck: without workers, the training process
+  // makes the batches during the wait.
   add(loop, StageId::kWait, Text::kWait, means.wait, Factor::kPrefetch);
   add(loop, StageId::kGet, Text::kHandover, means.get + means.pin, Factor::kTransfer);
   add(loop, StageId::kH2d, Text::kCopyToGpu, means.h2d, Factor::kH2d);

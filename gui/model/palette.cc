@@ -161,7 +161,8 @@ Rgb Mix(Rgb a, Rgb b, double share) {
 }
 
 Rgb InkOn(Rgb ground) {
-  // Pure, so that one of the two has 4.5:1 on every colour: at the worst 4.58 on a middle grey.
+  // With pure black and pure white, one of the two has a contrast of at least 4.5:1 on every
+  // colour. The lowest is 4.58:1, on a middle grey.
   constexpr Rgb kBlack = {0, 0, 0};
   constexpr Rgb kWhite = {255, 255, 255};
   return Contrast(ground, kBlack) >= Contrast(ground, kWhite) ? kBlack : kWhite;

@@ -38,11 +38,11 @@ struct Palette {
 [[nodiscard]] Rgb StageColour(traces::StageId stage, Theme theme);
 
 // The colour of something that has a name but no stage, such as an operator in a recording of
-// another tool: one of twelve, the same for the same name in every run.
+// another tool. It is one of twelve colours. A name has the same colour in every run.
 [[nodiscard]] Rgb NamedColour(std::string_view name, Theme theme);
 
-// The colour of a slider's grab. Its value is written across it in Palette::text, with a contrast
-// of at least 4.5:1.
+// The colour of a slider's grab. The slider's value is written across the grab in Palette::text,
+// with a contrast of at least 4.5:1.
 [[nodiscard]] Rgb GrabColour(Theme theme, bool held);
 
 // `a` mixed with a share of `b`. Units: share in [0, 1].

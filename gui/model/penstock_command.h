@@ -13,7 +13,8 @@ namespace penstock::gui {
 inline constexpr const char* kRecordCommand = "penstock record -- python train.py";
 
 // The command that runs `penstock VERB` on the program of the trace, such as
-// "penstock doctor -- python train.py". "python train.py" if the trace does not tell its command.
+// "penstock doctor -- python train.py". The program is "python train.py" if the trace does not tell
+// its command.
 [[nodiscard]] std::string PenstockCommand(const traces::Trace& trace, std::string_view verb);
 
 }  // namespace penstock::gui

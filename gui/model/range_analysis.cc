@@ -40,8 +40,9 @@ const Document* RangeAnalyst::Ask(const Document& whole, const RunPart& part) {
   std::erase_if(retired_,
                 [](const auto& job) { return job->done.load(std::memory_order_acquire); });
   const bool current = job_ && job_->trace == whole.trace && job_->what == part;
-  // While a trace grows, the part made from its previous state is shown until the next is ready. A
-  // part that is being made is finished first, or a trace that grows fast would show none.
+  // While a trace grows, the part made from its previous state is shown until the next part is
+  // ready. A running job finishes before the next one starts. Otherwise a trace that grows fast
+  // would never show a part.
   const bool grown =
       job_ && !current && whole.serial != 0 && job_->serial == whole.serial && job_->what == part;
   if (!current && !(grown && busy())) {
@@ -65,7 +66,7 @@ const Document* RangeAnalyst::Ask(const Document& whole, const RunPart& part) {
     });
   }
   if (busy()) return before_ ? &before_->part : nullptr;
-  // What became ready later in the whole document, such as the timeline, goes into its part too.
+  // The timeline of the whole document may have become ready after the job began.
   job_->part.timeline = whole.timeline;
   return &job_->part;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Analyses a part of a document on its own thread: a selected interval, or the whole run as another
-// of its loaders sees it. Used from one thread, which waits for it only in the destructor of
-// RangeAnalyst.
+// Analyses a part of a document on its own thread: a selected interval, or the whole run for
+// another of its loaders. Used from one thread, which waits for the analysis only in the destructor
+// of RangeAnalyst.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@
 
 namespace penstock::gui {
 
-// What of a document is asked about.
+// The part of a document to analyse.
 struct RunPart {
   RunPart() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): an interval is a part
   RunPart(TimeRange interval) : range(interval) {}
 
   std::optional<TimeRange> range;  // none: the whole run
-  std::string loader;              // "train.py:88"; "": the one that the loop waits for most
+  std::string loader;              // "train.py:88"; "": the loader that the loop waits for most
   bool operator==(const RunPart&) const = default;
 };
 
@@ -43,8 +43,9 @@ class RangeAnalyst {
   RangeAnalyst(const RangeAnalyst&) = delete;
   RangeAnalyst& operator=(const RangeAnalyst&) = delete;
 
-  // This part of `whole`; nullptr while it is being made. A new question stops the one before.
-  // While a trace grows, the previous state of the part is returned until the new one is there.
+  // Returns `part` of `whole`; nullptr if it is not ready yet. A call for another part stops the
+  // previous analysis. While a trace grows, the part made from its previous state is returned until
+  // the new one is ready.
   [[nodiscard]] const Document* Ask(const Document& whole, const RunPart& part);
   // Whether a part is being made.
   [[nodiscard]] bool busy() const;

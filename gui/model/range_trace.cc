@@ -26,8 +26,7 @@ class Slice final : public traces::Trace {
         stop_(std::move(stop)),
         begin_(whole_->begin() + TimeNs{range.from}),
         end_(whole_->begin() + TimeNs{range.to}),
-        // An interval that lasts until the end of the run includes what happens at that very
-        // moment.
+        // If the interval lasts until the end of the run, it includes events at the end itself.
         past_(end_ >= whole_->end() ? end_ + TimeNs{1} : end_) {
     TakeEvents();
     TakeCounters();
@@ -55,7 +54,8 @@ class Slice final : public traces::Trace {
 
   void ForEachBlock(ThreadId thread,
                     const std::function<void(std::span<const Span>)>& visit) const override {
-    // Spans cut at the begin all start together; the longest comes first, whatever their order was.
+    // All spans that are cut at the begin start at the same moment. They are sorted again, the
+    // longest first.
     std::vector<Span> cut;
     std::vector<Span> block;
     const auto flush = [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An interval of a trace as its own trace: whatever can be said about a run can be said about a
-// part of it. It shares the spans of the whole trace and keeps that alive; immutable, safe from
+// An interval of a trace as its own trace, so that all that analyses a run can analyse a part of
+// it. It shares the spans of the whole trace and keeps the whole trace alive. Immutable; safe from
 // several threads.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace penstock::gui {
 
-// Makes the trace of `range`. Spans that reach out of it are cut, and their CPU time and bytes in
-// proportion. Counters keep the last value before and the first one after it, so that rates are
-// right up to the edges. Facts, coverage and losses are those of the whole trace; so are StringIds
-// and times.
+// Makes the trace of `range`. Spans that reach out of the range are cut; their CPU time and bytes
+// are reduced in proportion. Counters keep their last value before the range and their first value
+// after it, so that rates are right up to the edges. Facts, coverage, losses, StringIds and times
+// are those of the whole trace.
 //
 // Requires: range is not empty. Units: ns since the whole trace began.
 // Cost:     one pass over the spans. When `stop` is requested, spans end early.

@@ -29,7 +29,7 @@ struct Settings {
   std::vector<std::filesystem::path> recent;  // latest first
   std::filesystem::path folder;               // where the last file was opened or saved
 
-  void Remember(const std::filesystem::path& path);  // absolute, once, at most ten
+  void Remember(const std::filesystem::path& path);  // puts the absolute path first; keeps ten
 };
 
 // Reads the text of the file, whatever it holds.

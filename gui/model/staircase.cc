@@ -21,7 +21,7 @@ using analyzer::PlanStep;
 using analyzer::Report;
 using analyzer::Statement;
 
-// How many times as long as the end of the plan a bar may be.
+// A bar is cut at this many times the rate at the end of the plan.
 constexpr double kMostShown = 2;
 
 std::string AsSentence(Statement what, Language language) {
@@ -39,8 +39,8 @@ void WriteRate(const analyzer::Interval& rate, const Plan& plan, Language langua
                           analyzer::ShortNumber(rate.high));
 }
 
-// Whether the low end of the confidence interval lies above the step before it and above the run as
-// it is.
+// Whether the low end of the confidence interval lies above the rate of the step before and above
+// the rate of the run as it is.
 bool GainsSurely(const Plan& plan, const PlanStep& step) {
   const analyzer::Interval& rate = step.predicted.rate;
   return !step.with_next && rate.low > plan.now.estimate && rate.high > rate.low &&

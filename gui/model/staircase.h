@@ -19,7 +19,7 @@ enum class StairKind : std::uint8_t { kNow, kStep, kCeiling };
 struct Stair {
   StairKind kind = StairKind::kStep;
   std::string title{};        // what is changed
-  std::string limit{};        // what limits the run after it; "" not known
+  std::string limit{};        // what limits the run after the change; "": not known
   std::string cost{};         // "" none
   analyzer::Interval rate{};  // low and high 0: not known
   std::string figure{};       // "927 samples/s"
@@ -35,22 +35,22 @@ struct Staircase {
   std::string missing;  // why there is no plan; "": there is one
   std::string verdict;  // where the plan ends
   std::vector<Stair> stairs;
-  // The rate at the end of the longest bar, in the unit of the plan. A limit far above all steps is
-  // cut, because it would make all bars look alike.
+  // The rate at the end of the longest bar, in the unit of the plan. A ceiling far above all steps
+  // is cut, because beside it all other bars would look alike.
   double shown = 0;
 
   [[nodiscard]] bool has_steps() const;
 };
 
-// Without the steps whose `off` is set, `plan` being report.plan without them
-// (analyzer::WithSteps).
+// A choice of steps. `off` is true for the steps of report.plan that are left out. `plan` is
+// report.plan without these steps (analyzer::WithSteps).
 struct PlanChoice {
   std::vector<bool> off;
   const analyzer::Plan& plan;
 };
 [[nodiscard]] Staircase StaircaseOf(const analyzer::Report& report, const PlanChoice& choice,
                                     Language language);
-// With all steps.
+// The staircase with all steps.
 [[nodiscard]] Staircase StaircaseOf(const analyzer::Report& report, Language language);
 
 }  // namespace penstock::gui

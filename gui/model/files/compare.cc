@@ -100,7 +100,7 @@ std::pair<std::string, std::string> WhereTheyDiffer(const std::string& before,
 std::string ProgramOf(const std::string& command) {
   const std::vector<std::string> words = Words(command);
   const auto base = [](const std::string& word) { return word.substr(word.rfind('/') + 1); };
-  // The -m of numactl has the number of a node instead.
+  // After Python's -m comes the name of a module; after numactl's -m, the number of a node.
   const auto is_module = [](const std::string& word) {
     return word.front() == '_' || std::isalpha(static_cast<unsigned char>(word.front())) != 0;
   };
@@ -110,7 +110,8 @@ std::string ProgramOf(const std::string& command) {
     const bool named = words[i] == "-m" && i + 1 < words.size() && is_module(words[i + 1]);
     if (named) return words[i + 1];
   }
-  // The argument after an interpreter is an option or the text of a program.
+  // Neither a script nor a module follows this interpreter: its argument is an option or the text
+  // of a program.
   if (words.empty() || base(words.front()).rfind("python", 0) == 0) return "";
   return base(words.front());
 }
@@ -175,7 +176,7 @@ std::string Why(const CompareAnswer& answer, const std::vector<SettingChange>& s
         Filled(comparison.wait.after < comparison.wait.before ? Text::kWaitFell : Text::kWaitRose,
                language, PercentText(comparison.wait.before), PercentText(comparison.wait.after)));
   }
-  // A value that was not recorded may be the same as the other one.
+  // A setting is named only if both values are known: an unknown value may equal the other value.
   const std::string_view unknown = TextOf(Text::kUnknownValue, language);
   int named = 0;
   for (const SettingChange& setting : settings) {

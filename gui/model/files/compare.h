@@ -43,13 +43,13 @@ struct CompareAnswer {
 [[nodiscard]] analyzer::Predicted<CompareAnswer> CompareDocuments(const Document& a,
                                                                   const Document& b);
 
-// The settings that differ between the two loaders, their machines and their commands.
+// The settings in which the loaders, machines or commands of the two documents differ.
 [[nodiscard]] std::vector<SettingChange> SettingsThatDiffer(const Document& a, const Document& b,
                                                             const CompareAnswer& answer,
                                                             Language language);
 
-// The result in one sentence, and its cause as far as the recordings show it: the stage that
-// changed most, the wait, the settings. `why` may be empty.
+// The result in one sentence. `why`: its cause, as far as the recordings show it: the stage that
+// changed most, the wait, the settings. It may be empty.
 struct CompareSentence {
   std::string text;
   std::string why;
@@ -60,7 +60,7 @@ struct CompareSentence {
 
 // The title of a row of analyzer::Comparison::stages: "decode", "decode, CPU", "copy to GPU".
 [[nodiscard]] std::string StageTitle(const std::string& name, Language language);
-// The stage whose colour the row has.
+// The stage whose colour such a row is drawn in.
 [[nodiscard]] traces::StageId StageOfChange(std::string_view name);
 
 // A ratio of after to before as text: "-31 %", "3.2x".

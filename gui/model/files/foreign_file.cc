@@ -64,7 +64,9 @@ bool IsForeign(std::string_view head, const fs::path& path) {
   if (first == std::string_view::npos) return false;
   if (head[first] == '[') return true;  // not a sweep, which is an object
   if (head[first] != '{') return false;
-  // Our own export for Chrome. Its facts have names such as penstock.version.
+  // Penstock's own export for Chrome. It also holds facts such as "penstock.version", which the
+  // next
+  // test would take for the schema of a report.
   if (head.find("\"penstockTrace\"") != std::string_view::npos) return true;
   if (head.find("\"penstock.") != std::string_view::npos) return false;  // the schema of a report
   for (const std::string_view key :

@@ -17,9 +17,9 @@ namespace penstock::gui {
 // name.
 [[nodiscard]] bool IsForeign(std::string_view head, const std::filesystem::path& path);
 
-// Converts it into a trace that leaves no file behind. Errors: those of traces::ImportTrace; kInput
-// for a report of Nsight Systems that was not exported yet, with the command that exports it;
-// kEnvironment if there is no room for the trace.
+// Converts such a recording into a trace, and leaves no file behind. Errors: those of
+// traces::ImportTrace; kInput for a report of Nsight Systems that was not exported yet, with the
+// command that exports it; kEnvironment if there is no room for the trace.
 [[nodiscard]] Result<std::unique_ptr<traces::Trace>> OpenForeign(const std::filesystem::path& path);
 
 }  // namespace penstock::gui

@@ -32,8 +32,8 @@ std::filesystem::path TemporaryFolder() {
   return error ? std::filesystem::path("/tmp") : folder;
 }
 
-// Nine figures, as a cell shows, would round a time of day in seconds to ten of them. SQLite's own
-// programs write 15.
+// A number in CSV has up to 15 digits, as in SQLite's own programs. A cell of the window shows
+// nine; these would round seconds since 1970 to tens of seconds.
 std::string CsvValueText(const SqlValue& value) {
   const auto* number = std::get_if<double>(&value);
   return number != nullptr ? fmt::format("{:.15g}", *number) : SqlValueText(value);

@@ -33,20 +33,21 @@ struct SqlReply {
 // thread; one question is answered at a time.
 class SqlDesk {
  public:
-  // `folder`: for the database, whose file has no name there.
+  // `folder` holds the database, in a file without a name.
   explicit SqlDesk(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  // In the folder for temporary files.
+  // Keeps the database in the folder for temporary files.
   SqlDesk();
-  // A question that is stopped has SqlProblem::kStopped, also while the database is made.
-  // Requires: trace.
-  // Cost: the first question about a trace costs an ExportSqlite besides.
+  // Answers a question. If `stop` is requested, the problem of the reply is SqlProblem::kStopped;
+  // this also stops the making of the database. Requires: trace.
+  // Cost: that of the query. The first question about a trace also costs one ExportSqlite.
   [[nodiscard]] SqlReply Ask(const std::shared_ptr<const traces::Trace>& trace,
                              const std::string& question, const std::stop_token& stop = {});
 
  private:
   const std::filesystem::path folder_;
   std::mutex mutex_;
-  // Guarded by mutex_. The database does not need the trace, which may be a large one.
+  // Guarded by mutex_. Does not keep the trace, which may be large, alive: the database does not
+  // need it.
   std::weak_ptr<const traces::Trace> trace_;
   std::unique_ptr<traces::SqlTrace> database_;  // of trace_; guarded by mutex_
 };
@@ -57,7 +58,7 @@ class SqlDesk {
 [[nodiscard]] std::string SqlRowsText(const SqlReply& reply, Language language);
 // A value as a cell shows it; "" for NULL.
 [[nodiscard]] std::string SqlValueText(const traces::SqlValue& value);
-// Whether a column has numbers alone, and at least one.
+// Whether a column holds at least one number, and nothing but numbers and NULL.
 [[nodiscard]] bool IsNumeric(const traces::SqlTable& table, std::size_t column);
 
 // The second numeric column over the first one, by ascending x.
@@ -69,7 +70,8 @@ struct SqlCurve {
 // nullopt: there are no two numeric columns, or fewer than two rows have a number in both.
 [[nodiscard]] std::optional<SqlCurve> CurveOf(const traces::SqlTable& table);
 
-// The order of the rows by a column: NULL, numbers, texts; a negative column keeps the order.
+// The order of the rows by a column: first NULL, then numbers, then texts. A negative column keeps
+// the order.
 [[nodiscard]] std::vector<std::uint32_t> SortSqlRows(const traces::SqlTable& table, int column,
                                                      bool descending);
 // By RFC 4180, but with a line feed alone at the end of a line. NULL is an empty field.

@@ -95,7 +95,7 @@ tl::expected<SweepCell, SweepProblem> CellOf(const element& object, const Sweep&
     if (object["values"][axis.name].get(value) != simdjson::SUCCESS) {
       return Broken(SweepFault::kDamaged, fmt::format("cells[{}].values.{}", index, axis.name));
     }
-    // A value that the axis does not have would have no place in the grid.
+    // The grid has no place for a value that is not on its axis.
     if (value != kAnyValue &&
         std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end()) {
       return Broken(SweepFault::kDamaged, fmt::format("cells[{}].values.{}", index, axis.name));
@@ -149,7 +149,7 @@ std::optional<std::size_t> CellNamed(const Sweep& sweep, const std::string& name
   return std::nullopt;
 }
 
-// Fails if `schema` is not one that is read here, with the reason.
+// Fails, with the reason, if this program does not read `schema`.
 tl::expected<void, SweepProblem> CheckSchema(const std::string& schema) {
   if (schema.rfind(kSchema, 0) != 0) return Broken(SweepFault::kForeign, schema);
   int version = 0;

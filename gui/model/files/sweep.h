@@ -20,7 +20,7 @@
 
 namespace penstock::gui {
 
-// The value of an axis in a cell for which that axis makes no difference.
+// A cell has this value on each axis that makes no difference to the cell.
 inline constexpr std::string_view kAnyValue = "-";
 
 struct SweepAxis {
@@ -51,7 +51,7 @@ struct SweepCell {
   std::optional<double> wall;
   std::optional<double> first_batch;
   std::optional<double> seconds_per_sample;   // ablation
-  std::optional<double> increment;            // ablation: what this cell adds to an earlier one
+  std::optional<double> increment;            // ablation: s per sample added to an earlier cell
   std::string bottleneck;                     // as the report names it
   std::vector<std::filesystem::path> traces;  // recordings that were kept, one for each run
 };

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kMostCurves = 8;
-// Values further apart than this are drawn at equal distances instead of to scale.
+// If the largest value is more than this many times the least one above zero, the values are drawn
+// at equal distances instead of to scale.
 constexpr double kWidestScale = 16;
 
 std::size_t PlaceOf(const SweepAxis& axis, const std::string& value) {
@@ -34,7 +35,7 @@ bool NextPlaces(const Sweep& sweep, const std::vector<bool>& free,
   return false;
 }
 
-// The number that the whole text is; nullopt if it is not a number.
+// The text as a number; nullopt if any part of it is not a number.
 std::optional<double> NumberOf(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);

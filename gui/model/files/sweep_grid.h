@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the sweep view shows a sweep: two axes as a map, one as curves, the others held fixed; the
-// result in a sentence; the table. Values; pure.
+// How the sweep view shows a sweep: two axes as a map, one of them as curves, the other axes held
+// fixed; the result in a sentence; the table. Values; pure.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ struct SweepLook {
 // The first view: the two axes with most influence, the others held where the best cell is. Axes
 // with a single value come last.
 [[nodiscard]] SweepLook FirstLook(const Sweep& sweep, const SweepGrid& grid);
-// The same view with another axis across (or down). If it is the other axis already, the two swap.
+// The same view with `axis` across (or down). If `axis` is now down (or across), the two axes swap.
 [[nodiscard]] SweepLook WithAcross(SweepLook look, std::size_t axis);
 [[nodiscard]] SweepLook WithDown(SweepLook look, std::size_t axis);
 
@@ -69,9 +69,9 @@ struct SweepCurve {
 };
 struct SweepCurves {
   std::vector<SweepCurve> curves;  // at most eight
-  std::size_t left_out = 0;        // rows of the map beyond these
-  // x are places 0, 1, ... on the axis: its values are not numbers, do not ascend, or lie so far
-  // apart that a plot to scale would show little.
+  std::size_t left_out = 0;        // rows of the map that have no curve
+  // Whether x is a place 0, 1, ... on the axis instead of a value. This is so if the values are not
+  // numbers, do not ascend, or lie so far apart that a plot to scale would show little.
   bool places = false;
 };
 [[nodiscard]] SweepCurves CurvesOf(const Sweep& sweep, const SweepGrid& grid, const SweepLook& look,
@@ -97,7 +97,7 @@ struct SweepAnswer {
 // What was run, how often and on what machine; what failed or is missing.
 [[nodiscard]] std::string SweepNote(const Sweep& sweep, Language language);
 
-// The columns of the table behind those of the axes.
+// The columns of the table that follow the columns of the axes.
 enum class SweepColumn : std::uint8_t {
   kRate,
   kSpread,

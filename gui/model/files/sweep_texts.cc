@@ -51,9 +51,9 @@ std::string Grouped(double value) {
   return text;
 }
 
-// The step that a row of an ablation adds to an earlier row. It ends the name of the row:
-// "normalise" for "    + flip, normalise". "" for the row in which everything is done at once,
-// because its increment is that of many steps.
+// The step that a row of an ablation adds to an earlier row. The name of the row ends with it:
+// "normalise" for "    + flip, normalise". "" for the row "all", because many steps together make
+// its increment.
 std::string StepOf(const std::string& name) {
   std::string step = name;
   for (const std::string_view mark : {"+ ", ", "}) {
@@ -78,7 +78,7 @@ SweepAnswer AblationAnswer(const Sweep& sweep, Language language) {
           {}};
 }
 
-// How many cells were not measured: a clause for each reason, with what separates it in front.
+// How many cells were not measured: a clause for each reason, each with a separator in front.
 std::string Missing(const Sweep& sweep, Language language) {
   std::array<std::size_t, 4> count{};
   for (const SweepCell& cell : sweep.cells) ++count[static_cast<std::size_t>(cell.state)];
@@ -93,8 +93,8 @@ std::string Missing(const Sweep& sweep, Language language) {
   return text;
 }
 
-// The longest line to paste, in bytes. A shorter limit would cut real commands, which then do not
-// run; without one a damaged file could hold the window up.
+// The longest line to paste, in bytes. Real commands are shorter; a cut command would not run.
+// Without a limit, a damaged file could block the window.
 constexpr std::size_t kMostPasted = 4096;
 
 std::string ShellWord(const std::string& word) {
@@ -113,7 +113,7 @@ std::variant<double, std::string> KeyOf(const Sweep& sweep, const SweepCell& cel
     const std::string& text = cell.values[column];
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
-    // Nothing is less than "nan", nor is it less than anything, so it would have no place.
+    // NaN has no order among numbers: "nan" is sorted as a text.
     if (!text.empty() && *end == '\0' && !std::isnan(value)) return value;
     return text;
   }

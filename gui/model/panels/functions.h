@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the stages view shows of the program's functions: a flame graph, a row for each function,
-// its source with the time of each line, and where slow samples take more time. Values. They are
-// made on the thread that makes the report; BuildFunctions() reads sources, all else is pure.
+// What the stages view shows about the program's functions: a flame graph, a row for each function,
+// its source with the time of each line, and where slow samples take more time. Values, made on the
+// thread that makes the report. BuildFunctions() reads source files; all else is pure.
 #pragma once
 
 #include <compare>
@@ -34,7 +34,7 @@ enum class FunctionKind : std::uint8_t { kProgram, kLibrary, kCompiled };
 // "Photos.__getitem__": the name without Python's "<locals>." between nested functions.
 [[nodiscard]] std::string ShortNameOf(const FunctionId& id);
 
-// A unit is one sample, collated batch or step. Fractions are those of a unit's time.
+// A unit is one sample, collated batch or step. Fractions are fractions of the time of a unit.
 struct FlameFrame {
   FunctionId id;
   std::size_t parent = 0;  // index of a frame before this one; its own index: the unit called it
@@ -72,14 +72,14 @@ struct UnitProfile {
   std::vector<FlameFrame> frames;  // callers before what they call
   std::vector<FunctionLine> lines;  // the largest share first
   analyzer::SlowUnits slow;
-  // The slow units as one profile, with frames only; none where they are not compared.
+  // The slow units as one profile, with frames only; empty if slow units are not compared.
   std::vector<UnitProfile> slow_profile;
 
   [[nodiscard]] const FunctionLine* Find(const FunctionId& id) const;
 };
 
 enum class NoFunctions : std::uint8_t {
-  kNone,         // there are some
+  kNone,         // functions were recorded
   kNotSeen,      // the run was short, has no Python or loader, or is another tool's file
   kSwitchedOff,  // by PENSTOCK_FUNCTIONS
   kPython,       // this version or build of Python is not followed
@@ -99,8 +99,8 @@ struct FunctionsModel {
 // The function that a finding is about; nullopt if it is not about a function.
 [[nodiscard]] std::optional<FunctionId> FunctionOf(const analyzer::Finding& finding);
 
-// Names a frame by the functions from the unit down to it, because this stays the same when the
-// trace grows.
+// The functions from the unit down to a frame. They identify the frame also after the trace has
+// grown; an index does not.
 using FramePath = std::vector<FunctionId>;
 [[nodiscard]] FramePath FramePathOf(const UnitProfile& profile, std::size_t frame);
 [[nodiscard]] std::optional<std::size_t> FrameAt(const UnitProfile& profile, const FramePath& path);
@@ -108,8 +108,8 @@ using FramePath = std::vector<FunctionId>;
 [[nodiscard]] std::optional<std::size_t> WidestFrame(const UnitProfile& profile,
                                                      const FunctionId& id);
 
-// A drawn frame. The frame `zoomed` (nullopt: the unit) and its callers are as wide as the window;
-// below it are the frames that it calls. Units: fractions of the window's width.
+// A drawn frame. The frame `zoomed` (nullopt: the unit) and its callers are as wide as the window.
+// Below `zoomed` are the frames that it calls. Units: fractions of the window's width.
 struct FlameRect {
   std::size_t frame = 0;
   double left = 0;
@@ -119,7 +119,8 @@ struct FlameRect {
 [[nodiscard]] std::vector<FlameRect> FlameRects(const UnitProfile& profile,
                                                 std::optional<std::size_t> zoomed);
 
-// Where an arrow key leads: to the caller, to the widest frame called, to the frame at the side.
+// Where an arrow key leads: up to the caller, down to the widest called frame, left or right to the
+// next frame.
 enum class FlameWay : std::uint8_t { kUp, kDown, kLeft, kRight };
 [[nodiscard]] std::optional<std::size_t> NextFrame(const UnitProfile& profile, std::size_t frame,
                                                    FlameWay way);

@@ -134,7 +134,8 @@ TimeRange LoopOf(const Extent& extent, const Analysis& analysis) {
   return loop.empty() ? TimeRange{0, length} : loop;
 }
 
-// A stand-in for a run without a loader, with the last process that has a stream of a device.
+// Stands in for the loader of a run without one. Its training process is the last process that has
+// a stream of a device.
 analyzer::LoaderRun RunWithoutLoader(const traces::Trace& trace) {
   analyzer::LoaderRun run;
   for (const traces::ThreadInfo& thread : trace.threads()) {
@@ -213,7 +214,7 @@ constexpr std::array kShownCounters = {
     ShownCounter{"nvml_memory_utilization_percent", GpuUnit::kPercent, 1},
     ShownCounter{"temperature_celsius", GpuUnit::kCelsius, 1}};
 
-// The samples in the extent, and before them the value that held at its begin.
+// The samples in the extent. Before them comes the value that held when the extent began.
 analyzer::CounterSeries Within(const Extent& extent, analyzer::CounterSeries series) {
   if (!extent.range) return series;
   const auto place = [&](double at) {
@@ -245,7 +246,8 @@ void FillCounters(const Extent& extent, const Analysis& analysis, GpuModel& gpu)
       if (kShownCounters[w].name != name) continue;
       Curve curve = CurveOf(Within(extent, series), kShownCounters[w].scale);
       if (curve.empty()) continue;
-      // Each process that uses a device has a "process_memory_bytes" of its own.
+      // Each process that uses a device has its own "process_memory_bytes". The one with the
+      // highest value is shown.
       GpuCounter& kept = sorted[{device, w}];
       if (!kept.curve.empty() && kept.curve.high >= curve.high) continue;
       kept = {device, std::string(name), kShownCounters[w].unit, std::move(curve)};

@@ -66,7 +66,8 @@ enum class GpuUnit : std::uint8_t {
 };
 struct GpuCounter {
   int device = 0;
-  // "nvml_utilization_percent"; "process_memory_bytes" is that of the process with most.
+  // Such as "nvml_utilization_percent". "process_memory_bytes" is shown for the process that used
+  // most.
   std::string name;
   GpuUnit unit = GpuUnit::kNone;
   Curve curve;
@@ -79,7 +80,7 @@ struct GpuModel {
   double to = 0;
   std::uint64_t kernels = 0;
   std::uint64_t copies = 0;  // to the device
-  bool any = false;          // the whole trace has device spans, though a selection may not
+  bool any = false;          // the trace has device spans, inside the selection or outside
   // The report's figures for the steady window of the loop; with a selection, the same figures for
   // the selection.
   analyzer::DeviceActivity activity;
@@ -87,7 +88,7 @@ struct GpuModel {
   Series copying;                                          // the same with a copy to the device
   std::vector<CopyRow> copy_rows;                          // by kind
   std::vector<NamedRow> kernel_rows;                       // at most 200, longest time first
-  std::vector<NamedRow> call_rows;                         // calls of the driver, in the same way
+  std::vector<NamedRow> call_rows;                         // the same for calls of the driver
   std::vector<GpuCounter> counters;                        // by device, most important first
   std::vector<std::pair<std::string, std::string>> facts;  // "gpu.*" of the run and its processes
 

@@ -18,7 +18,7 @@ using traces::StageId;
 
 constexpr std::size_t kIoBins = 240;
 
-// The seconds that the intervals cover together.
+// The seconds that at least one interval covers.
 double United(std::vector<std::pair<std::int64_t, std::int64_t>>& stretches) {
   std::sort(stretches.begin(), stretches.end());
   std::int64_t sum = 0;
@@ -71,8 +71,8 @@ class Collector {
     if ((span.flags & wire::kFlagMapped) != 0) io_.mapped += bytes;
     if ((span.flags & wire::kFlagNetwork) != 0) io_.network += bytes;
     const std::int64_t start = span.start.value - trace_.begin().value;
-    // A file that is read in pieces is open longer than it is read. Its bytes are counted as if the
-    // calls all lay at the beginning.
+    // If a file is read in pieces, its span is longer than its calls together. The bytes are
+    // counted as if the calls followed each other from the begin of the span.
     const std::int64_t end = start + std::max<std::int64_t>(counted.wall, 0);
     stretches_.emplace_back(start, end);
     io_.seen.Spread(static_cast<double>(start) * 1e-9, static_cast<double>(end) * 1e-9,
@@ -151,8 +151,8 @@ class Collector {
       high = i;
     }
     if (low > high) return;
-    // Empty bins on both sides make a single bar readable: of nine bins, at least two edges have
-    // round values.
+    // Adds empty bins on both sides, because only round edges get a label. Among the edges of nine
+    // bins at least two are round, so that even a single bar can be read.
     constexpr std::size_t kRoom = 4;
     low -= std::min(low, kRoom);
     high = std::min(high + kRoom, reads_.size() - 1);
@@ -186,8 +186,8 @@ void AddDisk(const traces::Trace& trace, const Analysis& analysis,
   for (const analyzer::CounterSeries& counter : analysis.report.diagnosis.run.counters) {
     if (counter.name != "disk_read_bytes" || readers.count(counter.process.value) == 0) continue;
     known = known || counter.at.size() >= 2;
-    // The recording holds the whole life of a worker, so its counter begins at zero. The bytes that
-    // another process read before its first sample belong to its start.
+    // A worker is recorded from its start, so its counter begins at zero. What another process read
+    // before its first sample belongs to its start-up and is not counted.
     const bool worker = trace.processes()[counter.process.value].role == wire::kRoleWorker;
     SpreadGrowth(counter, worker, disk);
   }
@@ -230,7 +230,7 @@ IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_
   io.seen = Series(extent.from(), std::max(extent.to(), extent.from() + 1e-9), kIoBins);
   Collector collector(*extent.trace, io);
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
-    // Waiting before a read is time of the stage, but it is no read.
+    // A synthetic read is the wait before a read. It is time of the stage, but not a read.
     const bool reads = counted.stage == StageId::kRead && !counted.synthetic;
     if (reads && counted.outermost) collector.Add(thread, counted);
   });

@@ -44,7 +44,7 @@ struct SizeBins {
   std::size_t first = 0;
   std::vector<std::uint64_t> reads;  // bins first, first + 1, ...
   std::vector<std::uint64_t> bytes;
-  double median = 0;  // bytes of a read, known to its bin
+  double median = 0;  // mean bytes of the reads in the bin that holds the median
 
   [[nodiscard]] double EdgeOf(std::size_t bin) const;  // lower edge of reads[bin], bytes
   [[nodiscard]] bool IsRound(std::size_t bin) const;  // that edge is 1, 2 or 5 times a power of ten
@@ -74,7 +74,7 @@ struct IoModel {
   SizeBins sizes;
   std::uint64_t file_count = 0;
   bool paths = false;          // the names of files are known
-  std::string folder;          // the one that holds all files, ending in a slash; "" unknown
+  std::string folder;          // the folder that holds all files, ending in a slash; "": unknown
   std::vector<FileRow> files;  // at most kMostFiles, those with most time
 
   static constexpr std::size_t kMostFiles = 20'000;

@@ -13,7 +13,7 @@ namespace penstock::gui {
 
 // For the loader that the verdict is about. Units: seconds since the trace began.
 struct LoopRate {
-  // The rate changed for good.
+  // A change of the rate that lasted.
   struct Change {
     double at = 0;
     double before = 0;
@@ -27,8 +27,8 @@ struct LoopRate {
   void Shift(double seconds);
 };
 
-// Empty if fewer than eight batches were delivered. A batch counts evenly from the call of next()
-// that brought it to the next one.
+// Empty if fewer than eight batches were delivered. A batch is spread evenly over the time from the
+// call of next() that delivered it to the next call.
 [[nodiscard]] LoopRate BuildLoopRate(const analyzer::Report& report);
 
 }  // namespace penstock::gui

@@ -16,7 +16,7 @@ struct RankLine {
   std::uint32_t pid = 0;
   std::string host;
   int workers = 0;
-  double cores = 0;      // its part of the host's cores
+  double cores = 0;      // the host's cores that it may use
   double rate = 0;       // samples a second
   double wait = 0;       // fraction of its loop
   double data = 0;       // seconds an iteration waits for data, median
@@ -38,7 +38,7 @@ enum class RankVerdict : std::uint8_t {
 struct RanksModel {
   std::vector<RankLine> lines;  // ascending by rank; empty for a single rank
   RankVerdict verdict = RankVerdict::kUnknown;
-  double cost = 0;            // that waiting, as a fraction of the loop
+  double cost = 0;            // the waiting for the last rank, as a fraction of the loop
   std::int32_t slowest = -1;  // set with kOneSlow
   std::int32_t world_size = 0;
 };

@@ -154,7 +154,7 @@ double KeyOf(const StageLine& line, StageColumn column) {
   return 0;
 }
 
-// Keeps the longest calls in a heap, of which the first is the shortest call that is kept.
+// Keeps the longest calls in a heap. The first call in the heap is the shortest one kept.
 class TailKeeper {
  public:
   TailKeeper(const TailQuestion& question, Tail& tail) : question_(question), tail_(tail) {}
@@ -183,11 +183,11 @@ class TailKeeper {
   Tail& tail_;
 };
 
-// Finds the file of each call: its own, or else that of the last read for the same sample of the
-// same batch in the same process. Looks only at the threads of these calls, because the reads of a
-// sample are mostly on its own thread.
+// Finds the file of each call. A call without a file gets the file of the last read for the same
+// sample of the same batch in the same process. Looks only at the threads of these calls, because
+// the reads of a sample are mostly on its own thread.
 void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& tail) {
-  // Each rank has batches with the same keys.
+  // The key includes the process, because each rank has batches with the same index and epoch.
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint16_t, std::uint32_t>;
   const auto process_of = [&](std::uint32_t thread) {
     return trace.threads()[thread].process.value;
@@ -275,7 +275,8 @@ std::vector<std::uint32_t> SortStages(std::span<const StageLine> lines, int colu
       column > static_cast<int>(StageColumn::kBytes)) {
     return order;
   }
-  // Rows sort first by the key of their stage, so that parts stay with it, then by their own key.
+  // Rows are sorted first by the key of their stage, so that the parts of a stage stay with it. The
+  // parts of a stage are then sorted by their own keys.
   std::vector<std::uint32_t> head(lines.size());
   for (std::uint32_t i = 0; i < lines.size(); ++i) {
     head[i] = lines[i].is_part() && i > 0 ? head[i - 1] : i;
@@ -335,7 +336,7 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
   const bool part = question.id.part.value != 0;
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
     if (counted.stage != question.id.stage) return;
-    // Waiting before a read is time of the stage, but it is no call.
+    // A synthetic read is the wait before a read. It is time of the stage, but not a call.
     const bool queued = counted.synthetic && counted.stage == StageId::kRead;
     const bool wanted = part ? !counted.synthetic && counted.span->name == question.id.part
                              : counted.outermost && !counted.opening && !queued;

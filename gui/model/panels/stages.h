@@ -46,8 +46,9 @@ struct StageLine {
   double p50 = 0;
   double p90 = 0;
   double p99 = 0;
-  // Part of the workers' busy time (`of_workers`) or of the loop's time; of their lives for idle,
-  // of the run for startup. Above 1: several threads are in the stage at once.
+  // The time of the stage as a fraction of the workers' busy time (`of_workers`) or of the loop's
+  // time. For idle: of the workers' lives; for startup: of the run. Above 1: several threads are in
+  // the stage at once.
   double share = 0;
   bool of_workers = false;
   bool mixed = false;  // as in analyzer::StageRow: p50, p90, p99 mix several kinds of call
@@ -69,7 +70,8 @@ enum class StageColumn : std::int8_t { kShare = 1, kWall, kCpu, kCount, kP50, kP
 [[nodiscard]] std::vector<std::uint32_t> SortStages(std::span<const StageLine> lines, int column,
                                                     bool descending);
 
-// The row to look at first: the stage of the bottleneck with most time, else the first row.
+// The row to look at first: among the stages of the bottleneck, the one with most time. Without
+// such a stage, the first row.
 [[nodiscard]] RowId MostTelling(const analyzer::Report& report, std::span<const StageLine> lines);
 
 // Asks for the calls of a row that take from `low` to `high` seconds.
@@ -88,8 +90,9 @@ struct Tail {
   std::uint64_t count = 0;  // the number of all such calls
   static constexpr std::size_t kMost = 200;
 };
-// Finds these calls. Each has the file that its sample was read from, if such a read was recorded.
-// Cost: one pass over the spans, and one over those of the threads with such a call.
+// Finds the calls that `question` asks for. Each has the file that its sample was read from, if
+// such a read was recorded. Cost: one pass over the spans, and one more over the threads of the
+// calls that are kept.
 [[nodiscard]] Tail FindTail(const Extent& extent, const Analysis& analysis,
                             const TailQuestion& question, const std::stop_token& stop = {});
 

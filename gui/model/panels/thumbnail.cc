@@ -68,7 +68,8 @@ struct Progress {
   const std::stop_token* stop;
 };
 
-// libjpeg calls this now and then while it decodes. A small file may ask for any number of scans.
+// libjpeg calls this now and then while it decodes. Decoding also stops after kMostScans: even a
+// small file may hold a great number of scans.
 void StopIfAsked(j_common_ptr common) {
   const auto* info = reinterpret_cast<j_decompress_ptr>(common);
   const auto* progress = reinterpret_cast<Progress*>(common->progress);
@@ -77,8 +78,8 @@ void StopIfAsked(j_common_ptr common) {
   }
 }
 
-// What has to be destroyed lives here, outside of Decode(): a longjmp() out of libjpeg skips the
-// destructors of that function.
+// Holds the objects of Decode() that need a destructor: a longjmp() out of libjpeg skips the
+// destructors of local variables of Decode().
 struct Decoding {
   jpeg_decompress_struct info{};
   ErrorManager errors{};
@@ -95,7 +96,7 @@ struct Decoding {
 };
 
 // Decodes at the smallest scale at which the longer side has at least `side` pixels, or at full
-// size. Returns whether it did.
+// size if none is large enough. Returns whether the file was decoded.
 bool Decode(const std::vector<std::uint8_t>& file, int side, const std::stop_token& stop,
             Decoding* one) {
   jpeg_decompress_struct& info = one->info;
@@ -176,7 +177,7 @@ Thumbnail ReadThumbnail(const std::string& path, int side, const std::stop_token
     Shrink(decoding, side, &thumbnail);
     return thumbnail;
   } catch (const std::bad_alloc&) {
-    return {};  // the picture is worth less than the window
+    return {};  // the window goes on without the picture
   }
 }
 

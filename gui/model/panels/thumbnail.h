@@ -25,10 +25,10 @@ struct Thumbnail {
 // Whether the name of the file may be that of a picture that ReadThumbnail() reads.
 [[nodiscard]] bool MayHaveThumbnail(std::string_view path);
 
-// The picture as it is stored, without the orientation that EXIF may ask for, shrunk so that its
-// longer side has at most `side` pixels. Empty if the file is not a JPEG file, cannot be read, is
-// damaged at its beginning or very large, if `stop` asks for it, or if this build has no libjpeg.
-// Reads regular files only. Cost: that of decoding at a reduced scale.
+// The picture, shrunk so that its longer side has at most `side` pixels. It is not turned by its
+// EXIF orientation. The result is empty if the file is not a regular JPEG file, cannot be read, is
+// damaged at its beginning or is very large; also after a stop request, and in a build without
+// libjpeg. Cost: that of decoding at a reduced scale.
 [[nodiscard]] Thumbnail ReadThumbnail(const std::string& path, int side,
                                       const std::stop_token& stop = {});
 

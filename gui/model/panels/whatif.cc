@@ -123,7 +123,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
     return analyzer::Refuse(std::move(missing));
   }
   const bool tasks = diagnosis.run.loader().config.sample_tasks;
-  // At most some twenty points, so that the curve follows the slider.
+  // About twenty points at most: more would be too slow to follow the slider.
   const int most = LimitsOf(diagnosis).workers;
   const int stride = std::max(1, (most + 15) / 16);
   std::set<int> counts = {chosen.workers, Recorded(diagnosis).workers};

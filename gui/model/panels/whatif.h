@@ -31,7 +31,7 @@ struct WhatIf {
   bool operator==(const WhatIf&) const = default;
 };
 
-// The recorded setting, and the one that the report suggests. Requires: diagnosis.loader.
+// The recorded setting, and the setting that the report suggests. Requires: diagnosis.loader.
 [[nodiscard]] WhatIf Recorded(const analyzer::Diagnosis& diagnosis);
 [[nodiscard]] WhatIf Suggested(const analyzer::Diagnosis& diagnosis);
 
@@ -52,8 +52,8 @@ struct WhatIfLimits {
 [[nodiscard]] analyzer::GridRequest RequestOf(const analyzer::Diagnosis& diagnosis,
                                               const WhatIf& chosen, std::vector<int> workers);
 
-// The command line that asks the same, quoted for a shell; "" if `trace` is "". `loader`: the
-// chosen one, "train.py:88"; "": the main one.
+// The `penstock whatif` command with the same question, quoted for a shell; "" if `trace` is "".
+// `loader`: the chosen loader, such as "train.py:88", or "" for the main one.
 [[nodiscard]] std::string WhatIfCommand(const analyzer::Diagnosis& diagnosis, const WhatIf& chosen,
                                         const std::string& trace, const std::string& loader);
 

@@ -20,7 +20,7 @@ using analyzer::LoaderRun;
 using analyzer::WorkerRun;
 
 constexpr std::array<std::string_view, 3> kCounters = {"uss_bytes", "pss_bytes", "rss_bytes"};
-constexpr std::size_t kFewSamples = 4;  // fewer samples show no course
+constexpr std::size_t kFewSamples = 4;  // fewer samples make no curve
 
 // For each process, the time from the begin of its first epoch to the begin of its first batch.
 std::map<std::uint32_t, double> StartupsOf(const LoaderRun& run) {
@@ -43,8 +43,9 @@ std::map<std::uint32_t, double> StartupsOf(const LoaderRun& run) {
   return startups;
 }
 
-// Where each epoch has new processes, the rule adds up the batches of all processes of a number. It
-// may find a worker slow although none of its processes made enough batches to be compared alone.
+// If each epoch starts new processes, FindSlowWorkers() adds up the batches of all processes that
+// have the same worker number. Thus it may find a worker slow although none of its processes made
+// enough batches for Compare().
 void MarkSlow(const LoaderRun& run, WorkersModel& model) {
   double most = 0;
   for (const analyzer::SlowWorker& slow :
@@ -86,7 +87,7 @@ void Compare(const LoaderRun& run, WorkersModel& model) {
   MarkSlow(run, model);
 }
 
-// Takes the slope after the first fifth, as the rule for memory growth does.
+// The growth leaves out the first fifth of the samples, as the rule for memory growth does.
 void FillMemory(const CounterSeries& series, MemoryKind kind, WorkerLine& line) {
   constexpr std::size_t kFewest = 8;
   if (series.at.empty() || (line.memory >= 0 && series.at.size() < kFewSamples)) return;
@@ -157,7 +158,7 @@ CounterSeries SharedOf(const analyzer::RunModel& run, const CounterSeries& anony
 }  // namespace
 
 MemoryKind WorkersModel::best() const {
-  // A kind with fewer was recorded, but another one tells more.
+  // Skips a kind that has no curve with this many samples.
   for (const MemoryKind kind : kMemoryKinds) {
     for (const MemoryCurve& curve : Of(kind)) {
       if (curve.curve.at.size() >= kFewSamples) return kind;
@@ -179,7 +180,8 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
   const analyzer::RunModel& run = analysis.report.diagnosis.run;
   model.ranks = BuildRanks(analysis.report);
   model.shared_size = static_cast<double>(run.machine().shm_size.value);
-  // Without workers the training process makes the batches, and is in LoaderRun::workers for that.
+  // Without workers the training process makes the batches. LoaderRun::workers then holds that
+  // process, which is not shown as a worker.
   if (run.has_loader() && !MakesItself(run.loader().config)) {
     const auto startups = StartupsOf(run.loader());
     for (const WorkerRun& worker : run.loader().workers) {
@@ -187,7 +189,8 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
     }
     Compare(run.loader(), model);
   }
-  // The counters of a part of a run begin with that part.
+  // Counters of a part of a run count time from the begin of the part; curves count from the begin
+  // of the trace.
   const auto curve_of = [&](const CounterSeries& series) {
     Curve curve = CurveOf(series, 1);
     for (double& at : curve.at) at += analysis.from;

@@ -40,8 +40,8 @@ struct WorkerLine {
   double life = 0;      // seconds from its first to its last span, at least busy + idle
   double startup = -1;  // seconds from the begin of its epoch to its first batch; -1: not known
   double batch = 0;     // mean seconds for a batch
-  // `batch` over the workers' median; 0: too few to compare. If all processes of a slow worker made
-  // too few, the first has the figure of all of them together.
+  // `batch` over the workers' median; 0: too few batches to compare. If all processes of a slow
+  // worker made too few, the first process has the figure of all of them together.
   double slowdown = 0;
   bool slow = false;  // it delays the others: analyzer/model/slow_workers.h
   MemoryKind memory_kind = MemoryKind::kUss;
@@ -67,7 +67,7 @@ struct WorkersModel {
   Curve shared;  // bytes in use in /dev/shm, all programs; empty: not recorded
   double shared_size = 0;
   double slowest = 0;         // largest slowdown; 0: too few workers to compare
-  std::size_t straggler = 0;  // index of the slowest; of the slowest `slow` one, if there is any
+  std::size_t straggler = 0;  // index of the slowest worker that is `slow`, else of the slowest
   RanksModel ranks;
 
   [[nodiscard]] const std::vector<MemoryCurve>& Of(MemoryKind kind) const {
