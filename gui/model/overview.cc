@@ -71,7 +71,8 @@ Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts) {
 }  // namespace
 
 InputBound Judge(const Report& report) {
-  // Without a steady window there are only the first batches, which wait until the queues fill.
+  // Without a steady window there is no judgement: the first few batches only show how the queues
+  // fill.
   if (!report.diagnosis.loader || !report.diagnosis.loader->steady.steady) {
     return InputBound::kUnknown;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Visits the calls of a trace as the report counts them: nested calls separately, each with its own
-// time, and none in which its process ended. Pure.
+// Visits the calls of a trace as the report counts them. Nested calls are counted separately, each
+// with its own time. A call that had not returned when its process ended is left out. Pure.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ struct Extent {
 void ForEachCall(const Extent& extent, const std::stop_token& stop,
                  const std::function<void(ThreadId, const analyzer::Counted&)>& visit);
 
-// One call, with what is needed to find its span again.
+// One call, with the properties by which FindSpan() finds its span.
 struct Call {
   ThreadId thread;
   std::int64_t start = 0;   // ns since the trace began

@@ -13,7 +13,7 @@ std::optional<SpanRef> Find(const Timeline& old, const Timeline& now, SpanRef sp
   const std::uint32_t tid = old.lanes[span.lane].tid;
   for (std::uint32_t l = 0; l < now.lanes.size(); ++l) {
     if (now.lanes[l].tid != tid) continue;
-    // A parent that was read since may have moved the span one level down.
+    // The span may be on another level: if its parent has been read since, it is one level lower.
     for (std::uint32_t v = 0; v < now.lanes[l].levels.size(); ++v) {
       const Level& level = now.lanes[l].levels[v];
       const std::size_t i = level.FirstStartingAt(start);

@@ -12,10 +12,10 @@ enum class Following : bool { kNo, kYes };
 
 // Returns `state` as it is to be in `now`.
 //
-// Times keep their place in the run, even if something that began earlier has been read since. A
-// view of the whole trace stays one. A view of the end moves along with the end, if `following`
-// says so. The selected span is found again by its thread and its times, folded processes by their
-// pids. Pins have names that stay valid.
+// Times stay at the same moments of the run, even if `now` begins earlier than `old`. A view of the
+// whole trace becomes a view of the whole new trace. A view of the end moves along with the end, if
+// `following` says so. The selected span is found again by its thread and its times, folded
+// processes by their pids. Pins have names that stay valid.
 [[nodiscard]] TimelineState CarryOver(const Timeline& old, const Timeline& now,
                                       const TimelineState& state, Following following);
 

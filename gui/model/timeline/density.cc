@@ -56,8 +56,7 @@ class ColumnPen {
     }
   }
 
-  // Writes what is pending. To be called before a box is written outside this class, and at the
-  // end.
+  // Writes the pending columns. Must be called at the end, and before other code writes a box.
   void Flush() {
     const std::int64_t place = place_;
     Move(place);
@@ -135,7 +134,7 @@ void LayOutSpans(const Level& level, const Window& window, std::size_t first, st
     const double x0 = static_cast<double>(level.start[i] - window.from) * scale;
     const double x1 = static_cast<double>(level.end(i) - window.from) * scale;
     if (x1 - x0 < narrow) {
-      // A span without length still leaves a trace.
+      // A span covers at least a tenth of a column, so that even a span without length is seen.
       const Cell cell{{static_cast<std::uint8_t>(StageIndex(level.shape[i]))}, {255}};
       pen.Cover(x0, std::max(x1, x0 + 0.1 * window.column), cell);
       continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws a level whose spans are narrower than a pixel, and chooses the boxes of a level in pixels.
-// The cost depends on the width of the window, not on the number of spans. Pure.
+// Computes the boxes, in pixels, that draw a level, also where spans are narrower than a pixel. The
+// cost depends on the width of the window, not on the number of spans. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace penstock::gui {
 
 // Fills level.density. Cost: O(spans + cells). The finest vector has at most 65,536 cells of 6
-// bytes; all others together have as many.
+// bytes; all other vectors together have as many cells.
 void BuildDensity(Level& level, std::int64_t trace_length);
 // Fills level.density from its finest cells. Each further vector has half as many.
 void FillDensity(Level& level, std::vector<Cell> cells);

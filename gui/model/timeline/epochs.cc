@@ -19,7 +19,8 @@ std::optional<Number> NumberOfFact(std::string_view text) {
   return value;
 }
 
-// The loader of each generation, from the facts of all processes. Ranks of one program agree.
+// The loader of each generation, from the facts of all processes. All ranks of one program have the
+// same facts about it.
 std::map<Generation, int> LoadersOf(const traces::Trace& trace) {
   constexpr std::string_view kFact = "epoch.";
   std::map<Generation, int> loaders;
@@ -41,7 +42,8 @@ Epochs::Epochs(const traces::Trace& trace, std::vector<Generation> found) {
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   const std::map<Generation, int> loaders = LoadersOf(trace);
-  // Also an epoch whose batches were not kept counts: otherwise a flight recorder would begin anew.
+  // An epoch counts even if none of its batches were kept. Otherwise, in the trace of a flight
+  // recorder, the first epoch that was kept would have number 1.
   std::map<int, std::uint32_t> counts;
   std::map<Generation, Epoch> known;
   for (const auto& [generation, loader] : loaders) {

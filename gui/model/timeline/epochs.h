@@ -25,13 +25,14 @@ struct Epoch {
 class Epochs {
  public:
   Epochs() = default;
-  // `found`: the generations that occur in the trace. The facts epoch.<generation> say which loader
-  // each belongs to. Without facts a generation is its own number.
+  // `found`: the generations that occur in the trace. The fact epoch.<generation> names the loader
+  // of a generation. Without such a fact, an epoch's number is its generation, or its generation +
+  // 1 if the generations begin at 0.
   Epochs(const traces::Trace& trace, std::vector<Generation> found);
 
-  // Whether several batches of the trace have the same number.
+  // Whether there are several epochs, so that several batches may have the same number.
   [[nodiscard]] bool several() const { return epochs_.size() > 1; }
-  // Whether an epoch's number alone does not name it.
+  // Whether the epochs belong to several loaders, so that several epochs may have the same number.
   [[nodiscard]] bool several_loaders() const { return several_loaders_; }
   [[nodiscard]] std::uint32_t NumberOf(Generation generation) const;
   // -1: not known.
@@ -46,8 +47,8 @@ class Epochs {
   bool several_loaders_ = false;
 };
 
-// The name of a batch after the word "batch": "12"; if there are several epochs, "12 of epoch 3";
-// if they are of several loaders, "12 of epoch 3, train.py:88". `loaders`: their names by id.
+// What follows the word "batch" in the name of a batch: "12"; with several epochs, "12 of epoch 3";
+// with several loaders, "12 of epoch 3, train.py:88". `loaders`: their names by id.
 [[nodiscard]] std::string BatchName(const Epochs& epochs, std::uint32_t batch,
                                     Generation generation, const std::vector<std::string>& loaders,
                                     Language language);

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t kMostLongest = 3;
 
-// Searches for the spans that a rule is about. There are several where libraries use different
-// names, or where a recording may lack the spans that show it best. The first one that finds
-// something is used.
+// The searches for the spans that a rule is about. A rule has several searches if libraries use
+// different names, or if a recording may lack the spans that show the problem best. The first
+// search that finds something is used.
 struct RuleSearches {
   std::string_view rule;
   std::array<std::string_view, 5> searches;

@@ -17,8 +17,8 @@ struct Evidence {
   std::vector<SpanRef> longest;  // three of them at most
 };
 
-// Returns nullopt if the rule is about something other than spans (memory, a setting, the machine),
-// or if no such span lies in `range`. Looks only at the hits that a Search keeps, a million.
+// Returns nullopt if the rule is not about spans but about memory, a setting or the machine, or if
+// no such span lies in `range`. Looks only at the hits that a Search keeps, at most a million.
 // Cost: that of a few Searches.
 [[nodiscard]] std::optional<Evidence> FindEvidence(const Timeline& timeline,
                                                    const traces::Trace& trace,

@@ -20,7 +20,7 @@ using traces::StageId;
 // The first file that was read for each sample.
 class FilesOfSamples {
  public:
-  // Knows only a part of them after `stop` was requested.
+  // If `stop` is requested, only a part of the files is known.
   FilesOfSamples(const Timeline& timeline, const std::stop_token& stop) {
     for (const Lane& lane : timeline.lanes) {
       for (const Level& level : lane.levels) {
@@ -56,7 +56,7 @@ class FilesOfSamples {
   std::vector<Read> files_;
 };
 
-// Whether a stage only contains others, which have all of its time.
+// Whether a stage only contains other stages, which take all of its time.
 bool OnlyContains(StageId stage) {
   return stage == StageId::kFetch || stage == StageId::kSample;
 }
@@ -71,8 +71,9 @@ class Grouper {
     if (wish.by == GroupBy::kFile || wish.by == GroupBy::kShard) files_.emplace(timeline, stop);
   }
 
-  // As the report counts (analyzer/model/stage_totals.cc): a call within its like belongs to the
-  // one around it, except by name; what is derived from a sample has no name.
+  // Counts as the report does (analyzer/model/stage_totals.cc). A call inside another call of its
+  // stage counts with the outer call, except in a table by name. A call that is derived from a
+  // sample has no name, so a table by name leaves it out.
   void Add(Call call, const analyzer::Counted& counted) {
     const bool by_name = wish_.by == GroupBy::kFunction;
     if (by_name ? counted.synthetic : !counted.outermost) return;
@@ -138,7 +139,7 @@ class Grouper {
 
   const traces::Trace& trace_;
   TableWish wish_;
-  bool whole_;            // stages that only contain others count too: they are asked for
+  bool whole_;            // count fetches and samples too: the search names a stage
   std::int64_t sum_ = 0;  // ns
   std::optional<FilesOfSamples> files_;
   std::unordered_map<std::uint64_t, std::size_t> places_;  // index into rows_, by key
@@ -184,7 +185,8 @@ std::string_view ShardOf(std::string_view path) {
   constexpr std::array<std::string_view, 14> kArchives = {
       ".tar", ".tfrecord", ".tfrecords", ".parquet", ".arrow", ".mds",  ".beton",
       ".rec", ".h5",       ".hdf5",      ".lmdb",    ".zip",   ".arec", ".array_record"};
-  // An archive is a folder of the path, or its file; "a.tar:b.jpg" is b.jpg of the archive a.tar.
+  // An archive is a folder in the path or the file itself. "a.tar:b.jpg" is b.jpg in the archive
+  // a.tar.
   for (std::size_t at = path.find('.'); at != std::string_view::npos; at = path.find('.', at + 1)) {
     for (const std::string_view archive : kArchives) {
       const std::size_t end = at + archive.size();
@@ -270,7 +272,7 @@ std::string WordsOfGroup(const GroupTable& table, const GroupRow& row, const Tim
     case GroupBy::kStage:
       return "stage:" + std::string(traces::StageName(static_cast<StageId>(row.key)));
     case GroupBy::kWorker:
-      // Workers of other ranks and loaders have the same numbers.
+      // "worker:2" would also find the workers 2 of other ranks and loaders.
       return fmt::format("process:{}", row.key);
     case GroupBy::kEpoch:
       if (row.key == Grouper::kNoEpoch) return "";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table that a search asks for: "stage:decode group:file top 20". Its times are those of the
-// report: nested calls are counted apart, each with its own time, so that no time counts twice.
-// Values; pure.
+// The table that a search asks for: "stage:decode group:file top 20". Times are counted as in the
+// report: nested calls separately, each with its own time, so that no time counts twice. Values;
+// pure.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@
 namespace penstock::gui {
 
 struct GroupRow {
-  // What the group has in common, by GroupTable::by: index into Trace::processes(), a StageId, a
-  // generation; for the others an index of no meaning.
+  // What the calls of the group have in common, by TableWish::by. kWorker: an index into
+  // Trace::processes(); kStage: a StageId; kEpoch: a generation. Otherwise it has no meaning.
   std::uint64_t key = 0;
   std::string text;  // the path or name; "": none was recorded
   std::uint64_t count = 0;
   std::int64_t sum = 0;  // ns
-  Call largest;          // the call with most own time
+  Call largest;          // the call with most own time; a decode includes opening its image
 
   [[nodiscard]] double mean() const {
     return count > 0 ? static_cast<double>(sum) / static_cast<double>(count) : 0;
@@ -36,26 +36,26 @@ struct GroupRow {
 struct GroupTable {
   TableWish wish;
   std::vector<GroupRow> rows;  // largest sum first, at most wish.top
-  std::uint64_t groups = 0;    // also those that `rows` leaves out
+  std::uint64_t groups = 0;    // including the groups that `rows` leaves out
   std::uint64_t count = 0;     // of all calls
-  // ns, of all calls. Fetches and samples, which only contain other stages, are left out unless the
-  // search names them; so no time counts twice.
+  // ns, of all calls. Fetches and samples only contain other stages. They are left out, so that no
+  // time counts twice, unless the search names a stage.
   std::int64_t sum = 0;
 };
 
-// Without a stage in `search`, fetches and samples have rows only by stage.
-// nullopt: `search` asks for no table. Without terms all calls are grouped. With a range, those
-// that begin in it.
-// Cost: that of ForEachCall; by file or shard one more pass over the reads.
+// Groups the calls of `extent` for which the terms of `search` hold; without terms, all its calls.
+// If `search` names no stage, fetches and samples have rows only in a table by stage. Returns
+// nullopt if `search` asks for no table.
+// Cost: that of ForEachCall; for a table by file or shard, one more pass over all spans.
 [[nodiscard]] std::optional<GroupTable> BuildGroups(const Extent& extent, const Timeline& timeline,
                                                     std::string_view search,
                                                     const std::stop_token& stop = {});
 
-// Each file of an archive belongs to the archive ("train-0001.tar"), any other to its folder.
+// The shard of a file: its archive ("train-0001.tar") if it lies in one, else its folder.
 [[nodiscard]] std::string_view ShardOf(std::string_view path);
 
 enum class GroupColumn : std::int8_t { kName, kCount, kSum, kMean, kLargest };
-// The order of the rows by a column; equal ones keep their order.
+// The order of the rows by a column; equal rows keep their order.
 [[nodiscard]] std::vector<std::uint32_t> SortGroups(const std::vector<GroupRow>& rows,
                                                     GroupColumn column, bool descending);
 
@@ -64,7 +64,7 @@ enum class GroupColumn : std::int8_t { kName, kCount, kSum, kMean, kLargest };
 [[nodiscard]] std::string NameOfGroup(const GroupTable& table, const GroupRow& row,
                                       const Timeline& timeline,
                                       const std::vector<std::string>& loaders, Language language);
-// The words that, added to the search, find the calls of this row alone; "": there are none.
+// The words to add to the search so that it finds only the calls of this row; "" if no words do.
 [[nodiscard]] std::string WordsOfGroup(const GroupTable& table, const GroupRow& row,
                                        const Timeline& timeline);
 [[nodiscard]] Text HeadOfGroups(GroupBy by);

@@ -15,7 +15,7 @@
 namespace penstock::gui {
 namespace {
 
-// Reads numbers from the front of a value.
+// Reads numbers one by one from the front of a value.
 class MarkWords {
  public:
   explicit MarkWords(std::string_view text) : text_(text) {}

@@ -32,15 +32,15 @@ struct Marks {
 };
 
 [[nodiscard]] Marks MarksOf(const Timeline& timeline, const TimelineState& state);
-// Puts the marks into a state that may have some already; a bookmark that is set there stays.
+// Adds the marks to a state that may already have marks. A bookmark that the state has stays.
 void Restore(const Marks& marks, const Timeline& timeline, TimelineState& state);
 
 // Reads lines "key=value"; unknown or wrong ones are skipped.
 [[nodiscard]] Marks ParseMarks(const std::string& text);
 [[nodiscard]] std::string MarksText(const Marks& marks);
 
-// The name of the file for a trace, made from the machine's boot and the first process of the run;
-// where those were not recorded, from its path.
+// The name of the file for a trace: a hash of the host, its boot, the first process and the command
+// of the run. If no process was recorded with its start, a hash of the path.
 [[nodiscard]] std::string MarksName(const traces::Trace& trace, const std::filesystem::path& path);
 
 // The folder of the files: $XDG_STATE_HOME/penstock/marks, else $HOME/.local/state/...; empty:

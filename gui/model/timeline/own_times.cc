@@ -18,13 +18,14 @@ using traces::StageId;
 constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
 
-// Ranges of the program and spans of devices do not nest with the others, and are simply added up.
+// Whether the spans of a stage nest. Ranges of the program and spans of devices do not nest with
+// other spans; their times are simply added up.
 bool Nests(StageId stage) {
   return stage != StageId::kMark && stage != StageId::kKernel && stage != StageId::kCopy &&
          stage != StageId::kCall;
 }
 
-// A span, or its part in `range`, as SliceTrace cuts it.
+// The part of a span in `range`, cut as SliceTrace cuts it.
 Span Cut(Span span, TimeRange range) {
   const std::int64_t from = std::max(span.start.value, range.from);
   const std::int64_t to = std::min(span.end().value, range.to);
@@ -50,7 +51,7 @@ class OwnTimes::Totalled : public analyzer::NestingSink {
   explicit Totalled(const OwnTimes& times) : times_(times) {}
 
   void OnCounted(const Counted& counted) override {
-    // A sweep that ends counts the images that are still open by themselves.
+    // When a sweep finishes, it counts an image that is still open as a call of its own.
     undecoded = undecoded || (!counted.opening && times_.Opens(*counted.span));
     const auto stage = static_cast<std::size_t>(counted.stage);
     const bool queued = counted.synthetic && counted.stage == StageId::kRead;
@@ -65,7 +66,7 @@ class OwnTimes::Totalled : public analyzer::NestingSink {
   const OwnTimes& times_;
 };
 
-// Takes the parts of one span, and the named transforms inside it.
+// Collects the parts of one span, and the named transforms inside it.
 class OwnTimes::PartsFound : public analyzer::NestingSink {
  public:
   PartsFound(StageId stage, std::int64_t start, std::int64_t end)
@@ -125,8 +126,9 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
   std::int64_t latest_end = kFirst;  // of the spans so far
   std::int64_t last_start = kFirst;
   std::size_t since = 0;  // spans since the last moment
-  // Makes a moment at `start`, where no span is open. Does not if an image is open there, which may
-  // be decoded later, unless `forgets`: the sweep forgets open images there.
+  // Makes a moment at `start`, where no span is open. If an image is open there, it may be decoded
+  // later, so no moment is made. `forgets`: the sweep forgets open images at `start`, so a moment
+  // is made in any case.
   const auto try_moment = [&](std::int64_t start, bool forgets) {
     const Totals kept = sink.totals;
     analyzer::NestingSweep ended = *sweep;
@@ -148,14 +150,14 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
       thread.later_stages = true;  // the report leaves them out
       return;
     }
-    // Its length is not known, and the report leaves it out.
+    // The length of an unfinished span is not known, and the report leaves it out.
     if ((span.flags & wire::kFlagUnfinished) != 0) return;
     const std::int64_t start = span.start.value - begin;
     const std::int64_t length = std::max<std::int64_t>(span.duration.value, 0);
     const bool begins = stage == StageId::kFetch || stage == StageId::kSample;
     const bool apart = start >= latest_end && start > last_start;
-    // A try costs a copy of the sweep, so there are few in each stride: images may be open for the
-    // rest of the run.
+    // A try copies the sweep. The number of tries in each stride is limited, because an image may
+    // stay open for the rest of the run.
     const bool due = since >= kStride && (begins || since % kStride < kTries);
     if (due && apart) try_moment(start, begins);
     const bool opens = ranges.Opens(span);
@@ -179,7 +181,7 @@ void OwnTimes::BuildThread(const traces::Trace& trace, std::size_t lane,
   for (const Level& level : timeline_->lanes[lane].levels) AddUnfinished(level);
 }
 
-// Looks in the timeline, because Aggregate() counts only what has a place there.
+// Reads the unfinished spans from the timeline, because Aggregate() counts only spans in it.
 void OwnTimes::AddUnfinished(const Level& level) {
   for (std::size_t i = 0; i < level.size(); ++i) {
     const bool unfinished = (level.detail[i].flags & wire::kFlagUnfinished) != 0;
@@ -214,8 +216,8 @@ StageSum OwnTimes::Steps::Of(TimeRange range) const {
   const auto count = [](const std::vector<std::int64_t>& times, std::int64_t at) {
     return std::lower_bound(times.begin(), times.end(), at) - times.begin();
   };
-  // The time of all steps before `at`. The products and sums of a long run exceed 64 bits. They are
-  // unsigned, so that they may wrap around; the time itself fits.
+  // The time of all steps before `at`. In a long run, the products and sums exceed 64 bits. They
+  // are unsigned, so they may wrap around; the resulting time fits.
   const auto before = [&](std::int64_t at) {
     const auto begun = static_cast<std::size_t>(count(starts, at));
     const auto ended = static_cast<std::size_t>(count(ends, at));
@@ -229,8 +231,8 @@ StageSum OwnTimes::Steps::Of(TimeRange range) const {
   return sum;
 }
 
-// The nesting spans of a thread that begin in `range`, as they were recorded, but with times since
-// the trace began.
+// The nesting spans of a thread that begin in `range`, as they were recorded, except that their
+// times count from the begin of the trace.
 std::vector<Span> OwnTimes::SpansOf(std::size_t lane, TimeRange range) const {
   std::vector<Span> spans;
   for (const Level& level : timeline_->lanes[lane].levels) {
@@ -297,7 +299,8 @@ void OwnTimes::AddThread(std::size_t lane, TimeRange range, Sums& sums) const {
     Sweep(spans, sink);
     add(sink.totals, true);
   };
-  // The first and the last moment in the range. If they are in the wrong order, there is none.
+  // The first and the last moment in the range. If `first` lies after `last`, the range holds no
+  // moment.
   const auto earlier = [](const Moment& moment, std::int64_t at) { return moment.at < at; };
   const auto first = std::lower_bound(moments.begin(), moments.end(), range.from, earlier);
   const auto later = [](std::int64_t at, const Moment& moment) { return at < moment.at; };
@@ -314,7 +317,7 @@ std::vector<StageSum> OwnTimes::Of(TimeRange range, const std::stop_token& stop)
   if (range.empty()) return found;
   Sums sums;
   for (std::size_t s = 0; s < sums.size(); ++s) sums[s].stage = static_cast<StageId>(s);
-  // An interval that lasts until the end of the run includes what happens at that very moment.
+  // If the range lasts until the end of the run, it includes spans at the end itself.
   const TimeRange open{range.from <= 0 ? kFirst : range.from,
                        range.to >= timeline_->length ? kLast : range.to};
   for (std::size_t lane = 0; lane < threads_.size(); ++lane) {

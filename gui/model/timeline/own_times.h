@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An index over a trace that tells how much time each stage takes in any interval, counted as in
-// the report: own time, no span twice. Immutable once built; safe from several threads.
+// An index over a trace that tells how much time each stage takes in any interval. It counts as the
+// report does: own time, and no span twice. Immutable once built; safe from several threads.
 //
-// A thread is cut into sections at moments at which none of its spans and images is open. The sums
-// before each such moment are kept. Only the sections in which an interval begins or ends are
-// counted anew, from the spans of the timeline.
+// Each thread is cut into sections at moments when none of its spans and images is open. The sums
+// before each moment are kept. Only the sections in which an interval begins or ends are counted
+// anew, from the spans of the timeline.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace penstock::gui {
 
-// The parts of a sample, or of the making of a batch, as the report counts them. Units: ns.
+// The parts of a sample or a fetch, as the report counts them. Units: ns.
 struct TimeParts {
   std::int64_t whole = 0;
   std::int64_t read = 0;  // with waiting before reads
@@ -50,8 +50,8 @@ class OwnTimes {
   // The stages in `range`, longest first, as SumsOf() would find them. A step that the program did
   // not mark counts with its part inside `range`.
   // Once `stop` is requested, the answer is without meaning.
-  // Cost: O(threads * (kStride + spans in the longest section)). A section ends where neither a
-  // span nor an image is open, so a program that opens images and never decodes them has long ones.
+  // Cost: O(threads * (kStride + spans in the longest section)). Sections are long in a program
+  // that opens images and never decodes them.
   [[nodiscard]] std::vector<StageSum> Of(TimeRange range, const std::stop_token& stop = {}) const;
 
   // The parts of a sample or fetch; nullopt for other spans, and for a sample within a sample or a
@@ -61,7 +61,8 @@ class OwnTimes {
 
  private:
   static constexpr std::size_t kStride = 512;  // spans between two moments, at least
-  // After kStride spans without a moment, one is tried before the first spans of each stride.
+  // After kStride spans without a moment, the sweep tries to make one before each of the first
+  // kTries spans of every further stride.
   static constexpr std::size_t kTries = 64;
   using Sums = std::array<StageSum, wire::kStageCount>;
   struct Totals {
@@ -82,7 +83,8 @@ class OwnTimes {
   struct Thread {
     std::vector<Moment> moments;  // ascending; the first before and the last after everything
     std::vector<LongRead> reads;  // ascending
-    // It has spans of stages that only a later version knows. The timeline has them as kNone.
+    // The thread has spans of stages that only a later version knows. In the timeline they are
+    // kNone.
     bool later_stages = false;
   };
   // The steps of a loop that are derived from its batches.
@@ -94,7 +96,7 @@ class OwnTimes {
 
     [[nodiscard]] StageSum Of(TimeRange range) const;
   };
-  // A span that does not nest with others, in which its process ended.
+  // A span that does not nest with others, and that was not finished when its process ended.
   struct Unfinished {
     traces::StageId stage = traces::StageId::kNone;
     TimeRange range;

@@ -26,23 +26,22 @@ struct Times {
 
 struct Place {
   Times at;  // the visible times
-  // What is selected: an interval, and the longest span that has all of the other properties.
+  // What is selected: an interval, and the longest span with all of the properties below it.
   Times range;
   std::optional<std::uint32_t> batch;
   std::optional<std::uint16_t> generation;  // of the batch; none: any
-  std::optional<std::uint32_t> epoch;       // of the batch, as a person counts; none: any
-  std::optional<std::uint32_t> worker;      // whose process the span is in
+  std::optional<std::uint32_t> epoch;   // of the batch, counted from 1 for its loader; none: any
+  std::optional<std::uint32_t> worker;  // whose process the span is in
   std::optional<std::uint32_t> sample;
   std::optional<traces::StageId> stage;
-  // These three are no part of the words below: the text of the timeline's search, the question of
-  // the SQL view, and the loader as which the other views show the run ("train.py:88"; "": the main
-  // one).
+  // SelectedWords() leaves these three out: the text of the timeline's search, the question of the
+  // SQL view, and the loader that the other views show ("train.py:88"; "": the main one).
   std::string search;
   std::string sql;
   std::string loader;
 
   [[nodiscard]] bool NamesSpan() const { return batch || epoch || sample || worker || stage; }
-  // Whether it names one span rather than all of a stage or worker.
+  // Whether it names a batch, epoch or sample. If not, it names all spans of a stage or worker.
   [[nodiscard]] bool NamesOne() const { return batch || epoch || sample; }
   [[nodiscard]] bool given() const {
     return at.given() || range.given() || NamesSpan() || !loader.empty() || !search.empty() ||
@@ -54,8 +53,8 @@ struct Place {
 [[nodiscard]] Result<double> ReadTime(const std::string& option, const std::string& text);
 // Reads "2.1s..2.4s", "2.1s.." or "..2.4s". Errors: kUsage.
 [[nodiscard]] Result<Times> ReadTimes(const std::string& option, const std::string& text);
-// Adds "batch:12" (of iterator 3: "batch:12@3"), "epoch:3", "sample:345", "worker:2",
-// "stage:decode" or "2.1s..2.4s" to `place`. Errors: kUsage.
+// Adds "batch:12", "epoch:3", "sample:345", "worker:2", "stage:decode" or "2.1s..2.4s" to `place`.
+// Batch 12 of iterator 3 is "batch:12@3". Errors: kUsage.
 [[nodiscard]] Result<void> ReadSelected(const std::string& text, Place* place);
 
 // "2.1s": a time as ReadTime() reads it, to the nanosecond, without zeros at the end.
@@ -66,13 +65,14 @@ struct Place {
 // All that `place` says, for a message: "2.1s..2.4s, batch:12".
 [[nodiscard]] std::string PlaceText(const Place& place);
 
-// The longest span that `place` names and that overlaps its visible times; one that begins in its
-// selected interval comes first. nullopt: none. Cost: O(spans).
+// The longest span that `place` names and that overlaps its visible times. Spans that begin in its
+// selected interval take precedence. nullopt: none. Cost: O(spans).
 [[nodiscard]] std::optional<SpanRef> FindSelected(const Timeline& timeline, const Place& place);
 
-// What is selected in the timeline: its interval within the trace, and batch, sample and stage of
-// the chosen span. If the trace has several epochs of one loader, the epoch is given too. Otherwise
-// the batch has its iterator ("batch:12@3"), since epochs of two loaders may have the same number.
+// What is selected in the timeline: the selected interval within the trace, and the batch, sample
+// and stage of the chosen span. If the trace has several epochs of one loader, the epoch is given
+// too. Otherwise the batch has its iterator ("batch:12@3"), because epochs of two loaders may have
+// the same number.
 [[nodiscard]] Place SelectedIn(const Timeline& timeline, const TimelineState& state);
 
 }  // namespace penstock::gui

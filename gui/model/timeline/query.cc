@@ -14,7 +14,7 @@ using traces::StageId;
 
 using Sums = std::array<StageSum, wire::kStageCount>;
 
-// Adds (sign 1) or subtracts the spans before `index`.
+// Adds (sign 1) or subtracts (sign -1) the spans before `index`.
 void AddPrefix(const Level& level, std::size_t index, int sign, Sums& sums) {
   const std::size_t block = index / Level::kStride;
   const Level::Totals& totals = level.totals[std::min(block, level.totals.size() - 1)];
@@ -77,7 +77,7 @@ std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
 }
 
 std::vector<StageSum> StageSums(const Timeline& timeline) {
-  // From -1 on: a span without length at 0 also ends at 0, and would not overlap [0, ...).
+  // The range begins at -1, because a span without length at time 0 would not overlap [0, ...).
   if (!timeline.preview) return Aggregate(timeline, {-1, timeline.length + 1});
   Sums sums;
   for (std::size_t s = 0; s < sums.size(); ++s) {
@@ -103,7 +103,7 @@ Search::Search(const Timeline& timeline, const traces::Trace& trace, std::string
       }
     }
   }
-  by_level_ = hits_;  // found level by level
+  by_level_ = hits_;  // still in the order of the levels
   std::sort(hits_.begin(), hits_.end(), [&](SpanRef a, SpanRef b) {
     return std::pair(timeline.start(a), a) < std::pair(timeline.start(b), b);
   });

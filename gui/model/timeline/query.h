@@ -31,8 +31,8 @@ struct TimeRange {
 // The part of `range` that lies within the trace.
 [[nodiscard]] TimeRange Inside(const Timeline& timeline, TimeRange range);
 
-// The time of one stage inside a selection, over all threads. A span that reaches out of it counts
-// with its part inside.
+// The time of one stage inside a selection, over all threads. If a span reaches out of the
+// selection, only its part inside counts.
 struct StageSum {
   traces::StageId stage = traces::StageId::kNone;
   std::uint64_t count = 0;
@@ -78,16 +78,17 @@ class Search {
 [[nodiscard]] std::optional<SpanRef> Neighbour(const Timeline& timeline, SpanRef span, int step,
                                                std::uint32_t hidden = 0);
 
-// The stop (BatchStop) before (-1) or after (+1) `span` for its batch; nullopt without a batch or
-// at an end. From a span that is not a stop it goes to the nearest one in that direction.
+// The BatchStop before (-1) or after (+1) `span` for its batch; nullopt without a batch or at an
+// end. If `span` is not a stop itself, this is the nearest stop in that direction.
 [[nodiscard]] std::optional<SpanRef> AlongBatch(const Timeline& timeline, SpanRef span, int step);
 
-// All stops of the batches with a key, by time. Each training process may have such a batch.
+// All stops of the batches with a key, by time. Several training processes may have such a batch.
 [[nodiscard]] std::vector<SpanRef> StopsOf(const Timeline& timeline, traces::BatchKey key);
 // The stops of the batch of `span`, by time; none without a batch.
 [[nodiscard]] std::vector<SpanRef> OwnStopsOf(const Timeline& timeline, SpanRef span);
 
-// The longest span of a stage that overlaps `range`, by its whole length. Cost: O(spans in it).
+// The longest span of a stage among those that overlap `range`. Whole lengths are compared. Cost:
+// O(spans in the range).
 [[nodiscard]] std::optional<SpanRef> Longest(const Timeline& timeline, traces::StageId stage,
                                              TimeRange range);
 

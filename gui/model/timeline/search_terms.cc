@@ -37,7 +37,7 @@ std::optional<std::int64_t> LengthOf(std::string_view word) {
   return static_cast<std::int64_t>(value * scale);
 }
 
-// The comma of "epoch 3, batch 12" belongs to no number.
+// The number that `word` holds. A comma after it is ignored, as in "epoch 3, batch 12".
 std::optional<std::uint32_t> NumberOf(std::string_view word) {
   for (const std::string_view comma : {",", "，"}) {
     if (word.ends_with(comma)) word.remove_suffix(comma.size());
@@ -60,8 +60,8 @@ constexpr std::array kGroupWords = {
     GroupWord{"name", GroupBy::kFunction}, GroupWord{"function", GroupBy::kFunction},
     GroupWord{"函数", GroupBy::kFunction}, GroupWord{"epoch", GroupBy::kEpoch}};
 
-// The parts of "name:value"; an empty name for any other word. A Chinese keyboard types the wide
-// colon.
+// The two parts of "name:value"; both are empty for any other word. The wide colon comes from a
+// Chinese keyboard.
 std::pair<std::string_view, std::string_view> Halves(std::string_view word) {
   for (const std::string_view mark : {":", "："}) {
     const std::size_t colon = word.find(mark);
@@ -99,8 +99,9 @@ std::string QuotedPhrase(std::string_view phrase) {
   return text + '"';
 }
 
-// A quotation mark at the begin of a word quotes all up to the next one, or to the end while the
-// person still types; two of them stand for one in the phrase.
+// Splits a text into words. A quotation mark at the begin of a word starts a phrase, which lasts
+// until the next mark, or until the end if there is none yet. Two marks inside a phrase stand for
+// one.
 std::vector<SearchTerms::Word> SearchTerms::WordsOf(std::string_view text) {
   std::vector<Word> words;
   for (std::size_t at = 0; at < text.size();) {
@@ -182,7 +183,7 @@ bool SearchTerms::TakeTable(const std::vector<Word>& words, std::size_t* at) {
   const auto top = two                ? NumberOf(words[*at + 1].text)
                    : AsksForTop(name) ? NumberOf(value)
                                       : std::optional<std::uint32_t>();
-  if (!top) return AsksForTop(word);  // its number is not typed yet
+  if (!top) return AsksForTop(word);  // the number after "top" is not typed yet
   table_->top = *top;
   if (two) ++*at;
   return true;
@@ -274,7 +275,7 @@ bool SearchTerms::Holds(Term& term, StageId stage, std::int64_t length, const Sp
   }
   if (term.sample) return detail.sample == *term.sample;
   if (term.longer) return length > *term.longer;
-  if (term.worker || term.process) return true;  // MayHold() tells
+  if (term.worker || term.process) return true;  // MayHold() checks these by lane
   return term.Occurs(*trace_, detail.name) || term.Occurs(*trace_, detail.object) ||
          (detail.sample != SpanDetail::kNoSample &&
           std::binary_search(term.samples.begin(), term.samples.end(), SampleKeyOf(detail)));

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a search says. Its words must all hold for a span:
+// The words of a search. A span is found if all of them hold for it:
 //   decode               a stage, in any language; also stage:decode
 //   batch 12, sample 345 also batch:12; batch:12@3 is that of iterator 3
-//   epoch 3              as a person counts the epochs of a loader; also epoch:3; epoch:3@5 is that
-//                        of iterator 5 alone, whatever other loaders have a third one
-//   worker 2             what the process of this worker did; also worker:2
-//   process:4            one process alone, by its place in the trace: each rank has a worker 2
+//   epoch 3              the epochs of each loader count from 1; also epoch:3; epoch:3@5 is only
+//   the
+//                        epoch of iterator 5, even if other loaders also have an epoch 3
+//   worker 2             the spans in the process of this worker; also worker:2
+//   process:4            only process 4 of the trace (each rank may have a worker 2)
 //   >5ms                 longer than
 //   cat.jpg              a part of a name or path, in any case; also file:cat.jpg
-//   "train step"         in quotation marks: a part of a name, whatever it says
-// A word of a path finds all spans of the samples for which that file was read: also their decoding
-// and transforms. "group:file top 20" says nothing about a span: it asks for a table.
+//   "train step"         in quotation marks: a part of a name, even if it has spaces or is a stage
+// A part of a path finds all spans of the samples for which that file was read, including their
+// decoding and transforms. "group:file top 20" is no condition for a span: it asks for a table.
 #pragma once
 
 #include <array>
@@ -31,16 +32,17 @@ namespace penstock::gui {
 // The text with its ASCII letters in lower case.
 [[nodiscard]] std::string Lowered(std::string_view text);
 
-// The text that searches for this part of a name, although it may have spaces or name a stage.
+// The part of a name in quotation marks, so that it is searched for even if it has spaces or is the
+// name of a stage.
 [[nodiscard]] std::string QuotedPhrase(std::string_view phrase);
 
-// A sample as one process made it: batch, generation, index.
+// A sample in one batch: batch, generation, index in the dataset.
 using SampleKey = std::array<std::uint32_t, 3>;
 [[nodiscard]] constexpr SampleKey SampleKeyOf(const SpanDetail& detail) {
   return {detail.batch, detail.generation, detail.sample};
 }
 
-// A pass over all spans looks at its stop token once for this many of them.
+// A pass over all spans checks its stop token once in this many spans.
 inline constexpr std::size_t kSpansPerLook = 4096;
 
 // What the rows of a table are.
@@ -56,19 +58,20 @@ class SearchTerms {
  public:
   explicit SearchTerms(std::string_view text);
 
-  // Whether no word says what a span is.
+  // Whether the search has no condition for spans.
   [[nodiscard]] bool empty() const { return terms_.empty(); }
   [[nodiscard]] const std::optional<TableWish>& table() const { return table_; }
   // Whether a stage is asked for.
   [[nodiscard]] bool names_stage() const;
-  // To be called once before the others. The arguments must outlive this.
-  // Ends early when `stop` is requested; the answers of the others are then of no use.
-  // Cost: for each word of a name or path one pass over all spans.
+  // Must be called once before MayHold() and Hold(). The arguments must outlive this object.
+  // Ends early when `stop` is requested; MayHold() and Hold() then give wrong answers.
+  // Cost: one pass over all spans for each term that is a part of a name or path.
   void Prepare(const Timeline& timeline, const traces::Trace& trace,
                const std::stop_token& stop = {});
-  // Whether a span of this lane may be one that is searched for.
+  // Whether this lane may hold spans that are searched for.
   [[nodiscard]] bool MayHold(std::uint32_t lane) const { return lanes_.empty() || lanes_[lane]; }
-  // Whether all words hold for a span of a lane that MayHold(). Remembers which texts have a word.
+  // Whether all terms hold for a span, in a lane for which MayHold() is true. Remembers which texts
+  // contain a word.
   [[nodiscard]] bool Hold(traces::StageId stage, std::int64_t length, const SpanDetail& detail);
 
  private:
@@ -104,7 +107,7 @@ class SearchTerms {
 
   std::vector<Term> terms_;
   std::optional<TableWish> table_;
-  std::vector<bool> lanes_;  // empty: all of them
+  std::vector<bool> lanes_;  // by lane: MayHold(); empty: all true
   const Timeline* timeline_ = nullptr;
   const traces::Trace* trace_ = nullptr;
 };

@@ -12,7 +12,7 @@ namespace {
 
 using traces::StageId;
 
-// The span around `span` within which its sample was made: the sample, else the fetch.
+// The span in which the sample of `span` was made: a sample span around it, else a fetch.
 std::optional<SpanRef> AroundSample(const Timeline& timeline, SpanRef span) {
   std::optional<SpanRef> fetch;
   for (std::optional<SpanRef> at = span; at; at = ParentOf(timeline, *at)) {
@@ -30,7 +30,7 @@ const analyzer::Batch* BatchOf(const analyzer::RunModel& run, traces::BatchKey k
            std::pair(wanted.generation, wanted.index);
   };
   for (const analyzer::LoaderRun& loader : run.loaders) {
-    // Several training processes may have batches of one key.
+    // Several training processes may have a batch with this key.
     for (auto at = std::lower_bound(loader.batches.begin(), loader.batches.end(), key, before);
          at != loader.batches.end() && at->key == key; ++at) {
       const bool made = at->worker_process == static_cast<std::int32_t>(process.value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a span belongs to: the spans around and inside it, the files and pixels of its sample, the
+// The context of a span: the spans around and inside it, the files and pixels of its sample, the
 // way of its batch. Pure.
 #pragma once
 
@@ -39,13 +39,13 @@ struct SampleData {
   double decoded = 0;
   bool cut = false;  // there are more spans than were looked at
 };
-// For a sample, and for any span inside one: what the thread read and decoded for it. Without a
-// span of the sample itself, the spans of the same sample within the same fetch count.
-// Cost: O(spans within it); at most 16,384 of a level are looked at.
+// What the thread read and decoded for a sample. `span` is the sample or lies inside it. If no span
+// of the sample itself was recorded, the spans of the same sample in the same fetch count.
+// Cost: O(spans inside the sample or fetch); looks at 16,384 spans of each level at most.
 [[nodiscard]] SampleData SampleOf(const Timeline& timeline, const traces::Trace& trace,
                                   SpanRef span);
 
-// The parts of the time of a batch from the moment when its index was sent to its delivery.
+// The parts of a batch's way, from the moment when its indices were sent to its delivery.
 enum class WayPart : std::uint8_t {
   kQueue,     // its indices wait for a worker
   kMade,      // a worker, or the loop, makes it
@@ -61,8 +61,8 @@ struct BatchWay {
 
   [[nodiscard]] WayPart longest() const;
 };
-// The way of the batch of `span`; nullopt without a batch that was fetched and delivered.
-// Cost: O(loaders * log batches).
+// The way of the batch of `span`; nullopt if `span` has no batch, or if the batch was not fetched
+// or not delivered. Cost: O(loaders * log batches).
 [[nodiscard]] std::optional<BatchWay> WayOf(const Timeline& timeline, const analyzer::RunModel& run,
                                             SpanRef span);
 

@@ -28,7 +28,7 @@ std::vector<double> RoundValues(double low, double high, int most) {
   const double step = RoundStep(high - low, most);
   const double first = std::ceil(low / step - 1e-9);
   const double last = std::floor(high / step + 1e-9);
-  // From 2^53 on, a double plus 1 may be the same double, and the loop would never end.
+  // From 2^53 on, adding 1 to a double may not change it, and the loop would never end.
   constexpr double kCountable = 9007199254740992.0;
   if (!(std::abs(first) < kCountable && std::abs(last) < kCountable)) return {low};
   for (double i = first; i <= last; i += 1) values.push_back(i * step + 0.0);  // never -0

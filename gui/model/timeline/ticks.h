@@ -14,8 +14,8 @@ struct AxisTick {
   std::string text;
 };
 
-// Round values in [low, high], at equal distances of at least 1 / `most` of the range: so there are
-// at most `most` + 1, and there may be one or none.
+// Round values in [low, high] at equal distances. The distance is at least 1 / `most` of the range,
+// so there are at most `most` + 1 values; there may be only one or none.
 [[nodiscard]] std::vector<double> RoundValues(double low, double high, int most);
 
 // Ticks of a time axis between two times in ns, all in seconds ("1.25 s", "1.26 s"), with as many

@@ -29,7 +29,7 @@ RawSpan Raw(const Span& span, StageId stage, std::int64_t begin) {
   RawSpan raw;
   raw.start = span.start.value - begin;
   raw.length = DrawnLength(span);
-  // A stage that only a later version knows has neither a name nor a colour here.
+  // A stage that only a later version knows becomes kNone, because it has no name and no colour.
   raw.stage = static_cast<std::size_t>(stage) < wire::kStageCount ? stage : StageId::kNone;
   raw.detail = DetailOf(span);
   return raw;
@@ -39,7 +39,7 @@ bool Earlier(const RawSpan& a, const RawSpan& b) {
   return a.start != b.start ? a.start < b.start : a.length > b.length;
 }
 
-// Adds steps of a training loop that did not mark them: the time between two waits.
+// Adds the steps of a training loop that did not mark them. A step is the time between two waits.
 void AddDerivedSteps(std::vector<RawSpan>& spans) {
   traces::StepFinder finder;
   for (const RawSpan& span : spans) {
@@ -93,8 +93,8 @@ void FillTotals(Level& level) {
   level.totals.push_back(sum);
 }
 
-// A thread that puts batches but makes none feeds the queue of its worker. A thread that pins what
-// it gets is the loader's pin thread.
+// A thread that puts batches but makes none feeds the queue of its worker. A thread that pins
+// batches, and neither makes nor uses them, is the loader's pin thread.
 LaneRole RoleOf(const Lane& lane) {
   std::array<std::uint64_t, wire::kStageCount> count{};
   for (const Level& level : lane.levels) {
@@ -161,7 +161,7 @@ void CollectStages(Timeline& timeline) {
   for (std::size_t s = 0; s < count.size(); ++s) count[s] = timeline.totals[s].count;
   for (const Lane& lane : timeline.lanes) {
     for (const Level& level : lane.levels) {
-      if (level.totals.empty()) continue;  // it belongs to a preview
+      if (level.totals.empty()) continue;  // the level belongs to a preview
       for (std::size_t s = 0; s < count.size(); ++s) count[s] += level.totals.back().count[s];
     }
   }
@@ -170,7 +170,7 @@ void CollectStages(Timeline& timeline) {
   }
 }
 
-// Collects names and paths beyond ASCII, whose characters a font must have before it is made.
+// Collects names and paths with characters beyond ASCII. A font is made with these characters.
 void CollectUnusual(const traces::Trace& trace, Timeline& timeline) {
   constexpr std::size_t kMost = 64 * 1024;
   std::unordered_set<std::uint32_t> seen;
@@ -272,7 +272,7 @@ SpanDetail DetailOf(const Span& span) {
   detail.bytes = static_cast<float>(span.bytes.value);
   detail.cpu = span.cpu.value < 0 ? -1.0F : static_cast<float>(Seconds(span.cpu));
   detail.flags = span.flags;
-  // The flag of the record is missing in a trace of another tool.
+  // In a trace of another tool, `busy` is set without the flag of the record.
   if (span.busy.value >= 0) detail.flags = static_cast<std::uint8_t>(span.flags | wire::kFlagBusy);
   return detail;
 }

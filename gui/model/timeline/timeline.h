@@ -39,9 +39,9 @@ struct SpanDetail {
 };
 
 [[nodiscard]] SpanDetail DetailOf(const traces::Span& span);
-// How long a span is drawn, in ns. A span may hold all reads of one file from the first to the
-// last; it is drawn as long as the time inside the calls, which the report counts. Otherwise a
-// decoder that reads while it decodes would seem to read all the time.
+// The length at which a span is drawn, in ns. A span may hold all reads of one file, from the first
+// to the last. It is drawn as long as the time inside these calls, which is what the report counts.
+// Otherwise a decoder that reads while it decodes would seem to read all the time.
 [[nodiscard]] std::int64_t DrawnLength(const traces::Span& span);
 
 using Cell = traces::DensityCell;
@@ -92,8 +92,8 @@ struct Lane {
   std::uint32_t tid = 0;
   std::string label;  // its own name; "" none
   bool main = false;  // the first thread of its process
-  // The training process that it works for. Each has batches with the same keys. Not known in a
-  // preview.
+  // The training process that the thread works for. It tells apart batches with the same key of
+  // several training processes. Not known in a preview.
   ProcessId consumer;
   LaneRole role = LaneRole::kNone;
   std::optional<DeviceStream> stream;  // set for a stream of a device, which is not a thread
@@ -114,7 +114,7 @@ struct Group {
   std::vector<std::size_t> lanes;
 };
 
-// Names one span.
+// Identifies one span of a timeline.
 struct SpanRef {
   std::uint32_t lane = 0;
   std::uint32_t level = 0;
@@ -164,8 +164,8 @@ struct BuildControl {
 [[nodiscard]] std::optional<Timeline> BuildTimeline(const traces::Trace& trace,
                                                     const BuildControl& control = {});
 
-// Builds what can be drawn before the spans are there. Ranges of libraries have StageId::kMark
-// here, even if they name a stage. Cost: O(cells).
+// Builds a timeline that can be drawn before the spans have been read. In it, ranges of libraries
+// have StageId::kMark, even if they name a stage. Cost: O(cells).
 [[nodiscard]] Timeline MakeTimeline(const traces::Preview& preview);
 
 }  // namespace penstock::gui

@@ -221,7 +221,7 @@ void TimelineState::Go(const Timeline& timeline, SpanRef to) {
   const std::int64_t start = timeline.start(to);
   const std::int64_t length = timeline.end(to) - start;
   const TimeRange visible = view.range();
-  // A span of a few pixels cannot be seen, so the view zooms in.
+  // At this zoom the span is only a few pixels wide, so the view zooms in.
   if (length > 0 && length < visible.length() / 400) {
     view.Show({start - 10 * length, start + 11 * length});
   } else if (length > visible.length()) {
@@ -362,7 +362,7 @@ std::optional<SpanRef> SpanAt(const Timeline& timeline, const Row& row, std::int
     distance = away;
     nearest = SpanRef{row.lane, row.level, static_cast<std::uint32_t>(i)};
   };
-  // The spans of a level do not overlap, so the nearest one is that at `at`, or next to it.
+  // The spans of a level do not overlap, so the nearest span covers `at` or is next to it.
   const std::size_t here = level.FirstEndingAfter(at);
   if (here < level.size()) offer(here, std::max<std::int64_t>(level.start[here] - at, 0));
   if (here > 0) offer(here - 1, at - level.end(here - 1));
