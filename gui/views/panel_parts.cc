@@ -26,7 +26,7 @@ float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area) {
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const Figure& figure = figures[i];
     const Area inside = Panel(ui, {{x, area.min.y}, {x + width, area.min.y + height}});
-    std::string tip;  // the texts that are shortened, then figure.tip
+    std::string tip;  // the shortened texts in full, then figure.tip
     const auto shortened = [&](ImFont* font, const std::string& text) {
       std::string shown = Elided(font, text, inside.width());
       if (shown != text) tip += (tip.empty() ? "" : "\n") + text;
@@ -119,7 +119,8 @@ float CopyButtonWidth(const Ui& ui) {
 void CopyButton(const Ui& ui, Workspace& workspace, const std::string& text) {
   const bool copied = workspace.copied == text && ImGui::GetTime() - workspace.copied_at < 2;
   ImGui::PushID(text.c_str());
-  // One id for both labels: otherwise a key that presses the button would lose its place.
+  // Both labels have one id. With another id the button would lose the keyboard focus when a key
+  // presses it.
   const std::string label = std::string(ui.T(copied ? Text::kCopied : Text::kCopy)) + "###copy";
   if (ImGui::Button(label.c_str(), {CopyButtonWidth(ui), 0})) {
     workspace.CopyText(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts that the views of data share: figures, links to findings, cells of tables.
+// Parts that several views share: figures, links to findings, cells of tables.
 #pragma once
 
 #include <functional>
@@ -22,13 +22,14 @@ struct Figure {
 // Draws figures in one row of cards. Returns the height of the row.
 float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area);
 
-// A panel with a heading and the findings that have one of these ids, each with a link to its
-// evidence; then which of them were not checked, and why.
+// Draws a panel with a heading and the findings that have one of these ids, each with a link to its
+// evidence. Below them it says which of these rules were not checked, and why.
 void DrawFindingLinks(const Ui& ui, Workspace& workspace, Text title,
                       std::span<const std::string_view> ids, Area area);
 
-// The value that a view makes for the workspace's question, kept in `model`. While the value is
-// being made, writes so into `area` and returns nullptr. `make`: (extent, analysis, stop) -> Value.
+// Returns the value that a view makes for the workspace's question, and keeps it in `model`. Until
+// the value is ready, draws a message in `area` and returns nullptr. `make`: (extent, analysis,
+// stop) -> Value.
 template <class Value, class Make>
 [[nodiscard]] const Value* Made(const Ui& ui, Workspace& workspace, Derived<Question, Value>& model,
                                 Area area, const Make& make) {
@@ -44,9 +45,9 @@ template <class Value, class Make>
   return value;
 }
 
-// Begins a column of text in the middle of `area`, at most `width` logical pixels wide; `part` says
-// where it begins, as a fraction of the height. To be ended with ImGui::EndGroup(). Returns its
-// width.
+// Begins a column of text in the middle of `area`, at most `width` logical pixels wide. It begins
+// at the fraction `part` of the height. Requires: the caller ends it with ImGui::EndGroup().
+// Returns its width.
 float BeginColumn(const Ui& ui, Area area, float width, float part);
 
 // Draws a sentence in the middle, and a smaller explanation below it ("" for none).
@@ -60,7 +61,7 @@ struct Nothing {
   std::string command;
 };
 void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Area area);
-// The messages for a recording without any spans, and for one without a loader.
+// The messages for a recording without any spans, and for a recording without a loader.
 [[nodiscard]] Nothing NothingRecorded(const Workspace& workspace);
 [[nodiscard]] Nothing NoLoader();
 
@@ -71,8 +72,8 @@ void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float 
 [[nodiscard]] float CodeBoxHeight(const Ui& ui, const std::string& code, float width,
                                   std::size_t most_lines = 0);
 
-// A button that copies `text`. It is wide enough for both of its labels, so that a click moves
-// nothing beside it.
+// A button that copies `text`. It is wide enough for both of its labels ("Copy", "Copied"), so that
+// a click does not move the items beside it.
 void CopyButton(const Ui& ui, Workspace& workspace, const std::string& text);
 [[nodiscard]] float CopyButtonWidth(const Ui& ui);
 
@@ -85,8 +86,8 @@ struct TableColumn {
 void SetUpColumns(const Ui& ui, std::span<const TableColumn> columns);
 void DrawHeads(const Ui& ui, std::span<const TableColumn> columns);
 
-// The head of a column of figures: its title is aligned right, and a click sorts where the table
-// can be sorted. `tip`: "" for none.
+// The head of a column of figures. Its title is aligned right. If the table can be sorted, a click
+// sorts it. `tip`: "" for none.
 void HeadRight(const Ui& ui, std::string_view title, std::string_view tip);
 void CellRight(const Ui& ui, const std::string& text, bool dim);
 

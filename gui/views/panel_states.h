@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A person's place in the views of data, and the values made for these views. Whatever needs a pass
-// over the spans is made once for a document and a selection (gui/model/derived.h).
+// A person's place in the views of data, and the values made for these views. A value that needs a
+// pass over the spans is made once for a document and a selection (gui/model/derived.h).
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ struct OwnTimesKey {
   std::shared_ptr<const Analysis> analysis;
   std::uint64_t serial = 0;  // as in Document
   bool operator==(const OwnTimesKey&) const = default;
-  // The spans of an index are those of its own timeline, so it stays right when the trace grows.
+  // An index refers only to the spans of its own timeline, so it stays right when the trace grows.
   [[nodiscard]] bool Follows(const OwnTimesKey& before) const {
     return serial != 0 && serial == before.serial;
   }
@@ -95,7 +95,7 @@ struct GroupsState {
   GroupColumn column = GroupColumn::kSum;
   bool descending = true;
   std::optional<std::uint64_t> chosen;  // key of the row whose calls the search marks
-  // The order of the table, and what it was made for.
+  // The order of the table's rows; `ordered` says for which table and column it was made.
   std::vector<std::uint32_t> order;
   struct OrderKey {
     GroupsKey table;
@@ -130,12 +130,12 @@ struct StagesState {
   std::optional<RowId> chosen;
   int sort_column = -1;  // -1: in the order in which data passes the stages
   bool descending = true;
-  // Chosen in the histogram, so that only its calls are listed. It is counted from 1 ns on, because
-  // the histogram of a selection, or of a trace that has grown, may begin elsewhere.
+  // The bin that was chosen in the histogram; only its calls are listed. Bins are counted from 1 ns
+  // on, because the histogram of a selection, or of a trace that has grown, may begin elsewhere.
   std::optional<std::size_t> bin;
   Derived<TailKey, Tail> tail;
-  // What the list of calls was about in the last frame. When this changes, the list begins at its
-  // first call again.
+  // The calls that were listed in the last frame. When this changes, the list scrolls back to its
+  // first call.
   struct Listed {
     TailQuestion calls;
     std::optional<TimeRange> range;
@@ -149,7 +149,7 @@ struct IoState {
   Derived<Question, IoModel> model;
   FileColumn column = FileColumn::kWall;
   bool descending = true;
-  // The order of the table, and the question and columns that it was made for.
+  // The order of the table's rows; `ordered` says for which question and column it was made.
   std::vector<std::uint32_t> order;
   struct OrderKey {
     Question question;
@@ -182,8 +182,8 @@ struct SearchState {
   double ticks_width = -1;  // -1: not computed
   std::size_t hit = 0;
   bool focus = false;  // the field wants the keyboard
-  // The longest spans of a finding's evidence. They are offered as long as the search is
-  // `longest_of`.
+  // The longest spans of a finding's evidence. They are offered only while the text of the search
+  // equals `longest_of`.
   std::vector<SpanRef> longest;
   std::string longest_of;
 
@@ -197,10 +197,10 @@ struct SearchState {
 };
 
 struct WhatIfState {
-  std::shared_ptr<const Analysis> of;  // what `limits` and `answer` are for
+  std::shared_ptr<const Analysis> of;  // `limits` and `answer` are for this
   WhatIf chosen;
   WhatIfLimits limits;
-  WhatIf asked;  // what `answer` is for, too
+  WhatIf asked;  // `answer` is for this question
   std::optional<analyzer::Predicted<WhatIfAnswer>> answer;
 };
 
@@ -213,7 +213,7 @@ struct DragState {
   float last_y = 0;
   bool moved = false;
   bool snapped = false;  // its end has caught the edge of a span
-  bool menu = false;     // if nothing moves until the button is let go, the menu opens
+  bool menu = false;     // if the mouse does not move until the button is released, the menu opens
 };
 
 }  // namespace penstock::gui

@@ -46,8 +46,9 @@ class TimeView {
 
 enum class RowKind : std::uint8_t { kGroup, kLevel, kCounter };
 
-// A row that stays in sight: all levels of a lane, or a counter. It is identified by pid and tid or
-// kind, which stay valid when the trace grows, is analysed anew or is opened another day.
+// A row that stays in sight: all levels of a lane, or a counter. It is identified by its pid, and
+// by its tid or the kind of its counter. These stay valid when the trace grows, is analysed anew or
+// is opened another day.
 struct Pin {
   RowKind kind = RowKind::kLevel;
   std::uint32_t pid = 0;   // kWholeRun: a counter of the whole run
@@ -83,18 +84,19 @@ struct TimelineState {
   TimeView view;
   std::optional<TimeRange> selection;
   std::optional<SpanRef> span;      // the chosen one
-  std::set<std::uint32_t> folded;   // groups, also Row::kAllGroups
+  std::set<std::uint32_t> folded;   // indices of groups, or Row::kAllGroups
   std::uint32_t hidden_stages = 0;  // bit: StageId
   float scroll = 0;                 // logical pixels
   std::array<std::optional<TimeRange>, 9> bookmarks;
   std::vector<Note> notes;
   std::vector<Pin> pins;
   bool panel_hidden = false;  // the panel of the selection or span, below the rows
-  // The table of the visible window, in the same place; nullopt: where all rows fit beside it.
+  // Whether the panel is the table of the visible window if nothing is selected. nullopt: only if
+  // all rows fit above it.
   std::optional<bool> table;
   bool marks_open = false;       // the list of bookmarks and notes
   std::vector<TimeRange> back;   // the views before each jump, latest last
-  std::vector<TimeRange> ahead;  // the views before each Back()
+  std::vector<TimeRange> ahead;  // the views left by each Back()
 
   [[nodiscard]] bool Shows(traces::StageId stage) const {
     return (hidden_stages >> static_cast<unsigned>(stage) & 1u) == 0;
@@ -113,10 +115,10 @@ struct TimelineState {
   [[nodiscard]] bool IsPinned(Pin pin) const;
   void TogglePin(Pin pin);
   void FoldAll(const Timeline& timeline, bool fold);
-  // Shows this stage alone; if it is alone already, shows all.
+  // Shows only this stage. If it is the only one shown already, shows all stages.
   void Solo(traces::StageId stage);
   void FoldOthers(const Timeline& timeline, std::uint32_t group);
-  // Hides or shows what is below the rows. `shown`: there is something now.
+  // Hides or shows the panel below the rows. `shown`: whether one is shown now.
   void TogglePanel(bool shown);
   // Selects the interval of the chosen span.
   void MarkSpan(const Timeline& timeline);
@@ -127,8 +129,9 @@ struct TimelineState {
   void CameFrom(TimeRange before);
 };
 
-// The longest span of a stage within the selection, else within the visible interval. The stage is
-// that of the chosen span, else the shown stage that takes most time there.
+// The longest span of a stage within the selection, or within the visible interval if nothing is
+// selected. The stage is that of the chosen span. If no span is chosen, it is the shown stage that
+// takes most time in this interval.
 [[nodiscard]] std::optional<SpanRef> LongestHere(const Timeline& timeline,
                                                  const TimelineState& state);
 
@@ -140,7 +143,7 @@ struct RowHeights {
   float gap = 7;  // after a group
 };
 
-// All rows from top to bottom. Pinned rows come first and also stay in their place below. Cost:
+// All rows from top to bottom. Pinned rows come first, and appear again in their usual place. Cost:
 // O(rows).
 [[nodiscard]] std::vector<Row> LayOutRows(const Timeline& timeline,
                                           std::span<const CounterTrack> counters,
@@ -149,12 +152,12 @@ struct RowHeights {
 
 [[nodiscard]] float PinnedHeight(const std::vector<Row>& rows);
 
-// Finds the row of a span of the timeline that the rows were laid out for. Refers to these rows.
+// Finds the row of a span. `rows` must have been laid out for `timeline`, and must outlive the map.
 class RowMap {
  public:
   RowMap(const Timeline& timeline, const std::vector<Row>& rows);  // O(rows + lanes)
-  // The row of a span, preferring a pinned one; the row of its group if that is folded; nullptr if
-  // there is none. O(1).
+  // The row of a span: a pinned row if there is one; the row of its group if the group is folded;
+  // nullptr if there is no row. O(1).
   [[nodiscard]] const Row* Of(SpanRef span) const;
 
  private:
@@ -170,8 +173,8 @@ class RowMap {
 [[nodiscard]] float ScrollTo(const std::vector<Row>& rows, SpanRef span, float scroll,
                              float height);
 
-// The span at `at` on a level, or the nearest one within `reach`; nullopt if there is none. Cost:
-// O(log spans).
+// The span at `at` on the level of `row`, or the nearest span within `reach` (ns); nullopt if there
+// is none. Cost: O(log spans).
 [[nodiscard]] std::optional<SpanRef> SpanAt(const Timeline& timeline, const Row& row,
                                             std::int64_t at, std::int64_t reach);
 

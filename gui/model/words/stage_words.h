@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words for stages. The English ones are those of traces and reports; a search accepts them in
-// any language. Pure.
+// The words for stages. The English words are those of traces and reports. A search accepts the
+// words of both languages. Pure.
 #pragma once
 
 #include <optional>

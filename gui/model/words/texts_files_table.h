@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Texts for opening, comparing, sweeping and exporting, for views with nothing to show, and for the
-// rows of the timeline; some of What-if. In the form of texts_table.h.
+// rows of the timeline; some texts of the what-if view. In the form of texts_table.h.
 #pragma once
 
 #define PENSTOCK_FILE_TEXTS(X)                                                                     \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts of tables that a search or a question makes, in the form of texts_table.h.
+// Texts of the tables that a search or an SQL question makes, in the form of texts_table.h.
 #pragma once
 
 // clang-format off

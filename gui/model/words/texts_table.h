@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every text of the window, in English and Chinese: X(name, english, chinese). {} stands for a
-// value; both languages have the same ones in the same order (tests/gui/words/texts_test.cc).
+// Texts of the window, in English and Chinese: X(name, english, chinese). {} stands for a value;
+// both languages have the same values in the same order (tests/gui/words/texts_test.cc).
 #pragma once
 
 #define PENSTOCK_TEXTS(X)                                                                          \

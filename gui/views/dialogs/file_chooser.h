@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A dialog that opens a file, drawn by this program. It works over a forwarded display, where there
-// is no native one. One per window.
+// A dialog that opens a file, drawn by this program. It also works on a forwarded display, where
+// the desktop's own dialog is missing. One per window.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace penstock::gui {
 
 class FileChooser {
  public:
-  // Opens in the folder of `near`, or in the current one.
+  // Opens in the folder of `near`, or in the current folder.
   void Show(const std::filesystem::path& near, Text title = Text::kChooseFile);
   // Draws the dialog while it is open. Returns the file that was chosen.
   [[nodiscard]] std::optional<std::filesystem::path> Draw(const Ui& ui);

@@ -86,7 +86,7 @@ void DrawKeyLines(const Ui& ui, Wheel wheel, float pitch, float width) {
   ImGui::Dummy({1, y - at.y});
 }
 
-// Scrolls the lines by keys; the wheel does it by itself.
+// Scrolls the lines by keys. Dear ImGui handles the wheel.
 void ScrollByKeys(const Ui& ui, float room) {
   float by = 0;
   if (Pressed(Key::kDown, true)) by += ui.Px(40);
@@ -105,7 +105,7 @@ void DrawHelp(const Ui& ui, bool* open, Wheel* wheel) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float head = ui.Px(50);
   const float foot = ui.Px(48);
-  // In a low window the lines stand closer, and if that is not enough, they scroll.
+  // In a low window the lines stand closer together. If they still do not fit, they scroll.
   const auto count = static_cast<float>(kLines.size());
   const float most = screen.y - ui.Px(20) - head - foot;
   const float pitch =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks for the name of a file to save where there is no native dialog. One per window.
+// A dialog that asks for the name of a file to save, if there is no native dialog. One per window.
 #pragma once
 
 #include <filesystem>

@@ -68,7 +68,7 @@ void DrawInterval(const Ui& ui, const analyzer::Change& change, double reach, Ar
     list->AddCircleFilled({x(ratio), y}, ui.Px(4), Ink(colour));
     return;
   }
-  // The part beyond the axis: an arrow head at its end, and the ratio.
+  // A ratio beyond the axis: an arrow head at the end of the axis, and the ratio as text.
   const bool more = ratio > 1;
   const float tip = more ? area.max.x + ui.Px(4) : area.min.x - ui.Px(4);
   const float base = more ? tip - ui.Px(9) : tip + ui.Px(9);
@@ -192,7 +192,8 @@ void DrawCompareStages(const Ui& ui, const CompareAnswer& answer, Area area) {
     y += pitch;
   }
   EndArea();
-  // Only inside the area it is known how much of its width a scroll bar takes from the columns.
+  // The heads are drawn last: the columns got their width inside the area, where the width of its
+  // scroll bar is known.
   DrawHeads(ui, c, reach, heads);
 }
 

@@ -15,7 +15,7 @@ void SweepViewState::Show(Sweep sweep) {
 const analyzer::Predicted<CompareAnswer>* CompareViewState::Answer(
     const Document& a, const std::function<void()>& wake) {
   const bool current = job && job_a == a.analysis && job_b == other.analysis;
-  // While a trace grows, the result for its previous state is shown until the next is ready.
+  // While a trace grows, the result for its previous state is shown until the next result is ready.
   const bool grown =
       job && !current && a.serial != 0 && a.serial == serial && job_b == other.analysis;
   if (current || !grown) next.reset();

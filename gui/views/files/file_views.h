@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// State of the views that show a second file beside the trace: a sweep, a trace to compare with,
-// the database of a question. Part of the Workspace. It stays when another trace is opened, except
-// for what was made from a trace that is closed.
+// State of the views that use a second file beside the trace: a sweep, a trace to compare with, the
+// database of the SQL view. Part of the Workspace. When another trace is opened, this state stays,
+// except for results that were made from the closed trace.
 #pragma once
 
 #include <cstdint>
@@ -38,11 +38,11 @@ struct SweepViewState {
 struct CompareViewState {
   Document other;                   // B; A is the workspace's document
   std::unique_ptr<CompareJob> job;  // compares job_a and job_b
-  // The analysis of a trace comes after the trace, and is all that a job uses.
+  // A job uses only the analyses of A and B. An analysis becomes ready after its trace.
   std::shared_ptr<const Analysis> job_a;
   std::shared_ptr<const Analysis> job_b;
   std::uint64_t serial = 0;          // Document::serial of A
-  std::unique_ptr<CompareJob> next;  // compares the newer state of A, which has grown
+  std::unique_ptr<CompareJob> next;  // compares a newer state of A, which has grown, with B
   std::shared_ptr<const Analysis> next_a;
 
   // The comparison of A and B, or nullptr while it is being made. `wake`: as in CompareJob.
@@ -55,15 +55,15 @@ struct CompareViewState {
 struct SqlViewState {
   std::string text = "SELECT * FROM stage_summary";
   std::string asked;    // "": nothing was asked yet
-  unsigned number = 0;  // of the question: the same one may be asked again
-  // A trace that grows is not part of the key: each of its states would need a database of its own.
-  // It is asked about again when the person asks.
+  unsigned number = 0;  // counts questions: the same text may be asked again
+  // The key has no state of a growing trace: each state would need its own database. A trace that
+  // has grown is queried again when the person asks again.
   struct Asked {
     std::uint64_t serial = 0;  // of the document
     std::string question;
     unsigned number = 0;
     bool operator==(const Asked&) const = default;
-    // The answer stays while the same question is asked again.
+    // The answer stays on the screen while the same question is asked again.
     [[nodiscard]] bool Follows(const Asked& before) const {
       return serial == before.serial && question == before.question;
     }
@@ -78,7 +78,8 @@ struct SqlViewState {
   std::optional<SqlCurve> curve;  // of the answer to `curve_of`
   std::optional<Asked> curve_of;
 
-  // Forgets all that was made from a trace, which is closed. The question stays.
+  // Forgets all results that were made from the trace, because the trace is closed. The question
+  // stays.
   void ForgetTrace();
 };
 

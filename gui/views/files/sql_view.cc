@@ -37,7 +37,7 @@ constexpr std::array kExamples = {
             "SELECT * FROM spans WHERE stage = 'decode'\nORDER BY duration_ns DESC LIMIT 50"},
     Example{Text::kSqlTables, "SELECT name, sql FROM sqlite_master WHERE type <> 'index'"}};
 
-// Draws the field of the question with its buttons. Returns whether it is asked.
+// Draws the field of the question with its buttons. Returns whether the question is to be asked.
 bool DrawQuestion(const Ui& ui, SqlViewState& state, bool busy, Area area) {
   bool ask = false;
   const float line = ImGui::GetFrameHeight();

@@ -150,7 +150,8 @@ MapFrame DrawLabels(const Ui& ui, const Sweep& sweep, const SweepLook& look, con
 // Moves the choice with the arrow keys from cell to cell, beginning at the best one.
 void MoveByKeys(const Sweep& sweep, const HeatMap& map, SweepViewState& state) {
   const ImGuiIO& io = ImGui::GetIO();
-  // While arrows move from item to item, the map is one item.
+  // While the arrow keys move from item to item, they do not move inside the map, which is one
+  // item.
   const bool walking = (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0;
   if (Typing() || io.KeyCtrl || io.KeyAlt || walking ||
       ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup)) {
@@ -164,7 +165,8 @@ void MoveByKeys(const Sweep& sweep, const HeatMap& map, SweepViewState& state) {
   const std::optional<std::size_t> from = state.chosen ? state.chosen : sweep.best;
   const auto found = std::find(map.cells.begin(), map.cells.end(), from);
   std::ptrdiff_t place = from && found != map.cells.end() ? found - map.cells.begin() : 0;
-  // One cell may stand at several places; places without a cell are skipped.
+  // Skips places without a cell, and further places of the present cell: one cell may stand at
+  // several places.
   while (true) {
     const std::ptrdiff_t x = place % columns + step_x;
     const std::ptrdiff_t y = place / columns + step_y;

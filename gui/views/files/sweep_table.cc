@@ -44,7 +44,8 @@ void TakeSorting(SweepViewState& state) {
   state.descending =
       sort->SpecsCount == 0 || sort->Specs[0].SortDirection == ImGuiSortDirection_Descending;
   sort->SpecsDirty = false;
-  // Without axes the first column holds the name of the cell.
+  // Without axes, the first column of the table holds the names of the cells. SortedCells() does
+  // not count that column.
   const int shift = state.file->axes.empty() && state.sort_column >= 0 ? 1 : 0;
   state.order = SortedCells(*state.file, state.sort_column - shift, state.descending);
   state.sorted = true;
@@ -150,7 +151,8 @@ void DrawSweepTable(const Ui& ui, SweepViewState& state, Area area) {
   const Sweep& sweep = *state.file;
   const std::vector<SweepColumn> columns = ColumnsOf(sweep);
   const std::size_t first = std::max<std::size_t>(sweep.axes.size(), 1);
-  // Columns are as wide as their heads and the sorting arrow need; then the table scrolls sideways.
+  // Each column is at least as wide as its head with the sorting arrow. If the columns do not fit,
+  // the table scrolls sideways.
   struct Column {
     std::string title;
     ImGuiTableColumnFlags flags = ImGuiTableColumnFlags_None;

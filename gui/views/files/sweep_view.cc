@@ -66,7 +66,7 @@ float ChooserWidth(const Ui& ui, const std::string& label, const std::vector<std
   return TextWidth(ui.body, label) + ui.Px(6) + std::min(width, ui.Px(150)) + ui.Px(44);
 }
 
-// Draws a list of values at the cursor. Returns whether another one was chosen.
+// Draws a list of values at the cursor. Returns whether another value was chosen.
 bool Chooser(const Ui& ui, const char* id, const std::string& label,
              const std::vector<std::string>& values, std::size_t* chosen) {
   ImGui::AlignTextToFramePadding();
@@ -89,7 +89,8 @@ bool Chooser(const Ui& ui, const char* id, const std::string& label,
   return changed;
 }
 
-// Draws the choice of the map's axes and of the values of the others. Returns its height.
+// Draws lists to choose the two axes of the map, and a value for each of the other axes. Returns
+// their height.
 float DrawChoosers(const Ui& ui, SweepViewState& state, Area area) {
   const Sweep& sweep = *state.file;
   const float row = ImGui::GetFrameHeight() + ui.Px(5);

@@ -31,7 +31,7 @@ Rgb ColourOf(const Palette& palette, Severity severity) {
                                           : palette.dim;
 }
 
-// Draws the severity as a shape, for those who do not see the colour.
+// Draws the severity as a shape, for people who cannot tell the colours apart.
 void DrawMark(const Ui& ui, ImVec2 at, Severity severity) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float r = ui.Px(6);

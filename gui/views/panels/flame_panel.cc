@@ -26,8 +26,8 @@ std::string FlameShare(const UnitProfile& profile, double part) {
   return analyzer::PercentText(part * profile.of_stage);
 }
 
-// The longest form of a name that fits: with its place, without it, its last part alone; else the
-// beginning of the name. "" if there is hardly any room.
+// The longest form of a name that fits: the name with its file and line, the name alone, or the
+// last part of the name. If none fits, the beginning of the name; "" if there is hardly any room.
 std::string FittingName(const Ui& ui, const FunctionId& id, float width) {
   const std::string name = ShortNameOf(id);
   for (const std::string& text : {TitleOf(id), name, name.substr(name.rfind('.') + 1)}) {

@@ -88,8 +88,8 @@ class SourceDrawing {
   double most_ = 1e-9;
 };
 
-// Draws the place and the name, and below them the path. If the source is that of a caller, names
-// the chosen function too. Returns the area below.
+// Draws file, line and name of the function, and below them the path. If `function` is a caller of
+// the chosen function, draws the name of the chosen function too. Returns the area below.
 Area DrawSourceHead(const Ui& ui, const FlameView& view, const FunctionLine& function, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();

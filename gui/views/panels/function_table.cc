@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws the table of functions by time, and the one that compares slow units with the others.
+// Draws the table of functions by time, and the table that compares slow units with the others.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -136,7 +136,7 @@ void DrawSlowRows(const Ui& ui, Workspace& workspace, const FlameView& view, Are
 
 // Draws the choice between the two tables. Returns the area below.
 Area DrawTableTabs(const Ui& ui, FunctionsState& state, Area area) {
-  ImGui::PushID("table tabs");  // the view has a tab of that name too
+  ImGui::PushID("table tabs");  // the view has a tab of the same name
   ImGui::SetCursorScreenPos(area.min);
   if (TabButton(ui, ui.T(Text::kTabFunctions), !state.slow)) state.slow = false;
   ImGui::SameLine(0, ui.Px(4));

@@ -19,7 +19,7 @@ namespace penstock::gui {
 namespace {
 
 void DrawNoFunctions(const Ui& ui, Workspace& workspace, NoFunctions why, Area area) {
-  // A larger selection helps only if the whole run has functions.
+  // The advice to select more helps only if the whole run has functions.
   const std::shared_ptr<const Analysis>& whole = workspace.document.analysis;
   const bool elsewhere = whole == nullptr || !whole->functions.profiles.empty();
   if (workspace.Range() && elsewhere) {
@@ -65,8 +65,8 @@ void NextProfile(const FunctionsModel& model, int by, FunctionsState& state) {
           .stage;
 }
 
-// Finds the function and the frames that the state names in this profile. They may be absent,
-// because the trace may have grown or be another one.
+// Finds in this profile the function and the frames that the state names. If the trace has grown or
+// is another one, they may be missing from the profile.
 FlameView ViewOf(const UnitProfile& profile, const FunctionsState& state) {
   FlameView view{profile, profile.frames.front().id, std::nullopt, FrameAt(profile, state.zoomed)};
   if (!profile.lines.empty()) view.chosen = profile.lines.front().id;
@@ -79,7 +79,7 @@ FlameView ViewOf(const UnitProfile& profile, const FunctionsState& state) {
   return view;
 }
 
-// Draws a tab for each kind of unit. Returns where the last one ends.
+// Draws a tab for each kind of unit. Returns where the last tab ends.
 float DrawUnitTabs(const Ui& ui, const FunctionsModel& model, FunctionsState& state, ImVec2 at) {
   const traces::StageId shown = ShownProfile(model, state).stage;
   float right = at.x;
@@ -149,7 +149,7 @@ float DrawFlameLegend(const Ui& ui, const UnitProfile& profile, Area line) {
   return line.max.x - width;
 }
 
-// Says how long a unit takes, and how many units were followed; `slow`: of the slow ones.
+// Says how long a unit takes, and how many units were followed. `slow`: says it of the slow units.
 void DrawUnitNote(const Ui& ui, const UnitProfile& profile, bool slow, Area line) {
   if (line.width() < ui.Px(60)) return;
   const bool of_loop = profile.stage == traces::StageId::kStep;
@@ -170,8 +170,8 @@ void DrawUnitNote(const Ui& ui, const UnitProfile& profile, bool slow, Area line
   Tip(ui, tip);
 }
 
-// The profile in the flame graph: that of the slow units while the table compares them with the
-// others.
+// The profile in the flame graph. While the table compares slow units with the others, it is the
+// profile of the slow units.
 const UnitProfile& FlamedProfile(const UnitProfile& profile, const FunctionsState& state) {
   return state.slow && !profile.slow_profile.empty() ? profile.slow_profile.front() : profile;
 }
@@ -193,7 +193,7 @@ void DrawParts(const Ui& ui, Workspace& workspace, const FunctionsModel& model, 
             {{inside.min.x, inside.min.y + head + ui.Px(8)}, inside.max});
   const float top = area.min.y + flame + gap;
   const float middle = area.min.x + std::floor((area.width() - gap) * 0.5F);
-  // ViewOf() again each time: the panel drawn before may have changed the state.
+  // Each panel gets a new ViewOf(), because the panel before it may have changed the state.
   DrawFunctionTable(ui, workspace, ViewOf(profile, state),
                     Panel(ui, {{area.min.x, top}, {middle, area.max.y}}));
   DrawFunctionSource(ui, workspace, ViewOf(profile, state),
@@ -229,8 +229,8 @@ Rgb FunctionColour(const Ui& ui, const FunctionId& id) {
 
 void DrawFunctions(const Ui& ui, Workspace& workspace, Area area) {
   constexpr float kLeastHeight = 420;
-  // A copy of the pointer: if a panel gives up the selection, its analysis must live on until the
-  // end of this function.
+  // A copy of the pointer keeps the analysis alive until the end of this function, even if a panel
+  // removes the selection that the analysis belongs to.
   const std::shared_ptr<const Analysis> analysis = workspace.Shown().analysis;
   const FunctionsModel& model = analysis->functions;
   if (model.profiles.empty()) return DrawNoFunctions(ui, workspace, model.missing, area);

@@ -22,8 +22,8 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
 // Draws the counter of the driver that the user chose over time.
 void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);
 
-// Whether a selection is shown and the whole trace has spans of one of these stages. A panel
-// without such spans then says that the selection has none, not that none were recorded.
+// Whether a selection is shown and the whole trace has spans of one of these stages. If so, a panel
+// without such spans says that the selection has none. If not, it says that none were recorded.
 [[nodiscard]] bool RecordedElsewhere(const Workspace& workspace,
                                      std::initializer_list<traces::StageId> stages);
 

@@ -157,8 +157,8 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
     inside.min.y += FontPixels(ui.body) + ui.Px(12);
   } else {
     const float whole = ui.Px(25) * static_cast<float>(gpu.copy_rows.size() + 1);
-    // Kernels and calls keep half of the panel, however many kinds of copies there are. Rows
-    // without room are scrolled to.
+    // The table of copies takes at most half of the panel; the rest is for kernels and calls. If
+    // there are more kinds of copies than fit, their table scrolls.
     const bool names = !gpu.kernel_rows.empty() || !gpu.call_rows.empty();
     const float height = std::min(whole, names ? inside.height() / 2 : inside.height());
     DrawCopies(ui, gpu, {inside.min, {inside.max.x, inside.min.y + height}}, &chosen);

@@ -166,7 +166,8 @@ void DrawSizes(const Ui& ui, const IoModel& io, Area area) {
   list->AddLine({plot.min.x, plot.max.y}, plot.max, Ink(p.dim));
 }
 
-// Draws a panel with what is said of the hosts of requests. Returns its height; 0: there were none.
+// Draws a panel with a sentence on each host of network requests. Returns its height; 0 if there
+// were no requests.
 float DrawHosts(const Ui& ui, const analyzer::Report& report, Area area) {
   const std::size_t most_hosts = area.height() < ui.Px(700) ? 1 : 3;
   if (report.requests.empty()) return 0;
@@ -201,7 +202,8 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const IoModel& io, Area area
   const Area rates{{area.min.x, y}, {split, middle}};
   const Area sizes{{split + gap, y}, {area.max.x, middle}};
   const Area panel = Panel(ui, rates);
-  // Explains why the speed while reading is far above these values: most of the time nothing reads.
+  // The share of the time in which data is read. It explains why the speed while reading is far
+  // above the values of this plot.
   const double whole = std::max(io.seen.to() - io.seen.from, 1e-9);
   const std::string share =
       ui.F(Text::kIoUnderWay, PercentText(std::clamp(io.active / whole, 0.0, 1.0)));

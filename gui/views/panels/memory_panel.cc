@@ -56,7 +56,7 @@ Rgb ToneOf(const Ui& ui, analyzer::Severity severity) {
   return severity == analyzer::Severity::kWarning ? p.warn : p.dim;
 }
 
-// Draws the kinds from right to left on the heading's line, leaving out those not recorded.
+// Draws a tab for each recorded kind of memory, from right to left on the heading's line.
 void DrawKinds(const Ui& ui, Workspace& workspace, const WorkersModel& model, MemoryKind shown,
                Area area) {
   float right = area.max.x;
@@ -121,7 +121,7 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   TimePlot plot;
   plot.from = workspace.Shown().analysis->from;
   plot.to = plot.from + std::max(workspace.Shown().analysis->report.duration, 1e-9);
-  // Samples after a selection do not belong to it.
+  // With a selection, the plot ends with it. Otherwise it also shows samples after the last span.
   if (!workspace.Range()) plot.to = std::max(plot.to, model.last_sample(shown));
   plot.text = [](double bytes) {
     return analyzer::BytesText(static_cast<std::uint64_t>(std::max(bytes, 0.0)));
@@ -141,7 +141,7 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   for (const MemoryCurve& curve : curves) {
     Rgb colour =
         curve.consumer ? p.text : StageColour(kColours[coloured++ % kColours.size()], ui.theme);
-    // The others stay in sight, and in the colour of what is less important.
+    // If a worker is chosen, the curves of the other processes stay visible in a dim colour.
     if (one && !is_chosen(curve)) colour = Between(p.line, p.dim);
     plot.lines.push_back({NameAmongRanks(ui, workspace, curve), colour, curve.curve.at,
                           curve.curve.value, 0, 0, false});

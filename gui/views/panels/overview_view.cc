@@ -89,7 +89,7 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
   const float after = inside.min.x + TextWidth(ui.big, card.figure) + ui.Px(6);
   const float room = inside.max.x - after;
   ImFont* font = TextWidth(ui.body, card.unit) <= room ? ui.body : ui.small;
-  // A unit that has no room beside its figure stands below it.
+  // A unit that does not fit beside its figure is drawn below the figure.
   const bool beside = TextWidth(font, card.unit) <= room || card.meter >= 0;
   const std::string unit = beside ? Elided(font, card.unit, room) : std::string();
   cut = cut || (beside && unit != card.unit);
@@ -136,11 +136,11 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 }
 
 constexpr float kLoopRateHeight = 160;
-// The height of all panels but the verdict, the plan, the experiments and the rate over time. It
-// leaves some 200 pixels for the suggestion and the findings, which scroll.
+// The height of all panels except the verdict, the plan, the experiments and the rate over time.
+// About 200 of these pixels are for the suggestion and the findings, which scroll.
 constexpr float kOtherPanelsHeight = 496;
 
-// `over_time`: there is room for the loop's rate over time.
+// `over_time`: draws the loop's rate over time too.
 void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool over_time,
                 Area area) {
   const Analysis& analysis = *workspace.Shown().analysis;
@@ -185,7 +185,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, bool 
   DrawFooter(ui, report, {{area.min.x, area.max.y - footer}, {area.max.x, area.max.y}});
 }
 
-// The plan with the steps that are chosen. While these are predicted, the plan is shown as it was.
+// The plan with the chosen steps. Until their prediction is ready, returns the previous plan.
 Staircase ChosenPlan(const Ui& ui, Workspace& workspace) {
   const std::shared_ptr<const Analysis> analysis = workspace.Shown().analysis;
   const Report& report = analysis->report;
