@@ -21,7 +21,8 @@ class Fields {
   std::string text_;
 };
 
-// Characters that would need escapes are left out; a search may hold any text.
+// The text as a JSON string. Characters that would need escapes are left out; a search may hold any
+// text.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

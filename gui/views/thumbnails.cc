@@ -25,7 +25,8 @@ bool IsOfThisHost(const Workspace& workspace) {
 
 const Thumbnail* ThumbnailOf(Workspace& workspace, const std::string& path) {
   if (!MayHaveThumbnail(path) || !IsOfThisHost(workspace)) return nullptr;
-  // A file that hangs must not make the window wait: a job for another file is left to itself.
+  // The window must not wait for a read that hangs: the job of the previous file is forgotten, not
+  // joined.
   if (workspace.thumbnail_of != path) workspace.thumbnail.Forget();
   workspace.thumbnail_of = path;
   const Thumbnail* thumbnail = workspace.thumbnail.Get(

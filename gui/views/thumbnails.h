@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures of samples, drawn as one rectangle for each of their at most 9216 pixels, which needs no
-// texture. That is 36,864 vertices: one picture to a draw list.
+// Pictures of samples. Each pixel is drawn as a rectangle, so no texture is needed. A picture has
+// at most 9216 pixels, which are 36,864 vertices: a draw list can hold only one picture.
 #pragma once
 
 #include <string>
@@ -13,10 +13,11 @@ namespace penstock::gui {
 inline constexpr int kThumbnailSide = 96;  // pixels of the longer side
 
 // The thumbnail of a file. nullptr: the file has none (MayHaveThumbnail), it is being made, or the
-// trace comes from another machine, whose file of this name may show something else.
+// trace comes from another machine, where the file of this name may be another picture.
 [[nodiscard]] const Thumbnail* ThumbnailOf(Workspace& workspace, const std::string& path);
 
-// Draws it with its upper left corner at `at`. `cell`: logical pixels of one of its pixels.
+// Draws the thumbnail with its upper left corner at `at`. `cell`: the side of each of its pixels,
+// in logical pixels.
 void DrawThumbnail(const Ui& ui, const Thumbnail& thumbnail, ImVec2 at, float cell);
 
 // "1920 x 1080 px, 812 kB".

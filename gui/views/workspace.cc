@@ -68,8 +68,8 @@ void Workspace::ForgetUnseen() {
 }
 
 bool ObeysRange(ViewId view) {
-  // The selection is made in the timeline; a prediction is about a whole run, a sweep about no
-  // trace.
+  // These views do not obey the selection: it is made in the timeline, a prediction is about a
+  // whole run, and a sweep is about no trace.
   constexpr std::array kWhole{ViewId::kTimeline, ViewId::kWhatIf, ViewId::kSweep, ViewId::kCompare,
                               ViewId::kSql};
   return std::find(kWhole.begin(), kWhole.end(), view) == kWhole.end();
@@ -119,8 +119,8 @@ std::optional<TimeRange> Workspace::Range() const {
 std::shared_ptr<const OwnTimes> Workspace::Times() {
   if (!document.complete() || document.trace == nullptr) return nullptr;
   const OwnTimesKey key{document.timeline, document.analysis, document.serial};
-  // Each state of a growing trace would need an index of its own: only for a table that a person
-  // asked for.
+  // Each state of a growing trace needs its own index. It is made only if a person has asked for
+  // the table.
   const bool asked = document.live != Live::kWriting || timeline.table.value_or(false);
   if (!asked && !(own_times.key() == key)) return nullptr;
   const auto* found =
@@ -206,7 +206,8 @@ bool Workspace::IsMain(const std::string& name) const {
 }
 
 void Workspace::ChooseLoader(const std::string& name) {
-  // Also the main one by its name: in a trace that grows, another may become the main one.
+  // Even the main loader is kept by its name: in a trace that grows, another loader may become the
+  // main one.
   loader = name;
   part = nullptr;
   whatif = WhatIfState{};
@@ -314,7 +315,7 @@ bool Workspace::TakesKeys() const {
 }
 
 bool Workspace::animating() const {
-  // Only the view that asked for a value shows it, so only that view is waited for.
+  // A value is shown only in the view that asked for it, so only the values of this view count.
   const bool making =
       (view == ViewId::kTimeline &&
        (sums.busy() || own_times.busy() || window_sums.busy() || groups.table.busy())) ||

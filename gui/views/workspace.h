@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the views of one window share: the document, the person's place in it, and what they ask the
-// window to do. The App owns it; views change it while they draw.
+// What the views of one window share: the document, the person's place in it, and the requests of
+// the views to the window. The App owns the Workspace; views change it while they draw.
 //
-// An interval selected in the timeline filters every other view. A view takes part by drawing
-// workspace.Shown() instead of workspace.document. Its trace and analysis are then those of the
-// interval; times in it still count from the begin of the whole trace, and its timeline is the
-// whole one (ask gui/model with workspace.Range()). The App draws a chip above the view that says
-// so, and calls the view only when the interval has been analysed. A view that ignores the
-// selection says so in ObeysRange().
+// An interval selected in the timeline filters every other view. For this, a view draws
+// workspace.Shown() instead of workspace.document. The trace and the analysis of Shown() are those
+// of the interval. Its times still count from the begin of the whole trace, and its timeline is the
+// whole one (call gui/model with workspace.Range()). The App draws a chip with the interval above
+// the view, and calls the view only after the interval has been analysed. ObeysRange() is false for
+// a view that ignores the selection.
 #pragma once
 
 #include <array>
@@ -69,13 +69,13 @@ inline constexpr std::array kViews = {
 [[nodiscard]] bool ObeysRange(ViewId view);
 // Whether a view shows the run as the chosen loader sees it.
 [[nodiscard]] bool ObeysLoader(ViewId view);
-// Whether a view other than the timeline shows to what the chosen span belongs.
+// Whether a view marks the rows that the chosen span belongs to. False for the timeline itself.
 [[nodiscard]] bool ShowsChosen(ViewId view);
 
-// What the menu of the timeline's right button is about.
+// The things for which the menu of the timeline's right button is opened.
 struct TimelineMenu {
   bool asked = false;                        // it must open
-  std::shared_ptr<const Timeline> timeline;  // that of the other members
+  std::shared_ptr<const Timeline> timeline;  // the timeline that `span` and `row` refer to
   std::optional<SpanRef> span;
   std::optional<Row> row;
   bool selection = false;  // the click was inside the selection
@@ -99,8 +99,8 @@ struct Workspace {
     std::optional<TimeParts> parts;
   };
   KeptParts parts;
-  // What was read for the samples of the last spans, of which a frame may show two: the chosen one,
-  // and the one under the pointer.
+  // What was read for the samples of the last two spans. A frame may show two: the chosen span, and
+  // the span under the pointer.
   struct KeptSample {
     std::shared_ptr<const Timeline> timeline;
     SpanRef span;
@@ -126,14 +126,14 @@ struct Workspace {
   bool walking = false;        // arrows move a frame from item to item, Space presses it (F6)
   bool reveal = false;         // the timeline must scroll to its span
   Wheel wheel = Wheel::kScroll;
-  std::string copied;  // copied last; its button says so for a moment
+  std::string copied;  // the text copied last; its button shows "Copied" for a moment
   double copied_at = -10;
   double build_ms = 0;   // CPU time of the timeline's last frame
   bool at_once = false;  // makes values before drawing, for a picture
   std::unique_ptr<RangeAnalyst> ranges = std::make_unique<RangeAnalyst>();
-  // The whole run for the chosen loader. It is kept while an interval is shown.
+  // Analyses the whole run for the chosen loader. The result is kept while an interval is shown.
   std::unique_ptr<RangeAnalyst> of_loader = std::make_unique<RangeAnalyst>();
-  std::string loader;  // the chosen one, "train.py:88"; "": none, so that the main one is shown
+  std::string loader;              // the chosen loader, "train.py:88"; "": the main one
   const Document* part = nullptr;  // of the interval and loader; nullptr: the whole, or not ready
   // The evidence of a finding, shown as soon as there is a timeline.
   struct EvidenceWish {
@@ -149,66 +149,69 @@ struct Workspace {
   // Forgets what was made from an earlier state of a growing trace for views that are not shown.
   void ForgetUnseen();
   // Opens the timeline at the longest span of a finding's evidence; the search finds the others. If
-  // there is no timeline yet, this happens when it comes. Selects nothing, so that other views
-  // still show the whole run. For a finding about a function, calls ShowFunction() instead.
+  // there is no timeline yet, TimelineCame() does this later. No interval is selected, so that
+  // other views still show the whole run. For a finding about a function, calls ShowFunction().
   void ShowEvidence(const analyzer::Finding& finding);
   // Opens the stages view at a function.
   void ShowFunction(const FunctionId& id);
   // Chooses a span of the timeline and shows it with three times its length on either side.
   void ShowSpan(SpanRef span);
-  // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
+  // Opens the timeline at a call, or around a moment. `at`: seconds since the trace began.
   void ShowCall(const Call& call);
   void ShowMoment(double at);
-  // The index of own times; nullptr while it is being made, and for a document without spans.
+  // The index of own times; nullptr until it is ready, and for a document without spans.
   [[nodiscard]] std::shared_ptr<const OwnTimes> Times();
-  // The parts of a sample or fetch, kept for the last one; nullopt also while the index is made.
+  // The parts of a sample or fetch; nullopt for other spans, and until the index is ready. The
+  // result for the last span is kept.
   [[nodiscard]] std::optional<TimeParts> PartsOf(SpanRef span);
-  // What was read and decoded for the sample of a span, kept for the last ones. Valid until the
-  // next call. Requires: the document has spans.
+  // What was read and decoded for the sample of a span. The results for the last two spans are
+  // kept. Valid until the next call. Requires: the document has spans.
   [[nodiscard]] const SampleData& SampleOf(SpanRef span);
   // The span chosen in the timeline; nullopt also before the spans are there.
   [[nodiscard]] std::optional<SpanRef> ChosenSpan() const;
   // The process of the worker that is chosen in the workers view, else that of the chosen span.
   [[nodiscard]] std::optional<std::uint32_t> ChosenWorker() const;
-  // Whether a call is of the chosen span's batch; of a span without one, the span itself.
+  // Whether a call belongs to the chosen span's batch. If the span has no batch, whether the call
+  // is the span itself.
   [[nodiscard]] bool IsOfChosen(const Call& call) const;
   // Searches if the text of the search has changed.
   void RunSearch();
-  // Finds only the hits that these words find too, until the text changes.
+  // Keeps only the hits for which `words` hold too, until the text of the search changes.
   void NarrowSearch(const std::string& words);
-  // The name of a span's batch after the word "batch": "12", or "12 of epoch 3". Requires: it has a
-  // batch, and the document has spans.
+  // What follows the word "batch" in the name of a span's batch: "12", or "12 of epoch 3".
+  // Requires: the span has a batch, and the document has spans.
   [[nodiscard]] std::string BatchNameOf(const SpanDetail& detail, Language language) const;
-  // The names of loaders by their id in the facts, where a batch needs that of its loader.
+  // The names of loaders by their id in the facts; empty if the epochs belong to one loader.
   [[nodiscard]] std::vector<std::string> LoadersById() const;
   // To be called when the timeline has become ready.
   void TimelineCame();
   // The interval selected in the timeline; nullopt: views show the whole trace.
   [[nodiscard]] std::optional<TimeRange> Range() const;
-  // The question about Range() in `of`: Shown(), or the whole document for views that pass over
-  // its spans themselves.
+  // The question about Range() in `of`. A view passes Shown(), or the whole document if it visits
+  // the spans of the interval itself.
   [[nodiscard]] Question question(const Document& of) const {
     return {of.trace, of.analysis, of.serial, Range()};
   }
   [[nodiscard]] Question question() const { return question(document); }
   // The loaders to choose from; empty if there are fewer than two.
   [[nodiscard]] std::vector<std::string> Loaders() const;
-  // Shows the run as this loader sees it, in all views that can.
+  // Makes all views that obey the loader (ObeysLoader) show the run for this loader.
   void ChooseLoader(const std::string& name);
-  // What a view shows of the document; nullopt: all of it.
+  // The part of the document that a view shows; nullopt: the whole document.
   [[nodiscard]] std::optional<RunPart> PartFor(ViewId of) const;
-  // Sets `part` to what view `of` shows. Returns false while that is being made.
+  // Sets `part` to the part that view `of` shows. Returns false until that part is ready.
   [[nodiscard]] bool Prepare(ViewId of);
   // The document that a view draws: the whole one, or a part of it.
   [[nodiscard]] const Document& Shown() const { return part != nullptr ? *part : document; }
   void CopyText(const std::string& text);
-  // Whether a key that is pressed now is for the view: nothing lies over it or takes text.
+  // Whether keys go to the view: no dialog or menu lies over it, and no text field takes them.
   [[nodiscard]] bool TakesKeys() const;
   // Whether something will change by itself, so that further frames must be drawn.
   [[nodiscard]] bool animating() const;
 
  private:
-  // Whether this is the loader that the loop waits for most, as which the whole run is analysed.
+  // Whether this is the main loader: the one that the loop waits for most, for which the whole run
+  // is analysed.
   [[nodiscard]] bool IsMain(const std::string& name) const;
   void FindHits(const std::string& words);
 };

@@ -16,7 +16,7 @@ std::size_t CharLength(std::string_view text) {
 }
 
 bool IsChinese(std::string_view character) {
-  // From U+2E80 on, where the ideographs and their punctuation lie.
+  // Ideographs and their punctuation lie from U+2E80 on.
   return character.size() >= 3 && static_cast<unsigned char>(character[0]) >= 0xe2 &&
          character >= "\xe2\xba\x80";
 }
@@ -49,7 +49,7 @@ std::vector<std::string_view> Pieces(std::string_view text) {
   return pieces;
 }
 
-// The text without the spaces at its end, which may stick out of a line.
+// The text without the spaces at its end: these may reach beyond the end of a line.
 std::string_view Bare(std::string_view text) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;

@@ -34,8 +34,8 @@ struct Wrapped {
 // `text`, shortened with an ellipsis if it is wider than `width`.
 [[nodiscard]] std::string Elided(ImFont* font, std::string_view text, float width);
 
-// `at`, but not above `high`, and in no case below `low`. In a window that is too small for a text,
-// `low` is above `high`, which std::clamp() forbids.
+// `at`, limited to [low, high]. If `low` is above `high`, as in a window that is too small for a
+// text, the result is `low`; std::clamp() forbids this case.
 [[nodiscard]] inline float Limited(float at, float low, float high) {
   return std::max(std::min(at, high), low);
 }
@@ -63,8 +63,8 @@ bool TabButton(const Ui& ui, const char* label, bool active);
 // Begins a child window of exactly `area`, transparent and without padding. Always call EndArea().
 void BeginArea(const char* id, Area area, bool scrolls);
 void EndArea();
-// The same for a view that needs a height of `least`: a lower area scrolls. Returns where to draw.
-// Always call EndScrolled().
+// Begins a child window for a view that needs a height of `least`. If `area` is lower, the window
+// scrolls. Returns where to draw. Always call EndScrolled().
 [[nodiscard]] Area BeginScrolled(const char* id, Area area, float least);
 void EndScrolled(Area drawn);
 
@@ -74,8 +74,8 @@ void EndCard();
 
 // Shows a tooltip of one or more lines if the last item is hovered.
 void Tip(const Ui& ui, std::string_view text);
-// Draws text at a place of the current window. If it is wider than `width`, an ellipsis ends it and
-// a tip shows all of it.
+// Draws text at `at` in the current window. If the text is wider than `width`, it ends with an
+// ellipsis, and a tip shows the whole text.
 void DrawShortened(const Ui& ui, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text,
                    float width);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes the fonts of the first frames on a thread while a window or a picture is opened. The fonts
-// take some 25 ms, and so does the opening. An EarlyFonts outlives the ImGui context that uses its
-// atlas. With kDynamicFonts there is nothing to make, because characters are made when they are
-// drawn; the context then has its own atlas.
+// take some 25 ms, and opening takes as long. An EarlyFonts must outlive the ImGui context that
+// uses its atlas. With kDynamicFonts there is nothing to make, because characters are made when
+// they are drawn; the context then has its own atlas.
 #pragma once
 
 #include <imgui.h>
@@ -17,24 +17,24 @@ namespace penstock::gui {
 
 class EarlyFonts {
  public:
-  // Begins to make them. Requires: there is no ImGui context, and none is made before atlas().
+  // Begins to make the fonts. Requires: there is no ImGui context, and none is made before atlas().
   EarlyFonts(float scale, Language language);
   ~EarlyFonts() = default;
   EarlyFonts(const EarlyFonts&) = delete;
   EarlyFonts& operator=(const EarlyFonts&) = delete;
 
-  // Waits for the fonts and returns the atlas for ImGui::CreateContext(); null if the context is to
-  // have its own.
+  // Waits for the fonts and returns the atlas for ImGui::CreateContext(); nullptr if the context
+  // makes its own atlas.
   [[nodiscard]] ImFontAtlas* atlas();
-  // Gives the fonts to `ui` if they are those that LoadFonts() would make for it, and returns
-  // whether it did. It does so once: later fonts are made anew in the same atlas.
+  // Gives the fonts to `ui` if LoadFonts() would make the same fonts for it. Returns whether it
+  // gave them. It gives them only once; later fonts are made anew in the same atlas.
   [[nodiscard]] bool Give(Ui& ui, std::string_view extra, Glyphs which);
 
  private:
   ImFontAtlas atlas_;
   Ui made_;
   bool given_ = false;
-  std::jthread thread_;  // last: it writes the rest until it is joined
+  std::jthread thread_;  // last: it writes the other members until it is joined
 };
 
 }  // namespace penstock::gui

@@ -87,7 +87,8 @@ Ranges CollectGlyphs(ImFontAtlas& atlas, std::string_view extra, Language langua
   return glyphs;
 }
 
-// Adds a font from a file that is mapped once for all sizes: a font with Chinese has 20 MB.
+// Adds a font from a file. Each file is mapped only once for all sizes, because a font with Chinese
+// characters has 20 MB.
 ImFont* AddFile(ImFontAtlas& atlas, const char* path, float pixels, ImFontConfig config,
                 const ImVector<ImWchar>& ranges) {
   static std::map<std::string, MappedFile> files;
@@ -131,8 +132,8 @@ void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which)
   const char* bold = FirstOf(kBold);
   const char* mono = FirstOf(kMono);
   const char* chinese = FirstOf(kChinese);
-  // An English window has one button with a Chinese text, in one size. The Chinese font is not
-  // opened for the other sizes: that would take longer than everything else.
+  // An English window has one Chinese text, on a button in the body font. The other fonts then get
+  // no Chinese characters: to add them would take longer than everything else.
   const bool everywhere = ui.language == Language::kChinese || !IsPlain(extra);
   const auto add = [&](const char* path, float size, bool with_chinese) {
     ImFontConfig config;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls that differ between versions 1.86 to 1.92 of Dear ImGui. keys.h has the keys, whose
-// numbers differ; nothing else in the tree depends on the version.
+// The calls that differ between the versions 1.86 to 1.92 of Dear ImGui. The numbers of keys differ
+// too: keys.h handles them. Nothing else in the tree depends on the version.
 #pragma once
 
 #include <imgui.h>
@@ -10,10 +10,10 @@
 
 namespace penstock::gui {
 
-// From 1.92 on, a renderer that supports it makes characters when they are first drawn.
+// From version 1.92 on, the renderer can make characters when they are first drawn.
 inline constexpr bool kDynamicFonts = IMGUI_VERSION_NUM >= 19200;
 
-// The height of a line in pixels at which the font was loaded.
+// The size in pixels at which the font was loaded.
 [[nodiscard]] inline float FontPixels(const ImFont* font) {
 #if IMGUI_VERSION_NUM >= 19200
   return font->LegacySize;
@@ -40,7 +40,7 @@ inline constexpr int kKeyboardFrame = ImGuiCol_NavCursor;
 #else
 inline constexpr int kKeyboardFrame = ImGuiCol_NavHighlight;
 #endif
-// Begins a child window. The frame that the keyboard moves passes from its parent into it.
+// Begins a child window. The frame that the keyboard moves can pass from the parent window into it.
 inline void BeginFlatChild(const char* id, ImVec2 size, ImGuiWindowFlags flags) {
 #if IMGUI_VERSION_NUM >= 19090
   ImGui::BeginChild(id, size, ImGuiChildFlags_NavFlattened, flags);
@@ -52,8 +52,9 @@ inline void BeginFlatChild(const char* id, ImVec2 size, ImGuiWindowFlags flags) 
 // Colours the parts that 1.86 draws in the text colour.
 void ColourLikeText(ImGuiStyle& style);
 
-// To be called before a window or group ends, so that it includes the place where the cursor was
-// set. Versions up to 1.88 included that place at once; 1.92 complains unless an item follows.
+// Makes a window or group include the place where the cursor was set. Call it before the window or
+// group ends. Versions up to 1.88 included that place at once; 1.92 complains unless an item
+// follows.
 void GrowToCursor();
 
 // Draws characters with FreeType, fitted to whole pixels in height only.
@@ -63,8 +64,8 @@ void BuildAtlas(ImFontAtlas& atlas);
 // Uploads the fonts to OpenGL after LoadFonts(). Requires: a context in which OpenGL's backend
 // runs.
 void RemakeFontTexture();
-// Does what a renderer would do with the fonts, for a context without one. To be called before and
-// after each frame.
+// For a context without a renderer: does with the fonts what a renderer would do. Call it before
+// and after each frame.
 void PretendToRender();
 
 }  // namespace penstock::gui

@@ -55,7 +55,7 @@ bool EventsWait() {
 
 namespace {
 
-// A range of keys that follow one another in both numberings: first and last.
+// The first and the last key of a range that is consecutive in GLFW's and in ImGui's numbers.
 struct KeyRow {
   int first;
   int last;
@@ -129,8 +129,8 @@ ImGuiKey ImGuiKeyOf(int key) {
   return ImGuiKey_None;
 }
 
-// GLFW numbers keys by their place on an American keyboard. This finds the key by its label, so
-// that Ctrl+A is where this keyboard has its A.
+// GLFW numbers keys by their place on an American keyboard. Returns the number of the key by its
+// label, so that Ctrl+A is the key with the label A on this keyboard.
 int AsLabelled(GLFWwindow* window, int key, int scancode) {
   if (window == nullptr || key < GLFW_KEY_SPACE || key > GLFW_KEY_GRAVE_ACCENT) return key;
   const char* name = glfwGetKeyName(key, scancode);
@@ -140,7 +140,8 @@ int AsLabelled(GLFWwindow* window, int key, int scancode) {
   return key;
 }
 
-// For a modifier key X11 reports the modifiers that were held before the event.
+// The modifiers that are held after the event. For the event of a modifier key, X11 reports those
+// that were held before it.
 int ModifiersAfter(const KeyEvent& event) {
   int own = 0;
   switch (event.key) {
@@ -199,7 +200,8 @@ bool AnyHeld() {
                      [&](const KeyPair& single) { return down(single.imgui); });
 }
 
-// Does not use the backend, which asks GLFW for the present modifiers.
+// Does not use ImGui's backend for GLFW: it would take the present modifiers, not those of the
+// event.
 void SendKey(GLFWwindow* window, const KeyEvent& event) {
   if (event.action != GLFW_PRESS && event.action != GLFW_RELEASE)
     return;  // ImGui makes its own repeats

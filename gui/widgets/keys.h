@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keyboard. Keys have GLFW's numbers. Dear ImGui 1.86 uses the same numbers; later versions
-// have numbers of their own and take keys through a queue.
+// The keyboard. Keys have GLFW's numbers. Dear ImGui 1.86 uses the same numbers. Later versions
+// have their own numbers, and receive keys through a queue.
 #pragma once
 
 #include <GLFW/glfw3.h>
@@ -68,8 +68,8 @@ enum class Key : int {
   return ImGui::GetIO().WantTextInput;
 }
 
-// An event from GLFW's key callback. It may be handled later, so it carries the modifiers of its
-// own time. `window` is null in tests.
+// An event from GLFW's key callback. It may be handled later, so it holds the modifiers at the time
+// of the event. `window` is nullptr in tests.
 struct KeyEvent {
   int key = 0;
   int scancode = 0;
@@ -77,11 +77,11 @@ struct KeyEvent {
   int mods = 0;
 };
 void SendKey(GLFWwindow* window, const KeyEvent& event);
-// For a context without a window: says which keys of SendKey() mean something to a text field, and
-// to the frame that the keyboard moves.
+// For a context without a window: tells ImGui which keys of SendKey() have a meaning in a text
+// field, and which move the keyboard's frame.
 void KnowKeys();
-// To be asked after NewFrame(): whether events are left for the next frame, which must then be
-// drawn at once.
+// Whether events are left for the next frame, which must then be drawn at once. Call it after
+// NewFrame().
 [[nodiscard]] bool EventsWait();
 
 }  // namespace penstock::gui

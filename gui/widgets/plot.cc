@@ -22,7 +22,7 @@ float PlotFrame::Y(double y) const {
 
 namespace {
 
-// The text of a tick below the axis, wholly inside the plot's area.
+// The text of a tick below the axis. It lies completely inside the plot's area.
 struct XTick {
   double at = 0;
   std::string text;
@@ -30,7 +30,7 @@ struct XTick {
   float width = 0;
 };
 
-// As many ticks as have room for their texts side by side.
+// As many ticks as fit with their texts side by side.
 std::vector<XTick> XTicksOf(const Ui& ui, const PlotFrame& frame, const Area& area) {
   std::vector<XTick> ticks;
   for (int most = std::max(2, static_cast<int>(frame.area.width() / ui.Px(56))); most >= 1;
@@ -60,7 +60,7 @@ PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
   ImDrawList* list = ImGui::GetWindowDrawList();
   const int most = std::max(2, static_cast<int>(area.height() / ui.Px(38)));
   auto y_values = RoundValues(axes.y_low, axes.y_high, most);
-  // An axis with one tick has no scale.
+  // A single tick would not show the scale of the axis.
   for (int more = 1; y_values.size() < 2 && more < 4; ++more) {
     y_values = RoundValues(axes.y_low, axes.y_high, most + more);
   }
@@ -70,7 +70,7 @@ PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
   const bool legend = std::any_of(lines.begin(), lines.end(),
                                   [](const PlotLine& line) { return !line.name.empty(); });
   const float head = legend ? FontPixels(ui.small) + ui.Px(10) : ui.Px(6);
-  // The name of the axis has its own row; beside the ticks it would take the last one's place.
+  // The name of the axis has its own row. In the row of the ticks it would cover the last tick.
   const float title = axes.x_title.empty() ? 0 : FontPixels(ui.small) + ui.Px(2);
   const float foot = FontPixels(ui.small) + ui.Px(7) + title;
   PlotFrame frame{{{area.min.x + side + ui.Px(8), area.min.y + head},

@@ -40,7 +40,7 @@ struct PlotAxes {
   std::function<std::string(double)> y_text;
 };
 
-// Where the plot itself lies, for views that add something to it.
+// The area inside the axes, for views that draw something more into it.
 struct PlotFrame {
   Area area;
   PlotAxes axes;

@@ -39,8 +39,8 @@ std::optional<double> ValueOf(const TimeLine& line, double at) {
   return line.value[static_cast<std::size_t>(it - line.at.begin()) - 1];
 }
 
-// The line as steps. Where several values share a column of pixels, it has one vertex at the
-// highest.
+// The line as steps. If several values share a column of pixels, the line has one vertex there, at
+// the highest value.
 std::vector<ImVec2> PathOf(const PlotFrame& frame, const TimeLine& line) {
   std::vector<ImVec2> path;
   for (std::size_t i = 0; i < line.value.size(); ++i) {
@@ -50,7 +50,7 @@ std::vector<ImVec2> PathOf(const PlotFrame& frame, const TimeLine& line) {
       path.back().y = std::min(path.back().y, y);
       continue;
     }
-    // Steps below a pixel are left out.
+    // Steps of less than a pixel are left out.
     if (!path.empty() && std::abs(y - path.back().y) < 0.7F) continue;
     if (!path.empty()) path.push_back({x, path.back().y});
     path.push_back({x, y});
@@ -72,7 +72,8 @@ void DrawPath(const Ui& ui, const PlotFrame& frame, const TimeLine& line) {
     }
     list->Flags = flags;
   }
-  // Whole pixels, because a smoothed line looks thicker where its corners are close.
+  // The line is drawn in whole pixels, because a smoothed line looks thicker where its corners are
+  // close together.
   const float thickness = std::max(1.0F, std::round(ui.Px(line.filled ? 1.2F : 1.6F)));
   const auto snap = [thickness](ImVec2 at) {
     return ImVec2{std::round(at.x - thickness / 2), std::round(at.y - thickness / 2)};
@@ -92,7 +93,7 @@ void DrawMark(const Ui& ui, const PlotFrame& frame, const TimeMark& mark) {
   const float x = std::round(frame.X(mark.at));
   list->AddLine({x, frame.area.min.y}, {x, frame.area.max.y}, Ink(ink, 0.8), ui.Px(1.5F));
   if (mark.text.empty()) return;
-  // The text gets a ground of its own, since the line of the plot may run behind it.
+  // The text gets a background, because the line of the plot may run behind it.
   const float pad = ui.Px(4);
   const float width = TextWidth(ui.small, mark.text) + 2 * pad;
   const float height = FontPixels(ui.small) + pad;

@@ -41,8 +41,8 @@ struct TimePlot {
   std::string hint;  // below the values under the pointer
 };
 
-// The time at `pointer`, in a plot that lies in `area`. Where the pointer is elsewhere, since the
-// keyboard chose the plot, the time in its middle.
+// The time at `pointer`, in a plot that lies in `area`. If the pointer is elsewhere, because the
+// plot was chosen with the keyboard, the time in the middle of the plot.
 [[nodiscard]] double TimeAt(const TimePlot& plot, Area area, ImVec2 pointer);
 
 // Returns the time that was clicked, or the middle if the keyboard pressed the plot.

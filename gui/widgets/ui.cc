@@ -62,7 +62,8 @@ void ApplyTheme(const Ui& ui) {
   c[ImGuiCol_Button] = Tint(p.raised);
   c[ImGuiCol_ButtonHovered] = Tint(Mix(p.raised, p.accent, 0.25));
   c[ImGuiCol_ButtonActive] = Tint(Mix(p.raised, p.accent, 0.45));
-  // Faint, so that dim texts keep 4.5:1 on a row that is chosen or below the mouse.
+  // Faint colours, so that dim texts keep a contrast of 4.5:1 on a row that is chosen or below the
+  // mouse.
   c[ImGuiCol_Header] = Tint(p.accent, 0.12);
   c[ImGuiCol_HeaderHovered] = Tint(p.accent, 0.18);
   c[ImGuiCol_HeaderActive] = Tint(p.accent, 0.34);

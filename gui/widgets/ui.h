@@ -40,17 +40,17 @@ struct Ui {
 [[nodiscard]] ImU32 Ink(Rgb colour, double alpha = 1);
 [[nodiscard]] ImVec4 Tint(Rgb colour, double alpha = 1);
 
-// Sets the style of ImGui's own widgets. To be called when theme or scale change.
+// Sets the style of ImGui's own widgets. Call it when theme or scale change.
 void ApplyTheme(const Ui& ui);
 
-// Makes the fonts of `ui` at its scale from those of the system. It never fails: in the worst case
-// the built-in font serves. `extra`: texts of a trace whose characters are needed too. The
-// renderer's font texture must be remade afterwards.
+// Makes the fonts of `ui` at its scale from fonts of the system. It never fails: without a font of
+// the system it uses ImGui's built-in font. `extra`: texts of a trace whose characters are needed
+// too. The renderer's font texture must be remade afterwards.
 // Requires: an ImGui context, and no frame begun.
 // Cost:     some 20 us per glyph and size; kCommon adds 2,500 Chinese characters.
 enum class Glyphs : bool { kNeeded, kCommon };
 void LoadFonts(Ui& ui, std::string_view extra, Glyphs which);
-// The same into any atlas; needs no context.
+// Does the same in any atlas, without a context.
 void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which);
 // Whether the system has a font with Chinese characters. Without one they appear as question marks.
 [[nodiscard]] bool HasChineseFont();

@@ -224,7 +224,7 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   if (area.height() >= least + with_rate) {
     return DrawPanels(ui, workspace, plan, with_rate > 0, area);
   }
-  // In a lower area the view scrolls, and the rate comes last.
+  // In a lower area the view scrolls, and the rate over time is drawn below the other panels.
   BeginArea("overview", area, true);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = area.width() - ImGui::GetStyle().ScrollbarSize - ui.Px(4);

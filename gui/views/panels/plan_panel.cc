@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws the plan as a staircase. A bar is grey up to the rate of the step before it. What the step
-// adds is green if it surely gains.
+// Draws the plan as a staircase. A bar is grey up to the rate of the step before it. The part
+// beyond that rate is green if the gain exceeds the error of the prediction.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -89,7 +89,7 @@ void DrawStairWords(const Ui& ui, const Stair& stair, const PlanColumns& columns
            Elided(ui.small, StairSecondLine(stair), columns.words - columns.check));
 }
 
-// Draws the box that says whether a step is done.
+// Draws the check box that includes a step in the plan or leaves it out.
 void DrawStairCheck(const Ui& ui, Workspace& workspace, std::size_t step, ImVec2 at) {
   std::vector<bool>& off = workspace.plan.chosen.off;
   if (step >= off.size()) return;
@@ -101,7 +101,7 @@ void DrawStairCheck(const Ui& ui, Workspace& workspace, std::size_t step, ImVec2
   Tip(ui, ui.T(Text::kPlanSwitchTip));
 }
 
-// Draws a bar. Beyond `before`, the rate of the step before it, it has its own colour.
+// Draws a bar. `before`: the rate of the step before; beyond it the bar has another colour.
 void DrawStairBar(const Ui& ui, const Staircase& staircase, const Stair& stair, double before,
                   const PlanColumns& columns, ImVec2 at) {
   const Palette& p = ui.palette();

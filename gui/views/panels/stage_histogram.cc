@@ -77,9 +77,10 @@ void DrawFoot(const Ui& ui, const StageHistogram& histogram, const Frame& frame)
   list->AddLine({plot.min.x, plot.max.y}, plot.max, Ink(p.dim));
 }
 
-// Draws each name beside its line, on its own row, p50 highest. A line ends at its own row, so that
-// it crosses no name at the right of another line. Without room at the right a name stands at the
-// left, on a background that hides the lines behind it. Returns the area of the first name.
+// Draws a line with a name for each percentile. Each name has its own row; p50 has the highest. A
+// line ends at the row of its name, so that it does not cross the names to its left. A name stands
+// at the right of its line. If there is no room, it stands at the left, on a background that hides
+// the lines behind it. Returns the area of the first name.
 Area DrawMarks(const Ui& ui, const StageLine& line, const Frame& frame, float top) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -133,7 +134,7 @@ void DrawHistogram(const Ui& ui, Workspace& workspace, const StageLine& line, Ar
   }
   DrawBars(ui, workspace, line, frame);
   DrawFoot(ui, line.histogram, frame);
-  // Where calls are of several kinds, percentiles would mark durations that no call has.
+  // If the row mixes several kinds of calls, its percentiles say nothing about any one kind.
   const Area first =
       line.mixed ? Area{{area.max.x, 0}, {area.max.x, 0}} : DrawMarks(ui, line, frame, area.min.y);
   // The title of the axis stands beside the first name, on the side that has room.

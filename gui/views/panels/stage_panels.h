@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Panels of the stages view and of its half about functions, one file each.
+// Panels of the stages view, and panels of its functions half. Each has its own file.
 #pragma once
 
 #include <optional>
@@ -20,13 +20,13 @@ void DrawHistogram(const Ui& ui, Workspace& workspace, const StageLine& line, Ar
 // Lists the slowest calls of the row, or those of the chosen bar. Each links to the timeline.
 void DrawTail(const Ui& ui, Workspace& workspace, const StageLine& line, Area area);
 
-// The other half of the view: where the time of the program's functions goes.
+// Draws the functions half of the view: where the program's functions spend their time.
 void DrawFunctions(const Ui& ui, Workspace& workspace, Area area);
 
-// A profile, and what of it is chosen.
+// A profile, with the chosen function and frames.
 struct FlameView {
   const UnitProfile& profile;
-  FunctionId chosen;                 // its row and source are shown
+  FunctionId chosen;                 // the function whose row and source are shown
   std::optional<std::size_t> frame;  // the frame of `chosen`; none if it has no frame
   std::optional<std::size_t> zoomed;
 };

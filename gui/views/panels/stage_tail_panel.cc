@@ -30,7 +30,7 @@ std::vector<std::string> PartsOfCall(const Ui& ui, const Workspace& workspace,
   const std::string_view object = trace.String(call.file);
   add(analyzer::PlainText(object.substr(object.rfind('/') + 1), 60));
   const std::string_view name = trace.String(call.detail.name);
-  // The name of a span may be that of its stage, which the title says already.
+  // The name of a span is left out if it is the name of the stage, which the title says already.
   const bool says_more = name != "file" && !traces::StageNamed(name);
   if (!line.is_part() && says_more) add(analyzer::PlainText(name, 40));
   if (call.detail.sample != SpanDetail::kNoSample) {
@@ -45,8 +45,8 @@ std::vector<std::string> PartsOfCall(const Ui& ui, const Workspace& workspace,
   return parts;
 }
 
-// The parts that fit whole, because half a number would be wrong. If none fits, the beginning of
-// the first one.
+// The parts that fit as a whole, because half a number would be wrong. If none fits, the beginning
+// of the first part.
 std::string FittingText(ImFont* font, const std::vector<std::string>& parts, float width) {
   std::string text;
   for (const std::string& part : parts) {
@@ -57,7 +57,7 @@ std::string FittingText(ImFont* font, const std::vector<std::string>& parts, flo
   return text;
 }
 
-// Says beside the pointer which call it is, and shows its picture.
+// Draws a card beside the pointer with the words for a call (`parts`) and its picture.
 void DrawCallCard(const Ui& ui, Workspace& workspace, const std::string& file,
                   const std::string& parts) {
   BeginCard(ui);

@@ -60,7 +60,7 @@ Text ShareNote(const StageLine& line) {
   return line.id.stage == traces::StageId::kIdle ? Text::kInLife : Text::kInLoop;
 }
 
-// The same for all stages of the table.
+// Says for all stages of the table to which totals their shares refer.
 std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
   std::string tip;
   for (const Text note : {Text::kInMaking, Text::kInLoop, Text::kInLife, Text::kInRun}) {
@@ -151,7 +151,7 @@ void DrawTable(const Ui& ui, Workspace& workspace, std::span<const StageLine> li
   EndArea();
 }
 
-// Draws the choice between durations and functions. Returns the area below.
+// Draws the tabs for durations and functions. Returns the area below.
 Area DrawStageTabs(const Ui& ui, Workspace& workspace, Area area) {
   if (workspace.TakesKeys() && Pressed(Key::kF)) workspace.functions = !workspace.functions;
   ImGui::SetCursorScreenPos(area.min);

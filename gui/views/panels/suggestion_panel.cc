@@ -27,7 +27,7 @@ Rgb ColourOf(const Palette& palette, Effect effect) {
                                    : palette.text;
 }
 
-// Draws two bars to one scale: the present rate, and the predicted one with its confidence
+// Draws two bars to one scale: the present rate, and the predicted rate with its confidence
 // interval.
 void DrawRates(const Ui& ui, const Report& report, float width) {
   const Palette& p = ui.palette();
@@ -73,7 +73,7 @@ void DrawRates(const Ui& ui, const Report& report, float width) {
   }
 }
 
-// Lists the predicted changes other than the loader's settings, as in the report.
+// Lists the predictions for changes of other things than the loader's settings, as in the report.
 void DrawOtherChanges(const Ui& ui, const Report& report, float width) {
   constexpr std::size_t kMostShown = 3;
   const Palette& p = ui.palette();
@@ -107,7 +107,7 @@ void DrawOtherChanges(const Ui& ui, const Report& report, float width) {
   ImGui::Dummy({1, ui.Px(2)});
 }
 
-// The heading above a setting that is not a gain; nullopt for one that is.
+// The heading above a suggested setting that is not a gain; nullopt if the setting is a gain.
 std::optional<Text> NoGain(const Report& report) {
   const analyzer::Suggestion& suggestion = report.diagnosis.loader->suggestion;
   const analyzer::LoaderConfig& config = report.diagnosis.run.loader().config;
@@ -143,7 +143,8 @@ void DrawChanges(const Ui& ui, const Report& report, float width) {
   ImGui::Dummy({width, bottom - ImGui::GetCursorScreenPos().y});
 }
 
-// The name of the part. What starting up costs is always of the whole run.
+// The name of the part that would cost nothing. The gain of start-up always refers to the whole
+// run; the name says so if the other gains do not.
 std::string NameOfGain(const Ui& ui, const analyzer::Gain& gain, bool whole_run) {
   const std::string name(ui.T(NameOf(gain.factor)));
   const bool other = gain.factor == analyzer::Factor::kStartup && !whole_run;
@@ -200,7 +201,7 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area)
   const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
   const auto& loader = report.diagnosis.loader;
   if (planned) {
-    // The steps of the plan contain the same arguments of the loader.
+    // The plan already shows the suggested arguments of the loader.
   } else if (loader && loader->suggestion.changes) {
     if (const auto no_gain = NoGain(report)) {
       Paragraph(ui, ui.body, p.text, ui.T(*no_gain), width);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The choices of the what-if view: a control for each option of penstock whatif that a person would
-// try by hand. The buttons below stay in sight while the controls scroll.
+// try by hand. The controls scroll; the buttons below them always stay visible.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -38,7 +38,8 @@ void IntSlider(const Ui& ui, Text name, int* value, int low, int high, bool log 
   ImGui::PopID();
 }
 
-// Draws a name and puts the cursor behind it, where a control takes the rest of the line.
+// Draws a name of `width` and puts the cursor after it. The next control takes the rest of the
+// line.
 void NameBeside(const Ui& ui, const char* name, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   DrawShortened(ui, ui.body, {at.x, at.y + ui.Px(4)}, Ink(ui.palette().text), name,
@@ -51,8 +52,9 @@ float NameWidth() {
   return ImGui::GetContentRegionAvail().x * 0.48F;
 }
 
-// Chooses one of `values`, or none of them, which is as recorded. `shown`: the chosen one. Returns
-// whether another one was chosen; `chosen` is its place, -1: none.
+// Draws a list of `values` and "as recorded", which is no value. `shown`: the text of the present
+// choice; "" for none. Returns whether another entry was chosen; `chosen` then is the index of the
+// value, or -1 for "as recorded".
 template <class Values, class TextOfValue>
 bool Choose(const Ui& ui, Text name, const Values& values, const std::string& shown,
             TextOfValue text_of, int* chosen) {
@@ -109,7 +111,7 @@ void DrawStages(const Ui& ui, WhatIf& chosen) {
     ImGui::PopID();
   }
   Label(ui, ui.T(Text::kOnTheGpu));
-  // Images that are decoded on the GPU are not brought back to be augmented.
+  // Images that are decoded on the GPU are also augmented there, not copied back to the workers.
   analyzer::Changes& changes = chosen.changes;
   if (ImGui::Checkbox(ui.T(Text::kDecode), &changes.gpu_decode) && changes.gpu_decode) {
     changes.gpu_augment = true;
@@ -173,7 +175,7 @@ void DrawButtons(const Ui& ui, Workspace& workspace, Area area) {
     ImGui::SameLine(0, ui.Px(6));
     if (ImGui::Button(ui.T(Text::kUseSuggestion))) state.chosen = Suggested(diagnosis);
   }
-  if (workspace.Range()) return;  // the command knows no interval
+  if (workspace.Range()) return;  // the command has no option for an interval
   std::error_code error;
   const std::filesystem::path path = std::filesystem::absolute(workspace.document.path, error);
   const std::string command =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The what-if view: the choices on the left (whatif_choices.cc), and on the right their predicted
-// effect, which follows while they are changed.
+// effect, which is computed anew after each change.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -34,12 +34,12 @@ void Dot(const Ui& ui, const PlotFrame& frame, const Configuration& one, Rgb col
   list->AddCircleFilled(at, ui.Px(6), Ink(hollow ? ui.palette().panel : colour));
   list->AddCircle(at, ui.Px(6), Ink(colour), 0, ui.Px(2.2F));
   const float width = TextWidth(ui.small, name);
-  // The texts beside the curve: the recorded setting below it, the chosen one above.
+  // The text of the recorded setting stands below its point, that of the chosen setting above.
   const float x = Limited(hollow ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
                           frame.area.max.x - width);
   const float y = hollow ? at.y + ui.Px(9) : at.y - ui.Px(11) - FontPixels(ui.small);
   const float top = Limited(y, frame.area.min.y, frame.area.max.y - FontPixels(ui.small));
-  // The band and the curve would make it hard to read.
+  // A background hides the band and the curve, which would make the text hard to read.
   list->AddRectFilled({x - ui.Px(3), top}, {x + width + ui.Px(3), top + FontPixels(ui.small)},
                       Ink(ui.palette().panel, 0.9), ui.Px(3));
   DrawText(list, ui.small, {x, top}, Ink(colour), name);
@@ -170,7 +170,8 @@ void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
   WhatIfState& state = workspace.whatif;
   const WhatIf recorded = Recorded(diagnosis);
   if (state.of != workspace.Shown().analysis) {
-    // While a trace grows, what was left as recorded follows the recording.
+    // If the choices were those of the recording before it grew, they become those of the new
+    // recording.
     const bool as_recorded = !state.of || state.chosen == Recorded(state.of->report.diagnosis);
     if (as_recorded) state.chosen = recorded;
     state.of = workspace.Shown().analysis;

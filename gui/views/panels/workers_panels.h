@@ -16,7 +16,7 @@ void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& mo
 // ranks. Requires: model.lines is not empty.
 void DrawRanksTable(const Ui& ui, const RanksModel& model, Area area);
 
-// Draws the memory of each process over time, counted in the way that its buttons choose
+// Draws the memory of each process over time, with buttons that choose how memory is counted
 // (MemoryKind).
 void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, Area area);
 

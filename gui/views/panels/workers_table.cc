@@ -27,7 +27,7 @@ constexpr std::array kWorkerColumns = {
     TableColumn{Text::kWorkerMemory, 1.0F},
     TableColumn{Text::kWorkerGrowth, 1.25F}};
 
-// Draws the worker's life: busy, of it computing, idle, and the rest.
+// Draws the worker's life as a bar: busy (its computing part is darker), idle, and the rest.
 void DrawLifeBar(const Ui& ui, const WorkerLine& worker, float width) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();

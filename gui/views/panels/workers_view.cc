@@ -49,7 +49,7 @@ void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
     band.high.push_back(bin.high);
     most = std::max(most, bin.high);
   }
-  // A value holds until the next point, so the last bin needs one at its end.
+  // A value holds until the next point, so a further point ends the last bin.
   const double end = queue.bins.back().at + queue.width / 2;
   line.points.push_back({end, queue.bins.back().mean});
   band.x.push_back(end);

@@ -23,7 +23,7 @@ std::string DurationOf(double ns) {
   return DurationText(ns * 1e-9);
 }
 
-// The part of a path that may be cut off is its beginning.
+// A name that is too long is cut; a path is cut at its beginning.
 std::string ShownName(const GroupTable& table, const std::string& name, ImFont* font, float width) {
   const bool path = table.wish.by == GroupBy::kFile || table.wish.by == GroupBy::kShard;
   return path ? PathElided(font, name, width) : Elided(font, name, width);
@@ -149,7 +149,7 @@ class GroupsDrawer {
   std::vector<std::string> loaders_;
 };
 
-// Chooses the longest call of a row, and marks its others.
+// Chooses the longest call of a row, and searches for all calls of the row, which marks them.
 void GoToGroup(const TimelineCanvas& canvas, const GroupTable& table, const GroupRow& row) {
   Workspace& workspace = canvas.workspace;
   if (const auto span = FindSpan(canvas.timeline, row.largest)) workspace.ShowSpan(*span);
@@ -179,7 +179,7 @@ void DrawGroupsPanel(const TimelineCanvas& canvas, Area area) {
   }
   GroupsDrawer drawer(canvas, *table);
   const Text title = key.range ? Text::kGroupInSelection : Text::kGroupTitle;
-  // The label stays as wide when it says that the table was copied.
+  // The button has room for both labels, so that it keeps its width after the table was copied.
   const char* label = ui.T(Text::kGroupCopy);
   const float button =
       std::max(TextWidth(ui.body, label), TextWidth(ui.body, ui.T(Text::kCopied))) +

@@ -139,7 +139,7 @@ float DrawPlaceStrip(const Ui& ui, Workspace& workspace, Area area) {
   const bool popup = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
   const bool escape =
       !Typing() && !popup && !workspace.covered && !workspace.walking && Pressed(Key::kEscape);
-  // The first Esc goes back to the whole trace, the next one chooses no span.
+  // The first Esc removes the selected interval, the next Esc the chosen span.
   if (clear_range || (escape && range)) {
     state.selection.reset();
     workspace.part = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The overview while the analyzer is still at work: what is already known about the run.
+// The overview before the analysis is ready: what is already known about the run.
 #include <algorithm>
 #include <array>
 

@@ -36,8 +36,8 @@ struct Piece {
   const char* tip = nullptr;
 };
 
-// Draws a heading of `head` pixels, the pieces as one bar beside it, and their texts below, which
-// wrap. Returns where that ends.
+// Draws a heading of `head` pixels, the pieces as one bar beside it, and their texts below the bar.
+// The texts wrap. Returns where they end.
 float DrawPieces(const Ui& ui, const std::string& title, float head, std::span<const Piece> pieces,
                  Area area) {
   const Palette& p = ui.palette();
@@ -105,8 +105,8 @@ bool DrawLink(const Ui& ui, const Workspace& workspace, SpanRef span, const std:
   return clicked;
 }
 
-// Draws links to spans in one line, as many as there is room for, with the number of the others.
-// Returns the one that was clicked.
+// Draws links to spans in one line, as many as there is room for, and the number of the others.
+// Returns the span whose link was clicked.
 std::optional<SpanRef> DrawLinks(const Ui& ui, const Workspace& workspace, Text title,
                                  std::span<const SpanRef> spans, std::size_t count, Area area) {
   const Palette& p = ui.palette();
@@ -123,7 +123,7 @@ std::optional<SpanRef> DrawLinks(const Ui& ui, const Workspace& workspace, Text 
   for (std::size_t i = 0; i < spans.size(); ++i) {
     const std::string length = LengthText(timeline.end(spans[i]) - timeline.start(spans[i]));
     const float room = area.max.x - x - (i + 1 < count ? more : 0) - ui.Px(24);
-    // The first one always has a place; a long name is cut rather than its length.
+    // The first link is always drawn. If there is little room, its name is cut, not its duration.
     const float least = TextWidth(ui.small, length) + ui.Px(60);
     std::string name = SpanLabel(ui, workspace, spans[i]);
     name =
@@ -213,17 +213,17 @@ std::vector<Piece> TimePieces(const Ui& ui, const TimeParts& parts) {
   return pieces;
 }
 
-// The sample that `span` is or lies in; else the fetch, if `span` is one.
+// The outermost sample that `span` is or lies in. Without one, `span` itself if it is a fetch.
 std::optional<SpanRef> Accounted(const Timeline& timeline, SpanRef span) {
   std::optional<SpanRef> sample;
   for (std::optional<SpanRef> at = span; at; at = ParentOf(timeline, *at)) {
-    if (timeline.stage(*at) == StageId::kSample) sample = at;  // the outermost is the one counted
+    if (timeline.stage(*at) == StageId::kSample) sample = at;  // the report counts the outermost
   }
   if (!sample && timeline.stage(span) == StageId::kFetch) sample = span;
   return sample;
 }
 
-// Draws the facts in two columns, the path below them. Returns where that ends.
+// Draws the facts in two columns, and the path below them. Returns where the path ends.
 float DrawFacts(const TimelineCanvas& canvas, SpanRef span, Area area) {
   const Ui& ui = canvas.ui;
   const Palette& p = ui.palette();
@@ -254,7 +254,8 @@ float DrawFacts(const TimelineCanvas& canvas, SpanRef span, Area area) {
   return x > area.min.x ? y + pitch : y;
 }
 
-// Draws what is around and inside the span, and where times go. Returns where that ends.
+// Draws links to the spans around and inside the span, and the parts of the times of its sample and
+// its batch. Returns where all this ends.
 float DrawContext(const TimelineCanvas& canvas, SpanRef span, Area area) {
   const Ui& ui = canvas.ui;
   Workspace& workspace = canvas.workspace;
@@ -344,7 +345,7 @@ void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
   BeginArea("span", {{inside.min.x, inside.min.y + head}, inside.max}, true);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = ImGui::GetContentRegionAvail().x;
-  // Its size is that of the visible part, wherever that is scrolled to.
+  // The picture has the height of the visible part of the panel, however far the panel is scrolled.
   const float visible = inside.height() - head;
   const float shown = DrawPicture(canvas, span, {at, {at.x + room, at.y + visible}});
   const float width = room - shown;

@@ -17,8 +17,8 @@ namespace {
 
 using analyzer::DurationText;
 
-// Draws the table. `old`: it is about an earlier interval, while that of `range` is being made.
-// Returns the stage whose longest span is asked for.
+// Draws the table. `old`: `sums` belong to an earlier interval, because those of `range` are not
+// ready yet. Returns the stage whose button was clicked to go to its longest span.
 std::optional<traces::StageId> DrawSums(const Ui& ui, std::span<const StageSum> sums,
                                         TimeRange range, bool old) {
   std::optional<traces::StageId> longest;

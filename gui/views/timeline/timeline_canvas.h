@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the rows and times of the timeline are on the screen, for one frame, and the functions that
-// draw it. The parts of the view (rows, overlays, input, panels) share a canvas.
+// The places of the timeline's rows and times on the screen, for one frame, and the functions that
+// draw the timeline. The parts of the view (rows, overlays, input, panels) share a canvas.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct TimelineCanvas {
   float pinned = 0;     // height of the pinned rows at the top of the plot, in pixels
   bool placed = false;  // Place() was called before
 
-  // Places the rows by the view and the scroll. Call it again after these have changed.
+  // Places the rows by the view and the scroll position. Call it again after these have changed.
   void Place(std::span<const CounterTrack> counters);
   // The upper edge of the rows below the pinned ones.
   [[nodiscard]] float RowsTop() const { return plot.min.y + pinned; }
@@ -74,8 +74,8 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row);
 // Draws background, boxes, counters and labels of all visible rows.
 void DrawRows(const TimelineCanvas& canvas);
 void DrawAxis(const TimelineCanvas& canvas, Area area);
-// Draws the whole trace small: the training loop and the busiest other threads, with the visible
-// part marked. Clicks and drags move that part, and the wheel zooms it.
+// Draws a small map of the whole trace: the training loop and the busiest other threads, with the
+// visible interval marked. Clicks and drags move this interval, and the wheel zooms it.
 void DrawMiniMap(const TimelineCanvas& canvas, Area area);
 // Draws the selection, the arrows between the spans of the chosen span's batch, the search hits,
 // frames around the hovered and the chosen span, and a line at the pointer.
@@ -95,7 +95,7 @@ void DrawMenu(const TimelineCanvas& canvas);
 // One line of that menu.
 struct MenuLine {
   std::string label;
-  std::string keys;  // that do the same; "" none
+  std::string keys;  // keys that do the same; "" none
   std::function<void()> run;
   bool enabled = true;
 };
@@ -117,7 +117,7 @@ void DrawGroupsPanel(const TimelineCanvas& canvas, Area area);
 void DrawSwatch(const Ui& ui, ImVec2 at, traces::StageId stage);
 // The word for the stage, and the name of the span if it has one.
 [[nodiscard]] std::string SpanTitle(const Ui& ui, const Workspace& workspace, SpanRef span);
-// What is unusual about a span; "" nothing.
+// A note if a span is unusual, such as unfinished; "" if it is not.
 [[nodiscard]] std::string SpanNote(const Ui& ui, const SpanDetail& detail);
 
 // One fact about a span: its name and its value.

@@ -23,7 +23,8 @@ void GoTo(const TimelineCanvas& canvas, std::optional<SpanRef> span) {
   state.scroll = ScrollTo(canvas.rows, *span, state.scroll, canvas.RowsRoom());
 }
 
-// The step of a held key in this frame: views move evenly, however long a frame takes.
+// The step of a held key in this frame, in seconds. It is proportional to the time of the frame, so
+// that the view moves evenly.
 double HeldStep() {
   return std::clamp(static_cast<double>(ImGui::GetIO().DeltaTime), 0.005, 0.05);
 }
@@ -84,7 +85,8 @@ void WalkKeys(const TimelineCanvas& canvas) {
   }
 }
 
-// Asks for the menu of the chosen span, its row and the selection: as the right button does.
+// Opens the menu for the chosen span, its row and the selection, as the right button does for what
+// is under the pointer.
 void AskForMenuOfChosen(const TimelineCanvas& canvas) {
   const TimelineState& state = canvas.workspace.timeline;
   TimelineMenu& menu = canvas.workspace.menu;
@@ -96,7 +98,7 @@ void AskForMenuOfChosen(const TimelineCanvas& canvas) {
   menu.asked = menu.span || menu.selection;
 }
 
-// The keys for marks, pins and what can be hidden.
+// Handles the keys for marks and pins, and the keys that hide or show something.
 void KeepKeys(const TimelineCanvas& canvas) {
   TimelineState& state = canvas.workspace.timeline;
   if (Pressed(Key::kM)) {
@@ -150,8 +152,8 @@ std::int64_t Reach(const TimelineCanvas& canvas, float pixels) {
   return static_cast<std::int64_t>(canvas.ui.Px(pixels) / canvas.window.pixels_per_ns());
 }
 
-// The time under the pointer, moved to the edge of a span if one is near, and into the trace: the
-// view reaches a little beyond it.
+// The time under the pointer. If the edge of a span is near, it is the time of that edge. It always
+// lies inside the trace, although the view reaches a little beyond the trace.
 std::int64_t Snapped(const TimelineCanvas& canvas, const Row* row, float x) {
   const auto within = [&canvas](std::int64_t at) {
     return std::clamp<std::int64_t>(at, 0, canvas.timeline.length);
@@ -162,7 +164,7 @@ std::int64_t Snapped(const TimelineCanvas& canvas, const Row* row, float x) {
   return within(SnapToEdge(level, at, Reach(canvas, 7)));
 }
 
-// If the pointer is at an edge of the selection, the other edge.
+// If the pointer is at an edge of the selection, returns the other edge.
 std::optional<std::int64_t> OtherEdge(const TimelineCanvas& canvas, float x) {
   const auto& selection = canvas.workspace.timeline.selection;
   if (!selection) return std::nullopt;
@@ -172,8 +174,8 @@ std::optional<std::int64_t> OtherEdge(const TimelineCanvas& canvas, float x) {
   return std::nullopt;
 }
 
-// Scrolls, zooms or moves the view. `rows`: the pointer is over the rows; there workspace.wheel
-// decides whether Ctrl is needed to zoom.
+// Scrolls, zooms or moves the view. `rows`: the pointer is over the rows. Over the rows,
+// workspace.wheel decides whether Ctrl is needed to zoom.
 void TurnWheel(const TimelineCanvas& canvas, bool rows) {
   const ImGuiIO& io = ImGui::GetIO();
   TimelineState& state = canvas.workspace.timeline;
@@ -191,7 +193,7 @@ void TurnWheel(const TimelineCanvas& canvas, bool rows) {
   }
 }
 
-// Asks for the menu of what is under the pointer. `span`: the one there.
+// Opens the menu for what is under the pointer. `span`: the span under the pointer.
 void AskForMenu(const TimelineCanvas& canvas, const Row* row, std::optional<SpanRef> span) {
   TimelineMenu& menu = canvas.workspace.menu;
   menu = {};
@@ -207,8 +209,8 @@ void AskForMenu(const TimelineCanvas& canvas, const Row* row, std::optional<Span
   menu.asked = menu.span || menu.row || menu.selection;
 }
 
-// Moves the view along with the pointer. With the right button, only after it has moved a little:
-// otherwise the view would tremble under each click.
+// Moves the view along with the pointer. With the right button, the view moves only after the
+// pointer has moved a little. Otherwise each click would shift the view.
 void PanAlong(const TimelineCanvas& canvas) {
   const ImGuiIO& io = ImGui::GetIO();
   TimelineState& state = canvas.workspace.timeline;
@@ -224,12 +226,12 @@ void PanAlong(const TimelineCanvas& canvas) {
   drag.last_y = io.MousePos.y;
 }
 
-// `span`: the one under the pointer.
+// Handles drags. `span`: the span under the pointer.
 void Drag(const TimelineCanvas& canvas, const Row* row, std::optional<SpanRef> span) {
   const ImGuiIO& io = ImGui::GetIO();
   TimelineState& state = canvas.workspace.timeline;
   DragState& drag = canvas.workspace.drag;
-  // The right button may open the menu anew where it is already open.
+  // A right click counts even while the menu is open: it opens the menu anew at its place.
   const bool right =
       ImGui::IsMouseClicked(1) && ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenBlockedByPopup);
   if (drag.kind == DragKind::kNone && (right || ImGui::IsItemHovered())) {
@@ -331,7 +333,8 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
     state.selection.reset();
     state.Focus(canvas.timeline);
   }
-  // The largest scroll, which lets rows keep their place beside pinned ones.
+  // The largest scroll position. It is at least the height of the pinned rows, so that the other
+  // rows keep their place on the screen when a row is pinned.
   const float most =
       std::max(canvas.pinned / canvas.ui.scale, canvas.RowsHeight() - canvas.RowsRoom());
   state.scroll = std::clamp(state.scroll, 0.0F, most);

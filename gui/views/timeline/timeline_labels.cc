@@ -37,7 +37,7 @@ void DrawPin(const TimelineCanvas& canvas, const Row& row) {
   list->AddLine({c.x, c.y + ui.Px(1)}, {c.x, c.y + ui.Px(6)}, colour, ui.Px(1.2F));
 }
 
-// The owner of a row that stands apart from the others: "worker 0 · ".
+// The process of a pinned row, which is not drawn below the name of its process: "worker 0 · ".
 std::string OwnerOf(const TimelineCanvas& canvas, const Row& row) {
   const Ui& ui = canvas.ui;
   const auto& groups = canvas.timeline.groups;
@@ -59,7 +59,7 @@ void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row) {
   const bool folded = canvas.workspace.timeline.folded.contains(row.group);
   const float y = canvas.Top(row) + (ui.Px(row.height - 2) - FontPixels(ui.strong)) / 2;
   const float x = canvas.labels.min.x + ui.Px(6);
-  // A triangle that points at the part that it unfolds.
+  // A triangle. It points right if the group is folded, else down.
   const ImVec2 c{x + ui.Px(4), y + FontPixels(ui.strong) / 2 + ui.Px(0.5F)};
   const float r = ui.Px(4);
   if (folded) {

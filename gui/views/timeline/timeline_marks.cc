@@ -21,8 +21,8 @@ std::string RangeText(TimeRange range) {
                      analyzer::DurationText(static_cast<double>(range.length()) * 1e-9));
 }
 
-// Draws a line of the list: a flag, what it is, a cross. Returns whether its flag or time was
-// clicked.
+// Draws a line of the list: a flag, the times of the mark, and a cross that removes it. Returns
+// whether the flag or the times were clicked.
 bool DrawMark(const Ui& ui, const std::string& flag, TimeRange range, bool* remove) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();

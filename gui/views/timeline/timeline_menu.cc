@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The menu of the right button: about the span under the pointer, the selection, and the row.
+// The menu of the right button, for the span under the pointer, the selection, and the row.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@
 namespace penstock::gui {
 namespace {
 
-// Searches, and leaves the view and the selection as they are.
+// Searches for `text`, and leaves the view and the selection as they are.
 void FindSpans(Workspace& workspace, std::string text) {
   SearchState& search = workspace.search;
   search.Forget();
@@ -23,7 +23,7 @@ void FindSpans(Workspace& workspace, std::string text) {
   search.text = std::move(text);
 }
 
-// From the first to the last stop of the batch of `span`, and no further than the trace.
+// From the begin of the first stop to the end of the last stop of the batch of `span`.
 TimeRange RangeOfBatch(const Timeline& timeline, SpanRef span) {
   TimeRange range{timeline.length, 0};
   for (const SpanRef stop : OwnStopsOf(timeline, span)) {
@@ -33,7 +33,7 @@ TimeRange RangeOfBatch(const Timeline& timeline, SpanRef span) {
   return range;
 }
 
-// The text that finds the spans of a batch, and of no other batch with its number.
+// The text of a search that finds the spans of a batch, but not of other batches with its number.
 std::string SearchOfBatch(const Ui& ui, const Timeline& timeline, const SpanDetail& detail) {
   if (timeline.epochs.several_loaders()) {
     return fmt::format("batch:{}@{}", detail.batch, detail.generation);
@@ -43,8 +43,8 @@ std::string SearchOfBatch(const Ui& ui, const Timeline& timeline, const SpanDeta
   return fmt::format("epoch {} {}", timeline.epochs.NumberOf(detail.generation), batch);
 }
 
-// The lines that lead to a span: zooming, selecting, finding its like. A key acts on the chosen
-// span, so it is shown only where it does the same.
+// Adds the lines that zoom to a span, select its time, and find spans of its batch or sample. A
+// key acts on the chosen span, so a line shows its key only if `span` is the chosen one.
 void AddPlaces(const TimelineCanvas& canvas, SpanRef span, std::vector<MenuLine>& lines) {
   const Ui& ui = canvas.ui;
   Workspace& workspace = canvas.workspace;
@@ -92,7 +92,7 @@ MenuPart PartOfSpan(const TimelineCanvas& canvas, SpanRef span) {
   const traces::StageId stage = timeline.stage(span);
   const std::string word(WordOf(stage, ui.language));
   std::string name(trace.String(timeline.detail(span).name));
-  // A span without a name is found by its stage.
+  // For a span without a name, the search is for its stage.
   const std::string find =
       name.empty() ? std::string(traces::StageName(stage)) : QuotedPhrase(name);
   if (name.empty()) name = word;
@@ -226,7 +226,7 @@ void DrawMenu(const TimelineCanvas& canvas) {
   TimelineMenu& menu = canvas.workspace.menu;
   if (menu.asked) ImGui::OpenPopup(kName);
   menu.asked = false;
-  // The timeline's own window has no padding, which a popup would take over.
+  // Without this, the popup would take over the padding of the timeline's window, which is zero.
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(canvas.ui.Px(12), canvas.ui.Px(9)));
   const bool open = ImGui::BeginPopup(kName);
   ImGui::PopStyleVar();
@@ -234,7 +234,7 @@ void DrawMenu(const TimelineCanvas& canvas) {
     menu = {};
     return;
   }
-  // Spans and rows of an earlier state of a growing trace are not those of this one.
+  // If a trace has grown, its spans and rows have other indices than when the menu was opened.
   const bool stale = menu.timeline != canvas.workspace.document.timeline;
   if (stale || Pressed(Key::kEscape)) {
     ImGui::CloseCurrentPopup();

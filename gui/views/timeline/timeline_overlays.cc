@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Draws what lies over the rows of the timeline, and the strips above them.
+// Draws what lies over the rows of the timeline, and the strips above the rows.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -47,12 +47,12 @@ void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to) {
   list->PopClipRect();
 }
 
-// Draws the way of the chosen span's batch. Arrows of several batches would cross, so the others
-// have none.
+// Draws the way of the chosen span's batch as arrows. Other batches have no arrows, because the
+// arrows of several batches would cross.
 void DrawWay(const TimelineCanvas& canvas, SpanRef chosen) {
   const std::vector<SpanRef> stops = OwnStopsOf(canvas.timeline, chosen);
-  // A batch has a handful of stops; a training step with thousands of copies would fill the screen
-  // with arrows.
+  // A batch usually has a handful of stops. The limit is for a training step with thousands of
+  // copies, which would fill the screen with arrows.
   for (std::size_t i = 1; i < std::min<std::size_t>(stops.size(), 32); ++i) {
     DrawArrow(canvas, stops[i - 1], stops[i]);
   }
@@ -72,7 +72,7 @@ void DrawSelection(const TimelineCanvas& canvas) {
   }
   const DragState& drag = canvas.workspace.drag;
   if (drag.kind == DragKind::kSelect && drag.snapped) {
-    // The selection has caught the edge of a span.
+    // A diamond shows that the edge of the selection has snapped to the edge of a span.
     const float x = drag.anchor == selection->from ? x1 : x0;
     const float y = ImGui::GetIO().MousePos.y;
     list->AddNgonFilled({x, y}, ui.Px(5), Ink(p.accent), 4);
@@ -90,8 +90,8 @@ void DrawSelection(const TimelineCanvas& canvas) {
   DrawTextCentred(list, ui.strong, pill, Ink(InkOn(p.accent)), text);
 }
 
-// Draws one frame for each column of pixels with hits, using binary searches, however many hits
-// there are.
+// Draws at most one frame for each column of pixels. Binary searches skip further hits in a column,
+// so the cost does not depend on the number of hits.
 void DrawHitsOf(const TimelineCanvas& canvas, const Row& row, std::span<const SpanRef> hits) {
   const Ui& ui = canvas.ui;
   const Timeline& timeline = canvas.timeline;
@@ -136,8 +136,8 @@ void DrawHits(const TimelineCanvas& canvas) {
   }
 }
 
-// The places of the hits in the whole trace: a tick for each pixel that has one. It goes from pixel
-// to pixel, not from hit to hit, because there may be a million hits.
+// The places of the hits in the whole trace: one tick for each pixel with a hit. The loop goes from
+// pixel to pixel, not from hit to hit, because there may be a million hits.
 std::vector<float> TicksOf(const TimelineCanvas& canvas, const std::vector<SpanRef>& hits,
                            const Window& whole) {
   std::vector<float> ticks;
@@ -210,7 +210,7 @@ void DrawAxis(const TimelineCanvas& canvas, Area area) {
   for (const AxisTick& tick : TimeTicks(canvas.window.from, canvas.window.to, most)) {
     const float x = canvas.X(std::llround(tick.at));
     list->AddLine({x, area.max.y - ui.Px(5)}, {x, canvas.plot.max.y}, Ink(p.line, 0.8));
-    // A text stands right of its line; for the last line there may be room only at the left.
+    // A text stands right of its line. If there is no room, as for the last line, it stands left.
     const float width = TextWidth(ui.small, tick.text);
     float left = x + ui.Px(4);
     if (left + width > canvas.plot.max.x) left = x - ui.Px(4) - width;
@@ -230,7 +230,7 @@ void DrawMiniMap(const TimelineCanvas& canvas, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(area.min, area.max, Ink(p.background, 0.7), ui.Px(4));
   const Window whole{0, canvas.timeline.length, area.width(), 2};
-  // The most important rows get one strip each: a training loop, then the busiest others.
+  // The most important threads get one strip each: a training loop, then the busiest others.
   std::vector<const Lane*> lanes;
   const Lane* loop = nullptr;
   for (const Group& group : canvas.timeline.groups) {

@@ -20,7 +20,8 @@ double SecondsOf(std::int64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
-// What was read and decoded for the span's sample, if that is not the span itself.
+// Adds the bytes that were read and decoded for the span's sample. A read does not get the bytes
+// read, and a decode not the bytes decoded, because these are facts of the span itself.
 void AddSampleFacts(const SampleData& sample, traces::StageId stage, std::vector<SpanFact>& facts) {
   const std::string least = sample.cut ? "≥ " : "";
   if (sample.bytes > 0 && stage != traces::StageId::kRead) {

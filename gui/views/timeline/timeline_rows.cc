@@ -29,7 +29,8 @@ Colours ColoursOf(const Ui& ui) {
   return colours;
 }
 
-// Whether it is a range of the program or a call of a driver, whose name says more than its stage.
+// Whether a span is a range of the program or a call of a driver: its name says more than its
+// stage.
 bool IsNamedOnly(StageId stage) {
   return stage == StageId::kMark || stage == StageId::kCall;
 }
@@ -56,7 +57,8 @@ void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,
   const ImVec2 white =
       ImGui::GetDrawListSharedData() != nullptr ? ImGui::GetFontTexUvWhitePixel() : ImVec2(0, 0);
   const TimelineState& state = canvas.workspace.timeline;
-  // All rectangles of a row are drawn at once; one reservation takes at most some 64,000 indices.
+  // The rectangles of a row are drawn in batches of kMost: a reservation takes at most some 64,000
+  // indices.
   constexpr std::size_t kMost = 8'000;
   for (std::size_t begin = 0; begin < boxes.size(); begin += kMost) {
     const std::size_t end = std::min(boxes.size(), begin + kMost);
@@ -70,8 +72,8 @@ void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,
         continue;
       }
       const float x0 = left + box.x0;
-      // Leaves a gap between neighbours that are wide enough for it; a density has only its own
-      // gaps.
+      // Leaves a gap after each single span that is wide enough. The boxes of a density have no
+      // such gap.
       const bool gap = box.span != Box::kMany && box.x1 - box.x0 > 3;
       const float x1 = left + box.x1 - (gap ? 1.0F : 0.0F);
       const ImVec2 a{x0, top + (1 - box.top) * height};
@@ -106,7 +108,8 @@ void DrawBoxLabels(const TimelineCanvas& canvas, const Row& row, const std::vect
     const std::string label =
         SpanLabel(ui, canvas.workspace, SpanRef{row.lane, row.level, box.span});
     const float room = box.x1 - box.x0 - 2 * pad;
-    // If the label does not fit, only the number is drawn, or a part long enough to be understood.
+    // If the label does not fit, its number alone is drawn. If that does not fit either, the
+    // beginning of the label is drawn, provided that there is room for a readable part.
     std::string text = label;
     if (TextWidth(ui.small, text) > room) text = ShortLabel(label);
     if (TextWidth(ui.small, text) > room) {
@@ -148,7 +151,7 @@ void DrawCounter(const TimelineCanvas& canvas, const Row& row) {
   const Rgb colour = StageColour(ColourOf(track.kind), ui.theme);
   const double most = std::max(track.most, 1e-12);
   list->AddLine({canvas.plot.min.x, bottom}, {canvas.plot.max.x, bottom}, Ink(p.line));
-  // Neighbouring columns of one height are one rectangle.
+  // Neighbouring columns with the same value become one rectangle.
   for (std::size_t c = 0; c < values.size();) {
     std::size_t end = c + 1;
     while (end < values.size() && values[end] == values[c]) ++end;
@@ -191,7 +194,7 @@ void TimelineCanvas::Place(std::span<const CounterTrack> counters) {
   places = RowMap(timeline, rows);
   const float before = pinned;
   pinned = std::min(ui.Px(PinnedHeight(rows)), std::floor(plot.height() * 0.6F));
-  // A row that is pinned must not move the rows under the pointer.
+  // If a row has been pinned, the scroll position changes, so that the rows under the pointer stay.
   float& scroll = workspace.timeline.scroll;
   if (placed) scroll = std::max(0.0F, scroll + (pinned - before) / ui.scale);
   placed = true;
@@ -216,7 +219,7 @@ void DrawRows(const TimelineCanvas& canvas) {
   list->PushClipRect({canvas.labels.min.x, canvas.plot.min.y}, canvas.plot.max, true);
   const Colours colours = ColoursOf(ui);
   std::vector<Box> boxes;
-  // The time outside the trace.
+  // The times outside the trace are shaded.
   const float begin = canvas.X(0);
   const float end = canvas.X(canvas.timeline.length);
   if (begin > canvas.plot.min.x) {

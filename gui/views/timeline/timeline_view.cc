@@ -22,7 +22,7 @@ namespace {
 
 using traces::StageId;
 
-// The CPU time of this thread in milliseconds: the cost of a frame, whoever else uses the cores.
+// The CPU time of this thread in milliseconds. Other programs on the cores do not change it.
 double ThreadTime() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -36,7 +36,7 @@ void GoToHit(Workspace& workspace, int step) {
   const Timeline& timeline = *workspace.document.timeline;
   const TimelineState& state = workspace.timeline;
   const TimeRange visible = state.view.range();
-  // The search starts from the chosen span, else from the visible interval.
+  // Goes on from the present hit if it is the chosen span, else from the visible interval.
   const auto& hits = search.found->hits();
   const bool on_hit = state.span && search.hit < hits.size() && hits[search.hit] == *state.span;
   if (on_hit) {
@@ -71,7 +71,7 @@ bool DrawSearch(const Ui& ui, Workspace& workspace) {
   if (search.text.empty()) return moved;
   ImGui::SameLine();
   const bool found = search.found && !search.found->hits().empty();
-  if (!found && SearchTerms(search.text).empty()) return moved;  // no span is searched for
+  if (!found && SearchTerms(search.text).empty()) return moved;  // the text is no search for spans
   if (!found) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextColored(Tint(ui.palette().warn), "%s", ui.T(Text::kNoHits));
@@ -126,7 +126,7 @@ void DrawLongest(const Ui& ui, Workspace& workspace, Area area) {
   ImGui::PopFont();
 }
 
-// Says how many stages the legend has no room for, with their names in a tip.
+// Draws the number of stages for which the legend has no room. A tip names them.
 void DrawStagesWithoutRoom(const Ui& ui, std::span<const StageId> stages, Area area) {
   std::string names;
   for (const StageId stage : stages) {
@@ -192,10 +192,10 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
   }
 }
 
-// What lies below the rows.
+// What is drawn below the rows.
 enum class Below : std::uint8_t { kGroups, kSelection, kSpan, kWindow, kHint };
 
-// `room`: for the rows beside a panel.
+// `room`: the height, in pixels, that is left for the rows if a panel is shown.
 Below BelowRows(const Ui& ui, const Workspace& workspace, std::span<const CounterTrack> counters,
                 float room) {
   const TimelineState& state = workspace.timeline;
@@ -208,8 +208,8 @@ Below BelowRows(const Ui& ui, const Workspace& workspace, std::span<const Counte
   const Document& document = workspace.document;
   if (!spans) return Below::kHint;
   if (state.table) return *state.table ? Below::kWindow : Below::kHint;
-  // The table comes by itself where no row must scroll for it, and not while the trace grows: each
-  // new state would be counted anew.
+  // The table of the visible window is shown by itself if all rows still fit above it. It is not
+  // shown while the trace grows, because each new state would have to be counted anew.
   if (document.live == Live::kWriting) return Below::kHint;
   const std::vector<Row> rows = LayOutRows(*document.timeline, counters, state);
   float height = 0;
