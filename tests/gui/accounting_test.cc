@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every view, table and report shows the same sums for a stage.
+// Views, tables and reports must show the same sums, rates and gains.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct Read {
   std::shared_ptr<Analysis> analysis;
 };
 
-// Every trace with its report, made once.
+// Every trace of the tree with its report. They are made once.
 const std::vector<Read>& Reports() {
   static const std::vector<Read> reports = [] {
     std::vector<Read> made;
@@ -145,7 +145,7 @@ std::vector<Read> ReportsOfAll() {
   const fs::path file = fs::path(::testing::TempDir()) / "accounting_run.penstock";
   auto out = traces::CreatePacked(file);
   EXPECT_TRUE(out);
-  // As make_gui_traces writes it.
+  // Like run.penstock of make_gui_traces.cc.
   analyzer::testing::WriteLongTrace({.spans = 20'000, .workers = 2, .epoch_batches = 20}, **out);
   EXPECT_TRUE((*out)->Finish());
   auto opened = traces::OpenTrace(file);
@@ -168,11 +168,11 @@ std::string OnOneLine(const std::string& text) {
   return line;
 }
 
-// The setting as it was recorded, as the grid and the sliders predict it.
+// The what-if must predict the recorded setting at the recorded rate.
 void ExpectRecordedIsPredictedAtItsRate(const Read& read) {
   const analyzer::Diagnosis& diagnosis = read.analysis->report.diagnosis;
   const auto answer = Ask(diagnosis, Recorded(diagnosis));
-  if (!answer) return;  // a law, or too little was seen
+  if (!answer) return;  // the rate breaks a law (laws.h), or too little was recorded
   EXPECT_EQ(answer->measured, diagnosis.base_rate()) << read.file;
   EXPECT_EQ(answer->whole_run, diagnosis.whole_run) << read.file;
   const analyzer::Prediction& predicted = answer->chosen.predicted;
@@ -188,7 +188,7 @@ void ExpectRecordedIsPredictedAtItsRate(const Read& read) {
   }
 }
 
-// The figures of the step alone in the text, the page, the object and the dashboard.
+// The text report, the HTML page, the JSON and the dashboard must have the same ceiling.
 void ExpectOneCeiling(const Read& read) {
   const analyzer::Report& report = read.analysis->report;
   const analyzer::Diagnosis& diagnosis = report.diagnosis;
@@ -241,7 +241,7 @@ TEST(AccountingTest, ThePlanTheGridAndTheGainsHaveOneBaseAndOneCeilingInEveryTra
   EXPECT_GT(whole, 1U);
 }
 
-// What is told of one change: a base, a rate and how many times as fast.
+// The predicted rate of a change must be its base times its speed-up.
 void ExpectOneBase(const Read& read, const std::string& what,
                    const analyzer::Prediction& predicted) {
   const analyzer::Diagnosis& diagnosis = read.analysis->report.diagnosis;

@@ -117,7 +117,8 @@ TEST(CountersTest, NothingIsDrawnBeforeTheFirstAndAfterTheLastValue) {
   EXPECT_THAT(Resample(Steps(), 0, 500, 5), ElementsAre(-1, 1, 3, 2, -1));
 }
 
-// The memory tracks of a process with 41 samples of RSS, and samples of PSS from number `first` on.
+// The memory tracks of a process with 41 samples of RSS. It has samples of PSS from sample `first`
+// on.
 std::vector<CounterTrack> MemoryTracks(int first) {
   traces::TraceData data = analyzer::testing::MakeSynthetic({});
   for (int i = 0; i <= 40; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loading a document: in which order its parts come, how it is stopped, and traces that are still
-// being written.
+// Loading a document: the order in which its parts become ready, cancelling, and traces that are
+// still being written.
 #include "gui/model/document.h"
 
 #include <gtest/gtest.h>
@@ -161,7 +161,7 @@ TEST(LiveTest, ARunIsFollowedToItsEnd) {
     EXPECT_FALSE(job.finished());
   }
   ASSERT_TRUE(Eventually([&] { return job.document().analysis != nullptr; }));
-  // A growing file has no end; that is not a loss.
+  // A growing file has no end yet, which does not count as a loss.
   EXPECT_TRUE(analyzer::Lost(job.document().analysis->report.losses).empty());
   run.Steps(1);
   run.End();
@@ -193,7 +193,7 @@ TEST(LiveTest, WhatIsPausedStandsStill) {
       folder / "t.penstock", [] {}, kQuick);
   ASSERT_TRUE(Eventually([&] { return SpansOf(job) == 4; }));
   job.Pause(true);
-  // A reading that was under way may still come; after it nothing comes.
+  // A read that was under way may still deliver a document. After it no further one is delivered.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   run.Steps(5);
   run.End();
@@ -218,7 +218,7 @@ TEST(LiveTest, ARecorderThatDiesIsShownAsSuch) {
   EXPECT_EQ(job.document().live, Live::kDied);
   EXPECT_EQ(SpansOf(job), 8u);
   EXPECT_TRUE(job.document().analysis->report.losses.unsealed);
-  // A trace that is opened afterwards says the same, by either name.
+  // A later load has the same result under both names of the file.
   for (const char* name : {"t.penstock", "t.penstock.part"}) {
     const auto later = LoadDocument(folder / name);
     ASSERT_TRUE(later.has_value()) << name;
@@ -278,7 +278,7 @@ TEST(LiveTest, ARecordingWithoutACollectorIsFollowedWhileItsProcessLives) {
   save();
   ASSERT_TRUE(Eventually([&] { return SpansOf(job) == 3; }));
   EXPECT_FALSE(job.finished());
-  // The start time differs: another process has the pid now, so the writer has ended.
+  // Another start time means that another process has the pid now, so the writer has ended.
   recording.header().processes[slot].process_start += 1;
   save();
   ASSERT_TRUE(Eventually([&] { return job.finished(); }));

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests sweeps, comparisons and exports of penstock-gui from outside: files in, pictures and files out.
 
-Without Xvfb and xdotool the part with a window is skipped, without OpenGL all of it (exit status 77).
+Without Xvfb and xdotool, the tests with a window are skipped. Without OpenGL, all are (exit status 77).
 """
 
 import json

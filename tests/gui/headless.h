@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An App in a Dear ImGui context without a window: for tests of input, and for timing.
+// An App in a Dear ImGui context without a window, for tests of input and for measurements of time.
 #pragma once
 
 #include <imgui.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Follows real recordings while they are made: to their end, and when the collector is killed."""
+"""Follows real recordings while they are made, until they end or until the collector is killed."""
 
 import argparse
 import os
@@ -42,7 +42,7 @@ class Live(unittest.TestCase):
         run = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: run.poll() is None and run.kill())
         part = pathlib.Path(f"{self.trace}.part")
-        # When the file is longer than its header, the first facts are on disk.
+        # As soon as the file is longer than its header, the first facts are on disk.
         self.wait_for(lambda: run.poll() is not None or (part.exists() and part.stat().st_size > 64))
         self.assertIsNone(run.poll(), "the run ended before it was recorded")
         return run
@@ -76,7 +76,7 @@ class Live(unittest.TestCase):
         self.assertEqual("ended", states[-1][0], text)
         self.assertEqual("analysed", states[-1][2], text)
         self.assertGreaterEqual(states[-1][1], 600, text)
-        # The finished trace is the same, and is not followed any more.
+        # The finished trace has the same spans, and is not followed any more.
         again, _ = self.follow().communicate(timeout=120)
         self.assertEqual(("complete", states[-1][1], "analysed"), self.states(again)[-1])
 
@@ -96,7 +96,7 @@ class Live(unittest.TestCase):
         follower = self.follow()
         first = follower.stdout.readline()
         self.assertRegex(first, r"^writing \d+ spans")
-        # Kills all at once, as when a container ends, so that nobody is left to finish the trace.
+        # Kills all processes at once, as when a container ends, so that none can finish the trace.
         family = children(run.pid)
         self.assertIn("penstock-record", family.values())
         os.kill(run.pid, signal.SIGKILL)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the traces for window_walk_test.py: FOLDER/run.penstock, like the demo's;
+// Writes the traces for window_walk_test.py: FOLDER/run.penstock, like the trace of the demo;
 // FOLDER/long.penstock with SPANS spans; FOLDER/gpu.penstock with the records of a device;
-// FOLDER/loaders.penstock with two loaders; FOLDER/empty.penstock; FOLDER/cut.penstock, the first
-// two thirds of run.penstock.
+// FOLDER/loaders.penstock with two loaders; FOLDER/empty.penstock; and FOLDER/cut.penstock, the
+// first two thirds of run.penstock.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scripts stand in for the desktop's dialog program. The outcome depends on what they print and how
-// they end.
+// Scripts stand in for the desktop's dialog program. The outcome depends on their output and their
+// exit status.
 #include "gui/main/native_dialog.h"
 
 #include <gmock/gmock.h>

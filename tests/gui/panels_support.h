@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run with files, a GPU and counters, for tests of the views of data. All numbers are known.
+// A run with files, a GPU and counters, for tests of several views. All its numbers are known.
 #pragma once
 
 #include <memory>
@@ -99,8 +99,8 @@ inline traces::TraceData MakeGpuRun(const GpuRun& wanted) {
   return data;
 }
 
-// Lets each sample wait 0.2 ms before it reads. The read ends when it ended before. Requires: reads
-// of more than 0.2 ms.
+// Makes each sample wait 0.2 ms before it reads. The end of each read stays. Requires: all reads
+// are longer than 0.2 ms.
 inline void DelayReads(traces::TraceData& data) {
   for (std::vector<traces::Span>& spans : data.spans) {
     for (traces::Span& span : spans) {
@@ -111,8 +111,8 @@ inline void DelayReads(traces::TraceData& data) {
   }
 }
 
-// A loop over two loaders, one epoch each: train.py:88, then train.py:97, whose samples are decoded
-// in less than half the time.
+// A loop over two loaders with one epoch each: train.py:88, then train.py:97. Samples of the second
+// loader are decoded in less than half the time.
 inline std::unique_ptr<traces::Trace> TwoLoaders() {
   analyzer::testing::Synthetic run;
   run.epochs = 2;

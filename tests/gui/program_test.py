@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs penstock-gui as a person would: pictures of every view, bad input, and a real window.
 
-The window needs Xvfb and xdotool; without them that part is skipped, with a message. Without OpenGL
-the whole test is skipped (exit status 77).
+The window needs Xvfb and xdotool. Without them the tests of the window are skipped, with a message.
+Without OpenGL all tests are skipped (exit status 77).
 """
 
 import os

@@ -187,7 +187,7 @@ TEST(RangeAnalystTest, OfATraceThatGrowsThePartBeforeServesUntilTheNextIsReady) 
     ASSERT_NE(part, nullptr);
   }
   EXPECT_NE(part->trace, old);
-  // For another trace, the part of this one is not shown.
+  // While a part of another trace is made, the part of this trace is not returned.
   Document other = MadeRun();
   other.serial = 8;
   for (int i = 0; i < 20'000; ++i) {

@@ -121,7 +121,8 @@ TEST(StaircaseTest, NoGainBelowItsOwnIntervalIsGreen) {
   analyzer::PlanStep& step = report.plan.steps[0];
   step.predicted.rate.low = report.plan.now.estimate * 0.99;
   EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
-  // The low end lies above the run as it is, but the gain over the step before is not sure.
+  // The low end of the interval lies above the rate of the run as it is, but not above the rate of
+  // the step before.
   step.predicted.rate.low = step.predicted.rate.estimate * 0.95;
   step.gain = 1.04;
   EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);

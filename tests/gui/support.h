@@ -24,8 +24,8 @@ struct TestSpan {
   std::uint32_t sample = SpanDetail::kNoSample;
 };
 
-// A process with one thread for each list of spans. The first is the training process, the others
-// are workers. Times in ns.
+// A trace with a process, of one thread, for each list of spans. The first is the training process,
+// the others are workers. Times are in ns.
 inline std::unique_ptr<traces::Trace> MakeThreads(
     const std::vector<std::vector<TestSpan>>& threads) {
   traces::TraceData data;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives a real window of penstock-gui by xdotool, in an X server of its own."""
+"""Drives a real window of penstock-gui by xdotool, in an X server that it starts."""
 
 import argparse
 import json
@@ -45,9 +45,9 @@ class WindowTest(unittest.TestCase):
         self.assertTrue(self.start_server(), "Xvfb does not start")
 
     def start_server(self):
-        # -noreset: otherwise the server resets when its last client leaves, for example between two calls
-        # of xdotool, and refuses clients that come at that moment.
-        # -r: no repeated keys. On a slow machine a short press would count as a held key.
+        # -noreset: without it, the server resets when its last client leaves, for example between two
+        # calls of xdotool, and refuses clients that connect at that moment.
+        # -r: no repeated keys. With them, a short press on a slow machine would count as a held key.
         read, write = os.pipe()
         self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24",
                                         "-noreset", "-r", "-nolisten", "tcp", "-fbdir", self.folder.name], pass_fds=[write],

@@ -151,7 +151,7 @@ class Walk(WindowTest):
         self.press("f", lambda s: length(s) < length(here) or s["from"] != here["from"], "the span, close")
         self.press("m", lambda s: s["selection"] is not None, "the span selected")
         self.press("shift+m", lambda s: s["notes"] == 1, "a note")
-        # The selection filters other views, and Escape ends that.
+        # The selection filters other views, and Escape clears it.
         self.press("alt+3", lambda s: s["view"] == "stages" and s["part"], "stages of the selection")
         self.press("f", lambda s: s["functions"], "functions")
         self.press("f", lambda s: not s["functions"], "durations again")
@@ -166,7 +166,7 @@ class Walk(WindowTest):
         self.press("F1", lambda s: not s["help"], "no help")
         folded = self.state.now()["folded"]
         self.quit()
-        # The marks are there the next time.
+        # After a new start the marks are still there.
         whole = self.start("run.penstock", "--view", "timeline")
         self.assertEqual((1, 1, folded), (whole["bookmarks"], whole["notes"], whole["folded"]))
         self.press("4", lambda s: abs(s["from"] - kept["from"]) <= 2, "the bookmark of the run before")
@@ -185,7 +185,7 @@ class Walk(WindowTest):
         before = whole["from"] + at * length(whole)
         self.assertAlmostEqual(before, near["from"] + at * length(near), delta=0.02 * length(whole))
         # A drag selects, and the panel below says what is in it.
-        # The drag goes step by step, because a frame sees only where the pointer is.
+        # The drag goes step by step, because a frame sees only the present place of the pointer.
         self.drag((500, 330), (650, 332))
         self.state.until(lambda s: s["selection"], "a selection")
         half = self.state.at_rest()["selection"]

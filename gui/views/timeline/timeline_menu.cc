@@ -33,7 +33,8 @@ TimeRange RangeOfBatch(const Timeline& timeline, SpanRef span) {
   return range;
 }
 
-// The text of a search that finds the spans of a batch, but not of other batches with its number.
+// The text of a search that finds the spans of a batch, but not those of other epochs' batches with
+// its number.
 std::string SearchOfBatch(const Ui& ui, const Timeline& timeline, const SpanDetail& detail) {
   if (timeline.epochs.several_loaders()) {
     return fmt::format("batch:{}@{}", detail.batch, detail.generation);

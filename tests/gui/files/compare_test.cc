@@ -111,7 +111,7 @@ TEST(CompareTest, LargeCountsAreExact) {
   EXPECT_EQ(settings[0].after, "16385");
 }
 
-// A recording of another tool may not say it.
+// A recording of another tool may lack the number of workers.
 TEST(CompareTest, ANumberOfWorkersThatIsNotKnownIsNotZero) {
   const Document a = DocumentOf(Decoding(12), "a");
   const Document b = DocumentOf(Decoding(8), "b");

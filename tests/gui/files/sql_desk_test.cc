@@ -46,7 +46,7 @@ TEST(SqlDeskTest, AQuestionIsAnsweredOrRefusedInOneLineOfTheLanguage) {
   const SqlReply forbidden = desk.Ask(trace, "DELETE FROM span");
   EXPECT_THAT(SqlProblemText(forbidden, Language::kEnglish), HasSubstr("Only SELECT"));
   EXPECT_THAT(SqlProblemText(forbidden, Language::kChinese), HasSubstr("只能"));
-  // Another trace has a database of its own; threads wait for one another.
+  // Another trace has its own database. Several threads may ask at once; they wait for one another.
   analyzer::testing::Synthetic shorter;
   shorter.batches = 50;
   const std::shared_ptr<const traces::Trace> other = analyzer::testing::SyntheticTrace(shorter);
@@ -59,7 +59,7 @@ TEST(SqlDeskTest, AQuestionIsAnsweredOrRefusedInOneLineOfTheLanguage) {
   }
   threads.clear();
   EXPECT_TRUE(std::filesystem::is_empty(folder / ""));
-  // A question that is stopped while there is no database yet makes none.
+  // A question that is stopped before there is a database makes no database.
   std::stop_source stop;
   stop.request_stop();
   SqlDesk stopped(folder / "");

@@ -23,7 +23,8 @@ inline std::string CellText(const std::string& workers, const std::string& prefe
       workers, prefetch, batch, median, least, most, median / best, more);
 }
 
-// Workers 0, 2, 4; prefetch 2, 4; batch 16, 64. One cell with batch 16 failed, one was not reached.
+// A sweep with workers 0, 2, 4; prefetch 2, 4; batch 16, 64. Among the cells with batch 16, one
+// failed and one was not reached.
 inline std::string SweepText() {
   const auto failed = [](const std::string& state, const std::string& error) {
     return fmt::format(

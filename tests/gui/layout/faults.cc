@@ -34,7 +34,8 @@ Box SeenBox(const SeenText& text) {
 }
 
 ImVec2 Centre(const Box& box) {
-  // Not on the edge that two triangles share, where a fill would count twice.
+  // A little beside the centre: two triangles may share an edge through the centre, and both would
+  // count there.
   return {(box.x0 + box.x1) / 2 + 0.013F, (box.y0 + box.y1) / 2 + 0.029F};
 }
 
@@ -63,7 +64,8 @@ Rgb Blended(Rgb behind, ImU32 ink) {
              alpha);
 }
 
-// The median of the contrasts at five points: a thin line behind a character does not count.
+// The median of the contrasts at five points, so that a thin line behind a character does not
+// count.
 double ContrastOf(const Scene& scene, const Glyph& glyph) {
   const Box& box = glyph.seen;
   const ImVec2 centre = Centre(box);
@@ -119,8 +121,8 @@ std::vector<Fault> Clipped(const Scene& scene) {
     if (above_or_below && text.scrolls) continue;
     const bool wide =
         !text.scrolls_sideways && (box.x0 < clip.x0 - kSlack || box.x1 > clip.x1 + kSlack);
-    // A line is higher than its characters, so its edges have room to spare. For the characters the
-    // drawn boxes count.
+    // The box of a line is higher than its characters, so a part of it may be cut off. The boxes of
+    // the characters may not.
     const float spare = 0.3F * call.size;
     bool high = box.y0 < clip.y0 - spare || box.y1 > clip.y1 + spare;
     for (const Glyph& glyph : text.glyphs) {
@@ -184,7 +186,7 @@ std::vector<Fault> Faint(const Scene& scene, const Looked& how) {
       worst = contrast;
       where = glyph.seen;
     }
-    // The 256 steps of a colour channel cost up to 0.05.
+    // A colour channel has only 256 steps, which may change a contrast by up to 0.05.
     if (worst >= least - 0.05 || (text.call.colour >> 24) == 0) continue;
     faults.push_back(
         {FaultKind::kFaint, text.call.text, fmt::format("contrast {:.2f}", worst), where});

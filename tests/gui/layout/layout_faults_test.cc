@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The check of layouts finds each kind of fault, and nothing in sound frames.
+// The check of layouts finds each kind of fault, and reports none in a frame without faults.
 #include "tests/gui/layout/faults.h"
 
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ namespace {
 
 const ImVec2 kNowhere{-1000, -1000};
 
-// Two looks may show different numbers in the same text.
+// The text with 0 for each digit: two looks may show different numbers in the same text.
 std::string WithoutDigits(std::string text) {
   for (char& c : text) {
     if (std::isdigit(static_cast<unsigned char>(c)) != 0) c = '0';
@@ -109,8 +109,8 @@ void Looker::VisitView(const Subject& subject, const ViewInfo& view) {
   workspace.timeline.view.Show(whole);
 }
 
-// Checks what the timeline shows below its rows about a span and about the window, and the menu of
-// a span.
+// Checks the panels below the timeline's rows (for a span, and for the visible window) and the menu
+// of a span.
 void Looker::VisitPanels(const Subject& subject, const ViewInfo& view) {
   Workspace& workspace = window_->app().workspace();
   const Timeline& timeline = *subject.document.timeline;
@@ -214,7 +214,8 @@ void Looker::Hover(const Place& place, const std::vector<SeenText>& shortened) {
   constexpr int kAnyPopup = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
   const bool popup = ImGui::IsPopupOpen(nullptr, kAnyPopup);
   for (const SeenText& text : shortened) {
-    if (popup && !text.root.starts_with("##Popup")) continue;  // the popup takes the mouse
+    // An open popup takes the mouse from all other texts.
+    if (popup && !text.root.starts_with("##Popup")) continue;
     const std::string key = fmt::format("{} {} {}", place.view, text.call.text, look_.scale);
     if (!explained_.insert(key).second) continue;
     const Box& ink = text.glyphs.front().seen;

@@ -36,11 +36,12 @@ std::uint8_t Rounded(double value) {
   return static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 255.0)));
 }
 
-// Whether scrolling the text's window, or a window around that, reaches what is above or below.
+// Whether scrolling reaches the parts of the text that are cut off above or below: scrolling the
+// text's own window, or a window around it.
 bool ScrollReaches(const ImGuiWindow& window, const TextCall& call) {
   for (const ImGuiWindow* w = &window; w != nullptr; w = w->ParentWindow) {
     const bool moves = w->ScrollMax.y > 0 && (w->Flags & ImGuiWindowFlags_NoScrollbar) == 0;
-    // In the window itself a frozen head may cut off the rows below it.
+    // In the text's own window, a frozen table head may cut off a text inside the clip rectangle.
     const bool beyond = w == &window || call.min.y < w->InnerClipRect.Min.y + 1 ||
                         call.max.y > w->InnerClipRect.Max.y - 1;
     if (moves && beyond) return true;
@@ -49,12 +50,12 @@ bool ScrollReaches(const ImGuiWindow& window, const TextCall& call) {
   return false;
 }
 
-// Whether the window's scroll bar reaches what is beside the window.
+// Whether the window's scroll bar reaches the parts of a text beside the window.
 bool ScrollsSideways(const ImGuiWindow& window) {
   return window.ScrollMax.x > 0 && (window.Flags & ImGuiWindowFlags_HorizontalScrollbar) != 0;
 }
 
-// Whether a clip rectangle lower than the window cuts the text off.
+// Whether the text has a clip rectangle that is lower than the window's.
 bool HasOwnEdges(const ImGuiWindow& window, const TextCall& call) {
   return call.clip.y > window.InnerClipRect.Min.y + 1 ||
          call.clip.w < window.InnerClipRect.Max.y - 1;
@@ -125,7 +126,8 @@ void Scene::AddList(const ImDrawList& list, std::size_t layer) {
         fill.colour[k] = vertex.col;
         plain = plain && vertex.uv.x == white.x && vertex.uv.y == white.y;
       }
-      // The text that these vertices belong to, if any: the last one that begins at or before them.
+      // The text that these vertices belong to, if any: the last text whose vertices begin at or
+      // before them.
       auto text = std::partition_point(begin, end,
                                        [&](const SeenText& t) { return t.call.first <= index[0]; });
       if (text != begin && index[0] < std::prev(text)->call.end) {
@@ -164,7 +166,8 @@ void Scene::AddFill(const Fill& fill) {
   fills_.push_back(fill);
 }
 
-// Calls use(fill, its colour at the point) for the fills that cover the point, in order.
+// Calls use(fill, colour) for each fill that covers the point, in the order of drawing. `colour` is
+// the fill's colour at the point.
 template <class Use>
 void Scene::ForFills(ImVec2 at, const Use& use) const {
   if (!Contains({0, 0, size_.x, size_.y}, at)) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a frame shows: its fills in the order in which they are drawn, and the place of each
-// character of each text. A value made from the draw data of one frame; it outlives that data.
+// What a frame shows: its fills in the order of drawing, and the place of each character of each
+// text. A value that is made from the draw data of one frame, and does not need that data later.
 #pragma once
 
 #include <imgui.h>
@@ -30,7 +30,7 @@ struct Box {
 // A character as it was drawn.
 struct Glyph {
   Box ink;                // all of it
-  Box seen;               // what its clip rectangle leaves
+  Box seen;               // the part inside its clip rectangle
   std::size_t order = 0;  // its number among all fills and characters of the frame
   ImU32 colour = 0;
 };
@@ -52,9 +52,9 @@ class Scene {
   Scene(const ImDrawData& data, std::vector<TextCall> calls, bool scrolls_by_itself);
 
   [[nodiscard]] const std::vector<SeenText>& texts() const { return texts_; }
-  // The colour that the fills before number `order` make at a point.
+  // The colour at a point that results from the fills before number `order`.
   [[nodiscard]] Rgb Behind(ImVec2 at, std::size_t order) const;
-  // How much of the colour at a point shows through the fills after number `order`; 1: all.
+  // The fraction of the colour at a point that the fills after number `order` let through.
   [[nodiscard]] double Showing(ImVec2 at, std::size_t order) const;
   [[nodiscard]] ImVec2 size() const { return size_; }
 

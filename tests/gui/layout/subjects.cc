@@ -67,11 +67,12 @@ std::vector<std::string> NamesOf(const Document& document) {
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  // The names of stages are translated.
+  // The names of stages are translated, so they do not count as names.
   for (std::uint8_t stage = 0; stage < wire::kStageCount; ++stage) {
     std::erase(names, std::string(traces::StageName(static_cast<traces::StageId>(stage))));
   }
-  // The longest first: otherwise a name inside another name would be erased before it.
+  // The longest come first: names are erased from texts in this order, and a name may contain a
+  // shorter one.
   std::stable_sort(names.begin(), names.end(),
                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
   return names;
@@ -91,7 +92,7 @@ Document Decoding(double decode, const std::string& path) {
   return document;
 }
 
-// More workers than the machine has cores for: each gets a third of one.
+// A run with more workers than cores: each worker gets a third of a core.
 std::unique_ptr<traces::Trace> Contended() {
   Synthetic run;
   run.workers = 6;
@@ -195,8 +196,8 @@ std::unique_ptr<traces::Trace> Alone() {
   return traces::MakeTrace(std::move(data));
 }
 
-// A source for the functions of RunWithFunctions(). It must not look newer than the run, which
-// began in 1970.
+// Writes a source file for the functions of RunWithFunctions(). Its time must not be later than the
+// begin of the run, in 1970; otherwise the text would not be shown.
 void WriteSource(const fs::path& path) {
   std::ofstream out(path);
   for (int line = 1; line <= 70; ++line) {

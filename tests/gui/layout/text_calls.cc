@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
-// The linker sends each call of ImDrawList::AddText() to its __wrap_ function; the __real_ function
-// is the library's own. From Dear ImGui 1.92 on, the longer overload takes another type of font, so
-// its symbol has another name. The library has one of the two.
+// The linker sends each call of ImDrawList::AddText() to the __wrap_ function of its symbol. The
+// __real_ function is the library's own. The longer overload has a symbol that depends on the
+// version: from Dear ImGui 1.92 on, the type of its font is another one.
 #define PENSTOCK_LONG_CONST "_ZN10ImDrawList7AddTextEPK6ImFontfRK6ImVec2jPKcS7_fPK6ImVec4"
 #define PENSTOCK_LONG_MUTABLE "_ZN10ImDrawList7AddTextEP6ImFontfRK6ImVec2jPKcS6_fPK6ImVec4"
 #define PENSTOCK_SHORT "_ZN10ImDrawList7AddTextERK6ImVec2jPKcS4_"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Notes every text that our views or Dear ImGui's own widgets draw. A program that uses this must
-// be linked with the options of gui_layout in tests/gui/CMakeLists.txt. One thread.
+// Notes every text that the views or Dear ImGui's own widgets draw. A program that uses this must
+// be linked with the options of gui_layout in tests/gui/CMakeLists.txt. Used on one thread.
 #pragma once
 
 #include <imgui.h>
@@ -16,7 +16,7 @@ struct TextCall {
   std::string text;
   const ImFont* font = nullptr;
   float size = 0;  // height of a line
-  ImVec2 min;      // the corners of the whole text, also of a part that is cut off
+  ImVec2 min;      // the corners of the whole text, including parts that are cut off
   ImVec2 max;
   ImU32 colour = 0;
   ImVec4 clip;    // the clip rectangle: x0, y0, x1, y1
@@ -24,8 +24,8 @@ struct TextCall {
   int end = 0;
 };
 
-// Returns and forgets the texts since the last call. Call it before a frame too, to forget older
-// ones.
+// Returns the texts that were drawn since the last call, and forgets them. Call it before a frame
+// too, to forget older texts.
 [[nodiscard]] std::vector<TextCall> TakeTextCalls();
 
 }  // namespace penstock::gui::testing

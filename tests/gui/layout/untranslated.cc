@@ -11,7 +11,7 @@
 namespace penstock::gui::testing {
 namespace {
 
-// Words that Chinese texts keep: units, names of products, keys, and words that stand like this in
+// Words that stay English in Chinese texts: units, names of products, keys, and words that occur in
 // code or in a program's output.
 constexpr std::array<std::string_view, 32> kKept = {
     "ms",     "us",      "ns",         "px",     "Penstock", "penstock", "Python",     "python",
@@ -35,22 +35,23 @@ std::string_view Trimmed(std::string_view word) {
   return word;
 }
 
-// Whether it has only letters, hyphens and apostrophes. Paths, identifiers, calls and numbers with
-// a unit have other characters too.
+// Whether a word has only letters, hyphens and apostrophes. Paths, identifiers, calls and numbers
+// with a unit have other characters too.
 bool IsWord(std::string_view word) {
   return std::all_of(word.begin(), word.end(),
                      [](char c) { return IsLetter(c) || c == '-' || c == '\''; });
 }
 
-// Whether it is a name ("GPU", "DataLoader", "pH"): no other word has capitals inside.
+// Whether a word is a name ("GPU", "DataLoader", "pH"): other words have no capitals after their
+// first letter.
 bool IsName(std::string_view word) {
   const auto upper = static_cast<std::size_t>(std::count_if(word.begin(), word.end(), IsUpper));
   return word.size() < 2 || upper > 1 || (upper == 1 && !IsUpper(word.front())) ||
          std::find(kKept.begin(), kKept.end(), word) != kKept.end();
 }
 
-// Erases `part` where it stands by itself: not the "jpeg" in "simplejpeg", nor the "deepcopy" in
-// "copy.deepcopy".
+// Erases `part` where it is a word of its own, but not where it is a part of a word, such as "jpeg"
+// in "simplejpeg" or "deepcopy" in "copy.deepcopy".
 void Erase(std::string& text, std::string_view part) {
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
     const std::size_t end = at + part.size();
@@ -61,7 +62,7 @@ void Erase(std::string& text, std::string_view part) {
   }
 }
 
-// Erases the beginning of a name at the end of a text that was shortened there.
+// The end of `text` was cut off. If the text now ends with the beginning of `name`, erases that.
 void EraseBeginning(std::string& text, std::string_view name) {
   const std::size_t at = text.rfind(name.substr(0, 3));
   if (at != std::string::npos && name.starts_with(std::string_view(text).substr(at))) {
@@ -69,7 +70,7 @@ void EraseBeginning(std::string& text, std::string_view name) {
   }
 }
 
-// Whether it is code ("read()", "--data", "mean=0.5") and not a word of a sentence.
+// Whether a word is code ("read()", "--data", "mean=0.5"), not a word of a sentence.
 bool IsCode(std::string_view word) {
   const std::size_t bracket = word.find('(');
   const bool call = bracket != std::string_view::npos && bracket > 0 && IsLetter(word[bracket - 1]);
@@ -81,8 +82,8 @@ bool HasChinese(std::string_view text) {
   return text.find_first_of("\xe4\xe5\xe6\xe7\xe8\xe9") != std::string_view::npos;
 }
 
-// Joins lines to whole texts. The lines of a tip are one text, because a name may go on in the next
-// line. Elsewhere a line that ends with a space goes on in the next.
+// Joins lines to whole texts. All lines of a tip become one text, because a name may continue in
+// the next line. Elsewhere a line that ends with a space is joined with the next line.
 std::vector<SeenText> WholeTexts(const Scene& scene) {
   std::vector<SeenText> whole;
   for (const SeenText& text : scene.texts()) {
@@ -111,8 +112,8 @@ std::string EnglishIn(std::string_view text, const std::vector<std::string>& nam
   std::string english;
   std::string_view before;
   for (std::size_t at = 0; at < left.size();) {
-    // A word ends at a space, a "+" or a character beyond ASCII. So a path, an identifier or a call
-    // is one word.
+    // A word ends at a space, a "+" or a character beyond ASCII. A path, an identifier or a call is
+    // thus one word.
     std::size_t end = at;
     while (end < left.size() && left[end] > ' ' && left[end] <= '~' && left[end] != '+') ++end;
     const std::string_view whole = std::string_view(left).substr(at, end - at);

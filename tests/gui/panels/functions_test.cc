@@ -194,7 +194,7 @@ TEST_F(FunctionsPanelTest, WithoutSlowSamplesThereIsNoneOfThem) {
   EXPECT_TRUE(sample().slow_profile.empty());
 }
 
-// A file with a definition, and the first and the last line of the function.
+// The text of a file with one function, and the numbers of the function's first and last line.
 struct SourceCase {
   std::string text;
   std::uint32_t first;
@@ -205,7 +205,8 @@ std::uint32_t LastLineOf(const SourceCase& source) {
   traces::TraceData data = testing::RunWithFunctions();
   for (traces::CallRow& call : data.call_rows) {
     if (call.line == 47) call.line = source.first;
-    if (call.line == 52) call.line = source.first;  // the line that took time: its head
+    // Line 52, which took time, becomes the first line too.
+    if (call.line == 52) call.line = source.first;
   }
   const auto trace = traces::MakeTrace(std::move(data));
   const auto read = [&](const std::string&, std::uint32_t line) -> std::optional<std::string> {

@@ -44,7 +44,8 @@ TEST(GpuModelTest, WithoutASelectionTheFiguresAreThoseOfTheReport) {
 TEST(GpuModelTest, EveryMomentWithoutAKernelHasTheCauseOfTheLoop) {
   const GpuModel gpu = GpuOf({});
   const auto batches = static_cast<double>(gpu.activity.batches);
-  // A step: 1 ms copy, 2 ms in which nothing is launched, 3 ms kernel. The rest is waiting.
+  // A step has a copy of 1 ms, 2 ms in which nothing is launched, and a kernel of 3 ms. In the rest
+  // of the time the loop waits.
   EXPECT_NEAR(gpu.activity.computing, batches * 0.003, 0.003);
   EXPECT_NEAR(IdleOf(gpu, IdleCause::kCopy), batches * 0.001, 0.001);
   EXPECT_NEAR(IdleOf(gpu, IdleCause::kLaunch), batches * 0.002, 0.002);
@@ -108,7 +109,7 @@ TEST(GpuModelTest, CountersComeInUnitsOfAPersonAndBitsAreLeftOut) {
   EXPECT_DOUBLE_EQ(gpu.counters[1].curve.mean, 250);
 }
 
-// A process that computes on another device often has a little memory on this one.
+// A process that computes on another device often has a little memory on this device too.
 TEST(GpuModelTest, TheMemoryOfAProgramIsThatOfTheProcessWithMost) {
   traces::TraceData data = testing::MakeGpuRun({.counters = false});
   for (int i = 0; i < 4; ++i) {
@@ -130,7 +131,8 @@ TEST(GpuModelTest, ASelectionIsTheStretchThatSharesAreOf) {
   EXPECT_NEAR(Sum(gpu.idle()) + gpu.activity.computing, 0.5, 0.004);
 }
 
-// A trace whose only device spans are copies back has a GPU, also if a selection holds none.
+// If the only device spans of a trace are copies back from the device, `any` is true, even if the
+// selection holds none of them.
 TEST(GpuModelTest, ASelectionWithoutAnyLeavesATraceThatHasSome) {
   traces::TraceData data = testing::MakeGpuRun({.copy = 0, .counters = false});
   std::erase_if(data.spans.back(),
@@ -142,7 +144,8 @@ TEST(GpuModelTest, ASelectionWithoutAnyLeavesATraceThatHasSome) {
   EXPECT_TRUE(gpu.any);
 }
 
-// The view says of everything that it does not list that there is no finding.
+// A rule that a panel does not list would never be shown there: the panel would say that there is
+// no finding.
 TEST(GpuModelTest, RulesOfPanelsHaveNamesAndMissNoneOfTheirSubject) {
   for (const std::string_view id : kGpuFindings) {
     EXPECT_FALSE(analyzer::RuleName(id).empty()) << id;

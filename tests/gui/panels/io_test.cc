@@ -73,7 +73,7 @@ TEST(IoModelTest, AFilesSlowestReadIsFoundInTheTimeline) {
 TEST(IoModelTest, WhatStorageDidNotGiveCameFromTheCache) {
   const IoModel io = IoOf(DocumentFor());
   ASSERT_EQ(io.sight, CacheSight::kKnown);
-  EXPECT_NEAR(static_cast<double>(io.disk_bytes), 1e7, 1e6);  // two workers of 5 MB
+  EXPECT_NEAR(static_cast<double>(io.disk_bytes), 1e7, 1e6);  // two workers read 5 MB each
   EXPECT_NEAR(io.cached, 0.75, 0.03);
   EXPECT_EQ(IoOf(DocumentFor({.counters = false})).sight, CacheSight::kNoCounter);
 }

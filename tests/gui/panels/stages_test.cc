@@ -117,7 +117,7 @@ TEST(StagesOfReadsTest, ACallInWhichItsProcessEndedIsInNeitherTableNorTail) {
 
 TEST(StagesOfReadsTest, TheFileOfACallWasReadInItsOwnProcess) {
   traces::TraceData data;
-  for (std::uint32_t p = 0; p < 2; ++p) {  // two ranks with batches of the same keys
+  for (std::uint32_t p = 0; p < 2; ++p) {  // two ranks whose batches have the same keys
     traces::ProcessInfo process;
     process.pid = 100 + p;
     process.role = wire::kRoleConsumer;
@@ -318,7 +318,7 @@ TEST(DerivedTest, AJobThatIsForgottenIsNotWaitedFor) {
                           return 10;
                         }),
             nullptr);
-  derived.Forget();  // would wait for good
+  derived.Forget();  // if it waited for the job, it would never return
   EXPECT_FALSE(derived.busy());
   end = true;
   while (!stopped) std::this_thread::sleep_for(std::chrono::milliseconds(1));

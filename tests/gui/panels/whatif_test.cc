@@ -38,8 +38,8 @@ class WhatIfTest : public ::testing::Test {
     EXPECT_EQ(a.batch, b.batch);
   }
 
-  // Expects what PredictGrid() says of the same changes, or its refusal. Returns whether there is a
-  // prediction.
+  // Expects the prediction of PredictGrid() for the same changes, or the same refusal. Returns
+  // whether there is a prediction.
   bool ExpectAsCommand(const WhatIf& chosen) const {
     analyzer::GridRequest request;
     request.workers = {chosen.workers};

@@ -36,7 +36,7 @@ TEST(WorkersModelTest, TheStragglerIsTheOneThatIsSlow) {
   run.workers = 4;
   run.costs = [](int, int index) {
     analyzer::testing::Costs costs;
-    if (index % 4 == 2) costs.decode = 14;  // worker 2: 17.5 ms a batch, the others 7.5
+    if (index % 4 == 2) costs.decode = 14;  // worker 2 needs 17.5 ms for a batch, the others 7.5 ms
     return costs;
   };
   const WorkersModel model = WorkersOf(MakeSynthetic(run));
@@ -55,7 +55,7 @@ TEST(WorkersModelTest, ASlowWorkerIsFoundWhereEachEpochHasNewProcesses) {
   Synthetic run;
   run.workers = 4;
   run.epochs = 3;
-  run.batches = 16;  // four for each process: too few to compare one alone
+  run.batches = 16;  // four for each process: too few to compare single processes
   run.costs = [](int, int index) {
     analyzer::testing::Costs costs;
     if (index % 4 == 2) costs.decode = 14;
@@ -67,7 +67,7 @@ TEST(WorkersModelTest, ASlowWorkerIsFoundWhereEachEpochHasNewProcesses) {
   EXPECT_EQ(model.workers[model.straggler].worker_id, 2);
   EXPECT_NEAR(model.workers[model.straggler].slowdown, 17.5 / 7.5, 0.05);
   EXPECT_EQ(model.slowest, model.workers[model.straggler].slowdown);
-  // The first epoch ends early, so that only its processes made too few.
+  // The first epoch ends early, so that only its processes made too few batches to compare.
   run.batches = 64;
   traces::TraceData data = MakeSynthetic(run);
   const auto is_left_out = [](const auto& one) {
@@ -90,7 +90,8 @@ TEST(WorkersModelTest, MemoryThatGrowsHasASlopeAndMemoryThatDoesNotHasNone) {
   data.counters.back().process = ProcessId{1};
   data.counters.back().at = analyzer::testing::Ms(3100);
   data.counters.back().value = 0;
-  // The same samples over twenty times the time, because a few seconds are too short for a slope.
+  // `longer` has the same samples over twenty times the time: a few seconds are too short for a
+  // slope.
   traces::TraceData longer = data;
   const WorkersModel brief = WorkersOf(std::move(data));
   EXPECT_FALSE(brief.workers[0].growth_known);

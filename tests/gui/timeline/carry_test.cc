@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The view stays in its place when the recording grows.
+// The view stays at the same times when the recording grows.
 #include "gui/model/timeline/carry.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST(CarryTest, WithoutFollowingAViewOfTheEndStaysToo) {
 }
 
 TEST(CarryTest, TimesKeepTheirPlaceWhenSomethingEarlierComesToLight) {
-  // A fetch that began before everything else is recorded when it ends.
+  // A fetch is recorded only when it ends. This one began before all other spans.
   std::vector<TestSpan> with_parent = Steps(0, 10'000);
   with_parent.insert(with_parent.begin(), {-500, 8000, StageId::kFetch});
   const Timeline now = testing::TimelineOf({with_parent, Steps(0, 10'000)});

@@ -49,7 +49,7 @@ Shares Drawn(const Timeline& timeline, Window window) {
   return shares;
 }
 
-// The same shares, computed from the spans.
+// The same shares, computed directly from the spans.
 Shares Real(const Timeline& timeline, Window window) {
   const Level& level = timeline.lanes[0].levels[0];
   Shares shares;

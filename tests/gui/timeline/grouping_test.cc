@@ -100,7 +100,7 @@ TEST(GroupingTest, CallsAreGroupedByTheFileOfTheirSample) {
   EXPECT_EQ(run.timeline.start(*FindSpan(run.timeline, table.rows[0].largest)), 20);
 }
 
-// A key that is typed joins the thread of the table before.
+// Each typed key stops the pass for the previous table. A pass that went on would hold up typing.
 TEST(GroupingTest, APassOverTheSpansEndsWhenItIsStopped) {
   const GroupedTrace run = GroupedRun();
   std::stop_source stop;
@@ -140,14 +140,15 @@ TEST(GroupingTest, TheStagesHaveTheReportsTimes) {
   for (const GroupRow& row : table->rows) rows[static_cast<StageId>(row.key)] = &row;
   std::size_t compared = 0;
   for (const analyzer::StageRow& row : run.analysis->report.stages) {
-    if (row.stage == StageId::kStep) continue;  // steps may be derived
+    // The report may derive steps from waits; the table has only recorded spans.
+    if (row.stage == StageId::kStep) continue;
     ASSERT_TRUE(rows.count(row.stage)) << row.name;
     EXPECT_NEAR(static_cast<double>(rows[row.stage]->sum) * 1e-9, row.wall, 1e-6) << row.name;
     EXPECT_EQ(rows[row.stage]->count, row.count) << row.name;
     ++compared;
   }
   EXPECT_GT(compared, 4U);
-  // A worker's stages are no longer than its life, although transforms nest in what augments.
+  // The stages of a worker take no longer than its life: nested transforms are not counted twice.
   const auto workers = BuildGroups({run.trace.get(), {}}, *run.timeline, "group:worker");
   for (const GroupRow& row : workers->rows) {
     const Group* group = nullptr;
@@ -160,7 +161,7 @@ TEST(GroupingTest, TheStagesHaveTheReportsTimes) {
     }
   }
   const auto epochs = BuildGroups({run.trace.get(), {}}, *run.timeline, "wait group:epoch");
-  // The last wait of an epoch is for no batch.
+  // The last wait of an epoch belongs to no batch.
   ASSERT_EQ(epochs->rows.size(), 3U);
   EXPECT_EQ(NameOfGroup(*epochs, epochs->rows[2], *run.timeline, {}, Language::kEnglish), "(none)");
   EXPECT_EQ(WordsOfGroup(*epochs, epochs->rows[0], *run.timeline).substr(0, 6), "epoch:");
@@ -172,7 +173,7 @@ TEST(GroupingTest, TheWordsOfARowFindItsCallsAlone) {
                              "decode group:name", "worker 0 group:stage"}) {
     const GroupTable table = run.Table(search);
     for (const GroupRow& row : table.rows) {
-      // What is left of a sample has no span of its own.
+      // Augmenting is derived from a sample and has no span, so a search cannot find it.
       if (row.largest.stage == StageId::kAugment) continue;
       const std::string words = WithoutTable(search) + " " + WordsOfGroup(table, row, run.timeline);
       EXPECT_EQ(Search(run.timeline, *run.trace, words).hits().size(), row.count) << words;

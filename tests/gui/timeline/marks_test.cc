@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The marks that a person leaves in a trace are there the next time.
+// The marks that a person leaves in a trace are still there when it is opened again.
 #include "gui/model/timeline/marks.h"
 
 #include <gtest/gtest.h>

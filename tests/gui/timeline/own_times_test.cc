@@ -45,16 +45,16 @@ StageSum Of(const std::vector<StageSum>& sums, StageId stage) {
   return found == sums.end() ? StageSum{stage, 0, 0} : *found;
 }
 
-// Compares with the sums that are made from the spans of the interval alone. Returns how many
-// stages there are.
+// Expects from the index the sums that SumsOf() computes from the spans of the interval. Returns
+// the number of stages.
 std::size_t ExpectSums(const Indexed& made, TimeRange range, const std::string& name) {
   const std::vector<StageSum> found = made.times->Of(range);
   const std::vector<StageSum> wanted = SumsOf(made.trace, range);
   const bool whole = range.from <= 0 && range.to >= made.timeline->length;
   for (std::uint8_t s = 0; s < wire::kStageCount; ++s) {
     const auto stage = static_cast<StageId>(s);
-    // A step that was not marked is known from the deliveries before and after it. A part of a
-    // trace may have only one of the two.
+    // A step that was not marked is derived from the deliveries before and after it. A part of a
+    // trace may hold only one of these two deliveries.
     if (stage == StageId::kStep && !whole && made.run.stages[stage].count == 0) continue;
     const StageSum a = Of(found, stage);
     const StageSum b = Of(wanted, stage);
@@ -97,7 +97,8 @@ TEST(OwnTimesTest, AnyWindowHasTheSumsOfASelectionInEveryTraceOfTheTree) {
 }
 
 TEST(OwnTimesTest, ManyStretchesSayWhatOnePassSays) {
-  // Thousands of spans on a thread, so that windows begin and end inside and between stretches.
+  // There are thousands of spans on a thread, so that windows begin and end inside sections and
+  // between them.
   analyzer::testing::Synthetic run;
   run.batches = 1500;
   run.costs = analyzer::testing::Always({.read = 2, .decode = 9, .augment = 4, .step = 3});
@@ -181,7 +182,7 @@ TEST(OwnTimesTest, RangesInWhichAProcessEndedCountNowhereHoweverDeepTheyAre) {
   traces::TraceData data;
   data.processes.push_back({});
   data.threads.push_back({});
-  std::vector<traces::Span> spans(traces::LevelPlacer::kMost + 4);  // some have no place
+  std::vector<traces::Span> spans(traces::LevelPlacer::kMost + 4);  // more than there are levels
   const auto end = static_cast<std::int64_t>(100 * spans.size());
   for (std::size_t i = 0; i < spans.size(); ++i) {
     spans[i].start = TimeNs{static_cast<std::int64_t>(100 * i)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A timeline before its spans are read has the same rows, and the same stages at the same places.
+// The preview of a timeline, before its spans are read, has the same rows, and the same stages at
+// the same places.
 #include <gtest/gtest.h>
 
 #include <cmath>

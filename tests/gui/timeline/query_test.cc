@@ -58,7 +58,7 @@ TEST(AggregateTest, AllStagesCountASpanWithoutLengthAtBothEndsOfTheTrace) {
 
 class WalkTest : public ::testing::Test {
  protected:
-  // A batch made by a worker (thread 1), then used by the loop (thread 0).
+  // A batch that a worker (thread 1) makes, and the training loop (thread 0) then uses.
   std::unique_ptr<traces::Trace> trace_ =
       testing::MakeThreads({{{0, 100, StageId::kWait, 0}, {150, 60, StageId::kWait, 1}},
                             {{0, 80, StageId::kFetch, 0},

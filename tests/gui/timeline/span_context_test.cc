@@ -18,7 +18,8 @@ using traces::StageId;
 class SpanContextTest : public ::testing::Test {
  protected:
   static constexpr std::uint32_t kSample = 7;
-  // Two samples of a batch; the first reads two files. Between them lies time without a span.
+  // Two samples of a batch. The first sample reads two files. Between the samples there is a gap
+  // without spans.
   std::unique_ptr<traces::Trace> trace_ =
       testing::MakeThreads({{{0, 90, StageId::kWait, 0}},
                             {{0, 80, StageId::kFetch, 0},
@@ -139,7 +140,7 @@ TEST_F(SpanContextTest, TheWayOfABatchHasAllOfItsTimeAndItsLongestPart) {
       const std::int64_t sum =
           std::accumulate(way->length.begin(), way->length.end(), std::int64_t{0});
       EXPECT_EQ(sum, way->end - way->begin);
-      // A slow loop lets batches lie; a fast one waits for workers.
+      // If the steps are slow, batches wait for the loop; otherwise the loop waits for workers.
       const WayPart wanted = slow_step ? WayPart::kReady : WayPart::kMade;
       EXPECT_EQ(way->longest(), wanted);
     }

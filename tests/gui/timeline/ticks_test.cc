@@ -19,7 +19,7 @@ TEST(TicksTest, ValuesAreRoundAndInside) {
   }
 }
 
-// A question in SQL may ask for numbers of any size.
+// The answer to an SQL question may hold numbers of any size.
 TEST(TicksTest, LargeValuesThatHardlyDifferHaveOneTick) {
   EXPECT_THAT(RoundValues(1e18, 1e18 + 256, 8), ::testing::ElementsAre(1e18));
   EXPECT_THAT(RoundValues(-1e18 - 256, -1e18, 8), ::testing::ElementsAre(-1e18 - 256));

@@ -42,7 +42,7 @@ TEST(PinsTest, WhatIsNotThereAnyMoreIsPassedOver) {
   EXPECT_EQ(PinnedHeight(LayOutRows(timeline, {}, state)), 0);
 }
 
-// A later analysis may have more counters or fewer, so the pinned counter may have another index.
+// A later analysis may have more or fewer counters, so a pinned counter may have another index.
 TEST(PinsTest, ACounterIsFoundByWhatItCountsNotByItsPlace) {
   const Timeline timeline = TwoWorkers();
   const auto track = [](CounterKind kind, std::uint32_t process) {
@@ -75,7 +75,7 @@ TEST(PinsTest, APinnedCounterOfTheRunBelongsToTheRunAndNotToTheFirstProcess) {
   state.TogglePin({RowKind::kCounter, Pin::kWholeRun, cpu});
   const std::vector<Row> rows = LayOutRows(timeline, counters, state);
   ASSERT_TRUE(rows.front().pinned);
-  EXPECT_EQ(rows.front().group, Row::kAllGroups);  // the one that its menu folds
+  EXPECT_EQ(rows.front().group, Row::kAllGroups);  // the group that the row's menu folds
 }
 
 TEST(RowMapTest, FindsTheRowOfALevelThePinnedOneFirstAndTheGroupWhereItIsFolded) {

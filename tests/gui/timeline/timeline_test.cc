@@ -72,7 +72,7 @@ TEST(TimelineTest, ConsumerComesFirstThenWorkersByNumber) {
   EXPECT_EQ(timeline.groups[2].worker_id, 1);
 }
 
-// One process with threads of these ids and names. Each thread has a span.
+// The timeline of one process whose threads have these ids and names. Each thread has one span.
 Timeline TimelineOfThreads(const std::vector<std::pair<std::uint32_t, std::string>>& threads) {
   traces::TraceData data;
   data.processes.emplace_back().pid = 100;
@@ -101,7 +101,7 @@ TEST(TimelineTest, ALaneHasTheNameOfItsThreadAndKnowsWhatItIs) {
   EXPECT_EQ(timeline.lanes[0].label, "python");
   EXPECT_TRUE(timeline.lanes[0].main);
   EXPECT_EQ(timeline.lanes[1].label, "");
-  // The names "main" and "GPU 0 stream 7" prove nothing: any thread may be called so.
+  // Any thread may have the name "main" or "GPU 0 stream 7", so these names prove nothing.
   EXPECT_FALSE(timeline.lanes[2].main);
   EXPECT_EQ(timeline.lanes[3].stream, std::nullopt);
   EXPECT_EQ(timeline.lanes[4].stream, (DeviceStream{2, 13}));

@@ -45,7 +45,7 @@ class Walk : public ::testing::Test {
     }
   }
 
-  // Leaves the program and starts it anew.
+  // Ends the program and starts it anew.
   void Restart() {
     window_->Restart();
     app_ = &window_->app();
@@ -60,7 +60,7 @@ class Walk : public ::testing::Test {
     Frames(1);
   }
 
-  // Holds these modifiers from the next frame on.
+  // Holds down these modifiers from the next frame on, and releases the others.
   void Hold(bool ctrl, bool alt, bool shift) {
     const auto set = [this](int key, int bit, bool down) {
       if (((mods_ & bit) != 0) == down) return;
@@ -95,7 +95,7 @@ class Walk : public ::testing::Test {
     Frames(1);
   }
 
-  // Draws frames until `holds` is true: another thread makes what it waits for.
+  // Draws frames until `holds` is true. Used to wait for the result of another thread.
   template <class Condition>
   [[nodiscard]] bool Until(Condition holds) {
     for (int i = 0; i < 20'000; ++i) {

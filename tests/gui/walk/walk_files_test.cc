@@ -137,7 +137,8 @@ TEST_F(WalkFiles, FilesThatAreNoSweepAreSaidAndWhatIsOpenStays) {
   EXPECT_FALSE(app_->error());
 }
 
-// The bar above the page has a button of the same name, which must not take its click.
+// The bar above the page has a button of the same name. A click on the page's button must not reach
+// that of the bar.
 TEST_F(WalkFiles, TheButtonOfAPageOpensTheListOfFiles) {
   const auto open = [] { return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId); };
   Frames(2);
@@ -221,7 +222,7 @@ TEST_F(WalkFiles, TwoTracesAreComparedAndSwapped) {
               0.01);
 }
 
-// When a followed run has ended, its last trace is often there before the analysis of it.
+// When a followed run has ended, its whole trace is often ready before its analysis.
 TEST_F(WalkFiles, AComparisonIsOfTheLatestAnalysis) {
   ShowPair();
   ASSERT_TRUE(workspace().compare.job->answer());
@@ -234,7 +235,7 @@ TEST_F(WalkFiles, AComparisonIsOfTheLatestAnalysis) {
 
 TEST_F(WalkFiles, ATraceThatIsNotFollowedIsNotCalledLive) {
   ShowPair();
-  workspace().compare.other.live = Live::kWriting;  // as when it was opened while it was written
+  workspace().compare.other.live = Live::kWriting;  // as if it had been opened before its run ended
   ASSERT_TRUE(Compared());
   workspace().wish = {WishKind::kSwap, {}, {}};
   Frames(1);
@@ -329,7 +330,7 @@ TEST_F(WalkFiles, AFolderThatIsGoneIsSaidBeforeSaving) {
 TEST_F(WalkFiles, AFailureStaysUntilItIsSeen) {
   Frames(1);
   app_->Saved(folder_ / "x.csv", Result<void>(Fail(ErrorKind::kOutput, "x.csv: disk full")));
-  Frames(400);  // more than the seconds that a success stays
+  Frames(400);  // longer than the message of a success is shown
   EXPECT_TRUE(app_->notice().shown());
   EXPECT_TRUE(app_->notice().failed());
   Press(GLFW_KEY_ESCAPE);

@@ -23,7 +23,8 @@ class WalkFunctions : public Walk {
     Press(GLFW_KEY_F);
   }
   FunctionsState& state() { return workspace().stages.functions; }
-  // Clicks down a column of the flame graph until a frame is zoomed (`zoomed`), or none is.
+  // Clicks down a column of the flame graph until a frame is zoomed (`zoomed`), or until no frame
+  // is zoomed (not `zoomed`).
   void ClickUntil(float x, bool zoomed) {
     for (float y = 100; y < 420 && state().zoomed.empty() == zoomed; y += 6) Click(x, y);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces with two loaders, of which a person chooses one or a command line asks for one. The trace
-// is loaded, grows or is closed.
+// Traces with two loaders. A person or a command line chooses one of them. Meanwhile the trace is
+// loaded, grows or is closed.
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -25,7 +25,7 @@ TEST_F(WalkLoader, TheChosenOneStaysWhenAnotherBecomesTheMainOne) {
   workspace().ChooseLoader("train.py:88");
   EXPECT_FALSE(workspace().PartFor(ViewId::kWhatIf).has_value())
       << "the run is shown for it anyway";
-  // A newer analysis: by now the loop has waited longer for the other loader.
+  // A newer analysis: by then the loop has waited longer for the other loader.
   workspace().document.analysis =
       AnalysePart(*document.trace, "run.penstock", 0, true, "train.py:97");
   const auto wanted = workspace().PartFor(ViewId::kWhatIf);
@@ -58,7 +58,7 @@ TEST_F(WalkLoader, AnUnknownOneOfACommandLineIsRefused) {
   Place place;
   place.loader = "train.py:1";
   app_->WantPlace(place);
-  app_->Open(path);  // its timeline or its analysis may be there first
+  app_->Open(path);  // its timeline and its analysis become ready in either order
   ASSERT_TRUE(Until([this] {
     const Document& document = workspace().document;
     return document.complete() && document.analysis != nullptr && !app_->loading();

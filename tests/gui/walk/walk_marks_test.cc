@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bookmarks, notes, pinned rows and folded processes of a trace are kept when the dashboard ends.
-// The wheel scrolls or zooms, as the settings say.
+// Bookmarks, notes, pinned rows and folded processes of a trace are kept after the dashboard has
+// ended. The wheel scrolls or zooms, as the settings say.
 #include <filesystem>
 
 #include "tests/gui/walk/walk.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks to the menu of the timeline's right button, and reads its lines.
+// Opens the menu of the timeline's right button, and reads its lines.
 #pragma once
 
 #include <imgui_internal.h>
@@ -98,7 +98,7 @@ class WalkMenu : public Walk {
     return nullptr;
   }
 
-  // The number of corners in the colour of the arrows.
+  // The number of drawn vertices that have the colour of the arrows.
   int ArrowCorners() {
     Frames(1);
     const ImU32 colour = Ink(app_->ui().palette().text, 0.95);

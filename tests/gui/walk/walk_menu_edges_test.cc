@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the menu and the panels of the timeline do at their edges: times beyond the trace, names
-// that say a stage, tables that are hidden while they are made, a trace that grows.
+// Edge cases of the timeline's menu and panels: times beyond the trace, names that are names of
+// stages, tables that are hidden while they are made, a trace that grows.
 #include <string>
 
 #include "tests/gui/walk/walk_menu.h"
@@ -52,7 +52,7 @@ TEST_F(WalkMenu, ANameThatSaysAStageFindsTheSpansOfThatName) {
   Frames(1);
   ASSERT_NE(workspace().search.found, nullptr);
   EXPECT_EQ(workspace().search.found->hits().size(), static_cast<std::size_t>(marks));
-  // A span without a name is found by its stage.
+  // For a span without a name, the search is for its stage.
   workspace().menu.span = SpanOf(StageId::kFetch);
   Run("Find spans of this name");
   Frames(1);
@@ -71,7 +71,8 @@ TEST_F(WalkMenu, ADragFromBeforeTheTraceSelectsFromItsBegin) {
   Drag(1264, 400, 700, 400);
   ASSERT_TRUE(state().selection.has_value());
   EXPECT_EQ(state().selection->to, timeline().length);
-  // A selection that came from elsewhere is copied within the trace.
+  // A selection that begins before the trace, as one from a note may, is copied only inside the
+  // trace.
   state().selection = TimeRange{-12'000'000, 250'000'000};
   workspace().menu.selection = true;
   Run("Copy its times");
@@ -102,7 +103,7 @@ TEST_F(WalkMenu, ATableThatIsHiddenWhileItIsMadeLeavesTheWindowAtRest) {
   Press(GLFW_KEY_Q);  // nothing shows the table any more
   EXPECT_FALSE(workspace().panel_shown);
   EXPECT_TRUE(rests());
-  // A selection, and a span without parts, take its place.
+  // The panels of a selection, and of a span without parts, replace the table.
   for (const bool selects : {true, false}) {
     state().table = true;
     state().selection.reset();
@@ -148,7 +149,7 @@ TEST_F(WalkMenu, ASampleIsGatheredOnceForManyFrames) {
   const SpanRef fetch = SpanOf(StageId::kFetch);
   const SampleData* first = &workspace().SampleOf(decode);
   const std::size_t files = first->files.size();
-  workspace().samples[0].data.files.push_back({});  // a mark on what is kept
+  workspace().samples[0].data.files.push_back({});  // marks the kept data
   (void)workspace().SampleOf(fetch);
   EXPECT_EQ(workspace().SampleOf(decode).files.size(), files + 1);
   workspace().Reset();

@@ -24,7 +24,7 @@ TEST_F(WalkMenu, ArrowsAreThoseOfTheChosenBatchAlone) {
   ASSERT_EQ(state().span, fetch);
   const int one = ArrowCorners();
   EXPECT_GT(one, 0);
-  // However many batches there are in the window, it is the way of one.
+  // With three times as many batches in the window, there are still the arrows of only one batch.
   const TimeRange near = visible();
   state().view.Show({near.from - near.length(), near.to + near.length()});
   MoveTo(-1000, -1000);
@@ -114,7 +114,7 @@ TEST_F(WalkMenu, TheLinesOfASpanSelectFindCopyAndHide) {
 }
 
 TEST_F(WalkMenu, TheLinesOfARowPinAndFold) {
-  // The name of a row; no span lies there.
+  // The place of a row's name, where no span lies.
   const SpanRef span = SpanOf(StageId::kFetch);
   const float y = PlaceOf(span).y;
   RightClick(60, y);
@@ -171,7 +171,7 @@ TEST_F(WalkMenu, TheTableOfTheWindowComesWhereAllRowsFitAndFollowsTheWindow) {
     return !workspace().window_sums.busy() && workspace().window_sums.key().range != all;
   }));
   EXPECT_EQ(workspace().window_sums.key().range, visible());
-  // In a low window the rows come first.
+  // In a low window the rows need all the room.
   ImGui::GetIO().DisplaySize = {1280, 420};
   Frames(2);
   EXPECT_FALSE(workspace().panel_shown);
@@ -179,7 +179,7 @@ TEST_F(WalkMenu, TheTableOfTheWindowComesWhereAllRowsFitAndFollowsTheWindow) {
   EXPECT_TRUE(workspace().panel_shown);
   Press(GLFW_KEY_Q);
   EXPECT_FALSE(workspace().panel_shown);
-  // Hiding the table hides no panel of a span.
+  // After the table was hidden, the panel of a span is still shown.
   state().span = SpanOf(StageId::kDecode);
   Frames(2);
   EXPECT_TRUE(workspace().panel_shown);
@@ -230,7 +230,7 @@ TEST_F(WalkMenu, HelpScrollsWhereItDoesNotFit) {
   for (int i = 0; i < 6; ++i) Press(GLFW_KEY_PAGE_DOWN);
   EXPECT_FLOAT_EQ(lines->Scroll.y, lines->ScrollMax.y);
   EXPECT_TRUE(workspace().help);
-  // A click on a line does not close it, one beside it does.
+  // A click on a line does not close the help; a click beside the help closes it.
   Click(640, 360);
   EXPECT_TRUE(workspace().help);
   Click(5, 700);

@@ -37,7 +37,7 @@ class WalkPanels : public Walk {
     return nullptr;
   }
 
-  // Draws into a window of its own and returns the id of the last item.
+  // Calls `draw` in a new window and returns the id of the last item.
   template <class Draw>
   ImGuiID LastItemOf(const Draw& draw) {
     PretendToRender();
@@ -55,7 +55,7 @@ class WalkPanels : public Walk {
   }
 };
 
-// An item that the keyboard has chosen is found by its id.
+// ImGui identifies the item with the keyboard focus by its id.
 TEST_F(WalkPanels, ACopyButtonKeepsItsIdWhenItSaysThatItCopied) {
   const auto draw = [this] { CopyButton(ui(), workspace(), "python train.py"); };
   const ImGuiID before = LastItemOf(draw);
@@ -174,7 +174,7 @@ TEST(LimitedTest, TakesTheLowerEndIfTheUpperEndLiesBelowIt) {
   EXPECT_EQ(Limited(5, 0, -20), 0) << "a text of 30 pixels in a plot of 10";
 }
 
-// While the keyboard moves from item to item, the pointer lies anywhere, or outside of the window.
+// While the keyboard moves from item to item, the pointer may be anywhere, even outside the window.
 TEST(TimePlotTest, APointerOutsideOfThePlotMeansItsMiddle) {
   TimePlot plot;
   plot.from = 2;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The place that a command line asks for, and the command line that opens the window where it is.
+// The place that a command line asks for, and the copied command line that opens the window at its
+// present place.
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -113,7 +114,8 @@ TEST_F(WalkPlace, TheCopiedCommandOpensTheSameViewAndChoosesTheSameSpanOrNone) {
   }
   EXPECT_GT(chosen, 0U);
   EXPECT_FALSE(app_->notice().shown());
-  // A mark without a batch is one of many: its stage alone would choose the longest.
+  // A mark without a batch is one of many. The words could only name its stage, and would choose
+  // the longest mark.
   traces::TraceData data = analyzer::testing::MakeSynthetic({.batches = 20});
   for (auto& spans : data.spans) {
     for (auto& one : spans) {
@@ -176,7 +178,7 @@ TEST_F(WalkPlace, OtherViewsShowAWantedPlaceAndCopyIt) {
                 " --select batch:3 --select stage:read");
   ASSERT_TRUE(workspace().timeline.span.has_value());
   EXPECT_TRUE(workspace().ChosenWorker().has_value()) << "of the chosen span";
-  // Esc goes back to the whole trace, then chooses nothing.
+  // The first Esc removes the interval, the second the chosen span.
   Press(GLFW_KEY_ESCAPE);
   EXPECT_FALSE(workspace().Range().has_value());
   EXPECT_TRUE(workspace().timeline.span.has_value());
@@ -216,7 +218,7 @@ TEST_F(WalkPlace, ALoaderIsChosenForAllViews) {
   Frames(2);
   EXPECT_EQ(workspace().part, nullptr) << "the whole run is analysed for the main one";
   EXPECT_EQ((*workspace().whatif.answer)->measured, measured);
-  // From the command line.
+  // The loader of a command line.
   Place place;
   place.loader = "train.py:97";
   app_->WantPlace(place);
@@ -275,7 +277,7 @@ TEST_F(WalkPlace, ATraceThatGrowsIsAskedAboutAgainOnRequestAlone) {
   EXPECT_EQ(state.order.size(), 200U);
   ++state.number;
   ASSERT_TRUE(Until([&] { return state.order.size() == 300; }));
-  // Nothing of a closed trace stays.
+  // Nothing that was made from a closed trace stays.
   const std::weak_ptr<const traces::Trace> closed = workspace().document.trace;
   const std::shared_ptr<SqlDesk> desk = state.desk;
   document.trace = SyntheticTrace({});
@@ -312,14 +314,14 @@ TEST_F(WalkPlace, AWantedPlaceIsForgottenWithItsTrace) {
   Place place;
   ASSERT_TRUE(ReadSelected("0.1s..0.2s", &place));
   workspace().view = ViewId::kTimeline;
-  // A trace that cannot be read.
+  // The place is forgotten if its trace cannot be read.
   app_->WantPlace(place);
   app_->Open(folder_ / "missing.penstock");
   ASSERT_TRUE(Until([this] { return app_->error().has_value(); }));
   app_->Show(Decoding(12, folder_ / "missing.penstock"));
   Frames(1);
   EXPECT_FALSE(workspace().timeline.selection.has_value());
-  // Another trace that is opened before it is there.
+  // The place is forgotten if another trace is opened before the first has been read.
   app_->WantPlace(place);
   app_->Open(folder_ / "first.penstock");
   app_->Open(folder_ / "second.penstock");
@@ -368,7 +370,7 @@ TEST_F(WalkPlace, ASelectionThatIsClearedWhileSpansAreReadIsNotNeeded) {
   app_->WantPlace(place);
   workspace().view = ViewId::kTimeline;
   app_->Open(path);
-  // The cells of the trace come first, with the selection; then its spans.
+  // The preview is shown first, with the selection. The spans follow later.
   ASSERT_TRUE(Until([this] { return workspace().document.timeline != nullptr; }));
   workspace().timeline.selection.reset();
   ASSERT_TRUE(Until([this] { return !workspace().document.timeline->preview; }));

@@ -134,7 +134,7 @@ TEST_F(WalkTimeline, PPinsTheRowOfTheSpanAndTheRowStaysWhenOthersScroll) {
   EXPECT_EQ(map.Of(*state().span)->level, state().span->level);
   state().scroll = 500;
   Frames(1);
-  // The pointer at the top is over the pinned row, and P unpins that row.
+  // The pointer is now at the top, over the pinned row. P unpins that row.
   MoveTo(600, 160);
   Press(GLFW_KEY_P);
   EXPECT_TRUE(state().pins.empty());
@@ -213,7 +213,7 @@ TEST_F(WalkTimeline, CommandsAreFoundByTypingAndRunByEnter) {
   ImGui::GetIO().AddInputCharactersUTF8("longest decode");
   Frames(2);
   const TimeRange before = visible();
-  Press(GLFW_KEY_W);  // a letter of the text, no zoom
+  Press(GLFW_KEY_W);  // goes into the text, so it does not zoom
   EXPECT_EQ(visible(), before);
   Press(GLFW_KEY_ENTER);
   EXPECT_FALSE(app_->commands_open());
