@@ -167,7 +167,7 @@ struct Workspace {
   // What was read and decoded for the sample of a span. The results for the last two spans are
   // kept. Valid until the next call. Requires: the document has spans.
   [[nodiscard]] const SampleData& SampleOf(SpanRef span);
-  // The span chosen in the timeline; nullopt also before the spans are there.
+  // The span chosen in the timeline; nullopt if none is, and until the spans have been read.
   [[nodiscard]] std::optional<SpanRef> ChosenSpan() const;
   // The process of the worker that is chosen in the workers view, else that of the chosen span.
   [[nodiscard]] std::optional<std::uint32_t> ChosenWorker() const;

@@ -128,8 +128,9 @@ std::vector<analyzer::Finding> OnlyIn(const std::vector<analyzer::Finding>& thes
   return only;
 }
 
-// The stage that changed most, among those that changed beyond noise in the direction of the
-// throughput. CPU time and the wait are reported elsewhere. nullptr: there is none.
+// The stage that is named as the cause of a changed throughput. If the throughput rose, it is the
+// stage whose time fell most, else the stage whose time rose most, among changes beyond noise.
+// nullptr: there is none. CPU time and the wait are reported elsewhere.
 const analyzer::Change* Cause(const analyzer::Comparison& comparison) {
   const bool faster = comparison.throughput.ratio.estimate > 1;
   const analyzer::Change* cause = nullptr;

@@ -38,7 +38,7 @@ struct CopyRow {
   double wall = 0;         // seconds, added up
   double large_bytes = 0;  // in copies of at least analyzer::kLargeCopy
   double large_time = 0;
-  double beside = -1;  // fraction of the time in which a kernel runs; -1: not known
+  double beside = -1;  // fraction of the copies' time in which a kernel runs; -1: not known
   Call longest;
 
   // Bytes per second in large copies; 0 if there was none.

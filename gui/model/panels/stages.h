@@ -81,8 +81,8 @@ struct TailQuestion {
   double high = 1e12;
   bool operator==(const TailQuestion&) const = default;
 };
-// Asks for all calls of a row, or for those of one bin of its histogram. `bin`: its number counted
-// from 1 ns on (StageHistogram::first + i), which means the same durations in every histogram.
+// Asks for all calls of a row, or for the calls of one bin of its histogram. Bins are numbered from
+// 1 ns on (StageHistogram::first + i), so `bin` means the same durations in every histogram.
 [[nodiscard]] TailQuestion CallsOf(RowId id, std::optional<std::size_t> bin);
 
 struct Tail {

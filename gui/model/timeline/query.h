@@ -92,7 +92,8 @@ class Search {
 [[nodiscard]] std::optional<SpanRef> Longest(const Timeline& timeline, traces::StageId stage,
                                              TimeRange range);
 
-// The edge of a span of `level` that is nearest to `at`, if it lies within `reach`; else `at`.
+// Among the edges of all spans of `level`, the one nearest to `at`, if it is at most `reach` away
+// from `at`; else `at`.
 [[nodiscard]] std::int64_t SnapToEdge(const Level& level, std::int64_t at, std::int64_t reach);
 
 }  // namespace penstock::gui

@@ -29,8 +29,8 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area)
 void DrawFinding(const Ui& ui, Workspace& workspace, const analyzer::Finding& finding, float width);
 // Lists the findings, largest gain first, each with a link to its evidence.
 void DrawFindings(const Ui& ui, Workspace& workspace, Area area);
-// Draws the whole run in small and a summary of its stages; `busy` says what the program is doing
-// meanwhile. Requires: a timeline of a preview or of a whole trace.
+// Draws a small map of the whole run and a summary of its stages. `busy`: a text that says what the
+// program is doing. Requires: a timeline of a preview or of a whole trace.
 void DrawPreview(const Ui& ui, const Workspace& workspace, std::string_view busy, Area area);
 
 }  // namespace penstock::gui

@@ -29,7 +29,7 @@ void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to) {
   const Ui& ui = canvas.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 colour = Ink(ui.palette().text, kArrowAlpha);
-  // A wait begins before its batch is there, so the arrow points to its end.
+  // A wait begins before its batch is delivered, so the arrow points to the end of the wait.
   const bool waits = canvas.timeline.stage(to) == StageId::kWait;
   const float x0 = canvas.X(canvas.timeline.end(from));
   const float x1 = canvas.X(waits ? canvas.timeline.end(to) : canvas.timeline.start(to));
