@@ -37,7 +37,8 @@ void ForgetSpan(Place* place) {
   *place = times;
 }
 
-// Puts the chosen row of the stages or workers view into `place`, unless its span does that.
+// Puts the chosen row of the stages or workers view into `place`, unless the span of `place`
+// already leads to that row.
 void TakeRow(const Workspace& workspace, Place* place) {
   if (workspace.view == ViewId::kStages) {
     const auto& row = workspace.stages.chosen;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding a command by some of its letters. Pure.
+// Finds commands by words in their names. Pure.
 #pragma once
 
 #include <cstddef>

@@ -50,8 +50,8 @@ struct Analysis {
 [[nodiscard]] std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace,
                                                       const std::string& path,
                                                       bool writing = false);
-// Analyses a part (SliceTrace) that begins `from` ns after the whole trace. `loader`: as in
-// analyzer::Diagnose().
+// Analyses a part (SliceTrace) that begins `from` ns after the begin of the whole trace. `loader`:
+// as in analyzer::Diagnose().
 [[nodiscard]] std::shared_ptr<const Analysis> AnalysePart(const traces::Trace& part,
                                                           const std::string& path,
                                                           std::int64_t from, bool writing = false,
@@ -153,9 +153,9 @@ class LoadJob {
   std::jthread opener_;
 };
 
-// Opens and analyses a file at once, also one of another tool, for programs without a window. A
-// trace that is being written is read as far as it goes. Errors: those of traces::OpenTrace and
-// OpenForeign.
+// Opens and analyses a file before it returns, for programs without a window. The file may be a
+// recording of another tool. A trace that is being written is read as far as it goes. Errors: those
+// of traces::OpenTrace and OpenForeign.
 [[nodiscard]] Result<Document> LoadDocument(const std::filesystem::path& path);
 
 }  // namespace penstock::gui

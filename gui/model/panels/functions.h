@@ -48,14 +48,14 @@ struct FlameFrame {
 struct SourceLine {
   std::uint32_t number = 0;
   std::string text;  // without the indentation of the function
-  double share = 0;  // with library functions that it called
-  double count = 0;  // times per unit that it was entered
+  double share = 0;  // including library functions that it called
+  double count = 0;  // how often it was entered in a unit
 };
 
 struct FunctionLine {
   FunctionId id;
-  double share = 0;                // with library functions that it called
-  double total = 0;                // with all that it called
+  double share = 0;                // including library functions that it called
+  double total = 0;                // including all functions that it called
   double count = 0;                // calls in a unit
   bool lined = false;              // its lines were followed
   bool readable = false;           // `source` is its text; else its file cannot be read

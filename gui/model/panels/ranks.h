@@ -16,7 +16,7 @@ struct RankLine {
   std::uint32_t pid = 0;
   std::string host;
   int workers = 0;
-  double cores = 0;      // the host's cores that it may use
+  double cores = 0;      // its share of the host's cores, in cores
   double rate = 0;       // samples a second
   double wait = 0;       // fraction of its loop
   double data = 0;       // seconds an iteration waits for data, median

@@ -13,10 +13,10 @@
 
 namespace penstock::gui {
 
-// The stages inside `range` (ns since the trace began), longest first. First come the stages that a
-// report on this part of the trace would list, then the stages that no report lists (ranges of the
-// program, calls of a driver). If `range` is the whole trace, the times are those of its report.
-// Cost: that of analyzer::BuildRunModel for the part.
+// The stages inside `range` (ns since the trace began), longest first: the stages that a report on
+// this part of the trace would list, and the stages that no report lists (ranges of the program,
+// calls of a driver). If `range` is the whole trace, the times are those of its report. Cost: that
+// of analyzer::BuildRunModel for the part.
 [[nodiscard]] std::vector<StageSum> SumsOf(std::shared_ptr<const traces::Trace> trace,
                                            TimeRange range, const std::stop_token& stop = {});
 
