@@ -8,9 +8,9 @@
 namespace penstock::analyzer {
 namespace {
 
-// What the run gains in its steady part if a factor costs nothing. A part of the data path gains at
-// most what all of it does. The steady part has no start-up, so the gain of start-up is that of the
-// whole run. Empty if no steady part was simulated.
+// The speed-up of the run's steady part for each factor, if that factor cost nothing. No part of
+// the data path gains more than the whole data path. The steady part has no start-up, so the gain
+// of start-up is taken from the whole run. Empty if no steady part was simulated.
 std::vector<Gain> SteadyGains(const LoaderDiagnosis& loader, double headroom) {
   std::vector<Gain> gains = Attribute(SteadyPart(loader.pipeline), RunPart::kSteady).gains;
   if (gains.empty()) return gains;

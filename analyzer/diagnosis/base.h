@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings every rate and gain that is told of a run to one base. The base is the recorded rate: of
-// the whole run where start-up counts, otherwise of the steady part. Pure.
+// Brings every reported rate and gain of a run to one base. The base is the recorded rate: of the
+// whole run where start-up counts, otherwise of the steady part. Pure.
 #pragma once
 
 #include "analyzer/diagnosis/diagnosis.h"
@@ -13,9 +13,10 @@ namespace penstock::analyzer {
 // What reports and views show of `predicted`: its rate becomes base_rate() times its speed-up.
 // Where start-up counts, that is the speed-up of the whole run. Otherwise it is that of the steady
 // part, and the rate is at most Prediction::most. The interval keeps its relative width. A second
-// call changes nothing. Without a loader, or if either rate is not known, nothing changes.
+// call changes nothing. Nothing changes without a loader, or if the base or the predicted rate is
+// not known.
 [[nodiscard]] Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted);
-// The same on the rate of the steady part, even where start-up counts.
+// Like OnBase(), but the base is always the rate of the steady part, even where start-up counts.
 [[nodiscard]] Prediction OnSteadyPart(const Diagnosis& diagnosis, const Prediction& predicted);
 // The rate on the base if data cost nothing in `changed`, a variation of `recorded`.
 // Requires: diagnosis.loader.

@@ -74,7 +74,7 @@ DeviceLimit DeviceUse::limit() const {
 double DevicesUse::GainWithout(DeviceLimit limit) const {
   constexpr double kMostGain = 1000;
   double left = 1 - mean.Of(limit);
-  if (limit == DeviceLimit::kKernels) left += mean.beside;  // the copies beside kernels stay
+  if (limit == DeviceLimit::kKernels) left += mean.beside;  // copies beside kernels take time
   return left > 1 / kMostGain ? 1 / left : kMostGain;
 }
 

@@ -15,11 +15,11 @@ namespace penstock::analyzer {
 // What can limit a device. The times of the four add up to DevicesUse::window.
 enum class DeviceLimit : std::uint8_t {
   kKernels,   // a kernel runs, or a memset, or a copy on or between devices
-  kCopies,    // a copy from or to the host runs, and nothing of the above
+  kCopies,    // a copy from or to the host runs, and none of kKernels
   kLaunches,  // nothing runs for at most kLaunchGap: the next kernel is being launched
   kIdle,      // nothing runs for longer: the host gives the device nothing to do
 };
-// "kernels", ...
+// The name of `limit` in reports: "kernels", "copies", "launches" or "idle".
 [[nodiscard]] std::string_view DeviceLimitName(DeviceLimit limit);
 
 // Gaps up to this length count as the time of a launch. A loop that waits for data, or for a
@@ -46,7 +46,7 @@ struct DeviceUse {
 struct DevicesUse {
   double window = 0;  // seconds from the first kernel or copy to the last, on all devices
   std::vector<DeviceUse> devices;
-  DeviceUse mean;  // of the fractions of all devices
+  DeviceUse mean;  // the mean of each fraction over all devices
 
   // The speed-up if `limit` cost nothing. This is an upper bound, because something else may then
   // hold the device back.

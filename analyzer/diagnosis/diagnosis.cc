@@ -90,7 +90,7 @@ bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diag
   // The part of a run before its rate changed is not start-up.
   if (loader.steady.change) return false;
   if (!run.probes.empty()) return false;  // the whole run includes experiments
-  // Loaders that are simulated together have no epochs there.
+  // The simulation of several loaders together has no start-up of epochs.
   const bool together = run.use == LoopUse::kInterleaved && IsSimulated(loader, run);
   return !together && StartRecurs(loader.pipeline) && diagnosis.whole_rate > 0 &&
          diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
@@ -126,8 +126,9 @@ bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   return true;
 }
 
-// Verdict and gains are told of the same part of the run. Where two stages gain about the same, the
-// one that gains most in the whole run may not be the one of the steady part.
+// The verdict names the stage that gains most in the part of the run that the reported gains refer
+// to. Where two stages gain about the same, the stage that gains most in the steady part may differ
+// from the one in the whole run.
 void NameByToldGains(LoaderDiagnosis& loader, Diagnosis& diagnosis) {
   constexpr std::array kStages = {Factor::kRead,     Factor::kDecode,  Factor::kAugment,
                                   Factor::kTokenize, Factor::kCollate, Factor::kTransfer};
@@ -143,7 +144,7 @@ void NameByToldGains(LoaderDiagnosis& loader, Diagnosis& diagnosis) {
   found.bottleneck = diagnosis.bottleneck = most->factor;
 }
 
-// Suggests the recorded setting, for a loader of which no other setting can be predicted. Requires:
+// Suggests the recorded setting for a loader for which no other setting can be predicted. Requires:
 // the bottleneck is named.
 void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
   Suggestion& kept = loader.suggestion;
@@ -172,7 +173,8 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
       BuildInterleaved(diagnosis.run, run, loader.steady, loader.cpu);
   Pipeline whole =
       together ? *together : BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
-  // The run goes on at its last rate, so predictions leave out what was before the change.
+  // The run goes on at its last rate, so predictions leave out the batches before the change of
+  // rate.
   if (!together && loader.steady.change) whole = Without(whole, loader.steady.change->batch);
   loader.pipeline = Shortened(whole, kDiagnosisBatches, kDiagnosisTasks);
   loader.replay = ReplayOf(whole, loader.pipeline, loader.steady.rate.estimate);
@@ -181,7 +183,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   const std::optional<FaultCost> cost = FaultCostOf(trace);
   loader.memory.copied = MeasureCopiedMemory(diagnosis.run, run, cost ? cost->page : 4096);
   loader.facts.growth = loader.memory.growth;
-  // The growth of memory starts from this sample, which holds no pages of files.
+  // Memory grows from the workers' private memory, which holds no pages of files.
   if (loader.memory.attributed) loader.facts.worker_bytes = loader.memory.private_bytes;
   loader.facts.shares = !loader.memory.shared.unused;
   loader.material = MaterialOf(trace, diagnosis.run, run);

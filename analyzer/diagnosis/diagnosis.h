@@ -33,7 +33,8 @@ namespace penstock::analyzer {
 struct Signals {
   double head_of_line = 0;     // share of the wait in which a later batch was finished
   double worker_busy = 0;      // share of the workers' time spent in fetches, in the steady windows
-  double worker_idle = 0;      // share of it spent waiting for an index, over the whole recording
+  double worker_idle = 0;      // share of the workers' time spent waiting for an index, over the
+                               // whole recording
   double wall_per_cpu = 0;     // wall over CPU time of fetches; 1: all computing; 0: not known
   double batch_variation = 0;  // standard deviation over mean of the fetch times
   double startup = 0;          // share of the run: making iterators, waiting for first batches
@@ -46,7 +47,7 @@ struct LoaderDiagnosis {
   CpuLoad cpu;
   Signals signals;
   SampleTail sample_tail;
-  Pipeline pipeline;  // predictions start from it; of a long run only the beginning
+  Pipeline pipeline;  // predictions start from it; for a long run it holds only the beginning
   LoaderFacts facts;
   MemoryModel memory;
   Material material;
@@ -54,26 +55,27 @@ struct LoaderDiagnosis {
   Attribution attribution;
   Suggestion suggestion;
   Sharding sharding = Sharding::kByIndex;
-  double fetched = 0;  // fraction of the delivered batches that were seen being made
+  double fetched = 0;  // fraction of the delivered batches whose fetch was recorded
 };
 
 // A replay with a larger error does not explain the run: then nothing is predicted, and the verdict
-// names no gain. That happens, for example, if other programs come and go. From 5 % on the verdict
-// names the error, and any error lowers the confidence.
+// names no gain. Replays have such errors, for example, if other programs come and go. From 5 % on
+// the verdict names the error, and any error lowers the confidence.
 inline constexpr double kUselessReplay = 0.2;
 // Why no other setting can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
 
 // Whether the figures of `loader` come from a simulation of how the loop uses its loaders.
 [[nodiscard]] bool IsSimulated(const LoaderDiagnosis& loader, const LoaderRun& run);
-// What more workers than `recorded` change in what the network sees: with an iterable dataset each
-// worker may deliver every sample. Empty if they change nothing, or if there are no more workers.
+// How the delivered samples change with more workers than `recorded`: with an iterable dataset,
+// each worker may deliver every sample. Empty if they do not change, or if `workers` is at most
+// `recorded`.
 [[nodiscard]] Statement NoteOnWorkers(Sharding sharding, int recorded, int workers);
 
 // The suggestion for a loader that the same training process uses beside the main one.
 struct OtherLoader {
   std::size_t loader = 0;  // index into RunModel::loaders
-  Suggestion suggestion;   // told on its own base
+  Suggestion suggestion;   // its figures refer to this loader's own base
   bool whole_run = false;  // as in Diagnosis
 };
 
@@ -82,13 +84,14 @@ struct Diagnosis {
   RankSummary ranks;
   std::optional<LoaderDiagnosis> loader;  // for run.loader(); nullopt: no loader delivered batches
   Factor bottleneck = Factor::kNone;
-  // Speed-ups if one factor cost nothing: on the base, but that of start-up is of the whole run.
+  // Speed-ups if one factor cost nothing. They refer to the base, except that the speed-up of
+  // start-up always refers to the whole run.
   std::vector<Gain> gains;
   double samples_rate = 0;  // samples per second, of the steady part if there is one
   double batch_rate = 0;
   double whole_rate = 0;     // samples per second over the whole run, start-up included
   double ceiling = 0;        // on the base: the rate if all data cost nothing; 0: not known
-  double wait_fraction = 0;  // of the loop's steady part, or of all of it if `whole_run`
+  double wait_fraction = 0;  // of the loop's steady part; if `whole_run`, of the whole loop
   // Start-up recurs and matters: figures are for the whole run, not for its steady part.
   bool whole_run = false;
   double confidence = 0;

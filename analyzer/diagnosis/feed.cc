@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kEnoughMade = 64;  // samples, or pictures, in the steady part
 constexpr double kFewestWaits = 8;     // with fewer, a thread does not take samples again and again
 constexpr double kHardly = 0.05;       // share of the time: kineto's and xprof's threshold of note
-constexpr double kWorthNaming = 1.05;  // the gain that corresponds to it
+constexpr double kWorthNaming = 1.05;  // the gain that corresponds to kHardly
 
 enum FeedPart : std::size_t { kReads, kDecodes, kAugments, kTokens, kCollates, kFeedParts };
 constexpr std::array<Factor, kFeedParts> kFeedFactors = {
@@ -85,7 +85,7 @@ std::vector<FeedSide> SidesOf(const ThreadsUse& use, const FeedWindow& steady) {
 // The recorded processes that all makers run in or descend from; the outermost comes first.
 struct Family {
   std::vector<ProcessId> line;
-  bool unseen = false;  // the command that was recorded is not in it: it did nothing visible
+  bool unseen = false;  // `line` lacks the command that was recorded: it did nothing visible
 };
 
 Family SharedAncestors(const traces::Trace& trace, const std::vector<FeedSide>& makers) {
@@ -126,9 +126,10 @@ bool Alternates(const FeedSide& side, double length) {
 }
 
 // The loop, which is the thread that takes the samples. It is the first thread of the outermost
-// process that makes or takes samples. If the first thread only waits for another thread, the loop
-// is the thread that does most besides waiting, of those that wait again and again and make no
-// data. If no thread does so, the loop is looked for in the next process.
+// process that makes or takes samples. If the first thread only waits for another thread, the
+// candidates are the threads that wait again and again and make no data. The loop is then the
+// candidate that does most besides waiting. If there is no candidate, the loop is looked for in the
+// next process.
 struct LoopFound {
   std::optional<FeedSide> loop;
   bool unseen = false;  // the loop did nothing visible, so it hardly waited
@@ -166,8 +167,8 @@ LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSid
       continue;
     }
     if (first == nullptr) return {std::nullopt, true, false};
-    // A process that another one started is a maker if its first thread waits, and if most of what
-    // this thread does otherwise is making data.
+    // A process that another one started is a maker if its first thread waits, and if this thread
+    // spends most of its other time making data.
     const bool makes = first->data() > length - first->blocked - first->data();
     if (outer && makes && first->blocked >= kHardly * length) return {std::nullopt, true, false};
     const bool joins = first->blocked >= kJoins * length && !Alternates(*first, length);
@@ -179,7 +180,7 @@ LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSid
   return {std::nullopt, !joined, once};
 }
 
-// What the makers did in the steady part, in sum. Units: seconds.
+// What the makers did in the steady part, summed over all makers. Units: seconds.
 struct FeedMaking {
   double active = 0;
   std::array<double, kFeedParts> parts{};
@@ -211,7 +212,9 @@ FeedMaking MakingOf(const std::vector<FeedSide>& makers, const FeedWindow& windo
       run.CpuRate([&](ProcessId process) { return processes.count(process.value) > 0; }, from,
                   from + static_cast<std::int64_t>(length * 1e9));
   if (!cpu) return making;
-  // CPU time of the stages. The loop's CPU time is not known, so the most that it can be is added.
+  // CPU time of the stages. If the loop runs in a maker's process, its CPU time is part of the
+  // counters, but is not known. So the time in which it did not wait, which is the most it can be,
+  // is added.
   double others = making.cpu;
   if (loop != nullptr && processes.count(loop->thread->process.value) > 0) {
     others += std::max(0.0, length - loop->blocked);
@@ -238,12 +241,13 @@ double WaitForMakers(const FeedSide& loop, const std::vector<FeedSide>& makers,
   return waited;
 }
 
-// Sets the gains of the run if one cost of the loop, or of the makers beside it, were free, and the
-// bottleneck. Units: shares of the steady part. All makers compute on at most `cores` cores.
+// Sets the bottleneck, and the gains of the run if one cost of the loop or of the makers were free.
+// Units of times: shares of the steady part. All makers compute on at most `cores` cores.
 //
-// Source of one core for all threads of an interpreter: ours, two threads that decode and resize
-// with Pillow, which releases the interpreter. Without steps of 3 and 5 ms the rate was 1.1 and 1.8
-// times as high. Two cores predict 1.4 and 3.3, one core predicts 1.3 and 2.0.
+// The caller counts one core for all threads of an interpreter. Source: ours, two threads that
+// decode and resize with Pillow, which releases the interpreter. Leaving out steps of 3 ms made the
+// rate 1.1 times as high, leaving out steps of 5 ms 1.8 times. With two cores this function
+// predicts 1.4 and 3.3, with one core 1.3 and 2.0.
 void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, double length,
                double cores) {
   const auto share = [length](double seconds) { return seconds / length; };
@@ -255,8 +259,9 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
   const auto gain = [now](double made, double taken) {
     return now / std::max({made, taken, now * 1e-3});
   };
-  // The makers' CPU time outside the stages is code of the program's own. The rest of their time is
-  // waiting for cores and for the interpreter. Each part gets its share of this waiting.
+  // The makers' CPU time outside the stages belongs to code of the program's own. In the rest of
+  // their time, makers wait for cores and for the interpreter. Each part gets its share of this
+  // waiting.
   double known = 0;
   for (const double part : making.parts) known += share(part) / makers;
   double rest = std::max(0.0, make - known);
@@ -279,7 +284,7 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
                    [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
   const Gain& most = feed.gains.front();
   feed.bottleneck = most.speedup >= kWorthNaming ? most.factor : Factor::kNone;
-  // A loop that makes its data itself may gain more from all of the data than from any part.
+  // A loop that makes its data itself may gain more if all data are free than if one part is.
   if (feed.bottleneck == Factor::kCompute && making.makers == 0 && feed.headroom > most.speedup) {
     for (const Gain& part : feed.gains) {
       if (part.factor == Factor::kCompute || part.factor == Factor::kPrefetch) continue;
@@ -337,12 +342,12 @@ void FindTaking(Feed& feed, const FeedParties& parties, const ThreadsUse& use,
 }
 
 FeedDoubt DoubtIn(const Feed& feed, const FeedParties& parties, const FeedMaking& making) {
-  // The makers wait for the loop, for at least a tenth of the time.
+  // The makers wait, presumably for the loop, for more than a tenth of the time.
   const bool held = feed.makers > 0 && feed.active < 1 - 2 * kHardly;
   // Waits are recorded in Python only. A loop that makes all of its data itself has no waits.
   const bool alone = parties.loop && parties.loop->thread->python && feed.makers == 0;
   if (!making.certain || (!alone && parties.blocked <= 0)) return FeedDoubt::kNoBlock;
-  const bool idle = feed.makers > 0 && feed.active < 0.5;  // whatever they wait for
+  const bool idle = feed.makers > 0 && feed.active < 0.5;  // no matter what the makers wait for
   const bool surely = (held && parties.unseen) || (idle && parties.joined);
   if (!parties.loop && !surely) return FeedDoubt::kNoLoop;
   if (feed.makers > 0 && !held && feed.wait + feed.own < kHardly) return FeedDoubt::kTie;

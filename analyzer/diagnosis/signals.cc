@@ -37,7 +37,8 @@ double HeadOfLine(const LoaderRun& run, const SteadyState& steady) {
 }
 
 // How busy the workers were in the steady windows. A fetch that was not seen whole counts if its
-// delivery lies in a window. Deliveries are later than fetches, but over a run that evens out.
+// delivery lies in a window. A delivery is later than its fetch, but over a whole run this
+// difference evens out.
 struct Occupation {
   double busy = 0;  // seconds in fetches, summed over the workers
   double time = 0;  // length of the windows in seconds, times the number of workers

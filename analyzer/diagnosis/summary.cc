@@ -21,7 +21,7 @@ bool IsUnsure(const LoaderDiagnosis& loader) {
   return loader.fetched >= 0.5 && std::abs(loader.replay.error()) > kUselessReplay;
 }
 
-// Whether the factor is a part of the data's way, and not the step, start-up or the depth.
+// Whether the factor is a part of the data path. The step, start-up and the prefetch depth are not.
 bool IsPart(Factor factor) {
   return factor != Factor::kNone && factor != Factor::kCompute && factor != Factor::kStartup &&
          factor != Factor::kPrefetch;
@@ -222,9 +222,9 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
       Give<"unit">(unit), Give<"why">(DoubtOf(diagnosis.feed)));
 }
 
-// Whether known transforms take at least half of the augmentation time. Augmentation is what is
-// left of a sample besides the stages that hooks see, so the rest may be decoding or parsing by a
-// library without a hook.
+// Whether known transforms take at least half of the augmentation time. Augmentation is the time of
+// a sample that is left after the stages that hooks see. So the part outside known transforms may
+// be decoding or parsing by a library without a hook.
 bool IsNamed(const StageTable& stages) {
   const StageTotals& augment = stages[traces::StageId::kAugment];
   double named = 0;

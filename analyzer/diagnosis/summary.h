@@ -12,8 +12,8 @@ namespace penstock::analyzer {
 
 [[nodiscard]] Statement Summarise(const Diagnosis& diagnosis);
 
-// The name of the part that `factor` stands for. That of augmentation depends on what the run's
-// stages show.
+// The name of the part that `factor` stands for. The name of augmentation depends on the stages
+// that were recorded.
 [[nodiscard]] Statement PartOf(Factor factor, const StageTable& stages);
 [[nodiscard]] Statement RateUnit(const Diagnosis& diagnosis);
 // The unit of a loader's rates.

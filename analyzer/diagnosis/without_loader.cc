@@ -11,9 +11,9 @@ namespace {
 
 using traces::StageId;
 
-// Diagnoses a trace of kernels and copies alone: what takes most of the devices' time. No factor
-// stands for launches and idle time: if these take most, no bottleneck is named. Confidence grows
-// with the length of the recording and with the lead of the largest share.
+// Diagnoses a trace of kernels and copies alone: finds what takes most of the devices' time. No
+// factor stands for launches and idle time. So if one of these takes most, no bottleneck is named.
+// Confidence grows with the length of the recording and with the lead of the largest share.
 void DiagnoseDevices(Diagnosis& diagnosis) {
   diagnosis.devices = MeasureDevicesUse(diagnosis.run.devices_alone);
   const DevicesUse& use = diagnosis.devices;
@@ -31,8 +31,8 @@ void DiagnoseDevices(Diagnosis& diagnosis) {
       std::min(0.9, 0.4 + use.mean.Of(limit) - second) * std::min(1.0, use.window / kLong);
 }
 
-// The steady rate replaces that of the whole run. If it is known which threads make the data and
-// which one takes it, their waits and their work replace what the time of threads said.
+// The steady rate replaces the rate of the whole run. If it is known which threads make the data
+// and which thread takes it, gains from their waits and work replace the gains from thread time.
 void TakeFeed(Feed feed, Diagnosis& diagnosis) {
   if (feed.to > feed.from) diagnosis.samples_rate = feed.rate;
   if (feed.doubt == FeedDoubt::kNone) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What holds back a program in which no loader was seen. This is concluded from the time of its
-// stages, from the threads that wait for others, or, in a trace of kernels and copies alone, from
-// the use of the devices. Pure.
+// Finds what holds back a program in which no loader was seen: from the time of its stages and from
+// the threads that wait for others. In a trace of kernels and copies alone, it judges by the use of
+// the devices. Pure.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,9 @@
 
 namespace penstock::analyzer {
 
-// The share of each stage in the life of the data threads, as a gain: the most that the run gains
-// if the stage is free and the threads share the work evenly. Empty if no stage of the data path
-// was seen; copies to a device alone do not count.
+// The gain of each stage, from its share of the data threads' lifetime. This is the most that the
+// run gains if the stage is free and the threads share the work evenly. Empty if no stage of the
+// data path was seen; copies to a device alone do not count.
 [[nodiscard]] std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life);
 
 // Sets rates, gains, bottleneck, confidence, feed and devices. Requires: diagnosis.run, without a
