@@ -85,8 +85,9 @@ std::vector<Taken> InOrder(const std::vector<const LoaderRun*>& runs) {
   return taken;
 }
 
-// By batch of `taken`: whether the main loader `run` paused, or began its next epoch, between it
-// and that loader's next batch. The pause may follow a batch of any loader.
+// For each batch of `taken`: whether the main loader `run` pauses or begins its next epoch in the
+// interval around this batch, from one batch of `run` to the next. The pause may follow a batch of
+// any loader in this interval.
 std::vector<bool> PausedOf(const std::vector<Taken>& taken, const LoaderRun& run,
                            const SteadyState& steady) {
   std::vector<bool> pauses_after = steady.paused;
@@ -102,9 +103,10 @@ std::vector<bool> PausedOf(const std::vector<Taken>& taken, const LoaderRun& run
   return paused;
 }
 
-// Sets the steps of the loop: each lasts from one batch to the next batch of any loader. A step
-// that does not count (a pause or the end of an epoch) gets at most the median length of the steps
-// after batches of the same loader, and so do its copies.
+// Sets the steps of the loop: each lasts from one batch to the next batch of any loader. Some steps
+// do not count: those outside the steady part, and those in an interval with a pause or the end of
+// an epoch. Such a step, and its copies, get at most the median length of the other steps after
+// batches of the same loader.
 void SetSteps(const std::vector<Taken>& taken, const std::vector<bool>& paused, std::size_t loaders,
               EpochDemand& epoch) {
   std::vector<std::vector<double>> steps(loaders);

@@ -22,8 +22,8 @@ namespace penstock::analyzer {
 // simulated. A loader cannot be simulated if
 // - its threads fill batches sample by sample, it repeats one fixed batch, or it has no batches;
 // - fewer than half of its batches have a recorded fetch;
-// - the loop takes any of its batches on another thread than the first batch of `run`;
-// - more than 5 % of its steady batches are the first of an epoch.
+// - the loop takes one of its batches on another thread than the first batch of `run`;
+// - more than 5 % of its batches in the steady part are first batches of an epoch.
 [[nodiscard]] std::optional<Pipeline> BuildInterleaved(const RunModel& model, const LoaderRun& run,
                                                        const SteadyState& steady,
                                                        const CpuLoad& load);

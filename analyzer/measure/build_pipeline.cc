@@ -30,7 +30,7 @@ Pipeline SettingsOf(const RecordedRun& recorded, const CpuLoad& load) {
   pipeline.pin_thread = handover.threaded;
   pipeline.in_order = config.in_order;
   pipeline.sample_tasks = config.sample_tasks && config.num_workers > 0;
-  // The ring of the reference loader has one more batch: the training loop holds it.
+  // The reference loader has memory for one more batch, which the training loop holds.
   if (pipeline.sample_tasks) ++pipeline.prefetch;
   return pipeline;
 }
@@ -76,8 +76,8 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   if (run.use != LoopUse::kInterleaved && !FeedsDevice(model)) {
     const double delay = (1 - WakeUpPart(load)) * DelayOfSteps(model, run, steady);
     TakeDelayOffSteps(delay, steady.rate.estimate, pipeline);
-    // If other programs take the loop's core, or there are no workers that could take it, fewer
-    // workers do not make its steps shorter.
+    // Fewer workers do not make the steps shorter if other programs take the loop's core, or if
+    // there are no workers that could take it.
     if (load.crowded || run.config.num_workers == 0) pipeline.step_delay = 0;
   }
   return pipeline;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a recording to the loader model that the simulator runs. Pure.
+// Builds the loader model, which the simulator runs, from a recording. Pure.
 #pragma once
 
 #include "analyzer/measure/cpu_load.h"

@@ -41,7 +41,7 @@ double GenuineWaiting(const Pipeline& pipeline, std::span<const double> making) 
 
 MakingReplay::MakingReplay(const Pipeline& pipeline, std::span<const double> making) {
   constexpr std::size_t kBatches = 1024;
-  // The counted batches come late, for example, if the rate of the run changed for good.
+  // The first counted batch comes late, for example, if the rate of the run changed for good.
   std::size_t first = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
     const auto counted = std::find_if(epoch.batches.begin(), epoch.batches.end(),

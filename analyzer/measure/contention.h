@@ -17,19 +17,19 @@ namespace penstock::analyzer {
 // there are no worker processes, or if no batch is counted.
 //
 // Shapes:   making: [batches of the pipeline], seconds; only counted batches matter.
-// Source:   ours. A thread that wakes up waits for a core however little it has to compute. So the
-//           time that reads wait for cores cannot be estimated from their CPU time, as it can be
-//           for decoding.
+// Source:   ours. A thread that wakes up waits for a core however little it has to compute. For
+//           decoding, the time spent waiting for cores can be estimated from the CPU time; for
+//           reads it cannot.
 // Requires: shared storage, if there is any, is already set in the pipeline.
 // Cost:     at most eight simulations of up to 1024 batches.
 [[nodiscard]] double GenuineWaiting(const Pipeline& pipeline, std::span<const double> making);
 
-// Multiplies the waiting of batches, warm-up and slower workers by `share`.
+// Multiplies the waiting (wall minus CPU time) of batches, warm-up and slower workers by `share`.
 void ScaleWaiting(Pipeline& pipeline, double share);
 
 // Compares the time that making batches took in the recording with the time in a simulation. Uses
-// the counted ones of up to 1024 batches: the first of the pipeline or, if the first counted batch
-// comes late, those from this batch on.
+// the counted batches among the first 1024 of the pipeline. If the first counted batch comes late,
+// the 1024 batches begin with it.
 class MakingReplay {
  public:
   // Shapes: making: as above.

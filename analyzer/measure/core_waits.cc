@@ -26,8 +26,8 @@ double ContentionBySaturation(const CpuLoad& load) {
 }
 
 Work DecodeWithoutContention(const Work& work, const CpuLoad& load, double contended) {
-  // `contended` is derived from the slowdown of decoding, so it is used only if nothing better than
-  // that slowdown is known.
+  // `contended` is derived from the slowdown of decoding. The kernel's account is better, and
+  // without a slowdown there is no `contended`.
   if (load.delays_known || !(load.decode_slowdown > 0)) return WithoutContention(work, load);
   return {work.wall - contended * std::max(0.0, work.wall - work.cpu),
           std::min(work.cpu, work.wall)};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of the recorded waiting (wall minus CPU time) was for a core. The simulator adds that
-// waiting by itself. The rest is sleep, a lock, or a core that is slow to wake up; more cores do
-// not make it shorter. Names: a "contention" is a part of the waiting, from 0 to 1; the kernel's
-// account is what CpuLoad::delays_known describes. Pure.
+// How much of the recorded waiting (wall minus CPU time) was for a core. The simulator adds the
+// waiting for a core by itself. The rest is sleep, a lock, or a core that is slow to wake up; more
+// cores do not make it shorter. "Contention" in a name means: the part of the waiting that was for
+// a core, from 0 to 1. "The kernel's account" means the shares in CpuLoad that are valid if
+// `delays_known`. Pure.
 #pragma once
 
 #include "analyzer/measure/cpu_load.h"
@@ -13,10 +14,11 @@
 
 namespace penstock::analyzer {
 
-// The part of the waiting of computing stages that was for a core, judged by how full the cores
-// were: 0 up to 65 %, 1 from 90 % on or if other programs crowd the machine, in proportion between.
-// 0 if the load is not known. For a part of a batch it is used only if neither the kernel's account
-// nor the slowdown of decoding is known. The handover and the correction "core-waits" use it too.
+// The part of the waiting of computing stages that was for a core, judged by how busy the cores
+// were: 0 up to 65 % busy, 1 from 90 % on, in proportion between. 1 if other programs crowd the
+// machine. 0 if the load is not known. For a part of a batch it is used only if neither the
+// kernel's account nor the slowdown of decoding is known. The handover and the correction
+// "core-waits" use it too.
 //
 // Source: docs/diagnosis.md 3.4 (wall time grows with the workers, CPU time stays); the limits are
 //         ours.
@@ -26,13 +28,15 @@ namespace penstock::analyzer {
 [[nodiscard]] double DecodeContention(const LoaderRun& run, const SteadyState& steady,
                                       const CpuLoad& load);
 
-// `work` without its waiting for a core. How much that was comes from the kernel's account, else
-// from the slowdown of decoding (assumed for all computing), else from ContentionBySaturation().
+// `work` without its waiting for a core. The length of this waiting comes from the kernel's
+// account, else from the slowdown of decoding (assumed for all computing), else from
+// ContentionBySaturation().
 [[nodiscard]] Work WithoutContention(const Work& work, const CpuLoad& load);
-// The same for decoding. If the slowdown decides, this removes the part `contended`
-// (DecodeContention()) of the waiting, which is right on average. By chance one sample waits longer
-// than the slowdown says, and another not at all. Removing from each sample what the slowdown says
-// would leave a part of the longer waits: 16 % of the run on a machine with two programs too many.
+// The same for decoding. If the slowdown is used, this removes the part `contended`
+// (DecodeContention()) of each sample's waiting, which is right on average. By chance one sample
+// waits longer than the slowdown implies, and another does not wait. Removing at most the implied
+// time from each sample would leave a part of the longer waits: 16 % of the run's time on a machine
+// with two programs too many.
 [[nodiscard]] Work DecodeWithoutContention(const Work& work, const CpuLoad& load, double contended);
 
 // The share of the time of the steady batches that was waiting for a core, by the kernel's account.
@@ -41,22 +45,23 @@ namespace penstock::analyzer {
                                    const CpuLoad& load);
 
 // The part of the kernel's account that may be waking up: the account also counts the time that a
-// thread takes to wake up on a free core. 0 if other programs crowd the machine; else 1 if
-// processes that help the loader use a fifth of the CPU time; else 1 up to half of the cores busy,
-// 0 from three quarters on, in proportion between.
+// thread takes to wake up on a free core. 0 if other programs crowd the machine. Otherwise 1 if
+// processes that help the loader use a fifth of the CPU time. Otherwise it depends on how busy the
+// cores were: 1 up to 50 %, 0 from 75 % on, in proportion between.
 [[nodiscard]] double WakeUpPart(const CpuLoad& load);
 
 // The part of the workers' waiting outside of reads that was for a core, by the kernel's account.
 // Without the account it is 1 if the cores were full (90 % busy), else 0.
 [[nodiscard]] double ContentionOutsideReads(const CpuLoad& load);
 
-// The part of the removed waiting that must be kept, because it may be waking up. `removed` is the
-// share of the batches' time that was removed as waiting for cores; `missed` is the share by which
-// the replay without this waiting is too fast.
+// The part of the removed waiting that must be put back, because it may be the time of waking up.
+// `removed` is the share of the batches' time that was removed as waiting for cores. `missed` is
+// the share of the batches' time by which the replay without this waiting is too short.
 //
 // Source: ours, on the 75 recordings of the validation's faults. With less than half of the cores
-//         busy, replays were up to 11 % too fast; now they are up to 4 % too fast. With nearly
-//         full cores, waiting that stays would hide a part of the gain from more cores (F18).
+//         busy, replays were up to 11 % too fast; now they are up to 4 % too fast. With nearly full
+//         cores, kept waiting would hide a part of the gain from more cores (docs/diagnosis.md
+//         F18).
 [[nodiscard]] double WakeUpToKeep(const CpuLoad& load, double missed, double removed);
 
 }  // namespace penstock::analyzer

@@ -32,8 +32,8 @@ bool Always(const CorrectionInput& /*input*/, const Pipeline& /*pipeline*/) {
   return true;
 }
 
-// Threads that fill batches together take samples as they come, so none of them counts as slow, and
-// they do not start anew.
+// Threads that fill batches together take samples as they come. So none of them counts as slow, and
+// they have no first batch of their own.
 bool MakesWholeBatches(const CorrectionInput& /*input*/, const Pipeline& pipeline) {
   return !pipeline.sample_tasks;
 }
@@ -77,8 +77,9 @@ double SeenThreads(const CorrectionInput& input) {
 }
 
 // CPU seconds of the training process that neither the loader nor the dataset's threads used. If
-// the process makes its batches itself, at most those in its steps, where they were recorded:
-// threads of a library's pool also spin for a while after they have helped with a sample.
+// the process makes its batches itself, the result is at most the CPU time in its steps, if that
+// was recorded: threads of a library's pool also spin for a while after they have helped with a
+// sample.
 // Requires: KnowsConsumer().
 double OutsideOfLoader(const CorrectionInput& input, const Pipeline& pipeline) {
   const CpuAccount& account = input.account;
@@ -101,8 +102,9 @@ double CoresOfStep(const Pipeline& pipeline) {
 }
 
 // Whether the loop makes its batches itself, and its thread waits during a tenth of the fetches or
-// more, reads aside. It then waits for threads of the dataset. If it does not wait, the other
-// threads are those of a library's pool (OpenMP), which share its work and spin. Source: ours.
+// more, reads aside. The loop's thread then waits for threads of the dataset. If it does not wait,
+// the other threads belong to a library's pool (OpenMP), whose threads share the work and spin.
+// Source: ours.
 bool WaitsForThreads(const CorrectionInput& input) {
   constexpr double kLeastWaiting = 0.1;
   const CpuAccount& account = input.account;
@@ -123,8 +125,8 @@ bool HasPool(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
 }
 
 // CPU seconds for each batch that threads of the dataset must have computed, although they were not
-// seen to decode: the CPU time of the training process beyond the most that its steps can use, or
-// that it used in next() beyond the loader's own, if that is more.
+// seen to decode. This is the larger of two values: the CPU time of the training process beyond the
+// most that its steps can use, and its CPU time in next() beyond the loader's own.
 double ThreadsUnseen(const CorrectionInput& input, const Pipeline& pipeline) {
   constexpr double kLeast = 0.2;  // share of all that the process computes (ours)
   if (!WaitsForThreads(input) || !Tells(input) || !KnowsConsumer(input, pipeline)) return 0;
@@ -162,9 +164,9 @@ bool KnowsWorkers(const CorrectionInput& input, const Pipeline& pipeline) {
 }
 
 // CPU seconds for each batch that a worker uses outside of its fetches: in its queue's thread, and
-// in further threads. CPU time beyond the queue's spans counts as the queue's if it is small.
-// Otherwise further threads used it: from half of the fetch's CPU time on, or from a tenth on if
-// the workers were seen to have further threads.
+// in further threads. CPU time beyond the queue's spans counts as the queue's if it is at most half
+// of the fetches' CPU time; at most a tenth if the workers were seen to have further threads.
+// Otherwise further threads used it.
 struct OutsideFetch {
   double queue = 0;
   double threads = 0;
@@ -197,7 +199,7 @@ void AddThreadsOfWorkers(const CorrectionInput& input, Pipeline& pipeline) {
 }
 
 // Whether waiting for cores must be removed here. If other programs crowd the machine, they are
-// simulated instead, as decoding shows them.
+// simulated instead. The slowdown of decoding shows how many they are.
 bool RemovesCoreWaits(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return !input.load.delays_known && !input.load.crowded && ContentionBySaturation(input.load) > 0;
 }

@@ -19,24 +19,24 @@ namespace penstock::analyzer {
 
 // CPU seconds of the steady part, from the spans and from the processes' counters. Counters are
 // sampled about ten times a second, so in short epochs they include CPU time from outside the loop.
-// Hence the limits in corrections.cc.
+// The limits in corrections.cc allow for this.
 struct CpuAccount {
   double batches = 0;
   double samples = 0;
   double fetch = 0;     // fetches in workers
   double put = 0;       // in workers: the part of the handover that computes
-  double transfer = 0;  // in the training process, outside of steps: with `here`
+  double transfer = 0;  // in the training process, outside of steps; includes `here`
   double step = 0;      // seconds that the steps in SteadyState::time last
   double here = 0;      // fetches in the training process
-  double waited = 0;    // seconds that its thread waited in these fetches, besides reads
-  double fetched = 0;   // seconds that these fetches lasted
+  double waited = 0;    // seconds that the thread waited in the fetches of `here`, reads aside
+  double fetched = 0;   // seconds that the fetches of `here` lasted
   // CPU seconds of all threads of the training process in its steps, and in next(); nullopt: not
   // recorded.
   std::optional<double> in_steps;
   std::optional<double> in_next;
   std::optional<double> consumer;  // per second; nullopt: not recorded
   std::optional<double> workers;
-  bool further_threads = false;  // of the workers, see HaveFurtherThreads()
+  bool further_threads = false;  // the workers have them, see HaveFurtherThreads()
 };
 
 // The input of corrections. Refers to `recorded`, `load` and `charged`, which must outlive it.
@@ -64,16 +64,17 @@ struct Correction {
 // Units: seconds, sum over all batches; negative: it made them cheaper.
 struct CorrectionEffect {
   std::string_view name;
-  double making = 0;  // wall time of their parts
-  double cpu = 0;     // CPU time of their parts
+  double making = 0;  // wall time of the batches' parts
+  double cpu = 0;     // CPU time of the batches' parts
   double steps = 0;
 };
 // Applies, in order, each correction that applies. Returns the effects of these.
 std::vector<CorrectionEffect> ApplyCorrections(const CorrectionInput& input, Pipeline& pipeline);
 
 // Sets the load of the steps from `outside`, the CPU seconds that the training process computes
-// outside of the loader. Steps last `step` seconds of `time`. If they take hardly any time, other
-// work of the process dominates the ratio. Then the load is not known, and one core at most.
+// outside of the loader. Steps last `step` of the `time` seconds. If they take hardly any time,
+// other work of the process dominates the ratio of CPU time to step time. Then the load counts as
+// not known and is at most one core.
 void SetStepLoad(double outside, double step, double time, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

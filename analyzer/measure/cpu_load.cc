@@ -15,7 +15,7 @@ namespace {
 // Sums over the steady batches.
 struct Totals {
   double spans = 0;  // CPU seconds of all their spans
-  // The rest is of the batches whose CPU time was recorded.
+  // The following sums cover only batches whose CPU time was recorded.
   bool timed = false;  // there are such batches
   Work decode;
   double fetch = 0;   // CPU seconds
@@ -85,8 +85,8 @@ double DecodeSlowdown(const RunModel& model, const LoaderRun& run, const Totals&
   const double ratio = decode.wall / decode.cpu;
   if (!(ratio < kImplausible)) return 0;
   if (const auto slope = SlopeOfDecoding(run)) {
-    // If the slope explains less than half of the waiting, decoding sleeps, by chance for longer if
-    // the picture is larger.
+    // If the slope explains less than half of the waiting, decoding mostly sleeps; that the sleep
+    // grows with the picture is then chance.
     const bool explains = *slope - 1 >= 0.5 * (ratio - 1) || ratio < 1.3;
     return explains ? *slope : 0;
   }
@@ -94,7 +94,7 @@ double DecodeSlowdown(const RunModel& model, const LoaderRun& run, const Totals&
 }
 
 // Seconds in which the first thread of a process was kept from a core, from `from` on (seconds of
-// the run). The counter began at 0 when the process did, at `seen`.
+// the run). The counter was 0 when the process started, at `seen`.
 double DelaySince(const CounterSeries& series, double from, double seen) {
   double before = series.ValueAt(from);
   if (from < series.at.front()) {
@@ -105,9 +105,9 @@ double DelaySince(const CounterSeries& series, double from, double seen) {
 }
 
 // Measures how long workers waited for a core within their batches. All recorded batches count,
-// because the windows of short epochs hold deliveries of batches that were made before them.
-// Computing has, as a rule, nothing else to wait for. So the delay is charged to computing first,
-// and the rest of it to reads.
+// because the windows of short epochs hold deliveries of batches that were made before them. As a
+// rule, computing waits only for cores. So the delay is first counted as waiting of computing, and
+// the remainder as waiting of reads.
 //
 // Returns the wall time of computing for each second of its CPU time; nullopt: not known.
 std::optional<double> MeasureDelay(const RunModel& model, const LoaderRun& run, CpuLoad& load) {
@@ -147,8 +147,8 @@ std::optional<double> MeasureDelay(const RunModel& model, const LoaderRun& run, 
   return computing > 0 ? std::optional(1 + delayed / computing) : std::nullopt;
 }
 
-// The worker processes of `run`. Workers may also be threads of the training process. Its counters
-// include the loop, so it is left out.
+// The worker processes of `run`. Workers may also be threads of the training process. The training
+// process is left out, because its counters include the loop.
 std::set<std::uint32_t> ProcessesOfWorkers(const LoaderRun& run) {
   std::set<std::uint32_t> processes;
   for (const WorkerRun& worker : run.workers) {
@@ -212,7 +212,7 @@ bool HaveFurtherThreads(const RunModel& model, const LoaderRun& run, const Stead
 
 namespace {
 
-// Whether threads of the workers beside the one that fetches compute for the batches.
+// Whether worker processes compute for the batches in other threads than the fetching one.
 bool ComputeInThreads(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
                       const Totals& totals) {
   if (run.config.num_workers == 0 || !HaveFurtherThreads(model, run, steady)) return false;
@@ -234,7 +234,8 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   load.helpers = helpers.sum();
   const Totals totals = AddUp(run, steady);
   load.decode_slowdown = DecodeSlowdown(model, run, totals);
-  // The slowdown of all computing if the kernel accounts for it, otherwise of decoding alone.
+  // The slowdown of all computing if the kernel's account was recorded, otherwise of decoding
+  // alone.
   const double slowdown = MeasureDelay(model, run, load).value_or(load.decode_slowdown);
   // A decoder that waits for longer than its thread was kept from a core waits for threads of its
   // own (FFmpeg's).
@@ -251,8 +252,8 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   load.used = std::max(counted.value_or(0),
                        counted ? from_spans : from_spans * load.cores / load.own_cores);
   load.used += helpers.unseen;
-  // Ranks share the host as they need it. If a rank used more than its equal part while the others
-  // used what they needed, it can have that much.
+  // Ranks share the host's cores as they need them. A rank that used more than its equal part,
+  // while the others used what they needed, can use that many cores.
   if (model.host.ranks > 1 && counted) {
     const double own = CpuInWindows(model, steady, wire::kRoleConsumer).value_or(0) +
                        CpuInWindows(model, steady, wire::kRoleWorker).value_or(0);
@@ -260,21 +261,22 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
     load.own_cores = std::max(load.own_cores, std::min(own, left));
     load.cores = std::max(load.cores, load.own_cores);
   }
-  // Processes of one run that wake each other also wait for cores. The slowdown of decoding tells
-  // whether other programs are the reason. The slowdown of all computing tells it too if batches
+  // Processes of one run that wake each other also wait for cores. The slowdown of decoding shows
+  // whether other programs are the reason. The slowdown of all computing also shows this if batches
   // spend enough of their time waiting for cores: a tenth if nothing is decoded, otherwise a third,
-  // because the scheduler may have spared decoding.
+  // because the scheduler may by chance not have delayed decoding.
   const double enough = load.decode_slowdown > 0 ? 1.0 / 3 : 0.1;
   const double seen = std::max(load.decode_slowdown, load.core_wait >= enough ? slowdown : 0);
-  // A process that starts a program and waits for it seems to wait for a core. That program has it.
+  // A process that starts a program and waits for its end seems to wait for a core, but that
+  // program is using the core.
   load.helped = load.helpers >= kHelped * load.used;
   load.threaded = ComputeInThreads(model, run, steady, totals);
   load.crowded = load.known && !load.helped && !load.threaded && seen >= kSlowedDown &&
                  load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
-  // Each thread runs at 1 / slowdown of full speed, so cores * slowdown threads compete. Of these,
-  // this thread and `beside` others are recorded ones; at that speed they use the CPU time that the
-  // counters show.
+  // Each thread runs at 1 / slowdown of full speed, so cores * slowdown threads compete. One
+  // worker's thread and `beside` others are recorded threads: at that speed they use the CPU time
+  // that the counters show. The other threads belong to other programs.
   double threads = std::max(1, run.config.num_workers);
   threads *= load.cores / load.own_cores;  // each rank has as many
   const double beside = load.used * slowdown * (threads - 1) / threads;

@@ -28,9 +28,9 @@ struct CpuLoad {
   bool helped = false;    // `helpers` is a fifth of `used` or more
   bool threaded = false;  // further threads of worker processes compute for the batches
   double used = 0;        // CPU seconds per second, all traced processes of our host
-  // The kernel's account of waiting for cores, if it was recorded. It is given as shares: of the
-  // workers' waiting (wall minus CPU time) in reads, of their waiting in the other parts of
-  // batches, and of the whole time of batches.
+  // The kernel's account of waiting for cores, if it was recorded. Each value is the share that was
+  // waiting for a core. It is a share of the workers' waiting (wall minus CPU time) in reads, of
+  // their waiting in the other parts of batches, or of the whole time of batches.
   bool delays_known = false;
   double delayed_reads = 0;
   double delayed_rest = 0;
@@ -42,15 +42,15 @@ struct CpuLoad {
   [[nodiscard]] double saturation() const { return cores > 0 ? std::min(1.0, used / cores) : 0; }
 };
 
-// The slowdown of decoding is the slope of the samples' decode times over their CPU times, because
-// waiting for a core grows with computing, and waiting for a clock or a device does not. If the
-// samples differ too little for a slope, all of the waiting counts. Decoding that takes more than
-// twenty times its CPU time tells nothing.
+// The slowdown of decoding is the slope of the samples' decode times over their CPU times. Waiting
+// for a core grows with the CPU time, and waiting for a clock or a device does not. If the samples
+// differ too little for a slope, all waiting in decoding counts as waiting for a core. Decoding
+// that takes more than twenty times its CPU time tells nothing.
 [[nodiscard]] CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run,
                                      const SteadyState& steady);
 
-// CPU seconds per second of the processes of `role` (nullopt: all) within the steady windows. So
-// imports of workers that start do not count. nullopt: not recorded.
+// CPU seconds per second of the processes of `role` (nullopt: all) within the steady windows.
+// Imports of starting workers lie outside these windows and do not count. nullopt: not recorded.
 [[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
                                                  std::optional<wire::ProcessRole> role);
 // The same for the processes that `counts` accepts.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps as the device does them. If kernels were recorded, the time between two batches in the loop
-// is not the length of a step. The loop launches work and waits for the next batch while the device
-// is still busy, or it waits in a copy while the device finishes the batch before. Pure.
+// Sets the length of steps from the device's work, if kernels were recorded. The time between two
+// batches in the loop is not this length: the loop waits for the next batch while the device is
+// still busy, or it waits in a copy while the device finishes the batch before. Pure.
 //
 // A step lasts as long as the device works on its batch: from the delivery, or the end of the
 // device's work on the batch before, to the end of the batch's last kernel or copy. It lasts at
-// least as long as the loop took. Its copies are the transfers beside which no kernel ran, not the
-// calls. Assumes that the loop is never so far ahead of the device that it hides jitter of the
-// loader.
+// least as long as the loop took. Its copy time is the time of transfers during which no kernel
+// ran, not the time in copy calls. Assumes that the loop is never so far ahead of the device that
+// it hides jitter of the loader.
 #pragma once
 
 #include "analyzer/model/device_records.h"
@@ -19,8 +19,8 @@
 namespace penstock::analyzer {
 
 // Changes the steps of `pipeline`, which is built from `run`. Without kernels it changes nothing.
-// Leaves the last step of each epoch and the steps of pauses as they are, also of pauses before the
-// steady window.
+// Does not change the last step of each epoch and steps that are pauses, including pauses before
+// the steady window.
 void UseDevice(const LoaderRun& run, const DeviceRecords& records, const SteadyState& steady,
                Pipeline& pipeline);
 

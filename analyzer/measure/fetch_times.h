@@ -17,8 +17,8 @@ class FetchTimes {
  public:
   explicit FetchTimes(const LoaderRun& run);
 
-  // Whether the worker process was fetching for more than half of the interval. Units: as the times
-  // of Batch.
+  // Whether the worker process was fetching for more than half of the interval. Times are as in
+  // Batch.
   [[nodiscard]] bool WasFetching(std::int32_t worker_process, std::int64_t from,
                                  std::int64_t to) const;
   // The number of workers that were fetching at `at`.

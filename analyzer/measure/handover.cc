@@ -15,8 +15,8 @@ double NonNegativeSeconds(std::int64_t ns) {
   return static_cast<double>(std::max<std::int64_t>(0, ns)) * 1e-9;
 }
 
-// How long the loop took to receive a message. If it fits into the pipe, the time before the sender
-// has returned is overlap and does not count.
+// How long the loop took to receive a message. If the message fits into the pipe, receiving
+// overlaps with sending until the sender has returned; this overlap does not count.
 double TakingOf(const Batch& batch, bool streamed) {
   if (batch.get_start == kNever || batch.got == kNever) return 0;
   if (streamed) return batch.get.wall;
@@ -31,8 +31,9 @@ bool IsStreamed(const LoaderRun& run) {
   for (const Batch& batch : run.batches) {
     if (batch.get_start == kNever || batch.put_start == kNever || batch.put_end == kNever) continue;
     ++known;
-    // A sender that loses its core, or waits for its interpreter, right after writing looks the
-    // same, but only now and then, or for a small part of the get.
+    // A get also begins before the put ends if the sender, right after writing, loses its core or
+    // waits for its interpreter. But this happens only now and then, or lasts for a small part of
+    // the get.
     const bool before = batch.get_start < batch.put_end && batch.get_start > batch.put_start;
     const double beside = NonNegativeSeconds(batch.put_end - batch.get_start);
     if (before && beside * 2 > batch.get.wall) ++early;
@@ -45,7 +46,8 @@ bool WasReady(const Batch& batch) {
   return batch.available() != kNever && batch.available() + kMargin < batch.wait_start;
 }
 
-// Gets on the loop's own thread, by time. While the loop waits for one batch, it also gets others.
+// The gets on the loop's own thread, sorted by time. While the loop waits for one batch, it also
+// gets other batches.
 class OwnGets {
  public:
   explicit OwnGets(const LoaderRun& run) {
@@ -112,7 +114,7 @@ double GapOfThreads(const LoaderRun& run) {
   return samples > 0 ? std::max(0.0, life - known) / samples : 0;
 }
 
-// Sets `put`, without its waiting for a core, and the share of it that computes.
+// Sets `put` without its waiting for a core, and `put_share`.
 void MeasurePuts(const LoaderRun& run, double crowding, Handover& handover) {
   double whole = 0;
   double computing = 0;
@@ -129,7 +131,7 @@ void MeasurePuts(const LoaderRun& run, double crowding, Handover& handover) {
   if (whole > 0) handover.put_share = computing / whole;
 }
 
-constexpr std::size_t kEnough = 8;  // batches of one kind, to tell it from another
+constexpr std::size_t kEnough = 8;  // fewest batches of a kind from which its figures are taken
 
 double MeanOf(const std::vector<double>& values) {
   double sum = 0;
@@ -137,9 +139,8 @@ double MeanOf(const std::vector<double>& values) {
   return sum / std::max<double>(1, static_cast<double>(values.size()));
 }
 
-// Takes the waiting for a core out of `get`. Sets `asking`, and the share of `get` that computes.
-// The CPU time of gets is not recorded. `busy`, by batch: its worker fetched another batch
-// meanwhile.
+// Removes the waiting for a core from `get`. Sets `asking` and `get_share`. The CPU time of gets is
+// not recorded. `busy`, by batch: whether its worker was fetching another batch during the get.
 void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& handover) {
   constexpr double kTaking = 0.8e-3;  // kConsumerOverhead in predict/scenario.cc
   std::vector<double> of_idle;
@@ -220,7 +221,8 @@ Handover MeasureHandover(const LoaderRun& run, double cores, double crowding) {
   handover.threaded = threaded * 2 > run.batches.size();
   const double late_usual = late.Usual(crowding);
   // With few ready batches, `next` is not known, and all of the time after a late batch counts as
-  // latency. But if unpickling was not recorded, it is in that time, and recurs with every batch.
+  // latency. If no get was recorded, this time includes unpickling, which recurs with every batch.
+  // Then all of it counts as `next`.
   constexpr std::size_t kTelling = 4;
   if (ready.count() >= kTelling) {
     handover.next = ready.Usual(crowding);

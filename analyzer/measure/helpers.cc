@@ -10,7 +10,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// CPU seconds that were used between `from` and `at`. Units: seconds of the run.
+// CPU seconds that were used between `from` and `at`, which are seconds since the run began.
 struct Counted {
   double from = 0;
   double at = 0;
@@ -21,7 +21,7 @@ bool Earlier(const Counted& a, const Counted& b) {
   return a.at < b.at;
 }
 
-// When a process had waited for the end of others, and how much these others had computed.
+// When a process had waited for the end of child processes, and how much CPU time these had used.
 std::vector<Counted> WaitedFor(const RunModel& model) {
   std::vector<Counted> found;
   for (const CounterSeries& series : model.counters) {
@@ -35,14 +35,16 @@ std::vector<Counted> WaitedFor(const RunModel& model) {
   return found;
 }
 
-// Whether a process of the main loader's training process could have waited for `process`.
-// Processes of other ranks end at the same times.
+// Whether `process` belongs to the rank of the main loader, so that a process of this rank may have
+// waited for its end. Processes of other ranks end at the same times and must not be confused with
+// it.
 bool BelongsToOurRank(const RunModel& model, ProcessId process) {
   if (!model.has_loader() || process.value >= model.consumer_of.size()) return true;
   return model.consumer_of[process.value] == model.loader().config.consumer;
 }
 
-// When recorded processes were seen for the last time, and how much they had computed.
+// When each recorded process of our rank was last sampled, and how much CPU time it had used by
+// then.
 std::vector<Counted> Ended(const RunModel& model) {
   std::vector<Counted> found;
   for (const CounterSeries& series : model.counters) {
@@ -63,7 +65,8 @@ bool InWindow(const RunModel& model, const SteadyState& steady, double at) {
 
 // CPU seconds of processes that recorded nothing.
 double UnseenCpu(const RunModel& model, const SteadyState& steady) {
-  // Longest time from the last sample of a process to the sample of the process that waited for it.
+  // Longest time, in seconds, from the last sample of a process to the sample of its parent before
+  // the parent had waited for its end.
   constexpr double kApart = 0.5;
   const std::vector<Counted> ended = Ended(model);
   auto next = ended.begin();
@@ -73,8 +76,8 @@ double UnseenCpu(const RunModel& model, const SteadyState& steady) {
     for (; next != ended.end() && next->at <= one.at; ++next) {
       if (next->at >= one.from - kApart) known += next->cpu;
     }
-    // The CPU time of a process appears all at once, when another has waited for its end. The cores
-    // cannot have done more than this since the counter's last sample.
+    // The CPU time of a process appears all at once, when its parent has waited for its end. `most`
+    // is the CPU time that all cores can have given since the counter's sample before.
     const double most = (one.at - one.from) * model.host_cores();
     if (InWindow(model, steady, one.at)) unseen += std::clamp(one.cpu - known, 0.0, most);
   }

@@ -24,9 +24,9 @@ struct Made {
   [[nodiscard]] double mean() const { return samples > 0 ? sum.service() / samples : 0; }
 };
 
-// Scales each part of `batches` so that, if they are the batches of `own`, it takes as long for a
-// sample on average as in `usual`. Parts that did not take longer in `own` stay. Returns, by part,
-// the sum of the extra time in `own`.
+// Scales each part of `batches`. The scale is chosen such that the batches of `own` would take as
+// long for a sample, on average, as those of `usual`. Parts that did not take longer in `own` keep
+// their values. Returns, by part, the sum of the extra time in `own`.
 // Requires: usual.samples > 0.
 [[nodiscard]] Demand TakeOffBeyond(const Made& own, const Made& usual,
                                    std::span<Demand* const> batches);

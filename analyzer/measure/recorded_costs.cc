@@ -10,8 +10,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The load that made the fetch of `batch` wait for cores; an empty one if nothing is known of that.
-// Without workers, nothing but other programs can take a core from the fetch.
+// The load that made the fetch of `batch` wait for cores; an empty load if that is not known.
+// Without workers, only other programs can take a core from the fetch.
 CpuLoad LoadBeside(const LoaderRun& run, const Batch& batch, const CpuLoad& load) {
   const bool shared = run.config.num_workers > 0 || load.crowded;
   return batch.cpu_known && shared ? load : CpuLoad{};
@@ -108,8 +108,8 @@ SampleCost MeanSample(const LoaderRun& run) {
 }
 
 // Adds the sample costs of a batch. If its samples were not seen, it gets average ones. Batches
-// that share recorded costs share them here too; `placed` maps the place of such costs in
-// run.samples to their place in `epoch`.
+// that share recorded costs share them here too. `placed` maps the first index of such costs in
+// run.samples to their first index in `epoch`.
 void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& average,
                 const CpuLoad& load, double contended,
                 std::unordered_map<std::size_t, std::size_t>& placed, EpochDemand& epoch) {
@@ -128,9 +128,10 @@ void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& aver
   }
 }
 
-// By batch: the index of the batch whose costs it takes, usually its own. If workers made the
-// batches and at least half were seen being made, a batch that was not seen takes the costs of the
-// last one before it that was seen, or of the first one seen.
+// By batch: the index of the batch whose costs it takes, usually its own. Suppose that workers made
+// the batches, and the fetches of at least half were recorded. Then a batch without a recorded
+// fetch takes the costs of the last batch before it that has one, else of the first batch that has
+// one.
 std::vector<std::size_t> SourcesOf(const LoaderRun& run) {
   std::vector<std::size_t> sources(run.batches.size());
   std::size_t seen = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a recording to batch costs: how long each part of each batch took, without the waiting for
-// cores that the simulator adds by itself. Pure.
+// Takes the batch costs from a recording: how long each part of each batch took, without the
+// waiting for cores, which the simulator adds by itself. Pure.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ struct RecordedCosts {
 [[nodiscard]] RecordedCosts RecordedCostsOf(const RecordedRun& recorded, const CpuLoad& load,
                                             bool sample_tasks);
 
-// How many seconds each batch of the steady part took to be made; 0 for other batches. A batch that
-// was not seen being made gets the time of the batch whose costs it takes.
+// Seconds that making each batch of the steady part took; 0 for other batches. A batch without a
+// recorded fetch gets the time of the batch whose costs it takes.
 [[nodiscard]] std::vector<double> RecordedMaking(const RecordedRun& recorded);
 
 }  // namespace penstock::analyzer

@@ -9,7 +9,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Mean seconds from the first span of one worker of an epoch to that of the next worker.
+// Mean seconds from the moment when one worker of an epoch was first seen to the same moment of the
+// next worker.
 std::optional<double> BetweenStarts(const LoaderRun& run, const Epoch& epoch) {
   std::set<std::int32_t> processes;
   for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {

@@ -9,7 +9,7 @@
 
 namespace penstock::analyzer {
 
-// The share of an epoch's start-up that counts for the recorded part of it, 0 to 1.
+// The share of an epoch's start-up that counts for the recorded part of the epoch, 0 to 1.
 //
 // The start-up of an epoch that was seen to end counts in full. If the recording cut the epoch
 // short, start-up counts in proportion to the recorded batches, or not at all if the epoch's length
@@ -23,11 +23,11 @@ namespace penstock::analyzer {
 [[nodiscard]] std::vector<double> WorkerStarts(const LoaderRun& run, const Epoch& epoch,
                                                double charged);
 
-// How much each further worker adds to the start of all: workers are started one after the other,
-// and no index is sent before all are started. Work before the first worker (a dataset is prepared,
-// a forkserver starts) happens once, for any number of workers. If several workers were seen to
-// appear, the time between them tells; for a single worker a usual start is assumed. `starts`:
-// WorkerStarts() of the epoch.
+// How much each further worker adds to the start-up time of all: workers are started one after the
+// other, and no index is sent before all are started. Work before the first worker (a dataset is
+// prepared, a forkserver starts) happens once, for any number of workers. If several workers were
+// seen to start, the result is the mean time between their starts. For a single worker a usual
+// value is assumed. `starts`: WorkerStarts() of the epoch.
 [[nodiscard]] double OneMoreStart(const LoaderRun& run, const Epoch& epoch,
                                   const std::vector<double>& starts, double charged);
 

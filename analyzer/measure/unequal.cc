@@ -118,8 +118,8 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
     beyond.cpu = std::min(beyond.cpu, beyond.wall);
     pipeline.slower.push_back(beyond);
   }
-  // Slow workers get the first numbers, whatever theirs were, because a pool of another size is
-  // assumed to have as many slow ones.
+  // Slow workers get the first worker numbers, not their recorded ones: a loader with another
+  // number of workers is assumed to have as many slow workers.
   std::sort(pipeline.slower.begin(), pipeline.slower.end(),
             [](const Work& a, const Work& b) { return a.wall > b.wall; });
 }

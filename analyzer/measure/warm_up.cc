@@ -28,7 +28,7 @@ bool StartsHere(const LoaderRun& run, std::size_t e) {
 void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,
                     std::span<const double> charged, Pipeline& pipeline) {
   if (pipeline.sample_tasks) return;
-  std::vector<Demand*> batches;      // first ones of new workers
+  std::vector<Demand*> batches;      // first batches of new workers
   std::set<std::size_t> first_ones;  // their indices
   Made firsts;
   Made others;
@@ -55,7 +55,7 @@ void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,
   const double error = other.sd / std::sqrt(static_cast<double>(firsts.services.size()));
   if (first.mean <= std::max(kSlowStart * other.mean, other.mean + 2 * error)) return;
   const auto count = static_cast<double>(batches.size());
-  // Batches that were not seen being made may have the costs of a first one.
+  // A batch without a recorded fetch may have the costs of a first batch.
   const std::vector<Demand*> all = BatchesOf(pipeline);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool lost = !run.batches[i].was_fetched();

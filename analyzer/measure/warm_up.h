@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much more the first batch of a process costs than others: code is loaded, pages are copied on
+// Separates the extra cost of the first batch of a process: code is loaded, pages are copied on
 // first write, a codec makes its tables once.
 #pragma once
 
@@ -19,9 +19,9 @@ namespace penstock::analyzer {
 // Shapes:   charged: [epochs of the run].
 // Requires: the epochs of `pipeline` are those of `run`, unless its samples are made by threads.
 //
-// Changes nothing unless the first batches take, on average, 1.2 times as long as the others and
-// more than two standard errors longer (ours; in the 75 recordings of the validation's faults they
-// take 1.5 to 2 times as long).
+// Changes the batches only if the first ones take, on average, at least 1.2 times as long as the
+// others and more than two standard errors longer (ours; in the 75 recordings of the validation's
+// faults they take 1.5 to 2 times as long).
 void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,
                     std::span<const double> charged, Pipeline& pipeline);
 

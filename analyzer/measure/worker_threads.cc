@@ -14,7 +14,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// A part of a batch. Reads are left out, because they wait for something else.
+// A part of a batch that computes. Reads are left out, because they wait for storage.
 struct Part {
   Work Batch::*seen;
   Work Demand::*demand;
@@ -23,12 +23,12 @@ constexpr std::array kComputed = {
     Part{&Batch::decode, &Demand::decode}, Part{&Batch::augment, &Demand::augment},
     Part{&Batch::tokenize, &Demand::tokenize}, Part{&Batch::collate, &Demand::collate}};
 
-// CPU seconds to add for each second of a part.
+// By part of a batch: CPU seconds to add for each second of wall time.
 using Added = std::array<double, kComputed.size()>;
 
-// Distributes `seconds` for each steady batch over the parts, in proportion to the waiting in them.
-// Threads of the dataset make samples: where such threads were seen, a wait in collating is not for
-// them.
+// Distributes `seconds` of CPU time for each steady batch over the parts, in proportion to the
+// waiting in them. If threads of the dataset were seen, waiting in collating does not count: these
+// threads make samples, so collating does not wait for them.
 Added Distribute(const LoaderRun& run, const SteadyState& steady, double seconds,
                  const Pipeline& pipeline) {
   Added added = {};
@@ -69,8 +69,8 @@ void Add(const Added& added, double scale, Pipeline& pipeline) {
   }
 }
 
-// The share of the batches' time in which a worker waits for longer than other threads compute for
-// the batch. Requires: the parts have the CPU time of their own threads only.
+// The share of the batches' time that is waiting of a worker beyond `seconds`, the CPU time that
+// other threads use for a batch. Requires: the parts hold only the CPU time of the fetching thread.
 double UnexplainedWaiting(double seconds, const Pipeline& pipeline) {
   double waiting = 0;
   double service = 0;
@@ -100,10 +100,10 @@ Work TakeWait(Work& work, double own, double most) {
   return {taken, others};
 }
 
-// How much of the time of a batch each thread of the dataset in a worker is busy, beyond what the
-// worker waits for it: seconds for each batch. 0 if such threads have time left: they are then
-// not what holds the worker back. Source: ours, two threads that decode for one worker were busy
-// 96 % of the time; the samples that collating takes less would be waited for.
+// Seconds for each batch that each thread of the dataset in a worker is busy. 0 if these threads
+// are idle for 30 % of the time or more, because they do not hold the worker back then. Source:
+// ours; two threads that decoded for one worker were busy 96 % of the time. If collating took less
+// time, the worker would wait for them instead.
 double BusyThreads(const RecordedRun& recorded, double each) {
   constexpr double kNoneBelow = 0.7;  // of the fetch's time
   constexpr double kAllAbove = 0.9;   // likewise
@@ -191,7 +191,8 @@ void ShareWaitForThreads(const RecordedRun& recorded, Pipeline& pipeline) {
     const Work augment = TakeWait(demand.augment, batch.augment.cpu, each);
     const Work other =
         TakeWait(demand.other, std::max(0.0, batch.fetch.cpu - parts), each - augment.wall);
-    // While the worker collates, busy threads go on. They would be waited for in this time.
+    // Busy threads go on while the worker collates. If it did not collate, it would wait for them
+    // in this time.
     const double hidden =
         std::clamp(busy - augment.wall - other.wall, 0.0, kMostHidden * demand.collate.wall);
     demand.collate.wall -= hidden;

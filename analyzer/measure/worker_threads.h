@@ -27,15 +27,15 @@ namespace penstock::analyzer {
 void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double seconds,
                       std::span<const double> making, Pipeline& pipeline);
 
-// Adds `seconds` of CPU time to a batch on average, computed by others while the thread that
-// fetches the batch waits for them. Others are processes that help and, without workers, threads of
-// the training process.
+// Adds `seconds` of CPU time to a batch on average. Other threads and processes compute it while
+// the thread that fetches the batch waits for them. These are helper processes and, without
+// workers, threads of the training process.
 void AddThreadsBeside(double seconds, Pipeline& pipeline);
 
 // Moves the time that a fetch waits for the dataset's own threads to the stages in which these
 // threads spend their time, in proportion. The CPU time of the fetching thread stays where it is.
 // If the threads of a worker are busy nearly all the time, most of the time of collating moves too:
-// a worker that collated for less time would wait for them instead.
+// if the worker collated for less time, it would wait for these threads instead.
 //
 // Requires: the batches of `pipeline` are those of `recorded`, and already include what other
 //           threads compute.
