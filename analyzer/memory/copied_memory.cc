@@ -15,7 +15,7 @@ const CounterSeries* SeriesOf(const RunModel& model, ProcessId process, std::str
   return nullptr;
 }
 
-// The last walk of a process's page tables while it lived.
+// The last walk of a process's page tables before the process ended.
 struct LastWalk {
   double at = 0;  // seconds
   double anonymous = 0;
@@ -56,8 +56,8 @@ std::optional<CopiedMemory> MeasureOne(const RunModel& model, const LoaderRun& r
   CopiedMemory one;
   one.seen = std::max(0.0, walk->at - counted->at.front());
   one.faults = faults->LastUntil(walk->at).value_or(0);
-  // The worker may have allocated memory before its first sample, so the parent's memory at that
-  // time is a bound.
+  // The worker may have allocated memory before its first sample. So the training process's memory
+  // at the time of that sample is an upper bound.
   one.parent = counted->value.front();
   if (const auto* forked = SeriesOf(model, run.config.consumer, "rss_anon_bytes")) {
     one.parent = std::min(one.parent, NearestTo(*forked, counted->at.front()));

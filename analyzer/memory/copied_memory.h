@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of the training process's memory its forked workers have copied. Two signals that cost
-// almost nothing tell it: the kernel's counters of each process, and one walk of its page tables.
-// Copying that ends early is not growth (memory_growth.h), but takes as much memory. Pure.
+// Measures how much of the training process's memory its forked workers have copied. This needs two
+// signals that cost almost nothing: the kernel's counters of each process, and one walk of its page
+// tables. If copying ends early, memory_growth.h sees no growth, but the copies still take memory.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,8 @@
 
 namespace penstock::analyzer {
 
-// The worker with the median of `copied`; of two in the middle, the one with less. Units: bytes.
+// The values of the worker with the median of `copied`. With an even number of workers, it is the
+// lower one of the two in the middle. Units: bytes.
 struct CopiedMemory {
   double copied = 0;         // anonymous pages that fork shared and that the worker has copied
   double parent = 0;         // anonymous memory of the training process when it forked

@@ -11,7 +11,8 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr double kWholeFault = 2;           // cost of a fault, in first touches of a page
-constexpr double kSharedFile = 0.13e-3;     // seconds to make one, map it and give it back
+constexpr double kSharedFile = 0.13e-3;     // seconds to make a shared file, map it and give it
+                                            // back
 constexpr double kMappedBlock = 128 << 10;  // bytes; glibc maps a block of this size by itself
 
 // Whether glibc manages the memory. Other allocators give memory back by their own rules, in the
@@ -31,8 +32,9 @@ struct Pages {
 };
 
 // `kept`: pages that a sample keeps until its batch is complete; `picture`: pages of its decoded
-// picture; `torch_share`: the part of `kept` that PyTorch allocated. That part is mapped anew
-// either for each sample or hardly ever, so half of it is the estimate and the doubt.
+// picture; `torch_share`: the part of `kept` that PyTorch allocated. PyTorch's part is mapped anew
+// either for each sample or hardly ever, so half of it is the estimate, and the other half is the
+// doubt.
 Pages EstimatedPages(double kept, double picture, bool picture_fits, double torch_share) {
   constexpr double kDoubt = 0.85;
   const double of_torch = torch_share * kept / 2;
@@ -46,8 +48,8 @@ Pages MeasuredPages(const PageFaults& faults, double kept, bool picture_fits) {
   return {most, kDoubt * most};
 }
 
-// Minor faults of a process for each batch that was delivered in the steady windows; 0 if these
-// were too few batches to tell.
+// Minor faults of a process for each batch that was delivered in the steady windows; 0 if there
+// were too few batches in the windows.
 double FaultsPerBatch(const CounterSeries& series, const RunModel& model,
                       const SteadyState& steady) {
   constexpr double kFewest = 8;  // batches

@@ -26,7 +26,8 @@ constexpr std::size_t kTwoHalves = 8;
 // GB a minute in their first 15 s. So growth of the training process is reported only after this
 // many seconds (ours).
 constexpr double kLongEnough = 60;
-// A series settles if the slope of its second half is less than this fraction of the first half's.
+// Growth settles if the slope of the second half of its samples is less than this fraction of the
+// slope of the first half.
 constexpr double kSettling = 0.7;
 
 // Counters of one process, by name.
@@ -34,7 +35,7 @@ using OfProcess = std::map<std::string_view, const CounterSeries*>;
 
 struct MemoryPoints {
   std::vector<double> at;       // seconds
-  std::vector<double> batches;  // made until then
+  std::vector<double> batches;  // batches made by then
   std::vector<double> value;    // bytes
 };
 
@@ -77,7 +78,7 @@ void CountBatches(MemoryPoints& points, std::span<const double> made) {
 }
 
 // Growth after the first fifth of the samples, when imports and first batches are over. `most`:
-// bytes by which it may still grow after the last sample; negative: no end is known.
+// bytes by which the memory may still grow after the last sample; negative: no end is known.
 Growth GrowthOf(const MemoryPoints& points, double most) {
   Growth growth;
   const std::size_t skip = points.at.size() / 5;
@@ -97,17 +98,18 @@ Growth GrowthOf(const MemoryPoints& points, double most) {
   const double second = SlopeInterval(batches.subspan(half), value.subspan(half)).estimate;
   const double apart = (batches.back() - batches.front()) / 2;  // between the halves' middles
   if (first <= 0 || second >= kSettling * first || apart <= 0) return growth;
-  // The slope falls exponentially, because each page that was touched is one page fewer to touch.
+  // The slope falls exponentially, because each touched page leaves one page fewer to touch.
   const double ratio = std::max(second / first, 0.02);
   growth.settles = apart / -std::log(ratio);
-  // `second` is the slope in the middle of the second half, half of `apart` before the end.
+  // first * ratio is the slope in the middle of the second half. The end lies half of `apart`
+  // later.
   const double last = first * ratio * std::exp(-apart / 2 / growth.settles);
   const double left = last * growth.settles;
   growth.limit = std::max(0.0, whole) + (most >= 0 ? std::min(left, most) : left);
   return growth;
 }
 
-// The median of the values that are not 0, if these are more than half; otherwise 0.
+// The median of the values other than 0, if they are more than half of all values; otherwise 0.
 double MedianOfSome(std::vector<double> values) {
   const std::size_t all = values.size();
   values.erase(std::remove(values.begin(), values.end(), 0.0), values.end());
@@ -152,8 +154,8 @@ struct Measured {
   bool attributed = false;
 };
 
-// `made`: when the worker's batches were made, ascending. nullopt: there are too few samples of its
-// memory.
+// `made`: when the worker's batches were made, ascending. nullopt: the worker's memory has too few
+// samples.
 std::optional<Measured> Measure(const OfProcess& counters, std::span<const double> made,
                                 int workers) {
   const CounterSeries* own = Find(counters, "private_dirty_bytes");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a recording's counters to the growth of the memory of its workers and of its training
-// process. Pure.
+// Measures the memory growth of the workers and of the training process, from a recording's
+// counters. Pure.
 #pragma once
 
 #include "analyzer/memory/memory_growth.h"

@@ -8,7 +8,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Bytes by which an allocator and its caches grow by themselves (ours).
+// Bytes by which an allocator and its caches grow without a leak (ours).
 constexpr double kAllocator = 8e6;
 
 }  // namespace
@@ -41,11 +41,11 @@ Interval WorkerGrowth::Change(int workers) const {
     const double middle = then.estimate - now.estimate;
     const double one = then.low - now.low;
     const double other = then.high - now.high;
-    // The last sample may already hold the growth of these batches.
+    // The last sample may already hold the growth of the batches made ahead.
     const double already = part->certain() ? part->per_batch.high * ahead : 0;
     change.estimate += middle;
-    // Steep growth may reach its limit before the last sample, and slow growth leaves little to
-    // come. So both ends may lie on the same side of the estimate.
+    // At the steep end, growth may have reached its limit before the last sample. At the slow end,
+    // little growth is left. So both ends may lie on the same side of the estimate.
     change.low += std::min({one, middle, other}) - already;
     change.high += std::max({one, middle, other});
   }
@@ -54,7 +54,7 @@ Interval WorkerGrowth::Change(int workers) const {
 
 std::optional<Interval> MemoryModel::OutOfMemory(int count) const {
   if (room <= 0) return std::nullopt;
-  // Memory that additional workers take at once, or that fewer workers give back.
+  // Memory that additional workers take at once; negative: memory that fewer workers give back.
   const double at_once = (std::max(0, count) - worker_count) * private_bytes;
   // Bytes beyond the present ones after `seconds`, at one end of the intervals.
   const auto more = [&](double seconds, double Interval::*end) {

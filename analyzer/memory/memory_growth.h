@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the memory of the workers grows, by cause, and how much it will be with other settings.
+// How the memory of the workers grows, by cause, and how much memory other settings will take.
 // Values; pure.
 //
 // Three things make the private memory of a worker process grow, and each has its own remedy:
@@ -30,11 +30,13 @@ namespace penstock::analyzer {
 struct Growth {
   Interval per_second;  // bytes; 90 %
   Interval per_batch;   // bytes for each batch that the process makes
-  double grown = 0;     // bytes from the end of the first fifth of its samples to the last sample
+  double grown = 0;     // bytes of growth from the end of the first fifth of the samples to the
+                        // last sample
   double limit = 0;     // bytes by which it can grow from its first sample; 0: no end is known
-  double settles = 0;   // batches in which the growth to come falls to 1/e; 0: growth is even
+  double settles = 0;   // number of batches in which the growth still to come falls to 1/e; 0:
+                        // growth is even
 
-  // Whether the growth is more than chance, and more than that of allocators by themselves.
+  // Whether the growth is more than chance, and more than allocators grow without a leak.
   [[nodiscard]] bool certain() const;
   // Bytes by which the process grows until it has made `batches`; 0 if the growth is not certain.
   [[nodiscard]] Interval After(double batches) const;
@@ -46,10 +48,10 @@ struct WorkerGrowth {
   Growth fresh;
   double batches = 0;  // batches of the median worker at its last sample
   double epoch = 0;    // batches of an epoch of all workers together; 0: not known
-  double horizon = 0;  // the forecast is for this many batches: those of an epoch as far as it is
-                       // known, or of the recording if it has more and workers stay; 0: not known
-  double ahead = 0;    // batches that a worker may have made by its last sample and that `batches`
-                       // lacks, because they were never delivered
+  double horizon = 0;  // the forecast is for this many batches: those of the longest known epoch
+                       // or, if workers persist, of the recording if it has more; 0: not known
+  double ahead = 0;    // batches that a worker may have made by its last sample but that `batches`
+                       // lacks, because they were not delivered
 
   // Whether the horizon is the end of an epoch.
   [[nodiscard]] bool of_epoch() const { return horizon <= epoch; }
@@ -75,29 +77,31 @@ struct WorkerMemory {
 
 struct MemoryModel {
   bool known = false;                 // some worker was seen long enough
-  bool attributed = false;            // copied, fresh and cached were told apart; else all is in
-                                      // growth.copied
+  bool attributed = false;            // copied, fresh and cached growth are known apart; else
+                                      // growth.copied holds all of it
   std::vector<WorkerMemory> workers;  // those that were seen long enough
   WorkerGrowth growth;
   Growth cached;
   double private_bytes = 0;  // median over the workers, at their last samples
   double shared_bytes = 0;
-  Growth trainer;                // fresh memory of the training process; per_batch: of the loop
-  bool ends_with_epoch = false;  // workers end with the epoch, and give their memory back
+  Growth trainer;                // fresh memory of the training process; its per_batch counts
+                                 // delivered batches
+  bool ends_with_epoch = false;  // workers end with the epoch and give their memory back
   double batch_rate = 0;         // batches per second of the loader
   double watched = 0;            // seconds in which memory was sampled
   int worker_count = 0;          // configured
-  int ranks = 1;     // number that share the memory; `room` and `limit` are the part of one
+  int ranks = 1;     // ranks that share the memory; `room` and `limit` are the part of one rank
   double room = 0;   // bytes that are left before the kernel kills a process; 0: not known, or none
+                     // left
   double limit = 0;  // bytes that may be used in all
   std::string_view limit_of;  // what sets `limit`: "machine" or "control group"
   SharedMemoryUse shared;
   std::optional<CopiedMemory> copied;  // does not need growth; a single walk is enough
 
   // Seconds from the last sample of memory until `room` is used up with `count` workers; 0 if
-  // additional workers do not fit. `high` is infinite if the least growth always leaves room.
-  // nullopt: the memory is enough, or the room is not known, or the recording was too short to
-  // tell.
+  // additional workers do not fit. `high` is infinite if the slowest growth of the interval never
+  // uses up `room`. nullopt: the memory is enough, or the room is not known, or the recording was
+  // too short for the forecast.
   [[nodiscard]] std::optional<Interval> OutOfMemory(int count) const;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What it costs workers to map memory anew for each sample, because an allocator gave it back to
-// the kernel after the previous sample. Pure.
+// Measures what it costs workers to map memory anew for each sample, because an allocator gave the
+// memory back to the kernel after the previous sample. Pure.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct PageFaults {
   double needed = 0;          // part of them that no allocator avoids: for the shared memory of new
                               // batches, for growth, and a few for everything else
   double cpu_share = 0;       // avoidable share of the CPU time of all parts but reading
-  std::uint64_t batches = 0;  // in which faults were counted
+  std::uint64_t batches = 0;  // number of batches in which faults were counted
 
   [[nodiscard]] double avoidable() const { return per_sample > needed ? per_sample - needed : 0; }
 };

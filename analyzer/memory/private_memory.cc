@@ -8,7 +8,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The value of a counter at the walk at this time: all samples of a walk have exactly its time.
+// The value of a counter at the walk of time `at`. All samples of one walk have exactly the same
+// time.
 std::optional<double> SameWalk(const CounterSeries* series, double at) {
   if (series == nullptr) return std::nullopt;
   const auto found = std::lower_bound(series->at.begin(), series->at.end(), at);
@@ -23,11 +24,11 @@ PrivateMemory SplitMemory(const CounterSeries& private_dirty, const CounterSerie
                           int workers) {
   PrivateMemory split;
   std::vector<double> all;       // anonymous
-  std::vector<double> by_dirty;  // this and `by_share` grow by the copied bytes: two estimates
+  std::vector<double> by_dirty;  // `by_dirty` and `by_share` both grow by the copied bytes
   std::vector<double> by_share;
-  std::vector<double> unique;  // private, pages of files included
+  std::vector<double> unique;  // all private memory, pages of files included
   const double sharers = std::max(1, workers);
-  bool share_known = true;  // at all walks
+  bool share_known = true;  // the process's share is known at all walks
   for (std::size_t i = 0; i < private_dirty.at.size(); ++i) {
     const double at = private_dirty.at[i];
     const double dirty = private_dirty.value[i];
@@ -48,7 +49,8 @@ PrivateMemory SplitMemory(const CounterSeries& private_dirty, const CounterSerie
       share_known && by_share.back() - first_share < by_dirty.back() - first_dirty;
   for (std::size_t i = 0; i < split.at.size(); ++i) {
     const double copied = take_share ? by_share[i] - first_share : by_dirty[i] - first_dirty;
-    // At the first walk, anonymous minus private dirty memory is shared; then the copies leave it.
+    // At the first walk, anonymous minus private dirty memory is shared. Later copies are
+    // subtracted.
     split.shared.push_back(std::clamp(-first_dirty - copied, 0.0, all[i]));
     split.own.push_back(all[i] - split.shared.back());
     split.cached.push_back(std::max(0.0, unique[i] - split.own.back()));

@@ -10,7 +10,7 @@
 
 namespace penstock::analyzer {
 
-// Bytes at each walk of its page tables while it lived. Shapes: all [walks].
+// Bytes at each walk of the process's page tables. Shapes: all [walks].
 struct PrivateMemory {
   std::vector<double> at;      // seconds
   std::vector<double> own;     // anonymous and private

@@ -13,11 +13,12 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kTellable = 1e6;  // bytes; less does not stand out from the use by other programs
+constexpr double kTellable = 1e6;     // bytes; a smaller use cannot be told from the use by other
+                                      // programs
 constexpr double kNegligible = 0.05;  // share of the bytes that batches in flight would take
 
 // The greatest number of batches that were made and not yet given back. The loop holds a batch
-// until it has the next one, the pin thread until it has its copy.
+// until it has the next batch. A pin thread holds a batch until it has copied it.
 int MostBatches(const LoaderRun& run) {
   std::vector<std::pair<std::int64_t, int>> changes;
   std::map<std::uint32_t, std::vector<std::int64_t>> delivered;  // by thread of the loop
@@ -71,7 +72,8 @@ SharedMemoryUse MeasureSharedMemory(const RunModel& model, const LoaderRun& run)
     // This many samples are likely to include the greatest use.
     constexpr std::size_t kEnough = 10;
     use.measured = inside >= kEnough;
-    // Without workers no batch passes through /dev/shm, whatever way those of workers would take.
+    // Without workers no batch passes through /dev/shm, so nothing is known of batches from
+    // workers.
     const bool passes = run.config.num_workers > 0;
     const double expected = BatchBytes(run) * use.most_batches;
     use.unused = passes && use.measured && expected > kTellable &&
