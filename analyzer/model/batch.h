@@ -16,7 +16,8 @@ namespace penstock::analyzer {
 
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
-// The cost of one sample. It is kept because another setting puts samples into other batches.
+// The cost of one sample. The costs of single samples are kept because another setting puts samples
+// into other batches.
 // Units: seconds; single precision, since there are millions.
 struct SampleCost {
   float read = 0, read_cpu = 0;
@@ -25,8 +26,8 @@ struct SampleCost {
   float tokenize = 0, tokenize_cpu = 0;
 };
 
-// Seconds that threads spent on each stage outside of samples and fetches. Reads inside them count
-// too, so the sums of a thread that makes batches are not used.
+// Seconds that threads spent on each stage outside of samples and fetches. Reads inside samples and
+// fetches count too, so these sums are not used for threads that make batches.
 struct ThreadStages {
   double read = 0;
   double decode = 0;
@@ -75,16 +76,17 @@ struct Batch {
   // CPU seconds of all threads of the training process in next(), and in the step; < 0: not known.
   double next_cpu = -1;
   double step_cpu = -1;
-  double h2d = 0;   // seconds of the step in which the host was blocked in copies
-  Work transforms;  // of the whole batch, after it was delivered
+  double h2d = 0;   // seconds of the step in which the host was in copy calls
+  Work transforms;  // transforms of the whole batch after its delivery
   std::uint32_t transforms_thread = 0;
   bool cpu_known = false;        // the CPU time of the fetch was recorded
   bool whole = false;            // one fetch made it; else `fetch` is summed over its samples
   std::uint64_t samples = 0;     // sample spans; 0 if none were recorded
   std::uint64_t bytes = 0;       // of the collated batch
-  std::size_t first_sample = 0;  // its costs: LoaderRun::samples[first_sample, + sample_costs)
-  std::size_t sample_costs = 0;  // 0: samples were not recorded one by one. In a run with more than
-                                 // half a million samples, batches share costs with a neighbour
+  std::size_t first_sample = 0;  // its costs begin at LoaderRun::samples[first_sample]
+  std::size_t sample_costs = 0;  // number of its costs; 0: samples were not recorded one by one. In
+                                 // a run with more than half a million samples, batches share costs
+                                 // with a neighbour
 
   [[nodiscard]] bool was_fetched() const { return fetch_end != kNever; }
   [[nodiscard]] bool was_delivered() const { return delivered != kNever && wait_start != kNever; }

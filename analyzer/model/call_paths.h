@@ -12,8 +12,9 @@ namespace penstock::analyzer {
 
 using CallTreeList = std::vector<const traces::CallTree*>;
 
-// The paths of all trees, equal ones merged; parents before their children. Leaves out paths with
-// less than 0.5 % of the units' time. The totals of their parents still include that time.
+// The paths of all trees. Equal paths are merged, and parents come before their children. Leaves
+// out paths with less than 0.5 % of the units' time. The totals of their parents still include that
+// time.
 [[nodiscard]] std::vector<CallPath> PathsOf(const traces::Trace& trace, const CallTreeList& trees,
                                             const FollowCorrection& correction);
 

@@ -16,8 +16,8 @@ namespace {
 // processes if the kernel gave it to another process when the first had ended.
 using ByPid = std::map<std::pair<std::string, std::uint32_t>, std::vector<std::uint32_t>>;
 
-// The parent of a process: of those with the parent's pid, the last that began before the child.
-// The child itself if none is recorded.
+// The parent of a process: the last process with the parent's pid that began before the child. The
+// child itself if no parent is recorded.
 std::uint32_t ParentOf(std::uint32_t child, const std::string& part,
                        std::span<const traces::ProcessInfo> processes, const ByPid& by_pid) {
   const auto found = by_pid.find({part, processes[child].parent});
@@ -33,8 +33,8 @@ std::uint32_t ParentOf(std::uint32_t child, const std::string& part,
 
 }  // namespace
 
-// A worker belongs to its nearest ancestor that is a training process; a forkserver may stand
-// between them.
+// A worker belongs to its nearest ancestor that is a training process. That ancestor need not be
+// the parent: a forkserver may stand between them.
 Consumers::Consumers(std::span<const traces::ProcessInfo> processes) {
   ByPid by_pid;
   std::map<std::string, std::uint32_t> first;  // the first training process of each part

@@ -17,8 +17,9 @@ class Consumers {
 
   [[nodiscard]] std::size_t size() const { return consumers_.size(); }
   // The training process that `process` works for; a training process works for itself. A process
-  // without a training process among its ancestors counts for the first one of its part of a merged
-  // trace, since other parts may be of other hosts. If its part has none, it counts for itself.
+  // without such an ancestor counts for the first training process of its part of a merged trace,
+  // because other parts may come from other hosts. If the part has no training process, the process
+  // counts for itself.
   [[nodiscard]] ProcessId Of(ProcessId process) const { return consumers_[process.value]; }
   // Whether a training process is among the ancestors of `process`; false for a training process.
   [[nodiscard]] bool Descends(ProcessId process) const { return descends_[process.value]; }

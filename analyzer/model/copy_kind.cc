@@ -44,7 +44,7 @@ std::optional<CopyKind> CopyKindOf(StageId stage, std::string_view name) {
       return CopyKind{CopyWay::kToDevice, MemoryIn(name)};
     case StageId::kCopy:
       return CopyKind{WayIn(name), MemoryIn(name)};
-    case StageId::kCall: {  // "cudaMemcpyAsync: H2D pageable": the function, and the copy
+    case StageId::kCall: {  // for example "cudaMemcpyAsync: H2D pageable"
       const std::size_t colon = name.find(": ");
       if (colon == std::string_view::npos) return std::nullopt;
       const std::string_view started = name.substr(colon + 2);

@@ -14,7 +14,7 @@
 
 namespace penstock::analyzer {
 
-// kSet: the device sets memory of its own.
+// kSet: the device sets its own memory (memset).
 enum class CopyWay : std::uint8_t { kToDevice, kFromDevice, kOnDevice, kPeer, kSet, kOther };
 // The kind of memory on the host's side.
 enum class CopyMemory : std::uint8_t { kUnknown, kPageable, kPinned, kManaged };
@@ -43,9 +43,9 @@ class CopyKinds {
   std::unordered_map<std::uint64_t, std::optional<CopyKind>> known_;  // by stage and name
 };
 
-// The device whose stream a thread is, by the thread's number. In traces of other tools the
-// thread's name tells that it is a stream; the device is then 0. nullopt: the thread is not a
-// stream.
+// The device whose stream a thread is, by the thread's number. In traces of other tools, a thread
+// whose name begins with "GPU " is a stream, and its device is taken to be 0. nullopt: the thread
+// is not a stream.
 [[nodiscard]] std::optional<std::uint32_t> DeviceOf(const traces::ThreadInfo& thread);
 
 }  // namespace penstock::analyzer

@@ -9,8 +9,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The threads of the program itself. The kernel's count includes the threads that the agent has
-// started, but at the end of a process they may be gone.
+// The number of the program's own threads, at least 1. The kernel's count includes the threads of
+// the agent, except at the end of a process, when they may have ended.
 double ThreadsWithoutAgent(const traces::Trace& trace, ProcessId process, double threads) {
   if (process.value >= trace.processes().size()) return threads;
   const auto ours = NumberFact(trace.processes()[process.value].facts, "agent.threads");

@@ -22,7 +22,8 @@ struct CounterSeries {
   std::vector<double> at;  // seconds since Trace::begin()
   std::vector<double> value;
 
-  // The value at a time by linear interpolation between samples; flat outside them.
+  // The value at `time`, by linear interpolation between samples. Before the first and after the
+  // last sample the value is that of the nearest sample.
   // Requires: there are samples.
   [[nodiscard]] double ValueAt(double time) const;
   // The last value at or before `seconds`; nullopt before the first.
@@ -36,14 +37,14 @@ struct CounterGrowth {
 };
 
 // The growth of a cumulative counter within `windows` (times of the trace), as far as its samples
-// cover them. `begin`: Trace::begin(). A window in which the counter fell, since it was set
-// back, adds its time and no growth. Nothing if there are fewer than two samples.
+// cover them. `begin`: Trace::begin(). A window in which the counter fell, because it was reset,
+// adds its time and no growth. Nothing if there are fewer than two samples.
 [[nodiscard]] CounterGrowth GrowthWithin(
     const CounterSeries& series, std::span<const std::pair<std::int64_t, std::int64_t>> windows,
     TimeNs begin);
 
-// All counters of a trace, by name and process. The counter "threads" is of the program alone,
-// without the threads of the agent.
+// All counters of a trace, by name and process. The counter "threads" counts only the program's
+// threads, without those of the agent.
 [[nodiscard]] std::vector<CounterSeries> ReadCounters(const traces::Trace& trace);
 
 }  // namespace penstock::analyzer

@@ -86,12 +86,13 @@ struct CopiesTo {
 };
 
 // Sets CopyTotals::alone and DeviceActivity::exposed. Copies of several streams can run at the same
-// time, so for each device the time that its copies cover together counts. `computing`: the number
-// of devices with kernels.
+// time. So the time that the copies to one device cover together counts once. `computing`: the
+// number of devices with kernels.
 void MeasureAlone(const std::map<std::uint32_t, CopiesTo>& devices, std::size_t computing,
                   const IntervalSet& windows, std::array<CopyTotals, 4>& totals,
                   DeviceActivity& activity) {
-  // Copies seen from the host name no device. Their device may be one of those that compute.
+  // Copies seen from the host name no device, so `devices` may lack devices that compute. The mean
+  // is over all of them.
   const auto count = static_cast<double>(std::max(computing, devices.size()));
   const auto alone = [&](IntervalSet copies, const CopiesTo& device) {
     Normalise(copies);

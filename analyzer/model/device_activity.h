@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the devices did in a part of a run, and what the loop did at the same time: two separate
-// views. Other tools rank both in one list of priorities. That hides a wait for data beside which
-// kernels run. Values; pure.
+// views. Other tools assign each moment to one entry of a common list of priorities. Such a list
+// hides a wait for data during which kernels run. Values; pure.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace penstock::analyzer {
 
 // Time without kernels, by the first of these causes that applies. Units: seconds.
 struct IdleCauses {
-  double copy = 0;     // a copy from or to the host ran; after `loader` also: the loop was in a
-                       // call that copies to the device
+  double copy = 0;     // a copy from or to the host ran. After `loader` is checked, also: the loop
+                       // was in a call that copies to the device
   double loader = 0;   // the loop waited for a batch
   double sync = 0;     // the loop waited for the device, but the device had nothing to do
   double launch = 0;   // the loop was in its step: launching, or in Python
@@ -33,7 +33,8 @@ struct LoopShares {
   double rest = 0;  // launching, Python, the optimiser
 };
 
-// Bytes. The driver moves smaller copies in another way, so they say nothing about the link.
+// The smallest size of a large copy, in bytes. The driver moves smaller copies in another way, so
+// their rate says nothing about the link.
 // Source: docs/diagnosis.md 3.10.
 inline constexpr std::uint64_t kLargeCopy = 64 * 1024;
 
@@ -47,12 +48,12 @@ struct CopyTotals {
   double transfer = 0;     // on the device
   double overlapped = 0;   // part of `transfer` beside kernels
   double exposed = 0;      // part of `transfer` without kernels beside it
-  double alone = 0;        // a copy ran and no kernel of its device; a mean over the devices, so it
-                           // cannot exceed the window, unlike the sums above
+  double alone = 0;        // a copy ran, and no kernel on its device; this is a mean over the
+                           // devices, so it cannot exceed the window, unlike the sums above
   double blocked = 0;      // the host was in the calls
   double waited = 0;       // from the call to the start of the transfer
   double behind = 0;       // part of `waited` in which kernels ran
-  double large_bytes = 0;  // in copies of at least kLargeCopy
+  double large_bytes = 0;  // bytes in copies of at least kLargeCopy
   double large_time = 0;
 
   // Bytes per second; 0: there was no large copy.
@@ -88,7 +89,7 @@ struct DeviceActivity {
   [[nodiscard]] double Share(double part) const { return window > 0 ? part / window : 0; }
 };
 
-// Measures the parts `windows` of the recording (SteadyState::windows).
+// Measures the activity in `windows` of the recording (SteadyState::windows).
 // Requires: `records` are those of `run`.
 // Cost: linear in kernels, copies and batches.
 [[nodiscard]] DeviceActivity MeasureDevice(const DeviceRecords& records, const LoaderRun& run,

@@ -45,7 +45,7 @@ class Reader {
   }
 
  private:
-  // `stream`: the device, if the thread stands for one of its streams.
+  // `stream`: the device whose stream the thread stands for; nullopt: the thread is not a stream.
   void Take(const Span& span, std::uint32_t thread, std::optional<std::uint32_t> stream) {
     const std::uint32_t device = stream.value_or(0);
     const std::pair<std::int64_t, std::int64_t> stretch{span.start.value, span.end().value};
@@ -160,8 +160,9 @@ class Reader {
     }
     if (out_.on_device) return;
     // Without transfers on streams, only the host's calls tell of copies. They do not name a device
-    // (CopyOf() got 0), so they count for the only one with kernels. A call of the runtime inside a
-    // span of Python is the same copy, so only one of the two kinds counts.
+    // (CopyOf() got 0). If only one device was seen, they count for it. A call of the runtime
+    // inside a span of Python is the same copy. So only the calls count, or the spans if there are
+    // no calls.
     std::vector<DeviceCopy>& seen = host_calls_.empty() ? host_spans_ : host_calls_;
     const bool one = logs_.size() == 1;
     for (DeviceCopy& copy : seen) {
@@ -220,7 +221,7 @@ class Reader {
   std::vector<DeviceCopy> host_calls_;      // calls of the runtime
   std::vector<std::pair<std::int64_t, std::int32_t>> by_time_;
   std::map<traces::BatchKey, std::int32_t> by_key_;
-  std::uint32_t loop_thread_ = 0;  // that took the last batch
+  std::uint32_t loop_thread_ = 0;  // the thread that took the last batch
 };
 
 }  // namespace

@@ -39,7 +39,8 @@ struct DeviceLog {
 // What a device did for one batch.
 struct BatchOnDevice {
   std::int64_t end = kNever;  // of its last kernel or copy
-  double exposed = 0;         // seconds of copies to the device outside of DeviceLog::computing
+  double exposed = 0;         // seconds in which copies to the device ran outside of
+                              // DeviceLog::computing
 };
 
 // All runs of the kernels of one name. Units: seconds.

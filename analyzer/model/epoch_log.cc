@@ -6,7 +6,7 @@
 namespace penstock::analyzer {
 
 std::int64_t EpochLog::StartOf(Iterator iterator, std::int64_t first_wait) const {
-  // A loop that asks for its first batch at once does so a little after the span has ended.
+  // The longest time from the end of a startup span to the loop's first request for a batch.
   constexpr std::int64_t kSlack = 1'000'000;
   std::int64_t start = first_wait;
   const auto found = times_.find(iterator);

@@ -36,9 +36,9 @@ class EpochLog {
     startups_.push_back({iterator, from, to});
   }
 
-  // When the program began to make the iterator. That is its start event, or its first wait if that
-  // is earlier. If this moment lies in a startup span, it is the start of the span; spans of other
-  // iterators do not count.
+  // When the program began to make the iterator. This is the time of its start event, or of its
+  // first wait if the wait is earlier. But if this time lies in a startup span, or up to 1 ms after
+  // its end, the result is the start of the span. Spans of other iterators do not count.
   [[nodiscard]] std::int64_t StartOf(Iterator iterator, std::int64_t first_wait) const;
   [[nodiscard]] bool Ended(Iterator iterator) const;
   // Seconds of the next() that found the iterator exhausted; 0: not seen.

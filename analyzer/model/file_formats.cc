@@ -21,8 +21,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherExt
     {"dib", "bmp"},
 }};
 constexpr std::uint8_t kOtherFile = 0xff;
-// So many paths tell enough, if enough of them are pictures. Each path that is looked up stays in
-// memory.
+// This many paths are kept in memory. If enough of them are pictures, further paths are not looked
+// up.
 constexpr std::size_t kMostPaths = 1 << 14;
 constexpr std::size_t kEnoughPictures = 1 << 10;
 

@@ -22,10 +22,11 @@ class FileFormats {
  public:
   explicit FileFormats(const traces::Trace& trace) : trace_(trace) {}
 
-  // Only the first 16,384 files count, and further ones until 1,024 pictures were seen.
+  // Counts reads of the first 16,384 files. Reads of further files count until 1,024 pictures were
+  // seen.
   void Add(const traces::Span& read);
-  // The format that has at least 80 % of the bytes in picture files. "mixed" if none has; "" if
-  // picture files have less than half of all bytes that were read.
+  // The format that has at least 80 % of the bytes in picture files; "mixed" if no format has. ""
+  // if picture files have less than half of all bytes that were read.
   [[nodiscard]] std::string_view Main() const;
 
  private:

@@ -24,8 +24,9 @@ std::vector<double> OwnCosts(const CallTree& tree) {
   return costs;
 }
 
-// The part of a line's own time in which the interpreter ran bytecode. Bytecode of a line is taken
-// to need at most kMost each time the line is reached (ours); the rest is not the interpreter's.
+// The part of a line's own time in which the interpreter ran bytecode. The bytecode of a line is
+// assumed to take at most kMost each time the line is reached (ours). The rest of the line's time
+// is not the interpreter's.
 double InterpretedPartOfLine(const CallNode& line) {
   constexpr double kMost = 20e3;  // nanoseconds
   const double own = Nanoseconds(line.own);
@@ -77,10 +78,10 @@ FollowCorrection CorrectionOf(const traces::Trace& trace, std::span<const CallTr
   FollowCorrection correction;
   correction.parts = std::move(parts);
   // Nanoseconds of all units together.
-  double ordinary = 0;     // as long as they would have taken if not followed, by their neighbours
-  double interpreted = 0;  // followed, in bytecode, without the subtracted costs
-  double rest = 0;         // followed, in C code or waiting, likewise
-  double costs = 0;        // that the agent subtracted
+  double ordinary = 0;     // what they would have taken if not followed, judged by their neighbours
+  double interpreted = 0;  // recorded time in bytecode, without the subtracted costs
+  double rest = 0;         // recorded time in C code or waiting, without the subtracted costs
+  double costs = 0;        // costs that the agent subtracted
   bool slowed = false;
   for (const CallTree* tree : trees) {
     if (tree->unit.ordinary.value <= 0) continue;

@@ -35,10 +35,10 @@ bool IsChosen(const CallTree& tree) {
   return (tree.unit.flags & wire::kUnitChosen) != 0;
 }
 
-// A node of a tree, and the function and line that its time is charged to.
+// A node of a tree, and the function and line that its time counts for.
 struct Placed {
   double own = 0;                // nanoseconds
-  std::size_t owner = kNoCall;   // node of the function that its time is charged to
+  std::size_t owner = kNoCall;   // node of the function that its time counts for
   std::size_t called = kNoCall;  // node of the function that the owner called on the way here
   std::size_t line = kNoCall;    // node of the owner's line
 };
@@ -58,7 +58,7 @@ std::vector<Placed> Place(const traces::Trace& trace, const CallTree& tree,
       here.line = above.line;
     }
     if (node.kind == CallKind::kLine) {
-      // Inside a called function, time is charged to that call; the owner's line stays the same.
+      // Inside a called function, the owner's line stays the line of the call.
       if (here.called == kNoCall) here.line = i;
       continue;
     }
@@ -144,7 +144,8 @@ class Summing {
     AddTotals(tree, placed, at);
   }
 
-  // Charges a node's time to its own function and each one above it; to a recursive one only once.
+  // Adds a node's time to the totals of its function and of each function above it. A recursive
+  // function gets the time only once.
   void AddTotals(const CallTree& tree, const std::vector<Placed>& placed, std::size_t at) {
     std::set<FunctionKey> charged;
     for (std::size_t i = at; i != kNoCall; i = tree.nodes[i].parent) {
@@ -174,7 +175,7 @@ void LargestFirst(std::vector<Row>& rows, double least) {
                    [](const Row& a, const Row& b) { return a.share > b.share; });
 }
 
-// `share`: what fraction of the profile's time one nanosecond is.
+// `share`: the fraction of the profile's time that one nanosecond is.
 std::vector<CalledTime> CalledOf(const CalledSums& sums, double share, double units) {
   std::vector<CalledTime> times;
   for (const auto& [called, part] : sums) {
@@ -239,9 +240,9 @@ struct Corrections {
 };
 
 // `taken`: at least one unit. `cut`: the longest unit with lines that was cut; nullptr: none. A
-// function whose lines were never followed in a whole unit gets its lines from there, if at least
-// half of its time came before the cut. `given`: how the units are corrected; nullopt: computed
-// from them.
+// function whose lines were never followed in a whole unit gets its lines from `cut`, if `cut`
+// holds at least half of the function's mean time in a unit. `given`: the corrections of the units;
+// nullopt: computed from the units.
 FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& taken,
                           const CallTree* cut,
                           const std::optional<Corrections>& given = std::nullopt) {
@@ -282,7 +283,7 @@ FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees
   return profile;
 }
 
-// Followed units by whether their lines were followed, which makes them slower.
+// Followed units without and with followed lines. Following lines makes units slower.
 struct UnitSet {
   Trees plain;
   Trees lined;
@@ -327,7 +328,8 @@ SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& drawn_t
   constexpr std::size_t kFewest = 12;
   constexpr std::size_t kFewestBesideChosen = 4;
   constexpr std::size_t kFewestSlow = 3;
-  constexpr double kMostSlowed = 2.5;  // by lines before Python 3.12: FollowCorrection
+  constexpr double kMostSlowed = 2.5;  // slowdown by following lines before Python 3.12, see
+                                       // FollowCorrection
   const UnitSet drawn = SetOf(drawn_trees);
   const UnitSet chosen = SetOf(chosen_trees);
   if (drawn.plain.size() < (chosen.plain.empty() ? kFewest : kFewestBesideChosen)) return {};
@@ -342,12 +344,12 @@ SlowUnits SlowOf(const traces::Trace& trace, StageId stage, const Trees& drawn_t
   SplitAt(most_lined, drawn.lined, slow.lined, &others.lined);
   SplitAt(most_lined, chosen.lined, slow.lined, nullptr);
   // Slow units have neighbours of ordinary length, which do not tell how long the slow ones would
-  // have taken if not followed. So the correction is that of the others.
+  // have taken if not followed. So the correction of the other units is used for all.
   const InterpretedParts parts = PartsOf(trace, drawn.lined);
   Corrections corrections{CorrectionOf(trace, others.plain, parts),
                           CorrectionOf(trace, others.lined, parts)};
-  // The others are shorter than their neighbours because the slow ones were removed, not because
-  // events had cost more.
+  // The other units are shorter than their neighbours because the slow units were removed. This
+  // says nothing about the cost of events.
   corrections.plain.costs = corrections.lined.costs = 1;
   return SlowAgainstOthers(ProfileOf(trace, stage, slow.All(), nullptr, corrections),
                            ProfileOf(trace, stage, others.All(), nullptr, corrections));

@@ -3,8 +3,8 @@
 // The functions and lines of the program in which samples, batches and steps spend their time, from
 // the units that were followed (traces/FORMAT.md, "Followed units"). Values; pure functions.
 //
-// Time is charged to the program's own functions. Time in a library is charged to the function of
-// the program that called the library, under the name of the called library function. A library
+// Time counts for the program's own functions. Time in a library counts for the function of the
+// program that called the library, under the name of the called library function. A library
 // function that no function of the program called, such as a dataset that comes with a library,
 // stands for itself.
 #pragma once
@@ -40,7 +40,7 @@ struct FunctionTime {
   std::string name;
   std::string file;
   std::uint32_t line = 0;          // its first line
-  bool is_library = false;         // it does not belong to the program
+  bool is_library = false;         // it belongs to a library
   double share = 0;                // with library functions that it called
   double own = 0;                  // part of `share` in the interpreter
   double total = 0;                // with all that it called
@@ -78,10 +78,11 @@ struct MoreTime {
   std::vector<MoreLine> lines;
 };
 
-// Units that take more than kSlow times the median of the units that were drawn, against the other
-// drawn ones. A slow unit may also be a chosen one, whose sample was slow before. There must be at
-// least three slow units and twelve drawn ones (four if others were chosen); units with lines do
-// not count here.
+// Compares slow units with the others. A unit is slow if it takes more than kSlow times the median
+// of the units that were drawn at random. A slow unit may also be one that was chosen because its
+// sample was slow before. The others are the drawn units that are not slow. There must be at least
+// three slow units and twelve drawn units (four if others were chosen). Units with lines do not
+// count for these numbers.
 struct SlowUnits {
   static constexpr double kSlow = 1.5;
   std::size_t units = 0;  // 0: too few are slow or were drawn

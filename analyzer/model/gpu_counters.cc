@@ -18,8 +18,8 @@ constexpr std::uint64_t kHeat = 0x20 | 0x40;
 constexpr std::uint64_t kSlowdown = 0x8 | 0x80;
 
 // The fraction of the sampled time that each sample stands for: half of the gaps beside it. The
-// recorder takes fewer samples the longer a run lasts, so counts of samples would tell mostly of
-// its first ten minutes.
+// longer a run lasts, the fewer samples the recorder takes. If all samples counted the same, the
+// first ten minutes would dominate.
 std::vector<double> PartsOfTime(const std::vector<double>& at) {
   std::vector<double> parts(at.size(), 1 / static_cast<double>(at.size()));
   const double whole = at.back() - at.front();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NVML reported of each GPU over the run. Its counters are for the whole device, with all
+// What NVML reported about each GPU over the run. Its counters are for the whole device, with all
 // programs that use it. Values; pure.
 #pragma once
 
@@ -18,7 +18,8 @@ namespace penstock::analyzer {
 struct GpuCounters {
   std::uint32_t index = 0;  // NVML's number
   std::string model;
-  std::string used;  // whether the run used it, a fact: "process", "open", "no"; "": not known
+  std::string used;  // whether the run used it, from a fact: "process", "open" or "no"; "": not
+                     // known
   // Fraction of the driver's windows in which any program's kernel ran. 1 does not mean that the
   // device was full.
   std::optional<double> utilization;
@@ -31,10 +32,10 @@ struct GpuCounters {
   std::optional<double> memory_clock;
   std::optional<double> received;  // bytes per second from the host, greatest value over 20 ms
   std::optional<double> sent;
-  double link = 0;          // bytes per second of its PCIe link as found; 0: not known
+  double link = 0;          // bytes per second of its PCIe link as it is set up; 0: not known
   double power_capped = 0;  // fraction of the time in which power held the clocks down
   double too_hot = 0;       // the same for heat
-  double slowed = 0;        // the same for the hardware: power brake, slowdown
+  double slowed = 0;        // the same for limits of the hardware: power brake, slowdown
   std::uint64_t samples = 0;
 };
 
@@ -42,7 +43,8 @@ struct GpuCounters {
 [[nodiscard]] std::vector<GpuCounters> ReadGpuCounters(const traces::Trace& trace,
                                                        const RunModel& model);
 
-// Bytes per second of a PCIe link, by arithmetic; 0 if the generation is not known.
+// Bytes per second of a PCIe link of this generation with `width` lanes, computed; 0 if the
+// generation is not known.
 [[nodiscard]] double LinkRate(unsigned generation, unsigned width);
 
 // The link of the device that the run used; 0: not known.

@@ -11,7 +11,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Linux numbers at most 8,192 CPUs. The limit bounds what a stranger's trace may say.
+// Linux numbers at most 8,192 CPUs. The limit protects against false numbers in a trace from
+// elsewhere.
 constexpr int kMostCpus = 65536;
 
 Bytes SizeFact(const Facts& facts, std::string_view key) {

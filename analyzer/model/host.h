@@ -20,9 +20,10 @@ using Facts = std::map<std::string, std::string>;
 
 struct Host {
   int cores = 0;     // online
-  int affinity = 0;  // allowed by the run's mask, or by a narrower one of its workers
+  int affinity = 0;  // number of cores that the run's mask allows, or a narrower mask of its
+                     // workers
   double quota = 0;  // CPU quota of the control group in cores; 0: none
-  double share = 0;  // cores of this rank; 0: it has the host to itself
+  double share = 0;  // cores of this rank; 0: the rank has the host to itself
   int ranks = 1;     // ranks on the host; if several, the sizes below are one rank's part
   Bytes ram;
   Bytes memory_limit;  // of the control group; 0: none
@@ -30,11 +31,11 @@ struct Host {
   Bytes shm_free;
   bool known = false;  // some core count was found
 
-  // Cores that can really be used: the least of affinity (if no mask is known, `cores`), quota and
-  // share, but at least 0.1. 1 if nothing is known.
+  // Cores that can really be used: the smallest of the known ones among affinity (`cores` if no
+  // mask is known), quota and share, but at least 0.1. 1 if nothing is known.
   [[nodiscard]] double usable_cores() const;
-  // Bytes that can really be used: the smaller of `ram` and `memory_limit`, as far as they are
-  // known.
+  // Bytes that can really be used: the smaller of `ram` and `memory_limit`; if only one is known,
+  // that one.
   [[nodiscard]] Bytes memory() const;
 };
 
@@ -42,10 +43,10 @@ struct Host {
 
 // Lowers host.affinity to the number of CPUs that at least one of `masks` allows. These are the
 // masks of the processes that make batches, as kernel lists. Such a process may have set its mask
-// after it started. Then the collector's own mask does not show it.
+// after it started, and the collector's own mask does not show this change.
 void NarrowAffinity(Host& host, std::span<const std::string_view> masks);
 
-// The CPUs in a kernel list, ascending, each once. Malformed parts count as nothing.
+// The CPUs in a kernel list, ascending, each once. Malformed parts are ignored.
 [[nodiscard]] std::vector<int> CpusIn(std::string_view list);
 // Their number: "0-1,4" -> 3.
 [[nodiscard]] int CountCpuList(std::string_view list);

@@ -111,7 +111,7 @@ class IntervalSums {
   }
 
   const IntervalSet* set_ = nullptr;  // nullptr: the empty set
-  std::vector<std::int64_t> before_;  // [intervals]: total length of the earlier ones
+  std::vector<std::int64_t> before_;  // by interval: total length of the earlier intervals
 };
 
 }  // namespace penstock::analyzer

@@ -15,8 +15,8 @@ int IntFact(const Facts& facts, const std::string& key, int otherwise) {
   return value >= 0 && value < 1e9 ? static_cast<int>(value) : otherwise;
 }
 
-// A length or count; `unknown` if it is not told, negative, or so large that a dataset means by it
-// that it has no end (sys.maxsize is 2^63 - 1, and as a double 2^63).
+// A length or count; `unknown` if the fact is missing, negative or at least 2^63. A dataset without
+// end gives sys.maxsize, which is 2^63 - 1, and 2^63 as a double.
 std::int64_t CountFact(const Facts& facts, const std::string& key, std::int64_t unknown) {
   constexpr double kEndless = 9223372036854775808.0;  // 2^63
   const double value = NumberFact(facts, key).value_or(-1);
@@ -47,7 +47,8 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
     if (loader.kind != "pytorch" && loader.kind != "penstock") loader.kind = "other";
     loader.sample_tasks = loader.kind == "penstock";
     loader.num_workers = std::min(IntFact(facts, prefix + "num_workers", 0), 4096);
-    loader.workers_known = facts.count(prefix + "num_workers") != 0;  // not in some imported traces
+    loader.workers_known = facts.count(prefix + "num_workers") != 0;  // some imported traces lack
+                                                                      // it
     loader.prefetch_factor = std::clamp(IntFact(facts, prefix + "prefetch_factor", 2), 1, 65536);
     loader.batch_size = std::min(IntFact(facts, prefix + "batch_size", 0), kMostInBatch);
     loader.batch_length = IntFact(facts, prefix + "batch_length", 0);

@@ -29,11 +29,12 @@ struct LoaderConfig {
   bool persistent_workers = false;
   bool in_order = true;
   bool fixed_batch = false;  // one batch is delivered again and again; no others are made
-  std::string package;       // of a loader of kind "other", if its hooks tell
+  std::string package;       // the package of a loader of kind "other", if its hooks record it
   std::string start_method;
   std::string dataset_kind;
   std::int64_t dataset_length = -1;  // -1: not known, or without end
-  std::int64_t epoch_batches = 0;    // of this process, by its sampler; 0: not known
+  std::int64_t epoch_batches = 0;    // batches of an epoch in this process, by its sampler; 0: not
+                                     // known
   std::string made_at;               // "/home/a/train.py:88": the line of the program that made it
   std::string called_from;           // the line that called the function around `made_at`
   bool made_anew = false;            // these lines made such a loader more than once
@@ -50,8 +51,8 @@ struct LoaderConfig {
     const bool of_batches = batch_size <= 0 && batch_length > 0;
     return static_cast<double>(dataset_length) * (of_batches ? batch_length : 1);
   }
-  // Batches of a whole epoch; 0: not known. Without the sampler's word a process is taken to read
-  // the whole dataset, though each of several ranks reads a part.
+  // Batches of a whole epoch; 0: not known. If the sampler's number is not known, a process is
+  // assumed to read the whole dataset, although each of several ranks reads only a part.
   [[nodiscard]] double whole_epoch() const {
     if (epoch_batches > 0) return static_cast<double>(epoch_batches);
     if (dataset_length <= 0) return 0;

@@ -20,18 +20,19 @@ struct Budget {
   double shared_memory = 0;  // bytes of /dev/shm
   double cores = 0;          // settings with more than twice as many workers are not considered
 };
-// Half of the memory that the run may use (docs/diagnosis.md R23), all of /dev/shm, the usable
-// cores.
+// The budget is half of the memory that the run may use (docs/diagnosis.md R23), all of /dev/shm,
+// and the usable cores.
 [[nodiscard]] Budget BudgetOf(const Host& host);
 
 // Median bytes of a collated batch; 0 if not recorded.
 [[nodiscard]] double BatchBytes(const LoaderRun& run);
-// The same. If none is recorded since samples are made in their place in the batch, without
-// collate, the bytes that augmenting puts out for the samples of a batch.
+// Like BatchBytes(). Without collate, samples are made at their place in the batch, and no collated
+// batch is recorded. Then the result is the bytes that augmenting puts out for the samples of a
+// batch.
 [[nodiscard]] double FilledBatchBytes(const RunModel& model, const LoaderRun& run);
 
-// The greatest private memory of each worker of `consumer`, as the median over the workers; 0 if it
-// was not recorded.
+// The median, over the workers of `consumer`, of each worker's greatest private memory; 0 if it was
+// not recorded.
 [[nodiscard]] double PeakWorkerBytes(const RunModel& model, ProcessId consumer);
 
 }  // namespace penstock::analyzer

@@ -33,8 +33,8 @@ struct Delivery {
   std::uint16_t generation = 0;
 };
 
-// By pair of loaders: how often the loop came back to the first, within one epoch of it, right
-// after a batch of the second.
+// By pair of loaders: how often the loop came back to the first loader right after a batch of the
+// second, in the middle of an epoch of the first.
 std::map<std::pair<std::size_t, std::size_t>, std::size_t> CountReturns(
     const std::vector<Delivery>& deliveries) {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> returns;
@@ -109,9 +109,10 @@ void FindLoopUse(std::vector<LoaderRun>& loaders) {
                                      [first](const Delivery& one) { return one.loader != first; });
     if (!several) continue;
     for (const Delivery& one : deliveries) loaders[one.loader].use = LoopUse::kInTurn;
-    // A validation within an epoch interrupts it a few times. If loaders are used together, the
-    // loop comes back to one for at least every fifth batch (ours): of the loader with fewer, or of
-    // the interrupted one if the epochs of the other are not interrupted, as those of validations.
+    // A validation within an epoch interrupts the epoch only a few times. Loaders are used together
+    // if the loop comes back from one to the other for at least every fifth batch (ours). If both
+    // loaders' epochs are interrupted, the batches of the loader with fewer count. If only one
+    // loader's are, as training by validations, its batches count.
     constexpr double kOften = 0.2;
     const auto counts = CountReturns(deliveries);
     std::set<std::size_t> interrupted;

@@ -12,8 +12,8 @@
 namespace penstock::analyzer {
 
 // Names each loader by the line that made it, as short as possible: "train.py:88". Names get
-// folders if two would be the same. If one line makes several loaders, the line that called the
-// function names them. The second loader of the same line is "train.py:88 #2".
+// folders if two would be the same. If one line makes several loaders, they are named by the line
+// that called the function around it. The second loader of the same line is "train.py:88 #2".
 void NameLoaders(std::vector<LoaderRun>& loaders);
 
 // Sets LoaderRun::use, `waited` and `lasted`. A step ends where the loop asks for a batch of any
@@ -23,7 +23,8 @@ void FindLoopUse(std::vector<LoaderRun>& loaders);
 
 // Sorts the loaders of each training process by the time that its loop waits for them, the longest
 // first. If all waits are less than 5 % of the time with all loaders (kineto's threshold), sorts by
-// the time with each loader. Training processes are in order of the time with their loaders.
+// the time with each loader. Training processes come in descending order of the time with their
+// loaders.
 void PutMostAwaitedFirst(std::vector<LoaderRun>& loaders);
 
 // The other loaders that the loop uses together with `run`.

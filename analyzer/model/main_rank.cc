@@ -80,9 +80,9 @@ std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, s
 
 namespace {
 
-// CPU time of a process until `time`, in ns. A process that starts during the recording is sampled
-// first within a tenth of a second, so a small first value was used in that tenth. A large one was
-// used before the recording.
+// CPU time of a process until `time`, in ns. A process that starts during the recording gets its
+// first sample within a tenth of a second. So CPU time of up to 1 s in its first sample was used in
+// that tenth. A larger first value was used before the recording.
 double CpuUntil(const CounterSeries& series, double time) {
   constexpr double kPeriod = 0.1;
   constexpr double kLittle = 1e9;

@@ -15,8 +15,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// How the names of decode spans begin if the spans give pictures, and the decoder that each
-// beginning means; "" if FindDecoder() knows none.
+// Beginnings of the names of decode spans that give pictures, and the decoder that each beginning
+// means; "" if FindDecoder() does not know the decoder.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPictureDecoders = {{
     {"PIL.", "pillow"},
     {"datasets.Image", "pillow"},
@@ -40,7 +40,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kPicture
     {"tensorflow::", ""},
     {"torchcodec.decode_", ""},
 }};
-// How they begin if the spans give video, sound, arrays or tables.
+// Beginnings of the names of decode spans that give video, sound, arrays or tables.
 constexpr std::array<std::string_view, 21> kOtherDecoders = {
     "ffmpeg",          "av.",        "cv2.VideoCapture", "decord.",        "torchcodec.",
     "imageio_ffmpeg.", "soundfile.", "torchaudio.",      "librosa.",       "nibabel.",
@@ -53,8 +53,8 @@ bool GivesNoPicture(std::string_view name) {
                      [&](std::string_view start) { return name.starts_with(start); });
 }
 
-// The decoder that a decode span's name means: "" if FindDecoder() knows none; nullopt if it is not
-// known to give pictures.
+// The decoder that a decode span's name means; "" if FindDecoder() does not know the decoder.
+// nullopt if the span is not known to give pictures.
 std::optional<std::string_view> PictureDecoder(std::string_view name) {
   for (const auto& [start, decoder] : kPictureDecoders) {
     if (name.starts_with(start)) return decoder;
@@ -78,9 +78,9 @@ struct DecodeCalls {
   double longest_picture = 0;
   double longest_other = 0;
   std::uint64_t bytes = 0;                     // of all pictures
-  std::uint64_t most_bytes = 0;                // of the name with most of them
+  std::uint64_t most_bytes = 0;                // of all calls of the name with the most bytes
   std::uint64_t with_bytes = 0;                // calls
-  std::map<std::string_view, double> formats;  // seconds by named format
+  std::map<std::string_view, double> formats;  // seconds, by the format in the name
 
   void AddPicture(std::string_view name, std::string_view decoder, const PartTotals& part,
                   Material& material) {
@@ -102,8 +102,8 @@ struct DecodeCalls {
       material.decode_call = name;
     }
   }
-  // The format with at least 80 % of the time. "mixed" if other named formats have more than 20 %;
-  // else "": decoders whose names tell no format took too much of it.
+  // The format with at least 80 % of the time. "mixed" if the other named formats have more than 20
+  // %. Otherwise "": decoders whose names tell no format took too much of the time.
   [[nodiscard]] std::string_view Format() const {
     constexpr double kMost = 0.8;
     double named = 0;
@@ -170,7 +170,8 @@ void ReadTypes(const std::string& fact, Material& material) {
   }
 }
 
-// The fraction of "torch:602112 other:0" that is PyTorch's; 0 if the fact is missing.
+// PyTorch's fraction of the bytes in a fact such as "torch:602112 other:0"; 0 if the fact is
+// missing.
 double TorchShare(const std::string& fact) {
   unsigned long long own = 0;
   unsigned long long other = 0;

@@ -21,12 +21,14 @@ enum class Media {
 
 struct Material {
   Media media = Media::kUnknown;  // what most of the decoding gives
-  std::string decode_call;        // the one that takes longest and gives no pictures
-  std::string format;             // of the pictures: "png", "mixed"; as decoders name it, else
-                                  // FileFormats::Main()
-  double file_bytes = 0;          // read for one sample
-  double decoded_bytes = 0;       // that decoding it gave; of pictures three per pixel
-  double sample_bytes = 0;        // of one sample in a collated batch
+  std::string decode_call;        // the decode call that takes longest, of those that give no
+                                  // pictures
+  std::string format;             // of the pictures: "png", "mixed" and so on, from the names of
+                                  // decoders, else from FileFormats::Main()
+  double file_bytes = 0;          // bytes read for one sample
+  double decoded_bytes = 0;       // bytes that decoding one sample gave; for pictures three per
+                                  // pixel
+  double sample_bytes = 0;        // bytes of one sample in a collated batch
   double torch_share = 0;         // fraction of its memory that PyTorch allocated; 0: not known
   double f32 = 0, f16 = 0, u8 = 0, i64 = 0, other = 0;  // bytes of one batch, by data type
   std::string decoder;                                  // a name for FindDecoder(); "": not known
@@ -38,7 +40,7 @@ struct Material {
 
   [[nodiscard]] double batch_bytes() const { return f32 + f16 + u8 + i64 + other; }
   [[nodiscard]] double megapixels() const { return decoded_bytes / 3e6; }
-  // Whether figures for JPEG files may apply: nothing shows that the files are others.
+  // Whether figures for JPEG files may apply: nothing shows that the files are of another format.
   [[nodiscard]] bool may_be_jpeg() const {
     return media != Media::kOther && (format.empty() || format == "jpeg");
   }

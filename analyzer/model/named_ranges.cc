@@ -9,7 +9,7 @@ namespace {
 
 using traces::StageId;
 
-// "libjpeg_turbo_decoder process #3": one picture, on the thread that decodes it.
+// Whether the range is the decoding of one picture, such as "libjpeg_turbo_decoder process #3".
 bool IsPicture(std::string_view name) {
   constexpr std::string_view kBefore = "_decoder process #";
   const std::size_t at = name.find(kBefore);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Some libraries decode and transform in C++ threads of their own, where no symbol can be hooked.
-// But they name their work by NVTX ranges: NVIDIA DALI names its operators, nvImageCodec the
+// But they mark their work with named NVTX ranges: NVIDIA DALI its operators, nvImageCodec the
 // decoding of each picture. Such a `mark` counts as the stage that its name means, wherever stages
-// are counted or drawn. A decode that only opens an image is known by its name, too. Refers to the
-// trace; not thread-safe.
+// are counted or drawn. A decode span that only opens an image is also recognised by its name.
+// Refers to the trace; not thread-safe.
 #pragma once
 
 #include <string_view>
@@ -22,8 +22,8 @@ class NamedRanges {
  public:
   explicit NamedRanges(const traces::Trace& trace) : trace_(trace) {}
 
-  // The stage of `span`, or the one that its name means. Cost: O(1) on average; only the names of
-  // marks are looked at, each once.
+  // The stage of `span`; for a mark, the stage that its name means. Cost: O(1) on average; only the
+  // names of marks are looked at, each once.
   [[nodiscard]] traces::StageId StageOf(const traces::Span& span) {
     return span.stage == traces::StageId::kMark ? StageOfMark(span.name) : span.stage;
   }

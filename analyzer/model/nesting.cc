@@ -14,8 +14,9 @@ std::size_t IndexOf(StageId stage) {
   return static_cast<std::size_t>(stage);
 }
 
-// The part of `busy` that falls into [start, end). A coalesced read lasts from open to the last
-// read. So it may begin before the span of a decode that reads the rest of the file.
+// The part of `busy` that falls into [start, end). The span of a coalesced read lasts from opening
+// the file to the last read. So it may begin before a decode span whose decoder reads the rest of
+// the file.
 std::int64_t Overlap(std::int64_t read_start, std::int64_t read_end, std::int64_t busy,
                      std::int64_t start, std::int64_t end) {
   const std::int64_t common = std::min(read_end, end) - std::max(read_start, start);
@@ -154,7 +155,7 @@ void NestingSweep::Emit(const Open& open, std::int64_t wall, std::int64_t cpu,
   sink_.OnCounted(CountedOf(open, wall, cpu, inside));
 }
 
-// Emits the oldest opening. `is_part`: the next decode is that of its image.
+// Emits the oldest opening. `is_part`: the next decode decodes the opened image.
 void NestingSweep::EmitOpening(bool is_part) {
   Opening opening = std::move(openings_.front());
   openings_.pop_front();
@@ -204,8 +205,9 @@ void NestingSweep::CloseTold(const Open& open) {
 }
 
 // A named transform owns its time without the transforms, reads, decodes and tokenizers inside it.
-// The time of an outermost transform outside of samples also counts as augmenting: it is one of
-// whole batches, or of another library's loader. For those inside a sample CloseSample() does that.
+// The time of an outermost transform outside of samples also counts as augmenting: such a transform
+// works on whole batches, or belongs to another library's loader. CloseSample() counts the
+// augmenting inside samples.
 void NestingSweep::CloseAugment(const Open& open) {
   const Inside& inside = open.inside;
   const std::int64_t total =
@@ -240,8 +242,8 @@ void NestingSweep::CloseAugment(const Open& open) {
 
 // Augmenting is everything that a dataset does besides reading, decoding and tokenizing, with or
 // without a name. Reads carry no CPU time of their own, so they get the rest of the sample's CPU
-// time. That is exact if transforms compute without waiting, and too little for reads if there are
-// more runnable threads than cores. Time right before a read in which nothing was computed belongs
+// time. This is exact if transforms compute without waiting. If there are more runnable threads
+// than cores, reads get too little. Time right before a read in which nothing was computed belongs
 // to the read: the thread waits for a lock that readers take in turn, or for a directory that is
 // far away.
 void NestingSweep::CloseSample(const Open& open) {

@@ -4,9 +4,9 @@
 // to a span itself, and the time of the reads, decodes and transforms inside it.
 //
 // Feed the spans of one thread in the order of Trace::ForEachBlock, then call Finish(). One sweep
-// per thread; not thread-safe. Spans are copied. The sink is called at once with reads, marks and
-// spans of devices, and with other spans when they end. It is called with the opening of an image
-// when the image is decoded, at the latest when a sample or fetch begins or ends.
+// per thread; not thread-safe. Spans are copied. The sink gets reads, marks and spans of devices at
+// once, and other spans when they end. It gets the opening of an image when the image is decoded,
+// at the latest when a sample or fetch begins or ends.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace penstock::analyzer {
 
 // Time inside a container span, by stage. Units: nanoseconds.
 struct Inside {
-  std::int64_t read = 0;    // busy time of reads that overlap it, plus `queued`
+  std::int64_t read = 0;    // busy time of reads that overlap the container span, plus `queued`
   std::int64_t queued = 0;  // waiting before reads: for a lock, or for a file to open
   std::int64_t decode = 0;
   std::int64_t decode_cpu = 0;
@@ -35,7 +35,7 @@ struct Inside {
   StringId read_file{};          // the file of the first such read that has bytes
   std::uint64_t samples = 0;
 
-  // Time of decoding and tokenizing. It is kept apart from everything else that the dataset does.
+  // Time of decoding and tokenizing, which does not count as augmenting.
   [[nodiscard]] std::int64_t told() const { return decode + tokenize; }
   [[nodiscard]] std::int64_t told_cpu() const { return decode_cpu + tokenize_cpu; }
 };
@@ -44,7 +44,8 @@ struct Inside {
 struct Counted {
   const traces::Span* span = nullptr;
   traces::StageId stage = traces::StageId::kNone;
-  std::int64_t wall = 0;    // without inner spans, where docs/design.md 4 says so
+  std::int64_t wall = 0;    // without the time of inner spans if docs/design.md 4 says so for the
+                            // stage
   std::int64_t cpu = -1;    // of the same part; -1: not recorded
   bool outermost = true;    // false: listed below its stage, but not added to it
   bool apart = false;       // no sample or fetch is around it; not set for reads and marks
@@ -80,14 +81,15 @@ class NestingSweep {
     std::int64_t child = 0;  // of an augment span: time of named transforms inside it
     std::int64_t child_cpu = 0;
     std::int64_t last = 0;    // of a sample: end of the last span inside it
-    std::int64_t before = 0;  // of a sample: time without any span, before reads
+    std::int64_t before = 0;  // of a sample: time right before reads that no span covers
     Inside inside;
   };
   struct ActiveRead {
     std::int64_t start = 0;
     std::int64_t end = 0;
     std::int64_t busy = 0;
-    bool whole = true;  // busy all the time: a whole read inside it is not counted again
+    bool whole = true;  // the thread read all the time; a whole read inside such a read is not
+                        // counted again
   };
 
   void AddRead(const traces::Span& span);

@@ -4,7 +4,8 @@
 namespace penstock::analyzer {
 
 std::vector<ProbeWindow> ProbeWindowsOf(const traces::Trace& trace, ProcessId process) {
-  // Two begins that are closer belong to one window: none is shorter than 100 ms (--probe-window).
+  // Two records of one factor that begin closer together belong to one window: no window is shorter
+  // than 100 ms (--probe-window).
   constexpr std::int64_t kSameWindow = 50'000'000;
   std::vector<ProbeWindow> windows;
   bool open = false;
@@ -15,8 +16,8 @@ std::vector<ProbeWindow> ProbeWindowsOf(const traces::Trace& trace, ProcessId pr
     if (trace.threads()[event.thread.value].process != process) continue;
     const std::uint8_t factor = wire::FactorOfProbe(event.value);
     const std::int64_t from = event.at.value - 1000 * wire::MicrosecondsOfProbe(event.value);
-    // Another thread has recorded this window. After a step that outlasts the window between, the
-    // next plain window has the same factor too.
+    // Another thread has recorded this window. If the times are further apart, this is a new window
+    // of the same factor: a step lasted through the whole window in between.
     if (open && factor == last_factor && from < windows.back().from + kSameWindow) continue;
     if (open) windows.back().to = from;
     last_factor = factor;

@@ -30,7 +30,7 @@ Facts FactsOfPart(const traces::Trace& trace, const std::string& part) {
 }
 
 struct Masks {
-  std::vector<std::vector<int>> of;  // by place of the host; empty: not known
+  std::vector<std::vector<int>> of;  // by index of `places`: the CPUs of its mask; empty: not known
   std::map<int, int> sharers;        // by CPU: ranks whose masks allow it
   bool known = true;
 };
@@ -94,7 +94,7 @@ class LayoutReader {
   }
 
  private:
-  // The index of the host of `part`. Parts of one boot are parts of one host.
+  // The index of the host of `part`. Parts with the same boot_id come from the same host.
   std::size_t HostOf(const std::string& part) {
     const auto seen = host_of_part_.find(part);
     if (seen != host_of_part_.end()) return seen->second;
@@ -107,7 +107,7 @@ class LayoutReader {
       host.name = name.empty() ? fmt::format("host {}", layout_.hosts.size()) : name;
       host.machine = ReadHost(FactsOfPart(trace_, part));
       layout_.hosts.push_back(std::move(host));
-    } else {  // the mask of one rank is not the mask of the host
+    } else {  // one rank may have a narrower mask than the host
       const Host other = ReadHost(FactsOfPart(trace_, part));
       Host& machine = layout_.hosts[at->second].machine;
       machine.affinity = std::max(machine.affinity, other.affinity);
@@ -118,7 +118,8 @@ class LayoutReader {
 
   void AddPlace(ProcessId consumer, std::size_t host) {
     const traces::ProcessInfo& process = trace_.processes()[consumer.value];
-    // A rank has a second training process if one of its children has a loader, too.
+    // A rank has a second training process if a child of its training process also has a loader.
+    // Only the first counts.
     if (!seen_.insert(process.rank).second) return;
     RankPlace place;
     place.consumer = consumer;

@@ -20,13 +20,13 @@ struct RankPlace {
   std::int32_t rank = -1;
   std::int32_t local_rank = -1;
   std::size_t host = 0;  // index into RankLayout::hosts
-  double cores = 0;      // its part of the host: 1/n of each core that n ranks may use
+  double cores = 0;      // its part of the host's cores: 1/n of each core that n ranks may use
 };
 
 struct RankHost {
   std::string name;
   Host machine;      // the whole host
-  int ranks = 1;     // all that run on it, recorded or not
+  int ranks = 1;     // all ranks that run on the host, recorded or not
   int recorded = 0;  // those of `ranks` that were recorded
   double cores = 0;  // of all recorded ranks together
 };
@@ -47,7 +47,7 @@ struct RankLayout {
 // rank gets at most an equal part of all the host's cores. A quota is shared equally.
 [[nodiscard]] RankLayout ReadRankLayout(const traces::Trace& trace);
 
-// A fact of the part of a merged trace that a process came from; of the trace if `part` is empty.
+// A fact of one part of a merged trace; a fact of the whole trace if `part` is empty.
 [[nodiscard]] std::string FactOfPart(const traces::Trace& trace, std::string_view part,
                                      std::string_view key);
 

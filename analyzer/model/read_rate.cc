@@ -26,7 +26,7 @@ ReadRate MeasureRate(std::vector<ReadSpan> reads) {
   double bytes = 0;
   for (std::size_t i = 1; i < reads.size(); ++i) {
     const std::int64_t before = reads[i - 1].end;
-    const bool waited = reads[i].start < before;  // when the read before it ended
+    const bool waited = reads[i].start < before;  // it waited when the read before it ended
     if (!waited || reads[i].bytes == 0) continue;
     gaps.push_back(
         {static_cast<double>(reads[i].end - before) * 1e-9, static_cast<double>(reads[i].bytes)});

@@ -29,8 +29,8 @@ std::vector<ReadStretch> Merged(std::vector<ReadStretch> reads) {
   return merged;
 }
 
-// The probability that two or more threads read, if each reads for its share of the time and all
-// are independent.
+// The probability that two or more threads read at the same moment, if each reads for its share of
+// the time and all are independent.
 double MeetingByChance(const std::vector<double>& busy) {
   double none = 1;
   double one = 0;

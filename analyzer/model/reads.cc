@@ -110,8 +110,8 @@ std::optional<Fit> LeastSquares(const std::vector<Row>& rows, const std::vector<
   return fit;
 }
 
-// Whether typical reads are slowed down as the fit says of the mean. A few long reads have many
-// others beside them only because they are long, and that alone can mislead the fit.
+// Whether typical reads are slowed down by others as the fit says, not only a few long reads. Long
+// reads overlap many others only because they are long, and a few of them can mislead the fit.
 bool TypicalToo(const std::vector<Row>& rows, const std::vector<double>& y, const Fit& fit) {
   std::vector<double> beside;
   for (const Row& row : rows) beside.push_back(row[2]);
@@ -173,8 +173,8 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
            fit.value[i] * means[i] > 0.1 * mean * static_cast<double>(rows.size());
   };
   std::optional<Fit> fit = LeastSquares(rows, seconds, 3);
-  // The rate of reads that are served in order takes precedence over the fit: there, other reads do
-  // not slow a read down in proportion to its own bytes.
+  // If reads are served in order, their rate takes precedence over the fit: other reads do not slow
+  // a read down in proportion to its own bytes then.
   const ReadRate rate = MeasureRate(reads);
   const bool slowed = fit && matters(*fit, 2) && TypicalToo(rows, seconds, *fit);
   if (rate.limited() || slowed) {
@@ -183,7 +183,8 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
     costs.device_per_byte = rate.limited() ? rate.per_byte : fit->value[2] / size;
   }
   if (!slowed) fit = LeastSquares(rows, seconds, 2);
-  // The constant is known if its error is small, however large it is itself.
+  // The constant is known if its error is small compared with the mean read, even if the constant
+  // is near 0.
   if (fit && fit->error[0] < 0.1 * mean) {
     costs.split = true;
     costs.latency = std::clamp(fit->value[0], 0.0, mean);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a read costs: a time that does not depend on its size, a time for each byte, and the time
-// that other reads at the same moment add. Also whether readers take turns. Values; pure.
+// that other reads at the same moment add. Also finds whether readers take turns. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ReadSpan {
   std::int64_t end = 0;
   std::uint64_t bytes = 0;
   static constexpr std::uint32_t kNobody = 0xffffffff;
-  std::uint32_t reader = kNobody;  // the thread, if it reads for a batch during all of the span
+  std::uint32_t reader = kNobody;  // the thread, if it reads for a batch during the whole span
   std::uint32_t consumer = 0;      // the training process of that batch
   std::uint16_t epoch = 0;         // the generation of its iterator
   bool for_batch = false;          // the thread was making a batch when it read
@@ -23,7 +23,7 @@ struct ReadSpan {
 
 // Whether the reads of several threads are ever made at the same time.
 struct ReadTurns {
-  std::uint64_t reads = 0;  // in the epoch that was examined; 0: too few threads or reads
+  std::uint64_t reads = 0;  // number of reads in the examined epoch; 0: too few threads or reads
   double alone = 0;         // fraction of the time in which one thread reads
   double together = 0;      // fraction in which two or more read
   double by_chance = 0;     // `together` if the threads were independent of each other
@@ -35,22 +35,25 @@ struct ReadTurns {
   static constexpr double kShare = 0.1;
 };
 
-// Examines the epoch with most reads, in the time in which all of its threads read. Other epochs
-// may have other threads. Threads with fewer than 64 reads do not count.
+// Examines the epoch with the most reads, from the moment when all of its threads have begun to
+// read to the moment when the first of them ends. Epochs are examined one by one, because each may
+// have other threads. Threads with fewer than 64 reads do not count.
 // Requires: the reads are of one loader.
 // Cost:     O(n log n).
 [[nodiscard]] ReadTurns MeasureTurns(const std::vector<ReadSpan>& reads);
 
 // Whether reads end one after the other at one rate, as on a device or a link that serves them in
-// order. If so, a read that already waits when another ends will end after the time that its own
-// bytes take. Independent reads end at any distance.
+// order. If so, a read that already waits when another read ends will itself end after the time
+// that its own bytes take. The ends of independent reads may lie at any distance.
 struct ReadRate {
-  std::size_t gaps = 0;  // distances between the ends of two such reads
-  double waiting = 0;    // fraction of the reads that waited while another one ended
+  std::size_t gaps = 0;  // number of gaps: distances from the end of a read to the end of the next
+                         // one that waited for it
+  double waiting = 0;    // fraction of the reads that already waited when the read before them
+                         // ended
   double per_byte = 0;   // seconds per byte
   double off = 0;        // mean error of predicting a gap from its bytes, over the mean gap
 
-  // With two independent readers, `off` is about twice the limit kOff by chance. Source: ours.
+  // With two independent readers, `off` is about twice the limit kOff. Source: ours.
   [[nodiscard]] bool limited() const { return per_byte > 0 && waiting > 0.5 && off < kOff; }
   static constexpr double kOff = 0.2;
 };
@@ -59,13 +62,13 @@ struct ReadRate {
 [[nodiscard]] ReadRate MeasureRate(std::vector<ReadSpan> reads);
 
 struct ReadCosts {
-  std::uint64_t reads = 0;      // that were examined
+  std::uint64_t reads = 0;      // number of reads that were examined
   double mean = 0;              // mean seconds of a read
   double concurrency = 1;       // mean number of reads at once, while any runs
   double most_bytes_per_s = 0;  // of all reads together, while any runs
   bool split = false;           // `latency` and `per_byte` are known apart
   double latency = 0;           // seconds of a read without bytes
-  double per_byte = 0;          // seconds per byte of a read alone
+  double per_byte = 0;          // seconds per byte of a read without others beside it
   bool shared = false;          // reads slow each other down like jobs of one device
   double device_per_byte = 0;   // seconds per byte of that device: the inverse of its bandwidth
   bool in_order = false;        // the device serves one read after the other (MeasureRate)

@@ -29,8 +29,8 @@ void AddWork(Work& total, const Counted& counted) {
   AddWork(total, SecondsOf(counted.wall, counted.cpu));
 }
 
-// Adds the time of a span outside of samples and fetches. Reads count inside them too: `apart` does
-// not tell where they are, and these sums are not used for threads that make batches.
+// Adds the time of a span outside of samples and fetches. Reads inside samples and fetches count
+// too, because `apart` is not set for reads. These sums are not used for threads that make batches.
 void AddApart(const Counted& counted, ThreadStages& stages) {
   const bool read = counted.stage == StageId::kRead && counted.outermost;
   if (counted.synthetic || !(counted.apart || read)) return;
@@ -86,7 +86,8 @@ void RunBuilder::WalkSpans() {
 
 void RunBuilder::OnCounted(const Counted& counted) {
   model_.stages.Add(counted);
-  // Inner transforms count too, because the time of a transform leaves out those inside it.
+  // Inner transforms count too, because the time of a transform does not include the transforms
+  // inside it.
   const bool decodes = (counted.stage == StageId::kDecode || counted.stage == StageId::kTokenize) &&
                        counted.outermost;
   if (counted.apart && !counted.synthetic && (decodes || counted.stage == StageId::kAugment)) {
@@ -124,14 +125,16 @@ void RunBuilder::OnCounted(const Counted& counted) {
     case StageId::kH2d:
       unmatched_.copies.push_back(stretch);
       return;
-    case StageId::kCall: {  // a call with which the loop copies; on a stream the copy is h2d
+    case StageId::kCall: {  // a call of the runtime that copies; the copy itself, on a stream, has
+                            // the stage h2d
       const std::optional<CopyKind> kind = kinds_.Of(span.stage, span.name);
       if (kind && kind->way == CopyWay::kToDevice) unmatched_.copies.push_back(stretch);
       return;
     }
     case StageId::kStartup:
       if (at_.process == at_.consumer) {
-        // A span that names no iterator has the batch of the loop around it, if there is one.
+        // A startup span without an iterator of its own may carry the batch that the thread had.
+        // Then the span does not name the iterator that was made.
         const std::uint16_t made = span.batch.valid() ? std::uint16_t{0} : span.batch.generation;
         epochs_.AddStartup({at_.consumer, made}, stretch.start, stretch.end);
       } else {

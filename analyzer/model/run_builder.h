@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collects the data for BuildRunModel() while it walks over a trace. Used by run_model.cc and its
+// Collects the data for BuildRunModel() in one pass over a trace. Used by run_model.cc and its
 // helpers only. Owns the data; refers to the trace while it lives; not thread-safe.
 #pragma once
 
@@ -29,15 +29,15 @@ struct Stretch {
   traces::BatchKey key;
 };
 
-// What a thread did in its samples, with or without fetches around them, and outside of samples and
-// fetches.
+// What a thread did inside its samples, and outside of samples and fetches.
 struct ThreadWork {
   double idle = 0;      // seconds
-  double apart = 0;     // CPU seconds of decoding and transforms outside of samples and fetches
-  ThreadStages stages;  // wall seconds of the same work and of all reads, by stage
+  double apart = 0;     // CPU seconds of decoding, tokenizing and transforms outside of samples and
+                        // fetches
+  ThreadStages stages;  // wall seconds, by stage, of the same work and of all reads
   std::uint64_t samples = 0;
   double busy = 0;              // seconds in the samples
-  double cpu = 0;               // CPU seconds in them
+  double cpu = 0;               // CPU seconds in the samples
   std::int64_t first = kNever;  // begin of the first sample
   std::int64_t last = kNever;   // end of the last one
 };
@@ -73,7 +73,7 @@ class RunBuilder final : public NestingSink {
     std::optional<std::int64_t> first_data;  // start of the first read, decode or the like
     std::int64_t last_data = 0;              // end of the last one, if there is a first
   };
-  // Spans to be matched with batches when all batches are known.
+  // Spans that are matched with batches later, when all batches are known.
   struct Unmatched {
     std::vector<Stretch> waits;
     std::vector<Stretch> steps;

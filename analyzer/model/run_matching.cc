@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the batch that each wait, step and copy of the loop belongs to, when all batches are known.
+// Finds the batch that each wait, step and copy of the loop belongs to. Runs after all batches are
+// known.
 #include <algorithm>
 #include <compare>
 
@@ -15,8 +16,9 @@ bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
 
 }  // namespace
 
-// A wait span without a batch id belongs to the batch that its thread received inside it, or to the
-// end of the iterator. The time from there until the loop waits again is the step of that batch.
+// A wait span without a batch id belongs to the batch that its thread received inside the span, or
+// to the end of the iterator. The step of a batch lasts from the end of its wait to the next wait
+// of the thread.
 void RunBuilder::MatchWaits() {
   struct Delivery {
     std::uint32_t thread;
@@ -62,8 +64,8 @@ void RunBuilder::MatchWaits() {
   EndStepsAtWaits();
 }
 
-// Uses the events of a batch if its wait span was lost. They tell when its next() was entered; at
-// that moment the step before it on the same thread ended, whatever span comes next.
+// Uses the events of a batch if its wait span was lost. The events tell when the batch's next() was
+// entered. At that moment the step before it on the same thread ended at the latest.
 void RunBuilder::EndStepsAtWaits() {
   std::vector<Batch*> delivered;
   for (Batch& batch : batches()) {

@@ -30,8 +30,8 @@ bool FilledBySamples(const LoaderRun& run) {
   return filled * 2 > run.batches.size();
 }
 
-// The depth of a shared queue: the greatest number of batches at once whose first sample was begun
-// and whose step had not ended.
+// The depth of a shared queue: the greatest number of batches that were in progress at once, from
+// the start of their first sample to the end of their step.
 int DepthInUse(const LoaderRun& run) {
   std::vector<std::pair<std::int64_t, int>> changes;
   for (const Batch& batch : run.batches) {
@@ -47,16 +47,16 @@ int DepthInUse(const LoaderRun& run) {
 }
 
 // Guesses the loader's arguments from the spans, for a run whose facts were lost. Workers of later
-// epochs may be new processes, so the first epoch tells how many there are. The indices that were
-// sent until the first batch was received tell the depth. PyTorch sends one more before next()
-// returns that batch.
+// epochs may be new processes, so the first epoch tells how many there are. The number of indices
+// that were sent before the first batch was received tells the depth. PyTorch sends one more before
+// next() returns the first batch, so that moment would be too late.
 void InferConfig(LoaderRun& run) {
   run.inferred = true;
   run.config.sample_tasks = FilledBySamples(run);
   if (run.epochs.empty()) return;
   const Epoch& epoch = run.epochs.front();
   const Batch& first = run.batches[epoch.first];
-  // A pin thread may receive it before the loop calls next().
+  // A pin thread may receive the first batch before the loop calls next().
   const std::int64_t received =
       first.got == kNever ? first.delivered : std::max(first.got, first.wait_start);
   std::set<std::uint32_t> fetchers;
@@ -88,7 +88,7 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
       epoch.generation = batch.key.generation;
       epoch.first = i;
       epoch.start = builder.epochs().StartOf(iterator, batch.wait_start);
-      // A recording that began within an epoch did not see the epoch start.
+      // If the recording began within an epoch, its start was not recorded.
       if (batch.key.index > 0 && epoch.start > batch.wait_start) epoch.start = batch.wait_start;
       epoch.ended = builder.epochs().Ended(iterator);
       epoch.stop = builder.epochs().StopOf(iterator);
@@ -96,12 +96,12 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
     }
     ++run.epochs.back().count;
   }
-  // A program that goes on to the next epoch has ended this one, exhausted or not.
+  // An epoch that another epoch follows has ended, even if its iterator was not exhausted.
   for (std::size_t i = 0; i + 1 < run.epochs.size(); ++i) run.epochs[i].ended = true;
 }
 
 // The threads of the training process that made samples. Spans do not tell which loader a thread
-// belongs to: of several loaders in one process, each gets the threads of all.
+// belongs to. If a process has several loaders, each loader gets the threads of all.
 void FindThreads(const LoaderRun& run, const RunBuilder& builder,
                  std::span<const traces::ThreadInfo> threads,
                  std::map<std::uint32_t, WorkerRun>& workers) {
@@ -153,9 +153,10 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder,
   }
 }
 
-// Batches have one size; only the last one of an epoch can be smaller, in an iterable dataset the
-// last one of each worker. Any other batch that seems smaller is taken to have lost spans. That is
-// wrong, by less than one batch, for a worker whose part of an iterable dataset ended early.
+// Batches have one size, except that the last batch of an epoch can be smaller; with an iterable
+// dataset, the last batch of each worker. Any other batch that seems smaller is assumed to have
+// lost spans. This is wrong, by less than one batch, for a worker whose part of an iterable dataset
+// ended early.
 void RestoreSamples(LoaderRun& run, std::uint64_t size) {
   const auto last = static_cast<std::size_t>(std::max(1, run.config.num_workers));
   for (const Epoch& epoch : run.epochs) {
@@ -185,8 +186,9 @@ void CountSamples(LoaderRun& run) {
   run.samples_per_batch = std::max<std::uint64_t>(1, median > 0 ? median : size);
 }
 
-// A batch without costs of its samples takes the costs of the last batch before it that has them,
-// or of the first that has them. Only long runs leave costs out, and their batches are alike.
+// A batch without recorded costs of its samples takes the costs of the last batch before it that
+// has them, else of the first batch that has them. Costs are left out only in long runs, whose
+// batches are alike.
 void ShareSamples(LoaderRun& run) {
   const auto keeps = [](const Batch& batch) { return batch.sample_costs > 0; };
   const auto kept = std::find_if(run.batches.begin(), run.batches.end(), keeps);
@@ -194,7 +196,7 @@ void ShareSamples(LoaderRun& run) {
   Batch own = *kept;
   for (Batch& batch : run.batches) {
     if (keeps(batch)) {
-      // The short batch at the end of an epoch stands only for itself.
+      // A short batch at the end of an epoch does not lend its costs to others.
       if (batch.sample_costs >= std::min(own.sample_costs, run.samples_per_batch)) own = batch;
     } else if (batch.samples > 0) {
       batch.first_sample = own.first_sample;
@@ -293,7 +295,7 @@ std::vector<DeviceRecords> ReadDevicesAlone(const traces::Trace& trace) {
 }
 
 // The reads on the host of the main loader. The clocks of two hosts can differ by more than a read
-// takes, so nobody can say which of their reads were made at the same time.
+// takes, so it is not known which reads of two hosts overlapped.
 std::vector<ReadSpan> ReadsOnOneHost(const RunModel& model, const std::vector<ReadSpan>& all) {
   if (!model.has_loader() || model.ranks.hosts.size() < 2) return all;
   const std::vector<std::size_t>& hosts = model.ranks.host_of;

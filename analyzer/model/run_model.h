@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What happened in a run, ready for statistics: stages, loaders, epochs, batches, workers. A value
-// that does not refer to the trace, except that StringIds (of stages, devices and the files of
-// samples) are those of the trace. Immutable once built; safe from several threads.
+// that does not refer to the trace. But its StringIds (of stages, devices and files of samples) are
+// those of the trace. Immutable once built; safe from several threads.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,8 @@ struct Epoch {
   std::size_t first = 0;        // its batches are LoaderRun::batches [first, first + count)
   std::size_t count = 0;
   bool ended = false;  // it was seen to be exhausted
-  double stop = 0;     // seconds of its last next(), in which workers that do not stay are ended
+  double stop = 0;     // seconds of its last next(), which also ends workers that are not
+                       // persistent
 };
 
 struct WorkerRun {
@@ -47,13 +48,13 @@ struct WorkerRun {
   double cpu = 0;               // CPU seconds in fetch, or in samples
   double idle = 0;              // seconds waiting for an index
   std::int64_t seen = kNever;   // the first span of its thread; not set for sample threads
-  std::int64_t first = kNever;  // begin of its first fetch, or sample
+  std::int64_t first = kNever;  // start of its first fetch or sample
   std::int64_t last = kNever;
 };
 
 // How the loop of a training process uses a loader beside others.
 enum class LoopUse {
-  kAlone,        // there is no other
+  kAlone,        // the process uses no other loader
   kInTurn,       // one after the other, as in training and validation
   kInterleaved,  // together: batches of one are taken in the middle of the other's epochs
 };
@@ -65,28 +66,30 @@ struct LoaderRun {
   LoopUse use = LoopUse::kAlone;
   double waited = 0;  // seconds that the loop waited for all of its batches
   double lasted = 0;  // seconds of these waits and of the steps
-  // CPU seconds of decoding and transforms on other threads of the training process, which no batch
-  // contains. Set only for the main loader, and only without workers.
+  // CPU seconds of decoding, tokenizing and transforms on threads of the training process other
+  // than the loop's. The costs of batches do not contain them. Set only for the main loader, and
+  // only without workers.
   double threads_cpu = 0;
-  // Seconds of the data stages on threads that do not make batches themselves but are in the
-  // processes that do; the sum over all such threads. Set only for the main loader.
+  // Seconds of the data stages on threads that do not make batches, but run in processes that make
+  // batches; the sum over all such threads. Set only for the main loader.
   ThreadStages threads_stages;
   std::size_t stage_threads = 0;  // the number of these threads
   bool inferred = false;       // no facts were recorded; the arguments are guessed from the spans
-  std::vector<Batch> batches;  // by generation and index; delivered ones only
+  std::vector<Batch> batches;  // sorted by generation and index; only delivered batches
   std::vector<SampleCost> samples;  // of the batches, in the same order
   std::vector<Epoch> epochs;
   std::vector<WorkerRun> workers;
   std::uint64_t samples_per_batch = 0;   // median number of sample spans, else batch_size, else 1
   bool samples_known = false;            // false: rates count batches
   std::uint64_t samples_per_span = 1;    // more where the dataset makes a whole batch in one call
-  ReadTurns turns;                       // of the reads for these batches
-  std::vector<SampleTime> sample_times;  // without each worker's first batch; of long runs, a part
-  std::vector<ProbeWindow> probes;       // of experiments in its training process
+  ReadTurns turns;                       // whether the reads for these batches take turns
+  std::vector<SampleTime> sample_times;  // without each worker's first batch; only a part for long
+                                         // runs
+  std::vector<ProbeWindow> probes;       // windows of experiments in its training process
 };
 
 struct RunModel {
-  Host host;  // if there are several ranks: the part of the main loader's rank
+  Host host;  // if there are several ranks, the host's part for the main loader's rank
   RankLayout ranks;
   TimeNs begin;
   TimeNs end;
@@ -94,9 +97,9 @@ struct RunModel {
   double startup_workers = 0;  // seconds of startup spans outside of training processes
   // The main loader comes first: the loader that the loop waits for most, in the slowest rank.
   std::vector<LoaderRun> loaders;
-  std::size_t threads = 0;  // with spans
+  std::size_t threads = 0;  // number of threads with spans
   double data_life = 0;     // seconds from first to last data span of a thread, summed over threads
-  std::size_t consumers = 0;   // training processes
+  std::size_t consumers = 0;   // number of training processes
   ReadCosts reads;             // on the main loader's host
   std::string picture_format;  // FileFormats::Main()
   bool mapped = false;         // dataset files were mapped, so reads are hidden in other stages
@@ -113,12 +116,12 @@ struct RunModel {
 
   [[nodiscard]] bool has_loader() const { return !loaders.empty(); }
   [[nodiscard]] const LoaderRun& loader() const { return loaders.front(); }
-  // Whether a process is the main loader's training process, or works for this training process and
-  // for no loader but the main one.
+  // Whether a process is the main loader's training process or works for it. Workers of its other
+  // loaders do not count.
   [[nodiscard]] bool IsOurs(ProcessId process) const;
   // The main loader's host, as an index into ranks.hosts.
   [[nodiscard]] std::size_t our_host() const;
-  // Whether a process ran on that host.
+  // Whether a process ran on the main loader's host.
   [[nodiscard]] bool OnOurHost(ProcessId process) const;
   // CPU seconds per second that the main loader's processes of `role` used between two times of the
   // trace; without a role, all processes of our host. From the cumulative counter "cpu_ns"; nullopt
@@ -128,12 +131,12 @@ struct RunModel {
   // The same for the processes that `counts` accepts.
   [[nodiscard]] std::optional<double> CpuRate(const std::function<bool(ProcessId)>& counts,
                                               std::int64_t from, std::int64_t to) const;
-  // Our host as a whole, for things that its ranks share without dividing them, such as the page
+  // The whole host of the main loader, for resources that its ranks use in common, such as the page
   // cache.
   [[nodiscard]] const Host& machine() const;
   // Cores that all recorded ranks of our host together may use.
   [[nodiscard]] double host_cores() const;
-  // Samples in all sample spans, if they are like those of the main loader.
+  // Samples in all sample spans, if other loaders' spans hold as many samples as the main loader's.
   [[nodiscard]] double samples() const {
     const auto spans = static_cast<double>(stages[traces::StageId::kSample].count);
     return has_loader() ? spans * static_cast<double>(loader().samples_per_span) : spans;

@@ -24,8 +24,8 @@ struct Returned {
   std::uint32_t digest = 0;
 };
 
-// One sample in one epoch: the digests of what its transforms returned, and last of the sample
-// itself.
+// One sample in one epoch: the digests of the results of its transforms and, as the last one, of
+// the finished sample.
 struct Sighting {
   std::uint16_t generation = 0;
   std::vector<Returned> results;
@@ -101,7 +101,7 @@ struct ChainPlaces {
     }
   }
 
-  // A transform that only one of the two has counts as different.
+  // A transform that only one of `a` and `b` has counts as different.
   void Add(const Sighting& a, const Sighting& b) {
     const std::size_t most = std::max(a.results.size(), b.results.size()) - 1;
     for (std::size_t i = 0; i < most; ++i) {
@@ -123,7 +123,8 @@ std::string NameOfTransform(const traces::Trace& trace, const RunModel& run, std
   return "";
 }
 
-// Finds the last position whose results are known to be the same, before the first that differs.
+// Finds the last position whose results are known to be the same, before the first position with a
+// difference.
 void FindPrefix(const traces::Trace& trace, const RunModel& run, const ChainPlaces& places,
                 EpochComparison& comparison) {
   std::vector<std::string> names;

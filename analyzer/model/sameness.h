@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether the epochs of the main loader repeat each other: which of its transforms returned the
-// same result for the same sample in every epoch, by the digests of some samples
+// Finds whether the epochs of the main loader repeat each other: which of its transforms returned
+// the same result for the same sample in every epoch. Compares the digests of some samples
 // (traces/FORMAT.md). Values; pure. Equal digests are evidence, not proof: a change that affects
 // fewer than one sample in ten may be missed.
 #pragma once
@@ -17,8 +17,8 @@
 namespace penstock::analyzer {
 
 // This many comparisons must agree. If a transform changes one sample in ten, a pair agrees by
-// chance with probability 0.82 (the transform changed both, or neither). Then 16 pairs all agree in
-// 4 % of the runs, and the 30 pairs of two epochs of a thousand samples in 0.3 %.
+// chance with probability 0.82 (the transform changed both, or neither). Then all of 16 pairs agree
+// in 4 % of the runs. Two epochs of a thousand samples give 30 pairs, which all agree in 0.3 %.
 inline constexpr std::size_t kSamePairs = 16;
 
 enum class Sameness { kUnknown, kSame, kDifferent };
@@ -34,14 +34,14 @@ struct EpochComparison {
   std::vector<std::string> prefix;
   std::size_t prefix_pairs = 0;  // comparisons that agreed on the last transform of `prefix`
 
-  // Too little could be compared to tell whether results depend on chance.
+  // Whether there were too few comparisons to tell if results depend on chance.
   [[nodiscard]] bool unknown() const { return finished == Sameness::kUnknown && prefix.empty(); }
 };
 
 // Requires: run.has_loader(). Cost: one pass over the events.
 [[nodiscard]] EpochComparison CompareEpochs(const traces::Trace& trace, const RunModel& run);
 
-// Whether the name of a transform says that it leaves something to chance. Its digests then do not
+// Whether the name of a transform says that its result depends on chance. Then its digests do not
 // count.
 [[nodiscard]] bool NamesChance(std::string_view transform);
 
@@ -52,8 +52,9 @@ struct EpochComparison {
                                 std::size_t length);
 
 // How workers of the main loader divide the samples. kByIndex: the dataset is not iterable, so each
-// index is made once. An iterable dataset asks which worker it runs in if it gives each worker its
-// own samples (kShards). If it does not ask, each worker delivers every sample (kRepeats).
+// index is made once. kShards: an iterable dataset that asked which worker it runs in; it gives
+// each worker its own samples. kRepeats: an iterable dataset that did not ask, so each worker
+// delivers every sample.
 enum class Sharding { kByIndex, kShards, kRepeats, kUnknown };
 [[nodiscard]] Sharding ShardingOf(const traces::Trace& trace, const RunModel& run);
 

@@ -16,8 +16,8 @@ constexpr std::uint64_t kSpansPerSample = 4;
 SampleLog::SampleLog(std::uint64_t spans)
     : keep_every_(1 + spans / kSpansPerSample / kKeptSamples) {}
 
-// Keeps about every n-th batch. A multiplicative hash of the index chooses, so that the kept
-// batches are not all of the same worker.
+// Keeps about every n-th batch. They are chosen by a multiplicative hash of the index, so that the
+// kept batches do not all belong to the same worker.
 bool SampleLog::Keeps(traces::BatchKey batch) const {
   return keep_every_ == 1 || (batch.index * 0x9e3779b1u >> 16) % keep_every_ == 0;
 }
@@ -39,7 +39,7 @@ std::vector<SampleCost> SampleLog::Take(std::deque<Batch>& batches) {
   return sorted;
 }
 
-// Keeps the reads of the first part of the run. They are enough if no read of that part is missing.
+// Keeps all reads of the first part of the run. A part is enough if no read in it is missing.
 void ReadLog::Add(const traces::Span& span, std::uint32_t thread, ProcessId consumer) {
   constexpr std::size_t kMost = 8192;
   Limit& limit = span.batch.valid() ? for_batches_ : others_;

@@ -39,9 +39,9 @@ class SampleLog {
   std::deque<Placed> samples_;  // grows without a copy
 };
 
-// Some thousand reads of each thread, from the time in which the reads of all threads are complete.
-// Reads for batches and other reads are limited apart: many programs read thousands of files, such
-// as labels, before their first batch.
+// Some thousand reads of each thread, up to the time when the first thread reaches its limit. Reads
+// for batches and other reads have separate limits: many programs read thousands of files, such as
+// labels, before their first batch.
 class ReadLog {
  public:
   void BeginThread() { for_batches_.of_thread = others_.of_thread = 0; }

@@ -48,7 +48,8 @@ SamplePart LargestExtra(const Samples& slow, const Samples& others) {
   return largest;
 }
 
-// The seconds from which a sample is slow (SampleTail::kSlow). `seconds`: of all samples.
+// A sample that takes longer than this many seconds is slow (SampleTail::kSlow). `seconds`: the
+// times of all samples.
 double LeastOf(std::vector<double> seconds, double median) {
   const double slow = SampleTail::kSlow * median;
   std::sort(seconds.begin(), seconds.end(), std::greater<>());
@@ -69,8 +70,8 @@ std::vector<std::int64_t> IdsOf(const Samples& samples) {
   return {ids.begin(), ids.end()};
 }
 
-// The distance of slow samples that lie at equal distances: all but a few samples at that distance
-// are slow. 0: they do not.
+// The distance between slow samples whose indices lie at equal distances: nearly all samples at
+// multiples of the distance are slow. 0: there is no such distance.
 std::int64_t DistanceOf(const std::vector<std::int64_t>& slow, const Samples& others) {
   if (slow.size() < 4) return 0;
   std::int64_t distance = 0;
@@ -85,8 +86,8 @@ std::int64_t DistanceOf(const std::vector<std::int64_t>& slow, const Samples& ot
   return static_cast<double>(slow.size()) >= kNearlyAll * all ? distance : 0;
 }
 
-// How often samples that were slow once were slow in their other epochs, too: a fraction. nullopt:
-// fewer than kFewestSlow such epochs.
+// For samples that were slow in one epoch: the fraction of their other epochs in which they were
+// slow too. nullopt: fewer than kFewestSlow other epochs.
 std::optional<double> SlowAgain(const Samples& slow, const Samples& others) {
   std::map<std::int64_t, std::pair<std::size_t, std::size_t>> seen;  // by id: slow, other times
   for (const SampleTime* sample : slow) ++seen[sample->id].first;
@@ -105,8 +106,8 @@ std::optional<double> SlowAgain(const Samples& slow, const Samples& others) {
   return again / all;
 }
 
-// The mean bytes of samples that read something; 0: fewer than nine tenths of them did. Samples
-// that a program keeps in memory read nothing.
+// The mean bytes of the samples that read something; 0 if fewer than nine tenths of `samples` did.
+// Samples that a program keeps in memory read nothing.
 double BytesOf(const Samples& samples) {
   double bytes = 0;
   double reading = 0;

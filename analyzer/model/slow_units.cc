@@ -25,7 +25,7 @@ void LargestGapFirst(std::vector<Row>& rows) {
   });
 }
 
-// `other`: the function in the other units; nullptr if they do not call it.
+// `other`: the same function in the other units; nullptr if these units do not call it.
 std::vector<MoreLine> LinesOf(const FunctionTime& function, double slow_time,
                               const FunctionTime* other, double other_time, double least) {
   std::map<std::uint32_t, MoreLine> rows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions in which slow samples, batches or steps spend more time than the others. Pure.
+// Finds the functions in which slow samples, batches or steps spend more time than the others.
+// Pure.
 #pragma once
 
 #include "analyzer/model/functions.h"

@@ -21,19 +21,21 @@ struct WorkerTimes {
 
 struct SlowWorker {
   std::size_t index = 0;  // index into the compared workers
-  double times = 1;       // its mean over the median of the workers' means
+  double times = 1;       // its mean divided by the median of the workers' means
 };
 
-// In the order of `workers`. A worker is slow if its mean is at least 1.5 times the median of the
-// workers' means, and its median at least 1.5 times the median of their medians. A few slow batches
-// move only the mean, so they make no worker slow. Leaves out workers with fewer than eight
-// batches, as those of an epoch that has just begun. Empty if fewer than three are left: with two,
-// nobody can say which one is normal. Source: ours; docs/diagnosis.md F19.
+// Returns slow workers in the order of `workers`. A worker is slow if its mean is at least 1.5
+// times the median of the workers' means, and its median at least 1.5 times the median of their
+// medians. A few slow batches change only the mean, so they do not make a worker slow. Leaves out
+// workers with fewer than eight batches, for example those of an epoch that has just begun. Empty
+// if fewer than three workers are left: with two, it is not known which one is normal. Source:
+// ours; docs/diagnosis.md F19.
 [[nodiscard]] std::vector<SlowWorker> FindSlowWorkers(std::span<const WorkerTimes> workers);
 
-// The fetches of each of run.workers. Where an epoch has new processes, the first process of a
-// number gets the batches of all of that number, and the others get none. Fetches are told apart by
-// process: of several workers in one process (threads), the first gets all batches.
+// The fetches of each of run.workers. If epochs have new processes, the first process with a worker
+// number gets the batches of all processes with this number, and the others get none. Fetches are
+// assigned by process: if several workers are threads of one process, the first one gets all
+// batches.
 [[nodiscard]] std::vector<WorkerTimes> TimesOfWorkers(const LoaderRun& run);
 
 }  // namespace penstock::analyzer
