@@ -18,7 +18,8 @@ inline constexpr double kSharedMargin = 1.5;
 struct Budget {
   double ram = 0;            // bytes for batches and workers
   double shared_memory = 0;  // bytes of /dev/shm
-  double cores = 0;          // settings with more than twice as many workers are not considered
+  double cores = 0;          // cores that the run may use; they limit the number of workers
+                             // (MostWorkers())
 };
 // The budget is half of the memory that the run may use (docs/diagnosis.md R23), all of /dev/shm,
 // and the usable cores.

@@ -12,8 +12,9 @@ void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t sp
   Add(counted, span_bytes);
 }
 
-// A call that only opens an image and the call that decodes it are counted as one: the first adds
-// its time, and the second adds the count, with the duration of both (Counted::whole()).
+// A call that only opens an image and the call that decodes it are counted as one: the first call
+// adds its time; the second adds its time, the count, and the duration of both calls
+// (Counted::whole()).
 void PartTotals::Add(const Counted& counted, std::uint64_t span_bytes) {
   wall.value += counted.wall;
   if (counted.cpu >= 0) {
@@ -29,7 +30,8 @@ void PartTotals::Add(const Counted& counted, std::uint64_t span_bytes) {
 
 bool IsMixed(const StageTotals& totals) {
   constexpr double kOften = 0.1;   // share of the calls from which a kind counts
-  constexpr double kApart = 4;     // times as long: kinds that differ
+  constexpr double kApart = 4;     // kinds differ if one takes more than this many times as long as
+                                   // another
   constexpr double kMostly = 0.8;  // share of the calls that must be of some kind
   double named = 0;
   double least = 0;
@@ -45,15 +47,16 @@ bool IsMixed(const StageTotals& totals) {
     ++kinds;
   }
   const auto count = static_cast<double>(totals.count);
-  // If parts lie within one another, there are more of them than calls: they are not kinds of
-  // calls.
+  // If named parts lie within one another, their number exceeds that of the calls, and they are not
+  // kinds of calls.
   return kinds > 1 && named >= kMostly * count && named <= count && most > kApart * least;
 }
 
 void StageTable::Add(const Counted& counted) {
   StageTotals& stage = (*this)[counted.stage];
   if (counted.synthetic && counted.stage == traces::StageId::kRead) {
-    stage.wall.value += counted.wall;  // the reads themselves are counted
+    stage.wall.value += counted.wall;  // adds no read: the waiting before reads comes without a
+                                       // span of its own
     stage.queued.value += counted.wall;
     return;
   }

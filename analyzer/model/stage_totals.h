@@ -15,7 +15,7 @@ namespace penstock::analyzer {
 
 struct PartTotals {
   TimeNs wall;
-  TimeNs cpu;                    // of the spans whose CPU time is known
+  TimeNs cpu;                    // CPU time of the spans for which it is known
   std::uint64_t timed = 0;       // part of `count`: spans whose CPU time is known
   std::uint64_t count = 0;       // of a stage: without calls that only opened an image
   std::uint64_t openings = 0;    // of a named part: its calls that only opened an image
@@ -34,7 +34,8 @@ struct StageTotals : PartTotals {
 };
 
 // Whether the calls are of several kinds with different durations, such as decoding an image and
-// reading an array. A percentile over all of them may then lie where no call does.
+// reading an array. A percentile over all calls may then lie between the kinds, where there is no
+// call.
 [[nodiscard]] bool IsMixed(const StageTotals& totals);
 
 // One entry per StageId.
@@ -49,7 +50,7 @@ class StageTable {
   }
 
   // Seconds that the workers spend on data: in fetches or, if there are none, in the stages from
-  // read to put. Shares of stages refer to it.
+  // read to put. Shares of stages are shares of this time.
   [[nodiscard]] double DataTime() const;
 
  private:

@@ -17,7 +17,7 @@ using traces::CallKind;
 using traces::CallNode;
 using traces::CallTree;
 
-// A function on a stack, with the line that it was at.
+// A function on a stack, with the line that it was executing.
 struct Place {
   std::string_view name;
   std::string_view file;

@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kFewestBatches = 16;
 
 // Finds the long steps between batches of one epoch. Most of them are pauses. A long step raises
-// mean and deviation, and so hides shorter ones. So the search is repeated without the steps that
-// were found, until it finds no more.
+// the mean and the deviation, and thus hides shorter long steps. So the search is repeated without
+// the steps that were found, until it finds no more.
 std::vector<bool> FindLongSteps(const LoaderRun& run) {
   std::vector<std::size_t> places;
   std::vector<double> steps;
@@ -38,7 +38,7 @@ std::vector<bool> FindLongSteps(const LoaderRun& run) {
     std::erase_if(ordinary, [limit](double step) { return step > limit; });
   }
   const auto is_long = [limit](double step) { return step > limit; };
-  // If more than one step in twenty is long, long steps are a regular part of the loop and no
+  // If more than one step in twenty is long, long steps are a regular part of the loop and not
   // pauses. The first steps of a run are pauses if they are long, for example because they compile.
   const auto first = std::find_if_not(steps.begin(), steps.end(), is_long);
   const auto count = static_cast<std::size_t>(std::count_if(first, steps.end(), is_long));
@@ -51,7 +51,7 @@ std::vector<bool> FindLongSteps(const LoaderRun& run) {
   return pauses;
 }
 
-// The first batch after `i` that follows a pause; `end` if none before `end` does.
+// The first batch after `i` that follows a pause; `end` if no batch before `end` follows one.
 std::size_t NextPause(const std::vector<bool>& paused, std::size_t i, std::size_t end) {
   const auto at = [&paused](std::size_t k) {
     return paused.begin() + static_cast<std::ptrdiff_t>(k);
@@ -60,8 +60,8 @@ std::size_t NextPause(const std::vector<bool>& paused, std::size_t i, std::size_
   return static_cast<std::size_t>(next - paused.begin()) + 1;
 }
 
-// Mean seconds that the loop waits for a batch once its queues are filled. 0 if that is less than a
-// twentieth of an ordinary turn: such a loop is not limited by its data.
+// Mean seconds that the loop waits for a batch once its queues are filled. 0 if this is less than a
+// twentieth of an ordinary turn of the loop, because such a loop is not limited by its data.
 double UsualWait(const LoaderRun& run, double usual_step) {
   double wait = 0;
   double steps = 0;
@@ -89,8 +89,9 @@ std::size_t AfterPause(const LoaderRun& run, std::size_t i, std::size_t next, do
   return std::min(from + 1, most);
 }
 
-// Whether the queue outlasts most of the time between pauses: halfway to the next pause the loop
-// still hardly waits, because it takes batches that the workers made during the last pause.
+// Whether, after most pauses, the queue lasts for more than half of the time to the next pause.
+// Then the loop still hardly waits halfway, because it takes batches that the workers made during
+// the pause.
 bool QueueOutlastsPauses(const LoaderRun& run, const std::vector<bool>& paused, double usual_wait) {
   constexpr double kHardly = 0.5;  // of the usual wait
   if (usual_wait == 0 || run.config.credits() <= 0) return false;
@@ -110,8 +111,9 @@ bool QueueOutlastsPauses(const LoaderRun& run, const std::vector<bool>& paused, 
   return 2 * batches > run.batches.size();
 }
 
-// The long steps that are pauses. If the queue outlasts the time between long steps, they are a
-// regular part of the loop: without them, it could not keep up the rate that it has between them.
+// The long steps that are pauses. If the batches that workers make during a long step last nearly
+// until the next long step, long steps are a regular part of the loop. Without them, the loop could
+// not keep up the rate that it has between them.
 std::vector<bool> FindPauses(const LoaderRun& run, double usual_wait) {
   std::vector<bool> paused = FindLongSteps(run);
   if (QueueOutlastsPauses(run, paused, usual_wait)) {
@@ -121,7 +123,7 @@ std::vector<bool> FindPauses(const LoaderRun& run, double usual_wait) {
   return paused;
 }
 
-// Whether experiments slowed the loop down when the batch was delivered.
+// Whether the batch was delivered while experiments slowed the loop down.
 bool IsProbed(const std::optional<std::pair<std::int64_t, std::int64_t>>& probed,
               const Batch& batch) {
   return probed && batch.delivered > probed->first && batch.delivered <= probed->second;
@@ -140,8 +142,8 @@ void AddWindow(std::int64_t from, std::int64_t to,
   if (probed->second < to) windows.emplace_back(probed->second, to);
 }
 
-// One turn of the loop, from one delivery to the next. If only its pause counts, `interval`, `wait`
-// and `amount` are 0.
+// One turn of the loop, from one delivery to the next. If only the pause of a turn counts,
+// `interval`, `wait` and `amount` are 0.
 struct SteadyTurn {
   std::size_t batch = 0;
   double interval = 0;  // seconds, without `pause`
@@ -184,7 +186,7 @@ std::optional<RegimeChange> FindRegimeChange(const LoaderRun& run,
   const auto enough = [](std::span<const SteadyTurn> part) {
     return part.size() >= kFewestTurns && TimeOver(part) >= kShortest;
   };
-  // A part that is too short to be a regime belongs to the regime before it.
+  // A part that is too short for a rate of its own belongs to the part before it.
   while (places.size() > 1 && !enough(turns.subspan(places.back()))) places.pop_back();
   const std::size_t at = places.back();
   const auto after = turns.subspan(at);
@@ -259,7 +261,8 @@ SteadyState FindSteadyState(const LoaderRun& run) {
   const auto probed = ProbedTime(run.probes);
   std::vector<SteadyTurn> steady_turns;
   for (const Epoch& epoch : run.epochs) {
-    // The first batch of an epoch follows no step. Alone in its epoch it counts with its wait.
+    // The first batch of an epoch follows no step, so it is left out. If the epoch has no other
+    // batch, this batch counts with its wait.
     const std::size_t warm =
         std::max(WarmUp(run.config, epoch.count), std::min<std::size_t>(1, epoch.count / 2));
     if (epoch.count <= warm) continue;
@@ -273,7 +276,8 @@ SteadyState FindSteadyState(const LoaderRun& run) {
       const bool follows = i > epoch.first;
       const Batch& before = run.batches[follows ? i - 1 : i];
       double interval = batch.wait() + (follows ? before.step() : 0);
-      // The samples of this turn count, so the time of an ordinary step is not part of the pause.
+      // The samples of this turn count. So the turn keeps the time of an ordinary step, and only
+      // the rest is the pause.
       const bool paused = follows && state.paused[i - 1];
       const double pause = paused ? std::max(0.0, before.step() - usual) : 0;
       interval -= pause;
@@ -311,7 +315,7 @@ SteadyState FindSteadyState(const LoaderRun& run) {
     if (state.from == kNever) state.from = batch.wait_start;
     state.to = batch.delivered;
   }
-  // If no batch follows another one, the length of a turn of the loop is not known.
+  // If every epoch has only one batch, the length of a turn of the loop is not known.
   bool turns = false;
   for (const Epoch& epoch : run.epochs) turns |= epoch.count > 1;
   if (!turns) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a run that shows how fast it goes on: without the start of each epoch and without
-// pauses (checkpoints, validation). Values; pure.
+// The part of a run that shows its lasting rate: without the start of each epoch and without pauses
+// (checkpoints, validation). Values; pure.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,21 @@
 namespace penstock::analyzer {
 
 struct Pause {
-  double length = 0;      // seconds, without those of an ordinary step
-  std::size_t batch = 0;  // index into LoaderRun::batches of the step that was long
+  double length = 0;      // seconds of the long step beyond an ordinary step
+  std::size_t batch = 0;  // index into LoaderRun::batches: the batch with the long step
 };
 
 // The rate of the loop changed for good.
 struct RegimeChange {
   std::size_t batch = 0;     // index into LoaderRun::batches: the first one at the new rate
-  std::int64_t at = kNever;  // when the one before it was delivered, on the trace's clock
+  std::int64_t at = kNever;  // when the batch before that one was delivered, on the trace's clock
   double before = 0;         // samples per second
   double after = 0;
 };
 
 struct SteadyState {
   bool steady = false;      // enough batches are left for a steady rate
-  std::size_t batches = 0;  // intervals in the window
+  std::size_t batches = 0;  // number of intervals in the windows
   double time = 0;          // seconds, without pauses
   double wait = 0;          // seconds of it in next()
   double samples = 0;
@@ -38,16 +38,17 @@ struct SteadyState {
   double pauses_time = 0;
   std::vector<Pause> pauses;  // in the window
   std::vector<bool> paused;   // by batch, over the whole run: its step was a pause
-  // The parts of epochs that count, from one delivery to another: without the warm-up, experiments,
-  // and pauses with the batches that are left out after them. Without workers with pauses.
-  // Ascending within an epoch.
+  // The parts of epochs that count, from one delivery to another. They leave out the warm-up,
+  // experiments, and pauses with the batches that are left out after pauses. If there are no
+  // workers, they include pauses. Ascending within an epoch.
   std::vector<std::pair<std::int64_t, std::int64_t>> windows;
   std::int64_t from = kNever;  // of all windows, on the trace's clock
   std::int64_t to = kNever;
-  std::optional<RegimeChange> change;  // the last change; only `paused` also covers what was before
-  std::vector<bool> in_window;         // by batch: its interval counts
+  std::optional<RegimeChange> change;  // the last change of rate; only `paused` also covers the
+                                       // time before it
+  std::vector<bool> in_window;         // by batch: whether its interval counts
   std::vector<double>
-      intervals;  // seconds from the delivery before it to its own; only in the window
+      intervals;  // by batch in the windows: seconds from the delivery before it to its own
   std::vector<double> waits;
 
   [[nodiscard]] double wait_fraction() const { return time > 0 ? wait / time : 0; }
@@ -57,28 +58,30 @@ struct SteadyState {
 };
 
 // Leaves out the first credits() batches of each epoch, at least one and at most half of the epoch.
-// Leaves out pauses, and after each pause the batches that the workers made during it: at least
-// credits(), until the loop waits as long as usual again, at most half of those up to the next
-// pause. Leaves out the time of experiments, in which the run is slowed down on purpose. If the
-// rate changed for good, leaves out the time before the change: a mean of both rates is the speed
-// of neither, and the run goes on at the last one. A change is to at least 1.25 times the rate, or
-// to 1/1.25 of it or less, with at least 32 batches, two seconds and an eighth of the batches on
-// each side (ours; FindShifts()). No change is looked for if the loader is used together with
-// others, because its batches have no rate of their own.
+// Leaves out pauses. After each pause, leaves out the batches that the workers made during it: at
+// least credits() batches, and further ones until the loop waits as long as usual again, but at
+// most half of the batches up to the next pause. Leaves out the time of experiments, in which the
+// run is slowed down on purpose. If the rate changed for good, leaves out the time before the
+// change: a mean of both rates is the speed of neither, and the run goes on at the last one. A
+// change is a rate that is at least 1.25 times as high or as low as before. Each side of the change
+// must have at least 32 batches, two seconds and an eighth of the batches (ours; FindShifts()). No
+// change is looked for if the loader is used together with others, because its batches have no rate
+// of their own.
 //
 // Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
 //         is also longer than three ordinary turns of the loop; at most one step in twenty is a
-//         pause, besides the first steps of a run. Where no batch is left out after a pause, its
-//         turn counts with an ordinary step. Long steps are no pauses either if the queue outlasts
-//         most of them: before it is halfway to the next one, the loop still waits for less than
-//         half as long as otherwise.
+//         pause, besides the first steps of a run. If no batch is left out after a pause, the turn
+//         with the pause counts with the length of an ordinary step. Long steps are also not pauses
+//         if, after most of them, the loop waits less than half as long as usual until halfway to
+//         the next long step.
 [[nodiscard]] SteadyState FindSteadyState(const LoaderRun& run);
 
 // Seconds of an ordinary step, with its copies: the median over all batches.
 [[nodiscard]] double UsualStep(const LoaderRun& run);
 
 // The batch before batch `i` (index into LoaderRun::batches), if its step is part of the interval
-// of `i` in SteadyState::time; nullptr if `i` is the first of an epoch, or that step was a pause.
+// of `i` in SteadyState::time. nullptr if `i` is the first batch of an epoch, or if the step before
+// `i` was a pause.
 [[nodiscard]] const Batch* StepBefore(const LoaderRun& run, const SteadyState& steady,
                                       std::size_t i);
 
@@ -88,9 +91,9 @@ struct SteadyState {
 // The loop without the batches that fill its queues: the first WarmUp() batches of each epoch, at
 // least one, are left out.
 struct SteadyLoop {
-  std::vector<bool> steady;  // by batch: whether it counts
-  double time = 0;           // seconds of those batches, from next() to next()
-  double wait = 0;           // seconds of it in next()
+  std::vector<bool> steady;  // by batch: whether the batch counts
+  double time = 0;           // seconds of the batches that count, from next() to next()
+  double wait = 0;           // seconds of `time` in next()
 
   [[nodiscard]] double wait_fraction() const { return time > 0 ? wait / time : 0; }
 };

@@ -50,7 +50,8 @@ class ThreadSlices final : public NestingSink {
   void End() {
     if (any_) use_.threads.push_back(std::move(thread_));
   }
-  // For every span, before the sweep: what does not depend on the spans around it.
+  // Takes from a span what does not depend on the spans around it. Call it for every span, before
+  // the sweep.
   void See(const Span& span) {
     if ((span.flags & wire::kFlagPython) != 0) thread_.python = true;
     if (span.stage != StageId::kBlock) return;
@@ -88,7 +89,7 @@ class ThreadSlices final : public NestingSink {
     const double at = std::clamp(SliceOf(span.end().value), 0.0, kTimeSlices - 1.0);
     ++counts[static_cast<std::size_t>(at)];
   }
-  // Spreads `time` (ns) evenly over the span. The part outside of the window is left out.
+  // Spreads `time` (ns) evenly over the slices of the span. The part outside of all slices is lost.
   void Spread(std::vector<float>& slices, const Span& span, std::int64_t time) {
     const double from = std::max(0.0, SliceOf(span.start.value));
     const double to = std::min<double>(kTimeSlices, SliceOf(span.end().value));

@@ -11,7 +11,8 @@
 
 namespace penstock::analyzer {
 
-// Seconds of a thread in each slice of the time, and how often it waited.
+// Seconds that a thread spent on each activity, by slice of time; `waits` is the number of its
+// waits.
 struct ThreadUse {
   ProcessId process;
   bool first = false;   // the first thread of its process
@@ -24,7 +25,7 @@ struct ThreadsUse {
   std::int64_t begin = 0;          // start of the first slice, in ns of the trace
   double slice = 0;                // seconds
   std::vector<ThreadUse> threads;  // threads with data stages or waits
-  // Numbers that were finished in each slice: samples; decoded pictures with pixels; all decodes.
+  // By slice, the number that were finished in it: samples; decodes that gave pixels; all decodes.
   std::vector<std::uint32_t> samples, pictures, decodes;
 
   [[nodiscard]] bool empty() const { return samples.empty(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What works for a loader besides the threads and processes that make its batches: threads of the
-// dataset's own, and processes that are not workers. Pure.
+// Finds what works for a loader besides the threads and processes that make its batches: the
+// dataset's own threads, and processes that are not workers. Pure.
 #pragma once
 
 #include <span>
