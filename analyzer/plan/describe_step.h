@@ -10,9 +10,9 @@
 
 namespace penstock::analyzer {
 
-// Each fills in what applies to its change: id, value, change, risk, notes, and the costs in disk
-// space and lines of code. `now` and `end` are the arguments in the recorded run and with the whole
-// plan.
+// Each function fills in the fields that apply to its kind of change: id, value, change, risk,
+// notes, and the costs in disk space and lines of code. `now` and `end` are the arguments in the
+// recorded run and with the whole plan.
 void DescribeLever(const Lever& lever, PlanStep& step);
 void DescribeWorkers(const Diagnosis& diagnosis, const Combination& now, const Combination& end,
                      PlanStep& step);

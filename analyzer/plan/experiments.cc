@@ -90,7 +90,7 @@ bool HasLever(const Levers& levers, std::string_view finding) {
   return false;
 }
 
-// Whether the workers are processes that import and unpickle everything when they start.
+// Whether the workers are processes that import modules and unpickle the dataset when they start.
 bool StartsAnew(const LoaderConfig& config) {
   return config.num_workers > 0 && !config.sample_tasks &&
          (config.start_method == "spawn" || config.start_method == "forkserver");

@@ -10,10 +10,10 @@
 
 namespace penstock::analyzer {
 
-// Experiments for changes that the trace tells too little about, for findings that no lever is a
-// remedy of, for fork as the start method, and for the reference loader if it has the operations
-// that were seen. Only those that could gain 5 % by themselves, except threads of libraries that
-// compete for the cores, whose gain is not predicted.
+// Finds experiments for four things: changes that the trace tells too little about, findings
+// without a lever as remedy, fork as the start method, and the reference loader if it has the
+// operations that were seen. Leaves out experiments that cannot gain 5 % by themselves. Adds one
+// for library threads that compete for the cores, although its gain is not predicted.
 [[nodiscard]] std::vector<PlanExperiment> FindExperiments(const traces::Trace& trace,
                                                           const Diagnosis& diagnosis,
                                                           const std::vector<Finding>& findings,
@@ -21,8 +21,8 @@ namespace penstock::analyzer {
                                                           const PlanRequest& request);
 
 // The operations of the run in the syntax of `penstock load --ops`: "random_resized_crop=224,flip".
-// "" if the reference loader lacks one, if none of them sets the size of a sample, or if this size
-// is not known.
+// "" if the reference loader lacks one of them, if none of them sets the size of a sample, or if
+// this size is not known.
 [[nodiscard]] std::string OperationsOf(const traces::Trace& trace, const Diagnosis& diagnosis);
 
 }  // namespace penstock::analyzer

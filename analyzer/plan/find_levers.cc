@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kWantedDecoder = "simplejpeg";  // the fastest one in decoders.cc
 constexpr double kFasterDecoder = 1.1;  // smallest ratio that is worth another library
-constexpr double kLeastLeft = 0.05;     // share of a part that a repair leaves, so `slow` is finite
+constexpr double kLeastLeft = 0.05;     // least share of a part that a repair leaves; keeps `slow`
+                                        // finite
 
 const Finding* FindingOf(const std::vector<Finding>& findings, std::string_view id) {
   for (const Finding& finding : findings) {
@@ -71,8 +72,8 @@ class Finder {
   }
 
  private:
-  // Adds a change of ApplyChanges(), or tells why the trace cannot predict it. `parts`: the parts
-  // that it makes cheaper.
+  // Adds a change of ApplyChanges() or, if the trace cannot predict it, the reason. `parts`: the
+  // parts that the change makes cheaper.
   void AddChange(Lever lever, std::initializer_list<Factor> parts) {
     const auto changed = ApplyChanges(loader_.pipeline, loader_.facts, loader_.material,
                                       lever.changes, BuiltInDeviceCosts(loader_.material.gpu));
@@ -93,7 +94,7 @@ class Finder {
     if (found_.all.size() < kMostLevers) found_.all.push_back(std::move(lever));
   }
 
-  // Adds a repair of code if the rule has found what it would gain.
+  // Adds a repair of code if the rule has estimated what the repair would gain.
   void AddRepair(const Finding* found, std::string_view id, Statement change,
                  std::string also = {});
 
@@ -139,7 +140,7 @@ void Finder::AddRepair(const Finding* found, std::string_view id, Statement chan
   lever.parts = *found->setting;
   auto& [part, left] = lever.parts.scale.front();
   left = std::max(left, kLeastLeft);
-  // A repair saves what the rule assumes, or half of that.
+  // A repair saves between half of what the rule assumes and all of it.
   lever.unsure = part;
   lever.slow = (1 + left) / 2 / left;
   lever.also = std::move(also);
@@ -176,8 +177,8 @@ void Finder::FindRepairs() {
   }
   if (const Finding* found = FindingOf(findings_, "stragglers");
       found != nullptr && found->setting) {
-    // Runs can then not be repeated exactly, so its effort is above that of a repair of the
-    // samples.
+    // Out of order, runs cannot be repeated exactly. So this lever has a higher effort than a
+    // repair of the samples.
     Lever lever{.id = "in_order", .change = Say<words::kPlanInOrder>(), .effort = 6, .lines = 1};
     lever.risk = Say<words::kRiskOrder>();
     lever.parts = *found->setting;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The levers of a plan: single changes besides the number of workers and the depth, and the effect
-// of several of them on a loader model. Values; pure.
+// The levers of a plan: single changes, other than of the number of workers and the prefetch depth,
+// and the effect of several levers on a loader model. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ struct Lever {
   std::string id;
   Statement change{};
   Statement risk{};
-  Statements notes{};  // what is assumed
-  int effort = 1;      // weight in a combination: 1 is an argument or a variable
+  Statements notes{};  // the assumptions
+  int effort = 1;      // effort of the change, in units of one argument or variable
   int lines = 0;       // lines of code
   double disk = 0;     // bytes
   Changes changes{};
   Setting parts{};                // only its `scale`, `pin` and `in_order` are used
-  std::string also{};             // another finding that the lever is a remedy of; "": none
+  std::string also{};             // another finding for which the lever is a remedy; "": none
   bool apart = false;             // reads no longer take turns
   bool out_of_loop = false;       // transforms of whole batches move into the workers
   bool persistent = false;        // the workers stay between epochs
@@ -42,7 +42,7 @@ struct Lever {
 using LeverSet = std::uint32_t;
 inline constexpr std::size_t kMostLevers = 31;
 
-// A lever whose gain the trace does not tell.
+// A lever whose gain cannot be predicted from the trace.
 struct Unpredicted {
   std::string id;
   Statement change;
@@ -60,8 +60,8 @@ struct Levers {
   [[nodiscard]] bool Stays(LeverSet set) const;  // whether workers stay between epochs
 };
 
-// With `outside`, finds only persistent_workers and malloc. penstock record --override applies them
-// without an edit of the program.
+// With `outside`, finds only persistent_workers and malloc: penstock record --override can apply
+// these without an edit of the program.
 [[nodiscard]] Levers FindLevers(const Diagnosis& diagnosis, const std::vector<Finding>& findings,
                                 bool outside);
 

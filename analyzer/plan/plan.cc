@@ -25,10 +25,13 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kMissed = 1.05;         // a search is repeated if its steps miss more than this
-constexpr int kDeeper = 4;               // times the depth, to tell what a deeper queue would gain
+constexpr double kMissed = 1.05;         // a search is repeated if the whole combination gains this
+                                         // many times as much as its steps
+constexpr int kDeeper = 4;               // this many times the depth is tried to tell what a deeper
+                                         // queue would gain
 constexpr double kOtherCeiling = 1.001;  // less does not show in the figures
-constexpr double kAtLimit = 1.05;  // with less headroom the step is the limit, as in attribution
+constexpr double kAtLimit = 1.05;        // if the headroom is smaller, the step is the limit, as in
+                                         // attribution
 // A long recording is shortened to this many batches or samples to name the bottleneck of a step.
 constexpr std::size_t kNamedBatches = 512;
 constexpr std::size_t kNamedTasks = 4096;
@@ -39,7 +42,7 @@ struct Move {
   std::size_t lever = 0;
 };
 
-// The best combination of a search, and those of its changes that are worth a step.
+// The best combination of a search, and the changes in it that are worth a step.
 struct Found {
   Combination end;
   std::vector<Move> moves;
@@ -63,7 +66,7 @@ class Planner {
 
   [[nodiscard]] const Levers& levers() const { return levers_; }
   void Fill(Plan& plan);
-  // Predicts these steps of `plan` alone.
+  // Predicts a plan that has only `steps`.
   void FillWith(const std::vector<PlanStep>& steps, Plan& plan);
 
  private:
@@ -123,8 +126,8 @@ std::vector<Move> Planner::MovesTo(const Combination& end) const {
   return moves;
 }
 
-// Orders the moves. The next one is always the cheapest of those that gain as much as the best one,
-// within 2 %.
+// Orders the moves. The next move is always the cheapest of those that gain as much as the best
+// move, within 2 %.
 std::vector<Move> Planner::InOrder(std::vector<Move> moves) {
   std::vector<Move> order;
   Combination at = space_.recorded();
@@ -189,8 +192,8 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
   return steps;
 }
 
-// Leaves out moves that gain less than their own interval. Keeps them if a later move gains, or
-// fits, only together with them.
+// Leaves out moves whose gain lies within the confidence interval of their prediction, and moves
+// that do not fit. Keeps them if a later move gains, or fits, only together with them.
 std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
   std::vector<Move> kept;
   std::vector<Move> pending;
@@ -233,8 +236,8 @@ double Planner::CeilingOf(const std::vector<Move>& moves) const {
   return end ? CeilingOnBase(diagnosis_, base_, *end) : diagnosis_.ceiling;
 }
 
-// What a lever that the plan leaves out, or a deeper queue, would gain on top of the plan, for
-// findings that no step answers.
+// For findings that no step answers: what a lever that the plan leaves out, or a deeper queue,
+// would gain on top of the plan.
 std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
                                       const std::vector<PlanStep>& steps) {
   std::map<std::string, double> gains;
@@ -264,8 +267,9 @@ std::vector<PlanRest> Planner::RestOf(const std::vector<Move>& moves,
   return rest;
 }
 
-// Searches without the levers in `without`. A lever with a wide interval is worth no step, but may
-// have kept others out of the best combination. Then a search without it finds these others.
+// Searches without the levers in `without`. A lever whose gain has a wide interval is worth no
+// step, but may have kept other levers out of the best combination. A search without it finds these
+// other levers.
 Found Planner::Search(const Combination& suggested, LeverSet without, int most) {
   end_ = SearchPlan(space_, levers_, suggested, without, most);
   Found found{end_, Worthwhile(InOrder(MovesTo(end_)))};

@@ -20,7 +20,8 @@ CombinationPredictor::CombinationPredictor(const Diagnosis& diagnosis, const Lev
                                            const PlanSpace& space)
     : diagnosis_(diagnosis), loader_(*diagnosis.loader), levers_(levers), space_(space) {}
 
-// If the time of a part is known only within limits, the rates at these limits widen the interval.
+// Widens the confidence interval by the rates at the limits of each part whose time is known only
+// within limits.
 void CombinationPredictor::Widen(const Combination& one, const Pipeline& changed,
                                  Prediction& predicted) const {
   double below = 1 - predicted.rate.low / predicted.rate.estimate;

@@ -19,9 +19,9 @@ class CombinationPredictor {
   // Keeps references to its arguments. Requires: diagnosis.loader.
   CombinationPredictor(const Diagnosis& diagnosis, const Levers& levers, const PlanSpace& space);
 
-  // The loader model with the combination; nullopt: its levers exclude each other.
+  // The loader model with the combination applied; nullopt: its levers exclude each other.
   [[nodiscard]] std::optional<Pipeline> Changed(const Combination& one) const;
-  // On the base of the diagnosis (diagnosis/base.h). Results are kept.
+  // The prediction, on the base of the diagnosis (diagnosis/base.h). Results are kept.
   // Cost: some 10 simulations of the recording, for a combination that is new.
   [[nodiscard]] Prediction Predict(const Combination& one);
 

@@ -49,7 +49,7 @@ class Trials {
     }
     return std::nullopt;
   }
-  // The fastest combination with this set of levers; nullopt: with any set.
+  // The fastest combination with the levers `set`; if `set` is nullopt, with any levers.
   [[nodiscard]] std::optional<Combination> Fastest(std::optional<LeverSet> set) const {
     const Tried* best = nullptr;
     for (const Tried& tried : all_) {
@@ -73,8 +73,8 @@ class Trials {
   std::vector<Tried> all_;
 };
 
-// Arguments with 0, 1, 2, 3, 4, 6, 8, 12, 16 and so on workers, at the least and the greatest
-// depth.
+// Those of `arguments` with 0, 1, 2, 3, 4, 6, 8, 12, 16 and so on workers, at the least and the
+// greatest depth.
 std::vector<Combination> Ladder(const std::vector<Combination>& arguments) {
   std::vector<Combination> ladder;
   for (const Combination& one : arguments) {
@@ -104,8 +104,8 @@ std::vector<LeverSet> SetsOf(LeverSet of, const Levers& levers) {
   return sets;
 }
 
-// The sets of levers from `of` to which no other lever of `of` can be added. Levers that exclude
-// none of the others are in each of them, so only the rest is tried.
+// The sets of levers from `of` to which no other lever of `of` can be added. Levers that exclude no
+// other lever are in every such set, so only the other levers are varied.
 std::vector<LeverSet> Fullest(LeverSet of, const Levers& levers) {
   LeverSet choice = 0;
   for (std::size_t i = 0; i < levers.all.size(); ++i) {
@@ -124,7 +124,7 @@ std::vector<LeverSet> Fullest(LeverSet of, const Levers& levers) {
 }
 
 // The levers that gain something by themselves or on top of all others; at most the eight that gain
-// most. Looks at no further set of others after about `most` simulations.
+// most. Stops after about `most` simulations.
 LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& arguments,
                    LeverSet without, int most) {
   constexpr std::size_t kMostSearched = 8;
@@ -163,7 +163,8 @@ LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& ar
   return set;
 }
 
-// The same number of batches from each of the first epochs, with their start-up in proportion.
+// The same number of batches from each of the first epochs, with the epochs' start-up in
+// proportion.
 Pipeline ExcerptOf(const Pipeline& pipeline) {
   constexpr std::size_t kEpochs = 4;
   const std::size_t epochs = std::min(kEpochs, pipeline.epochs.size());
@@ -252,7 +253,7 @@ bool PlanSpace::Fits(const Combination& one) {
   if (changed == nullptr) return false;
   Combination arguments = one;
   arguments.levers = 0;
-  // The recorded setting did run, so it fits if the changes take no memory of their own.
+  // The recorded setting ran, so it fits if the changes take no memory of their own.
   if (arguments == recorded() && !(changed->memory > 0)) return true;
   return Room(one, changed->memory, changed->facts);
 }

@@ -20,10 +20,10 @@ struct Combination {
   bool operator==(const Combination& other) const = default;
 };
 
-// Tells how long combinations take and what they need, on a part of a recording.
+// Simulates how long combinations take, and computes what they need, on a part of a recording.
 class PlanSpace {
  public:
-  // The size of this part. It has the same number from each of up to four epochs.
+  // The size of this part. The same number of batches comes from each of up to four epochs.
   static constexpr std::size_t kBatches = 256;
   static constexpr std::size_t kTasks = 2048;  // samples, if threads share batches
 
@@ -31,14 +31,14 @@ class PlanSpace {
   PlanSpace(const LoaderDiagnosis& loader, const Levers& levers, const Budget& budget);
 
   [[nodiscard]] Combination recorded() const;
-  // The numbers of workers and the depths that Suggest() tries. Those of the run come first.
+  // The numbers of workers and the depths that Suggest() tries. The recorded ones come first.
   [[nodiscard]] std::vector<Combination> Arguments() const;
-  // Seconds that the recorded work would take; 0: levers contradict each other, the rate breaks a
-  // law (predict/laws.h) and `one` is not recorded(), or the recording has no steady part to
-  // simulate.
+  // Seconds that the recorded work would take with `one`. 0 if levers contradict each other, or the
+  // recording has no steady part to simulate. Also 0 if the rate breaks a law (predict/laws.h),
+  // unless `one` is recorded().
   [[nodiscard]] double Time(const Combination& one);
-  // Whether memory and /dev/shm have room for it. The recorded arguments always fit, unless levers
-  // take memory of their own.
+  // Whether memory and /dev/shm have room for `one`. The recorded arguments always fit, unless
+  // levers take memory of their own.
   [[nodiscard]] bool Fits(const Combination& one);
   [[nodiscard]] Setting SettingOf(const Combination& one) const;
   // Whether `a` costs less: by the effort of levers and changed arguments, then by workers, then by
@@ -63,13 +63,13 @@ class PlanSpace {
 
 inline constexpr double kPlanTolerance = 0.02;
 inline constexpr int kMostSimulations = 1000;
-inline constexpr int kMostAgain = 600;  // of a search that leaves levers out
+inline constexpr int kMostAgain = 600;  // most simulations of a search that leaves levers out
 
 // The cheapest combination within 2 % of the best. Tries all sets of the eight most promising
-// levers with the arguments that are best for some of them. Then it tries the cheapest and the
-// fastest set with all arguments that have half to twice as many workers, or with all if these are
-// few. Stops after about `most` simulations. Keeps the suggested arguments if they are as good.
-// `without`: levers that it must not use.
+// levers with the arguments that were best for some of these sets. Then it tries the cheapest and
+// the fastest set with further arguments: those with half to twice as many workers, or all if there
+// are few. Stops after about `most` simulations. Keeps the suggested arguments if they are as good.
+// `without`: levers that the combination must not use.
 [[nodiscard]] Combination SearchPlan(PlanSpace& space, const Levers& levers,
                                      const Combination& suggested, LeverSet without = 0,
                                      int most = kMostSimulations);

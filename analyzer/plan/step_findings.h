@@ -11,7 +11,7 @@
 
 namespace penstock::analyzer {
 
-// The ids of those of `findings` whose cause the step with the id `step` removes or lessens.
+// The ids of the findings in `findings` whose cause the step with the id `step` removes or lessens.
 // `more_workers`: for "num_workers", whether the step adds workers.
 [[nodiscard]] std::vector<std::string> FindingsOfStep(std::string_view step, bool more_workers,
                                                       const std::vector<Finding>& findings);

@@ -17,8 +17,8 @@ bool Gains(double gain, const Prediction& predicted) {
 }
 
 bool GainsTogether(double plan, double before, const Prediction& predicted) {
-  // If the steps before it slow the run down, the step may only make up for that. Then it gains on
-  // top of them, but not over the plan.
+  // If pending steps before this step slow the run down, the step may only make up for them. Then
+  // it gains on top of them, but not over the plan without them.
   return Gains(predicted.speedup / before, predicted) && Gains(predicted.speedup / plan, predicted);
 }
 

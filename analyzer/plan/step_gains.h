@@ -10,16 +10,18 @@
 
 namespace penstock::analyzer {
 
-// Whether a step surely gains: the interval of its prediction, as a fraction of the rate, does not
-// reach down to no gain. `gain`: on top of the steps before it. `predicted`: with these and itself.
+// Whether a step surely gains: its gain is larger than 1 even at the low end of its prediction's
+// interval. `gain`: the step's gain on top of the steps before it. `predicted`: the prediction with
+// the step and those before it.
 [[nodiscard]] bool Gains(double gain, const Prediction& predicted);
 
-// Whether a step surely gains on top of the steps before it, and gains together with those of them
-// that the plan does not have yet. Speed-ups: `plan` of the plan so far, `before` without the step.
-// `predicted`: with it.
+// Whether a step surely gains on top of the steps before it. Some of these may be pending: not yet
+// in the plan. Together with the pending steps, the step must also gain on top of the plan. `plan`:
+// the speed-up of the plan so far. `before`: the speed-up with the pending steps too. `predicted`:
+// the prediction with the pending steps and this step.
 [[nodiscard]] bool GainsTogether(double plan, double before, const Prediction& predicted);
 
-// Whether steps[i] does not surely gain by itself, but does together with steps after it.
+// Whether steps[i] does not surely gain by itself, but surely gains together with steps after it.
 [[nodiscard]] bool GainsWithNext(const std::vector<PlanStep>& steps, std::size_t i);
 
 }  // namespace penstock::analyzer
