@@ -15,9 +15,9 @@ namespace {
 // If no factor gains 5 %, the run is balanced (docs/diagnosis.md 3.9). 5 % is also kineto's and
 // xprof's threshold of note.
 constexpr double kLeastGain = 1.05;
-// In the scenarios of docs/diagnosis.md 3.9 the time saved by removing variance is over 80 % of the
-// best stage's saving with a heavy tail or shallow credit, and under 15 % in runs limited by
-// service. The limit of 60 % between them is ours.
+// docs/diagnosis.md 3.9 compares the time saved by removing variance with the best stage's saving.
+// With a heavy tail or few credits it is over 80 % of that saving; in runs that a stage limits by
+// its mean time, it is under 15 %. The limit of 60 % between them is ours.
 constexpr double kPrefetchShare = 0.6;
 
 constexpr std::array kFactors = {
@@ -35,7 +35,8 @@ float WallOf(const SampleCost& cost) {
   return cost.read + cost.decode + cost.augment + cost.tokenize;
 }
 
-// Lets workers exist from the beginning, and makes their first batch (or sample) like any other.
+// Lets workers exist from the beginning, and makes their first batch (or sample) cost as much as
+// any other.
 void FreeStartup(Pipeline& pipeline) {
   for (EpochDemand& epoch : pipeline.epochs) {
     const bool charged = std::any_of(epoch.worker_start.begin(), epoch.worker_start.end(),
@@ -45,7 +46,8 @@ void FreeStartup(Pipeline& pipeline) {
     epoch.warm_up = Demand{};
     const auto workers = static_cast<std::size_t>(std::max(1, pipeline.workers));
     if (!charged) continue;
-    // A first batch above twice the median is not chance: it imports modules, or opens the dataset.
+    // A first batch that takes more than twice the median is not slow by chance: its worker imports
+    // modules or opens the dataset.
     if (pipeline.sample_tasks) {
       std::vector<double> walls;
       for (const SampleCost& cost : epoch.samples)
@@ -100,10 +102,10 @@ void EvenBatches(std::vector<Demand>& batches, std::uint32_t loader) {
   }
 }
 
-// Makes every batch of a loader cost the mean, credit ample, and all workers equally fast. Warm-up
-// stays.
+// Gives every batch of a loader the mean cost, makes credit ample, and makes all workers equally
+// fast. Warm-up stays.
 void FreePrefetch(Pipeline& pipeline) {
-  constexpr int kAmple = 8;  // batches of equal cost never need more
+  constexpr int kAmple = 8;  // batches of equal cost never need a greater depth
   pipeline.slower.clear();
   pipeline.prefetch = std::max(pipeline.prefetch, kAmple);
   for (LoaderSetup& other : pipeline.beside) {
@@ -118,7 +120,7 @@ void FreePrefetch(Pipeline& pipeline) {
   }
 }
 
-// Whether the run tokenizes text. Other runs do not list that factor.
+// Whether the run tokenizes text. If it does not, the factor kTokenize is not listed.
 bool Tokenizes(const Pipeline& pipeline) {
   return std::any_of(pipeline.epochs.begin(), pipeline.epochs.end(), [](const EpochDemand& epoch) {
     return std::any_of(epoch.batches.begin(), epoch.batches.end(),

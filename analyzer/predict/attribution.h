@@ -16,7 +16,7 @@ inline constexpr double kMostHeadroom = 1000;
 
 struct Gain {
   Factor factor = Factor::kNone;
-  double speedup = 1;  // of the RunPart that was asked for
+  double speedup = 1;  // speed-up of the RunPart that was asked for
 };
 
 struct Attribution {
@@ -24,8 +24,8 @@ struct Attribution {
   Factor runner_up = Factor::kNone;
   std::vector<Gain> gains;  // descending; every factor that applies
   double headroom = 1;      // speedup if all data cost nothing, at most kMostHeadroom
-  // 0: the runner-up gains as much; 1: only the bottleneck gains. Without a bottleneck, 0: a factor
-  // nearly gains enough; 1: no factor gains anything.
+  // 0: the runner-up gains as much; 1: only the bottleneck gains. If there is no bottleneck, 0: a
+  // factor nearly gains enough to be one; 1: no factor gains anything.
   double margin = 0;
 
   [[nodiscard]] double SpeedupOf(Factor factor) const;
@@ -34,11 +34,11 @@ struct Attribution {
 };
 
 // The pipeline with `factor` at no cost. The extra cost of first batches (imports, tables that are
-// made on first use) belongs to start-up, in whatever stage it arises.
+// made on first use) belongs to start-up, whichever stage it arises in.
 [[nodiscard]] Pipeline Idealise(const Pipeline& pipeline, Factor factor);
 
-// The pipeline with data at no cost: only steps, without transforms that the loop computes itself,
-// and copies to the device are left.
+// The pipeline with data at no cost. Only copies to the device and steps are left; steps are
+// without the transforms that the loop computes itself.
 [[nodiscard]] Pipeline WithoutData(const Pipeline& pipeline);
 
 enum class RunPart {
@@ -49,11 +49,11 @@ enum class RunPart {
 // Differential attribution (docs/diagnosis.md 3.9).
 //
 // If no factor gains 5 %, the bottleneck is kNone. If the whole data path gains less than the step,
-// only kCompute and kH2d can be named. If it gains as much or more and there are no workers,
-// kCompute is not named: the step and the stages take turns, and each gains the time that it takes,
-// so a data path of many stages would never be named. kPrefetch is named if removing variance alone
-// saves most of the time that removing the largest factor saves. Then the mean rate is high enough,
-// and no stage has to become cheaper.
+// only kCompute and kH2d can be named. Otherwise, without workers, kCompute is not named. There the
+// step and the stages take turns, and each gains the time that it takes, so no stage of a data path
+// with many stages would ever gain most. kPrefetch is named if removing variance alone saves most
+// of the time that removing the largest factor saves. Then the mean costs are low enough, and no
+// stage has to become cheaper.
 //
 // Cost: at most twelve simulations.
 [[nodiscard]] Attribution Attribute(const Pipeline& pipeline, RunPart part = RunPart::kWholeRun);

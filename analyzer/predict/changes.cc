@@ -27,7 +27,8 @@ class Changer {
   Predicted<void> Transfer(const std::string& type);
   void Cache();
   Predicted<void> Pack();
-  // Refuse if it is known that the decoded data are not pictures, or not from JPEG files.
+  // Return an error if the decoded data are known not to be pictures, or not to come from JPEG
+  // files.
   [[nodiscard]] Predicted<void> NeedPictures() const;
   [[nodiscard]] Predicted<void> NeedJpeg() const;
   Predicted<void> Resize(double longest);
@@ -52,8 +53,8 @@ class Changer {
   }
   // Scales the bytes of a batch, and the costs that depend on them.
   void ScaleBatch(double ratio);
-  // Adds device time for each sample to the steps; the fraction `overlap` of it runs beside the
-  // step.
+  // Adds device time for each sample to the steps. The fraction `overlap` of this time runs beside
+  // the step and does not lengthen it.
   void LengthenStep(double seconds, double overlap);
   void Note(Statement note) { out_.notes.push_back(std::move(note)); }
 
@@ -86,7 +87,7 @@ void Changer::LengthenStep(double seconds, double overlap) {
         after += demand.step;
       },
       [](SampleCost&) {});
-  // In the time that the device adds, the CPU does not compute, and the loop transforms nothing.
+  // In the added device time, the CPU does not compute, and the loop transforms nothing.
   if (!(after > 0)) return;
   out_.pipeline.step_load *= before / after;
   out_.pipeline.step_transforms *= before / after;
@@ -105,7 +106,7 @@ Predicted<void> Changer::Transfer(const std::string& asked) {
   double u8 = material_.u8;
   const double kept = material_.i64 + material_.other;
   double all = f32 + f16 + u8 + kept;
-  if (!from.empty()) {  // the user's types replace those of the trace, but not their sum
+  if (!from.empty()) {  // the user's types replace those of the trace; the bytes stay
     const double pixels = all > 0 ? all - kept : out_.facts.batch_bytes;
     f32 = from == "f32" ? pixels : 0;
     f16 = from == "f16" ? pixels : 0;

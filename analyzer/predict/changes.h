@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Changes of the data, its storage, its decoder, the cores, or the place where a stage runs. They
-// answer --transfer, --ram-cache, --pack, --offline-resize, --decoder, --disk, --gpu, --alone,
+// implement --transfer, --ram-cache, --pack, --offline-resize, --decoder, --disk, --gpu, --alone,
 // --cores and --core-speed of penstock whatif. Values; pure functions.
 //
-// A trace does not tell these things, so they are assumed:
+// A trace does not contain these facts, so they are assumed:
 // - one core reads memory at 2 GB/s;
-// - reading a sample from a packed file costs nothing that does not depend on its bytes;
+// - the time to read a sample from a packed file depends only on the sample's bytes;
 // - decoding and the bytes of files are in proportion to pixels; pictures are 4 : 3;
-// - half of the time of a handover is in proportion to the batch's bytes, and all of the time of
-//   collate, pinning and copies to the device.
-// Changed::notes has what a user can check.
+// - half of the time of a handover is in proportion to the batch's bytes, and so is all of the time
+//   of collate, pinning and copies to the device.
+// Changed::notes lists the assumptions that a user can check.
 #pragma once
 
 #include <string>
@@ -26,16 +26,17 @@
 namespace penstock::analyzer {
 
 struct Changes {
-  std::string transfer;  // type of pixels up to the device: u8, f16 or f32, or f32:u8
+  std::string transfer;  // type in which pixels are copied to the device: u8, f16 or f32; or
+                         // f32:u8, the recorded type and the new one
   bool ram_cache = false;
   bool pack = false;
   double resize = 0;      // longest side of all pictures, in pixels
   std::string decoder;    // a name for FindDecoder()
-  double disk = 0;        // bytes per second that all reads share; 0: as recorded
+  double disk = 0;        // bytes per second of the storage for all reads together; 0: as recorded
   bool alone = false;     // without the other programs of the recording
   double cores = 0;       // number of cores, without other programs; 0: as recorded
   bool several = false;   // `cores` is one of several numbers in a table
-  double core_speed = 1;  // speed of these cores, over that of the recorded ones
+  double core_speed = 1;  // speed of these cores, divided by that of the recorded ones
   bool gpu_decode = false;
   bool gpu_augment = false;
   double gpu_overlap = 0;  // share of the stages' device time that runs beside the step

@@ -16,7 +16,7 @@ namespace penstock::analyzer {
 
 struct DecoderSpeed {
   std::string_view name;
-  double ratio;  // its rate over Pillow's
+  double ratio;  // its rate divided by Pillow's
   double low;
   double high;
 };

@@ -30,11 +30,11 @@ constexpr std::array<Device, 9> kDevices = {{{"H200", 4.8e12},
 
 // pytorch/vision#8496: the JPEG engine of an A100 decodes 1,000 pictures of 551 x 676 in 127.65 ms.
 constexpr double kDecodeOfA100 = 127.65 / (1000 * 551 * 676 * 1e-6);
-// Fraction of the peak; streaming kernels reach this or more.
+// Fraction of the peak bandwidth; streaming kernels reach this or more.
 constexpr double kShareOfBandwidth = 0.5;
-// Bytes that are moved for each pixel of the decoded picture, a generous estimate: the pixel is
-// read once as bytes, written and read again as floats by a resize in two passes, and written as
-// floats.
+// Bytes that are moved for each pixel of the decoded picture, a generous estimate. The pixel is
+// read once as bytes. A resize in two passes writes it and reads it again as floats. At last it is
+// written as floats.
 constexpr double kAugmentBytes = 3 + 12 + 12 + 12;
 // A pixel is read as bytes and written as floats.
 constexpr double kConvertBytes = 3 + 12;
@@ -54,7 +54,7 @@ DeviceCost Moving(double bytes, const Device& device) {
           Say<words::kFromArithmetic>(Give<"bytes">(bytes), Give<"device">(device.name))};
 }
 
-// Takes the next word and the blanks after it off `line`.
+// Removes the next word and the blanks around it from the front of `line`, and returns the word.
 std::string_view TakeWord(std::string_view& line) {
   const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
   const std::size_t end = std::min(line.find_first_of(" \t", begin), line.size());

@@ -2,10 +2,10 @@
 //
 // How long a GPU takes for a stage, for each megapixel of the decoded pictures. Values; pure.
 //
-// There are two kinds of built-in figures, and each figure says its kind. For decoding it is a
-// published measurement. For augmentation and conversion, which move bytes and compute little, it
-// is computed from the published bandwidth of the device's memory. Measured figures come from a
-// file:
+// There are two kinds of built-in figures, and each figure states its kind. The figure for decoding
+// is a published measurement. Augmentation and conversion move bytes and compute little, so their
+// figures are computed from the published bandwidth of the device's memory. Measured figures come
+// from a file:
 //
 //   # comment
 //   device NVIDIA H200
@@ -41,8 +41,8 @@ struct DeviceCosts {
 // A100, and `device` names the A100.
 [[nodiscard]] DeviceCosts BuiltInDeviceCosts(std::string_view gpu);
 
-// Reads the text of a file of costs. What it lacks comes from `base`. Errors: kInput, with the
-// number of the line.
+// Reads the text of a file of costs. Figures that it lacks come from `base`. Errors: kInput, with
+// the number of the line.
 [[nodiscard]] Result<DeviceCosts> ReadDeviceCosts(std::string_view text, DeviceCosts base);
 
 }  // namespace penstock::analyzer

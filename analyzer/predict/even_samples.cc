@@ -21,8 +21,9 @@ constexpr std::array<CostPart, 4> kCostParts = {
     CostPart{&SampleCost::augment, &SampleCost::augment_cpu},
     CostPart{&SampleCost::tokenize, &SampleCost::tokenize_cpu}};
 
-// What is left of each part if `excess` is subtracted from `first`, as far as that is long enough,
-// and the rest from the others in proportion: fractions of the recorded times.
+// The fraction of each part's time that is left if `excess` is subtracted. It is subtracted from
+// the part `first`. If that part is too short, the rest is subtracted from the other parts in
+// proportion.
 std::array<double, 4> Left(const std::array<double, 4>& times, std::size_t first, double excess) {
   std::array<double, 4> left = {1, 1, 1, 1};
   double others = 0;

@@ -11,13 +11,13 @@
 
 namespace penstock::analyzer {
 
-// The time that slow samples take beyond the median, in the form in which it is subtracted.
+// The time that slow samples take beyond the median, and where to subtract it.
 struct EvenSamples {
-  std::vector<double> excess;  // seconds, by Demand::source; the mean of those of batches that were
-                               // examined if the batch was not
-  SamplePart part = SamplePart::kAugment;  // where most of it is spent
+  std::vector<double> excess;  // seconds, by Demand::source; for batches that were not examined,
+                               // the mean of the others
+  SamplePart part = SamplePart::kAugment;  // where most of the excess is spent
   double median = 0;                       // seconds of a sample
-  double least = 0;                        // slow samples take longer
+  double least = 0;                        // slow samples take longer than this many seconds
   double for_cores = 0;                    // share of waiting outside of reads that does not count
 
   [[nodiscard]] bool any() const { return !excess.empty(); }
@@ -26,7 +26,8 @@ struct EvenSamples {
 [[nodiscard]] EvenSamples EvenSamplesOf(const LoaderRun& run, const SampleTail& tail);
 
 // `pipeline` with slow samples that take as long as the median. The excess is subtracted from the
-// part where most of it is spent, and what exceeds this part from the other parts of samples.
+// part where most of it is spent. If the excess is longer than this part, the rest is subtracted
+// from the other parts of samples.
 [[nodiscard]] Pipeline WithEvenSamples(Pipeline pipeline, const EvenSamples& even);
 
 }  // namespace penstock::analyzer

@@ -71,13 +71,13 @@ void ScaleTransfer(Pipeline& pipeline, double scale) {
   });
 }
 
-// What workers compute takes longer beside a step that computes, because they share caches, memory
-// and often the two hardware threads of a core. A recording with the step does not tell how much
-// longer, so a shorter step makes the rate uncertain upwards.
+// Workers compute more slowly beside a step that computes, because they share caches, memory and
+// often the two hardware threads of a core. A recording with the step does not show by how much. So
+// with a shorter step, the rate may be higher than predicted.
 void DoubtWorkersBesideStep(Pipeline& pipeline, double scale) {
-  // Source: ours, two public programs whose step computed on one and on both of two hardware
-  // threads (torch.compile, timm): without the step the workers made 1.6 and 1.2 times as much as
-  // predicted.
+  // Source: ours, two public programs on two hardware threads (torch.compile and timm), whose steps
+  // computed on one and on both of them. Without the step, the workers made 1.6 and 1.2 times as
+  // much as predicted.
   constexpr double kMost = 0.65;
   if (pipeline.workers == 0 || !pipeline.step_load_known || scale >= 1) return;
   double steps = 0;

@@ -29,15 +29,15 @@ enum class Factor {
 enum class FirstBatches { kScaled, kKept };
 
 // Makes `factor` take `scale` times as long in every batch (and sample), and in the extra cost of
-// first batches if `first` says so. kStartup, kPrefetch and kNone are no costs of a batch: with
-// them nothing changes.
+// first batches if `first` says so. kStartup, kPrefetch and kNone are not costs of a batch, so they
+// change nothing.
 void ScaleFactor(Pipeline& pipeline, Factor factor, double scale, FirstBatches first);
-// The same for transforms of whole batches that the loop computes itself. kAugment is the
-// augmenting of the dataset.
+// The same for transforms of whole batches that the loop computes itself. kAugment does not contain
+// these: it is the augmenting of the dataset.
 void ScaleLoopTransforms(Pipeline& pipeline, double scale);
 
-// Adds Pipeline::threads_doubt to the doubt, once. ScaleFactor() does so for the parts that workers
-// compute.
+// Adds Pipeline::threads_doubt to Pipeline::doubt, only once. ScaleFactor() calls this for the
+// parts that workers compute.
 void DoubtThreads(Pipeline& pipeline);
 
 // Makes all computing take `scale` times as long, as on faster or slower cores. Start-up counts as

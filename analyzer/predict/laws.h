@@ -8,10 +8,11 @@
 
 namespace penstock::analyzer {
 
-// Tolerance: costs, and the rate of the recording, are measured to within a few percent (ours).
+// Tolerance (ours): costs and the rate of the recording are measured with errors of a few percent.
 inline constexpr double kLawMargin = 1.05;
 
-// The least time that one sample of a pipeline's own loader takes, with all other work of the loop.
+// The least time for one sample of the pipeline's main loader. It includes the work of the loop and
+// of other loaders, divided by the number of these samples.
 // Units: seconds.
 struct LeastCosts {
   double cpu = 0;      // CPU time of all threads together
@@ -21,7 +22,8 @@ struct LeastCosts {
 // Requires: `steady` comes from SteadyPart(). Cost: O(batches + samples).
 [[nodiscard]] LeastCosts LeastCostsOf(const Pipeline& steady);
 
-// The law that `rate` (samples per second) breaks, or why no rate can be told; empty: none.
+// The law that `rate` (samples per second) breaks, or why no rate can be predicted; empty: `rate`
+// breaks no law.
 [[nodiscard]] Statement BrokenLaw(const Pipeline& steady, double rate);
 
 }  // namespace penstock::analyzer

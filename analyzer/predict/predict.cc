@@ -12,8 +12,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The share of the making of batches in which the CPU computes. 0 if threads of one process make
-// them.
+// The share of the time of making batches in which the CPU computes. 0 if threads of one process
+// fill the batches together.
 double ComputingShare(const Pipeline& pipeline) {
   if (pipeline.sample_tasks) return 0;
   double computing = 0;
@@ -30,11 +30,11 @@ double ComputingShare(const Pipeline& pipeline) {
 }  // namespace
 
 Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) {
-  // Half the width of a 90 % interval for several runs of one program. On one machine, 88 % of the
-  // rates that the validation's full grids measured lie within the predicted intervals for
-  // PyTorch's loader (a), and 95 % for the reference loader (d). With 2.5 % it was 79 and 94 %,
-  // because recorded runs were 2 to 3 % slower if samples sleep. On another machine, 2.5 % already
-  // gave 87 and 91 % in a third of the grids.
+  // Half the width of a 90 % interval for several runs of one program. Source: the validation's
+  // full grids (a) with PyTorch's loader and (d) with the reference loader. On one machine, 88 %
+  // and 95 % of the measured rates lie within the predicted intervals. With a noise of 2.5 % it was
+  // 79 and 94 %, because recorded runs were 2 to 3 % slower if samples sleep. On another machine,
+  // 2.5 % already gave 87 and 91 % in a third of the grids.
   constexpr double kMeasuredNoise = 0.04;
   // The same for the part of the time in which worker processes compute: caches, memory and the
   // speed of the machine differ from run to run. Source: the validation's grid of real work (e).
@@ -48,7 +48,8 @@ Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) 
   const Interval simulated = BootstrapRate(run.amounts, run.intervals, options);
   const double rate = simulated.estimate * replay.correction();
   if (Statement law = BrokenLaw(steady, rate); !law.empty()) return Refuse(std::move(law));
-  // Repeated batches are no new observations.
+  // Batches that the simulation repeats are not new observations, so they must not narrow the
+  // interval.
   const double repeated = std::sqrt(static_cast<double>(run.rounds));
   const double below = repeated * (1 - simulated.low / simulated.estimate);
   const double above = repeated * (simulated.high / simulated.estimate - 1);

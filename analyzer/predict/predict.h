@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a simulated rate to a predicted one with an interval. Values; pure functions.
+// Computes a predicted rate, with an interval, from a simulated rate. Values; pure functions.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace penstock::analyzer {
 struct Replay {
   double measured = 0;  // samples per second, steady
   double simulated = 0;
-  // The simulated rate of the recorded setting in a run that goes on for ever. Predicted rates are
-  // simulated in the same way, so their speed-up is relative to this rate.
+  // The simulated rate of the recorded setting in a run without end. Predicted rates are simulated
+  // in the same way, so their speed-up is relative to this rate.
   double steady = 0;
-  // The measured rate over the simulated ceiling if the loop was faster than this ceiling; else 1.
-  // Ceilings are multiplied by it.
+  // The measured rate divided by the simulated ceiling if the loop was faster than this ceiling;
+  // else 1. Ceilings are multiplied by `lift`.
   double lift = 1;
   [[nodiscard]] double error() const { return measured > 0 ? simulated / measured - 1 : 0; }
   // Factor that brings a simulated rate to the measured scale.
@@ -27,13 +27,14 @@ struct Replay {
 };
 
 struct Prediction {
-  Interval rate;          // samples per second, 90 %; steady, until OnBase() puts it on its base
+  Interval rate;          // samples per second, 90 %; the steady rate, until OnBase() relates it to
+                          // the base
   double speedup = 1;     // over the recorded setting, start-up included if it recurs
-  double steady = 1;      // the same of the steady part alone
-  double most = 0;        // the steady rate if its data cost nothing; 0: not known
+  double steady = 1;      // speed-up of the steady part alone
+  double most = 0;        // the steady rate if the data cost nothing; 0: not known
   std::uint64_t ram = 0;  // bytes of batches in flight and of the workers
-  bool at_most = false;   // the gain is an upper bound, and none at all is possible
-  Statement refused;      // why rate and speed-up are not known; empty: they are
+  bool at_most = false;   // the gain is an upper bound; there may be no gain at all
+  Statement refused;      // why rate and speed-up are not known; empty: they are known
 
   // Whether the low end of the interval is still faster than the recorded setting.
   [[nodiscard]] bool SurelyGains() const {
@@ -43,14 +44,15 @@ struct Prediction {
 
 // The steady rate of `steady` (from SteadyPart()) on the scale of the recording.
 //
-// Estimator: simulated rate times measured / simulated of the replay. Confidence interval: the
-//            square root of the sum of squares of three parts. First, the spread between parts of
-//            the same data: a moving-block bootstrap of the simulated times between deliveries, in
-//            blocks of all credits. Second, the replay's error and the possible error of
-//            assumptions (Pipeline::doubt). Third, the difference between runs of one program: 4 %
-//            (kMeasuredNoise), and 6 % of the computing of worker processes (kSpeedNoise). Upwards
-//            also Pipeline::beside_step.
-// Assumes:   service times like the recorded ones; a model error like that of the replay.
+// Estimator: simulated rate times measured / simulated of the replay. The width of the confidence
+//            interval is the square root of the sum of squares of three parts. First, the spread
+//            between parts of the same data: a moving-block bootstrap of the simulated times
+//            between deliveries, in blocks of as many batches as there are credits. Second, the
+//            replay's error and the possible error of assumptions (Pipeline::doubt). Third, the
+//            difference between runs of one program: 4 % (kMeasuredNoise), and 6 % of the computing
+//            of worker processes (kSpeedNoise). The upper end also includes Pipeline::beside_step.
+// Assumes:   service times are like the recorded ones, and the model error is like that of the
+//            replay.
 // Errors:    a rate that breaks a law (laws.h) is refused, and the law is named. All
 //            predicted rates that a user sees come from here, so none of them breaks a law.
 [[nodiscard]] Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay);
@@ -59,15 +61,15 @@ struct Prediction {
 // predictions start from `pipeline`. Cost: three simulations.
 [[nodiscard]] Replay ReplayOf(const Pipeline& whole, const Pipeline& pipeline, double measured);
 
-// Seconds that the recorded work would take: with the start-up of each epoch if the recording saw
-// epochs end, otherwise at the steady rate.
+// Seconds that the recorded work would take: with the start-up of each epoch if start-up recurs
+// (StartRecurs()), otherwise at the steady rate.
 [[nodiscard]] double TimeOf(const Pipeline& pipeline);
 // The same, with the simulated steady rate already known.
 [[nodiscard]] double TimeOf(const Pipeline& pipeline, double steady_rate);
 [[nodiscard]] bool StartRecurs(const Pipeline& pipeline);
 
-// The steady rate on the scale of the recording if data cost nothing: steps and copies to the
-// device are left. At most kMostHeadroom times the measured rate, and for the recorded pipeline at
+// The steady rate, on the scale of the recording, if data cost nothing: only steps and copies to
+// the device are left. At most kMostHeadroom times the measured rate; for the recorded pipeline at
 // least the measured rate.
 [[nodiscard]] double CeilingRate(const Pipeline& pipeline, const Replay& replay);
 

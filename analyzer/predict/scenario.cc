@@ -14,7 +14,8 @@ namespace {
 // docs/diagnosis.md 3.8: fitted to 27 runs of torch's DataLoader with constant service times.
 constexpr double kWorkerOverhead = 0.8e-3;
 constexpr double kConsumerOverhead = 0.8e-3;
-// For batches through a pipe: cedar uses no worker processes near 1e8 B/s; 1e9 B/s is seen.
+// For batches through a pipe. A pipe was seen to carry 1e9 B/s; cedar already avoids worker
+// processes near 1e8 B/s.
 constexpr double kSecondsPerByte = 1e-9;
 constexpr double kMostOfTouching = 0.9;        // of a step or a copy
 constexpr double kPinSecondsPerByte = 0.2e-9;  // a copy in memory at 5 GB/s
@@ -41,8 +42,8 @@ void Subtract(Demand& demand, std::initializer_list<Work Demand::*> parts, doubl
   for (const auto part : parts) Add(demand.*part, -share * (demand.*part).cpu);
 }
 
-// Adds the cost of fresh memory if batches of a loader are `in_workers` now, which they were not
-// before. Subtracts it if they no longer are.
+// Adds the cost of fresh memory if batches of a loader are now made in workers (`in_workers`) and
+// were not before. Otherwise subtracts it: they were made in workers before and are no longer.
 void ChangeMemory(Pipeline& changed, std::size_t loader, bool in_workers,
                   const FreshMemory& fresh) {
   double doubt = 0;
@@ -74,7 +75,8 @@ void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double ba
   const bool in_workers = before == 0;
   setup.overhead = in_workers ? kWorkerOverhead : 0;
   setup.pin_thread = in_workers && pinned;
-  // Known of the main loader. The samples of other loaders are assumed to be like its own.
+  // The costs of fresh memory are known for the main loader. The samples of other loaders are
+  // assumed to be like those of the main loader.
   FreshMemory fresh = facts.fresh;
   const double share = facts.batch_bytes > 0 ? batch_bytes / facts.batch_bytes : 1;
   fresh.batch *= share;
@@ -91,9 +93,10 @@ void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double ba
   });
 }
 
-// Adds what PyTorch's thread pool computed in the training process to the work of workers, in which
-// PyTorch has one thread. That is between nothing and a quarter of the pool's CPU time; in the rest
-// of it the pool spins. OpenCV keeps its pool in workers, but the two pools are not told apart.
+// Adds the useful work of PyTorch's thread pool in the training process to the work of workers, in
+// which PyTorch has one thread. The useful part is between nothing and a quarter of the pool's CPU
+// time; in the rest the pool spins. The middle, an eighth, is assumed. OpenCV keeps its pool in
+// workers, but the two pools cannot be told apart.
 // Source: ours, samples of PyTorch operations on two cores: the pool used as much CPU time as the
 // thread itself, and workers took 1.0 to 1.2 times as long for a sample.
 void LeavePool(Pipeline& changed, const Pipeline& from) {
@@ -112,10 +115,11 @@ void LeavePool(Pipeline& changed, const Pipeline& from) {
 }
 
 // If several threads compute a step, they wait for each other again and again. If workers want the
-// same cores, all wait for the thread that has lost its core, and the step takes far longer. With
-// workers that a recording did not have, the part of the step in which workers compute takes up to
-// 1 + kStall times as long as predicted; without those that it had, as much less. Source: ours, a
-// step of many short operations on two cores: 1.7 to 2.5 times.
+// same cores, all threads wait for the one that has lost its core, and the step takes far longer.
+// If a setting adds workers to a recording without workers, the part of the step in which workers
+// compute takes up to 1 + kStall times as long as predicted. If it removes all workers, this part
+// may be shorter than predicted by the same factor. Source: ours, a step of many short operations
+// on two cores: 1.7 to 2.5 times.
 void DoubtSteps(Pipeline& changed, const Pipeline& from) {
   constexpr double kSeveral = 1.3;  // threads
   constexpr double kStall = 1.5;
@@ -137,7 +141,7 @@ void DoubtSteps(Pipeline& changed, const Pipeline& from) {
   changed.doubt = std::hypot(changed.doubt, longer / (1 + longer));
 }
 
-// Makes steps as short as they are if no worker takes the loop's core. Keeps their CPU time.
+// Shortens steps to their length without workers on the loop's core. Keeps their CPU time.
 void LeaveCoresToSteps(Pipeline& changed) {
   const double left = 1 - changed.step_delay;
   ForEach(changed, [&](Demand& demand) { demand.step *= left; });
@@ -168,8 +172,8 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
   }
 }
 
-// Loaders that the loop uses together with the main one get its workers and depth. If these are the
-// recorded ones, each keeps its own.
+// Loaders that the loop uses together with the main one get the main loader's new number of workers
+// and depth. If these do not change, each loader keeps its own.
 std::vector<LoaderSetup> BesideUnder(const Pipeline& recorded, const Setting& setting) {
   std::vector<LoaderSetup> beside = recorded.beside;
   if (setting.workers == recorded.workers && setting.prefetch == recorded.prefetch) return beside;
@@ -180,7 +184,7 @@ std::vector<LoaderSetup> BesideUnder(const Pipeline& recorded, const Setting& se
   return beside;
 }
 
-// Loaders beside the main one keep their own: RamOf() counts them so.
+// Changes pinning for the main loader only. Loaders beside it keep theirs, as RamOf() assumes.
 void ChangePin(Pipeline& changed, bool pin, const LoaderFacts& facts) {
   if (changed.sample_tasks || pin == facts.pinned) return;
   const double copy = pin ? facts.batch_bytes * kPinSecondsPerByte : 0;
@@ -190,12 +194,13 @@ void ChangePin(Pipeline& changed, bool pin, const LoaderFacts& facts) {
   });
 }
 
-// Persistent workers exist already when later epochs begin. Others start as in the first epoch.
+// Persistent workers already exist when later epochs begin. Other workers start in each epoch as in
+// the first.
 void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& facts) {
   if (persistent == facts.persistent || changed.epochs.empty()) return;
   const std::vector<double> first = changed.epochs.front().worker_start;
   for (EpochDemand& epoch : changed.epochs) {
-    if (persistent) epoch.stop = 0;  // such workers end with the program
+    if (persistent) epoch.stop = 0;  // persistent workers end with the program
   }
   for (std::size_t e = 1; e < changed.epochs.size(); ++e) {
     std::vector<double>& starts = changed.epochs[e].worker_start;
@@ -262,7 +267,7 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
 
 double WorkerBytes(const LoaderFacts& facts, int workers) {
   if (facts.worker_bytes <= 0) return 0;
-  // Only memory that has grown can become less with other workers.
+  // With another number of workers, at most the memory that has grown can be saved.
   const double grown = facts.growth.copied.grown + facts.growth.fresh.grown;
   const double least = std::max(0.0, facts.worker_bytes - grown);
   return std::max(least, facts.worker_bytes + facts.growth.Change(workers).estimate);

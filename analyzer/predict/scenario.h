@@ -2,14 +2,14 @@
 //
 // A recorded loader model under other settings. Values; pure functions.
 //
-// A trace does not tell these things, so they are assumed:
-// - workers in a run that had none cost 0.8 ms per batch in the worker and in the training process,
-//   and fresh memory in the workers (memory/fresh_memory.h). If batches do not pass through shared
-//   memory, they also cost 1 ns per byte in the training process. A run without its workers saves
-//   the cost of fresh memory;
+// A trace does not contain these facts, so they are assumed:
+// - if a run without workers gets workers, each batch costs 0.8 ms more in the worker and 0.8 ms
+//   more in the training process, and the workers pay for fresh memory (memory/fresh_memory.h). If
+//   batches do not pass through shared memory, they also cost 1 ns per byte in the training
+//   process. If a run loses its workers, it saves the cost of fresh memory;
 // - pinning that was not recorded copies at 5 GB/s;
-// - with another batch size, every sample costs the same, and half of the cost of the handover is
-//   per batch.
+// - with another batch size, the costs of a sample do not change, and half of the cost of the
+//   handover is per batch.
 #pragma once
 
 #include <optional>
@@ -24,19 +24,21 @@
 
 namespace penstock::analyzer {
 
-// Share of the handover that a message costs, whatever its size.
+// Share of the cost of the handover that does not depend on the size of the message.
 inline constexpr double kHandoverPerBatch = 0.5;
 
 struct Setting {
   int workers = 0;
-  int prefetch = 2;         // batches for each worker; with sample threads, of the whole ring
-  std::optional<bool> pin;  // of the main loader; nullopt: as recorded
+  int prefetch = 2;         // batches for each worker; with sample threads, batches of all threads
+                            // together
+  std::optional<bool> pin;  // pinning of the main loader; nullopt: as recorded
   std::optional<bool> persistent;
   std::optional<bool> in_order;
   std::optional<double> step;                    // seconds between two batches
   std::optional<double> step_load;               // cores that the step keeps busy
   std::vector<std::pair<Factor, double>> scale;  // factors, and how many times as long they take
-  double loop_transforms = 1;                    // the same for transforms in the loop
+  double loop_transforms = 1;                    // how many times as long transforms in the loop
+                                                 // take
 };
 
 // Facts of the loader, besides its model, that are needed to apply a setting.
@@ -49,7 +51,7 @@ struct LoaderFacts {
   bool shares = true;       // batches pass through /dev/shm
   bool persistent = false;
   bool pinned = false;
-  int most_workers = 0;  // workers that the dataset has shards for; 0: no bound is known
+  int most_workers = 0;  // number of workers that the dataset has shards for; 0: no limit is known
 };
 // The facts without growth, fresh and shares. worker_bytes is the greatest memory of the median
 // worker, pages of files included.
@@ -60,11 +62,12 @@ struct LoaderFacts {
                              const LoaderFacts& facts);
 
 // The samples of `pipeline` in batches of another size, in their order.
-// Requires: batch >= 1; `pipeline` is BuildPipeline(run), or its part of Shortened() or Without().
+// Requires: batch >= 1; `pipeline` is BuildPipeline(run), or a part of it from Shortened() or
+// Without().
 [[nodiscard]] Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch);
 
-// Private bytes of each of `workers` when they have made the batches of the horizon: the recorded
-// bytes and their growth. 0: not known.
+// Private bytes of each of `workers` workers when they have made the batches of the horizon: the
+// recorded bytes and their growth. 0: not known.
 [[nodiscard]] double WorkerBytes(const LoaderFacts& facts, int workers);
 // The workers of all loaders: of `pipeline`'s own, and of those that are used together with it.
 [[nodiscard]] int AllWorkers(const Pipeline& pipeline, const Setting& setting);

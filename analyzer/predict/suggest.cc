@@ -14,8 +14,8 @@ namespace {
 // A search simulates this many batches or samples. They are enough for the queues to matter.
 constexpr std::size_t kSuggestBatches = 1024;
 constexpr std::size_t kSuggestTasks = 32768;
-// A setting whose rate breaks a law takes part if the rate is at most so many times the recorded
-// one.
+// A setting whose rate breaks a law takes part if the rate is at most this many times the recorded
+// rate.
 constexpr double kNearRecorded = 1.15;
 constexpr double kTolerance = 0.02;  // settings that differ by less count as equally good
 
@@ -63,8 +63,9 @@ class Search {
       recorded_rate_ = measured_scale;
       recorded_time_ = candidate.time;
     } else if (!BrokenLaw(steady, measured_scale).empty()) {
-      // Such a setting counts as no faster than the recording, since the recording is near the law,
-      // too. If its rate is far above the recorded one, the model tells nothing about it.
+      // The setting breaks a law. If its rate is far above the recorded one, the model tells
+      // nothing about it. Otherwise the recording is near the law too, and the setting counts as no
+      // faster than the recording.
       if (measured_scale > kNearRecorded * recorded_rate_) return true;
       candidate.time = std::max(candidate.time, recorded_time_);
     }
@@ -73,7 +74,8 @@ class Search {
   }
 
   // Leaves out running without workers if persistent workers have a higher steady rate. The
-  // recorded workers start again in each epoch, so beside them a loop without workers looks fast.
+  // recorded workers start again in each epoch, so a loop without workers looks fast compared with
+  // them.
   void PreferPersistent() {
     if (pipeline_.workers == 0 || facts_.persistent) return;
     double persistent = 0;
@@ -112,7 +114,7 @@ class Search {
 };
 
 // Workers that mostly wait share a core well. Returns the number that keeps all cores busy, but at
-// most twice the recorded number, because the storage for which they wait may not serve more.
+// most twice the recorded number, because their storage may not serve more workers.
 int WorkersThatFillCores(const Pipeline& pipeline) {
   double service = 0;
   double cpu = 0;
@@ -147,7 +149,7 @@ int MostWorkers(const Pipeline& pipeline, const Budget& budget) {
   const int twice_the_cores = static_cast<int>(std::ceil(2 * cores));
   const int most = std::clamp(std::max(twice_the_cores, WorkersThatFillCores(pipeline)), 1, 128);
   if (!pipeline.crowded) return most;
-  // The first workers help on a crowded machine too. The gain of further ones is not known.
+  // The first workers help on a crowded machine too. The gain of further workers is not known.
   return pipeline.workers == 0 ? std::max(1, most / 2) : 0;
 }
 
@@ -167,7 +169,7 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
       continue;
     }
     bool any_fits = false;
-    // A depth of 1 leaves no room for jitter that the recording happened not to show.
+    // A depth of 1 leaves no room for jitter, which the recording may not show by chance.
     for (const int prefetch : {2, 4, 8}) any_fits |= search.Consider(workers, prefetch);
     if (!any_fits) search.Consider(workers, 1);
   }

@@ -15,8 +15,8 @@
 namespace penstock::analyzer {
 
 struct Suggestion {
-  Statement missing;  // why nothing can be suggested; empty: something is
-  Statement note;     // how more workers change what the network sees; empty: not at all
+  Statement missing;  // why nothing can be suggested; empty: a setting is suggested
+  Statement note;     // how more workers change the data that the network gets; empty: not at all
   int workers = 0;
   int prefetch = 2;
   bool persistent_workers = false;
@@ -31,7 +31,7 @@ struct Suggestion {
 // The part of a recording that is simulated to name the bottleneck of a setting: the beginning of
 // its steady part.
 [[nodiscard]] Pipeline NamingPart(const Pipeline& steady);
-// The bottleneck under `setting`, as suggestions and grids name it: that of the steady part.
+// The bottleneck of the steady part under `setting`, as suggestions and grids name it.
 // Requires: `naming` comes from NamingPart(). Cost: some ten simulations.
 [[nodiscard]] Factor BottleneckUnder(const Pipeline& naming, Setting setting,
                                      const LoaderFacts& facts);
@@ -40,10 +40,10 @@ struct Suggestion {
 [[nodiscard]] int MostWorkers(const Pipeline& pipeline, const Budget& budget);
 
 // The cheapest setting within 2 % of the best predicted one (docs/diagnosis.md 5.3). Tries 0 to
-// MostWorkers() workers, which is twice the cores as a rule, with a depth of 2, 4 and 8, or 1 if
-// memory has no room for more. For threads that share a queue: from 1 thread on, with depths of 2,
-// 4, 8 and 16 batches. The recorded setting takes part. On a crowded machine no other number of
-// workers is tried, unless the recorded setting has no workers.
+// MostWorkers() workers, which is usually twice the number of cores, with a depth of 2, 4 and 8, or
+// 1 if memory has no room for more. Threads that share a queue: tries 1 to MostWorkers() threads
+// with depths of 2, 4, 8 and 16 batches. The recorded setting takes part. On a crowded machine no
+// other number of workers is tried, unless the recorded setting has no workers.
 //
 // More workers than the dataset has shards for are not tried. A setting whose rate breaks a law
 // (laws.h) is left out if it exceeds the recorded rate by more than 15 %, and otherwise counts as

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The samples of a recording in batches of another size.
+// Puts the samples of a recording into batches of another size.
 #include <algorithm>
 #include <utility>
 
@@ -54,8 +54,8 @@ class Rebatcher {
   std::size_t filled_ = 0;
 };
 
-// The costs of one of `n` samples of a batch. `own`: its recorded cost; `all`: the sum over the
-// batch.
+// The costs of one of the `n` samples of a batch. `own`: the sample's recorded cost; `all`: the sum
+// over the batch.
 Demand ShareOf(const Demand& batch, const SampleCost& own, const SampleCost& all, double n) {
   const auto part = [n](const Work& work, float mine, float sum) {
     const double share = sum > 0 ? static_cast<double>(mine / sum) : 1 / n;
