@@ -19,7 +19,7 @@ namespace penstock::analyzer {
 // Shapes:   charged: [epochs of the run].
 // Requires: the epochs of `pipeline` are those of `run`, unless its samples are made by threads.
 //
-// Changes the batches only if the first ones take, on average, at least 1.2 times as long as the
+// Changes the batches only if the first ones take, on average, more than 1.2 times as long as the
 // others and more than two standard errors longer (ours; in the 75 recordings of the validation's
 // faults they take 1.5 to 2 times as long).
 void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,

@@ -100,10 +100,11 @@ Work TakeWait(Work& work, double own, double most) {
   return {taken, others};
 }
 
-// Seconds for each batch that each thread of the dataset in a worker is busy. 0 if these threads
-// are idle for 30 % of the time or more, because they do not hold the worker back then. Source:
-// ours; two threads that decoded for one worker were busy 96 % of the time. If collating took less
-// time, the worker would wait for them instead.
+// Seconds for each batch in which each thread of the dataset in a worker is busy. All of them count
+// if the threads are busy for 90 % of the fetches' time or more. None count up to 70 %, because
+// such threads do not hold the worker back. In proportion between. Source: ours; two threads that
+// decoded for one worker were busy 96 % of the time. If collating took less time, the worker would
+// wait for them instead.
 double BusyThreads(const RecordedRun& recorded, double each) {
   constexpr double kNoneBelow = 0.7;  // of the fetch's time
   constexpr double kAllAbove = 0.9;   // likewise

@@ -11,8 +11,7 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr double kWholeFault = 2;           // cost of a fault, in first touches of a page
-constexpr double kSharedFile = 0.13e-3;     // seconds to make a shared file, map it and give it
-                                            // back
+constexpr double kSharedFile = 0.13e-3;     // seconds to make, map and free a shared file
 constexpr double kMappedBlock = 128 << 10;  // bytes; glibc maps a block of this size by itself
 
 // Whether glibc manages the memory. Other allocators give memory back by their own rules, in the

@@ -102,8 +102,8 @@ struct DecodeCalls {
       material.decode_call = name;
     }
   }
-  // The format with at least 80 % of the time. "mixed" if the other named formats have more than 20
-  // %. Otherwise "": decoders whose names tell no format took too much of the time.
+  // The format with at least 80 % of the time. "mixed" if the other named formats have more than a
+  // fifth. Otherwise "": decoders whose names tell no format took too much of the time.
   [[nodiscard]] std::string_view Format() const {
     constexpr double kMost = 0.8;
     double named = 0;

@@ -32,7 +32,7 @@ struct SteadyState {
   bool steady = false;      // enough batches are left for a steady rate
   std::size_t batches = 0;  // number of intervals in the windows
   double time = 0;          // seconds, without pauses
-  double wait = 0;          // seconds of it in next()
+  double wait = 0;          // seconds of `time` in next()
   double samples = 0;
   Interval rate;  // samples per second, 90 % interval
   double pauses_time = 0;

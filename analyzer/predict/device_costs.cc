@@ -33,7 +33,7 @@ constexpr double kDecodeOfA100 = 127.65 / (1000 * 551 * 676 * 1e-6);
 // Fraction of the peak bandwidth; streaming kernels reach this or more.
 constexpr double kShareOfBandwidth = 0.5;
 // Bytes that are moved for each pixel of the decoded picture, a generous estimate. The pixel is
-// read once as bytes. A resize in two passes writes it and reads it again as floats. At last it is
+// read once as bytes. A resize in two passes writes it and reads it again as floats. Finally it is
 // written as floats.
 constexpr double kAugmentBytes = 3 + 12 + 12 + 12;
 // A pixel is read as bytes and written as floats.

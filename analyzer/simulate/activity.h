@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work of one actor of the simulation, as a coroutine. It runs until it waits, either for a
-// time (Cores) or for another actor to wake it. Owned by whoever made it; not thread-safe.
+// The work of one actor of the simulation, as a coroutine. It runs until it waits: until a time
+// that Cores keeps, or until another actor wakes it. Owned by its creator; not thread-safe.
 #pragma once
 
 #include <coroutine>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// First-in, first-out queues of batches. All share one array of links, so a batch is in at most one
-// of them at a time. Plain data.
+// First-in, first-out queues of batches. All queues share one array of links, so a batch is in at
+// most one queue at a time. Plain data.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class BatchLinks {
     queue.tail = j;
   }
 
-  // kNoBatch if there is none.
+  // Takes the first batch; kNoBatch if the queue is empty.
   std::size_t Pop(BatchQueue& queue) {
     const std::size_t j = queue.head;
     if (j != kNoBatch) queue.head = next_[j];

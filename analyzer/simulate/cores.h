@@ -4,9 +4,10 @@
 // other, or just wait. An actor does one thing at a time. Values; not thread-safe.
 //
 // Processor sharing: each computing thread runs at full speed while there are enough cores,
-// otherwise all run at cores / threads (docs/diagnosis.md 3.4). Threads of other programs may take
-// part all the time. All threads run equally fast, so one counter of work done is enough for all:
-// the next job to finish is the least of a heap, and no job changes when another comes or goes.
+// otherwise all run at cores / threads (docs/diagnosis.md 3.4). Threads of other programs may
+// compute all the time. All threads run equally fast, so one counter of work done is enough for
+// all. The next job to finish is the least of a heap, and other jobs do not change when a job comes
+// or goes.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ class Cores {
       : count_(count), others_(others), threads_(others) {}
 
   [[nodiscard]] double now() const { return now_; }
-  // Whether no core would be idle with `more` further threads.
+  // Whether all cores would be busy with `more` further threads.
   [[nodiscard]] bool FullWith(double more) const { return threads_ + more >= count_ - kRounding; }
   static constexpr double kRounding = 1e-6;  // tolerance for sums of threads
 
@@ -35,7 +36,8 @@ class Cores {
     Push(sleepers_, {device_free_, actor, 0});
   }
 
-  // The actor computes for `seconds` of a core of its own, with `threads` threads at once.
+  // The actor computes with `threads` threads at once. It would take `seconds` if each thread had a
+  // core of its own.
   void Compute(std::uint32_t actor, double seconds, double threads = 1) {
     Push(jobs_, {work_ + seconds, actor, threads});
     threads_ += threads;

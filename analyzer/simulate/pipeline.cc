@@ -6,7 +6,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Appends the batches [begin, end) of `epoch`, or the counted ones of them, with their samples.
+// Appends the batches [begin, end) of `epoch`, with their samples; if `counted_only`, only counted
+// batches.
 void Append(const EpochDemand& epoch, std::size_t begin, std::size_t end, bool counted_only,
             EpochDemand& out) {
   for (std::size_t j = begin; j < end; ++j) {
@@ -85,14 +86,15 @@ std::size_t Pipeline::all_workers() const {
 Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks) {
   std::size_t all_tasks = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
-    // Samples that batches share count for each of these batches.
+    // Samples that several batches share count once for each batch.
     for (const Demand& demand : epoch.batches) all_tasks += demand.tasks;
   }
   const std::size_t all = pipeline.batches();
   if (all_tasks > tasks && all > 0) {
     batches = std::min(batches, std::max<std::size_t>(1, tasks / (1 + all_tasks / all)));
   }
-  // Batches that fill the queues are not counted. A part of only such batches has no steady rate.
+  // Batches that fill the queues are not counted. If a part has only such batches, it has no steady
+  // rate.
   if (const std::size_t filling = BeforeCounted(pipeline); filling >= batches) batches += filling;
   if (all <= batches) return pipeline;
   Pipeline out = WithoutEpochs(pipeline);
@@ -127,7 +129,7 @@ Pipeline Without(const Pipeline& pipeline, std::size_t batches) {
       continue;
     }
     if (skipped == epoch.batches.size()) continue;
-    EpochDemand rest;  // its workers have started already
+    EpochDemand rest;  // the workers of `rest` have already started
     rest.worker_start.assign(epoch.worker_start.size(), 0.0);
     rest.ended = epoch.ended;
     rest.stop = epoch.stop;

@@ -10,7 +10,8 @@ namespace {
 // do not come in bursts, and fewer are enough.
 constexpr std::size_t kFewestFromWorkers = 128;
 constexpr std::size_t kFewestFromThreads = 16;
-// Before it measures, it delivers as many batches as there are credits, but at most this many.
+// Before a steady run measures, it delivers as many batches as there are credits, but at most this
+// many.
 constexpr std::size_t kMostFilling = 4096;
 
 void Run(const Sequence& sequence, Timeline& timeline) {
@@ -28,7 +29,7 @@ void Run(const Sequence& sequence, Timeline& timeline) {
 }  // namespace
 
 bool Sequence::ample() const {
-  // Threads that may compute at once: each worker and the thread that feeds its queue, the loop,
+  // Threads that may compute at once are each worker and the thread that feeds its queue, the loop,
   // and the pin threads.
   double per_worker = pipeline.sample_tasks ? 1 : 2;
   double loop_and_pins = std::max(1.0, pipeline.step_load);
@@ -67,7 +68,8 @@ void Timeline::Clear(std::size_t count) {
 
 void RunSerial(const Sequence& sequence, Timeline& timeline) {
   const Pipeline& pipeline = sequence.pipeline;
-  // How much slower `threads` threads run beside those of other programs.
+  // How many times as long computing takes on `threads` threads, beside the threads of other
+  // programs.
   const auto slowdown = [&](double threads) {
     return std::max(1.0, (threads + pipeline.others) / pipeline.cores);
   };
@@ -104,7 +106,8 @@ Outcome Simulate(const Pipeline& pipeline) {
     out.making += timeline.making;
     for (std::size_t k = 0; k < timeline.delivered.size(); ++k) {
       const double samples = epoch.batches[timeline.batch[k]].own_samples();
-      // A place in the run counts or not, whatever batch is delivered there.
+      // Whether the k-th delivery counts depends on the k-th recorded batch, even if another batch
+      // is delivered there.
       const bool counted = epoch.batches[k].counted;
       out.samples += samples;
       const double before = k > 0 ? timeline.delivered[k - 1] : timeline.entered[0];
@@ -128,14 +131,13 @@ SteadyRun SimulateSteady(const Pipeline& steady) {
   const std::size_t workers = steady.all_workers();
   const std::size_t credits = std::min(steady.credits(), kMostFilling);
   const std::size_t filling = credits + (steady.sample_tasks ? 1 : 2 * workers);
-  // Workers deliver in bursts of as many batches as there are workers. So the run must be so long
-  // that one burst more or less does not matter.
+  // Workers deliver in bursts of as many batches as there are workers. So the run must be long
+  // enough that one burst more or less does not matter.
   const std::size_t fewest =
       steady.sample_tasks ? kFewestFromThreads : kFewestFromWorkers + 4 * workers;
   run.rounds = (fewest + count - 1) / count;
   const std::size_t counted = run.rounds * count;
-  // The run goes on after the last measured batch, so that the cores are as busy as before until
-  // then.
+  // The run is longer than the measured part, so that the cores stay busy until its last batch.
   const Sequence sequence{steady, epoch, filling + counted + credits};
   Timeline timeline;
   Run(sequence, timeline);

@@ -2,13 +2,13 @@
 //
 // The loader as an event simulation over the observed batches (docs/diagnosis.md 3.3, 3.4). Pure.
 //
-// Worker processes work as in PyTorch's dataloader.py. The training process sends prefetch *
-// workers indices at the start, then one for each batch that it delivers, to the workers in turn.
-// Each worker has its own queue of indices. While the training process is in next(), it receives
-// results in order of arrival, keeps those that are not yet due, and delivers the batches in order.
-// With in_order=False it delivers each batch as it arrives, and sends the index to the next worker
-// that has fewer than `prefetch` batches in flight. A pin thread receives results as they arrive,
-// in parallel with the training process.
+// Worker processes work as in PyTorch's dataloader.py. The training process sends indices to the
+// workers in turn: prefetch * workers at the start, then one for each batch that it delivers. Each
+// worker has its own queue of indices. While the training process is in next(), it receives results
+// in order of arrival, keeps those that are not yet due, and delivers the batches in order. With
+// in_order=False it delivers each batch as it arrives, and sends the index to the next worker that
+// has fewer than `prefetch` batches in flight. A pin thread receives results as they arrive, in
+// parallel with the training process.
 //
 // Sample threads work as in the reference loader. They take samples one by one, batch after batch.
 // A batch can start when a slot is free. The slot of a batch becomes free when the training loop
@@ -22,10 +22,10 @@
 // the simulation (LoaderSetup::slower). If reads take turns (Pipeline::turns), a worker makes a
 // batch sample by sample, and each sample waits for its turn to read.
 //
-// CPU time shares the cores, also with other programs (Pipeline::others). The part of the waiting
-// for reads that the storage needs at full speed (Pipeline::device_per_sample) is served one read
-// after the other. All other waiting is a plain delay. If there are enough cores for all threads
-// and reads share no storage, computing is a plain delay too (Sequence::ample).
+// Computing threads share the cores, also with other programs (Pipeline::others). A read needs the
+// storage for a part of its waiting (Pipeline::device_per_sample), and the storage serves one read
+// after the other. All other waiting is a fixed delay. If there are enough cores for all threads
+// and reads share no storage, computing is a fixed delay too (Sequence::ample).
 #pragma once
 
 #include <algorithm>
@@ -41,10 +41,10 @@ namespace penstock::analyzer {
 struct Outcome {
   double time = 0;  // all epochs, start-up included
   double samples = 0;
-  double steady_time = 0;  // of counted batches, as in SteadyState::time
+  double steady_time = 0;  // time of counted batches, as in SteadyState::time
   double steady_samples = 0;
   double steady_wait = 0;
-  double step_time = 0;  // of all steps, including the slowdown by other threads
+  double step_time = 0;  // time of all steps, including the slowdown by other threads
   double making = 0;     // time of the workers for the counted batches; 0 without worker processes
 
   [[nodiscard]] double rate() const { return steady_time > 0 ? steady_samples / steady_time : 0; }
@@ -55,7 +55,7 @@ struct Outcome {
 [[nodiscard]] Outcome Simulate(const Pipeline& pipeline);
 
 // A run that continues in its steady state. The simulator repeats the steady batches until the
-// queues have filled, and then measures each of them `rounds` times: once if there are many.
+// queues have filled. Then it measures each batch `rounds` times: once if there are many.
 struct SteadyRun {
   std::size_t rounds = 1;
   double time = 0;
@@ -67,7 +67,7 @@ struct SteadyRun {
   [[nodiscard]] double rate() const { return time > 0 ? samples / time : 0; }
 };
 
-// Requires: as Simulate, and one epoch: `steady` comes from SteadyPart().
+// Requires: as Simulate(); `steady` comes from SteadyPart(), so it has one epoch.
 [[nodiscard]] SteadyRun SimulateSteady(const Pipeline& steady);
 
 // One epoch, as all parts of the simulator see it. Batch j has the costs epoch.batches[j % size].
@@ -80,10 +80,10 @@ struct Sequence {
     const std::size_t seen = epoch.batches.size();
     return epoch.batches[j < seen ? j : j % seen];  // a division is as slow as an event
   }
-  // The fraction of the waiting of task `i` that comes before its computing: a hash of `i`. Real
-  // tasks alternate between waiting and computing, sample by sample, each at its own times. If all
-  // tasks waited first, equal tasks would run in lockstep: they would all compute at the same time
-  // and leave the cores idle at the same time.
+  // The fraction of the waiting of task `i` that comes before its computing. It is a hash of `i`,
+  // so it differs from task to task. Real tasks alternate between waiting and computing, sample by
+  // sample, each at its own times. If all tasks waited first, equal tasks would run in lockstep:
+  // they would all compute at the same time and leave the cores idle at the same time.
   [[nodiscard]] static double lead(std::size_t i) {
     std::uint64_t mixed = (i + 1) * 0x9e3779b97f4a7c15u;  // splitmix64
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -93,7 +93,8 @@ struct Sequence {
   // Whether there are enough cores even if all actors compute at once. False if reads share
   // storage.
   [[nodiscard]] bool ample() const;
-  // The seconds of waiting for reads in which the batch occupies the shared storage.
+  // The seconds in which the batch's reads occupy the shared storage. They are a part of its
+  // waiting.
   [[nodiscard]] double device(const Demand& demand) const {
     return std::min(pipeline.device_per_sample * demand.samples,
                     std::max(0.0, demand.read.wall - demand.read.cpu));
@@ -127,8 +128,8 @@ struct Sequence {
     const Work more = extra(loader, worker, demand);
     return {more.wall + epoch.warm_up.service(), more.cpu + epoch.warm_up.cpu()};
   }
-  // When `worker` can take its first index. All workers are started before that, so each worker
-  // beyond the recorded number delays it by EpochDemand::one_more.
+  // When `worker` can take its first index. All workers are started before any index is sent, so
+  // each worker beyond the recorded number delays this moment by EpochDemand::one_more.
   [[nodiscard]] double start(std::size_t worker) const;
 };
 
@@ -140,7 +141,7 @@ struct Timeline {
   std::vector<double> delivered;  // when next() returned
   double end = 0;                 // end of the last step
   double step_time = 0;
-  double making = 0;  // of workers for the counted batches, without LoaderSetup::overhead
+  double making = 0;  // time of workers for the counted batches, without LoaderSetup::overhead
 
   void Clear(std::size_t count);
   void Deliver(std::size_t j, double in, double out) {
@@ -150,7 +151,7 @@ struct Timeline {
   }
 };
 
-// Each simulates one epoch. Requires: `timeline` is cleared.
+// Each function simulates one epoch. Requires: `timeline` is cleared.
 void RunSerial(const Sequence& sequence, Timeline& timeline);   // without workers
 void RunWorkers(const Sequence& sequence, Timeline& timeline);  // with worker processes
 void RunThreads(const Sequence& sequence, Timeline& timeline);  // with threads that share batches

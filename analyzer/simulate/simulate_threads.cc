@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Threads of one process that fill batches together, sample by sample: the reference loader.
+// Simulates threads of one process that fill batches together, sample by sample, as in the
+// reference loader.
 #include <algorithm>
 
 #include "analyzer/simulate/cores.h"
@@ -9,24 +10,24 @@
 namespace penstock::analyzer {
 namespace {
 
-// The training loop's number as an actor. The threads follow it.
+// The training loop's number as an actor. The numbers of the threads follow.
 constexpr std::uint32_t kLoopBesideThreads = 0;
 
 // What a thread does, in this order for each sample.
 enum class ThreadDoing {
   kNothing,   // there is no sample to take
-  kStarting,  // once
-  kWaiting,   // the part of the waiting that comes before the computing: Sequence::lead()
-  kReading,   // from the device, which serves one at a time
+  kStarting,  // starts up, only once
+  kWaiting,   // waits before it computes, for the fraction Sequence::lead() of its waiting
+  kReading,   // reads from the device, which serves one thread at a time
   kComputing,
-  kTrailing,   // the rest of the waiting
-  kCollating,  // only after the last sample of a batch
+  kTrailing,   // waits for the rest of its waiting
+  kCollating,  // collates, only after the last sample of a batch
 };
 
 // What the training loop does with a batch, in this order.
 enum class LoopDoing {
-  kNothing,   // it has not had a batch yet
-  kHanding,   // takes the batch in next()
+  kNothing,   // the loop has not had a batch yet
+  kHanding,   // the loop takes the batch in next()
   kStepping,  // the part of the step that computes
   kResting,   // the rest of the step, and the copies
 };
@@ -103,8 +104,8 @@ class ThreadLoop {
       cores_.Sleep(ActorOf(t), thread.wait + thread.cpu + pipeline_.overhead);
       return;
     }
-    // Samples of a batch get different numbers; in batches of more than 64, some also occur in
-    // other batches, which does no harm.
+    // Samples of a batch get different numbers. In batches of more than 64 samples, some numbers
+    // also occur in other batches, which does no harm.
     thread.lead = in_.lead(thread.batch * 64 + unmade_[thread.batch]);
     thread.doing = ThreadDoing::kWaiting;
     thread.device = device;
@@ -115,7 +116,7 @@ class ThreadLoop {
     }
   }
 
-  // Thread `t` has finished what it did. It goes on until something takes time.
+  // Thread `t` has finished its current activity. It goes on until an activity takes time.
   void OnThread(std::size_t t) {
     Thread& thread = threads_[t];
     if (thread.doing == ThreadDoing::kWaiting) {
@@ -138,7 +139,8 @@ class ThreadLoop {
       }
     }
     if (thread.doing == ThreadDoing::kTrailing && --unmade_[thread.batch] == 0) {
-      thread.doing = ThreadDoing::kCollating;  // by the thread that makes its last sample
+      thread.doing = ThreadDoing::kCollating;  // the thread that makes a batch's last sample
+                                               // collates
       const double collate = in_.at(thread.batch).collate.wall;
       if (collate > 0) {
         cores_.Compute(ActorOf(t), collate);
@@ -166,7 +168,7 @@ class ThreadLoop {
     }
   }
 
-  // Batch `handed_` is ready. `latency`: until a loop that waits for it has it.
+  // Batch `handed_` is ready. `latency`: seconds until the waiting loop has the batch.
   void HandOut(double latency) {
     waiting_ = false;
     doing_ = LoopDoing::kHanding;
@@ -178,7 +180,7 @@ class ThreadLoop {
     }
   }
 
-  // The training loop has finished what it did. It goes on until something takes time.
+  // The training loop has finished its current activity. It goes on until an activity takes time.
   void OnLoop() {
     const double load = pipeline_.step_load;
     if (doing_ == LoopDoing::kHanding) {
@@ -195,7 +197,7 @@ class ThreadLoop {
     if (doing_ == LoopDoing::kStepping) {
       doing_ = LoopDoing::kResting;
       const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
-      // A step always ends with an event, so there is no recursion.
+      // Each step causes at least one event, so OnLoop() does not call itself without end.
       if (rest > 0 || load * demand.step <= 0) {
         cores_.Sleep(kLoopBesideThreads, rest);
         return;

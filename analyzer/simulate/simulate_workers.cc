@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker processes, as in torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter. The
-// actors are workers, the threads that feed their queues, the pin threads of loaders, and the loop
-// that iterates over the loaders. Each is a coroutine with the control flow of the function that it
-// imitates; comments such as _worker_loop() name these functions.
+// Simulates worker processes, as in torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter.
+// The actors are workers, the threads that feed their queues, the pin threads of loaders, and the
+// loop that iterates over the loaders. Each is a coroutine with the control flow of the function
+// that it imitates; comments such as _worker_loop() name these functions.
 #include <algorithm>
 #include <optional>
 
@@ -15,7 +15,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The loop's number as an actor. Pin threads follow it, then all workers with their feeders.
+// The loop's number as an actor. The numbers of the pin threads follow, then those of all workers,
+// each with its feeder.
 constexpr std::uint32_t kConsumerOfWorkers = 0;
 
 class WorkerLoop {
@@ -68,8 +69,8 @@ class WorkerLoop {
     BatchQueue results;           // results that the feeder still has to send
     std::size_t outstanding = 0;  // in_order=False only
     std::size_t loader = 0;
-    bool making = false;  // it is making a batch
-    double until = 0;     // about when it will have made this batch
+    bool making = false;  // the worker is making a batch
+    double until = 0;     // estimate of when the worker will have made this batch
 
     [[nodiscard]] bool busy() const { return making || !indices.empty(); }
   };
@@ -79,14 +80,14 @@ class WorkerLoop {
     std::size_t first = 0;  // index of its first worker
     std::size_t workers = 0;
     std::size_t turn = 0;    // the worker that gets the next index
-    std::size_t unsent = 0;  // no batch of this loader before this one is left to send
+    std::size_t unsent = 0;  // all batches of this loader before this index have been sent
     BatchQueue arrived;      // arrived at the loop
     BatchQueue unpinned;     // arrived at the pin thread
   };
 
   // How a worker makes one batch. Times are in seconds.
   struct Making {
-    double wait = 0;     // it neither computes nor uses the device
+    double wait = 0;     // time in which the worker neither computes nor uses the device
     double cpu = 0;      // CPU time of each of its threads
     double collate = 0;  // part of `cpu`
     double threads = 1;
@@ -101,7 +102,7 @@ class WorkerLoop {
   }
   [[nodiscard]] std::uint32_t FeederActor(std::size_t w) const { return WorkerActor(w) + 1; }
 
-  // For co_await: the running `actor` continues after this time.
+  // For co_await: the running `actor` continues when this time is over.
   std::suspend_always Sleep(std::uint32_t actor, double seconds) {
     cores_.Sleep(actor, seconds);
     return {};
@@ -119,9 +120,9 @@ class WorkerLoop {
     return loaders_.size() == 1 ? 0 : in_.at(j).loader;
   }
 
-  // _try_put_index(): sends one index to the worker whose turn it is; out of order, to the next
-  // worker that has credit. Returns how many workers this woke: 0 or 1. nullopt if nothing was
-  // sent: no batch is left, or no worker has credit.
+  // _try_put_index(): sends one index to the worker whose turn it is; with in_order=False, to the
+  // next worker that has credit. Returns how many workers this woke: 0 or 1. nullopt if no index
+  // was sent, because no batch is left or no worker has credit.
   std::optional<int> SendIndex(std::size_t g) {
     Loader& loader = loaders_[g];
     while (loader.unsent < in_.count && LoaderOf(loader.unsent) != g) ++loader.unsent;
@@ -195,7 +196,7 @@ class WorkerLoop {
     }
   }
 
-  // The thread of multiprocessing.Queue, which pickles and writes.
+  // The feeder thread of multiprocessing.Queue, which pickles and writes batches.
   Activity RunFeeder(std::size_t w) {
     Worker& worker = workers_[w];
     const std::uint32_t self = FeederActor(w);
@@ -238,9 +239,9 @@ class WorkerLoop {
     }
   }
 
-  // The time to get the memory to which a message refers from its worker. A worker that makes a
-  // batch answers when its interpreter lets another of its threads run, at the latest when the
-  // worker has nothing more to do.
+  // The time in which the receiver of a message asks its worker for the memory that the message
+  // refers to, and waits for the answer. A worker that makes a batch answers when its interpreter
+  // lets another thread of the worker run, at the latest when the worker has nothing more to do.
   [[nodiscard]] double AskingFor(std::size_t j, const LoaderSetup& setup) const {
     const Worker& worker = workers_[owner_[j]];
     double asking = worker.busy() ? setup.asking : 0;
@@ -263,14 +264,15 @@ class WorkerLoop {
       Loader& loader = loaders_[g];
       const LoaderSetup& setup = *loader.setup;
       std::size_t j = due;
-      if (loader.workers == 0) {  // makes the batch itself
+      if (loader.workers == 0) {  // the loop makes the batch itself
         const Demand& made = in_.at(j);
         const double threads = in_.threads(made, {});
         const double wait = made.service() - made.cpu() / threads;
         if (wait > 0) co_await Sleep(self, wait);
         co_await Compute(self, made.cpu() / threads + made.pin + made.next, threads);
       } else {
-        // Takes results until it has the batch that is due; out of order, takes only the first one.
+        // Takes results until the batch that is due has arrived; with in_order=False, takes only
+        // the first result.
         while (!setup.in_order || !got_[due]) {
           j = links_.Pop(loader.arrived);
           for (; j == kNoBatch; j = links_.Pop(loader.arrived)) co_await Activity::Asleep{};
@@ -289,8 +291,8 @@ class WorkerLoop {
         if (handing > 0) co_await Compute(self, handing);
       }
       if (!setup.in_order && loader.workers > 0) --workers_[owner_[j]].outstanding;
-      // A woken worker computes at once, so it counts as one thread more. SendIndex() lets it
-      // begin, so both cases are examined before.
+      // A woken worker computes at once, so it counts as one more thread. SendIndex() already lets
+      // it begin, so both cases are examined before the call.
       const bool full = cores_.FullWith(0);
       const bool full_with_woken = cores_.FullWith(1);
       const std::optional<int> woken = SendIndex(g);
@@ -305,7 +307,8 @@ class WorkerLoop {
         co_await Compute(self, std::min(1.0, load) * demand.step, std::max(1.0, load));
       }
       const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
-      // Always through an event, so that other actors get their turn at the same time.
+      // Each step causes at least one event, so that other actors can run even if the step takes no
+      // time.
       if (rest > 0 || computing <= 0) co_await Sleep(self, rest);
       out_.step_time += cores_.now() - stepped - demand.h2d;
     }
@@ -317,7 +320,7 @@ class WorkerLoop {
   Cores cores_;
   const bool ample_;
   BatchLinks links_;
-  std::vector<bool> got_;           // by batch, in order only: taken from the queue
+  std::vector<bool> got_;           // by batch: taken from the queue; used only with in_order
   std::vector<std::size_t> owner_;  // by batch: its worker, once it has arrived
   std::vector<Loader> loaders_;
   std::vector<Worker> workers_;

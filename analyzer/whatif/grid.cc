@@ -18,14 +18,14 @@ namespace {
 constexpr std::size_t kGridBatches = 1024;
 constexpr std::size_t kGridTasks = 6144;
 
-// The ring of the reference loader has one batch more than its option says: the training loop holds
-// it.
+// The reference loader has memory for one batch more than its option says, because the training
+// loop holds one.
 int Extra(const Pipeline& pipeline) {
   return pipeline.sample_tasks ? 1 : 0;
 }
 
-// Fills empty lists: with what was recorded or, if nothing is asked for, with a grid that suits the
-// machine.
+// Fills empty lists: with the recorded values or, if the request asks for nothing, with a grid that
+// suits the machine.
 void FillLists(const Pipeline& recorded, GridRequest& request) {
   const bool none = request.workers.empty() && request.prefetch.empty() && request.batch == 0 &&
                     !request.step && !request.pin && !request.persistent && !request.step_cores &&
@@ -42,7 +42,7 @@ void FillLists(const Pipeline& recorded, GridRequest& request) {
   }
 }
 
-// Sets what the facts and the types tell of one batch to batches of another size.
+// Scales the figures for one batch in `facts` and `material` to batches of another size.
 void SetBatchSize(int batch, LoaderFacts& facts, Material& material) {
   if (!(facts.batch_size > 0)) return;
   const double ratio = batch / facts.batch_size;
@@ -54,8 +54,8 @@ void SetBatchSize(int batch, LoaderFacts& facts, Material& material) {
   facts.batch_size = batch;
 }
 
-// Shortens the step to its length when nothing competes with it. A run with --fixed-batch measures
-// that length.
+// Shortens the step to the length that it has when nothing competes with it. A run with
+// --fixed-batch measures that length.
 void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeline,
               Statements& notes) {
   double step = 0;
@@ -73,13 +73,13 @@ void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeli
   for (EpochDemand& epoch : pipeline.epochs) {
     for (Demand& demand : epoch.batches) demand.step *= scale;
   }
-  pipeline.step_delay = 0;  // the measured length has none
+  pipeline.step_delay = 0;  // the measured length contains no delay
   notes.push_back(Say<words::kFixedBatch>(
       Give<"rate">(fixed_rate), Give<"gain">(fixed_rate / std::max(1e-9, loader.replay.measured)),
       Give<"step">(scale)));
 }
 
-// `predicted` on the rate of the steady part, and at most `ceiling`, which was measured.
+// `predicted` on the base of the steady part, with a rate of at most `ceiling`, which was measured.
 Prediction CappedAt(double ceiling, const Diagnosis& diagnosis, const Prediction& predicted) {
   Prediction told = OnSteadyPart(diagnosis, predicted);
   Interval& rate = told.rate;
@@ -96,7 +96,7 @@ double ReadShare(const RunModel& run) {
   return whole > 0 ? Seconds(run.stages[traces::StageId::kRead].wall) / whole : 0;
 }
 
-// How reads are assumed to behave, if that matters for the predictions.
+// A note on how reads are assumed to behave; nullopt if that does not matter for the predictions.
 std::optional<Statement> NoteOfReads(const Diagnosis& diagnosis, const Changes& changes) {
   const LoaderDiagnosis& loader = *diagnosis.loader;
   const double device = loader.pipeline.device_per_sample;
@@ -148,8 +148,7 @@ Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   return notes;
 }
 
-// Whether nothing but the numbers of workers, the depths and the batch size may differ from the
-// recording.
+// Whether only the numbers of workers, the depths and the batch size may differ from the recording.
 bool IsRecorded(const GridRequest& request, const LoaderFacts& facts) {
   return !request.step && !request.step_cores && request.scale.empty() && !request.changes.any() &&
          !(request.fixed_rate > 0) && request.pin.value_or(facts.pinned) == facts.pinned &&
@@ -175,7 +174,7 @@ bool IsRecordedStep(const GridRequest& request, const Pipeline& recorded, bool r
          !request.changes.gpu_decode && !request.changes.gpu_augment;
 }
 
-// Whether step and copies are the recorded ones, so that the ceiling is that of the diagnosis.
+// Whether step and copies are the recorded ones, so that the diagnosis's ceiling holds.
 bool IsRecordedCeiling(const GridRequest& request, const Pipeline& recorded, bool rebatched,
                        const LoaderFacts& facts) {
   return IsRecordedStep(request, recorded, rebatched) && request.scale.empty() &&
@@ -332,7 +331,7 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
       grid.configurations.push_back(std::move(one));
     }
   }
-  if (request.changes.several) return grid;  // the note would not say of which machine it is
+  if (request.changes.several) return grid;  // a note could not say which machine it is about
   const auto rate_under = [&](const Pipeline& pipeline, const Configuration& one) {
     setting.workers = one.workers;
     setting.prefetch = one.prefetch + Extra(recorded);
@@ -344,7 +343,7 @@ Predicted<Grid> PredictOnOneMachine(const Diagnosis& diagnosis, const GridReques
   return grid;
 }
 
-// Appends the rows of `more`, and the notes that are not there yet.
+// Appends the configurations of `more`, and the notes that `grid` does not have yet.
 void Append(Grid more, Grid& grid) {
   for (Configuration& one : more.configurations) grid.configurations.push_back(std::move(one));
   for (LeftOut& one : more.left_out) grid.left_out.push_back(std::move(one));

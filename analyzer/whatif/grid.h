@@ -13,7 +13,7 @@
 
 namespace penstock::analyzer {
 
-// The question. An empty list stands for the recorded value. If nothing at all is asked for, empty
+// The request. An empty list stands for the recorded value. If the request asks for nothing, empty
 // lists stand for a grid that suits the machine.
 struct GridRequest {
   std::vector<int> workers;
@@ -25,7 +25,7 @@ struct GridRequest {
   std::optional<double> step_cores;  // cores that the step keeps busy
   std::vector<std::pair<Factor, double>> scale;
   Changes changes;
-  std::vector<double> cores;  // of other machines, each in the place of changes.cores
+  std::vector<double> cores;  // of other machines; each one replaces changes.cores in turn
   DeviceCosts device_costs;   // for stages that changes move to the GPU
   double fixed_rate = 0;      // samples per second with --fixed-batch; 0: not known
   double budget_ram = 0;      // bytes; 0: that of the machine
@@ -57,21 +57,23 @@ struct Grid {
   std::vector<LeftOut> left_out;              // combinations missing in `configurations`
   Replay replay;
   Statement unit;          // of the rates
-  Statements notes;        // what was assumed
+  Statements notes;        // the assumptions
   double recorded = 0;     // the rate of the recording that all rates here refer to
-  bool whole_run = false;  // it is that of the whole run, start-up included, not of the steady part
-  // The rate of the program if data cost nothing, in samples per second: measured with
-  // --fixed-batch if that was given and the step is the recorded one, otherwise simulated.
+  bool whole_run = false;  // `recorded` is the rate of the whole run, start-up included; otherwise
+                           // of the steady part
+  // The rate of the program if data cost nothing, in samples per second: measured, if a rate with
+  // --fixed-batch was given and the step is the recorded one; otherwise simulated.
   double ceiling = 0;
   bool ceiling_measured = false;
-  bool several_machines = false;  // `ceiling` and `changes` are those of the first one
+  bool several_machines = false;  // `ceiling` and `changes` are those of the first machine
   Changes changes;                // in effect in all configurations
 };
 
-// Errors: kInput ("not enough: needs ...") if there is no loader, if most of its batches were not
-//         seen being made, if fewer than 16 steady batches are left, or if the simulation does not
-//         explain the run. kInput if no configuration is left. Also the errors of ApplyChanges().
-//         If several numbers of cores are asked for, those that fail are left out, unless all do.
+// Errors: kInput ("not enough: needs ...") if there is no loader, if the fetches of most of its
+//         batches were not recorded, if fewer than 16 steady batches are left, or if the simulation
+//         does not explain the run. kInput if no configuration is left. Also the errors of
+//         ApplyChanges(). If several numbers of cores are asked for, those that fail are left out,
+//         unless all fail.
 // Cost:   about 1 ms for each configuration.
 [[nodiscard]] Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 

@@ -15,20 +15,23 @@
 namespace penstock::analyzer {
 namespace {
 
-// By wire::ProbeFactor. Plain windows and those of the check spare no factor.
+// The factor that windows of each wire::ProbeFactor spare. Plain windows and the windows of the
+// check spare none.
 constexpr std::array<Factor, wire::kProbeFactors> kProbedFactors = {
     Factor::kNone,    Factor::kNone,    Factor::kRead,   Factor::kDecode,
     Factor::kAugment, Factor::kCollate, Factor::kCompute};
 
-// A longer step is not slowed down (agent/core/probe.cc).
+// Seconds. A longer step is not slowed down (agent/core/probe.cc).
 constexpr double kLongestStep = 2;
 constexpr double kOutside = 0.1;  // probability that the gain lies outside of its interval
-// Outside of these bounds of the check the other gains do not hold. Work is slower after a delay
-// (caches have cooled down), which the gains are corrected for. Work that is slowed down too little
-// (that of a device) may be the next limit, and nothing corrects for that. Ours.
+// If the gain of the check lies outside of these bounds, the other gains do not hold. A gain below
+// 1 means that work is slower after a delay (its data left the caches); the gains are corrected for
+// this. A gain above 1 means that some work, such as a device's, is slowed down too little. It may
+// be the next limit, and nothing corrects for that. Ours.
 constexpr double kLowestCheck = 0.9;
 constexpr double kHighestCheck = 1.05;
-// An interval whose ends are further apart than this says too little. Ours.
+// If the upper end of an interval is more than this many times the lower end, the gain is not
+// known. Ours.
 constexpr double kWidest = 1.3;
 // The largest share of the work that may run where the experiments cannot spare it. Ours.
 constexpr double kMostBeside = 0.1;
@@ -51,15 +54,15 @@ bool BegunAfter(const Batch& batch, std::int64_t time) {
 }
 
 // Seconds between two batches: between their deliveries or between the ends of their fetches,
-// whichever is longer. While a queue empties, it hides that batches are made more slowly; while it
-// fills, it hides that they are taken more slowly. In the end the loop runs at the slower rate.
+// whichever is longer. An emptying queue hides that batches are made more slowly, and a filling
+// queue hides that they are taken more slowly. In the end the loop runs at the slower rate.
 double TimeBetween(const Batch& from, const Batch& to) {
   return static_cast<double>(
              std::max(to.delivered - from.delivered, to.fetch_end - from.fetch_end)) *
          1e-9;
 }
 
-// Samples per second in a window; nullopt: too little happened in it.
+// Samples per second in a window; nullopt: it has too few batches.
 std::optional<double> RateIn(const ProbeWindow& window, const LoaderRun& run,
                              const std::vector<const Batch*>& all) {
   constexpr std::size_t kFewestBatches = 4;
@@ -80,13 +83,12 @@ std::optional<double> RateIn(const ProbeWindow& window, const LoaderRun& run,
       ++end;
     }
     const Batch& behind = **(end - 1);
-    // Batches that were begun before the part do not count: they waited in queues.
+    // Batches that were begun before the part do not count, because they waited in queues.
     const auto old =
         std::find_if(std::make_reverse_iterator(end), std::make_reverse_iterator(begin),
                      [&](const Batch* batch) { return !BegunAfter(*batch, from); });
     begin = old.base();
-    // Workers deliver in turn, and sometimes together, so only whole turns of all workers tell a
-    // rate.
+    // Workers deliver in turn, and sometimes together, so a rate needs whole turns of all workers.
     const std::size_t whole =
         begin == end ? 0 : static_cast<std::size_t>(end - begin - 1) / workers * workers;
     if (whole > 0) {
@@ -102,8 +104,7 @@ std::optional<double> RateIn(const ProbeWindow& window, const LoaderRun& run,
   return samples / time;
 }
 
-// The gains of each factor: logs of the speed of its windows relative to the plain windows beside
-// them.
+// By factor: for each of its windows, the log of the speed relative to the plain windows beside it.
 std::array<std::vector<double>, wire::kProbeFactors> LogGains(const LoaderRun& run) {
   const std::vector<const Batch*> all = DeliveredBatches(run);
   std::vector<std::optional<double>> rates;
@@ -126,7 +127,7 @@ std::array<std::vector<double>, wire::kProbeFactors> LogGains(const LoaderRun& r
   return gains;
 }
 
-// The mean of some logs.
+// The mean of logs and its error.
 struct MeanLog {
   double mean = 0;
   double squared_error = 0;  // the square of the standard error
@@ -141,8 +142,8 @@ struct MeanLog {
 };
 
 // Sets the gain from the logs, or why it is not known. `check`: the logs of the windows that spare
-// nothing. All windows have in common how much more than intended they slow the run down, so a gain
-// is relative to these. Empty: `factor` is the check itself.
+// nothing. All windows slow the run down by a little more than intended, so a gain is relative to
+// the check. `check` is empty if `factor` is the check itself.
 void TakeLogs(const std::vector<double>& logs, const std::vector<double>& check,
               ProbedFactor& factor) {
   factor.windows = logs.size();
@@ -166,7 +167,7 @@ void TakeLogs(const std::vector<double>& logs, const std::vector<double>& check,
   }
 }
 
-// Seconds of the loop's batches that a factor takes.
+// Seconds that a factor takes in the loop's batches.
 double TimeOf(const LoaderRun& run, Factor factor) {
   double time = 0;
   for (const Batch& batch : run.batches) {
@@ -190,8 +191,8 @@ double TimeOf(const LoaderRun& run, Factor factor) {
   return time;
 }
 
-// Whether threads of the program's own do much of the samples' work. Experiments spare or delay
-// only the makers' part, so then they do not show the cost of a stage.
+// Whether the program's own threads do much of the samples' work. Experiments spare or delay only
+// the work of the makers, so they do not show the whole cost of a stage then.
 bool ThreadsHelp(const LoaderRun& run) {
   double makers = 0;
   for (const Batch& batch : run.batches) makers += batch.fetch.wall;
@@ -226,7 +227,7 @@ std::optional<Interval> PredictedGain(const LoaderDiagnosis& loader, Factor fact
                   after->high / before->estimate};
 }
 
-// `reason`: one of the words of penstock_hooks/probe.py.
+// `reason`: the value of the fact probe.off, which penstock_hooks/probe.py sets.
 Statement EndedFor(const std::string& reason) {
   return Say<words::kProbesEnded>(Give<"timeout">(reason == "timeout"),
                                   Give<"ahead">(reason == "look-ahead"),
@@ -242,18 +243,18 @@ std::string EndedBecause(const traces::Trace& trace) {
   return "";
 }
 
-// Whether the loader computes on cores that other programs use. Then a delay does not replace work:
-// a thread that has slept gets a core sooner than one that has computed.
+// Whether the loader computes on cores that other programs use. Then a delay has not the same
+// effect as work: a thread that has slept gets a core sooner than one that has computed.
 bool OnCrowdedCores(const LoaderDiagnosis& loader) {
   constexpr double kComputes = 4;  // wall over CPU time, below which a fetch is mostly computing
   const double ratio = loader.signals.wall_per_cpu;
   return loader.cpu.crowded && ratio > 0 && ratio < kComputes;
 }
 
-// Why the experiments tell nothing, known before any window is examined; empty: they may tell
-// something.
+// Why the experiments show no gain, as far as it is known before any window is examined; empty:
+// they may show gains.
 Statement WhyNone(const Diagnosis& diagnosis, const std::string& ended) {
-  if (!ended.empty()) return EndedFor(ended);  // in the middle of some window
+  if (!ended.empty()) return EndedFor(ended);  // experiments ended in the middle of a window
   if (!diagnosis.loader || diagnosis.run.loader().probes.empty()) {
     return Say<words::kNoProbeBegan>();
   }
@@ -265,7 +266,7 @@ Statement WhyNone(const Diagnosis& diagnosis, const std::string& ended) {
   return {};
 }
 
-// Why no gain can be believed; empty: the loop kept its speed in the windows that spare nothing.
+// Why no gain can be trusted; empty: the check holds.
 Statement WhyUnchecked(const ProbedFactor& check) {
   if (check.windows < kFewestProbes)
     return Say<words::kTooFewProbes>(Give<"fewest">(kFewestProbes));

@@ -10,14 +10,15 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kFall = 0.03;    // of the rate; less is noise
+constexpr double kFall = 0.03;    // least fall, as a fraction of the rate; a smaller one is noise
 constexpr double kUneven = 0.05;  // MostWork() must rise by this much to explain a fall
 constexpr std::size_t kMostTried = 4;
-constexpr std::size_t kFewestTurns = 4;  // of all workers, to speak of batches that recur
+constexpr std::size_t kFewestTurns = 4;  // fewest turns of all workers from which a recurrence is
+                                         // concluded
 
-// How much more work than the mean the worker with the most work gets, as a fraction of the mean.
-// Counts whole turns only, because in the last part of a turn only some workers get a batch. 0:
-// there are too few turns.
+// By how much the work of the worker with the most work exceeds the mean, as a fraction of the
+// mean. Counts whole turns only, because in an incomplete last turn only some workers get a batch.
+// 0: there are too few turns.
 double MostWork(const Pipeline& steady, int workers) {
   const auto count = static_cast<std::size_t>(workers);
   std::vector<double> work(count, 0.0);
@@ -37,8 +38,8 @@ double MostWork(const Pipeline& steady, int workers) {
   return *std::max_element(work.begin(), work.end()) / mean - 1;
 }
 
-// The same batches in an order in which no distance between long batches recurs: shuffled, by a
-// fixed generator.
+// The same batches, shuffled by a generator with a fixed seed, so that no distance between long
+// batches recurs.
 Pipeline Reordered(Pipeline steady) {
   std::uint64_t state = 0x9e3779b97f4a7c15u;
   for (EpochDemand& epoch : steady.epochs) {
@@ -53,10 +54,11 @@ Pipeline Reordered(Pipeline steady) {
 struct Fall {
   const Configuration* fewer = nullptr;
   const Configuration* more = nullptr;
-  double share = 0;  // part of the rate of `fewer` that is lost
+  double share = 0;  // lost part of the rate of `fewer`, as a fraction
 };
 
-// For each configuration the fall from the best one with fewer workers; the deepest first.
+// For each configuration, the fall of its rate from the best configuration with fewer workers; the
+// deepest fall first.
 std::vector<Fall> FallsIn(const std::vector<Configuration>& rates) {
   std::vector<Fall> falls;
   for (const Configuration& more : rates) {

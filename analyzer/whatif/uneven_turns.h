@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a number of workers may be slower than a smaller one. Values; pure.
+// Explains why a greater number of workers may be slower than a smaller one. Values; pure.
 #pragma once
 
 #include <functional>
@@ -13,17 +13,18 @@
 
 namespace penstock::analyzer {
 
-// The rate of the steady part of `pipeline`, whose batches may be in another order, under the
-// workers and depth of a configuration.
+// The rate of the steady part of `pipeline` under the workers and depth of `setting`. The batches
+// of `pipeline` may be in another order than recorded.
 using RateUnder = std::function<double(const Pipeline& pipeline, const Configuration& setting)>;
 
 // PyTorch hands batches to workers in turn. If every n-th batch takes long and n and the number of
-// workers have a common divisor, the same few workers make all long batches. Returns a statement on
-// the deepest fall of the steady rate from one number of workers to a greater one that has this
-// reason: with more workers, the worker with the most work exceeds the mean by more, and with the
-// batches in another order the fall and this excess are at most half as large. nullopt if there is
-// no such fall. Only the four deepest falls are examined. `steady`: from SteadyPart(), with the
-// changes of the grid. `rates`: configurations that differ in workers and depth only.
+// workers have a common divisor, the same few workers make all long batches. Examines the four
+// deepest falls of the steady rate from one number of workers to a greater one. Returns a statement
+// on the deepest fall that has this reason; nullopt if there is none. A fall has this reason if two
+// conditions hold. First, with more workers, the work of the worker with the most work exceeds the
+// mean by more. Second, with the batches in another order, this excess and the fall are at most
+// half as large. `steady`: from SteadyPart(), with the changes of the grid. `rates`: configurations
+// that differ only in workers and depth.
 // Cost: some ten simulations if a rate falls.
 [[nodiscard]] std::optional<Statement> UnevenTurns(const Pipeline& steady,
                                                    const std::vector<Configuration>& rates,

@@ -15,7 +15,7 @@ namespace penstock::analyzer {
 // "42 min", "5.2 h", "3.0 days"; "3.0 天".
 [[nodiscard]] std::string TimeAheadText(double seconds, Language language);
 [[nodiscard]] std::string BytesText(std::uint64_t bytes);  // "12.3 MB", powers of 1000
-[[nodiscard]] std::string BytesText(double bytes);         // the same; negative values count as 0
+[[nodiscard]] std::string BytesText(double bytes);         // as above; negative values count as 0
 [[nodiscard]] std::string CountedText(std::int64_t count,
                                       std::string_view noun);  // "1 worker", "2 workers"
 [[nodiscard]] std::string PercentText(double fraction);        // "61 %", "0.4 %"
@@ -24,9 +24,10 @@ inline constexpr double kMostTimes = 20;
 [[nodiscard]] std::string TimesText(double times);
 // A rate with three figures: "412", "7.83", "0.12".
 [[nodiscard]] std::string ShortNumber(double value);
-// `text` with harmless control characters (from file names and commands), cut to `most` columns.
+// `text` with "?" in the place of control characters (from file names and commands), cut to `most`
+// bytes.
 [[nodiscard]] std::string PlainText(std::string_view text, std::size_t most);
-// The same for a path: its beginning is cut, since its end tells files apart.
+// The same for a path. Its beginning is cut off, because paths differ most at the end.
 [[nodiscard]] std::string PathText(std::string_view path, std::size_t most);
 // `text` broken at spaces into lines of `width` columns; every line after the first begins with
 // `indent`. A longer word, such as a path to paste, stays whole, and "%" stays with its number.
@@ -36,25 +37,24 @@ inline constexpr double kMostTimes = 20;
 // `text` in parentheses after another text, with the parentheses of the language: " (text)",
 // "（text）".
 [[nodiscard]] std::string InParentheses(std::string_view text, Language language);
-// What separates two parts of a text, and a name from what is said of it: ", " and ": ", "，" and
-// "：".
+// Comma() separates two parts of a text: ", " or "，". Colon() follows a label: ": " or "：".
 [[nodiscard]] std::string_view Comma(Language language);
 [[nodiscard]] std::string_view Colon(Language language);
 
-// A sentence as it is printed: with a capital letter, unless it begins with a name, and with real
-// arrows.
+// A sentence as it is printed: it begins with a capital letter, unless it begins with a name, and
+// has real arrows.
 [[nodiscard]] std::string Typeset(std::string text);
 
-// A report on a terminal: kColumns wide, because that is how wide a terminal is unless somebody
-// widens it. It has a column of labels, and next to it text in lines of kTextWidth.
+// The layout of a report on a terminal. It is kColumns wide, the usual width of a terminal. It has
+// a column of labels, and next to it text in lines of kTextWidth columns.
 inline constexpr std::size_t kColumns = 80;
 inline constexpr std::string_view kTextIndent = "               ";  // as wide as a RowLabel()
 inline constexpr std::size_t kTextWidth = kColumns - kTextIndent.size();
 [[nodiscard]] std::string RowLabel(std::string_view label);
-// A label with its text next to it, and the line's end; "" if there is no text.
+// A label with its text next to it and a line break at the end; "" if there is no text.
 [[nodiscard]] std::string Labelled(std::string_view label, std::string_view text);
 
-// Terminal colours, or nothing.
+// Adds terminal colours to texts if it is on; otherwise leaves texts as they are.
 class Paint {
  public:
   explicit Paint(bool on) : on_(on) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions and lines of the program: labels of their tables, findings about them.
+// Messages about functions and lines of the program: labels of their tables, and findings about
+// them.
 #pragma once
 
 #include "analyzer/words/message.h"

@@ -7,7 +7,7 @@
 
 namespace penstock::analyzer::words {
 
-// Parts of a step, as the loop and as the device spend it.
+// Parts of the time of a step: on the side of the loop, and on the side of the device.
 inline constexpr Message kLoopWaits{"step.wait", "waits for data", "等待数据"};
 inline constexpr Message kLoopCopies{"step.copy", "in calls that copy", "拷贝调用"};
 inline constexpr Message kLoopSyncs{"step.sync", "waits for the device", "等待设备"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report about its own limits: what was seen of the run, what was not, and what was lost.
+// Messages in which a report states its limits: what was seen of the run, what was not seen, and
+// what was lost.
 #pragma once
 
 #include "analyzer/words/message.h"

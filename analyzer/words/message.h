@@ -5,12 +5,13 @@
 // lacks a language.
 //
 //   {name:kind}   a value; kinds are those of FormatKind, below
-//   [text]        left out if a value in it is missing
-//   [name?a|b]    a if `name` is true, or is there at all; else b, or nothing
+//   [text]        the text is left out if a value in it is missing
+//   [name?a|b]    a if the flag `name` is true or the value `name` is present; else b, or nothing
 //   \[            a literal bracket or brace
 //
-// Both languages have the same values and conditions, so that neither says less than the other. A
-// name that only English grammar needs ("[one?is|are]") is the message's fourth argument.
+// Both languages have the same values and conditions, so that neither says less than the other. If
+// only English grammar needs a condition, such as "one" in "[one?is|are]", its name is the
+// message's fourth argument.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ enum class Language : std::uint8_t { kEnglish, kChinese };
 // How a value is written.
 enum class FormatKind : std::uint8_t {
   kText,      // {x:text}: as it is, in both languages
-  kName,      // {x:name}: of a stage, a factor or a rule, in the language (NameIn())
+  kName,      // {x:name}: the name of a stage, factor or rule in the language (NameIn())
   kWords,     // {x:words}: a statement, or several one after the other
   kSentence,  // {x:sentence}: as kWords, at the beginning of a sentence
   kCount,     // {x:count}: 12; {x:count worker}: 1 worker, 2 workers
@@ -43,7 +44,7 @@ enum class FormatKind : std::uint8_t {
 struct Format {
   FormatKind kind = FormatKind::kText;
   double scale = 1;
-  int digits = -1;  // -1: as usual for the kind
+  int digits = -1;  // -1: as many as the kind usually has
   bool sign = false;
   std::string_view noun{};  // the counted noun
 };
@@ -53,8 +54,8 @@ struct ValuePlace {
   Format format;
 };
 
-// Reads the text after the colon. A unit in front scales: "ms.1" shows seconds as milliseconds,
-// "MB.0" and "GB2g" show bytes as megabytes and gigabytes.
+// Reads the text after the colon of a value. A unit at its beginning scales the value: "ms.1" shows
+// seconds as milliseconds, "MB.0" and "GB2g" show bytes as megabytes and gigabytes.
 [[nodiscard]] constexpr std::optional<Format> ParseFormat(std::string_view text) {
   using Named = std::pair<std::string_view, FormatKind>;
   for (const auto& [name, kind] :
@@ -110,10 +111,10 @@ struct ValuePlace {
 
 // The size of the bracket that opens at text[0], and the parts within it.
 struct TextClause {
-  std::string_view flag;  // "" without one
+  std::string_view flag;  // the condition's name; "" if there is none
   std::string_view yes;
   std::string_view no;
-  std::size_t size = 0;  // 0: it does not end
+  std::size_t size = 0;  // 0: the bracket does not end
 };
 
 [[nodiscard]] constexpr TextClause ParseClause(std::string_view text) {
@@ -147,8 +148,8 @@ struct TextClause {
   return clause;
 }
 
-// Calls use(ValuePlace, guarded) for each value, and flag(name) for each condition, of `text`.
-// Returns false if `text` is malformed.
+// Calls use(ValuePlace, guarded) for each value of `text`, and flag(name) for each condition.
+// `guarded`: whether the value is in a bracket. Returns false if `text` is malformed.
 template <class Use, class Flag>
 constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use, const Flag& flag) {
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -173,8 +174,8 @@ constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use,
   return true;
 }
 
-// The values and conditions of a text. A list keeps what the compiler has to do in proportion to
-// the length of the text; clang allows a constant a million steps.
+// The names of the values and conditions of a text. With this list, the compiler's work is in
+// proportion to the length of the text; clang allows a million steps for a constant.
 struct NameList {
   static constexpr std::size_t kMost = 32;
   std::array<std::string_view, kMost> names{};

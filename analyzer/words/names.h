@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that values have in traces and JSON, in the language of a reader. Pure.
+// Translates names that traces and JSON use into the language of a reader. Pure.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,8 @@
 
 namespace penstock::analyzer {
 
-// The word for a stage, a factor or a rule; any other name as it is. Null-terminated if `name` is.
+// The word for a stage, a factor or a rule; any other name is returned as it is. The result is
+// null-terminated if `name` is.
 [[nodiscard]] std::string_view NameIn(std::string_view name, Language language);
 
 }  // namespace penstock::analyzer

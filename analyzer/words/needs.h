@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a recording lacks if no other setting can be predicted from it.
+// Messages that say what a recording lacks for a prediction.
 #pragma once
 
 #include "analyzer/words/message.h"
@@ -102,7 +102,8 @@ inline constexpr Message kNeedsBytes{
     "needs.bytes", "not enough: needs the bytes that were read, and none were seen",
     "数据不足：需要读取的字节数，而此次没有看到"};
 
-// Laws that a rate would break: measured and simulated figures do not fit together.
+// Laws that a predicted rate would break. A broken law means that measured and simulated figures do
+// not fit together.
 inline constexpr Message kBeyondCores{
     "law.cores",
     "{rate:rate} samples/s would need {needed:.1} of the {cores:3g} cores, by the CPU time that a "

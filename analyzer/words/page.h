@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report as a page: its parts, labels and sentences. The words of its plots are in
-// page_plots.h.
+// Messages of the report as a page: its parts, labels and sentences. The messages of its plots are
+// in page_plots.h.
 #pragma once
 
 #include "analyzer/words/message.h"

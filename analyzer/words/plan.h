@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan: its changes, their costs and risks, and where it ends.
+// Messages of the plan: its changes, their costs and risks, and how far the plan gets.
 #pragma once
 
 #include "analyzer/words/message.h"
@@ -86,7 +86,7 @@ inline constexpr Message kPlanGpuAugment{"plan.gpu-augment", "augment on the GPU
 inline constexpr Message kPlanGpuDecode{"plan.gpu-decode", "decode and augment on the GPU",
                                         "在 GPU 上解码并做数据增强"};
 
-// How a change affects what the network sees.
+// How a change affects the data that the network gets.
 inline constexpr Message kRiskDecoder{
     "plan.risk.decoder", "changes what the network sees: pixels differ by a few levels",
     "改变网络所见：像素相差几级"};
@@ -159,7 +159,7 @@ inline constexpr Message kPlanEnds{
     "nothing would make that {left:times} times as fast again|, and the step is the limit]",
     "做完全部步骤后，预计速度为原来的 {gain:times} 倍[left?；若数据零成本，还可在此基础上提高到 "
     "{left:times} 倍|，此时训练步即上限]"};
-// Where some of the steps end.
+// How far some chosen steps get.
 inline constexpr Message kPlanChosen{
     "plan.chosen",
     "With the chosen steps the run is predicted to be {gain:times} times as fast[left?; data that "
@@ -185,7 +185,7 @@ inline constexpr Message kPlanInBrief{
     "{change:words}: predicted {gain:times}x[; {more:count step} more of the plan: {all:times}x]",
     "{change:words}：预计速度为原来的 {gain:times} 倍[；再做计划中其余 {more:count} "
     "步：{all:times} 倍]"};
-// Where a finding has its place.
+// The place of a finding in the plan.
 inline constexpr Message kPlanHasIt{"plan.has-it", "This is step {step:count} of the plan",
                                     "这是计划的第 {step:count} 步"};
 inline constexpr Message kPlanLeavesOut{

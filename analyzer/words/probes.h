@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Experiments inside the run: what they measured, or why they did not.
+// Messages about experiments inside the run: what they measured, or why they measured nothing.
 #pragma once
 
 #include "analyzer/words/message.h"

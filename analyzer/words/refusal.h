@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why nothing was predicted, in either language.
+// An error of a prediction: the reason why nothing was predicted, as a statement.
 #pragma once
 
 #include <tl/expected.hpp>

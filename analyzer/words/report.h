@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages for both terminal and page: throughput, loaders, predictions, confidence.
+// Messages for the terminal and for the page: throughput, loaders, predictions, confidence.
 #pragma once
 
 #include "analyzer/words/message.h"
@@ -76,7 +76,7 @@ inline constexpr Message kSetting{"setting", "{workers:count worker}, prefetch {
                                   "{workers:count} 个工作进程，预取 {prefetch:count}"};
 inline constexpr Message kNotKnown{"not-known", "not known", "未知"};
 
-// Losses of the recording. They come before everything that was found in it.
+// Losses of the recording. A report shows them before its findings.
 inline constexpr Message kIncomplete{"report.incomplete",
                                      "{losses:words}: figures below are of the rest",
                                      "{losses:words}：下列数值只含其余部分"};
@@ -123,7 +123,7 @@ inline constexpr Message kOverrides{
 inline constexpr Message kOverridesAre{"page.overrides", "Changed from outside: {what:words}",
                                        "从外部更改：{what:words}"};
 
-// Lines about predicted settings and two traces.
+// Lines about predicted settings and about the comparison of two traces.
 inline constexpr Message kNoRoom{"grid.no-room", "more memory or /dev/shm than there is room for",
                                  "内存或 /dev/shm 不足"};
 inline constexpr Message kGridBase{

@@ -60,7 +60,7 @@ class Renderer {
   Renderer(const Statement& statement, Language language)
       : statement_(statement), language_(language) {}
 
-  // Writes `text` to `out`. Returns whether all values were there.
+  // Writes `text` to `out`. Returns whether the statement has all values that `text` needs.
   bool Write(std::string_view text, std::string& out) const {
     bool whole = true;
     while (!text.empty()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A statement: a message with its values. The analyzer's conclusions are statements. They are put
-// into words here and nowhere else. A statement that lacks a value of its message, or has a value
-// that the message does not use, does not compile.
+// A statement: a message with its values. The analyzer's conclusions are statements. Only Render()
+// puts them into words. A statement that lacks a value of its message, or has a value that the
+// message does not use, does not compile.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void SortAndMerge(Statements& statements);
 template <std::size_t N>
 struct FixedName {
   char text[N]{};
-  consteval FixedName(const char (&name)[N]) {  // NOLINT: a literal is meant to convert
+  consteval FixedName(const char (&name)[N]) {  // NOLINT: implicit, so that a literal converts
     std::copy_n(name, N, text);
   }
   [[nodiscard]] constexpr std::string_view view() const { return {text, N - 1}; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of the verdict: they name the bottleneck and the doubt about it, or give a hint if the
+// Messages of the verdict. They name the bottleneck and the doubt about it, or give a hint if the
 // recording is too short.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace penstock::analyzer::words {
 
-// Parts of the data's way, at the beginning of a sentence.
+// Names of parts of the data path, as the beginning of a sentence.
 inline constexpr Message kRead{"part.read", "Reading", "读取"};
 inline constexpr Message kDecode{"part.decode", "Decode", "解码"};
 inline constexpr Message kAugment{"part.augment", "Augmentation", "增强"};
@@ -137,7 +137,7 @@ inline constexpr Message kKeepCrowded{"keep.crowded",
                                       "没有建议：机器被其他程序占用时，无法判断其他设置的收益"};
 inline constexpr Message kKeepNeeds{"keep.needs", "none: {needs:words}", "没有建议：{needs:words}"};
 
-// The hint of a recording that is too short or incomplete. It has no figure of a gain.
+// The hint of a recording that is too short or incomplete. It states no gain.
 inline constexpr Message kHint{
     "verdict.hint",
     "{needs:sentence}[part?. As a hint: {factor:text} seems to hold the run back, and the loop "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of the verdict on a program without a loader: which threads make the data, and which
-// wait for it.
+// Messages of the verdict on a program without a loader. They say which threads make the data, and
+// which threads wait for it.
 #pragma once
 
 #include "analyzer/words/message.h"
