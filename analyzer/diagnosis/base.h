@@ -11,10 +11,10 @@
 namespace penstock::analyzer {
 
 // What reports and views show of `predicted`: its rate becomes base_rate() times its speed-up.
-// Where start-up counts, that is the speed-up of the whole run. Otherwise it is that of the steady
-// part, and the rate is at most Prediction::most. The interval keeps its relative width. A second
-// call changes nothing. Nothing changes without a loader, or if the base or the predicted rate is
-// not known.
+// Where start-up counts, this is the speed-up of the whole run. Otherwise it is the speed-up of the
+// steady part, and the rate is at most Prediction::most. The interval keeps its relative width. A
+// second call changes nothing. Nothing changes without a loader, or if the base or the predicted
+// rate is not known.
 [[nodiscard]] Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted);
 // Like OnBase(), but the base is always the rate of the steady part, even where start-up counts.
 [[nodiscard]] Prediction OnSteadyPart(const Diagnosis& diagnosis, const Prediction& predicted);

@@ -28,7 +28,7 @@ namespace {
 using traces::StageId;
 
 // The replay simulates the whole run. The other simulations, about fifty, simulate at most this
-// many batches or samples of it.
+// many batches or samples of the run.
 constexpr std::size_t kDiagnosisBatches = 8192;
 constexpr std::size_t kDiagnosisTasks = 131072;
 
@@ -108,10 +108,10 @@ double WholeWait(const LoaderRun& run) {
   return all > 0 ? std::clamp(wait / all, 0.0, 1.0) : 0;
 }
 
-// Names the bottleneck of a run that waits for data and that the simulation does not explain: most
-// of its batches were not seen being made, or its loop interleaves loaders that could not be
-// simulated together. The bottleneck is then not the step, but the stage in which the data threads
-// spend most time, if they were seen. Returns whether the run is of this kind.
+// Names the bottleneck of a run that waits for data and that the simulation does not explain.
+// Either the fetches of most batches were not recorded, or the loop interleaves loaders that could
+// not be simulated together. The bottleneck is then not the step, but the stage in which the data
+// threads spend most time, if they were seen. Returns whether the run is of this kind.
 bool NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   const bool simulated = loader.fetched >= 0.5 && IsSimulated(loader, diagnosis.run.loader());

@@ -115,8 +115,8 @@ struct Diagnosis {
 [[nodiscard]] Statement NotEnough(const Diagnosis& diagnosis);
 
 // `loader` names the loader to diagnose as the main one ("train.py:88", as in the report's
-// `loaders`); "": the one that the loop waits for most.
-// Cost: that of BuildRunModel and, for each loader of the process, of simulations of O(batches).
+// `loaders`); "": the loader that the loop waits for most.
+// Cost: as BuildRunModel(), plus simulations of O(batches) for each loader of the process.
 [[nodiscard]] Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader = {});
 
 // Why `loader` cannot be chosen in this run; empty if it can, or if no name is given.

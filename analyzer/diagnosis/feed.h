@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which threads wait for which in a program without a loader: the thread of the loop that takes the
-// samples, the threads that make them, and what each stage costs the run. The roles are found from
-// what threads do (data stages, and waits for other threads and processes), not from the names of
-// classes. Source: docs/diagnosis.md 3.11.
+// Finds which threads wait for which in a program without a loader: the thread of the loop that
+// takes the samples, and the threads that make them. Also finds what each stage costs the run. The
+// roles are found from what threads do (data stages, and waits for other threads and processes),
+// not from the names of classes. Source: docs/diagnosis.md 3.11.
 #pragma once
 
 #include <cstddef>

@@ -89,7 +89,8 @@ std::optional<Statement> Doubt(const LoaderDiagnosis& loader) {
   return std::nullopt;
 }
 
-// Says that a single wait makes up much of the steady time: the figures are those of one event.
+// Says that a single wait makes up much of the steady time, so that the figures depend on one
+// event.
 std::optional<Statement> OneWait(const LoaderDiagnosis& loader) {
   constexpr double kMuch = 0.25;
   const SteadyState& steady = loader.steady;

@@ -70,15 +70,15 @@ bool KnowsConsumer(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return input.account.consumer && input.account.step > 0;
 }
 
-// CPU seconds of the dataset's own threads in the training process, as far as they were seen.
+// CPU seconds of the dataset's own threads in the training process, as far as they were recorded.
 double SeenThreads(const CorrectionInput& input) {
   const LoaderRun& run = input.recorded.run;
   return run.threads_cpu * input.account.batches / static_cast<double>(run.batches.size());
 }
 
 // CPU seconds of the training process that neither the loader nor the dataset's threads used. If
-// the process makes its batches itself, the result is at most the CPU time in its steps, if that
-// was recorded: threads of a library's pool also spin for a while after they have helped with a
+// the process makes its batches itself, the result is at most the recorded CPU time in its steps.
+// The reason: threads of a library's pool also spin for a while after they have helped with a
 // sample.
 // Requires: KnowsConsumer().
 double OutsideOfLoader(const CorrectionInput& input, const Pipeline& pipeline) {
@@ -125,8 +125,9 @@ bool HasPool(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
 }
 
 // CPU seconds for each batch that threads of the dataset must have computed, although they were not
-// seen to decode. This is the larger of two values: the CPU time of the training process beyond the
-// most that its steps can use, and its CPU time in next() beyond the loader's own.
+// seen to decode. This is the larger of two values. One is the CPU time of the training process
+// beyond the most that its steps can use. The other is its CPU time in next() beyond the loader's
+// own.
 double ThreadsUnseen(const CorrectionInput& input, const Pipeline& pipeline) {
   constexpr double kLeast = 0.2;  // share of all that the process computes (ours)
   if (!WaitsForThreads(input) || !Tells(input) || !KnowsConsumer(input, pipeline)) return 0;
@@ -164,9 +165,9 @@ bool KnowsWorkers(const CorrectionInput& input, const Pipeline& pipeline) {
 }
 
 // CPU seconds for each batch that a worker uses outside of its fetches: in its queue's thread, and
-// in further threads. CPU time beyond the queue's spans counts as the queue's if it is at most half
-// of the fetches' CPU time; at most a tenth if the workers were seen to have further threads.
-// Otherwise further threads used it.
+// in further threads. CPU time beyond the queue's spans counts as the queue's if it is small: at
+// most half of the fetches' CPU time, or at most a tenth if the workers were seen to have further
+// threads. Otherwise it counts as the CPU time of further threads.
 struct OutsideFetch {
   double queue = 0;
   double threads = 0;

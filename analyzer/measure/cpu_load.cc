@@ -262,9 +262,9 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
     load.cores = std::max(load.cores, load.own_cores);
   }
   // Processes of one run that wake each other also wait for cores. The slowdown of decoding shows
-  // whether other programs are the reason. The slowdown of all computing also shows this if batches
-  // spend enough of their time waiting for cores: a tenth if nothing is decoded, otherwise a third,
-  // because the scheduler may by chance not have delayed decoding.
+  // whether other programs are the reason. The scheduler may by chance not have delayed decoding.
+  // So the slowdown of all computing also shows this, if batches spend enough of their time waiting
+  // for cores: a tenth if nothing is decoded, otherwise a third.
   const double enough = load.decode_slowdown > 0 ? 1.0 / 3 : 0.1;
   const double seen = std::max(load.decode_slowdown, load.core_wait >= enough ? slowdown : 0);
   // A process that starts a program and waits for its end seems to wait for a core, but that

@@ -20,7 +20,8 @@ inline constexpr double kLeastOfThreads = 0.1;
 struct CpuLoad {
   double cores = 1;      // usable by all recorded ranks of the host: by affinity and quota
   double own_cores = 1;  // usable by one rank: its equal part, or more if it used more
-  // Slowdown of decoding: its wall over its CPU time, as far as it waited for a core; 0: not known.
+  // Slowdown of decoding: its wall time, without other waiting than for a core, divided by its CPU
+  // time; 0: not known.
   double decode_slowdown = 0;
   bool crowded = false;   // slowed down although the recorded processes left cores free
   double others = 0;      // threads of other programs that would explain the slowdown

@@ -15,8 +15,8 @@ double NonNegativeSeconds(std::int64_t ns) {
   return static_cast<double>(std::max<std::int64_t>(0, ns)) * 1e-9;
 }
 
-// How long the loop took to receive a message. If the message fits into the pipe, receiving
-// overlaps with sending until the sender has returned; this overlap does not count.
+// How long the loop took to receive a message. If the message fits into the pipe, the time until
+// the sender has returned is overlap with sending and does not count.
 double TakingOf(const Batch& batch, bool streamed) {
   if (batch.get_start == kNever || batch.got == kNever) return 0;
   if (streamed) return batch.get.wall;
@@ -169,8 +169,8 @@ void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& hando
   if (whole > 0) handover.get_share = computing / whole;
 }
 
-// The seconds in which batches of one kind were handed to the loop: those that were delivered while
-// a core was free, and the others.
+// The seconds in which batches of one kind were handed to the loop. `spare`: batches that were
+// delivered while a core was free; `full`: other batches.
 struct Hops {
   std::vector<double> spare;
   std::vector<double> full;

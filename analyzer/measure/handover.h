@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cost of handing a batch over, from the worker that finished it to the training loop, as far
-// as spans and events show it. Pure. Units: seconds.
+// Measures the cost of handing a batch over from its worker to the training loop, as far as spans
+// and events show it. Pure. Units: seconds.
 #pragma once
 
 #include <optional>

@@ -77,7 +77,7 @@ double UnseenCpu(const RunModel& model, const SteadyState& steady) {
       if (next->at >= one.from - kApart) known += next->cpu;
     }
     // The CPU time of a process appears all at once, when its parent has waited for its end. `most`
-    // is the CPU time that all cores can have given since the counter's sample before.
+    // is the CPU time that all cores could give since the counter's previous sample.
     const double most = (one.at - one.from) * model.host_cores();
     if (InWindow(model, steady, one.at)) unseen += std::clamp(one.cpu - known, 0.0, most);
   }

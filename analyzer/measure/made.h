@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares the costs of batches of one kind with those of other batches, and subtracts what they
-// cost beyond the others. Values.
+// Compares the costs of batches of one kind with those of other batches, and subtracts the extra
+// costs of the first kind. Values.
 #pragma once
 
 #include <span>

@@ -17,9 +17,9 @@ namespace penstock::analyzer {
 // are none.
 [[nodiscard]] double Amortised(const LoaderRun& run, const Epoch& epoch, double ended_mean);
 
-// By worker that made a batch in the epoch: the time from the call for an iterator to its first
-// fetch, times `charged`. Without workers: one entry, for the process. Empty if the beginning of
-// the epoch was not seen.
+// By worker that made a batch in the epoch: the time from the call for an iterator to the worker's
+// first fetch, times `charged`. Without workers: one entry, for the process. Empty if the beginning
+// of the epoch was not seen.
 [[nodiscard]] std::vector<double> WorkerStarts(const LoaderRun& run, const Epoch& epoch,
                                                double charged);
 

@@ -20,8 +20,8 @@ namespace penstock::analyzer {
 // Requires: the epochs of `pipeline` are those of `run`, unless its samples are made by threads.
 //
 // Changes the batches only if the first ones take, on average, more than 1.2 times as long as the
-// others and more than two standard errors longer (ours; in the 75 recordings of the validation's
-// faults they take 1.5 to 2 times as long).
+// others and more than two standard errors longer. These limits are ours: in the 75 recordings of
+// the validation's faults, first batches take 1.5 to 2 times as long.
 void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,
                     std::span<const double> charged, Pipeline& pipeline);
 

@@ -34,8 +34,8 @@ void AddThreadsBeside(double seconds, Pipeline& pipeline);
 
 // Moves the time that a fetch waits for the dataset's own threads to the stages in which these
 // threads spend their time, in proportion. The CPU time of the fetching thread stays where it is.
-// If the threads of a worker are busy nearly all the time, most of the time of collating moves too:
-// if the worker collated for less time, it would wait for these threads instead.
+// If the threads of a worker are busy nearly all the time, most of the time of collating moves too.
+// The reason: with less time in collating, the worker would wait for these threads instead.
 //
 // Requires: the batches of `pipeline` are those of `recorded`, and already include what other
 //           threads compute.

@@ -27,12 +27,12 @@ struct CopiedMemory {
 // nullopt: workers are threads or are not forked, or no worker has a walk (private_dirty_bytes,
 // anonymous_bytes) and the counters of the kernel (rss_anon_bytes, minor_faults).
 //
-// Estimator: a copied page replaces a shared one, so copying leaves anonymous memory (RssAnon) as
-//            it was at the fork, while new memory makes it grow. Private memory minus this growth
-//            was copied. Private pages may also belong to a mapped file (private_memory.h), so
-//            there are two upper bounds. One comes from the worker's share of anonymous memory
-//            (Pss_Anon), as num_workers + 1 processes share each page that is not copied. The
-//            other one comes from the minor faults, at least one for each page.
+// Estimator: a copied page replaces a shared page. So copying leaves anonymous memory (RssAnon) as
+//            it was at the fork, but new memory makes it grow. Private memory minus this growth was
+//            copied. Private pages may also belong to a mapped file (private_memory.h), so there
+//            are two upper bounds. One comes from the worker's share of anonymous memory
+//            (Pss_Anon), as num_workers + 1 processes share each page that is not copied. The other
+//            one comes from the minor faults, at least one for each page.
 // Source:    proc(5), smaps_rollup; fork(2).
 [[nodiscard]] std::optional<CopiedMemory> MeasureCopiedMemory(const RunModel& model,
                                                               const LoaderRun& run,

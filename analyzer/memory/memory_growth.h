@@ -55,8 +55,8 @@ struct WorkerGrowth {
 
   // Whether the horizon is the end of an epoch.
   [[nodiscard]] bool of_epoch() const { return horizon <= epoch; }
-  // Bytes by which the private memory of each of `workers` differs from that of the median worker
-  // at its last sample, once they have together made the batches of the horizon.
+  // The change of a worker's private memory, in bytes: from the last sample of the median worker to
+  // the moment when `workers` workers together have made the batches of the horizon.
   [[nodiscard]] Interval Change(int workers) const;
 };
 

@@ -83,7 +83,8 @@ struct DeviceActivity {
   bool calls = false;                // as in DeviceRecords
   std::vector<CopyTotals> copies;    // by kind of memory, those that occurred
   std::vector<DeviceShare> devices;  // by device
-  std::vector<DeviceCopy> slowest;   // at most 8; those that delayed the run most come first
+  std::vector<DeviceCopy> slowest;   // at most 8 copies; those with the most time without kernels
+                                     // beside them come first
 
   // `part` as a fraction of the window.
   [[nodiscard]] double Share(double part) const { return window > 0 ? part / window : 0; }

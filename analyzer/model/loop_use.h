@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a training loop uses several loaders: which one it waits for most, and whether it takes
-// batches of one while another is in the middle of an epoch. Pure.
+// Finds how a training loop uses several loaders: which loader it waits for most, and whether it
+// takes batches of one loader in the middle of another's epoch. Pure.
 #pragma once
 
 #include <vector>

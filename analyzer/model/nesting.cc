@@ -168,7 +168,7 @@ void NestingSweep::EmitOpenings() {
   while (!openings_.empty()) EmitOpening(false);
 }
 
-// Images are taken to be decoded in the order in which they were opened.
+// Images are assumed to be decoded in the order in which they were opened.
 void NestingSweep::EmitDecode(Counted decode, bool opens) {
   constexpr std::size_t kMost = 64;  // a program may open images and never decode them
   if (opens) {
@@ -243,9 +243,9 @@ void NestingSweep::CloseAugment(const Open& open) {
 // Augmenting is everything that a dataset does besides reading, decoding and tokenizing, with or
 // without a name. Reads carry no CPU time of their own, so they get the rest of the sample's CPU
 // time. This is exact if transforms compute without waiting. If there are more runnable threads
-// than cores, reads get too little. Time right before a read in which nothing was computed belongs
-// to the read: the thread waits for a lock that readers take in turn, or for a directory that is
-// far away.
+// than cores, reads get too little. If nothing was computed right before a read, this time belongs
+// to the read: the thread waits for a lock that readers take in turn, or for a directory on remote
+// storage.
 void NestingSweep::CloseSample(const Open& open) {
   if (!open.outermost) return;  // the sample of a dataset that another one wraps
   EmitOpenings();

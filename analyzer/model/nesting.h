@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns the overlapping spans of one thread into times that may be added up: the time that belongs
-// to a span itself, and the time of the reads, decodes and transforms inside it.
+// Turns the overlapping spans of one thread into times that may be added up. They are, for each
+// span, its own time and the time of the reads, decodes and transforms inside it.
 //
 // Feed the spans of one thread in the order of Trace::ForEachBlock, then call Finish(). One sweep
 // per thread; not thread-safe. Spans are copied. The sink gets reads, marks and spans of devices at

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks of a distributed run that a trace holds, their hosts, and the part of the host that
-// each rank may use: ranks of one host share its cores, its memory and its /dev/shm. Values; pure.
+// The ranks of a distributed run in a trace, their hosts, and the part of the host that each rank
+// may use. Ranks of one host share its cores, its memory and its /dev/shm. Values; pure.
 #pragma once
 
 #include <cstddef>

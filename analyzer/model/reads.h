@@ -29,15 +29,15 @@ struct ReadTurns {
   double by_chance = 0;     // `together` if the threads were independent of each other
 
   // Whether readers take turns. By chance they would read together in at least a tenth of the time,
-  // but they do so less than a tenth as often. Source: ours, for docs/diagnosis.md R37.
+  // but they do so in less than a tenth of that time. Source: ours, for docs/diagnosis.md R37.
   [[nodiscard]] bool taken() const { return by_chance >= kChance && together < kShare * by_chance; }
   static constexpr double kChance = 0.1;
   static constexpr double kShare = 0.1;
 };
 
-// Examines the epoch with the most reads, from the moment when all of its threads have begun to
-// read to the moment when the first of them ends. Epochs are examined one by one, because each may
-// have other threads. Threads with fewer than 64 reads do not count.
+// Examines the epoch with the most reads, in the interval in which all of its threads read: from
+// the last first read of a thread to the first last read. Epochs are examined one by one, because
+// each may have other threads. Threads with fewer than 64 reads do not count.
 // Requires: the reads are of one loader.
 // Cost:     O(n log n).
 [[nodiscard]] ReadTurns MeasureTurns(const std::vector<ReadSpan>& reads);
@@ -80,12 +80,12 @@ struct ReadCosts {
 
 // Estimator:   least squares of a read's time over 1, its bytes, and its bytes times the mean
 //              number of other reads beside it; the longest hundredth is left out. `split` if the
-//              standard error of the constant is below a tenth of the mean. `shared` if the
-//              coefficient of the other reads is three of its standard errors, explains a tenth of
-//              the mean, and the medians of reads with few and with many others differ by at least
-//              half of the difference that the fit predicts. `shared` also if MeasureRate() finds
-//              one rate: if readers are never alone, the number of others hardly varies, and the
-//              fit finds nothing.
+//              standard error of the constant is below a tenth of the mean. `shared` if three
+//              conditions hold for the coefficient of the other reads. It exceeds three of its
+//              standard errors. It explains a tenth of the mean. And the medians of reads with few
+//              and with many others beside them differ by at least half of what the fit predicts.
+//              `shared` also if MeasureRate() finds one rate: if readers are never alone, the
+//              number of others hardly varies, and the fit finds nothing.
 // Assumes:     a device that serves all reads equally: n of them take n times as long.
 // Few samples: below 64 reads, or if no read has bytes, only the means are known.
 // Cost:        O(n log n).

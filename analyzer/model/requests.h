@@ -24,7 +24,7 @@ struct HostRequests {
 };
 
 // The hosts with the most waiting first. Counts the workers of the main loader. The training
-// process counts only if it makes its data itself, since it may also send reports to servers.
+// process counts only if it makes its data itself, because it may also send reports to servers.
 // Without a loader: all processes.
 [[nodiscard]] std::vector<HostRequests> FindRequests(const RunModel& run);
 

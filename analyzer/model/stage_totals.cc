@@ -12,8 +12,8 @@ void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t sp
   Add(counted, span_bytes);
 }
 
-// A call that only opens an image and the call that decodes it are counted as one: the first call
-// adds its time; the second adds its time, the count, and the duration of both calls
+// A call that only opens an image and the call that decodes it count as one call. The first adds
+// only its time. The second adds its time and the count, and the duration of both
 // (Counted::whole()).
 void PartTotals::Add(const Counted& counted, std::uint64_t span_bytes) {
   wall.value += counted.wall;
@@ -47,8 +47,8 @@ bool IsMixed(const StageTotals& totals) {
     ++kinds;
   }
   const auto count = static_cast<double>(totals.count);
-  // If named parts lie within one another, their number exceeds that of the calls, and they are not
-  // kinds of calls.
+  // If named parts lie within one another, there are more parts than calls, and they are not kinds
+  // of calls.
   return kinds > 1 && named >= kMostly * count && named <= count && most > kApart * least;
 }
 

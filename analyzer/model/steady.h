@@ -58,22 +58,22 @@ struct SteadyState {
 };
 
 // Leaves out the first credits() batches of each epoch, at least one and at most half of the epoch.
-// Leaves out pauses. After each pause, leaves out the batches that the workers made during it: at
-// least credits() batches, and further ones until the loop waits as long as usual again, but at
-// most half of the batches up to the next pause. Leaves out the time of experiments, in which the
-// run is slowed down on purpose. If the rate changed for good, leaves out the time before the
-// change: a mean of both rates is the speed of neither, and the run goes on at the last one. A
-// change is a rate that is at least 1.25 times as high or as low as before. Each side of the change
-// must have at least 32 batches, two seconds and an eighth of the batches (ours; FindShifts()). No
-// change is looked for if the loader is used together with others, because its batches have no rate
-// of their own.
+// Leaves out pauses. After each pause, leaves out the batches that the workers made during it.
+// These are at least credits() batches, and further batches until the loop waits as long as usual
+// again. They are at most half of the batches up to the next pause. Leaves out the time of
+// experiments, in which the run is slowed down on purpose. If the rate changed for good, leaves out
+// the time before the change: a mean of both rates is the speed of neither, and the run goes on at
+// the last one. A change is a rate that is at least 1.25 times as high or as low as before. Each
+// side of the change must have at least 32 batches, two seconds and an eighth of the batches (ours;
+// FindShifts()). No change is looked for if the loader is used together with others, because its
+// batches have no rate of their own.
 //
 // Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
-//         is also longer than three ordinary turns of the loop; at most one step in twenty is a
-//         pause, besides the first steps of a run. If no batch is left out after a pause, the turn
-//         with the pause counts with the length of an ordinary step. Long steps are also not pauses
-//         if, after most of them, the loop waits less than half as long as usual until halfway to
-//         the next long step.
+//         is also longer than three ordinary turns of the loop. Apart from the first steps of a
+//         run, at most one step in twenty is a pause. If no batch is left out after a pause, the
+//         turn with the pause counts with the length of an ordinary step. Long steps are also not
+//         pauses if, after most of them, the loop waits less than half as long as usual until
+//         halfway to the next long step.
 [[nodiscard]] SteadyState FindSteadyState(const LoaderRun& run);
 
 // Seconds of an ordinary step, with its copies: the median over all batches.

@@ -10,10 +10,11 @@
 
 namespace penstock::analyzer {
 
-// Finds experiments for four things: changes that the trace tells too little about, findings
-// without a lever as remedy, fork as the start method, and the reference loader if it has the
-// operations that were seen. Leaves out experiments that cannot gain 5 % by themselves. Adds one
-// for library threads that compete for the cores, although its gain is not predicted.
+// Finds experiments for four purposes: to measure changes that the trace tells too little about, to
+// test findings without a lever as remedy, to try fork as the start method, and to try the
+// reference loader if it has the operations of the run. Leaves out experiments that cannot gain 5 %
+// by themselves. Adds one for library threads that compete for the cores, although its gain is not
+// predicted.
 [[nodiscard]] std::vector<PlanExperiment> FindExperiments(const traces::Trace& trace,
                                                           const Diagnosis& diagnosis,
                                                           const std::vector<Finding>& findings,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names the bottleneck: each factor of a loader model is made free in turn, and the one that gains
-// most when it is free holds the run back. Values; pure functions.
+// Names the bottleneck: each factor of a loader model is made free in turn, and the factor that
+// gains most holds the run back. Values; pure functions.
 #pragma once
 
 #include <vector>
@@ -50,10 +50,10 @@ enum class RunPart {
 //
 // If no factor gains 5 %, the bottleneck is kNone. If the whole data path gains less than the step,
 // only kCompute and kH2d can be named. Otherwise, without workers, kCompute is not named. There the
-// step and the stages take turns, and each gains the time that it takes, so no stage of a data path
-// with many stages would ever gain most. kPrefetch is named if removing variance alone saves most
-// of the time that removing the largest factor saves. Then the mean costs are low enough, and no
-// stage has to become cheaper.
+// step and the stages take turns, and each gains the time that it takes. So if the data path has
+// many stages, none of them would ever gain most. kPrefetch is named if removing variance alone
+// saves most of the time that removing the largest factor saves. Then the mean costs are low
+// enough, and no stage has to become cheaper.
 //
 // Cost: at most twelve simulations.
 [[nodiscard]] Attribution Attribute(const Pipeline& pipeline, RunPart part = RunPart::kWholeRun);

@@ -74,7 +74,7 @@ struct Prediction {
 [[nodiscard]] double CeilingRate(const Pipeline& pipeline, const Replay& replay);
 
 // The predicted effect of `changed`, a variation of `base`. If its rate is refused, the speed-up is
-// 1, so that no condition on a gain holds. Requires: replay is ReplayOf(), with `base`.
+// 1, so conditions that ask for a gain do not hold. Requires: replay is ReplayOf(), with `base`.
 [[nodiscard]] Prediction Predict(const Pipeline& base, const Pipeline& changed,
                                  const Replay& replay);
 

@@ -98,7 +98,7 @@ void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double ba
 // time; in the rest the pool spins. The middle, an eighth, is assumed. OpenCV keeps its pool in
 // workers, but the two pools cannot be told apart.
 // Source: ours, samples of PyTorch operations on two cores: the pool used as much CPU time as the
-// thread itself, and workers took 1.0 to 1.2 times as long for a sample.
+// training process's own thread, and workers took 1.0 to 1.2 times as long for a sample.
 void LeavePool(Pipeline& changed, const Pipeline& from) {
   constexpr double kShared = 0.125;
   if (from.workers != 0 || changed.workers == 0 || !(from.pool_cpu > 0)) return;
@@ -211,8 +211,8 @@ void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& fa
 }
 
 // Sets the length of a step. The step computes during the same share of its time as the recorded
-// one. If the recorded step was too short to tell the share, the new one computes for as long as
-// the recorded one and waits for the rest of its time, as a loop waits for a GPU.
+// one. If the recorded step was too short to tell the share, the new step computes for as long as
+// the recorded one. It waits for the rest of its time, as a loop waits for a GPU.
 void ChangeStep(Pipeline& changed, double step) {
   double recorded = 0;
   double turns = 0;  // batches of the main loader

@@ -69,7 +69,8 @@ struct LoaderFacts {
 // Private bytes of each of `workers` workers when they have made the batches of the horizon: the
 // recorded bytes and their growth. 0: not known.
 [[nodiscard]] double WorkerBytes(const LoaderFacts& facts, int workers);
-// The workers of all loaders: of `pipeline`'s own, and of those that are used together with it.
+// The number of workers of all loaders: of the main loader, and of those that are used together
+// with it.
 [[nodiscard]] int AllWorkers(const Pipeline& pipeline, const Setting& setting);
 // Bytes of batches in flight and of the workers themselves, at the horizon.
 [[nodiscard]] std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting,

@@ -46,10 +46,10 @@ struct Suggestion {
 // other number of workers is tried, unless the recorded setting has no workers.
 //
 // More workers than the dataset has shards for are not tried. A setting whose rate breaks a law
-// (laws.h) is left out if it exceeds the recorded rate by more than 15 %, and otherwise counts as
-// no faster than the recording. Running without workers is left out if it only saves the start of
-// workers that could be persistent. A setting is not suggested if the low end of its confidence
-// interval is no faster than the recorded setting.
+// (laws.h) is left out if this rate exceeds the recorded rate by more than 15 %. Otherwise it
+// counts as no faster than the recording. Running without workers is left out if it only saves the
+// start of workers that could be persistent. A setting is not suggested if the low end of its
+// confidence interval is no faster than the recorded setting.
 //
 // Cost: up to six simulations for each number of workers.
 [[nodiscard]] Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts,

@@ -68,7 +68,8 @@ inline constexpr double kPreempted = 1.8e-3;
 // How one loader hands its batches over.
 struct LoaderSetup {
   int workers = 0;
-  // Batches per worker. If `sample_tasks`, batches in all, with the one that the loop uses.
+  // Batches per worker. If `sample_tasks`: batches of all threads together, including the one that
+  // the loop uses.
   int prefetch = 2;
   bool in_order = true;
   bool pin_thread = false;   // receives and pins batches in parallel with the loop

@@ -206,7 +206,7 @@ struct NameList {
   return NamesOf(text).Has(name);
 }
 
-// Whether `other` has all values and conditions of `text`, apart from the one named `but`.
+// Whether `other` has all values and conditions of `text`; the name `but` need not be there.
 [[nodiscard]] constexpr bool HasAllNames(const NameList& other, const NameList& text,
                                          std::string_view but = "") {
   for (std::size_t i = 0; i < text.count; ++i) {
