@@ -128,16 +128,16 @@ int NoteOrder(dl_phdr_info* info, size_t /*size*/, void* data) {
 }
 
 // Whether the agent was preloaded or linked, and so comes before libc. If not, the CUDA driver or
-// NVTX has loaded it into a running program: a child that kept CUDA_INJECTION64_PATH or
-// NVTX_INJECTION64_PATH, but not LD_PRELOAD. The agent's hooks then come after libc's functions and
-// see nothing, and other threads may be reading the environment.
+// NVTX has loaded it into a running program. This happens in a child whose environment still has
+// CUDA_INJECTION64_PATH or NVTX_INJECTION64_PATH, but not LD_PRELOAD. The agent's hooks then come
+// after libc's functions and see nothing, and other threads may be reading the environment.
 bool ArePreloaded() {
   LoadOrder order;
   dl_iterate_phdr(NoteOrder, &order);
   return !order.libc_first;
 }
 
-// False if another copy of the agent, from another file, comes before this one: both would record.
+// False if a copy of the agent from another file was loaded before this one. Both would record.
 bool AreFirst() {
   const void* first = dlsym(RTLD_DEFAULT, "penstock_native_bridge");
   return first == nullptr || InsideAgent(first);
@@ -196,7 +196,7 @@ unsigned g_key = 0;
 FnKeyCreate* g_key_create = nullptr;
 FnSetSpecific* g_set_specific = nullptr;
 
-// These are looked up and not linked, since glibc moved them from libpthread to libc in 2.34.
+// Looks these functions up at run time, since glibc 2.34 moved them from libpthread to libc.
 void FindThreadKeys() {
   g_key_create = reinterpret_cast<FnKeyCreate*>(dlsym(RTLD_DEFAULT, "pthread_key_create"));
   g_set_specific = reinterpret_cast<FnSetSpecific*>(dlsym(RTLD_DEFAULT, "pthread_setspecific"));
@@ -244,7 +244,7 @@ __attribute__((constructor)) void Start() {
 }
 
 // Runs at exit() and at the end of main(). If the process ends in another way, the reader of the
-// file does this work.
+// recording does the same work.
 __attribute__((destructor)) void AtExit() {
   const int saved = errno;
   EndProcess();

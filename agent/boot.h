@@ -7,8 +7,8 @@
 
 namespace penstock::agent {
 
-// The environment's PENSTOCK_ variables ("NAME=value") as the agent left them at start. A child
-// whose environment lacks them gets them from here. Ends with nullptr.
+// The PENSTOCK_ variables ("NAME=value") as the agent set them at start; nullptr ends the list. A
+// child whose environment lacks them gets them from here.
 extern const char* g_variables[24];
 
 }  // namespace penstock::agent

@@ -26,12 +26,12 @@ Context ContextOf(const PenstockPlace& place) {
   return context;
 }
 
-// The given place, or that of the thread if none is given.
+// The context of `place`, or the thread's own if `place` is null.
 Context PlaceOr(const PenstockPlace* place, const ThreadState* state) {
   return place != nullptr ? ContextOf(*place) : state->context;
 }
 
-// A value that names no stage becomes a mark, which counts as no stage of the data path.
+// A value that is no stage becomes kMark, which is not a stage of the data path.
 Stage StageOf(uint32_t value) {
   return value > 0 && value < wire::kStageCount ? static_cast<Stage>(value) : wire::kMark;
 }
@@ -55,7 +55,7 @@ uint64_t NowTicks() {
   return Now();
 }
 
-// Without a recording the id is the same; only the text is not written.
+// Returns the same id without a recording, but then does not write the text.
 uint64_t InternText(const char* text, size_t size) {
   if (text == nullptr || size == 0) {
     return 0;
@@ -158,7 +158,7 @@ void SetProcessRole(uint32_t role, int32_t worker_id) {
 }
 
 void NameThread(const char* text) {
-  constexpr uint64_t kAnyId = 1;  // readers know the thread by the chunk
+  constexpr uint64_t kAnyId = 1;  // any id: readers know the thread by the chunk
   if (Recording() && text != nullptr) {
     EmitText(wire::kTextThread, kAnyId, text, Length(text));
   }

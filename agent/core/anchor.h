@@ -13,8 +13,8 @@ namespace penstock::agent {
 // CLOCK_MONOTONIC is converted to the time namespace of the process that made the recording.
 uint64_t ClockNs(clockid_t clock);
 
-// Reads ticks, monotonic clock and wall clock, as far as possible at one moment. Where the ticks
-// are not those of the TSC, they are the time of the monotonic clock.
+// Reads ticks, monotonic clock and wall clock as nearly at one moment as it can. If the recording
+// does not use the TSC, the ticks are the time of the monotonic clock.
 wire::ClockAnchor TakeAnchor();
 
 // Whether the TSC may serve as the clock of all processes of this host: it ticks at a constant

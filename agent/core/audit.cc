@@ -66,27 +66,28 @@ uint64_t HookedBytes() {
 
 }  // namespace
 
-// Without a collector the process compares its own counts with the kernel's, chunk by chunk. A
-// parent's rchar grows by that of every child it reaps, so an interval with a reaped child tells
-// nothing. Other threads go on reading while the kernel is asked, so the count of the hooks is only
-// known to lie between `low` and `high`. The value of this range that is nearest to the kernel's
-// count is taken.
+// Without a collector the process compares its own counts with the kernel's, chunk by chunk. When a
+// parent reaps a child, its rchar grows by the child's rchar, so an interval with a reaped child is
+// left out. Other threads go on reading while this one asks the kernel. So the hooks' count at that
+// moment lies somewhere between `low` and `high`: the value of this range that is nearest to the
+// kernel's count is taken.
 void Audit() {
   uint32_t expected = 0;
   if (!__atomic_compare_exchange_n(&g_audit_lock, &expected, 1u, false, __ATOMIC_ACQUIRE,
                                    __ATOMIC_RELAXED)) {
     return;
   }
-  // Read before and after the kernel's count: the bytes of a child that another thread reaps in
-  // between may be in this interval or in the next one, so neither counts.
+  // The number of page faults is read before and after the kernel's count. If another thread reaps
+  // a child in between, the child's bytes may be in this interval or in the next one, so both are
+  // left out.
   const uint64_t reaped = ReapedChildren();
   const uint64_t low = HookedBytes() - g_audit.hooked;
   const uint64_t kernel = KernelReadBytes();
   const uint64_t high = HookedBytes() - g_audit.hooked;
   const bool comparable = ReapedChildren() == g_audit.reaped;
   const uint64_t grown = kernel > g_audit.kernel ? kernel - g_audit.kernel : 0;
-  // An interval that is too short is joined to the next one, and so is one at whose end the
-  // kernel's count could not be read (no descriptor was left).
+  // An interval is joined to the next one if it is too short, or if the kernel's count could not be
+  // read at its end (no descriptor was left).
   if (kernel == 0 || (grown < kWorth && comparable)) {
     __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);
     return;
@@ -100,7 +101,7 @@ void Audit() {
   __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);
 }
 
-// Also called in a forked child, whose parent may have held the lock at that moment.
+// Also called in a forked child. Its parent may have held the lock at the fork, so this frees it.
 void StartAudit() {
   g_audit = {g_slot->rchar_last, g_slot->hooked_last, ReapedChildren()};
   __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);

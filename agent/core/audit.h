@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compares the bytes that the hooks saw with the bytes that the kernel counted up to the same
-// moment. Only without a collector, which compares them from outside. Threads: any; nobody waits.
+// moment. Used only without a collector: a collector compares them itself. Threads: any; nobody
+// waits.
 #pragma once
 
 #include <stdint.h>
@@ -13,8 +14,8 @@ namespace penstock::agent {
 // Returns rchar of /proc/self/io, 0 if it cannot be read.
 uint64_t KernelReadBytes();
 
-// Moves bytes that were counted outside the slot into it: those from before the process had a slot,
-// and those of threads that did not see it yet.
+// Adds to the slot the bytes that were counted elsewhere: before the process had a slot, and by
+// threads that did not see the slot yet.
 void FoldLocals(wire::ProcessSlot* slot);
 
 // Makes Audit() go on from rchar_last and hooked_last, as they stand in the slot.

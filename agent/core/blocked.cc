@@ -9,8 +9,7 @@
 #include "agent/core/thread_state.h"
 #include "agent/system/sys.h"
 
-// Defined where this is a process of Python: the interpreter or its library is loaded before any
-// code of ours runs.
+// Non-null in a Python process: the interpreter or its library is loaded before the agent runs.
 extern "C" __attribute__((weak)) int Py_IsInitialized();
 
 namespace penstock::agent {
@@ -20,7 +19,8 @@ PENSTOCK_NAME(g_lock_name, "lock");
 PENSTOCK_NAME(g_pipe_name, "pipe");
 PENSTOCK_NAME(g_poll_name, "poll");
 
-// A thread that records nothing else gets a chunk after so many waits, or after one so long.
+// A thread that records nothing else gets a chunk after kWorthAChunk waits, or after one wait of
+// kWorthAtOnce ticks.
 constexpr uint32_t kWorthAChunk = 8;
 constexpr uint64_t kWorthAtOnce = 100000000;  // 100 ms if ticks are nanoseconds; less with the TSC
 __thread uint32_t t_blocked = 0;
@@ -31,8 +31,9 @@ NameTag* NameOf(BlockedOn what) {
                                     : &g_poll_name;
 }
 
-// Whether a thread that records nothing else may begin to. Threads that poll are left out, except
-// the main thread: network libraries have many, and the training loop does not wait for them.
+// Whether a thread that has recorded nothing yet may get a chunk for a wait. A wait in poll()
+// counts only on the main thread: network libraries have many threads that poll, and the training
+// loop does not wait for them.
 bool MayBegin(BlockedOn what, uint64_t wait) {
   if (what == BlockedOn::kPoll && sys::Tid() != sys::Pid()) {
     return false;
@@ -74,8 +75,8 @@ void OnBlocked(BlockedOn what, uint64_t start) {
           .start = start,
           .duration = end - start});
   } else if (s == nullptr && !LoaderIsKnown() && MayBegin(what, end - start)) {
-    // Self() may attach the process, and another thread may have done so during the wait. Either
-    // sets another clock than that of `start`.
+    // Self() may attach the process now, or another thread may have attached it during the wait.
+    // Attaching may change the clock, so `start` may be a time of the old one.
     const bool same_clock =
         g_slot != nullptr && (!g_tsc || (start >= g_attached_at && start <= end));
     if (Self() != nullptr && same_clock) {

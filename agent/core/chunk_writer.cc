@@ -17,8 +17,9 @@ namespace penstock::agent {
 namespace {
 
 // Makes earlier stores visible before later ones. A release store does not order the stores that
-// follow it: on aarch64 a reader that copies the chunk of a running thread could see records of the
-// chunk's new use under its old index. x86 needs no instruction for this.
+// follow it. Without this fence, a reader on aarch64 that copies the chunk of a running thread
+// could see records of the chunk's new use under its old index. x86 needs no instruction for the
+// fence.
 inline void OrderStores() {
   __atomic_thread_fence(__ATOMIC_RELEASE);
 }
@@ -40,8 +41,8 @@ wire::ChunkHeader* TakeFreeChunk(uint32_t* index) {
   return nullptr;
 }
 
-// The same without a collector: `index` is set to the chunk's place in the file, since each use of
-// a chunk has its own. If none is free, this thread frees the chunks of threads that have ended.
+// The same without a collector: each use of a chunk has its own place in the file, and `index` is
+// set to that place. If none is free, this thread frees the chunks of threads that have ended.
 wire::ChunkHeader* TakeLinearChunk(uint32_t* index) {
   wire::ChunkHeader* chunk = TakeFreeChunk(index);
   if (chunk == nullptr) {
@@ -56,8 +57,8 @@ wire::ChunkHeader* TakeLinearChunk(uint32_t* index) {
   return chunk;
 }
 
-// Copies the thread's open spans and pending reads to the new chunk. A reader that finds both
-// chunks owned takes the one that names the other.
+// Copies the thread's open spans and pending reads to the new chunk. If a reader finds both chunks
+// owned, it uses the one that names the other as its previous one.
 void TakeOver(const wire::ChunkHeader* previous, wire::ChunkHeader* chunk) {
   chunk->closing = 0;
   chunk->counting = 0;
@@ -78,8 +79,8 @@ void TakeOver(const wire::ChunkHeader* previous, wire::ChunkHeader* chunk) {
 }
 
 // Returns a fresh chunk for the calling thread, which takes over from `previous`, or nullptr.
-// `writer`: as in the chunk's header. `name`: the thread's; nullptr: that of the calling thread.
-// Requires: EnterClaim() returned true, so the memory of the chunks stays mapped.
+// `writer`: as in the chunk's header. `name`: the name of the chunk's thread; nullptr: the calling
+// thread's. Requires: EnterClaim() returned true, so the memory of the chunks stays mapped.
 wire::ChunkHeader* ClaimMappedChunk(const wire::ChunkHeader* previous, uint32_t tid,
                                     uint32_t sequence, uint64_t dropped, uint32_t writer,
                                     const char* name) {
@@ -136,8 +137,8 @@ Renewed RenewLinearChunk(ThreadState* s) {
   if (!TakePlace(&index)) {
     return Renewed::kNoPlace;
   }
-  // The order matters: a reader that finds no record here takes the records from the file, and the
-  // open spans and pending reads from here.
+  // The four stores must stay in this order. A reader that finds no record in this chunk takes the
+  // records from the file, and the open spans and pending reads from this chunk.
   __atomic_store_n(&chunk->previous, chunk->anchor.ticks, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->committed, 0u, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->sequence, s->sequence, __ATOMIC_RELEASE);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes records into a thread's chunk, and takes a fresh chunk when that one is full. For the
-// recording core alone. Every function takes the caller's scope, which is that of the thread that
-// owns the chunk.
+// Writes records into a thread's chunk, and takes a fresh chunk when that one is full. Only the
+// recording core uses this. Every function takes the BusyScope of the thread that owns the chunk.
 // Requires: the scope was entered (its operator bool).
 #pragma once
 
@@ -14,7 +13,8 @@
 namespace penstock::agent {
 
 // Gives the thread an empty chunk that has the open spans and pending reads of the old one. Without
-// a collector it writes the old one to the file and goes on in its memory. False if there is none.
+// a collector it writes the old chunk to the file and goes on in the same memory. False if no chunk
+// can be had.
 bool NextChunk(const BusyScope& busy);
 
 // Counts records for which there was no room.
@@ -23,7 +23,7 @@ void Drop(const BusyScope& busy, uint64_t records);
 // Gives the chunk away: the collector takes it, or it is written to the file here if there is none.
 void PublishChunk(const BusyScope& busy);
 
-// Whether the thread's chunk has room for so many records. Takes an empty chunk if it has not.
+// Whether the thread's chunk has room for so many records. If not, takes an empty chunk.
 inline bool Room(const BusyScope& busy, uint32_t records) {
   const ThreadState* s = busy.state();
   if (__builtin_expect(s->chunk != nullptr && s->used + records <= wire::kRecordsPerChunk, 1)) {

@@ -20,15 +20,15 @@ namespace penstock::agent {
 namespace {
 
 constexpr int kPageEntries = 64;
-constexpr int kPages = 1024;  // 65,536 descriptors; higher numbers are counted, not traced
+constexpr int kPages = 1024;  // 65,536 descriptors; reads of higher numbers are counted, not traced
 
-// If threads race to open, close and read one number, each field has a value that was true at some
-// moment, and none is ever half written. Two fields may then tell of two different files.
+// Threads may race to open, close and read one number. Each field then has a value that was true at
+// some moment, and none is ever half written. But two fields may describe two different files.
 struct FdEntry {
   uint32_t kind;    // FdKind
-  uint32_t named;   // FdKind by the path given to open(), 0 if that does not tell
+  uint32_t named;   // FdKind by the path given to open(); 0 if the path does not show it
   uint32_t serial;  // grows with each open and close
-  uint32_t lost;    // a read of it was counted as lost
+  uint32_t lost;    // 1: a read of this descriptor was counted as lost
   uint64_t object;
   uint64_t device;  // of the file that `object` names
   uint64_t inode;
@@ -85,7 +85,8 @@ bool IsFile(const FdEntry* e, const struct stat& st) {
   return Load(e->device) == st.st_dev && Load(e->inode) == st.st_ino;
 }
 
-// What fstat() tells of a descriptor. kFileAsOpened: the file that open() was given by its path.
+// What fstat() says of a descriptor. kFileAsOpened: it is still the file that open() opened by
+// path.
 enum class FileType { kUnknown, kSocket, kPipe, kFile, kFileAsOpened, kOther };
 
 // Each step of the classification is a function that is not inlined. So its stack is free again
@@ -201,7 +202,8 @@ void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy) {
   }
   Store(&e->open_busy, Now() - start);
   Store(&e->opened, start);
-  // Knowing the name now saves the readlink at the first read, its most expensive part.
+  // Noting the name now saves the readlink at the first read, which would be its most expensive
+  // part.
   if (path == nullptr) {
     return;
   }
@@ -226,7 +228,8 @@ void OnDuplicate(int from, int to) {
   if (source == nullptr || e == nullptr || source == e || Load(source->named) == 0) {
     return;
   }
-  // The next read compares device and inode, so a race with another thread cannot name it wrongly.
+  // The next read compares device and inode, so a race with another thread cannot give `to` a wrong
+  // name.
   Store(&e->device, Load(source->device));
   Store(&e->inode, Load(source->inode));
   Store(&e->object, Load(source->object));

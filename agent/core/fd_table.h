@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What each file descriptor of the process is. A descriptor is classified at its first read, so it
-// does not matter how it came to be. Where open() was given a path that says which file it is, the
-// descriptor has that name for as long as device and inode stay those of the file.
-// Threads: any.
+// does not matter how it came to be. If the path given to open() shows which file it is, the
+// descriptor keeps that name while its device and inode stay those of the file. Threads: any.
 #pragma once
 
 #include <stddef.h>
@@ -30,10 +29,11 @@ struct Descriptor {
   uint64_t object = 0;  // id of the path, 0 if unknown
 };
 
-// Returns what `fd` is. The first call after an open classifies it (fstat, and a readlink where the
-// path given to open() does not tell). For a dataset file and an internet socket, later calls check
-// with fstat that it is still the same one, because programs may close and open it in ways that no
-// hook sees. They do not check while the calling thread has reads of it pending. errno is kept.
+// Returns what `fd` is. The first call after an open classifies it (fstat, and a readlink if the
+// path given to open() does not show the file). For a dataset file or an internet socket, later
+// calls check with fstat that `fd` is still the same one, because programs may close and open it in
+// ways that no hook sees. They do not check while the calling thread has pending reads of `fd`.
+// errno is kept.
 Descriptor Identify(int fd);
 
 // To be called when a descriptor was opened (open, dup, accept): forgets what the number meant
@@ -41,8 +41,8 @@ Descriptor Identify(int fd);
 // recording. `may_use_copy`: the descriptor only reads and is still unused, so a data file may be
 // read from its copy (agent/core/staging.h), under the name of the original.
 void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy = false);
-// To be called after OnOpen() of a descriptor that was made from another one (dup): it has the name
-// that open() was given, also where that file is read from its copy.
+// To be called after OnOpen() of the descriptor `to`, which dup made from `from`. Gives `to` the
+// same name: that of the original, even if the file is read from its copy.
 void OnDuplicate(int from, int to);
 // To be called before a descriptor is closed: writes the calling thread's pending reads of it, and
 // forgets it.

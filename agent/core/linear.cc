@@ -22,12 +22,12 @@ namespace penstock::agent {
 namespace {
 
 constexpr long kExist = -17;  // EEXIST
-// Sizes of a segment, tried in turn. A thread keeps one chunk as long as it lives, and only chunks
-// that are used take memory.
+// Sizes of a segment, tried in turn. Each thread keeps one chunk until it ends. Only chunks that
+// are used take memory.
 constexpr uint32_t kSegmentChunks[] = {1022, 254, 62, 14};
 
 int g_segment = -1;
-uint32_t g_finished = 0;  // FinishLinear() has sealed the file
+uint32_t g_finished = 0;  // 1: FinishLinear() has sealed the file
 
 // Fills in all but the magic, which is written last and says that the rest is there.
 void FillHeader(wire::FileHeader* h) {
@@ -56,7 +56,8 @@ void FillHeader(wire::FileHeader* h) {
   h->recording = 1;
   h->max_chunks = g_config.max_bytes / wire::kChunkSize;
   h->batch_limit = g_config.batches;
-  // Two anchors 2 ms apart give the reader a first tick rate. The anchors of the chunks refine it.
+  // Two anchors 2 ms apart give the reader a first tick rate. The anchors of the chunks refine that
+  // rate.
   const wire::ClockAnchor first = TakeAnchor();
   struct timespec wait = {0, 2000000};
   if (g_tsc) {
@@ -125,7 +126,8 @@ wire::FileHeader* JoinUnderLock(const char* path, const OutputLook& seen, size_t
     if (header != nullptr) {
       DetachSegment(header);
     } else if (IsOwnSegment(look.segment)) {
-      return nullptr;  // it holds the others' records and must stay this file's segment
+      return nullptr;  // the segment holds records of other processes and must stay this file's
+                       // segment
     }
   }
   wire::FileHeader* header = MakeSegment(size);
@@ -158,7 +160,7 @@ wire::FileHeader* Join(const char* path, const OutputLook& look, size_t* size) {
   return header;
 }
 
-// Makes the file and its segment. `*taken`: whether something else has the name by now.
+// Makes the file and its segment. Sets `*taken` if the name is taken by now.
 wire::FileHeader* Make(const char* path, bool replace, size_t* size, bool* taken) {
   wire::FileHeader* header = MakeSegment(size);
   if (header == nullptr) {
@@ -206,7 +208,7 @@ void Seal(int fd) {
 wire::FileHeader* AttachLinear(size_t* size) {
   const char* beside = NameOutputs();
   bool replace = g_config.force;
-  // The name may be taken or become free between two looks.
+  // Another process may create or remove the file between two looks.
   for (int attempt = 0; attempt < 8; ++attempt) {
     const OutputLook first = LookAtOutput(g_config.out, RunHash());
     const char* path = g_config.out;

@@ -2,8 +2,8 @@
 //
 // Recording without a collector. The processes of a run share a segment of chunks, as under a
 // collector. A thread that has filled its chunk writes it to its place in the output file and goes
-// on in the same memory. The last process that ends by itself writes the rest. If it is killed, a
-// reader of the file joins what is in the segment (traces/recording/join_segment.h).
+// on in the same memory. The last process of the run writes the rest when it ends. If it is killed,
+// a reader of the file adds what is in the segment (traces/recording/join_segment.h).
 #pragma once
 
 #include <stddef.h>

@@ -31,7 +31,7 @@ bool ClaimerIsDead(const wire::ChunkHeader* chunk, uint32_t state) {
 }
 
 // Whether the thread of this chunk has ended. False if its process lives in another pid namespace,
-// where its numbers mean nothing to us.
+// since its pid and tid are not valid in ours.
 bool IsDead(const wire::ChunkHeader* chunk) {
   if (chunk->process >= wire::kMaxProcesses || g_slot == nullptr ||
       g_header->processes[chunk->process].pid_namespace != g_slot->pid_namespace) {
@@ -41,15 +41,15 @@ bool IsDead(const wire::ChunkHeader* chunk) {
   return sys::Call(SYS_tgkill, chunk->pid, tid, 0) == -3 /* ESRCH */;
 }
 
-// Whether the thread has written the chunk, but has not finished giving it its next place: its
-// index may still be that of the records in the file.
+// Whether the thread has written the chunk but has not yet given it its next place in the file. The
+// chunk's index may still be that of the records in the file.
 bool IsBetweenPlaces(const wire::ChunkHeader* chunk) {
   return __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE) == 0 &&
          __atomic_load_n(&chunk->drained, __ATOMIC_RELAXED) == kItsRecords;
 }
 
-// Makes the chunk free for other threads. Requires: it was written out, or its claimer died before
-// it had the chunk.
+// Makes the chunk free for other threads. Requires: the chunk was written out, or its claimer died
+// before it owned the chunk.
 void FreeChunk(wire::ChunkHeader* chunk) {
   __atomic_store_n(&chunk->inflight_depth, 0u, __ATOMIC_RELAXED);
   __atomic_store_n(&chunk->operation.stage, uint8_t{0}, __ATOMIC_RELAXED);
@@ -82,8 +82,8 @@ bool WriteOutTo(int fd, wire::ChunkHeader* chunk) {
     if (!IsDead(chunk)) {
       return true;
     }
-    // The header of a dead thread may still say which spans were open. It gets a place of its own,
-    // since at its index it would overwrite the records.
+    // The chunk header of a dead thread may still say which spans were open. The chunk gets a new
+    // place in the file, since at its old one it would overwrite the thread's records.
     uint32_t index = 0;
     if (!TakePlace(&index)) {
       return false;

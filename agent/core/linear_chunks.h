@@ -15,8 +15,8 @@ namespace penstock::agent {
 // written now.
 bool WriteOut(wire::ChunkHeader* chunk);
 
-// Writes out and frees the chunks of dead threads, and those that RetireChunk() left. Frees chunks
-// whose claimers died before they had them.
+// Writes out and frees the chunks of dead threads, and those that RetireChunk() could not write.
+// Frees chunks whose claimers died before they owned them.
 void ReclaimDeadChunks();
 
 // To be called when nobody will fill the chunk any more. Writes it out and frees it. If it cannot
@@ -26,7 +26,7 @@ void RetireChunk(wire::ChunkHeader* chunk);
 // Chunk `i` of the segment; nullptr if this process has unmapped it.
 wire::ChunkHeader* ChunkAt(uint32_t i);
 
-// Whether a thread has, or had, the chunk, and it was not freed since. `chunk` may be nullptr.
+// Whether a thread has taken the chunk and nobody has freed it since. `chunk` may be nullptr.
 bool IsInUse(const wire::ChunkHeader* chunk);
 
 // Writes a chunk to its place in the open file, unless its records are there already and its thread

@@ -40,7 +40,8 @@ int OpenOrRelocate() {
   const OutputLook first = LookAtOutput(g_config.out, RunHash());
   const OutputLook second = LookAtOutput(g_beside, RunHash());
   if (first.kind == OutputLook::kOfThisRun) {
-    CloseOutput(first.fd);  // this run's, but another inode, such as a copy: do not move
+    CloseOutput(first.fd);  // this run's file, but another inode, such as a copy: do not move the
+                            // run
   } else if (second.kind == OutputLook::kOfThisRun) {
     RememberOutput(g_beside, RunHash(), second.fd);  // another process of the run has moved it
   } else if (second.kind == OutputLook::kAbsent) {

@@ -12,14 +12,14 @@ namespace penstock::agent {
 uint64_t RunHash();
 
 // Notes the user who owns the file, and its second name (NameBeside()). The run uses the second
-// name if something else has g_config.out, or if its file is lost. Returns that name, nullptr if it
-// does not fit. Called before the file is joined or made.
+// name if another file is named g_config.out, or if its own file is lost. Returns the second name,
+// or nullptr if it is too long. Called before the file is joined or made.
 const char* NameOutputs();
 
 // Opens the output and returns a descriptor for CloseOutput(); negative: the output cannot be
 // opened. If somebody has removed or replaced the file, or cut off its header, moves the run to the
-// second name and opens that. A process that has become another user's (setuid) does not: its
-// chunks stay in the segment, for the other processes or a reader.
+// second name and opens that. A process that has changed its user (setuid) does not move the run:
+// its chunks stay in the segment, for the other processes or a reader.
 int OpenOrRelocate();
 
 // Takes a place in the file for a chunk and sets `index` to it. False if the budget or the disk is

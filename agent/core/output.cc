@@ -25,7 +25,7 @@ constexpr long kUnknownCall = -38;   // ENOSYS
 constexpr long kNotSupported = -95;  // EOPNOTSUPP
 constexpr char kPackedMagic[8] = {'P', 'E', 'N', 'S', 'T', 'P', 'A', 'K'};
 
-// Path and identity of the output file. There is a second one if the first file was lost.
+// Path and identity of the output file. There is a second Place if the first file was lost.
 struct Place {
   char path[4224];
   uint64_t device;
@@ -35,9 +35,9 @@ struct Place {
 Place g_places[2] = {};
 uint32_t g_known = 0;  // atomic, release: how many of g_places are filled in; the last one counts
 
-// For the names that CreateOutput() builds, which are too large for the stack of a signal handler.
-// One thread uses it at a time: the one that attaches, under its lock, or the one that moves the
-// run to another file (OpenOrRelocate()).
+// Holds a name that CreateOutput() builds, since a signal handler's stack is too small for it. One
+// thread uses it at a time: either the thread that attaches, under its lock, or the thread that
+// moves the run to another file (OpenOrRelocate()).
 char g_name[4400] = {};
 
 uint64_t FileOffset(uint32_t chunk) {
@@ -129,8 +129,8 @@ long Publish(const char* from, const char* to, bool replace, int link_flags) {
   return sys::Call(SYS_renameat2, AT_FDCWD, sys::Pointer(from), AT_FDCWD, sys::Pointer(to), 0);
 }
 
-// Writes the header to a file without a name, then links that to `path`: a process that is killed
-// in between leaves no file.
+// Writes the header to a file without a name, then links the file to `path`. If the process is
+// killed in between, no file is left.
 __attribute__((noinline)) long CreateNameless(const char* path, const wire::FileHeader* header) {
   Text folder{g_name, sizeof g_name};
   folder.Add(path, static_cast<size_t>(BaseName(path) - path));
@@ -183,8 +183,9 @@ long CreateOutput(const char* path, const wire::FileHeader* header, bool replace
     return nameless;
   }
   Text name{g_name, sizeof g_name};
-  // A killed process may have left a file of this process number. One number, without a dot in it:
-  // traces::RemoveAbandoned() takes no other name for such a file.
+  // A killed process with the same pid may have left a file, so uuid[1] is part of the name. The
+  // two numbers form one, with no dot between them: traces::RemoveAbandoned() finds only names of
+  // this form.
   name.Add(path).Add(".").Number(sys::Pid()).Number(header->uuid[1]).Add(".tmp");
   if (name.cut) {
     return -36;  // ENAMETOOLONG
@@ -253,8 +254,8 @@ bool LockOutput(int fd) {
   return false;
 }
 
-// Closing the descriptor is not enough: a child that was forked meanwhile has a copy of it, which
-// keeps the lock.
+// Closing the descriptor is not enough: a child that was forked meanwhile has a copy of the
+// descriptor, and the copy keeps the lock.
 void UnlockOutput(int fd) {
   sys::Call(SYS_flock, fd, LOCK_UN);
 }
@@ -266,7 +267,8 @@ bool ReserveChunks(int fd, uint32_t from, uint32_t to) {
     return false;
   }
   long done = kInterrupted;
-  for (int tries = 0; tries < 16 && done == kInterrupted; ++tries) {  // a profiler's timer
+  for (int tries = 0; tries < 16 && done == kInterrupted; ++tries) {  // a profiler's timer may
+                                                                      // interrupt the call
     done =
         sys::Call(SYS_fallocate, fd, 0, static_cast<long>(begin), static_cast<long>(end - begin));
   }

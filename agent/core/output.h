@@ -2,9 +2,9 @@
 //
 // The file of a run without a collector. It is written with pwrite() and never mapped, and no
 // descriptor of it stays open. So a program goes on if somebody cuts, removes or replaces the file.
-// Each use opens it by name, and writes only if it belongs to this user and is still the file that
-// the run made.
-// Threads: any; CreateOutput() and RememberOutput() from one thread at a time. errno is kept.
+// Each use opens the file by name, and writes only if the file belongs to this user and is still
+// the one that the run made. Threads: any; CreateOutput() and RememberOutput() from one thread at a
+// time. errno is kept.
 #pragma once
 
 #include <stddef.h>
@@ -32,12 +32,13 @@ long CreateOutput(const char* path, const wire::FileHeader* header, bool replace
 // Makes `fd`, which is open at `path`, the file that OpenOutput() opens. CreateOutput() does this
 // itself. Only the first two calls have an effect.
 void RememberOutput(const char* path, uint64_t run, int fd);
-// Opens that file. Negative: it is gone, cannot be opened, or is no longer the file of this run.
+// Opens the remembered file. Negative: it is gone, cannot be opened, or is no longer the file of
+// this run.
 int OpenOutput();
 void CloseOutput(int fd);
 
-// Locks the file, and waits about 0.2 s at most for that. False: another descriptor still has the
-// lock, even if this process opened it. True also where the file system has no locks.
+// Locks the file; waits about 0.2 s at most for the lock. False: another descriptor still has the
+// lock, perhaps one of this process. Also true if the file system has no locks.
 bool LockOutput(int fd);
 void UnlockOutput(int fd);
 

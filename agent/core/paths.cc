@@ -47,8 +47,8 @@ bool IsDatasetPath(const char* path, size_t size) {
   if (StartsWith(path, "/dev/") && !StartsWith(path, "/dev/shm/")) {
     return false;
   }
-  // Names of shared memory between processes (batches of PyTorch workers, semaphores, NCCL), which
-  // is no data set.
+  // Names of memory that processes share (batches of PyTorch workers, semaphores, NCCL). It is no
+  // dataset.
   static constexpr const char* kShared[] = {"torch_", "sem.",  "psm_",    "wnsm_",    "pym-",
                                             "nccl-",  "cuda.", "mem_id_", "penstock-"};
   if (StartsWith(path, "/dev/shm/")) {
@@ -72,7 +72,7 @@ bool IsDatasetPath(const char* path, size_t size) {
       }
     }
   }
-  // Under ~/.cache only the folders of known hubs hold data sets.
+  // Under ~/.cache only the folders of known hubs hold datasets.
   if (Find(path, "/.cache/") != nullptr && Find(path, "/.cache/huggingface/") == nullptr &&
       Find(path, "/.cache/torch/datasets") == nullptr) {
     return false;
@@ -92,8 +92,8 @@ bool IsDatasetPath(const char* path, size_t size) {
 size_t NameOpened(const char* path, char* name) {
   size_t used = 0;
   if (path[0] == '/') {
-    // Links in /proc, and in /dev to it, stand for whatever is open. After a link, ".." leads to
-    // another folder than the name says.
+    // Links in /proc, and links from /dev to /proc, stand for whatever is open. After a link, ".."
+    // leads to another folder than the path suggests.
     if (StartsWith(path, "/proc/") || StartsWith(path, "/dev/fd") || StartsWith(path, "/dev/std") ||
         Find(path, "/..") != nullptr) {
       return 0;
@@ -106,7 +106,8 @@ size_t NameOpened(const char* path, char* name) {
       return 0;
     }
     const long length = sys::Call(SYS_getcwd, sys::Pointer(name), static_cast<long>(kMaxPath));
-    if (length < 2 || name[0] != '/') {  // with the final zero; "(unreachable)" is not a name
+    if (length < 2 || name[0] != '/') {  // `length` counts the final zero; "(unreachable)" is not a
+                                         // name
       return 0;
     }
     used = static_cast<size_t>(length) - 1;

@@ -9,13 +9,13 @@ namespace penstock::agent {
 
 inline constexpr size_t kMaxPath = 4096;
 
-// True for a path that is a dataset file rather than system, library, source or cache.
+// True if the path is a dataset file. False for system, library, source and cache files.
 bool IsDatasetPath(const char* path, size_t size);
 
 // Writes the absolute, terminated name of `path` to `name` (kMaxPath bytes); a relative path starts
-// at the working directory, as in open(). Returns its length, 0 where only the kernel can surely
-// tell (paths with "..", relative ones with "/.", links of /proc, /dev/stdin, a working directory
-// that has gone). errno is kept. Cost: one system call if `path` is relative, none if it is
+// at the working directory, as in open(). Returns its length, or 0 if only the kernel can know the
+// name (paths with "..", relative ones with "/.", links of /proc, /dev/stdin, a working directory
+// that was removed). errno is kept. Cost: one system call if `path` is relative, none if it is
 // absolute.
 size_t NameOpened(const char* path, char* name);
 

@@ -25,11 +25,11 @@ uint64_t TicksOf(uint64_t ns) {
   return ns * (g_header->ticks_per_second / 1000000u) / 1000u;
 }
 
-// Orders the stores around it for readers in other processes. After the death of this thread the
-// order of the instructions would be enough: a signal ends a thread between two instructions, and
-// whoever sees that it is gone sees all that it had stored. But a reader may also look while the
-// thread runs (at the end of a recording, or in `penstock recover`). x86 keeps the order of stores
-// and needs no instruction for this; aarch64 needs one.
+// Readers in other processes see the stores before this call before those after it. For a dead
+// thread the order of its instructions would be enough: a signal ends a thread between two
+// instructions, and a reader that sees that the thread is gone sees all its stores. But a reader
+// may also look while the thread runs (at the end of a recording, or in `penstock recover`). x86
+// keeps the order of stores and needs no instruction for this; aarch64 needs one.
 inline void InThisOrder() {
   __atomic_thread_fence(__ATOMIC_RELEASE);
 }
@@ -110,13 +110,14 @@ inline bool Continues(const ThreadState* s, const wire::PendingRead& read, uint6
           start - read.last <= TicksOf(kNetworkGapNs));
 }
 
-// Begins a pending read, of no bytes yet. Readers ignore it until it has some.
+// Begins a pending read of 0 bytes. Readers ignore it until its bytes are counted.
 void OpenPending(ThreadState* s, uint32_t i, const Descriptor& from, uint64_t start) {
   wire::PendingRead& read = s->chunk->pending[i];
   read.object = from.object;
   read.first = start;
   read.busy = 0;
-  // Opening the file counts into its first read, unless that came a second later or more.
+  // The time to open the file counts into its first read, unless that read came a second later or
+  // more.
   uint64_t open_busy = 0;
   if (const uint64_t opened = TakeOpened(from.fd, &open_busy);
       opened != 0 && start - opened < TicksOf(1000000000u)) {
@@ -134,8 +135,8 @@ void OpenPending(ThreadState* s, uint32_t i, const Descriptor& from, uint64_t st
   s->pending |= 1u << i;
 }
 
-// Adds a read to the pending read that it continues, or begins one. False if it cannot, so that no
-// span will have the read.
+// Adds a read to the pending read that it continues, or begins a new one. False if neither is
+// possible: no span will contain the read.
 bool CountPending(ThreadState* s, const Descriptor& from, uint64_t start, uint64_t end,
                   uint64_t bytes) {
   BusyScope busy(s);
@@ -175,8 +176,8 @@ bool CountPending(ThreadState* s, const Descriptor& from, uint64_t start, uint64
 void CountRead(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes) {
   const bool network = from.kind == FdKind::kNetwork;
   ThreadState* s = Self();
-  // Another thread may have attached the process during the read, or Self() just now. Either sets
-  // another clock than that of `start`.
+  // Another thread may have attached the process during the read, or Self() just now. Attaching may
+  // change the clock, so `start` may be a time of the old one.
   const bool same_clock = !g_tsc || (start >= g_attached_at && start <= end);
   if (s == nullptr || !same_clock || !CountPending(s, from, start, end, bytes)) {
     AddLost(network, bytes);
@@ -226,8 +227,8 @@ ReadCall::ReadCall(int fd) : on_(Recording()) {
   }
   program_writes_ = ProgramWrites(wire::kRead);
   if (traced_ && !program_writes_) {
-    // The span is open while the call runs, so that a process killed in it shows what it waited
-    // for.
+    // The span is open while the call runs. If the process is killed in the call, the recording
+    // shows what it waited for.
     NameTag* name = from_.kind == FdKind::kNetwork ? &g_socket_name : &g_file_name;
     token_ = Begin(wire::kRead, Name(name), __builtin_frame_address(0), false);
     start_ = Now();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reads of a thread that are not yet records: all reads of one descriptor for one sample become
-// one span. Another span begins after 64 MiB, and on a socket after a pause. Until a span is
-// written, its reads lie in the header of the thread's chunk, in shared memory (wire::PendingRead),
-// so that a reader finds them however the thread ends.
-// Threads: each has its own, even if several read one descriptor.
+// one span. A new span begins after 64 MiB, and on a socket also after a pause of 20 ms. Until a
+// span is written, its reads lie in the header of the thread's chunk, in shared memory
+// (wire::PendingRead), so that a reader finds them however the thread ends. Threads: each has its
+// own, even if several read one descriptor.
 #pragma once
 
 #include <stdint.h>
@@ -20,8 +20,8 @@ struct ThreadState;
 // (ticks).
 void CountRead(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes);
 
-// Whether the calling thread has a pending read of `fd`. `serial` tells the file from others that
-// had the same descriptor (Descriptor::serial).
+// Whether the calling thread has a pending read of `fd`. `serial` (Descriptor::serial)
+// distinguishes the file from others that had the same descriptor number.
 bool HasPending(int fd, uint32_t serial);
 // Writes that read.
 void FlushReadsOf(int fd, uint32_t serial);
@@ -34,8 +34,8 @@ class ReadCall {
   explicit ReadCall(int fd);
   // `bytes`: what the call returned; <= 0: nothing arrived.
   void Done(int64_t bytes);
-  // The same for recv() and its like. The kernel does not count their bytes as rchar, so they do
-  // not count as hooked bytes, which are compared with it.
+  // The same for recv() and its like. The kernel does not count their bytes in rchar. Hooked bytes
+  // are compared with rchar, so these bytes are not added to them.
   void DoneSocket(int64_t bytes);
 
  private:
@@ -44,7 +44,7 @@ class ReadCall {
   Descriptor from_;
   bool on_;
   bool traced_ = false;
-  bool program_writes_ = false;  // the program writes the span itself
+  bool program_writes_ = false;  // the program itself writes this read's span
   uint64_t start_ = 0;
   Token token_;
 };

@@ -11,11 +11,11 @@ namespace {
 
 constexpr uint64_t kProbeRounds = 5;  // each factor has one window in each round
 constexpr uint64_t kPerRound = wire::kProbeFactors - 1;
-// How long after the first batch the first window begins, as a number of windows. A report needs
-// this time: all but the experiments' results in it is about the time outside of the windows.
+// How many window lengths after the first batch the first window begins. A report needs this time:
+// apart from the results of the experiments, it describes only the time outside the windows.
 constexpr uint64_t kProbeLead = 4;
-// A batch that needs a longer delay ends the experiments, since a program may have time limits. A
-// step that needs a longer one (a checkpoint) is not delayed. In ns.
+// The longest delay, in ns. A batch that needs a longer one ends the experiments, since a program
+// may have time limits. A step that needs a longer one (a checkpoint) is not delayed.
 constexpr uint64_t kLongestDelay = 2000000000u;
 
 uint64_t Scrambled(uint64_t value) {  // splitmix64
@@ -57,8 +57,8 @@ uint64_t Least(uint64_t a, uint64_t b) {
 }
 
 // How long one stage took in making a batch, in ns. The stages are those of the report, where
-// augment is the time of a sample outside of reads, decoding and tokenizing. A sample's CPU time
-// that no other stage accounts for belongs to reads.
+// augment is the time of a sample outside of reads, decoding and tokenizing. Reads also get the CPU
+// time of a sample that belongs to no other stage.
 ProbedTime SparedOf(const ProbedPiece& piece, wire::ProbeFactor factor) {
   const uint64_t told = piece.reads + piece.decode.wall + piece.tokenize.wall;
   const uint64_t augment = NsOf(Less(piece.sample.wall, told));
@@ -77,7 +77,7 @@ ProbedTime SparedOf(const ProbedPiece& piece, wire::ProbeFactor factor) {
   }
 }
 
-// Tells the recording which window it is. `window`: from 1; 0: no more follow.
+// Writes into the recording which window it is. `window`: from 1; 0: no more follow.
 void TellWindow(ThreadState* s, uint64_t window, uint64_t now) {
   if (s->probe.told == window) {
     return;
@@ -124,7 +124,7 @@ void NoteFirstBatch() {
 wire::ProbeFactor FactorOfWindow(uint64_t seed, uint64_t index) {
   const uint64_t round = index / (2 * kPerRound);
   if (round >= kProbeRounds) {
-    // One more plain window, so that the last one can be compared with it.
+    // One more plain window follows, so that the last window of a factor can be compared with it.
     return index == kProbeRounds * 2 * kPerRound ? wire::kProbePlain : wire::kProbeOver;
   }
   if (index % 2 == 0) {
@@ -200,8 +200,8 @@ uint64_t EndProbed(ProbedPart part) {
   const ProbedTime spared =
       part == ProbedPart::kMaking ? SparedOf(piece, factor) : ProbedTime{0, 0};
   const uint64_t spared_cpu = Least(spared.cpu, cpu);
-  // The wait for a core is no part of the delay, which waits for a core by itself when it computes.
-  // The spared stage gets its share of this wait.
+  // The time that the thread waited for a core is not part of the delay: when the delay computes,
+  // it has to wait for a core as well. The spared stage gets its share of the recorded wait.
   const uint64_t spared_queue =
       cpu != 0 ? static_cast<uint64_t>(static_cast<double>(queued) *
                                        (static_cast<double>(spared_cpu) / static_cast<double>(cpu)))
@@ -227,7 +227,7 @@ uint64_t Compute(uint64_t cpu) {
     for (int i = 0; i < 64; ++i) {
       sys::Pause();
     }
-    done = Less(ThreadCpu(), start);  // ThreadCpu() gives 0 behind a filter
+    done = Less(ThreadCpu(), start);  // ThreadCpu() returns 0 behind a seccomp filter
   }
   return done < cpu ? cpu : done;
 }

@@ -2,8 +2,8 @@
 //
 // Experiments inside the run (docs/diagnosis.md 3.12). In a window of some seconds everything
 // except one part of the work takes twice as long. The rate of the loop then shows what the run
-// would gain if that part took half its time. The agent only says which window it is and which
-// delay is due. Its Python hooks wait, where no lock is held.
+// would gain if that part took half its time. The native agent only says which window it is and how
+// long to delay. The Python hooks then wait, at places where they hold no lock.
 //
 // All processes of a run on one host read the windows from the header of the ring: their length,
 // and when the first one began. No window begins before a batch was delivered. Threads: each
@@ -31,23 +31,23 @@ void NeverProbe();
 // batch.
 void NoteFirstBatch();
 
-// Returns the factor that window number `index`, from 0, spares. Plain windows and others take
-// turns, and each round has all factors in an order of its own. One more plain window ends the last
+// Returns the factor that is not slowed down in window number `index`, from 0. Every other window
+// is plain. Each round has all factors, in its own order. One more plain window follows the last
 // round; after it comes kProbeOver.
 wire::ProbeFactor FactorOfWindow(uint64_t seed, uint64_t index);
 
-// A piece of work begins. If it is a step, this also tells the recording which window it is.
+// Called when a piece of work begins. At a step, also writes into the recording which window it is.
 void BeginProbed(ProbedPart part);
-// The piece is over. Returns for how many ns of CPU time to compute; ProbedRest() says how long to
-// wait after that. A piece that began in another window is not delayed, nor is one whose end was
-// told already (a loop over another loader inside the step). kTooLong: the delay would be so long
-// that a time limit of the program might be reached.
+// Called when the piece ends. Returns for how many ns of CPU time to compute; ProbedRest() says how
+// long to wait after that. Two kinds of pieces are not delayed: one that began in another window,
+// and one whose end was already reported (a loop over another loader inside the step). kTooLong:
+// the delay would be so long that a time limit of the program might be reached.
 inline constexpr uint64_t kTooLong = ~uint64_t{0};
 uint64_t EndProbed(ProbedPart part);
 uint64_t ProbedRest();
 
-// Computes for so many ns of the thread's CPU time. Returns how many it computed. Behind a seccomp
-// filter it stops, and returns `cpu`, so that callers do not try again.
+// Computes for `cpu` ns of the thread's CPU time. Returns how many ns it computed. Behind a seccomp
+// filter it stops and returns `cpu`, so that callers do not try again.
 uint64_t Compute(uint64_t cpu);
 
 // Counts a span of this thread that has ended. Requires: a piece of work is being measured.

@@ -49,8 +49,8 @@ bool HeaderIsOurs(const wire::FileHeader* h) {
          h->chunk_size == wire::kChunkSize && h->record_size == wire::kRecordSize;
 }
 
-// Maps a ring that is a file of this user and keeps no descriptor open. Links are followed only in
-// /proc, where the kernel made them: a memfd has no other name.
+// Maps a ring that is a file of this user and keeps no descriptor open. Follows a link only in
+// /proc: a memfd has no name but the kernel's link there.
 void* MapRingFile(const char* path, size_t* size) {
   const bool proc = StartsWith(path, "/proc/");
   const int fd = sys::Open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (proc ? 0 : O_NOFOLLOW));
@@ -115,7 +115,7 @@ bool Attach() {
   return true;
 }
 
-// A page that reads as zeros in every forked child, however it was forked.
+// Makes a page that reads as zeros in every forked child, however it was forked.
 bool MakeGuard() {
   void* page = sys::Map(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == nullptr) {
@@ -123,7 +123,7 @@ bool MakeGuard() {
   }
   if (sys::Call(SYS_madvise, sys::Pointer(page), 4096, 18 /* MADV_WIPEONFORK */) != 0) {
     // Before Linux 4.14 children keep their parent's token, which would mix the chunks of two
-    // processes. So nothing is recorded there.
+    // processes. So nothing is recorded on such a kernel.
     sys::Unmap(page, 4096);
     return false;
   }
@@ -132,7 +132,8 @@ bool MakeGuard() {
   return true;
 }
 
-// A thread that sees the token also sees the slot and all else that was made before it.
+// A thread that sees the token also sees the slot and everything else that was stored before the
+// token.
 void StoreToken(uint64_t token) {
   __atomic_store_n(g_guard, token, __ATOMIC_RELEASE);
 }
@@ -157,9 +158,9 @@ void EmitCommandLine() {
   WriteText(wire::kTextCommand, 1, text, size);
 }
 
-// Takes the right to attach. False if another thread has attached (`*token` is set), failed to, or
-// takes longer than kPatience. Also false in a signal handler that reads and has interrupted this
-// very thread while it attaches.
+// Takes the right to attach. False if another thread has attached (`*token` is set), has failed to
+// attach, or takes longer than kPatience. Also false in a signal handler that interrupted this very
+// thread while it attaches.
 bool LockInit(uint64_t* token) {
   constexpr int kPatience = 2000;  // 100 us each: a slow disk may take long to make a file
   const uint64_t self = uint64_t{sys::Pid()} << 32 | sys::Tid();
@@ -239,7 +240,8 @@ bool EnsureProcess(uint64_t* token) {
   if (g_local_pid != 0 && g_local_pid != sys::Pid()) {
     FreeScratchOfOthers();
     ForgetDescriptorsOfOthers();
-    // A forked child does not count what its parent read, but has its hooks and its mappings.
+    // A forked child does not count what its parent read, but inherits the parent's hooks and
+    // mappings.
     const uint32_t inherited = g_local.features & (wire::kFeatureHooks | wire::kFeatureMapped);
     g_local = {};
     g_local.features = inherited;
@@ -275,7 +277,7 @@ void StandDown(uint32_t feature) {
   }
   __atomic_store_n(&g_recording, &kOff, __ATOMIC_RELEASE);
   if (g_header != nullptr && g_header->mode == wire::kLinear && *g_guard != 0) {
-    FinishLinear();  // nobody would write the rest later
+    FinishLinear();  // nobody would write the remaining chunks later
   }
   g_failed = 1;
   TrimRing();  // now, since later the agent cannot react if the program locks its memory

@@ -27,7 +27,7 @@ struct Config {
   uint64_t batches;    // PENSTOCK_BATCHES, 0 = no limit
   bool force;          // PENSTOCK_FORCE: replace a trace of that name
   int32_t rank, local_rank, world_size;
-  int32_t local_size, node;  // ranks on this host, and its number; -1: not known
+  int32_t local_size, node;  // ranks on this host, number of the host; -1: not known
   const char* launcher;      // agent/core/rank_env.h
   bool monotonic;            // PENSTOCK_CLOCK=monotonic
   bool no_command;           // PENSTOCK_NO_COMMAND=1: no command lines are written
@@ -68,18 +68,18 @@ inline uint64_t LoadToken() {
   return __atomic_load_n(g_guard, __ATOMIC_ACQUIRE);
 }
 
-// This process found no slot or has ended its recording: it writes nothing, and counts what it
-// would have written.
+// True if this process found no slot or has ended its recording. It then writes nothing, and counts
+// what it would have written.
 extern bool g_without_slot;
 
 // Points at the word that says whether to record: a static 0 or 1, or FileHeader::recording.
 extern const uint32_t* g_recording;
 
-// Maps the recording if it is not mapped yet and makes sure that this process (it may be a forked
-// child) has a token and a slot. False if it cannot record, either for the moment (a signal handler
-// interrupted this function, or another thread takes long in it) or for good. `token`: the process
-// token to note in the calling thread's state, unless it has the bit kEnded.
-// Cost: one load once all is done.
+// Maps the recording if it is not mapped yet. Makes sure that this process (perhaps a forked child)
+// has a token and a slot. False if the process cannot record, either for the moment (a signal
+// handler interrupted this function, or another thread takes long in it) or for good. `token` is
+// set to the process token, which the caller notes in its thread's state, unless it has the bit
+// kEnded. Cost: one load once all is done.
 bool EnsureProcess(uint64_t* token);
 
 // Takes a free slot and fills it. False if there is none. For EnsureProcess(), under its lock.
@@ -89,8 +89,8 @@ bool ClaimSlot();
 // no system call in them and reads no clock. `feature`: the reason, for the report.
 void StandDown(uint32_t feature);
 
-// This bit is set in *g_guard once the process has ended its recording. No thread's state has it in
-// its token, so all of them find their tokens void.
+// This bit is set in *g_guard once the process has ended its recording. No thread's token has this
+// bit, so every thread finds its token void.
 inline constexpr uint64_t kEnded = uint64_t{1} << 63;
 // Ends the recording of this process. Later reads of the process, and of children that it forks
 // later, are counted as lost.
@@ -99,8 +99,8 @@ void MarkEnded();
 void UnmarkEnded();
 
 // To be called when the process ends by itself: writes its CPU time and, without a collector, the
-// chunks of its threads. In the last process of such a run, what other threads record from then on
-// is counted as lost. Makes raw system calls only, and does nothing in a vfork child.
+// chunks of its threads. In the last process of a run without a collector, later records of other
+// threads are counted as lost. Makes raw system calls only, and does nothing in a vfork child.
 void EndProcess();
 
 // Whether the caller is a child that shares the memory of its parent (vfork, CLONE_VM). Such a
@@ -116,9 +116,9 @@ void AnnounceProcess();
 void AddHooked(uint64_t bytes);
 // Each counts bytes that a read of a dataset file or socket returned. A read calls exactly one of
 // the three.
-void AddRead(bool network, uint64_t bytes);     // in a span, or pending
-void AddLost(bool network, uint64_t bytes);     // in none
-void AddClaimed(bool network, uint64_t bytes);  // in one that the program writes
+void AddRead(bool network, uint64_t bytes);     // in a span or a pending read
+void AddLost(bool network, uint64_t bytes);     // in no span
+void AddClaimed(bool network, uint64_t bytes);  // in a span that the program writes
 // Counts bytes as lost that AddRead() had counted: the pending read could not be written.
 void MoveToLost(bool network, uint64_t bytes);
 void AddMapped(uint64_t bytes);

@@ -86,15 +86,15 @@ void FillSlot(wire::ProcessSlot* slot) {
   }
 }
 
-// Whether two slots may lie in the same pid namespace; 0: not known.
+// Whether two slots may lie in the same pid namespace. An unknown namespace (0) may be any.
 bool MaySharePids(const wire::ProcessSlot* one, const wire::ProcessSlot* other) {
   return one->pid_namespace == other->pid_namespace || one->pid_namespace == 0 ||
          other->pid_namespace == 0;
 }
 
 // Retires the slot of the program that ran in this process before exec(). In containers that start
-// together two processes may have the same pid and start time. The earlier slot may lie behind free
-// ones, since the collector frees slots of processes that have ended.
+// together two processes may have the same pid and start time. Looks at all slots, also behind free
+// ones: the collector frees slots of processes that have ended.
 void RetireEarlierSlot(const wire::ProcessSlot* own) {
   for (uint32_t i = 0; i < wire::kMaxProcesses; ++i) {
     wire::ProcessSlot* slot = &g_header->processes[i];
@@ -106,10 +106,10 @@ void RetireEarlierSlot(const wire::ProcessSlot* own) {
   }
 }
 
-// Returns the slot of this process; a forked child claims its own here. nullptr: there is none, so
-// the caller counts in g_local.
+// Returns the slot of this process; a forked child claims its own here. If it returns nullptr,
+// there is no slot, and the caller counts in g_local.
 inline wire::ProcessSlot* OwnSlot() {
-  const bool is_ours = LoadToken() != 0;  // read before g_slot, which is the parent's until then
+  const bool is_ours = LoadToken() != 0;  // before g_slot: without a token, g_slot is the parent's
   wire::ProcessSlot* const slot = g_slot;
   if (slot == nullptr || is_ours) {
     return slot;

@@ -21,8 +21,8 @@ struct RankEnv {
   const char* launcher = "";
 };
 
-// The variables of one launcher. Each has up to three names, of which the first one that holds a
-// number counts.
+// The variables of one launcher. Each value has up to three variables; the first of them that holds
+// a number counts.
 struct RankVariables {
   const char* launcher;
   const char* rank[3];
@@ -30,7 +30,7 @@ struct RankVariables {
   const char* local_rank[3];
   const char* local_size[3];
   const char* node[3];
-  bool slurm = false;  // a batch script has them too; a list gives the ranks of each host
+  bool slurm = false;  // srun: batch scripts have its variables too; a list gives each host's ranks
 };
 
 // Innermost launcher first: srun may start mpirun or torchrun, which set variables of their own.
@@ -130,8 +130,8 @@ RankEnv ReadRankEnv(Lookup variable) {
     if (env.world_size >= 0 && world_size != env.world_size) {
       continue;
     }
-    // The first launcher counts. Another that names the same rank and size fills in what it left
-    // out.
+    // The first launcher with a rank counts. Another one with the same rank and size fills in
+    // values that the first one lacks.
     if (env.rank < 0) {
       env.launcher = names.launcher;
       env.rank = rank;

@@ -58,9 +58,9 @@ bool Recording() {
 }
 
 // On aarch64 this is always the C library's clock_gettime(), which reads the virtual counter
-// (cntvct_el0) in the vDSO. Reading that register ourselves, as we do with the TSC, would save what
-// the vDSO adds, but needs a clock kind of its own in the format. It has to be measured on a real
-// machine first.
+// (cntvct_el0) in the vDSO. Reading that register ourselves, as we do with the TSC, would save the
+// vDSO's overhead, but would need another kind of clock in the format. The gain has not been
+// measured on a real machine.
 uint64_t Now() {
 #if defined(__x86_64__)
   if (__builtin_expect(g_tsc, 1)) {
@@ -68,7 +68,7 @@ uint64_t Now() {
   }
 #endif
   if (__builtin_expect(sys::IsShut(), 0)) {
-    return 0;  // a clock's system call may end the program now; nobody uses this time
+    return 0;  // reading a clock may end the program now; nobody uses this time
   }
   struct timespec t = {};  // stays 0 if the program may make no system calls
   g_clock_gettime(CLOCK_MONOTONIC, &t);

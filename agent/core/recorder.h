@@ -53,24 +53,24 @@ struct FinishedSpan {
   uint64_t bytes = 0;
   uint64_t object = 0;
 };
-// Writes such a span, with the sample and batch of the thread.
+// Writes a finished span, with the sample and batch of the thread.
 void Emit(const FinishedSpan& span);
 
-// Number of open spans of `stage` on this thread. Codecs nest (cv::imread calls libjpeg): the
-// outermost span counts, and inner ones are still recorded.
+// Number of open spans of `stage` on this thread. Codecs nest (cv::imread calls libjpeg). Inner
+// spans are recorded too, but only the outermost one counts.
 uint32_t OpenSpans(Stage stage);
 
 // True where the program itself writes the spans of `stage` (traces/native_bridge.h): inside such a
 // span of this thread, or everywhere once the program has claimed the stage. A hook then counts
 // bytes and writes no span. A hook that follows an object over several calls asks this at the first
-// one.
+// call.
 bool ProgramWrites(Stage stage);
 
 // Returns the id of a string. Writes its text, unless a cache of about the last 131,000 ids says
 // that this process, or the one it was forked from, has done so.
 uint64_t Intern(const char* text, size_t size);
 // The same for callers that remember the id themselves. False if there was no room for the text:
-// ask again.
+// call again.
 bool InternAs(uint64_t* id, const char* text, size_t size);
 
 // The id of a literal, computed at compile time; its text is written on first use by Name().
@@ -97,20 +97,21 @@ struct Operation {
   uint64_t cpu_start;  // ns
   uint64_t bytes;
   uint64_t aborted;  // ticks: when the library may have abandoned the image; 0: it has not
-  uint32_t phase;    // how far the image came, in the hook's own numbers
+  uint32_t phase;    // how far decoding has come, as a number of the hook
   uint32_t height;   // of the image, where the hook needs it
-  bool in_call;      // inside the library; still set when it was left by longjmp
+  bool in_call;      // inside the library; stays true if longjmp left it
   bool interlaced;   // row numbers restart with each pass
 };
 inline constexpr int kOperations = 8;
-// nullptr if there is none, and for a null `key`: libpng takes a null struct for a call to ignore.
+// Returns the operation of `key`; nullptr if there is none or `key` is null. (libpng ignores calls
+// with a null struct.)
 Operation* FindOperation(const void* key);
-// Replaces the oldest if none is free. nullptr for a null `key`, if not recording, or out of
-// memory.
+// Adds an operation; replaces the oldest if no entry is free. nullptr if `key` is null, the
+// recording is off, or there is no memory.
 Operation* AddOperation(const void* key);
 
-// Shows readers of the recording, in case the thread is killed, which operation it was doing. One
-// operation at a time; HideOperation() ends it.
+// Notes in the recording which operation the thread is doing, for a reader that comes after the
+// thread was killed. One operation at a time; HideOperation() removes the note.
 void ShowOperation(Stage stage, uint32_t name, uint64_t start);
 void HideOperation();
 

@@ -77,8 +77,8 @@ void TwoDigits(Text& text, int64_t value) {
   text.Add(value < 10 ? "0" : "").Number(static_cast<uint64_t>(value));
 }
 
-// Appends the date of a day, counted from 1970-01-01. Source: Howard Hinnant, "chrono-Compatible
-// Low-Level Date Algorithms", civil_from_days.
+// Appends the date of the day that is `days` days after 1970-01-01. Source: Howard Hinnant,
+// "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
 void AddDate(Text& text, int64_t days) {
   const int64_t shifted = days + 719468;
   const int64_t era = shifted / 146097;
@@ -153,7 +153,8 @@ void NameRun(const Environment& environment) {
     return;
   }
   if (env.rank < 0 && names_rank) {
-    // A launcher. PENSTOCK_RUN is not set, so each rank begins a run under its own name.
+    // This process is a launcher. It does not set PENSTOCK_RUN, so each rank begins a run under its
+    // own name.
     static char left[sizeof g_config.out];  // static: the agent's constructor calls this once
     Text name{left, sizeof left};
     AddEscaped(path.data, folder, name);
@@ -187,7 +188,7 @@ bool NameBeside(const char* out, const char* run, char* name, size_t capacity) {
     TwoDigits(text, seconds % 60);
     text.Add("-").Number(static_cast<uint64_t>(pid));
   } else {
-    text.Number(wire::HashOf(run, Length(run)));  // a run that somebody else has named
+    text.Number(wire::HashOf(run, Length(run)));  // somebody else has named the run
   }
   text.Add(out + stem);
   return !text.cut;

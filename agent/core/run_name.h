@@ -18,13 +18,15 @@ void ReadRank(const Environment& environment);
 
 // Sets g_config.run and g_config.out (an absolute path, "" if there can be none or there is a
 // collector), and passes both on to children. The first process of a run fills rank and host into
-// PENSTOCK_OUT. If that asks for a rank and this process has none (it is a launcher), children get
-// the name with rank and host still to be filled in, and no run. Requires: ReadRank().
+// PENSTOCK_OUT. If PENSTOCK_OUT contains a rank and this process has none (it is a launcher),
+// children get PENSTOCK_OUT with rank and host still to be filled in, and no PENSTOCK_RUN.
+// Requires: ReadRank().
 void NameRun(const Environment& environment);
 
-// Makes the name that a run uses in place of `out`: STEM.YYYYMMDD-HHMMSS-PID.EXT, in UTC, from
-// `run`, "PID-SECONDS.NANOSECONDS@BOOT". If somebody else has named the run and `run` looks
-// different, the name has its hash there. False if it does not fit.
+// Makes the name that a run uses in place of `out`: STEM.YYYYMMDD-HHMMSS-PID.EXT. Time (UTC) and
+// pid come from `run`, which is "PID-SECONDS.NANOSECONDS@BOOT". If somebody else has named the run
+// and `run` has another form, the hash of `run` replaces time and pid. False if the name does not
+// fit.
 bool NameBeside(const char* out, const char* run, char* name, size_t capacity);
 
 }  // namespace penstock::agent

@@ -16,8 +16,8 @@ namespace {
 
 // For how many seconds the segment of a killed run is kept; the same as for the collector's rings.
 constexpr int64_t kRecoverable = 6 * 3600;
-// While more than kMostLeft segments are left, they are kept for only this many seconds. A younger
-// one may be of a process that has not attached it yet.
+// While more than kMostLeft segments are left, each is kept for only this many seconds. A younger
+// segment may belong to a process that has not attached it yet.
 constexpr int64_t kYoung = 10;
 constexpr uint32_t kMostLeft = 64;
 constexpr int kAtOnce = 16;  // segments that one call of RemoveStaleSegments() looks at
@@ -107,7 +107,7 @@ void* AttachSegment(int id, size_t* size) {
   if (at < 0 && at > -4096) {
     return nullptr;
   }
-  // Core dumps shall hold what they would hold without us.
+  // Keeps the segment out of core dumps, which are then the same as without the agent.
   sys::Call(SYS_madvise, at, static_cast<long>(*size), MADV_DONTDUMP);
   return reinterpret_cast<void*>(at);
 }

@@ -29,8 +29,9 @@ void RemoveSegment(int id);
 // unmapped parts of it counts once for each part that is left (TrimRing()).
 uint64_t Attachments(int id);
 
-// Removes segments of this user whose recording all processes have left and nobody has joined to
-// its file: those older than six hours, and the oldest if there are more than 64.
+// Removes abandoned segments of this user. Such a segment holds a recording, no process has it
+// attached, and nobody has added its records to a file. Removes those that were left more than six
+// hours ago, and the oldest if there are more than 64.
 void RemoveStaleSegments();
 
 // How PENSTOCK_ARENA names a ring: "sysv:ID:UUID" (decimal, hexadecimal) or a path.

@@ -40,8 +40,8 @@ void Pop(ThreadState* s) {
   --s->depth;
 }
 
-// Drops spans that a longjmp or an exception left open. Their C frames have ended if they lie at or
-// below `frame`, which opens a span now, since the stack grows downwards.
+// Drops spans that a longjmp or an exception left open. The stack grows downwards, and the function
+// with `frame` opens a span now. So C frames at or below `frame` have ended.
 inline void DropLeftOpen(ThreadState* s, const void* frame) {
   while (s->depth > 0 && s->open[s->depth - 1].frame != nullptr &&
          reinterpret_cast<uintptr_t>(s->open[s->depth - 1].frame) <=
@@ -181,7 +181,7 @@ bool ProgramWrites(Stage stage) {
 void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags) {
   const uint64_t end = Now();
   if (token.depth == 0 && g_without_slot) {
-    CountDropped(1);  // this process counts what it would have written
+    CountDropped(1);  // this process only counts the records that it would have written
     return;
   }
   ThreadState* s = Self();
@@ -250,7 +250,7 @@ void EndOpenSpans(ThreadState* s) {
   const uint64_t end = Now();
   BusyScope busy(s);
   if (!busy) {
-    return;  // the process is writing the chunk, with the spans that are open in it
+    return;  // the process is writing the chunk, and its open spans with it
   }
   while (s->depth > 0) {
     const OpenSpan& o = s->open[s->depth - 1];

@@ -18,8 +18,8 @@ namespace penstock::agent {
 bool MayUseCopy(int flags);
 bool MayUseCopy(const char* stdio_mode);
 
-// Makes `fd` lead to the copy of its file. Leaves it as it is if there is no copy or anything is in
-// the way. Requires: `fd` was just opened for reading, and nobody else knows it yet.
+// Makes `fd` lead to the copy of its file. Leaves `fd` as it is if there is no copy or the copy
+// cannot be used. Requires: `fd` was just opened for reading, and nobody else knows it yet.
 void UseCopy(int fd);
 
 // Writes the name of a file's copy, "DEVICE-INODE-SIZE-MTIME-CTIME" with times in nanoseconds. Used

@@ -57,14 +57,15 @@ bool IsOfAnother(const ThreadState* s, uint32_t tid, uint64_t token) {
          (s->token == token || s->token == 0) && ThreadOf(s) != tid;
 }
 
-// Whether its thread is inside the core and still runs.
+// Whether the thread of this state is inside the core and still runs.
 bool IsBusy(const ThreadState* s) {
   return __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) != 0 &&
          sys::Call(SYS_tgkill, sys::Pid(), ThreadOf(s), 0) != -3 /* ESRCH */;
 }
 
-// Makes every running thread of this process pass a barrier: what it stored before is seen here,
-// and it sees what we stored before.
+// Makes every running thread of this process pass a memory barrier. The caller then sees all that
+// each thread stored before the barrier, and each thread sees all that the caller stored before
+// this call.
 void PassBarrier() {
   constexpr int kGlobal = 1;
   constexpr int kExpedited = 8;
@@ -108,14 +109,15 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
     s->context = context;
   }
   if (s->busy != 0) {
-    // A signal handler interrupted the lines below or, if it has forked this process, the core in
-    // the parent. The child returns into the core too, so the state must stay as it is. Self()
-    // counts and drops.
+    // A signal handler interrupted the lines below. Or it interrupted the core in the parent and
+    // forked this process, which will return into the core too. So the state must stay as it is.
+    // Self() counts the record as dropped.
     return s;
   }
-  // This thread stores `taken` and `token` before it reads the process's token again. StopThreads()
-  // does it in the opposite order, so one of the two sees the other. An atomic exchange alone does
-  // not ensure that on aarch64, and after a fork there is none.
+  // This thread stores `taken` and `token`, then reads the process's token again. StopThreads()
+  // stores the process's token, then reads `taken` and `token`. With this fence, one of the two
+  // sees the other's store. An atomic exchange alone would not ensure that on aarch64, and after a
+  // fork there is no exchange.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   bool claimed;
   {
@@ -208,7 +210,7 @@ void ReleaseThread(void* state) {
   if (s == nullptr || s->token != *g_guard || t_state != s) {
     return;
   }
-  // Not whole if a signal handler left the core by longjmp. The chunk then stays as it is for its
+  // False if a signal handler left the core by longjmp. The chunk then stays as it is for its
   // reader, as if the thread had been killed.
   const bool whole = s->busy == 0;
   if (whole) {

@@ -57,7 +57,7 @@ struct ProbedPiece {
   // Times of outermost spans; those of decode and tokenize leave out the reads inside.
   ProbedTime decode, tokenize, sample, collate;
   uint64_t rest;  // ns of the delay to wait for without computing
-  uint64_t told;  // the last window that the recording was told of, from 1
+  uint64_t told;  // number of the last window that was recorded, from 1
 };
 
 struct ThreadState {
@@ -97,12 +97,11 @@ struct ThreadState {
 // finds it busy; for that the order of the instructions is enough (signal fence).
 //
 // A process that ends its recording first makes its token void, then waits until no thread is busy
-// (StopThreads()). So this class reads the token again after it has set `busy`; if the token is
-// void, the scope is false and the caller must leave the state alone. StopThreads() makes all
-// running threads pass a barrier between its two steps, so none is needed here, not on aarch64
-// either: wherever that barrier falls around the two accesses here, one side sees the other's
-// store. A thread that finds the state not busy sees all that was written in the scope (release
-// and acquire).
+// (StopThreads()). So this class sets `busy`, then reads the token again; if the token is void, the
+// scope is false and the caller must leave the state alone. This class needs no barrier between the
+// two accesses, not even on aarch64: StopThreads() makes all running threads pass one between its
+// own two steps. Wherever that barrier falls, one side sees the other's store. A thread that finds
+// the state not busy sees all that was written in the scope (release and acquire).
 class BusyScope {
  public:
   explicit BusyScope(ThreadState* state) : state_(state), was_(state->busy) {
@@ -146,13 +145,13 @@ void ResetState(ThreadState* state, uint64_t token);
 void OnThreadExit(ThreadState* state);
 void ReleaseThread(void* state);
 
-// Called when a thread ends. Writes its open spans as unfinished; drops those of C calls, because
-// they may be left over from a longjmp. A Python interpreter that finalises ends its daemon threads
-// in this way (a queue's feeder thread, for example), whatever call they are in.
+// Called when a thread ends. Writes the thread's open spans as unfinished, but drops those of C
+// calls, because they may be left over from a longjmp. When a Python interpreter finalises, its
+// daemon threads (a queue's feeder thread, for example) end in the middle of a call.
 void EndOpenSpans(ThreadState* state);
 
-// Opens a span from Python. Unlike Begin() it has no frame and drops no spans that a longjmp left;
-// the End() of an outer span does. `context` may be null.
+// Opens a span from Python. Unlike Begin(), it takes no frame and does not drop spans that a
+// longjmp left open: the End() of an outer span drops them. `context` may be null.
 Token BeginPython(Stage stage, uint32_t name, const Context* context);
 // Opens a span for a native program, likewise. Inside it ProgramWrites(stage) is true for hooks.
 Token BeginNative(Stage stage, uint32_t name, const Context* context, bool cpu);

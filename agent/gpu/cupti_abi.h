@@ -13,7 +13,8 @@ namespace penstock::agent::cupti {
 
 using Result = int;
 inline constexpr Result kSuccess = 0;
-inline constexpr Result kMaxLimitReached = 12;  // end of a buffer; when subscribing: like kBusy
+inline constexpr Result kMaxLimitReached = 12;  // end of a buffer; when subscribing, means the same
+                                                // as kBusy
 inline constexpr Result kInsufficientPrivileges = 35;
 inline constexpr Result kBusy = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 inline constexpr Result kUnknown = 999;
@@ -87,7 +88,7 @@ enum CallbackDomain : uint32_t { kDriverDomain = 1, kRuntimeDomain = 2 };
 enum Attribute : uint32_t { kZeroedBuffers = 5 };
 inline constexpr uint32_t kSystemThreadIds = 1;
 inline constexpr uint32_t kFlushForced = 1;
-// The first values of cuptiGetVersion() that allow this:
+// The first values of cuptiGetVersion() with these abilities:
 inline constexpr uint32_t kRejectsBuffers = 27;  // RequestBuffer may give no buffer
 inline constexpr uint32_t kChoosesCalls = 23;    // single calls of an API can be recorded
 
@@ -103,8 +104,8 @@ using CompleteBuffer = void(void* context, uint32_t stream, uint8_t* buffer, siz
                             size_t valid);
 using CallbackFunction = void(void* user, uint32_t domain, uint32_t id, const void* data);
 
-// The functions that the agent calls. Optional ones are null in versions that lack them; the
-// numbers are those of the first CUDA that has them.
+// The functions that the agent calls. Optional ones are null in versions that lack them. The
+// numbers beside them are the first versions of CUDA that have them.
 struct Functions {
   Result (*subscribe)(void** subscriber, CallbackFunction* callback, void* user);
   Result (*unsubscribe)(void* subscriber);

@@ -58,8 +58,8 @@ void CountLost(size_t bytes) {
   CountDropped(lost);  // so that reports include them in "events dropped"
 }
 
-// Maps a buffer for one of the first `limit` entries and puts it into `state`. nullptr: all of them
-// have a buffer, or there is no memory.
+// Maps a buffer for one of the first `limit` entries and sets that entry's state to `state`.
+// nullptr: all these entries have a buffer, or there is no memory.
 Buffer* Make(uint32_t limit, State state) {
   for (uint32_t i = 0; i < limit; ++i) {
     Buffer& buffer = g_buffers[i];

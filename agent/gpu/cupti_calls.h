@@ -2,7 +2,7 @@
 //
 // What CUPTI is asked to record: kinds of records, and calls that copy, launch, wait or allocate.
 // The numbers of the calls are CUPTI's, which never change once a call is added.
-// tests/agent/gpu/cupti_layout_test.cc compares them with its headers.
+// tests/agent/gpu/cupti_layout_test.cc compares them with CUPTI's headers.
 #pragma once
 
 #include <stdint.h>
@@ -29,8 +29,9 @@ inline constexpr uint16_t kRuntimeCalls[] = {
 };
 
 // For programs that use the driver directly (Triton, JAX). If a call of the runtime makes a driver
-// call, both have the same correlation, and AddCall() keeps the runtime's. It keeps the driver's if
-// that one came first and is written already: waits and allocations are written at once.
+// call, both have the same correlation, and AddCall() keeps the runtime call. But waits and
+// allocations are written at once: if the record of such a driver call comes first, AddCall() keeps
+// the driver call.
 inline constexpr uint16_t kDriverCalls[] = {
     39,  294, 379,                           // cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister
     276, 277, 278, 279, 305, 306,            // cuMemcpyHtoD, Async, DtoH, Async, cuMemcpy, Async

@@ -95,7 +95,7 @@ bool Classify(const char* name, CallClass* what) {
 }
 
 // Returns the length of a name without the runtime's suffixes: cudaMemcpyAsync_ptsz_v7000 becomes
-// cudaMemcpyAsync. A version of the driver's stays: cuMemcpyHtoDAsync_v2.
+// cudaMemcpyAsync. The version in a driver function's name stays: cuMemcpyHtoDAsync_v2.
 size_t WithoutVersion(const char* name) {
   size_t size = Length(name);
   size_t digits = size;
@@ -213,9 +213,9 @@ constexpr CostName kCosts[] = {
     {kCostManaged, "CUPTI: managed memory", true},
 };
 
-// Writes what CUPTI calls overhead: time that a call took for CUPTI's own work, or for work and
-// waits that there would be without CUPTI too, such as JIT compilation. The span stands on the
-// flush thread, since not every version of CUPTI tells which thread made the call.
+// Writes what CUPTI calls overhead: the time of a call that went into CUPTI's own work, or into
+// work and waits that happen without CUPTI too, such as JIT compilation. The span is put on the
+// flush thread, since not every version of CUPTI says which thread made the call.
 void DecodeCost(const uint8_t* r, const Context& in) {
   Times times;
   if (!in.Read(r, at::Cost::kStart, at::Cost::kEnd, &times)) {
@@ -321,8 +321,8 @@ void DecodeKnown(const uint8_t* r, uint32_t kind, const Context& in) {
   }
 }
 
-// Decodes one record. `left`: bytes from its first one to the end of the buffer. Returns the least
-// number of bytes that the record takes.
+// Decodes one record. `left`: bytes from the record's beginning to the end of the buffer. Returns
+// the least number of bytes that the record takes.
 size_t Decode(const uint8_t* r, size_t left, const Context& in) {
   const uint32_t kind = left >= sizeof kind ? Field<uint32_t>(r, at::kKind) : 0;
   const size_t size = SizeOf(kind);

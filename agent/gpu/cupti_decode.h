@@ -16,7 +16,7 @@ namespace penstock::agent::cupti {
 struct DecodeCounts {
   uint64_t unstamped;  // records without a usable time: CUPTI took none, the work had not ended, or
                        // the time is too far from the readings of DeviceClock
-  uint64_t unstamped_works;  // those of them that are copies, memsets or kernels
+  uint64_t unstamped_works;  // those of `unstamped` that are copies, memsets or kernels
   uint64_t records;          // of all known kinds; not those in `unknown`
   uint64_t copies;           // those of `records` that are copies, with or without times
   uint64_t unknown;          // of unknown kinds, or cut off by the end of a buffer

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The flush thread. (The agent starts one other, which looks for stalls: python_stalls.h.) Four
-// times a second it asks CUPTI for what is complete, reads both clocks before and after, and passes
-// the records on. At the end of the program or of the recording it asks for the rest. CUPTI gives a
-// buffer back when every record in it is complete. If the device is idle now and then, an end
-// without handlers (_exit, SIGKILL) loses the records of a quarter of a second. If it is never
-// idle, all records since the last full and complete buffer are lost: up to kBufferSize bytes,
-// thousands of kernels. A forced flush would lose the records under way, so it is made only at the
-// end.
+// times a second it asks CUPTI for complete buffers, reads both clocks before and after, and passes
+// the records on. At the end of the program or of the recording it asks for the remaining buffers.
+// CUPTI gives a buffer back when every record in it is complete. A program that ends without exit
+// handlers (_exit, SIGKILL) loses records: those of the last quarter of a second if the device is
+// idle now and then. If the device is never idle, it loses all records since the last full and
+// complete buffer: up to kBufferSize bytes, thousands of kernels. A forced flush would lose the
+// records of unfinished work, so it is made only at the end.
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -48,8 +48,8 @@ uint64_t MonotonicNs() {
          static_cast<uint64_t>(g_clock_shift);
 }
 
-// Reads the clock of CUPTI's records and that of the recording together. Makes five tries and takes
-// the one that took least time.
+// Reads the clock of CUPTI's records and that of the recording together. Reads them five times and
+// uses the reading that took least time.
 void ReadClocks() {
   if (g_session.own_clock) {
     const wire::ClockAnchor anchor = TakeAnchor();
@@ -95,9 +95,10 @@ void DisableRecords() {
 namespace {
 
 constexpr int64_t kFlushNs = 250000000;  // between two flushes
-constexpr int64_t kEndNs = 2000000000;   // the end of the program waits so long for the last one
-// How long the end of the recording waits for the device, in steps. The collector waits a second
-// for all processes.
+constexpr int64_t kEndNs = 2000000000;   // the end of the program waits this long for the last
+                                         // flush
+// How long the end of the recording waits for the device, in steps of kCatchUpStepNs. The collector
+// waits only a second for all processes.
 constexpr int64_t kCatchUpNs = 400000000;
 constexpr int64_t kCatchUpStepNs = 50000000;
 
@@ -168,7 +169,7 @@ void FlushRest() {
 }
 
 // Says how many copies and kernels are missing in the trace because CUPTI took no usable times of
-// them, if they are more than one in a hundred.
+// them, if their share is more than 1 %.
 void TellUnstamped(const DecodeCounts& decoded, uint64_t works) {
   const uint64_t all = works + decoded.unstamped_works;
   if (decoded.unstamped_works * 100 <= all) {
@@ -200,7 +201,8 @@ void TellCounts() {
 }
 
 // Ends this thread after the program has installed a seccomp filter, perhaps for this thread too.
-// Through the C library a thread ends with several system calls; every filter allows this one.
+// The C library would make several system calls to end a thread; every filter allows this one
+// (exit).
 [[noreturn]] void LeaveSandbox() {
   __atomic_fetch_sub(&g_header->late_writers, 1u, __ATOMIC_ACQ_REL);
   __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
@@ -281,8 +283,8 @@ bool StartFlushing() {
   if (create == nullptr || detach == nullptr) {
     return false;
   }
-  // All signals but 32 and 33, which glibc uses itself: before 2.32 a thread keeps the mask it is
-  // born with, and setuid() would wait for this thread for ever.
+  // All signals but 32 and 33, which glibc uses itself. Before glibc 2.32 a new thread keeps its
+  // creator's mask. If 32 and 33 were blocked, setuid() would wait for this thread forever.
   const uint64_t all = ~(uint64_t{3} << 31);
   uint64_t before = 0;
   if (sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&all), sys::Pointer(&before), 8) !=

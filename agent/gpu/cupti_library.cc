@@ -27,7 +27,7 @@ int64_t MajorIn(const char* name) {
   return major > 0 ? major : 0;
 }
 
-// The major version in the name that an object gives itself (its soname), even if a link to it was
+// The major version in an object's soname. It does not depend on the link by which the object was
 // opened.
 int64_t MajorOf(const dl_phdr_info& info) {
   const ElfW(Dyn)* entry = nullptr;
@@ -84,7 +84,7 @@ int Note(dl_phdr_info* info, size_t /*size*/, void* data) {
 struct Search {
   Library* opened;  // to be filled in
   int64_t runtime;
-  int64_t driver;  // the newest that will do
+  int64_t driver;  // the newest version that the driver can use
 };
 
 bool TooNew(const Search& search, int64_t major) {

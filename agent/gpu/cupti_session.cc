@@ -22,8 +22,8 @@
 namespace penstock::agent::cupti {
 namespace {
 
-// CUPTI may ask for buffers after the end, and in a forked child, which has its own copy of the
-// table.
+// CUPTI may ask for buffers after the recording has ended. It may also ask in a forked child, which
+// has its own copy of the table.
 void OnRequest(uint8_t** buffer, size_t* size, size_t* records) {
   *buffer =
       HandOutBuffer(SessionIsOurs() && __atomic_load_n(&g_session.closed, __ATOMIC_RELAXED) == 0);

@@ -16,8 +16,8 @@ struct Session {
   uint32_t begun;   // atomic: a session was begun or refused; there is no second try
   uint32_t closed;  // atomic: nobody reads CUPTI's buffers any more
   uint32_t stop;    // atomic, futex: asks for the last flush
-  uint32_t done;    // atomic, futex: 1: its records are written; 2: CUPTI no longer records
-  bool own_clock;   // CUPTI's time stamps are of our clock
+  uint32_t done;    // atomic, futex: 1: the last records are written; 2: CUPTI no longer records
+  bool own_clock;   // CUPTI takes its time stamps from our clock
   double ticks_per_ns;
   void* subscriber;
   Library cupti;

@@ -7,7 +7,7 @@
 namespace penstock::agent::cupti {
 namespace {
 
-constexpr uint64_t kFewCalls = 8;       // fewer prove nothing: the first call is not recorded
+constexpr uint64_t kFewCalls = 8;       // fewer calls prove nothing: the first is not recorded
 constexpr uint32_t kLooks = 8;          // two seconds, with a flush every 250 ms
 constexpr uint32_t kPatientLooks = 40;  // ten seconds, where a busy device may be the reason
 
@@ -22,9 +22,9 @@ void RecordsWatch::Update(Silence& silence, uint64_t calls, uint64_t came, doubl
   silence.calls_by_now = calls;
 }
 
-// Whether silence can only mean that records go elsewhere. There were enough calls, and either the
-// flush was forced, or the silence has lasted and there were more calls than fit into the buffers
-// that CUPTI holds.
+// Whether missing records can only mean that CUPTI does not give them to the agent. True if enough
+// calls came without a record, and either the flush was forced, or this has lasted kLooks looks and
+// the calls are more than fit into the buffers that CUPTI holds.
 bool RecordsWatch::IsSure(const Silence& silence, const Seen& seen, bool last) {
   const uint64_t calls = silence.calls_by_now - silence.calls_by_then;
   return calls >= kFewCalls &&

@@ -17,9 +17,9 @@ class RecordsWatch {
   // Totals since the beginning, except `out` and `capacity`.
   struct Seen {
     uint64_t calls;     // calls of the CUDA runtime that CUPTI should record
-    uint64_t copies;    // those of them that copy between host and device
+    uint64_t copies;    // those of `calls` that copy between host and device
     uint64_t records;   // records that came from CUPTI
-    uint64_t copied;    // those of them that are of copies
+    uint64_t copied;    // those of `records` that are records of copies
     uint64_t lost;      // records that came but were lost, so their kind is not known
     uint64_t out;       // buffers that CUPTI holds at this moment
     uint64_t capacity;  // most calls that fit into one buffer

@@ -9,8 +9,8 @@ namespace penstock::agent {
 namespace {
 
 // `sequence` is 2 n + 1 while delivery n is written, and 2 n + 2 when it is whole. An entry that
-// changes while it is read counts as absent. 1024 deliveries last a second in a loop with steps of
-// 1 ms.
+// changes while it is read counts as absent. The table of 1024 deliveries covers a second of a loop
+// with steps of 1 ms.
 struct Delivery {
   uint64_t sequence;
   uint64_t ticks;
@@ -54,7 +54,7 @@ Context BatchAt(uint32_t tid, uint64_t ticks) {
   bool found = false;
   const uint64_t end = __atomic_load_n(&g_next, __ATOMIC_ACQUIRE);
   const uint64_t first = end > kDeliveries ? end - kDeliveries : 0;
-  uint64_t patience = 64;  // deliveries to look back after one of another thread was found
+  uint64_t patience = 64;  // deliveries to look at after one of another thread was found
   for (uint64_t n = end; n > first && patience > 0; --n) {
     patience -= found ? 1u : 0u;
     Delivery d;

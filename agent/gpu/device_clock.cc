@@ -26,8 +26,8 @@ uint64_t DeviceClock::ToTicks(uint64_t ns, double ticks_per_ns) const {
   const Pair& a = pair(at);
   double slope = ticks_per_ns;
   if (kept > 1) {
-    // Before all pairs, the line goes to the last one, since the first two are of one flush and too
-    // close together to extrapolate from.
+    // For a time before all pairs, the line goes from the first pair to the last. The first two
+    // pairs are of one flush, and too close together to extrapolate from.
     const Pair& b = pair(ns < a.ns ? kept - 1 : at + 1);
     // Pairs less than a millisecond apart, or of a clock that was set back, make no line.
     if (b.ns > a.ns + 1000000 && b.ticks > a.ticks) {

@@ -18,7 +18,7 @@ constexpr uint32_t kCalls = 1 << 16;
 constexpr uint32_t kWaiting = 1 << 13;  // work whose call has not come
 constexpr uint32_t kSyncs = 1 << 13;    // waits whose call has not come
 constexpr uint32_t kLanes = 192;
-constexpr uint32_t kPatience = 2;  // rounds
+constexpr uint32_t kPatience = 2;  // rounds that a call or work waits for its partner
 
 struct Call {
   DeviceCall call;

@@ -13,15 +13,15 @@ namespace penstock::agent {
 namespace {
 
 GpuLevel g_asked = GpuLevel::kOff;
-// Atomic, bool: the hooks on the CUDA runtime write records. StartGpu() sets it if CUPTI is known
-// to be out of reach by then, ReachGpuLevel() sets or clears it once the level is known.
+// Atomic, bool: the hooks on the CUDA runtime write records. StartGpu() sets it if it is clear by
+// then that CUPTI cannot be used. ReachGpuLevel() sets or clears it once the level is known.
 uint32_t g_hook_calls = 0;
 // The libraries that CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH name instead of the agent, ""
 // if none. These are copies, since the program may free its environment.
 char g_other_cuda_tool[512] = "";
 char g_other_nvtx_tool[512] = "";
-uint32_t g_told = 0;                 // atomic: the other tools are in the facts
-uint32_t g_reached = 0;              // atomic: the level is known
+uint32_t g_told = 0;                 // atomic, bool: the facts name the other tools
+uint32_t g_reached = 0;              // atomic, bool: the level is known
 alignas(64) CudaCalls g_calls = {};  // atomics, relaxed; written by every thread
 
 struct LevelName {

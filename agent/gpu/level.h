@@ -8,17 +8,17 @@
 
 namespace penstock::agent {
 
-// The values of PENSTOCK_GPU. kYield: all but CUPTI, which only one tool can use and which is left
-// to the program's own profiler.
+// The values of PENSTOCK_GPU. kYield: everything except CUPTI. Only one tool can use CUPTI, and the
+// program's own profiler gets it.
 enum class GpuLevel : uint32_t { kOff, kNvtx, kNvml, kCalls, kYield, kCupti, kAuto };
 
-// Takes the value of PENSTOCK_GPU, and makes NVTX and the driver load the agent, unless their
-// variables are set. Called once, by the constructor. `variable` and `set` are the functions of
-// boot.cc on the environment.
+// Takes the value of PENSTOCK_GPU, and makes NVTX and the driver load the agent, unless
+// CUDA_INJECTION64_PATH or NVTX_INJECTION64_PATH already names another library. Called once, by the
+// constructor. `variable` and `set` are the functions of boot.cc on the environment.
 void StartGpu(const char* level, const char* (*variable)(const char*),
               void (*set)(const char*, const char*));
 
-// What PENSTOCK_GPU asked for; kOff where nothing is recorded.
+// What PENSTOCK_GPU asked for; kOff if nothing is recorded.
 GpuLevel AskedGpuLevel();
 // True if the hooks on the CUDA runtime's exported functions write records (level kCalls), because
 // CUPTI cannot be used or the program keeps it.
@@ -27,18 +27,18 @@ bool HooksCudaCalls();
 // "cupti", ...
 const char* NameOf(GpuLevel level);
 
-// Writes the level that this process has reached, and the reason why not more ("": none), into its
-// facts. Lets the hooks on the CUDA runtime record, or stops them, by that level.
+// Writes into the facts of this process the level that it has reached, and why it has reached no
+// higher one ("": no reason). The level decides whether the hooks on the CUDA runtime record.
 void ReachGpuLevel(GpuLevel level, const char* reason);
-// Called by the hooks on the CUDA runtime when they write a record. The first call says that level
-// kCalls is reached, unless ReachGpuLevel() was called before.
+// Called by the hooks on the CUDA runtime when they write a record. The first call reports that
+// level kCalls is reached, unless ReachGpuLevel() was called before.
 void NoteCudaCalls();
 // Calls of the CUDA runtime that the hooks only passed on, since CUPTI should record them.
 struct CudaCalls {
   uint64_t all;
   uint64_t copies;  // those between host and device
 };
-// Counts one. `copies`: between host and device.
+// Counts one such call. `copies`: it copies between host and device.
 void CountCudaCall(bool copies);
 CudaCalls CountedCudaCalls();
 // Writes a fact of this process.

@@ -49,7 +49,7 @@ namespace {
 
 using nvtx::EventAttributes;
 
-// Domains differ by their name. A handle points at the domain's entry.
+// Domains of the same name are one domain. A handle points at the domain's entry.
 constexpr uint32_t kDomains = 256;
 uint64_t g_domains[kDomains];
 uint32_t g_domain_count = 0;
@@ -138,7 +138,7 @@ inline int PushId(const Here& here, uint64_t domain, uint64_t name) {
   return static_cast<int>(t->depth++);
 }
 
-// The span of a range, or of a mark, whose end is its start.
+// The span of a range or a mark. A mark's end is its start.
 FinishedSpan MarkOf(uint64_t domain, uint64_t name, uint64_t start, uint64_t end) {
   return {.stage = wire::kMark,
           .name = static_cast<uint32_t>(name),
@@ -305,7 +305,7 @@ void* CreateDomain(const Char* name) {
       return &g_domains[i];
     }
   }
-  return &g_domain_count;  // neither null nor in the table: counts as the default domain
+  return &g_domain_count;  // a handle outside the table: counts as the default domain
 }
 void* DomainCreateA(const char* name) {
   return CreateDomain(name);

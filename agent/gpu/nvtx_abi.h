@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The part of NVTX's binary interface that the agent uses, declared here so that the build needs no
-// header of NVTX. tests/agent/gpu/nvtx_layout_test.cc compares it with the real one.
+// header of NVTX. tests/agent/gpu/nvtx_layout_test.cc compares these declarations with the real
+// header.
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Maps texts of NVTX and names of kernels and CUDA calls to string ids. The recording's own hash
-// takes 4 cycles a byte, which is longer than pushing a range. So a cache finds recent names by a
-// faster hash.
+// takes 4 cycles a byte, so hashing a name would take longer than pushing a range. A cache finds
+// recent names by a faster hash.
 #pragma once
 
 #include <stddef.h>

@@ -16,16 +16,17 @@ bool ReadAt(int fd, void* to, size_t size, uint64_t offset) {
                    static_cast<long>(offset)) == static_cast<long>(size);
 }
 
-// execve() fails for everything else. Opening a pipe would let its writer go on, and reading would
-// take the data from it.
+// Whether `path` is a regular file. Nothing else is opened, since execve() fails for it anyway.
+// Opening a pipe would let its writer go on, and reading it would consume its data.
 __attribute__((noinline)) bool IsRegularFile(int dir, const char* path) {
   struct stat st;
   return sys::Call(SYS_newfstatat, dir, sys::Pointer(path), sys::Pointer(&st), 0) == 0 &&
          S_ISREG(st.st_mode);
 }
 
-// Whether the program needs the sanitizer's library, which is among the first that it names. lld
-// puts the search path (DT_RUNPATH) before the names of libraries.
+// Whether the program needs the sanitizer's library. Looks only at the first libraries that the
+// program names, since it is one of them. lld puts the search path (DT_RUNPATH) before the names of
+// libraries.
 bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, size_t loads, ProgramFile* program) {
   Elf64_Dyn* const entries = program->entries;
   __builtin_memset(entries, 0, sizeof program->entries);
@@ -78,8 +79,8 @@ ExecTarget JudgeProgram(int fd, ProgramFile* program) {
                                static_cast<long>(segment.p_offset));
       name[n > 0 ? n : 0] = 0;
       const char* base = BaseName(name);
-      // Under musl the agent loads and does nothing, so it may stay: what the program starts can be
-      // traced again.
+      // musl's loader can load the agent, which then does nothing. So the agent stays in
+      // LD_PRELOAD, and programs that this one starts can be traced again.
       target = StartsWith(base, "ld-linux")  ? ExecTarget::kLoads
                : StartsWith(base, "ld-musl") ? ExecTarget::kOther
                                              : ExecTarget::kRefuses;
@@ -114,7 +115,8 @@ char* ScriptInterpreter(char* text) {
 }  // namespace
 
 ExecTarget LookAtProgram(int dir, const char* path, ProgramFile* program) {
-  constexpr int kFiles = 5;  // scripts and the program; the kernel follows five scripts
+  constexpr int kFiles = 5;  // files to look at: scripts, then the program (the kernel follows five
+                             // scripts)
   const uint16_t own_machine =
 #if defined(__x86_64__)
       EM_X86_64;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the codec hooks share: the real function of a call site, and a span around one call.
-// Nothing is held across the real call. If longjmp or an exception skips CloseSpan(), the span is
-// dropped by the next OpenSpan() of the same or an outer frame, or when an outer span ends.
+// What the codec hooks share: finding the real function of a call site, and a span around one call.
+// Hooks hold no locks or other resources across the real call. If longjmp or an exception skips
+// CloseSpan(), the span is dropped by the next OpenSpan() of the same or an outer frame, or when an
+// outer span ends.
 #pragma once
 
 #include <stdint.h>
@@ -29,7 +30,8 @@
 namespace penstock::agent {
 
 // Returns the real function behind a hook for the call site `return_address`. nullptr if there is
-// none: that counts as a miss, and the hook must return what its API returns on failure.
+// none: the call is counted as a miss (CountMiss()), and the hook must return what its API returns
+// on failure.
 template <typename Function>
 inline Function* RealFor(Symbol* symbol, void* return_address) {
   void* const real = RealForCaller(symbol, return_address);
@@ -37,8 +39,8 @@ inline Function* RealFor(Symbol* symbol, void* return_address) {
   return reinterpret_cast<Function*>(real);
 }
 
-// Returns a function that has no hook, as the hook's caller would find it. nullptr if there is
-// none, which does not count as a miss.
+// Returns a function that has no hook: the one that the hook's caller would find. nullptr if there
+// is none; this does not count as a miss.
 template <typename Function>
 inline Function* Companion(Symbol* symbol, void* return_address) {
   return reinterpret_cast<Function*>(RealForCaller(symbol, return_address));

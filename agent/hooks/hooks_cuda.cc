@@ -2,10 +2,11 @@
 //
 // Hooks on exported functions of the CUDA runtime, for use without CUPTI. They record how long the
 // program was in a copy or a wait, how many bytes were copied, and in which direction. They do not
-// see the device's work, nor programs that link the runtime statically. While CUPTI records, a call
-// is only counted. In a process that is not recorded it is only passed on. Each hook calls the
-// definition that its caller would have got, so two runtimes in one process keep their own
-// functions. The runtime does not throw and does not longjmp.
+// see the device's work. They see no calls of programs that link the runtime statically. While
+// CUPTI records, a call is only counted. In a process that is not recorded, a call is only passed
+// on. Each hook calls the definition that its caller would have got without the hook, so two
+// runtimes in one process keep their own functions. The runtime does not throw and does not
+// longjmp.
 
 #include "agent/core/text.h"
 #include "agent/core/thread_state.h"
@@ -31,7 +32,7 @@ const char* Direction(int kind) {
     case 3:
       return "D2D";
     default:
-      return nullptr;  // the runtime decides it by the addresses
+      return nullptr;  // the runtime finds the direction from the addresses
   }
 }
 
@@ -57,8 +58,8 @@ void Record(Stage stage, const char* function, const char* direction, uint64_t b
   errno = saved;
 }
 
-// Calls the real function and records the call. Asks after the call whether to record, since the
-// first call may initialise CUDA.
+// Calls the real function and records the call. Decides after the call whether to record it, since
+// the first call may initialise CUDA.
 template <class Function, class... Arguments>
 int Through(Symbol* symbol, void* caller, Stage stage, const char* direction, uint64_t bytes,
             Arguments... arguments) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Hooks of the exec and posix_spawn functions. A caller may give the new program an environment
-// that lacks the agent. If the program can load it, the hooks put back the agent's variables and
-// its entry in LD_PRELOAD, and change nothing else. If the program's loader would refuse it, they
-// take it out of LD_PRELOAD. They may run in a vfork child, so they change no state of the process
-// but ExecScratch.
+// that lacks the agent. If the program can load the agent, the hooks put back the agent's variables
+// and its entry in LD_PRELOAD, and change nothing else. If the program's loader would refuse the
+// agent, they take it out of LD_PRELOAD. They may run in a vfork child, so they change no state of
+// the process but ExecScratch.
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -84,16 +84,16 @@ const char* Preloads(char* const* env, size_t* count) {
 
 // The changes that the environment of an exec needs.
 struct Plan {
-  const char* missing[24];  // variables of ours that it lacks
+  const char* missing[24];  // variables of ours that the environment lacks
   size_t absent;            // their number
-  size_t count;             // variables that it has
+  size_t count;             // number of variables in the environment
   const char* preload;      // value of LD_PRELOAD to change; nullptr: keep it
   bool remove_agent;        // take the agent out of `preload`, instead of adding it
 };
 
 // Whether the environment needs a repair; if so, fills `plan`.
 bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scratch, Plan* plan) {
-  if (ProgramUsesSeccomp()) {  // no system calls from here on: they might end the program
+  if (ProgramUsesSeccomp()) {  // the agent makes no more system calls: they might end the program
     plan->absent = 0;
     plan->preload = Preloads(env, &plan->count);
     plan->remove_agent = true;
@@ -167,7 +167,8 @@ void Repair(char* const* env, const Plan& plan, char* text, size_t room, char** 
   to[n] = nullptr;
 }
 
-// Whether the agent records and may make system calls of its own. Looking at a program takes some.
+// Whether the agent records and may make system calls of its own, which it needs to look at a
+// program.
 bool MayLook() {
   return g_config.on && !sys::IsShut() && !VforkChildIsSandboxed();
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ends that run no destructor: _exit(), which children of multiprocessing call, and _Exit().
-// Without these hooks a reader of the file writes out the chunks, as for a killed process. Only the
-// CPU time since the last sample would be missing.
+// Hooks on the calls that end a process without destructors: _exit(), which children of
+// multiprocessing call, and _Exit(). Without these hooks a reader of the recording would write out
+// the chunks, as for a killed process. Only the process's CPU time since it was last sampled would
+// be missing.
 
 #include <stdlib.h>
 #include <unistd.h>

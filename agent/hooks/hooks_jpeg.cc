@@ -160,7 +160,8 @@ PENSTOCK_EXPORT int jpeg_read_header(Decompress* cinfo, int require_image) {
   if (!Recording()) return real(cinfo, require_image);
   Operation* operation = FindOperation(cinfo);
   if (operation != nullptr && cinfo->global_state == kStateStart) {
-    // The operation is left from a struct that was abandoned, or that had the same address.
+    // The operation is left over from an image that was abandoned, or from an earlier struct at the
+    // same address.
     if (operation->aborted != 0)
       CloseUnfinished(operation, cinfo);
     else
@@ -238,8 +239,8 @@ PENSTOCK_EXPORT void jpeg_abort(Decompress* cinfo) {
     if (Operation* const operation = FindOperation(cinfo)) {
       if (operation->phase == kHeader && operation->in_call && operation->aborted == 0) {
         // This is either libjpeg's own call, in a jpeg_read_header that is about to return
-        // JPEG_HEADER_TABLES_ONLY, or the program's call after an error. What comes next decides
-        // it.
+        // JPEG_HEADER_TABLES_ONLY, or the program's call after an error. The next call on the
+        // struct shows which of the two it is.
         operation->aborted = Now();
       } else {
         CloseUnfinished(operation, cinfo);

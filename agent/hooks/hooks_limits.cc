@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hook for a program that locks its memory: the ring shall not be locked with it.
+// Hook on mlockall(): when a program locks its memory, the ring must not be locked with it.
 
 #include <sys/mman.h>
 

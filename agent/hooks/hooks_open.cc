@@ -2,7 +2,7 @@
 //
 // Opening and closing of descriptors: open and its aliases, dup, fcntl, close. These hooks keep the
 // descriptor table up to date. A close also writes the pending reads of the descriptor, and counts
-// what a stream has read ahead. A descriptor is classified at its first read.
+// the bytes that a stream has read ahead. A descriptor is classified at its first read.
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -33,8 +33,8 @@ class OpenCall {
     if (fd >= 0) {
       const int saved = errno;
       NoteOpened(fd);
-      // A path relative to an open directory tells no absolute name. Reading `path_` is safe, since
-      // the kernel has read it already.
+      // A path that is relative to an open directory does not give an absolute name. Reading
+      // `path_` is safe, since the kernel has read it already.
       const bool tells_name = path_ != nullptr && (dir_ == AT_FDCWD || path_[0] == '/');
       OnOpen(fd, start_, tells_name ? path_ : nullptr, may_use_copy_);
       errno = saved;
@@ -47,8 +47,8 @@ class OpenCall {
     }
     return file;
   }
-  // Makes the program's call. If it fails because there is no descriptor left, and the agent may
-  // hold one, tries again: the agent must not use up the program's limit. Where the agent does not
+  // Makes the program's call. If the call fails because no descriptor is left, while the agent may
+  // hold one, tries again: the agent must not use up the program's limit. If the agent does not
   // record, the call is made once.
   template <class Real>
   auto Run(Real real) const {
@@ -66,7 +66,7 @@ class OpenCall {
 
  private:
   static constexpr int kTries = 100;
-  static constexpr int kRest = 1000;  // some 40 us
+  static constexpr int kRest = 1000;  // pauses between two tries, some 40 us together
 
   // Whether the agent holds a descriptor, or has given one back since `*released` was read.
   bool AgentMayHold(uint32_t* released) const {
@@ -103,7 +103,7 @@ bool NeedsMode(int flags) {
   return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-// The path, unless the call makes a file without a name.
+// The path; nullptr if the call makes a file without a name.
 const char* NamedBy(const char* path, int flags) {
   return (flags & O_TMPFILE) == O_TMPFILE ? nullptr : path;
 }
@@ -269,8 +269,8 @@ int Fcntl(FnFcntl* real, int fd, int command, void* argument) {
 
 }  // namespace
 
-// The argument is an int or a pointer. Both are passed in one register, so it can be passed on as
-// it came.
+// The argument is an int or a pointer. Both are passed in one register, so the hook passes the
+// argument on unchanged.
 #define PENSTOCK_FCNTL(name)                               \
   PENSTOCK_EXPORT int name(int fd, int command, ...) {     \
     va_list list;                                          \
@@ -302,8 +302,9 @@ PENSTOCK_EXPORT int fclose(FILE* file) {
 
 namespace {
 
-// Makes the system call directly: glibc has close_range() and closefrom() only from 2.34 on, the
-// kernel has the call since 5.9. A program that looks for them at run time finds our hooks.
+// Makes the system call directly: glibc has close_range() and closefrom() only from 2.34 on, but
+// Linux has the system call from 5.9 on. A program that looks for these functions at run time finds
+// our hooks.
 long CloseRange(unsigned first, unsigned last, int flags) {
   return penstock::agent::sys::Raw(SYS_close_range, static_cast<long>(first),
                                    static_cast<long>(last), flags);

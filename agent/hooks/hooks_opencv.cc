@@ -18,7 +18,7 @@ namespace penstock::agent {
 // A cv::Mat as OpenCV returns it. The first fields are the same in 2.4, 3.x and 4.x. All zeros are
 // an empty image, which its destructor accepts. A Mat points into itself, so it must be made in the
 // caller's memory and never be copied. The declared copy constructor makes the compiler return a
-// Mat in the caller's memory; since it is not defined, code that copies one does not link.
+// Mat in the caller's memory; since it is not defined, code that copies a Mat does not link.
 struct CvMat {
   CvMat() = default;
   CvMat(const CvMat&);
@@ -41,7 +41,7 @@ PENSTOCK_NAME(colour_name, "cv::cvtColor");
 PENSTOCK_NAME(blur_name, "cv::GaussianBlur");
 PENSTOCK_NAME(flip_name, "cv::flip");
 
-// Bytes of an image; 0 if it is empty (a failed imread) or has more than two dimensions.
+// Bytes of the image; 0 if it is empty (after a failed imread) or has more than two dimensions.
 uint64_t BytesOf(const CvMat& mat) {
   constexpr uint32_t kMagic = 0x42ff0000u;
   const uint32_t flags = static_cast<uint32_t>(mat.flags);
@@ -62,7 +62,7 @@ CvMat Decode(NameTag* name, void* frame, const Call& call) {
   return mat;
 }
 
-// Opens the span of a transform, but not inside a decode: what imread transforms is part of
+// Opens the span of a transform, but not inside a decode: a transform that imread makes is part of
 // decoding. This is checked after OpenSpan(), which drops spans that an exception left open.
 // Transforms inside transforms are recorded as children.
 Token OpenTransform(NameTag* name, void* frame) {

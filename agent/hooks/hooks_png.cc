@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // libpng: one `decode` record per image, from png_read_info to png_read_end or, for programs that
-// skip the end, to png_destroy_read_struct. Row calls are not hooked; how far they came is asked
-// from libpng when the struct is destroyed. The simplified API (png_image_*) is one span per call.
-// Errors leave libpng by longjmp, so nothing is held across a call. In some builds libpng calls
-// itself through its PLT, so a hook may be entered while another hook's real function runs.
+// skip the end, to png_destroy_read_struct. Row calls are not hooked: when the struct is destroyed,
+// the hook asks libpng how many rows were read. The simplified API (png_image_*) is one span per
+// call. Errors leave libpng by longjmp, so nothing is held across a call. In some builds libpng
+// calls itself through its PLT, so a hook may be entered while another hook's real function runs.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,8 +71,8 @@ void Measure(Operation* operation, const void* png, const void* info, void* retu
   if (interlace != nullptr && interlace(png, info) != 0) operation->interlaced = true;
 }
 
-// Called by hooks that continue an operation. nullptr if there is none, or if it is png_read_png()
-// that makes this call (kWhole).
+// Called by hooks that continue an operation. nullptr if there is none, or if png_read_png() makes
+// this call (phase kWhole).
 Operation* Continue(const void* png, Phase phase) {
   Operation* const operation = FindOperation(png);
   if (operation == nullptr || operation->phase == kWhole) return nullptr;
@@ -87,7 +87,7 @@ void LeaveCall(const void* png) {
   operation->in_call = false;
 }
 
-// Whether the passes of an interlaced image are over. libpng before 1.5 does not tell: true.
+// Whether the passes of an interlaced image are over. True for libpng before 1.5, which cannot say.
 bool PassesAreOver(const void* png, void* return_address) {
   constexpr unsigned kPasses = 7;
   auto* const pass = Companion<unsigned char(const void*)>(&get_pass, return_address);
@@ -152,8 +152,8 @@ PENSTOCK_EXPORT void png_read_info(void* png, void* info) {
   if (operation != nullptr && operation->phase == kWhole) {
     return real(png, info);
   }
-  // This is called once for each struct, so an operation that exists is of an earlier struct at the
-  // same address.
+  // This is called once for each struct. An existing operation is therefore left over from an
+  // earlier struct at the same address.
   if (operation != nullptr) Forget(operation);
   operation = Start(png, kHeader);
   if (operation != nullptr) operation->in_call = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes arriving through descriptors: read and its aliases, sockets, mappings.
+// Hooks on the calls by which data arrives through descriptors: read and its aliases, sockets,
+// mappings.
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -71,8 +72,9 @@ PENSTOCK_READ_AS(preadv2, (int fd, const struct iovec* to, int count, off_t at, 
 PENSTOCK_READ_AS(preadv64v2, (int fd, const struct iovec* to, int count, off64_t at, int flags),
                  (fd, to, count, at, flags))
 
-// Copies inside the kernel, as shutil.copyfile() makes them. The kernel counts their bytes as read,
-// so they are counted here too; there is no span, since no data arrives in the program.
+// Hooks on copies inside the kernel, such as those of shutil.copyfile(). The kernel counts the
+// copied bytes as read, so the hooks count them too. They write no span, since no data arrives in
+// the program.
 #define PENSTOCK_COPY(name, parameters, arguments)                \
   PENSTOCK_EXPORT ssize_t name parameters {                       \
     const auto real = PENSTOCK_REAL_AS(name, ssize_t parameters); \
@@ -93,8 +95,9 @@ PENSTOCK_COPY(copy_file_range,
               (int fd, off64_t* at, int to, off64_t* to_at, size_t size, unsigned flags),
               (fd, at, to, to_at, size, flags))
 
-// Sockets. The kernel does not count their bytes as rchar, so they do not take part in the audit.
-// With MSG_PEEK the data stays in the socket, so its bytes count when a later call takes them.
+// Hooks on sockets. The kernel does not count a socket's bytes in rchar, so Audit() leaves them
+// out. With MSG_PEEK the data stays in the socket, so its bytes are counted when a later call takes
+// them.
 #define PENSTOCK_RECEIVE(name, type, parameters, arguments)             \
   PENSTOCK_EXPORT type name parameters {                                \
     ReadCall call(fd);                                                  \

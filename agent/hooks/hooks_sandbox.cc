@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that locks itself in. After it has installed a seccomp filter, a system call of the
-// agent may end it; with the time stamp counter or CPUID forbidden, so may a look at the clock.
-// From then on the agent does neither, in this process and its children. The agent sees that the
-// program locks itself in if it calls prctl() or syscall(). It does not see a system call
-// instruction in the program's own code, or a call of libc's arch_prctl().
+// Hooks for a program that locks itself in (restricts its own process). After it has installed a
+// seccomp filter, a system call of the agent may end the program. After it has forbidden the time
+// stamp counter or CPUID, reading the clock may end it. From then on the agent does neither, in
+// this process and its children. The agent notices only calls of prctl() and syscall(). It does not
+// see a system call instruction in the program's own code, or a call of libc's arch_prctl().
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ uint32_t g_filtered = 0;
 
 __attribute__((noinline)) void NoteLockedIn(bool filter) {
   if (!g_config.on) {
-    g_filtered |= filter ? 1u : 0u;  // the agent is off already, as after NO_NEW_PRIVS
+    g_filtered |= filter ? 1u : 0u;  // the agent stood down earlier, perhaps at PR_SET_NO_NEW_PRIVS
     return;
   }
   const int saved = errno;
@@ -104,9 +104,9 @@ PENSTOCK_EXPORT int prctl(int option, ...) {
   return PENSTOCK_REAL(prctl)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 
-// Declared with six plain arguments and under another name, so that the compiler ends it with a
-// jump to the real function. Nothing of ours may be on the stack of a call that returns twice or on
-// another stack (vfork, clone).
+// Declared with plain arguments and under another name, so that the compiler ends it with a jump to
+// the real function. A call may return twice or on another stack (vfork, clone), so the hook must
+// leave nothing on the stack.
 PENSTOCK_EXPORT long penstock_syscall(long number, long a, long b, long c, long d, long e,
                                       long f) __asm__("syscall");
 PENSTOCK_EXPORT long penstock_syscall(long number, long a, long b, long c, long d, long e, long f) {

@@ -7,13 +7,13 @@
 namespace penstock::agent {
 
 // Whether a vfork child of this thread has sandboxed itself. The exec hooks then make no system
-// calls of their own. The child shares the parent's thread-local storage, so the answer stays true
-// for this thread of the parent.
+// calls of their own. The child shares the parent's thread-local storage, so afterwards the answer
+// stays true for this thread of the parent.
 bool VforkChildIsSandboxed();
 
 // Whether this process has asked for seccomp through prctl() or syscall(). A call that failed
-// counts, too. As long as the agent records, a vfork child's call counts only for
-// VforkChildIsSandboxed().
+// counts, too. While the agent records, a call in a vfork child sets only VforkChildIsSandboxed(),
+// not this.
 bool ProgramUsesSeccomp();
 
 }  // namespace penstock::agent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes arriving through stdio, whose read() inside libc passes no hook.
+// Hooks on stdio: libc calls its own read() for streams, past the hook on read().
 
 // Without this macro glibc's headers define getline() inline.
 #ifndef __NO_INLINE__

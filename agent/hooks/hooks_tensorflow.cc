@@ -3,8 +3,8 @@
 // TensorFlow's decoders of JPEG and PNG, as `decode` spans of tf.data's own threads. Its library
 // hides libjpeg and libpng, but exports the functions that its kernels call. They are declared here
 // under their mangled names with untyped pointers, as x86-64 and aarch64 pass their arguments: a
-// std::function by value is passed as the address of a copy. The size of the pixels is not known
-// here. Exceptions pass through these frames, and there is nothing to clean up. Source:
+// std::function by value is passed as the address of a copy. The number of bytes of the pixels is
+// not known here. Exceptions pass through these frames, which have nothing to clean up. Source:
 // libtensorflow_cc.so of 2.21; the signatures are those of 2.4 and later.
 #include <stdint.h>
 

@@ -26,7 +26,8 @@ Symbol tj3_get = {"tj3Get", nullptr};
 constexpr int kParamJpegWidth = 5;   // TJPARAM_JPEGWIDTH
 constexpr int kParamJpegHeight = 6;  // TJPARAM_JPEGHEIGHT
 
-// Bytes of the image that `handle` decoded last. In version 3 of the API the size is no argument.
+// Bytes of the image that `handle` decoded last. In version 3 of the API, the functions that decode
+// do not take the image's size as an argument.
 uint64_t BytesOf(void* handle, int pixel, void* return_address) {
   auto* const get = Companion<int(void*, int)>(&tj3_get, return_address);
   if (get == nullptr) return 0;

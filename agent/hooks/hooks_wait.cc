@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls in which a thread of Python waits for another one. Python's locks are semaphores, and
-// Python first tries to take one without waiting, so a thread that comes here does wait.
+// Hooks on calls in which a thread of Python waits for another one. Python's locks are semaphores.
+// Python first tries to take a semaphore without waiting, so a thread that calls these functions
+// does wait.
 
 #include <errno.h>
 #include <poll.h>

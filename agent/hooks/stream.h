@@ -8,8 +8,8 @@
 
 namespace penstock::agent {
 
-// The descriptor of a stream, -1 if it has none. fileno() sets errno for a stream in memory. The
-// program would take that for an error of its own call, where libc leaves errno alone.
+// The descriptor of a stream, -1 if it has none. fileno() sets errno for a stream in memory, so
+// errno is restored: the program would take it for an error of its own call.
 inline int DescriptorOf(FILE* file) {
   const int saved = errno;
   const int fd = file != nullptr ? fileno(file) : -1;

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Penstock's hooks for Python libraries. `install()` is the only entry.
 
-Nothing is patched until the program imports a watched module. Then the modules of ours that WATCHED
-names for it are imported, and their `patch(module)` is called. A `patch` may run twice for a module
-(reload).
-"""
+Nothing is patched before the program imports a watched module. WATCHED names our modules that patch it. They are then
+imported, and their `patch(module)` is called; it is called again if the program reloads the module. """
 import sys
 
 # module of the program -> our modules that patch it

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays in HDF5 files (h5py), and values in LMDB.
 
-h5py: a selection of a dataset is `decode` (chunks, filters, conversion); the agent itself sees the
-reads below it. LMDB's file is mapped, so the agent sees no read of it: copying a value is `read`.
-"""
+h5py: taking a selection out of a dataset is `decode` (chunks, filters, conversion). The agent's hooks on read() see the
+reads that it makes. LMDB's file is mapped, so the agent sees no read of it. Copying a value out of it is recorded as
+`read`. """
 from penstock_hooks import wire
 from penstock_hooks.wrapping import array_bytes, replace, spanned
 

@@ -5,8 +5,8 @@ from penstock_hooks.wrapping import replace, spanned
 
 
 def patch(module):
-    """`module`: kornia.augmentation.base, or fasttransform.transform (fastcore's, before fastai 2.8). Inside a sample
-    these transforms count as others do."""
+    """`module`: kornia.augmentation.base, or fasttransform.transform (before fastai 2.8 it is in fastcore). Inside a
+    sample these transforms are recorded like any others."""
     if module.__name__ == "kornia.augmentation.base":
         transforms.adopt(module._BasicAugmentationBase)
     else:

@@ -2,9 +2,8 @@
 """The agent's functions (C builtins) as names of this module.
 
 Importing this module fails with ImportError if there is no agent, or if the agent does not know this
-Python. The patch that needs it is then not made. All functions are safe while recording is off
-(`begin` returns 0, `end(0)` does nothing).
-"""
+Python. A patch that imports this module is then not made. All functions may be called while the recording is off: then
+`begin` returns 0, and `end(0)` does nothing. """
 import os
 
 
@@ -41,7 +40,7 @@ try:
     open_spans = _functions["open_spans"]
 except KeyError as missing:
     raise ImportError("agent without %s" % missing) from None
-# What probe.py needs; None if the agent is of an earlier version.
+# The functions that probe.py needs; None if the agent is of an earlier version.
 probing = _functions.get("probing")
 if probing is not None:
     probe_begin = _functions["probe_begin"]
@@ -49,5 +48,5 @@ if probing is not None:
     probe_rest = _functions["probe_rest"]
     probe_compute = _functions["probe_compute"]
     probe_stop = _functions["probe_stop"]
-# What functions.py needs, by name; None if the agent is of an earlier version.
+# The functions that functions.py needs, by name; None if the agent is of an earlier version.
 follow = _functions if "stall_forked" in _functions else None

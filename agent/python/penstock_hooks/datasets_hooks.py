@@ -2,9 +2,8 @@
 """Hugging Face datasets: taking rows out of a mapped Arrow table is `read`, decoding its features
 is `decode`.
 
-A mapped file is read by touching its memory, so hooks on read() do not see it. The bytes of a `read`
-span are those of its rows, those of a `decode` span the pixels of its picture.
-"""
+A mapped file is read by touching its memory, so hooks on read() do not see it. A `read` span has the bytes of its rows.
+A `decode` span has the bytes of its picture's pixels. """
 from penstock_hooks import wire
 from penstock_hooks.pil import pixel_bytes
 from penstock_hooks.wrapping import array_bytes, replace, spanned

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Libraries that turn encoded bytes into pixels, samples of sound or arrays: their calls are `decode`.
 
-_DECODERS lists the functions by the module that defines them: the class or submodule that has them ("": the module
-itself), the label in front of their names, and the names. They are replaced there before the packages above the module
-import them by name.
-WATCHED in __init__.py names the same modules.
-pyvips puts off a thumbnail or a crop until its pixels are needed, so both are part of its decoding. Some libraries
-(zarr 3, Parquet) read in threads of their own. The reads are recorded in those threads, and the call that waits for
-them is recorded too.
-"""
+_DECODERS lists the functions by the module that defines them. Each entry has the class or submodule that holds them
+("": the module itself), the label that is put before their names in spans, and their names. The functions are replaced
+in that module, before the packages above it import them by name. WATCHED in __init__.py names the same modules. pyvips
+computes a thumbnail or a crop only when its pixels are needed, so both count as decoding. Some libraries (zarr 3,
+Parquet) read in threads of their own. The reads are recorded in those threads, and the call that waits for them is
+recorded too. """
 import sys
 
 from penstock_hooks import wire
@@ -55,7 +53,7 @@ _NUMCODECS = ("Blosc", "Zstd", "LZ4", "Zlib", "GZip", "BZ2", "LZMA")
 
 @harmless
 def _bytes_of(result):
-    if type(result).__module__ == "pyvips.vimage":  # its images seem to have any attribute
+    if type(result).__module__ == "pyvips.vimage":  # its images claim to have every attribute
         return 0
     if type(result).__module__ == "nvidia.nvimgcodec.nvimgcodec_impl":
         return int(result.size)

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digests of some samples, from which the analyzer sees whether epochs repeat each other.
+"""Digests of some samples. From them the analyzer sees whether epochs repeat each other.
 
-Some indices of the dataset are chosen, the same in every epoch and process. For their samples a
-digest of the finished sample is recorded, and one of the result of each outermost transform.
-Nothing is kept, and no code of the program is called: only builtin types, tensors in host memory,
-arrays and decoded pictures are looked at, large ones at some thousand places. If anything else is
-met in a sample, it has no digest.
-"""
+Some indices of the dataset are chosen, the same in every epoch and process. For each of their samples, a digest of the
+finished sample is recorded, and a digest of the result of each outermost transform. No data is kept, and no code of the
+program is called. A digest covers only builtin types, tensors in host memory, arrays and decoded pictures; of a large
+one it covers some thousand places. A sample that holds anything else has no digest. """
 import ctypes
 import os
 import sys
@@ -25,9 +23,9 @@ _DEPTH = 6
 _ENTRIES = 32  # transforms of a sample
 
 _FULL = 3 << 32  # see pick()
-_ALWAYS = 16  # indices below it are chosen as long as there is time
+_ALWAYS = 16  # smaller indices are chosen as long as there is time
 _ALLOWANCE = 16000000  # ns of CPU time that a process may spend in any case
-_SHARE = 2000  # in addition, one in so many nanoseconds of fetching
+_SHARE = 2000  # in addition, 1/_SHARE of the time that fetching takes
 _TRANSPARENT = frozenset(("Compose", "Sequential"))  # their parts are looked at instead
 
 
@@ -42,7 +40,7 @@ class _Budget:
         self.spent = self.fetched = 0
 
     def begin(self, generation):
-        """To be called when an epoch begins. Later epochs choose fewer samples: the first epochs tell most, and each
+        """To be called when an epoch begins. Later epochs choose fewer samples. The first epochs tell most. And each
         epoch may have new workers, which do not know how much time earlier workers spent."""
         self.full = _FULL >> (0 if generation < 16 else 2 if generation < 64 else 4)
         self.settle()
@@ -54,9 +52,9 @@ class _Budget:
             self.settle()
 
     def settle(self):
-        """Chooses fewer indices if too much time was spent. They are a part of the indices chosen before."""
+        """Chooses fewer indices if too much time was spent: a subset of the indices that were chosen before."""
         allowed = _ALLOWANCE + self.fetched // _SHARE
-        if self.spent > allowed:  # the fourth power: what costs ten times as much ends at 1.6 times the share
+        if self.spent > allowed:  # the fourth power: samples that cost ten times as much end at 1.6 times the share
             self.limit = int(self.full * (allowed / self.spent) ** 4)
         else:
             self.limit = self.full
@@ -82,15 +80,14 @@ class _Trail:
         self.inside = False
 
 
-chosen = {}  # thread -> its trail; empty but for a few samples
+chosen = {}  # thread -> its trail; empty except while a chosen sample is made
 
 
 def pick(index):
     """Whether the sample of this index is looked at.
 
-    The number of samples is not known, since the dataset's __len__ may open files. The first 16
-    indices are chosen, and about one in (index + 1) / 3 of the others: 18 of 32, 29 of a thousand,
-    50 of a million.
+    The number of samples is not known, since the dataset's __len__ may open files. The first 16 indices are chosen; a
+    later index is chosen with probability 3 / (index + 1). So 18 of 32 are chosen, 29 of a thousand, 50 of a million.
     """
     mixed = (index * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF) >> 32
     return mixed * (3 if index < _ALWAYS else index + 1) < _budget.limit
@@ -130,7 +127,8 @@ def finish(state, index, generation, sample):
 
 
 def finish_all(indices, generation, samples, number_of):
-    """The same for a dataset that makes several samples at a time. The results of transforms are not noted."""
+    """Records the digests of samples that a dataset makes several at a time. The results of transforms are not
+    noted."""
     try:
         if type(samples) is not list or type(indices) is not list or len(samples) != len(indices):
             return
@@ -149,7 +147,7 @@ def _tell(key, generation, name, value):
 
 
 def enter(kind):
-    """Called when a transform begins in a chosen sample. Returns the trail if its result is to be noted."""
+    """Called when a transform begins in a chosen sample. Returns the trail if the transform's result is to be noted."""
     trail = chosen.get(get_ident())
     if trail is None or trail.inside or (kind is not None and kind.__name__ in _TRANSPARENT):
         return None
@@ -158,7 +156,7 @@ def enter(kind):
 
 
 def leave(trail, name, result):
-    """Notes the result of an outermost transform. After one that failed, no more are noted."""
+    """Notes the result of an outermost transform. After a transform that failed, no more results are noted."""
     began = thread_time_ns()
     trail.inside = False
     if len(trail.entries) < _ENTRIES:
@@ -264,7 +262,7 @@ def _add_array(value, kind, crc):
 
 _UNITS = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
 
-_arrays = {}  # (unit, size) -> type: making one takes longer than all the rest
+_arrays = {}  # (unit, size) -> type, kept since making a type takes longer than all the rest
 
 
 def _array_of(unit, size):
@@ -285,7 +283,7 @@ def _add_tensor(tensor, torch, crc):
     if modes is not None and modes():
         raise _Unknown
     if not hasattr(core, "DisableTorchFunctionSubclass") and core._len_torch_function_stack():
-        raise _Unknown  # torch 1.13: the program's modes would see our calls
+        raise _Unknown  # torch 1.13: the program's torch-function modes would see our calls
     with core.DisableTorchFunction():
         if not tensor.is_cpu or tensor.layout is not torch.strided or tensor.is_quantized:
             raise _Unknown  # quint4x2 has two elements in a byte, which element_size() does not say

@@ -30,8 +30,8 @@ def _once(key, value):
 
 
 def write_affinity():
-    """Writes the affinity of this process. A collector knows only its own affinity, and taskset, a library or the
-    program may have changed this one."""
+    """Writes the affinity of this process. A collector knows only its own affinity. taskset, a library or the program
+    may have given this process another one."""
     if hasattr(os, "sched_getaffinity"):
         fact("process.affinity", _affinity(os.sched_getaffinity(0)))  # written in each process
 
@@ -48,8 +48,8 @@ def _affinity(cores):
 
 
 def _groups(controller):
-    """The folders of our cgroup and of those above it. `controller`: the name of version 1, or "" for version 2. A
-    container sees its own group as the topmost one, whatever its name is outside."""
+    """The folders of our cgroup and of the cgroups above it. `controller`: a controller of cgroup version 1, or "" for
+    version 2. A container sees its own group as the topmost one, whatever its name is outside."""
     place = "/"
     for line in _read("/proc/self/cgroup").splitlines():
         _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
@@ -64,7 +64,7 @@ def _groups(controller):
 
 
 def _quota_of(group):
-    """Cores; None: no limit."""
+    """The CPU quota in cores; None: no limit."""
     words = _read(group + "/cpu.max").split()
     if not words:
         words = [_read(group + "/cpu.cfs_quota_us").strip(), _read(group + "/cpu.cfs_period_us").strip()]
@@ -72,7 +72,7 @@ def _quota_of(group):
 
 
 def _limit_of(group):
-    """Bytes; None: no limit."""
+    """The memory limit in bytes; None: no limit."""
     text = _read(group + "/memory.max").strip() or _read(group + "/memory.limit_in_bytes").strip()
     return int(text) if text.isdigit() and int(text) < 1 << 60 else None
 
@@ -86,7 +86,7 @@ def _tightest(read, controller):
 
 
 def _cgroup():
-    """(CPU quota in cores, memory limit in bytes): the tightest of our cgroup and those above it."""
+    """(CPU quota in cores, memory limit in bytes): the lowest limits of our cgroup and of the cgroups above it."""
     return _tightest(_quota_of, "cpu"), _tightest(_limit_of, "memory")
 
 
@@ -115,8 +115,8 @@ def _machine():
 
 
 def _is_spawned(words):
-    """Whether multiprocessing has started this Python (`words`: its command line). The program may have options with
-    that word, such as --multiprocessing-distributed."""
+    """Whether multiprocessing has started this Python (`words`: its command line). The program may have options that
+    contain "multiprocessing", such as --multiprocessing-distributed."""
     starts = "from multiprocessing.spawn import", "from multiprocessing.forkserver import"
     return any(word == "--multiprocessing-fork" or word.startswith(starts) for word in words)
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """fastai's DataLoader. It makes whole batches itself, and torch's iterators take them like the items of an iterable
-dataset. So torch's hooks see no samples; they get their spans here.
-"""
+dataset. So the hooks on torch see no samples; this module writes the samples' spans. """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, end, intern
 from penstock_hooks.torch_fetch import sample_id
@@ -12,9 +11,10 @@ _names = TypeNames()
 
 
 def _make_do_item(original):
-    """For `replace`: do_item() with a span `sample`. Outside of a fetch of torch's iterators it runs as written."""
+    """For `replace`: do_item() with a span `sample`. Outside of a fetch of torch's iterators, the original runs without
+    a span."""
 
-    def do_item(self, *args, **kwargs):  # fastai's parameter is `s`, in its own calls by position
+    def do_item(self, *args, **kwargs):  # fastai names the parameter `s`, and passes it by position
         progress = local.progress
         if progress is None:
             return original(self, *args, **kwargs)

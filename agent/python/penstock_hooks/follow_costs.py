@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures once what following calls costs in this process: an event of each kind, switching on and off, and each
-code object that is met (sys.monitoring rewrites it twice)."""
+"""Measures once in this process what following calls costs: the cost of an event of each kind, of switching on and off,
+and of each new code object (sys.monitoring rewrites it twice)."""
 from penstock_hooks import wire
 from penstock_hooks.bridge import follow, now
 
@@ -42,7 +42,8 @@ def _fresh():
 
 class Costs:
     """`function`, `builtin`, `line`: the cost of an event of that kind, in 256ths of a tick. `spread`: by how many
-    percent these may be wrong. `toggle`: of switching on and off; `code`: of a code object; both in ticks."""
+    percent these costs may be wrong. `toggle`: the cost of switching on and off, `code`: that of a code object, both in
+    ticks."""
 
     def __init__(self, monitor):
         self.monitor = monitor
@@ -68,7 +69,8 @@ class Costs:
             self.monitor.end()
 
     def _event(self, work, which, hot):
-        """(cost, spread in percent) of the kind of event that `work` makes most of. `which`: its follow_fact()."""
+        """(cost, spread in percent) of the kind of event that `work` causes most often. `which`: the number of its
+        follow_fact()."""
         costs = []
         for _ in range(_ROUNDS):
             work(_CALLS)

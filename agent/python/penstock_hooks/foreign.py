@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop over batches of a library other than torch.utils.data.
+"""A training loop whose batches come from another library than torch.utils.data.
 
-The hooks see when the loop asked for a batch, how long it waited, and how long its steps took. They
-do not see who made the batch and of which samples, so spans of reading and decoding on the
-library's threads have no batch. If the iterator turns out to be a shell around torch's DataLoader,
-the DataLoader's hooks record the loop, and these hooks record nothing.
-"""
+The hooks see when the loop asked for a batch, how long it waited, and how long its steps took. They do not see which
+thread made a batch, or which samples are in it, so spans of reading and decoding on the library's threads have no
+batch. If the iterator turns out to be only a wrapper around torch's DataLoader, the DataLoader's hooks record the loop,
+and these hooks record nothing. """
 from penstock_hooks import stalls, wire
 from penstock_hooks.bridge import (
     begin, cancel, context, delivered, emit, end, event, fact, intern, now, role,
@@ -25,15 +24,16 @@ class Loop:
                  "_sized", "_watched")  # fmt: skip
 
     def __init__(self, package, loader, facts=None, anew=False):
-        """`facts(loader)` yields (key, value) for what is known of the loader: num_workers, batch_size, ...
-        `anew`: the library makes another loader for each epoch; those of one line of the program are one."""
+        """`facts(loader)` yields (key, value) for each known property of the loader: num_workers, batch_size, ...
+        `anew`: the library makes another loader for each epoch. Loaders that one line of the program made then count as
+        one."""
         self._package = package
         self._generation = next_generation()
         self._count = self._left_at = 0
-        self._watched = -1  # forks of this process when the loop was watched last
+        self._watched = -1  # stalls.forks when the loop was watched last
         self._ended = False
         self._shell = False  # a DataLoader gives the batches, and its hooks record the loop
-        self._sized = False  # a fact tells the size of batches
+        self._sized = False  # a fact gives the size of batches
         self._names = tuple(intern(package + what) for what in (".next", ".end", ".step"))
         made_at = next(iter(callers()), None)
         self._number, known = loader_index(loader, (package, made_at) if anew else None)
@@ -113,7 +113,7 @@ class Loop:
         self._count += 1
         delivered(index, self._generation)
         context(-1, index, self._generation)
-        # By the second batch the program has made its threads, and whatever wants to be alone has run.
+        # By the second batch the program has made its threads, and calls that need a single thread are over.
         if index >= 1 and self._watched != stalls.forks:
             self._watched = stalls.forks
             stalls.watch()
@@ -156,7 +156,7 @@ def batch_length(data, depth=3):
 
 
 def _alike(data):
-    """True for several arrays of one shape, such as pictures."""
+    """Whether `data` is several arrays of one shape, such as pictures."""
     shapes = {tuple(getattr(value, "shape", ())) for value in data[:64]}
     return len(data) > 1 and len(shapes) == 1 and len(shapes.pop()) > 1
 
@@ -198,5 +198,5 @@ def open_loop(iterator, package, owner, facts):
 
 
 def is_program():
-    """Whether this is the program's own code, not a dataset's or another iterator's."""
+    """Whether the program's own code makes this call, and not a dataset or another iterator."""
     return not process().is_worker and local.waiting is None and local.progress is None

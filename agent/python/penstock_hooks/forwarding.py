@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrappers that are compiled with the parameters of what they wrap.
+"""Wrappers that are compiled with the same parameters as the functions that they wrap.
 
 A wrapper with *args and **kwargs costs a tuple, a dict and a call that the interpreter cannot
 inline; one with the same parameters as the original costs half. Hooks on transforms run a dozen
@@ -12,9 +12,9 @@ import types
 
 from penstock_hooks.bridge import begin, end
 
-# The agent and the analyzer know code of ours by "/penstock_hooks/" in the name of its file. Python's warnings pass
-# over a frame whose file has "importlib" and "_bootstrap" in its name: one with stacklevel=2 in a function that we wrap
-# tells the program's line, and filters by module see the program.
+# The agent and the analyzer know code of ours by "/penstock_hooks/" in the name of its file. Python's warnings skip a
+# frame whose file has "importlib" and "_bootstrap" in its name. So a warning with stacklevel=2, raised in a function
+# that we wrap, shows the program's line, and warning filters see the program's module.
 _FILE = "</penstock_hooks/importlib._bootstrap>"
 _LISTED, _KEYED = 4, 8  # CO_VARARGS, CO_VARKEYWORDS
 _ABSENT = object()
@@ -26,8 +26,8 @@ _ONE = (
 # Python 3.7 has no "/" for parameters that are given by position only.
 _ONE_PARAMETERS = "_self, _one=_absent, %s*args, **kwargs" % ("/, " if sys.version_info >= (3, 8) else "")
 
-# The names that every wrapper uses. All wrappers share this namespace: those of the same shape
-# share their code, and the interpreter's cache for a global is bound to one dictionary.
+# The names that every wrapper uses. All wrappers share this namespace, because wrappers of the same shape share their
+# code, and the interpreter's cache for a global is bound to one dictionary.
 shared = {"_begin": begin, "_end": end, "_absent": _ABSENT}
 
 
@@ -66,12 +66,10 @@ def _fixed(code):
 def like(original, body, **closed):
     """A function with the parameters of `original` and the statements `body`.
 
-    In `body`, CALL stands for the call of the original with the arguments as they came, and SELF
-    for the first of them. LATE calls the __call__ that the class `_base` in `closed` has at that time,
-    with the same arguments. The names of `body`, `closed` and `shared` begin with an underscore. If
-    `body` uses SELF, the original must have a parameter. If it is a builtin or has * or **, callers
-    must then give the first argument by position.
-    """
+    In `body`, CALL stands for the call of the original with unchanged arguments, and SELF for the first argument. LATE
+    stands for a call, with the same arguments, of the __call__ that the class `_base` in `closed` has at that time. The
+    names of `body`, `closed` and `shared` begin with an underscore. If `body` uses SELF, the original must have a
+    parameter. If the original is then a builtin or has * or **, callers must give the first argument by position. """
     code = original.__code__ if isinstance(original, types.FunctionType) else None
     shape = _fixed(code) if code is not None and not code.co_flags & (_LISTED | _KEYED) else None
     if shape is not None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Follows the Python calls of a few samples, collated batches and steps: which functions and lines took the time.
 
-Units are drawn by turns, and some samples that were slow in an earlier epoch are chosen (slow_samples.py). Only
-followed units cost time, in all at most a 500th of the time for which the process has run. This module counts the cost,
-in ticks of the recording's clock, and decides when to follow. The agent keeps the call tree (agent/python_calls.cc).
-"""
+A unit is one sample, one collated batch or one step. A followed unit is either drawn, whatever its duration, or it is a
+chosen sample: one that was slow in an earlier epoch (slow_samples.py). Only followed units cost time, in all at most a
+500th of the time for which the process has run. This module counts the cost, in ticks of the recording's clock, and
+decides when to follow. The agent keeps the call tree (agent/python_calls.cc). """
 import os
 import sys
 import threading
@@ -24,8 +24,8 @@ _ORDINARY = 16  # units that are only timed before the first one is followed
 _KEPT = 32  # durations of ordinary units
 _LEAST_NS = 300000  # a unit begins only if this much may be spent
 _BETWEEN_NS = 100000000
-_OTHERS = 4  # where there are samples, each other kind may spend a 4th
-_CHOSEN = 2  # chosen samples may spend half; if there are any, drawn samples too
+_OTHERS = 4  # if there are samples, each other kind may spend a quarter
+_CHOSEN = 2  # chosen samples may spend half; if there are any, drawn samples may spend half
 _CHOSEN_FLAG = 2  # of follow_begin
 _AGE_PART = 200  # after a unit, the next one of its kind begins a 200th of the process's age later, or more
 _HOT = 3  # functions whose lines are followed
@@ -61,7 +61,7 @@ def _compiles():
 
 
 class _Kind:
-    """What is known of the samples, collated batches or steps of this process."""
+    """What this process knows of one kind of unit: samples, collated batches or steps."""
 
     __slots__ = ("times", "units", "due", "hot", "cost", "lines_cost", "spent")
 
@@ -77,7 +77,7 @@ class _Kind:
 
 
 class _Timing:
-    """An ordinary unit, which is only timed."""
+    """A unit that is only timed, not followed."""
 
     __slots__ = ("kind", "began")
 
@@ -90,7 +90,7 @@ class _Timing:
 
 
 class _Followed:
-    """A followed unit. It ends at leave(), or when it is dropped by a loop that is left early."""
+    """A followed unit. It ends at leave(), or when it is deleted because a loop was left early."""
 
     __slots__ = ("follower", "kind", "sample", "lines", "pid", "cpu", "is_open")
 
@@ -132,7 +132,7 @@ class Follower:
         self.costs = None
         self.monitor = Monitor() if self.off is None and hasattr(sys, "monitoring") else None
         self.kinds = {_SAMPLE: _Kind(), _COLLATE: _Kind(), _STEP: _Kind()}
-        self.chosen = _Kind()  # slow samples; `times` are those of the followed ones
+        self.chosen = _Kind()  # slow samples; `times` holds the durations of those that were followed
         self.slow = SlowSamples() if self.off is None else None
         self.busy = threading.Lock()  # held while a unit is under way or costs are measured
 
@@ -161,8 +161,8 @@ class Follower:
         return (now() - self.began) / SHARE - self.spent
 
     def enter(self, stage, name, sample, batch, generation, follows=True):
-        """Begins to follow a unit, or to time an ordinary one. Returns an object with leave(); None if the unit is
-        neither followed nor timed."""
+        """Begins to follow a unit, or only to time it. Returns an object with leave(); None if the unit is neither
+        followed nor timed."""
         kind = self.kinds[stage]
         if follows and not self.busy.locked() and len(kind.times) >= _ORDINARY and now() >= kind.due:
             lines = kind.units % 2 == 1 and bool(kind.hot)
@@ -172,12 +172,12 @@ class Follower:
         return _Timing(kind) if not self.busy.locked() else None
 
     def enter_chosen(self, name, sample, batch, generation):
-        """The same for a sample that is known to be slow."""
+        """Begins to follow a sample that is known to be slow. Returns an object with leave(), or None."""
         lines = self.chosen.units % 2 == 1 and bool(self.chosen.hot)
         return self._begin(self.chosen, lines, _SAMPLE, name, sample, batch, generation)
 
     def pick(self, indices):
-        """The index of these that is followed because it was slow before; -1: none."""
+        """Returns the one of `indices` that is followed because it was slow before; -1: none."""
         ordinary, kind, slow = self.kinds[_SAMPLE], self.chosen, self.slow
         if slow.told != ordinary.units:
             slow.tell(ordinary.units, ordinary.median())
@@ -190,7 +190,7 @@ class Follower:
         return index
 
     def _has_spent(self, kind, part):
-        """Whether a kind has spent its part of what all may spend."""
+        """Whether a kind has spent its part (1 / `part`) of the time that all kinds may spend."""
         return kind.spent * part > (now() - self.began) / SHARE
 
     def is_due(self, stage):
@@ -201,7 +201,8 @@ class Follower:
         return not (self.slow.indices and self._has_spent(kind, _CHOSEN))
 
     def _expected(self, kind, lines):
-        """Ticks that following the next unit is expected to cost. `lines`: also the lines of hot functions."""
+        """Ticks that following the next unit is expected to cost. `lines`: the lines of hot functions are followed
+        too."""
         least = self.ticks(_LEAST_NS)
         known = kind.lines_cost if lines and kind.hot else kind.cost
         if known:
@@ -215,14 +216,15 @@ class Follower:
         return kind.median() if kind is not self.chosen or kind.times else 2 * TIMES * self.kinds[_SAMPLE].median()
 
     def _begin(self, kind, lines, *what):
-        """None if another thread is here or follows a unit: agent and Monitor have one unit at a time."""
+        """Begins to follow a unit. Returns None if another thread is here or follows a unit: the agent and Monitor
+        handle one unit at a time."""
         if not self.busy.acquire(False):
             return None
         unit = None
         try:
             unit = self._follow(kind, lines, *what)
             return unit
-        except BaseException:  # a unit may be open in the agent, also one whose cost was being measured
+        except BaseException:  # a unit may be open in the agent, perhaps one whose cost was being measured
             follow["follow_forget"]()
             raise
         finally:
@@ -328,7 +330,7 @@ def follower():
 
 
 def enter(stage, name, sample, batch, generation):
-    """Begins a collated batch or a step. Returns an object for leave(), or None."""
+    """Called when a collated batch or a step begins. Returns an object for leave(), or None."""
     try:
         here = follower()
         return here.enter(stage, name, sample, batch, generation) if here is not None else None
@@ -344,8 +346,9 @@ def leave(unit):
 
 
 class _Batch:
-    """The samples of one fetch. Number `left` of them (1: the first) is followed. So is the one of index `chosen` (-1:
-    none), because it was slow before. The others are timed. What is drawn does not depend on what is chosen."""
+    """The samples of one fetch. Sample number `left` (1: the first) is followed: it was drawn. The sample of index
+    `chosen` (-1: none) is followed too, because it was slow before. The others are timed. The draw does not depend on
+    `chosen`."""
 
     __slots__ = ("follower", "left", "chosen", "unit")
 

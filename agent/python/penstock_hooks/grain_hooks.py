@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grain: the training loop over a DataLoader or a dataset, taking a record from the source (`sample`), the program's
-maps (`augment`), and making a batch (`collate`), in threads and in worker processes.
+"""Grain: records the training loop over a DataLoader or a dataset. In threads and worker processes, records taking a
+record from the source (`sample`), the program's maps (`augment`), and making a batch (`collate`).
 
-Grain pickles data sets with the program's functions and sends them to its workers. So nothing of ours is put into a
-data set or a transform. Instead, methods of Grain's classes are replaced, which Grain pickles by name, and attributes
-of iterators are set, which Grain does not pickle. A worker does not say which batch of the loop it makes, so its spans
-have no batch.
-"""
+Grain pickles datasets together with the program's functions and sends them to its workers. So nothing of ours is put
+into a dataset or a transform. Instead, methods of Grain's classes are replaced: Grain pickles classes by name. And
+attributes of iterators are set: Grain does not pickle iterators. A worker does not say which batch of the loop it
+makes, so its spans have no batch. """
 import functools
 import types
 import weakref
@@ -26,7 +25,7 @@ _sources = TypeNames()
 
 
 def _parents(data):
-    """The data sets that `data` is made of, from the training loop's end to the source."""
+    """The datasets that `data` is made of, from the training loop's end to the source."""
     for _ in range(64):
         yield data
         parents = getattr(data, "_parents", ())
@@ -61,7 +60,7 @@ def _dataset_facts(data):
             yield "drop_last", one._drop_remainder
         elif kind == "InterleaveIterDataset":
             shards = one._datasets
-            # If this is a data set, taking an element would call functions of the program.
+            # `shards` may be a dataset. Taking an element of one would call functions of the program.
             known = type(shards) in (list, tuple) and len(shards) > 0
             if known and type(shards[0]).__name__ == "ProcessPrefetchIterDataset":
                 workers = len(shards)
@@ -71,8 +70,8 @@ def _dataset_facts(data):
 
 
 def _make_output_iter(original):
-    """For `replace`: __iter__ of the data set that Grain puts at the end of each pipeline. The training loop has the
-    iterator that it returns."""
+    """For `replace`: __iter__ of the dataset that Grain puts at the end of each pipeline. It returns the iterator that
+    the training loop uses."""
 
     def __iter__(self):
         iterator = original(self)
@@ -103,11 +102,11 @@ def _make_next(original):
 
 
 def _number(data, index):
-    """The index in the source. A repeated data set counts on in later epochs; Grain takes its index modulo the length
+    """The index in the source. A repeated dataset counts on in later epochs, so Grain takes its index modulo the length
     of the source."""
     try:
         return sample_id(data._index_mod_len(index))
-    except Exception:  # an earlier Grain, or a source that fails, which it will do again
+    except Exception:  # an earlier Grain, or a source that fails now and will fail again
         return sample_id(index)
 
 
@@ -131,8 +130,8 @@ def _make_source(original):
 
 
 def _make_sources(original):
-    """For `replace`: one span for several records, if the source gives them at once. Else Grain takes each by
-    __getitem__, which makes the spans."""
+    """For `replace`: one span for several records, if the source gives them at once. Otherwise Grain takes each by
+    __getitem__, whose hook makes the spans."""
 
     def _getitems(self, indices):
         if not hasattr(type(self._source), "_getitems"):
@@ -170,7 +169,7 @@ def _name(function):
 
 def _make_element(original):
     """For `replace`: a method of a MapDataset that applies the program's function to an element."""
-    names = weakref.WeakKeyDictionary()  # by data set, which Grain pickles: nothing of ours is put into it
+    names = weakref.WeakKeyDictionary()  # by dataset; not kept in the dataset, since Grain pickles it
 
     def element(self, *args):
         try:
@@ -230,7 +229,7 @@ def _make_worker(original):
 
 
 def _make_context_iter(original):
-    """For `replace`: __iter__ of the data set that knows which worker this is."""
+    """For `replace`: __iter__ of the dataset that knows which worker this is."""
 
     def __iter__(self):
         iterator = original(self)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP and object stores: http.client (urllib, urllib3, requests, botocore) and aiohttp (fsspec, s3fs, gcsfs).
 
-Each host has two counters. http.connect_ns@HOST gets the time to open each connection, with name look-up and TLS.
-http.first_byte_ns@HOST gets the time from the end of each request until the header of its answer is there. The transfer
-of the body is in the reads of the socket, which the agent sees.
-"""
+Each host has two counters. http.connect_ns@HOST gets the time to open each connection, including name look-up and TLS.
+http.first_byte_ns@HOST gets the time from the end of each request to the arrival of its answer's header. The transfer
+of the body shows in the reads of the socket, which the agent sees. """
 from functools import wraps
 from threading import local
 from time import perf_counter_ns
@@ -22,7 +21,8 @@ _state = local()
 
 
 def _place_of(endpoint):
-    """(host, port) of a connection or a URL. If a connection goes through a proxy's tunnel, those of the target."""
+    """(host, port) of a connection or a URL. If a connection goes through a proxy's tunnel, the host and port of the
+    target."""
     host, port = getattr(endpoint, "_tunnel_host", None), getattr(endpoint, "_tunnel_port", None)
     if not host:
         host, port = endpoint.host, endpoint.port
