@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs our patches right after a watched module was executed, by a finder on sys.meta_path. __import__
-is not replaced.
+"""Runs our patches right after a watched module was executed. A finder on sys.meta_path does this; __import__ is not
+replaced.
 
-A loader of files is made for one module alone, so it stays in place: its `exec_module` is shadowed
-on the instance for one call. Another loader may serve several modules, so a proxy stands in for it.
-Shadow and proxy are gone before the original exec_module() runs, so the module sees the `__loader__`
-and `__spec__.loader` that it would have had. Patches never import a module of the program, so the
-import locks held meanwhile cannot deadlock.
-"""
+A loader of files is made for one module only, so it stays in place: an attribute of the instance shadows its
+`exec_module` for one call. Any other loader may serve several modules, so a proxy replaces it for one module. Shadow
+and proxy are removed before the original exec_module() runs, so the module sees the same `__loader__` and
+`__spec__.loader` as without us. Patches never import a module of the program, so the import locks held meanwhile cannot
+deadlock. """
 import sys
 
 _FileLoader = sys.modules["_frozen_importlib_external"].FileLoader
-# How Python up to 3.11 asks a finder that has find_module() alone; later ones pass over it.
+# The function by which Python up to 3.11 asks a finder that has only find_module(). Later versions skip such finders.
 _find_by_module = getattr(sys.modules["_frozen_importlib"], "_find_spec_legacy", None)
 
 
 def fire(names, module):
-    """Calls patch(module) of the modules `names` of this package. If one fails, the others run all the
-    same; only KeyboardInterrupt, SystemExit and their like pass through."""
+    """Calls patch(module) of the modules `names` of this package. If one of them fails, the others still run. Only
+    KeyboardInterrupt, SystemExit and their like are raised."""
     for name in names:
         try:
             full = "penstock_hooks." + name
@@ -31,8 +30,8 @@ def fire(names, module):
 
 
 class _ProxyLoader:
-    """Stands in for a loader that may serve several modules (of zip files, of tools) until the one
-    module is executed."""
+    """Replaces a loader that may serve several modules (a loader of zip files, or of a tool), until the watched module
+    is executed."""
 
     def __init__(self, loader, spec, names):
         self._loader = loader
@@ -69,12 +68,12 @@ def _shadow(loader, names):
 
 
 class Finder:
-    """First on sys.meta_path. Asks the other finders for a watched module and arms the loader that they
-    give. Returns None at once for any other module."""
+    """First on sys.meta_path. Asks the other finders for a watched module, and makes the loader that they return run
+    the patches. Returns None at once for any other module."""
 
     def __init__(self, watched):
         self._watched = watched
-        self._searching = set()  # names, since one of the other finders may ask all finders again
+        self._searching = set()  # names that are being looked up, since another finder may ask all finders again
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname not in self._watched or fullname in self._searching:
@@ -113,7 +112,7 @@ class Finder:
 
 def watch(watched):
     """Installs the finder for `watched` (module -> names of patches) and patches modules that are already there.
-    Does nothing if a finder is there, also one of another copy of this module."""
+    Does nothing if a finder is already there, even one of another copy of this module."""
     for finder in sys.meta_path:
         if type(finder).__name__ == "Finder" and type(finder).__module__ == __name__:
             return

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loaders that ask the DataLoader for batch n + 1 before they give batch n to the training loop.
 
-accelerate's DataLoaderShard does this to know which batch is the last, and so does Lightning with a
-loader that has no length. timm's PrefetchLoader copies a batch to the device before it gives the one
-before it to the loop. The DataLoader's hooks record when it is asked, and for which batch. The hooks
-here give each step to the batch that the loop has in hand, and record the last step, which begins
-after the DataLoader has ended. A step ends when the loop asks again, so the last one is not recorded
-if the loop knows that there is no more, as Lightning's does.
-"""
+accelerate's DataLoaderShard does this to know which batch is the last. Lightning does it for a loader that has no
+length. timm's PrefetchLoader copies batch n + 1 to the device before it gives batch n to the loop. The DataLoader's
+hooks record when it is asked, and for which batch. The hooks here record each step with the batch that the loop works
+on. They also record the last step, which begins after the DataLoader has ended. A step ends when the loop asks again.
+Lightning's loop knows that there is no further batch and does not ask, so its last step is not recorded. """
 import inspect
 
 from penstock_hooks import wire
@@ -19,7 +17,7 @@ _NOWHERE = (-1, 0)
 
 
 class LookAhead:
-    """One pass over such a loader. The DataLoader's hooks call `got` and set `ended` meanwhile."""
+    """One pass over a loader that asks ahead. Meanwhile the DataLoader's hooks call `got` and set `ended`."""
 
     __slots__ = ("ended", "_last", "_before", "_in_hand", "_left_at", "_outer", "_step")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the tools by which a program looks at its own calls, and switches ours on for one followed unit
-(sys.monitoring, Python 3.12 and later)."""
+"""Finds tools (debuggers, profilers, tracers) by which a program watches its own calls. Switches our own tool on for
+one followed unit (sys.monitoring, Python 3.12 and later)."""
 import sys
 import threading
 
@@ -8,12 +8,12 @@ from penstock_hooks.bridge import follow
 
 OWN_TOOL = "penstock"
 _IDS = (4, 3)  # Python reserves 0, 1, 2 and 5 for debuggers, coverage, profilers and optimizers
-# Modules of such tools, which may begin to trace at any moment, and greenlet, which switches stacks.
+# Modules of tools that may begin to trace at any moment, and greenlet, which switches stacks.
 _DEBUGGERS = ("pydevd", "debugpy", "greenlet", "viztracer", "scalene", "pyinstrument", "yappi")
 
 
 def tool_in_use():
-    """The tool by which the program looks at its own calls, or None."""
+    """The tool by which the program watches its own calls, or None."""
     if sys.gettrace() is not None or threading.__dict__.get("_trace_hook") is not None:
         return "a debugger, coverage or other tracer of the program"
     if sys.getprofile() is not None or threading.__dict__.get("_profile_hook") is not None:
@@ -28,7 +28,7 @@ def tool_in_use():
 
 
 def profiled():
-    """Whether a tracer, a profiler or another tool of the program is told of calls now."""
+    """Whether the interpreter now reports calls to a tracer, a profiler or another tool of the program."""
     if sys.gettrace() is not None or sys.getprofile() is not None:
         return True
     monitoring = getattr(sys, "monitoring", None)
@@ -63,7 +63,7 @@ class Monitor:
     def begin(self, arguments, hot, chosen=0):
         api = self.api
         tool = next(number for number in _IDS if api.get_tool(number) is None)
-        api.use_tool_id(tool, OWN_TOOL)  # fails if a tool of the program was faster: end() must not free its id
+        api.use_tool_id(tool, OWN_TOOL)  # raises if the program took the id first: end() must not free it then
         self.tool = tool
         try:
             for event, callback in self.callbacks:
@@ -82,8 +82,8 @@ class Monitor:
             raise
 
     def end(self):
-        """Switches it off and frees the tool id. The agent also calls this, in the middle of a unit: at the unit's
-        limit, for a tool of the program, or in a forked child."""
+        """Switches sys.monitoring off and frees the tool id. The agent also calls this in the middle of a unit: at the
+        unit's limit, if a tool of the program takes over, or in a forked child."""
         tool, self.tool = self.tool, None
         if tool is None:
             return

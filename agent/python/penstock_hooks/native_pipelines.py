@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loaders that work in threads of their own, in C++ or compiled: NVIDIA DALI, TensorFlow's tf.data, SPDL, FFCV.
 
-The hooks here see the training loop. The agent sees reads in any thread, DALI names its operators by
-NVTX ranges, SPDL's steps are Python functions in a thread pool, and FFCV calls libturbojpeg and OpenCV.
-"""
+The hooks here record the training loop. Other hooks of the agent record the loaders' work: reads in any thread, the
+NVTX ranges by which DALI names its operators, and FFCV's calls of libturbojpeg and OpenCV. SPDL's steps are Python
+functions in a thread pool, which this module wraps. """
 import sys
 
 from penstock_hooks import wire
@@ -24,13 +24,13 @@ def _dali_facts(pipeline):
 
 
 def _dali_pipeline(iterator):
-    """The first pipeline of an iterator, which stands for all of them."""
+    """The first pipeline of an iterator. Its settings are recorded for all of the iterator's pipelines."""
     pipelines = getattr(iterator, "_pipes", None) or getattr(iterator, "_pipelines", None)
     return pipelines[0] if isinstance(pipelines, (list, tuple)) and pipelines else iterator
 
 
 def _make_run(original):
-    """For programs that ask the pipeline itself for batches."""
+    """Hooks for programs that ask the pipeline itself for batches."""
 
     def run(self, *args, **kwargs):
         loop = getattr(self, "_penstock", None)
@@ -44,8 +44,8 @@ def _make_run(original):
 
 
 def _make_iterator_init(original):
-    """For `replace`: the iterator's __init__ takes the first batch, to learn the shape of batches; the first next()
-    gives it to the loop. The wait for it is start-up, not a wait of the loop."""
+    """For `replace`: the iterator's __init__ takes the first batch, to learn the shape of batches. The first next()
+    gives that batch to the loop. The wait for it is start-up, not a wait of the loop."""
 
     def __init__(self, *args, **kwargs):
         outer = local.waiting
@@ -92,7 +92,7 @@ def _ffcv_facts(loader):
 
 def _make_to_async(original):
     def _to_async(func, executor, *args, **kwargs):
-        try:  # a pool that isolates its workers gets the function itself, since ours cannot be pickled
+        try:  # a pool that isolates its workers gets the original, since our wrapper cannot be pickled
             if not sys.modules[original.__module__]._is_isolating_pool(executor):
                 func = on_item(func)
         except Exception:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loading NumPy files is `decode`, since the agent itself sees the reads below it."""
+"""Loading a NumPy file is `decode`. It is not `read`, since the agent's hooks on read() record the
+reads inside it."""
 import sys
 
 from penstock_hooks import wire

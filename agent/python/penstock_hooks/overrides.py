@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applies the keys of --override that are no arguments of the DataLoader, and checks whether all keys held.
+"""Applies the keys of --override that are no arguments of the DataLoader. Checks later whether the values of all keys
+still hold.
 
-Facts: override.<key> is the value that was applied. override.lost.<key> is the value found later, if the program or a
-library has set another one itself, or why the value could not be applied. The program wins: nothing is applied twice.
-"""
+Facts: override.<key> is the value that was applied. If the program or a library has then set another value,
+override.lost.<key> is the value that was found. If the value could not be applied, override.lost.<key> is the reason.
+The program's value stays: nothing is applied twice. """
 import os
 import sys
 
@@ -40,8 +41,8 @@ def _cores(text):
 
 
 _values = _parse(os.environ.get("PENSTOCK_OVERRIDE", ""))
-# The facts that this process has written, and its parents before they forked: (key, value that was found) for one that
-# was lost, (key, None) for one that was applied.
+# The facts that have been written by this process, or by its parents before they forked: (key, value that was found)
+# for override.lost, (key, None) for override.
 _told = set()
 _cv2 = None  # cv2.getNumThreads() after the number was set
 _worker = {}  # in a worker: affinity and nice as they were set
@@ -60,7 +61,7 @@ def _applied(key, value):
 
 
 def enter_cv2(module):
-    """To be called when cv2 was imported; a second time, after a reload, it does nothing. Forked workers inherit the
+    """To be called when cv2 was imported. A second call, after a reload, does nothing. Forked workers inherit the
     number from their parent."""
     global _cv2
     number = _number(_values.get("cv2_threads"))
@@ -126,7 +127,7 @@ def _check_torch():
 
 def _in_worker(torch):
     ask = torch.utils.data.get_worker_info
-    return getattr(ask, "__wrapped__", ask)() is not None  # torch_fetch.py notes that the dataset asks
+    return getattr(ask, "__wrapped__", ask)() is not None  # not the wrapper, which notes who asks
 
 
 def check():

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pillow: opening, decoding and converting are `decode`; geometry and filters are `augment`.
 
-Image.open reads only the header; pixels come when ImageFile.load decodes the tiles. Nothing here
-makes an image load that would not have loaded.
-"""
+Image.open reads only the header; ImageFile.load later decodes the tiles to pixels. The hooks never cause an image to
+load. """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, end, intern
 from penstock_hooks.forwarding import like
@@ -30,7 +29,7 @@ try:
 except AttributeError:
     _due = None
 """
-# WebP decodes a whole frame in its own load(), then has one tile of raw pixels.
+# WebP decodes a whole frame in its own load(). Afterwards the image has one tile of raw pixels.
 _HAS_FRAME = """
 _due = getattr(SELF, "_WebPImageFile__loaded", 0) != getattr(SELF, "_WebPImageFile__logical_frame", 0)
 """
@@ -68,9 +67,9 @@ def _make_convert(original):
             if args or kwargs:
                 return original(self, mode, *args, **kwargs)
             return original(self, mode)
-        # For an image from a file this is the last step of decoding; it copies all pixels even if
-        # the mode stays (a quarter of the time to decode a megapixel). For an image made from
-        # another one it is a transform.
+        # For an image from a file, convert() is the last step of decoding. It copies all pixels even if the mode stays
+        # the same (which takes a quarter of the time to decode a megapixel). For an image that was made from another
+        # image, it is a transform.
         token = begin(_DECODE if from_file else _AUGMENT, name)
         count = 0
         try:

@@ -10,7 +10,7 @@ _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.s
 
 
 def _is_library(file):
-    """Whether `file` belongs to Python, to us or to an installed package, or is no file, such as
+    """Whether `file` belongs to Python, to us or to an installed package. Also true for a name that is no file, such as
     <frozen importlib._bootstrap>."""
     if file.startswith("<") or any(part in file for part in _INSTALLED):
         return True
@@ -19,7 +19,8 @@ def _is_library(file):
 
 
 def _inits_of(made):
-    """The id of the code of each __init__ of the class of `made` and of its bases, also inside decorators."""
+    """The ids of the code objects of every __init__ of the class of `made` and its bases, also of those inside
+    decorators."""
     # `self` in frame.f_locals would say which object a frame makes. But up to Python 3.12 asking for f_locals writes
     # the frame's variables into the dictionary that locals() has given to the program.
     found = set()
@@ -39,8 +40,8 @@ def callers(made=None):
     frame, found, inits = sys._getframe(1), [], _inits_of(made)
     while frame is not None and len(found) < _DEPTH:
         code = frame.f_code
-        if id(code) in inits:  # the program may have derived the class; the call that makes the object is outside
-            inits.remove(id(code))  # each runs once for an object: the next frame of it makes another one
+        if id(code) in inits:  # it may be the program's; the call that makes the object is outside of it
+            inits.remove(id(code))  # it runs once for an object: another frame of it makes another object
         elif not _is_library(code.co_filename):
             found.append("%s:%d" % (code.co_filename, frame.f_lineno))
         frame = frame.f_back

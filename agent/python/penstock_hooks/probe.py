@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments inside the run (`penstock record --probe`): the delays of pieces of work.
+"""Experiments inside the run (`penstock record --probe`): delays pieces of work.
 
-The agent says which window it is and which delay is due (agent/core/probe.h). The delay takes place here, between two
-pieces of work, where no lock is held. Random numbers, order and results do not change.
-"""
+The agent says which window it is and how long to delay (agent/core/probe.h). This module then delays the thread between
+two pieces of work, while it holds no lock. The program's random numbers, order and results do not change. """
 from time import sleep
 
 from penstock_hooks.bridge import fact, probing
@@ -30,7 +29,7 @@ def veto(reason):
     if active:
         active = False
         probe_stop()
-        begin(STEP)  # tells the recording that there are no more windows
+        begin(STEP)  # writes into the recording that no more windows follow
         fact("probe.off", reason)
 
 

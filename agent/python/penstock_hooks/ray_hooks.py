@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ray Data: the training loop over batches, and the program's functions that Ray's worker processes apply to rows.
+"""Ray Data: records the training loop over batches, and the program's functions that Ray's worker processes apply to
+rows.
 
 Ray pickles the program's functions by value, so they stay as they are. A worker gives each function its rows, or
-batches of rows, through a generator of ours: the time from a row to the function's answer is a span. The span of a
-row's first function is `sample`, those of the functions after it are `augment`. No worker knows which batch of the loop
-a row will be in, so the spans have no batch.
-"""
+batches of rows, through a generator of ours: the time from a row to the function's answer is a span. The span of the
+first function of a row is `sample`; the spans of later functions are `augment`. No worker knows which batch of the loop
+a row will be in, so the spans have no batch. """
 import threading
 
 from penstock_hooks import wire
@@ -22,7 +22,7 @@ _here = _Here()
 
 
 def _inside(function, name):
-    """The value of a variable that a nested function uses, None if it uses none of that name."""
+    """The value of a variable that a nested function uses; None if it uses no variable of that name."""
     code = getattr(function, "__code__", None)
     if code is None or name not in code.co_freevars:
         return None
@@ -30,7 +30,7 @@ def _inside(function, name):
 
 
 def _label(transform):
-    """The name of the program's function, which Ray puts into two functions of its own."""
+    """The name of the program's function, which Ray wraps in two functions of its own."""
     function = getattr(transform, "_fn", None)
     function = _inside(_inside(function, "fn"), "udf") or function
     return getattr(function, "__name__", None) or type(function).__name__
@@ -51,7 +51,8 @@ class _Calls:
             end(token)
 
     def fed(self, items):
-        """Hands on what the function takes. What happens while an item is asked for belongs to earlier functions."""
+        """Hands on the items that the function takes. Spans that begin while an item is asked for belong to earlier
+        functions."""
         items = iter(items)
         while True:
             self._end()
@@ -69,7 +70,7 @@ class _Calls:
             del item
 
     def over(self, results):
-        """Hands on what the function returned."""
+        """Hands on the results of the function."""
         try:
             results = iter(results)
             while True:

@@ -6,9 +6,9 @@ training process.
 """
 from penstock_hooks.bridge import follow
 
-TIMES = 3  # a slow sample takes so many times the median; the analyzer's SampleTail counts so, too
-_AGAIN = 1.5  # a sample was slow again; the analyzer's SlowUnits counts so, too
-_TRIED = 8  # chosen samples may be ordinary again so often, and 3 times more for each that was slow again
+TIMES = 3  # a sample is slow if it takes more than 3 times the median, as in the analyzer's SampleTail
+_AGAIN = 1.5  # a chosen sample was slow again above 1.5 times the median, as in the analyzer's SlowUnits
+_TRIED = 8  # up to 8 chosen samples may turn out ordinary, and 3 more for each that was slow again
 
 
 def share():
@@ -26,11 +26,11 @@ class SlowSamples:
         self.indices = set()
         self.read = 0  # entries of the agent's table
         self.told = -1
-        self.again = self.ordinary = 0  # followed samples that were slow again, and that were not
+        self.again = self.ordinary = 0  # numbers of followed samples that were slow again, and that were not
         share()
 
     def tell(self, units, median):
-        """Says from which time on a sample is noted. To be called when so many units have been followed."""
+        """Tells the agent above which time to note a sample. `units`: the number of units followed so far."""
         self.told = units
         follow["slow_above"](int(TIMES * median))
 
@@ -52,7 +52,8 @@ class SlowSamples:
         return -1
 
     def note(self, index, ticks, median):
-        """A chosen sample took so long. What is slow only now and then is not worth the time."""
+        """Notes that a chosen sample took `ticks`. A sample that was not slow again is not followed again: that is not
+        worth the time."""
         if ticks > _AGAIN * median:
             self.again += 1
         else:

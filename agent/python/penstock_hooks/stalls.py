@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What workers and the training loop wait for when they stand still (agent/python_stalls.h).
+"""Watches workers and the training loop, to record what they wait for in a stall (agent/python_stalls.h).
 
 The agent's watching thread is stopped before the process forks, since Python warns of a fork with several threads, and
-before the interpreter finalises. The handlers of the fork cannot start it again, since Python counts the threads after
-they have run. The next batch does.
+before the interpreter finalises. The handlers that run after the fork cannot start the thread again, since Python
+counts the threads after these handlers. The hook on the next batch starts it.
 
-It starts after a worker's first batch, so that worker_init_fn runs in a process of one thread: unshare(), setns() and
-others fail or do less where there are more. A training process without workers has it from its second batch on.
-"""
+In a worker the thread starts after the first batch, so that worker_init_fn runs in a process of one thread: unshare(),
+setns() and others fail or do less in a process of several threads. In a training process without workers it starts at
+the second batch. """
 import atexit
 import os
 
@@ -15,12 +15,13 @@ from penstock_hooks import functions
 from penstock_hooks.bridge import fact, follow
 
 _prepared = False
-_told = 0  # the process that has said that one of its threads is ours
-forks = 0  # of this process: who watched before one of them watches again
+_told = 0  # pid of the process that has written the fact agent.threads
+forks = 0  # number of forks of this process. A thread that was watched at a smaller number must call watch() again
 
 
 def _prepare():
-    """Whether this process may be watched. A debugger stops the program where it likes, and no tool is to see us."""
+    """Whether this process may be watched. False if a tool is in use: a debugger may stop the program anywhere, and no
+    tool is to see us."""
     global _prepared
     if functions.follower() is None or functions.tool_in_use() is not None:
         return False
@@ -38,7 +39,7 @@ def _stop():
 def _forked():
     global forks
     follow["stall_forked"]()
-    forks += 1  # after it: who sees the new number may watch
+    forks += 1  # last: whoever sees the new number may call watch()
 
 
 def _end():
@@ -59,7 +60,7 @@ def watch():
 
 
 def leave():
-    """The calling thread ends, or does something else."""
+    """To be called when the calling thread ends or leaves the loop that was watched."""
     try:
         if _prepared:
             follow["stall_leave"]()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spans around functions of the program that a library calls: mapped, submitted or piped ones."""
+"""Spans around functions of the program that a library calls: functions that are mapped, submitted to a pool or used as
+steps of a pipeline."""
 import functools
 import numbers
 import os
@@ -23,8 +24,7 @@ def _label(function):
 def named(stage, function, size=None):
     """Wraps `function` in a span of `stage` under its own name. `size(result)` gives its bytes.
 
-    What cannot be called, and a function whose calls are recorded already, is returned as it is.
-    """
+    If `function` cannot be called, or its calls are recorded already, it is returned unchanged. """
     if not callable(function) or is_ours(function) or is_ours(getattr(type(function), "__call__", None)):
         return function
     name = _label(function)
@@ -53,9 +53,8 @@ def _bytes(size, result):
 def stage_of(item):
     """The stage of a pipeline step that is given `item`.
 
-    An index, a name or raw bytes begin a sample. A list is a batch to be collated. Anything else is
-    a sample that has begun, so the step is `augment`.
-    """
+    An index, a name or raw bytes begin a sample. A list is a batch to be collated. Any other item is a sample that an
+    earlier step has begun, so the step is `augment`. """
     first = item[0] if type(item) is tuple and item else item
     try:
         if isinstance(first, _BEGINS):
@@ -74,7 +73,7 @@ def on_item(function):
     def step(item):
         stage = stage_of(item)
         number = sample_id(item) if stage == wire.SAMPLE else -1
-        if number >= 0:  # on the thread that waits for a batch, the sample is one of that batch
+        if number >= 0:  # if this thread waits for a batch, the sample belongs to that batch
             batch, generation = getattr(local.waiting, "batch", _NO_BATCH)
             token = begin(stage, name, number, batch, generation)
         else:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.Tensor.to, .cuda and .pin_memory: `h2d` and `pin` spans, only where data leaves the host.
+"""torch.Tensor.to, .cuda and .pin_memory: `h2d` and `pin` spans, only for calls that copy data out of the host's
+ordinary memory.
 
-The arguments are looked at first, so a call that moves nothing costs only a comparison. A subclass
-of Tensor and a torch-function mode see no call that they would not have seen without us.
-"""
+The arguments are looked at first, so a call that moves nothing costs only a comparison. Subclasses of Tensor and
+torch-function modes see the same calls as without us. """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, cancel, end, intern, open_spans
 from penstock_hooks.wrapping import replace
@@ -22,9 +22,8 @@ class _Names(dict):
 def _on_host(torch):
     """on_host(tensor): True for a plain tensor in host memory, while no torch-function mode is active.
 
-    A mode would see each look at the tensor. It gets the program's call first and then makes that call
-    again without itself, so the hook meets it a second time.
-    """
+    An active mode would see each of our accesses to the tensor. The mode handles the program's call first, and then
+    makes the call again with itself disabled. The hook sees that second call. """
     plain = (torch.Tensor, torch.nn.Parameter)
     mode_active = (
         getattr(torch._C, "_is_torch_function_mode_enabled", None)

@@ -2,8 +2,7 @@
 """Libraries that turn text into tokens: their calls are `tokenize`. Hugging Face tokenizers and transformers,
 SentencePiece, tiktoken.
 
-If a library spreads a batch over threads of its own, one span is recorded for the call, and none in these threads.
-"""
+If a library divides a batch among threads of its own, one span is recorded for the call, and none in these threads. """
 import os
 import threading
 
@@ -13,7 +12,7 @@ from penstock_hooks.wrapping import replace, spanned
 _SENTENCEPIECE = ("encode", "Encode", "encode_as_ids", "EncodeAsIds", "encode_as_pieces", "EncodeAsPieces",
                   "sample_encode_as_ids", "SampleEncodeAsIds", "sample_encode_as_pieces",
                   "SampleEncodeAsPieces", "tokenize", "Tokenize")  # fmt: skip
-# By the module that defines them: class, label in front of the names, names of its methods.
+# Module -> (class, label that is put before the names, names of the class's methods).
 _NAMES = {
     "tokenizers.tokenizers": ("Tokenizer", "tokenizers.", ("encode", "encode_batch", "encode_batch_fast")),
     "transformers.tokenization_utils_base": (
@@ -27,12 +26,12 @@ _TIKTOKEN_BATCHES = ("encode_batch", "encode_ordinary_batch")
 # One element for each call of _TIKTOKEN_BATCHES that is running, in any thread. A list, because adding and removing
 # an element needs no lock.
 _batches = []
-os.register_at_fork(after_in_child=_batches.clear)  # the threads that made these calls are not in the child
+os.register_at_fork(after_in_child=_batches.clear)  # the threads that made these calls do not exist in the child
 
 
 def _single(label):
-    """Wraps a call of tiktoken for a single text. tiktoken's batch calls make the same calls in a thread pool: those
-    get no span."""
+    """Wraps a call of tiktoken for a single text. tiktoken's batch calls make the same calls in a thread pool; the
+    calls in the pool get no span."""
 
     def make(original):
         traced = spanned(wire.TOKENIZE, label)(original)
@@ -55,7 +54,7 @@ def _batched(label):
             try:
                 return original(*args, **kwargs)
             finally:
-                if _batches:  # a child that forked inside this call has none
+                if _batches:  # empty in a child that was forked inside this call
                     _batches.pop()
 
         return spanned(wire.TOKENIZE, label)(encode)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.utils.data fetchers: `fetch`, `sample` and `collate` spans.
 
-A fetcher keeps its class, whose fetch() gets a span. What it calls (dataset, iterator, collate
-function) is replaced by objects that pass everything on, and only inside this fetcher. The dataset
-itself, which the program sees through worker_info and the loader, stays as it is.
-"""
+A fetcher keeps its class, whose fetch() gets a span. The dataset, iterator and collate function that a fetcher calls
+are replaced, inside this fetcher only, by objects that pass everything on. The program sees the dataset through
+worker_info and the loader; there it is not replaced. """
 import functools
 import numbers
 import sys
@@ -17,7 +16,7 @@ from penstock_hooks.wrapping import replace
 
 _SAMPLE, _COLLATE, _FETCH = wire.SAMPLE, wire.COLLATE, wire.FETCH
 _SHARD_FACTS = 64  # epochs for which epoch.<n>.shards is written
-# Modules whose questions are not the dataset's: PyTorch's default collate asks too, and so does overrides.py.
+# Modules whose calls of get_worker_info() are not the dataset's: PyTorch's default collate, and overrides.py.
 _OTHER_ASKERS = ("torch.utils.data._utils.", "penstock_hooks.")
 _pick = digests.pick
 
@@ -102,7 +101,8 @@ class _Samples:
         return [self._nested(index) if issubclass(type(index), list) else self[index] for index in indices]
 
     def _nested(self, index):
-        """What Subset's __getitems__ does for an index that is a list. Its __getitem__ would take the list apart."""
+        """Does the same as Subset's __getitems__ for an index that is a list. Subset's __getitem__ would take the list
+        apart."""
         subset, progress = self._dataset, self._progress
         token = begin(_SAMPLE, self._name, -1, progress.batch, progress.generation)
         try:
@@ -119,7 +119,7 @@ class _Samples:
 
 def next_sample(iterator, name, progress, sequence):
     """(token, sample) of an iterable dataset. The caller ends the sample's span by end(token, 0, 1), or cancels it.
-    Samples are numbered as if the workers took turns; the 1 says that such a number is no dataset index."""
+    Samples are numbered as if the workers took turns. The 1 says that this number is no dataset index."""
     token = begin(
         _SAMPLE,
         name,
@@ -187,7 +187,8 @@ class _Stream:
 
 
 def _resumable(kind):
-    """A class like `kind` for objects that save their state, since a protocol looks for the methods on the class."""
+    """A subclass of `kind` for objects that save their state. The methods must be on the class, since a protocol looks
+    for them there."""
 
     class Resumable(kind):
         __slots__ = ()
@@ -231,7 +232,8 @@ def _collating(function, progress):
 
 
 def _is_plain_subset(dataset):
-    """Whether this is torch's Subset over a dataset that reads one sample at a time: its __getitems__ is a loop."""
+    """Whether this is torch's Subset over a dataset that reads one sample at a time. Subset's __getitems__ is then a
+    loop."""
     kind = type(dataset)
     if kind.__name__ != "Subset" or kind.__module__ != "torch.utils.data.dataset":
         return False
@@ -239,7 +241,7 @@ def _is_plain_subset(dataset):
 
 
 def instrument(fetcher, progress):
-    """Replaces what `fetcher` calls: all of it, or nothing."""
+    """Replaces the dataset, iterator and collate function of `fetcher`; if one fails, none is replaced."""
     stream = getattr(fetcher, "dataset_iter", None)
     collate = _collating(fetcher.collate_fn, progress)
     if stream is not None:

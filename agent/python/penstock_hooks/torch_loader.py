@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.utils.data.DataLoader in the training process. PyTorch 1.13 to 2.x, with processes or
-threads as workers.
+"""Hooks on torch.utils.data.DataLoader in the training process, for PyTorch 1.13 to 2.x, with processes or threads as
+workers.
 
 Nothing here holds a reference to an iterator or forms a cycle with a queue: the iterator's __del__
 stops the workers, so a reference of ours would keep them alive.
@@ -34,8 +34,8 @@ class Consumer:
         self.recv_at = 0
         self.recv_bytes = 0
         self.fixed = None
-        self.number = None  # of the loader, among those of this process
-        self.built = False  # __init__ has returned; to resume, torchdata calls next() inside it
+        self.number = None  # number of the loader among those of this process
+        self.built = False  # __init__ has returned; torchdata calls next() inside __init__ to resume an epoch
         self.wait_name = intern("DataLoader.__next__")
         self.end_name = intern("DataLoader.end")
         self.step_name = intern("step")
@@ -47,7 +47,7 @@ class Consumer:
         self.batch = -1
         self.left_at = 0  # when next() returned; 0: no step is under way
         self.follow = None  # the step as a unit of functions.py
-        self.watched = -1  # forks of this process when the loop was watched last
+        self.watched = -1  # stalls.forks when the loop was watched last
         self.ended = False
 
     def finish(self):
@@ -58,15 +58,17 @@ class Consumer:
             context(-1, -1, 0)
 
     def run_out(self):
-        """To be called when the loader has no more batches. Tells a loader that asks ahead. finish() cannot tell it,
-        since finish() also ends an epoch that was left early, and local.ahead then belongs to the next epoch."""
+        """To be called when the loader has no more batches. Tells this to a loader that asks ahead (local.ahead).
+        finish() cannot do so: it also ends an epoch that was left early, and local.ahead then belongs to the next
+        epoch."""
         self.finish()
         if local.ahead is not None:
             local.ahead.ended = True
 
     def deliver(self, index):
-        """A batch goes to the program. Without workers stalls are watched from the second batch on, so a program that
-        takes one batch gets no thread; with workers the process has threads anyway."""
+        """To be called when a batch goes to the program. Without workers, stalls are watched from the second batch on,
+        so that a program that takes only one batch gets no extra thread. With workers the process has more threads
+        anyway."""
         self.count += 1
         self.batch = index
         delivered(index, self.generation)
@@ -88,7 +90,7 @@ class Consumer:
 
 def _open(iterator, loader):
     """Makes the state of an iterator that is about to be built. None if it has one already (a base class's __init__)
-    or is built inside the __init__ of another."""
+    or is built inside the __init__ of another iterator."""
     if local.building is not None or hasattr(iterator, "_penstock"):
         return None
     here = process()
@@ -280,7 +282,7 @@ def _make_pin(original):
 
 
 def _make_pin_loop(original):
-    """For `replace`: the loop of the pin-memory thread, which learns the batch whose data it pins."""
+    """For `replace`: the loop of the pin-memory thread. The thread's context is set to the batch whose data it pins."""
 
     def pin_memory_loop(in_queue, *args, **kwargs):
         return original(PinQueue(in_queue), *args, **kwargs)
@@ -289,7 +291,8 @@ def _make_pin_loop(original):
 
 
 def _make_single_next(original):
-    """For `replace`: without workers, pinning after the fetch belongs to the same batch."""
+    """For `replace`: without workers, the batch is pinned after the fetch; the pinning is recorded for the same
+    batch."""
 
     def _next_data(self):
         state = self.__dict__.get("_penstock")

@@ -15,11 +15,11 @@ from penstock_hooks.places import callers
 from penstock_hooks.torch_state import KNOWN, MADE_ANEW, first_time, loader_index, places, process
 from penstock_hooks.wrapping import replace, unseen
 
-_OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,at=train.py:88, and what overrides.py reads
+_OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,at=train.py:88, and keys for overrides.py
 _FIXED = "PENSTOCK_FIXED_BATCH"
 _EPOCH_FACTS = 4096
-_LOADER_FACTS = 64  # the limit, since a program may make many different loaders
-_BATCH_TENSORS = 4096  # a batch with more is not described
+_LOADER_FACTS = 64  # most loaders with facts, since a program may make many different loaders
+_BATCH_TENSORS = 4096  # a batch with more tensors is not described
 _CHANNELS = 4  # a first dimension of at most this length may be the channels of a picture
 
 
@@ -45,14 +45,15 @@ def parse_override(text):
 
 
 def is_meant(values, made):
-    """Whether `values` apply to a loader that the calls `made` (file:line, innermost first) have made. `at` may name
-    either of the two innermost."""
+    """Whether `values` apply to a loader that was made by the calls `made` (file:line, innermost first). The key `at`
+    may name either of the two innermost calls."""
     at = values.get("at")
     return at is None or any(place == at or place.endswith(os.sep + at) for place in made[:2])
 
 
 def apply_override(values, signature, args, kwargs):
-    """The keyword arguments for DataLoader.__init__, changed by `values` and still valid."""
+    """The keyword arguments for DataLoader.__init__: changed by `values`, and such that the DataLoader still accepts
+    them."""
     bound = signature.bind(None, *args, **kwargs).arguments
     bound.pop(next(iter(signature.parameters)))  # self
     if "workers" in values:
@@ -163,7 +164,7 @@ def _start_method(loader, iterator):
 
 
 def _facts(loader, iterator):
-    """(key, function that returns the value), in the order in which they are written."""
+    """Yields (key, function that returns the value) in the order in which the facts are written."""
     dataset = loader.dataset
     sampler = getattr(loader, "batch_sampler", None)
     iterable = getattr(iterator, "_dataset_kind", 0) == 1
@@ -193,8 +194,8 @@ def _facts(loader, iterator):
 
 
 def _has_own_length(sampler):
-    """Whether a batch sampler of PyTorch's own may give another number of samples than the dataset has. Its len()
-    runs no code of the program."""
+    """Whether a batch sampler of PyTorch's own may give another number of samples than the dataset has. Calling len()
+    of such a sampler runs no code of the program."""
     inner = getattr(sampler, "sampler", None) if _is_of_pytorch(sampler) else None
     if not _is_of_pytorch(inner):
         return False
@@ -207,7 +208,7 @@ def _is_of_pytorch(sampler):
 
 
 def _root(dataset):
-    """The folder of the data, if the dataset or the one that it wraps says so, else None."""
+    """The folder of the data, if the dataset or the dataset that it wraps names it, else None."""
     for _ in range(4):
         root = getattr(dataset, "root", None)
         if isinstance(root, (str, os.PathLike)):
@@ -219,7 +220,7 @@ def _root(dataset):
 
 
 def _made(loader):
-    """places.callers() when the loader was made; () if that is not known, as for a loader that is not hashable."""
+    """places.callers() when the loader was made; () if not known, for example for a loader that is not hashable."""
     try:
         return places.get(loader, ())
     except TypeError:
@@ -231,8 +232,8 @@ def _text(value):
 
 
 def _alike(loader):
-    """A key that is equal for loaders that the same lines of the program made with the same arguments. None if the
-    lines are not known."""
+    """A key for a loader. Two loaders have equal keys if the same lines of the program made them with the same
+    arguments. None if the lines are not known."""
     made = _made(loader)
     if not made:
         return None
@@ -278,8 +279,8 @@ def record(loader, iterator, generation):
 
 
 def _tensors(data, *others, depth=4):
-    """The plain tensors of a batch, and its plain objects of the classes `others`. Subclasses are passed over: their
-    code is not ours to call."""
+    """The plain tensors of a batch, and its plain objects of the classes `others`. Skips instances of subclasses, since
+    accessing them could run code of the program."""
     kind = type(data)
     if kind is sys.modules["torch"].Tensor or kind in others:
         yield data
@@ -299,7 +300,7 @@ def _is_torchs(tensor):
     storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor._storage()
     if hasattr(storage, "resizable"):
         return storage.resizable()
-    return storage.data_ptr() % 64 == 0  # an old PyTorch: NumPy's memory has this alignment only by chance
+    return storage.data_ptr() % 64 == 0  # an old PyTorch: its memory is so aligned, NumPy's only by chance
 
 
 def describe_samples(number, data):
@@ -326,9 +327,8 @@ def describe_samples(number, data):
 def describe_batch(number, data, collated):
     """Writes the bytes of a loader's first batch by data type, and its number of tensors.
 
-    If the loader has not `collated` it, several tensors with the same first dimension show that the dataset makes
-    batches itself.
-    """
+    `collated`: the loader collated the batch. If it did not, several tensors with the same first dimension show that
+    the dataset makes batches itself. """
     if number is None or number >= _LOADER_FACTS or not first_time("batch", number):
         return
     try:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A DataLoader's queues in the training process: index sent, batch got, and the time to get it.
+"""A DataLoader's queues in the training process. Records when an index is sent, when a batch has arrived, and how long
+getting it took (`get`).
 
-`get` is the time from the first byte read to the batch unpickled, without the wait for it. A
-multiprocessing.Queue gets instance attributes, which pickle does not hand on. Any other queue is
-wrapped in an object.
-"""
+`get` lasts from the first byte read until the batch is unpickled; the wait for the batch is not part of it. The hooks
+set instance attributes of a multiprocessing.Queue, which are not pickled with it. Any other queue is wrapped in an
+object. """
 import weakref
 
 from penstock_hooks import probe, torch_worker, wire
@@ -38,7 +38,8 @@ class _IndexSender:
 
 
 def _received(state, message, name):
-    """To be called when a message has arrived. Its first byte came at state.recv_at (0: already recorded)."""
+    """To be called when a message has arrived. Its first byte came at state.recv_at; 0 means that the message is
+    already recorded."""
     start = state.recv_at
     if not start:
         return
@@ -86,7 +87,7 @@ def _splice(queue, state):
 
 
 class _ThreadQueue:
-    """The result queue of workers that are threads. Nothing is copied, so only the moment is recorded."""
+    """The result queue of workers that are threads. Nothing is copied, so only the moment of arrival is recorded."""
 
     __slots__ = ("_queue", "_state", "_name")
 
@@ -122,7 +123,7 @@ class PinQueue:
         try:
             state = getattr(self._queue, "_penstock", None)
             if state is not None and type(message[0]) is int:
-                _received(state, message, self._name)  # if this get() began before the splice
+                _received(state, message, self._name)  # if this get() began before the hooks were installed
                 context(-1, message[0], state.receiving)
         except Exception:
             pass

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The batch that a thread works on while it loads, and numbers that are counted in each process.
 
-Training process and worker identify a batch by (index, generation): the loader's own index of the
-batch, and the number of the iterator, counted from 1 in the training process. An iterator with
-persistent workers gets a new number for each epoch.
-"""
+Training process and worker identify a batch by (index, generation): the index that the loader gives the batch, and the
+number of the iterator. The training process counts its iterators from 1. An iterator with persistent workers gets a new
+number for each epoch. """
 import itertools
 import os
 import threading
 import weakref
 
 # Attribute that carries the generation to a worker: on its Process object and on _ResumeIteration.
-# Both are pickled with their __dict__. In a process without our hooks nobody looks at it.
+# Both are pickled with their __dict__, and so with this attribute. In a process without our hooks nobody reads it.
 CARRIER = "_penstock_generation"
 
 
@@ -52,7 +51,7 @@ class _Process:
         self.is_worker = False
         self.loaders = 0
         self.anew = set()  # numbers of the loaders that the program made again after dropping them
-        self.seen = set()  # what first_time() was asked about
+        self.seen = set()  # keys that first_time() was asked about
         self.indices = weakref.WeakKeyDictionary()  # DataLoader -> its number
         self.alike = {}  # key of torch_options._alike() -> [_Earlier, ...]
 
@@ -73,7 +72,7 @@ def process():
 
 
 def next_generation():
-    """1, 2, ..., 65535, 1, ..."""
+    """The next number: 1, 2, ..., 65535, then 1 again."""
     return next(_generations) % 65535 + 1
 
 
@@ -101,8 +100,8 @@ class _Earlier:
 
 def loader_index(loader, alike=None, iterator=None):
     """(number, NEW | KNOWN | MADE_ANEW) of a loader. Loaders are numbered 0, 1, ... in the order of their first
-    iteration. A loader with the same `alike` as an earlier one that is gone has its number and counts as made anew.
-    `iterator`: that of the loader, if it has one already."""
+    iteration. If an earlier loader with the same `alike` is gone, this loader takes over its number and counts as made
+    anew. `iterator`: the loader's iterator, if it has one already."""
     here = process()
     number, state = here.loaders, NEW
     try:
@@ -127,7 +126,7 @@ def loader_index(loader, alike=None, iterator=None):
 
 
 def first_time(what, number):
-    """True the first time it is asked about `what` of a loader in this process."""
+    """True at the first call for this `what` of this loader in this process."""
     seen = process().seen
     if (what, number) in seen:
         return False

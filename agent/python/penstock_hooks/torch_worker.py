@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The DataLoader's worker: how long it waits, when it has a batch, and how long sending takes.
+"""Hooks in the DataLoader's worker. They record how long it waits, when it has finished a batch, and how long sending
+the batch takes.
 
 The worker loop is replaced under its own module and name, so that a Process pickles it by reference
 and a child without hooks finds the original. Its two queues are wrapped in thin objects. A
@@ -65,7 +66,7 @@ class _Sender:
 
     def __init__(self):
         self.token = 0
-        self.due = None  # a delay of probe.py, due before the next batch: a lock is held while a batch is sent
+        self.due = None  # a delay of probe.py, kept until the next batch: while sending, a lock is held
         self.bytes = 0
         self.name = intern("result_queue.put")
 
@@ -85,7 +86,8 @@ class _Sender:
 
 
 class _Parcel(tuple):
-    """(index, batch) on its way to the feeder thread. Pickles as a plain tuple, which begins the `put` span."""
+    """(index, batch) on its way to the feeder thread. It pickles as a plain tuple; pickling it begins the `put`
+    span."""
 
     def __reduce_ex__(self, protocol):
         try:
@@ -95,7 +97,7 @@ class _Parcel(tuple):
                 sender.due = None
             if probe.active:
                 probe.begin(probe.HANDING)
-            if sender.token:  # the batch before could not be pickled
+            if sender.token:  # the previous batch could not be pickled
                 cancel(sender.token)
             sender.token = begin(_PUT, sender.name, -1, self[0], self.generation)
             sender.bytes = payload_bytes(self[1]) if sender.token else 0
@@ -114,7 +116,7 @@ class _ResultQueue:
         self._progress = progress
         self._sender = sender
         self._end = end_type
-        self._watched = -1  # forks of this process when it was watched last
+        self._watched = -1  # stalls.forks when the worker was watched last
 
     def _is_end(self, payload):
         if type(payload) is tuple and payload:  # torchdata's (batch, worker, state)
@@ -133,7 +135,7 @@ class _ResultQueue:
         except Exception:
             pass
         result = self._queue.put(item, *args, **kwargs)
-        if self._watched != stalls.forks:  # not before worker_init_fn; now the queue has a thread anyway: stalls.py
+        if self._watched != stalls.forks:  # see stalls.py: worker_init_fn has run, and the queue has a thread anyway
             self._watched = stalls.forks
             stalls.watch()
         return result
@@ -159,8 +161,8 @@ def _open_worker(progress, threaded):
 
 
 def _feeder(queue):
-    """Puts a sender into a multiprocessing queue and returns it. None if this is another queue, or its feeder has
-    started."""
+    """Puts a sender into a multiprocessing queue and returns it. None if this is another kind of queue, or its feeder
+    thread has started."""
     if getattr(queue, "_thread", True) is not None or not hasattr(queue, "_buffer"):
         return None
     sender = _Sender()

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torchdata.nodes: the training loop over a Loader, and the work of its mappers in threads or
+"""torchdata.nodes: records the training loop over a Loader, and the work of the Loader's mappers in threads or
 processes.
 
-The function of the workers is replaced under its own name, so that a Process pickles it by
-reference.
-"""
+The function that workers run is replaced under its own name, so that a Process can pickle it by reference. """
 from penstock_hooks.foreign import next_hook
 from penstock_hooks.tasks import on_item
 from penstock_hooks.wrapping import replace
@@ -17,7 +15,7 @@ def _graph(loader):
         if node is None:
             return
         yield node
-        inner = getattr(node, "_it", None)  # a mapper of batches has more nodes inside
+        inner = getattr(node, "_it", None)  # a mapper of batches contains further nodes
         node = getattr(node, "source", None) or getattr(inner, "source", None)
 
 

@@ -14,12 +14,13 @@ from penstock_hooks.wrapping import TypeNames, is_ours, payload_bytes, replace, 
 
 _AUGMENT = wire.AUGMENT
 _names = TypeNames()
-_seen = set()  # classes that were looked at
+_seen = set()  # classes that adopt() has seen
 shared.update(_augment=_AUGMENT, _names=_names, _seen=_seen)
 
 
 def _compiling():
-    """torch.compiler.is_compiling: dynamo replaces it by True and so never reaches our builtins."""
+    """torch.compiler.is_compiling(). Dynamo replaces the call by True, so code that it compiles never calls our
+    builtins."""
     compiler = getattr(sys.modules.get("torch"), "compiler", None)
     return getattr(compiler, "is_compiling", None)
 
@@ -80,7 +81,8 @@ def adopt(kind):
         if _is_of_torch(kind):  # nn.Sequential and its like are models
             return
         base = next(each for each in kind.__mro__ if "__call__" in each.__dict__)
-        # torch.fx replaces nn.Module's __call__ for a while, and a class that inherits it must call the new one.
+        # torch.fx temporarily replaces nn.Module's __call__. A class that inherits __call__ must then call the
+        # replacement.
         replace(kind, "__call__", functools.partial(_make_call, base if _is_of_torch(base) else None))
     except Exception:
         pass
@@ -90,12 +92,14 @@ shared["_adopt"] = adopt
 
 
 def _adopt_contents(compose):
-    """Makes a class of compositions put spans on the program's own classes that it holds, whenever it is called."""
+    """Whenever an object of the composition class `compose` is called, it will first put spans on the program's own
+    classes of transforms that it holds."""
     if "_penstock_adopts" in compose.__dict__:
         return
     call = compose.__call__
     spanned_already = getattr(call, "__wrapped__", None) if is_ours(call) else None
-    # One wrapper makes the span and adopts. A class that inherits its span keeps the inherited one.
+    # If the class has a span of its own, one wrapper makes the span and adopts. If it inherits its span, the inherited
+    # wrapper makes it.
     if spanned_already is not None and "__call__" in compose.__dict__:
         wrapper = _wrap(spanned_already, _ADOPTING + _SPAN.lstrip("\n"))
         call = spanned_already
@@ -138,8 +142,9 @@ def patch(module):
 
 
 def _scriptable(make):
-    """For `replace`: torch.jit.script and dynamo compile the original in place of the wrapper, by the attributes that
-    torch.jit.script_if_tracing sets. The wrapper has the globals of forwarding.py, not those of the source."""
+    """For `replace`: makes torch.jit.script and dynamo compile the original instead of the wrapper. The wrapper has the
+    globals of forwarding.py, not those of the original, so it could not be compiled. To do so, sets the attributes that
+    torch.jit.script_if_tracing sets."""
 
     def make_scriptable(original):
         wrapper = make(original)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Video: PyAV, torchcodec, decord, OpenCV's VideoCapture, imageio-ffmpeg. All of it is `decode`.
 
-Where a wheel has FFmpeg as shared libraries, the agent's hooks on FFmpeg see opening, demuxing,
-seeking and decoding, with a span for each decoded frame. Only Python knows which frames the program
-takes, so a counter says how many it used. Another counts the decoded frames of VideoCapture and
-imageio-ffmpeg, whose FFmpeg the agent may not see.
-"""
+If a wheel has FFmpeg as shared libraries, the agent's hooks on FFmpeg record opening, demuxing, seeking and decoding,
+with a span for each decoded frame. Only the Python hooks know which frames the program takes, so they count the used
+frames. Another counter counts the frames that VideoCapture and imageio-ffmpeg decode, since the agent may not see the
+FFmpeg of these two. """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, counter, end, intern
 from penstock_hooks.wrapping import array_bytes, harmless, payload_bytes, replace, spanned, stepped
@@ -25,8 +24,8 @@ def _taken(result):
 
 @harmless
 def _taken_frames(result):
-    """Counts the used frames of an array or tensor, which may be the `data` of `result`, and returns their bytes. If it
-    has four dimensions, the first counts the frames."""
+    """Counts the used frames of an array or tensor, and returns their bytes. The array is `result` or its attribute
+    `data`. If it has four dimensions, the length of the first is the number of frames."""
     shape = getattr(getattr(result, "data", result), "shape", None) or getattr(result, "shape", None)
     if shape is None:
         return 0
@@ -43,7 +42,7 @@ def _grabbed(result):
 
 @harmless
 def _retrieved(result):
-    """Like _taken(), for the pair (whether there was a frame, its picture)."""
+    """Like _taken(), for a pair (True if there was a frame, its picture)."""
     return _taken(result[1]) if result[0] else 0
 
 
@@ -111,7 +110,7 @@ def patch(module):
         _methods(module.VideoReader, "decord.", ("seek", "seek_accurate", "skip_frames"))
     elif name == "torchcodec.decoders._video_decoder":
         _methods(module.VideoDecoder, "torchcodec.", _TORCHCODEC, _taken_frames)
-        _methods(module.VideoDecoder, "torchcodec.", ("get_all_frames",))  # calls one of those, which counts the frames
+        _methods(module.VideoDecoder, "torchcodec.", ("get_all_frames",))  # a method above counts the frames
     elif name in ("torchcodec.decoders._audio_decoder", "torchcodec.decoders._wav_decoder"):
         kind = getattr(module, "AudioDecoder", None) or module.WavDecoder
         _methods(kind, "torchcodec.", ("get_all_samples", "get_samples_played_in_range"), _sound)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""webdataset: samples of a pipeline that makes its own batches, its Decoder, and functions that it maps.
+"""webdataset: records the samples of a pipeline that makes its own batches, the pipeline's Decoder, and the functions
+that it maps.
 
-A stage of a pipeline is a generator function that is curried when the pipeline is built and pickled
-by name, so it is replaced under its name and inside the object that curries it.
-"""
+A stage of a pipeline is a generator function. It is curried when the pipeline is built, and pickled by name. So it is
+replaced both under its name and inside the object that curries it. """
 import sys
 
 from penstock_hooks import wire
@@ -16,8 +16,8 @@ from penstock_hooks.wrapping import payload_bytes, replace
 
 
 class _Samples:
-    """The iterator from which a batching stage takes its samples, inside a fetch of torch's DataLoader. The samples are
-    not touched before the stage asks for an iterator, which it does with its first batch."""
+    """The iterator from which a batching stage takes its samples, inside a fetch of torch's DataLoader. The iterator
+    over the samples is made only when the stage asks for its first batch."""
 
     __slots__ = ("_samples", "_name", "_sequence")
 
@@ -43,7 +43,7 @@ class _Samples:
 
 def _stage(change):
     """For `replace`: `change` returns the samples and the other arguments with which a stage runs. If it fails, the
-    stage runs as written."""
+    stage runs with its original arguments."""
 
     def make(original):
         def stage(data, *args, **kwargs):
@@ -69,7 +69,8 @@ def _batched(data, args, kwargs):
 
 
 def _decoded_bytes(sample):
-    """Bytes of the pictures, tensors and arrays in a sample. A field that is still bytes was not decoded."""
+    """Bytes of the pictures, tensors and arrays in a sample. Fields that are still bytes are left out: they were not
+    decoded."""
     total = 0
     for field in sample.values():
         if hasattr(field, "getbands"):
