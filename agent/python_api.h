@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What our builtins use of the Python interpreter that is in the process. The interpreter's
-// functions are found by name, so the agent links no libpython and one agent serves every version.
-// `Python` has only names of the stable ABI (PyCFunction, PyLong, PyUnicode, PyDict, and the flag
-// METH_FASTCALL). Threads: callers hold the GIL.
+// The functions and objects of the process's Python interpreter that our builtins use. The
+// interpreter's functions are found by name, so the agent links no libpython and one agent serves
+// every version. `Python` has only names of the stable ABI (PyCFunction, PyLong, PyUnicode, PyDict,
+// and the flag METH_FASTCALL). Threads: callers hold the GIL.
 #pragma once
 
 #include <stddef.h>
@@ -43,7 +43,8 @@ struct Python {
   Object* yes;
   Object* no;
 };
-extern __attribute__((visibility("hidden"))) Python g_python;  // so not by way of the GOT
+extern __attribute__((visibility("hidden"))) Python g_python;  // hidden, so that it is not accessed
+                                                               // through the GOT
 
 // Fills in g_python. False if the interpreter lacks one of the names.
 bool LoadPython();

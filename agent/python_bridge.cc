@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interface for the Python hooks: builtin functions made at run time by the interpreter that is
-// in the process. Threads: all are called with the GIL held. Those in this file act on the calling
-// thread, or on the state of the process.
+// in the process. Threads: all are called with the GIL held. The functions in this file act on the
+// calling thread, or on the state of the process.
 
 #include "agent/core/probe.h"
 #include "agent/core/process.h"
@@ -205,7 +205,7 @@ Object* ProbeRest(Object* /*self*/, Arguments, Count) {
   return g_python.from_long(static_cast<long long>(ProbedRest()));
 }
 
-// Computes without the GIL, since the delay is to keep a core busy, not the interpreter.
+// Computes without the GIL, since the delay must keep a core busy but not block the interpreter.
 Object* ProbeCompute(Object* /*self*/, Arguments a, Count n) {
   const int64_t wanted = Number(a, n, 0, 0);
   void* thread = g_python.save_thread();
@@ -263,9 +263,9 @@ MethodDef g_methods[] = {
 }  // namespace
 }  // namespace penstock::agent
 
-// Returns a new reference to a dict of the builtins. If the interpreter lacks one of the functions
-// they need, returns None, or nullptr if None itself was not found: bridge.py takes both for an
-// unknown Python. Called through ctypes.PyDLL, so the GIL is held.
+// Returns a new reference to a dict of the builtins. If the interpreter lacks a function that they
+// need, returns None, or nullptr if None itself was not found. For bridge.py both mean an unknown
+// Python. Called through ctypes.PyDLL, so the GIL is held.
 PENSTOCK_EXPORT void* penstock_python_bridge() {
   using namespace penstock::agent;
   if (!LoadPython()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of what is called. They are read from the interpreter's objects in memory, so no code of
-// the program runs. The offsets are those of builds with a GIL and without Py_TRACE_REFS.
+// The names of called functions. They are read from the interpreter's objects in memory, so no code
+// of the program runs. The offsets are valid for builds with a GIL and without Py_TRACE_REFS.
 #include <string.h>
 
 #include "agent/python_call_tree.h"
@@ -32,7 +32,8 @@ bool IsBuiltinType(const PyHandle* type) {
   return type == g_unit.api.builtin_type || type == g_unit.api.builtin_method_type;
 }
 
-// Whether this is the type of functions that Cython compiled. Each version of Cython makes its own.
+// Whether this is a type of functions that Cython compiled. Each version of Cython makes its own
+// type.
 bool IsCythonType(const PyHandle* type) {
   const char* name = TypeName(type);
   const char* dot = strrchr(name, '.');
@@ -155,8 +156,8 @@ bool IsStopMethod(const PyHandle* callable) {
          FieldOf<const void*>(callable, 16) == g_unit.api.stop_method;
 }
 
-// Code of our hooks has a file of the package penstock_hooks. The wrappers that forwarding.py makes
-// name such a file, too.
+// Code is ours if its file lies in the package penstock_hooks. The wrappers that forwarding.py
+// makes also name such a file.
 CodeOwner OwnerOf(PyHandle* code) {
   PyHandle* file = g_unit.api.attribute(code, "co_filename");
   if (file == nullptr) {

@@ -28,13 +28,13 @@ bool IsOwnNode(const CallNode& n) {
   return n.kind == wire::kCallFunction && n.owner == CodeOwner::kHooks;
 }
 
-// Returns the ticks that so many half events of each kind cost.
+// Returns the ticks that `halves` half events cost: function, builtin and line events.
 uint64_t CostOf(const uint32_t (&halves)[3], const EventCosts& costs) {
   return (halves[0] * costs.function + halves[1] * costs.builtin + halves[2] * costs.line) >> 9;
 }
 
-// Subtracts the cost of each event from the time in which it lies, and computes the nodes' totals
-// anew. Returns the whole cost.
+// Subtracts the cost of each event from the node in whose time it lies, and computes the nodes'
+// totals anew. Returns the cost of all events.
 uint64_t SubtractCosts(const EventCosts& costs) {
   uint64_t all = 0;
   for (uint32_t i = 0; i < g_unit.nodes; ++i) {
@@ -57,7 +57,7 @@ uint64_t SubtractCosts(const EventCosts& costs) {
   return all + (top < g_unit.top_own ? top : g_unit.top_own) + g_unit.measured;
 }
 
-// What the recording says of a node: the function or builtin, and where its code is.
+// How the recording identifies a node: the function or builtin, and where its code is.
 struct Place {
   uint64_t file;  // string id; 0: no file
   uint32_t name;
@@ -143,7 +143,7 @@ Place PlaceOf(const CallNode& n) {
 }
 
 // Numbers the nodes that will be written and returns their count. Nodes of our own hooks are left
-// out. Those above a node that is written have enough time, since their totals contain its total.
+// out. All nodes above a written node are written too, since their totals contain its total.
 uint16_t ChooseNodes(uint64_t duration) {
   const uint64_t least = duration / kSmallPart;
   uint16_t count = 0;
@@ -158,7 +158,7 @@ bool IsWritten(const CallNode& n) {
   return n.written != wire::kNoNode;
 }
 
-// The next node above that is written; kNoNode stands for the unit.
+// Returns the nearest node above `n` that is written; kNoNode stands for the unit.
 uint16_t WrittenAbove(const CallNode& n) {
   uint16_t at = n.parent;
   while (at != wire::kNoNode && !IsWritten(g_call_nodes[at])) {
@@ -248,9 +248,9 @@ void ClearNodes() {
 
 namespace {
 
-// Returns the function that the own time of a node counts for. That is the nearest function of the
-// program, of the node and those above it. If there is none, it is the nearest function of a
-// library. nullptr: there are only functions of our hooks, or none.
+// Returns the function to which the own time of a node is added. It is the nearest function of the
+// program, among the node and the nodes above it. If there is none, it is the nearest function of a
+// library. nullptr if there are only functions of our hooks, or none.
 const CallNode* ChargedTo(const CallNode& node) {
   const CallNode* found = nullptr;
   for (const CallNode* at = &node;; at = &g_call_nodes[at->parent]) {

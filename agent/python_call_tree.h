@@ -18,8 +18,8 @@ inline constexpr uint32_t kMostDepth = 512;
 inline constexpr uint32_t kSlots = 2048;  // of the table of nodes, a power of two
 inline constexpr uint32_t kMostHot = 8;
 
-// Whose code a function is. Our hooks also run in units that are not followed, so they get no node
-// in the recording: their time counts as their caller's.
+// Whose code a function is. Our hooks run in every unit, followed or not. So they get no node in
+// the recording, and their time counts as their caller's.
 enum class CodeOwner : uint8_t { kProgram, kLibrary, kHooks };
 
 struct CallNode {
@@ -31,7 +31,7 @@ struct CallNode {
   uint64_t count;
   uint64_t name;  // string id of a builtin
   uint32_t line;
-  uint32_t function_halves;  // half events that lie in its own time
+  uint32_t function_halves;  // half events that lie in the node's own time
   uint32_t builtin_halves;
   uint32_t line_halves;
   uint16_t parent;
@@ -60,9 +60,10 @@ struct FollowedUnit {
   uint64_t ended;
   uint64_t events[3];
   uint64_t top_own;      // outside of all nodes
-  uint64_t interpreted;  // outside of builtins, with `measured`
+  uint64_t interpreted;  // ticks outside of builtins; includes `measured`
   uint64_t counted;      // the part of `interpreted` that counts towards `most_ticks`
-  uint64_t measured;     // cost of events that was measured; it is in no node's own time
+  uint64_t measured;     // ticks of events' costs that were measured; they are in no node's own
+                         // time
   uint32_t top_halves[3];
   uint32_t nodes;
   uint32_t depth;
@@ -88,7 +89,7 @@ void ClearNodes();
 // with the builtins and library functions that they called. FinishUnit() computes `total` anew.
 void AddUpCodes();
 
-// Reading objects of the interpreter from memory (python_call_names.cc).
+// These functions read objects of the interpreter from memory (python_call_names.cc).
 inline PyHandle* TypeOf(const PyHandle* object) {
   PyHandle* type;
   __builtin_memcpy(&type, static_cast<const char*>(object) + 8, sizeof type);
@@ -102,9 +103,10 @@ uint64_t NameOfBuiltin(const PyHandle* callable);
 // time that it binds a method of C, so the key is the address of the method's definition. Types and
 // ufuncs are their own keys. The key of any other object is its type.
 const void* KeyOfBuiltin(const PyHandle* callable);
-// Whether the callable installs or asks for a debugger, tracer or profiler, which must not see us.
+// Whether the callable installs a debugger, tracer or profiler, or asks for the installed one. Such
+// a tool must not see us.
 bool IsTool(const PyHandle* callable);
-// Whether this key is of one of our own builtins.
+// Whether this is the key of one of our own builtins.
 bool IsOwnMethod(const void* key);
 // Whether the callable is the builtin that ends a unit.
 bool IsStopMethod(const PyHandle* callable);

@@ -29,7 +29,8 @@ void CountHalf(uint16_t node, EventKind kind) {
                              : n.line_halves);
 }
 
-// Adds the time since the last event to the node in which the thread was, and returns that node.
+// Called at an event. Adds the time since the last event to the node in which the thread was, and
+// returns that node.
 uint16_t Advance(EventKind kind) {
   const uint64_t now = Now();
   const uint16_t node = Current();
@@ -38,8 +39,8 @@ uint16_t Advance(EventKind kind) {
     const uint64_t passed = now - g_unit.last;
     const uint64_t most = g_unit.start.most_ticks / 4;
     g_unit.interpreted += passed;
-    // A long interval between two events may be a wait for a core, so it counts as a quarter of the
-    // limit at most.
+    // A long interval between two events may be a wait for a core. So it counts as at most a
+    // quarter of the limit `most_ticks`.
     g_unit.counted += passed < most ? passed : most;
   }
   g_unit.last = now;
@@ -47,10 +48,10 @@ uint16_t Advance(EventKind kind) {
   return node;
 }
 
-// Ends an event. The thread was in node `from` before it and is in Current() after it, and half of
-// the event's average cost lies in each. The first events of a node take several times as long: the
-// node is made and named, and nothing is in the caches. So for the first events of `node` the time
-// beyond the shortest event is measured. It belongs to no node.
+// Ends an event. The thread was in node `from` before the event and is in Current() after it; half
+// of an event's average cost lies in each. The first events of a node take several times as long:
+// the node is made and named, and nothing is in the caches. So for the first events of `node`, the
+// time by which they are longer than the shortest event is measured. This time belongs to no node.
 void EndEvent(EventKind kind, uint16_t from, uint16_t node) {
   constexpr uint8_t kMeasured = 16;
   static uint64_t shortest[3] = {~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}};
@@ -69,8 +70,8 @@ void EndEvent(EventKind kind, uint16_t from, uint16_t node) {
   g_unit.last += longer;
 }
 
-// Stops following. Before 3.12 our profile and trace functions remove themselves when they are next
-// called. Only then is it certain that no tool of the program has replaced them.
+// Stops following. Before Python 3.12 our profile and trace functions remove themselves when they
+// are next called: only then is it certain that no tool of the program has replaced them.
 void SwitchOff() {
   g_unit.is_following = false;
   if (!g_unit.start.monitoring) {
@@ -146,7 +147,8 @@ void Leave(const void* key, uint8_t kind, EventKind event) {
         g_unit.depth = i;
         break;
       }
-      // A builtin ends before the function that called it, so it is not further out on the stack.
+      // A builtin ends before the function that called it, so it is not below that function on the
+      // stack.
       if (kind == wire::kCallBuiltin && entry.kind == wire::kCallFunction) {
         break;
       }
@@ -304,7 +306,8 @@ UnitEnd StopUnit(bool displaced) {
   }
   const uint64_t now = Now();
   if (g_unit.is_following) {
-    // The call of follow_stop() was an event, unless another profile function has replaced ours.
+    // The call of follow_stop() has caused an event, unless another profile function has replaced
+    // ours.
     const bool gone = displaced || (!g_unit.start.monitoring && !g_unit.saw_end);
     g_unit.is_following = false;
     g_unit.ended = now;

@@ -16,7 +16,8 @@ using PyHandle = void;  // PyObject
 
 // Functions and types of the interpreter, found by name. If one is missing, nothing is followed.
 struct CallApi {
-  // These four report the events before 3.12; from then on sys.monitoring does.
+  // These four are used before Python 3.12 to get events. From 3.12 on sys.monitoring reports the
+  // events.
   void (*set_profile)(int (*)(PyHandle*, PyHandle*, int, PyHandle*), PyHandle*);
   void (*set_trace)(int (*)(PyHandle*, PyHandle*, int, PyHandle*), PyHandle*);
   PyHandle* (*frame_code)(PyHandle*);
@@ -32,7 +33,8 @@ struct CallApi {
   PyHandle* function_type;
   PyHandle* method_type;
   PyHandle* builtin_type;
-  PyHandle* builtin_method_type;  // of bound methods that are told the class they are defined in
+  PyHandle* builtin_method_type;  // of bound methods of C that get their defining class
+                                  // (METH_METHOD)
   PyHandle* descriptor_type;
   PyHandle* type_type;
   // Our own functions that Python calls; `stop_method` ends a unit.
@@ -46,19 +48,19 @@ struct EventCosts {
   uint64_t function;
   uint64_t builtin;
   uint64_t line;
-  uint8_t spread;  // by how many percent these may be wrong
+  uint8_t spread;  // by how many percent these costs may be wrong
 };
 
 struct UnitStart {
   Stage stage;
   uint32_t name;
   Context context;
-  uint64_t ordinary;     // ticks of such a unit that is not followed: median of its neighbours
+  uint64_t ordinary;     // ticks that such a unit takes if not followed: median of its neighbours
   uint32_t neighbours;   // ordinary units from which that median comes
-  uint32_t most_events;  // following ends after so many
-  uint64_t most_ticks;   // and after so many outside of builtins
+  uint32_t most_events;  // following ends after so many events
+  uint64_t most_ticks;   // and after so many ticks outside of builtins
   bool monitoring;       // sys.monitoring reports the events
-  bool chosen;           // the unit was not drawn at random: its sample was slow before
+  bool chosen;           // the unit was not drawn: its sample was slow before
   PyHandle* give_way;    // called to switch sys.monitoring off; nullptr: not used
 };
 
@@ -90,7 +92,7 @@ bool FollowedSince(uint64_t start);
 // the parent's, and when beginning a unit has failed.
 void ForgetUnit();
 
-// Events of sys.monitoring, from any thread; those of other threads than the unit's are ignored.
+// Events of sys.monitoring, from any thread. Events of other threads than the unit's are ignored.
 void OnFunction(PyHandle* code);
 void OnReturn(PyHandle* code);
 void OnBuiltin(PyHandle* callable);

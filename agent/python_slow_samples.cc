@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kMostSlow = 511;  // the table with its count takes 4 KiB
 
-// Several processes write it, each entry once. An entry of 0 is not written yet.
+// Several processes write the table; each entry is written once. An entry of 0 is not written yet.
 struct SlowTable {
   uint64_t taken;              // atomic: entries that were taken; may be larger than kMostSlow
   int64_t samples[kMostSlow];  // atomic: index + 1

@@ -10,8 +10,8 @@
 namespace penstock::agent {
 namespace {
 
-// Functions of the interpreter and of the C library. Those of the interpreter exist from 3.9 on,
-// except the two for garbage collection: they exist from 3.10 on and are nullptr before.
+// Functions of the interpreter and of the C library. The interpreter has them from Python 3.9 on.
+// The two for garbage collection exist only from 3.10 on, and are nullptr before.
 struct StackApi {
   int (*ensure)();
   void (*release_gil)(int);
@@ -35,8 +35,8 @@ struct StackApi {
 };
 StackApi g_api;
 
-// Returns the string id of an attribute; 0 if there is none. Sets `is_hook` if its text is the path
-// of a file of our hooks.
+// Returns the string id of an attribute; 0 if there is none. Sets `is_hook` if the attribute's text
+// is the path of a file of our hooks.
 uint64_t InternOf(Object* code, const char* attribute, bool* is_hook) {
   Object* value = g_api.attribute(code, attribute);
   uint64_t id = 0;
@@ -54,7 +54,8 @@ uint64_t InternOf(Object* code, const char* attribute, bool* is_hook) {
   return id;
 }
 
-// Reads a frame to `to`. False if it is a frame of our hooks: `to` is then free for the next one.
+// Reads a frame into `to`. False if it is a frame of our hooks; the caller then reads the next
+// frame into the same place.
 bool ReadFrame(Object* frame, StackFrame* to) {
   Object* code = g_api.frame_code(frame);
   bool is_hook = false;
@@ -121,7 +122,8 @@ PyThread ThisPyThread() {
 // would run on it.
 uint32_t ReadStack(const PyThread& thread, bool (*stays)(const void*), const void* argument,
                    StackFrame* to) {
-  // Without memory for its own state of this thread the interpreter would end the program.
+  // The interpreter allocates a state for this thread. Without memory for it, it would end the
+  // program.
   if (g_api.initialized() == 0 || !RoomFor(size_t{1} << 20, Memory::kPrivate)) {
     return 0;
   }
@@ -147,7 +149,8 @@ uint32_t ReadStack(const PyThread& thread, bool (*stays)(const void*), const voi
 
 bool CreateThread(unsigned long* thread, void* (*main)(void*)) {
   constexpr size_t kStack = size_t{1} << 19;
-  // What the C library may map for the thread, with the arena of its first allocation.
+  // The most that the C library maps for the thread: its stack, and the arena of its first
+  // allocation.
   constexpr size_t kMapped = kStack + (size_t{128} << 20);
   pthread_attr_t attributes;
   return RoomFor(kMapped, Memory::kPrivate) && g_api.attributes(&attributes) == 0 &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads the Python stack of another thread, with the GIL held and only through public functions of
-// the interpreter. No code of the program runs for that.
+// the interpreter. This runs no code of the program.
 #pragma once
 
 #include <stdint.h>
@@ -21,13 +21,14 @@ struct PyThread {
   uint64_t id;  // its unique number
 };
 
-// Finds the functions that those below need. False if one is missing.
+// Finds the interpreter's functions that the functions below need. False if one is missing.
 bool LoadStackApi();
 // Returns the calling thread, which holds the GIL.
 PyThread ThisPyThread();
 // Takes the GIL and reads the thread's innermost frames to `to`, kMostFrames at most, without those
-// of our hooks. Returns their number; 0 if the thread has ended, or if `stays(argument)` is false
-// before or after. To be called on a thread of ours that the interpreter does not know.
+// of our hooks. Returns the number of frames; 0 if the thread has ended, or if `stays(argument)` is
+// false before or after reading. To be called on a thread of ours that the interpreter does not
+// know.
 uint32_t ReadStack(const PyThread& thread, bool (*stays)(const void*), const void* argument,
                    StackFrame* to);
 

@@ -14,29 +14,30 @@ namespace penstock::agent {
 namespace {
 
 constexpr int64_t kLookNs = 250000000;  // from one look to the next
-constexpr uint32_t kFewestLooks = 3;    // a stall takes so many looks, or more
-constexpr uint64_t kTimesUsual = 5;     // and so many times as long as from span to span
-constexpr uint32_t kFewestSpans = 16;   // before that, what is usual is not known
-constexpr uint32_t kHangLooks = 40;     // after so many a stall is written, though it is not over
+constexpr uint32_t kFewestLooks = 3;    // a stall takes at least so many looks
+constexpr uint64_t kTimesUsual = 5;     // and this many times the usual time from span to span
+constexpr uint32_t kFewestSpans = 16;   // with fewer spans, the usual time is not known
+constexpr uint32_t kHangLooks = 40;     // after so many looks a stall is written, even if it goes
+                                        // on
 constexpr uint32_t kMostStalls = 64;    // of a process
 constexpr uint32_t kMostWatched = 8;    // threads of a process
 
-// A watched thread. `state` says whether the place is taken, and `thread` is written before it,
-// with the GIL held. The second group belongs to the watching thread, or to Start() while there is
-// none; only `fresh` is set by others.
+// A watched thread. `state` says whether the entry is taken; `thread` is written before `state`,
+// with the GIL held. The second group of fields belongs to the watching thread, or to Start() while
+// no such thread runs. Only `fresh` is set by other threads.
 struct Watched {
   const ThreadState* state;  // atomic; nullptr: free
   PyThread thread;
 
   uint32_t serial;  // of the span that it began last
-  uint32_t looks;   // how often it was seen there
-  uint64_t since;   // ticks: when it was first seen there
-  uint64_t spans;   // that it has begun while it was watched and did not stand still
-  uint64_t ticks;   // in which it began them
+  uint32_t looks;   // how often it was seen in that span
+  uint64_t since;   // ticks: when it was first seen in that span
+  uint64_t spans;   // number of spans that it has begun while it was watched
+  uint64_t ticks;   // time in which it began them, without stalls
   bool told;        // the stall under way has been written, or its stack could not be read
-  bool fresh;       // atomic: another thread has got the place since the watching thread looked
-  uint32_t frames;  // those that were read and are not written yet
-  Stage stage;      // with the next two: of the stall whose frames these are
+  bool fresh;       // atomic: another thread has got this entry since the last look
+  uint32_t frames;  // number of frames that were read and are not written yet
+  Stage stage;      // these three describe the stall to which the frames belong
   Context context;
   uint64_t start;
   StackFrame stack[kMostFrames];
@@ -47,9 +48,9 @@ struct Stalls {
   bool running;
   bool stopping;     // atomic
   bool ended;        // for good: the interpreter finalises
-  uint32_t forking;  // threads that are about to fork, or do
+  uint32_t forking;  // number of threads that are about to fork or are forking
   unsigned long thread;
-  uint32_t tid;   // of the watching thread, which writes it
+  uint32_t tid;   // of the watching thread; written by it
   uint32_t stop;  // atomic, a futex
   uint32_t told;  // stalls that were written
   Watched watched[kMostWatched];
@@ -66,8 +67,9 @@ void ReadPlace(const ThreadState* s, Watched* w) {
   w->start = w->since + static_cast<uint64_t>(w - g_stalls.watched);  // unique on this thread
   w->stage = wire::kStep;
   const uint32_t depth = s->depth < kMaxDepth ? s->depth : kMaxDepth;
-  // If the innermost open span is the one that began last, the thread has stood still since then.
-  // Else it stands still since the last span inside ended, shortly before it was first seen so.
+  // If the innermost open span is the one that began last, the thread has stood still since that
+  // span began. Otherwise it has stood still since the last inner span ended, shortly before
+  // `since`.
   if (depth != 0 && s->open[depth - 1].serial == w->serial && s->open[depth - 1].start < w->since) {
     w->start = s->open[depth - 1].start;
   }
@@ -119,8 +121,8 @@ void WriteStall(Watched* w) {
   __atomic_store_n(&w->frames, 0u, __ATOMIC_RELEASE);  // WaitUntilWritten() reads it
 }
 
-// Whether the thread waits for its next task or batch, hands over a batch or starts up. Spans of
-// the trace say that anyway.
+// Whether the thread waits for its next task or batch, hands over a batch or starts up. Such waits
+// are not stalls: spans show them anyway.
 bool WaitsForWork(const ThreadState* s) {
   const uint32_t depth = s->depth;
   if (depth == 0 || depth > kMaxDepth) {
@@ -131,7 +133,7 @@ bool WaitsForWork(const ThreadState* s) {
          stage == wire::kStartup;
 }
 
-// Begins to count the looks anew.
+// Counts the looks from 0 again.
 void Restart(Watched* w, uint32_t serial, uint64_t now) {
   w->serial = serial;
   w->since = now;
@@ -140,7 +142,7 @@ void Restart(Watched* w, uint32_t serial, uint64_t now) {
   w->frames = 0;
 }
 
-// Looks at a thread. `passed`: ticks since the last look.
+// Checks one thread for a stall. `passed`: ticks since the last look.
 void Look(Watched* w, uint64_t now, uint64_t passed) {
   const ThreadState* s = __atomic_load_n(&w->state, __ATOMIC_ACQUIRE);
   if (s == nullptr || __atomic_exchange_n(&w->fresh, false, __ATOMIC_ACQUIRE)) {
@@ -181,8 +183,9 @@ void Look(Watched* w, uint64_t now, uint64_t passed) {
   }
 }
 
-// Does not go through the gate, which would wait until this thread wakes (sys::Shut()). A filter
-// that lets an interpreter of several threads run allows the call.
+// Uses sys::Raw(), since sys::Shut() waits for every sys::Call(), and would have to wait until this
+// thread wakes. Every seccomp filter under which an interpreter with several threads can run allows
+// this call.
 void Sleep() {
   struct timespec time = {0, kLookNs};
   if (!sys::IsShut()) {
@@ -223,8 +226,8 @@ void* WatchMain(void* /*unused*/) {
   return nullptr;
 }
 
-// Makes the watching thread, with the program's signals blocked in it; see gpu/cupti_flush.cc for
-// the two that are not.
+// Makes the watching thread, with the program's signals blocked in it; gpu/cupti_flush.cc explains
+// why two signals are not blocked.
 void Start() {
   const uint64_t all = ~(uint64_t{3} << 31);
   uint64_t before = 0;
@@ -258,7 +261,8 @@ void ForgetParent() {
   }
 }
 
-// nullptr finds a free place.
+// Returns the entry of the thread with state `s`; for nullptr, a free entry. nullptr if there is
+// none.
 Watched* FindWatched(const ThreadState* s) {
   for (Watched& w : g_stalls.watched) {
     if (w.state == s) {
@@ -282,16 +286,18 @@ void WaitUntilReleased() {
   }
 }
 
-// Waits until the thread that came first has stopped the watching thread, 0.1 s at most.
+// Waits until the thread that called StallStop() first has stopped the watching thread; 0.1 s at
+// most.
 void WaitUntilStopped() {
   for (int i = 0; i < 100 && __atomic_load_n(&g_stalls.stopping, __ATOMIC_ACQUIRE); ++i) {
     Pause(1000000);
   }
 }
 
-// Has the watching thread write the stall of a thread that has left, if it has read one. A worker's
-// process ends soon after the thread has left, before the next look. Waits 0.1 s at most, without
-// the GIL, for which the watching thread may be waiting.
+// If the watching thread has read a stall of a thread that has left, waits until it has written
+// that stall. Wakes it, since a worker's process ends soon after the thread has left, before the
+// next look. Waits 0.1 s at most, without the GIL, since the watching thread may be waiting for the
+// GIL.
 void WaitUntilWritten(const Watched* w) {
   const auto is_written = [w] { return __atomic_load_n(&w->frames, __ATOMIC_ACQUIRE) == 0; };
   if (is_written() || !g_stalls.running || !Recording() || sys::IsShut()) {
@@ -342,7 +348,7 @@ Object* StallLeave(Object* /*self*/, Arguments, Count) {
 }
 
 // The watching thread may be waiting for the GIL, so this function releases the GIL while it waits.
-// If another thread has come first, it waits for that one.
+// If another thread is already stopping the watching thread, it waits for that thread.
 Object* StallStop(Object* /*self*/, Arguments a, Count n) {
   ForgetParent();
   const bool for_good = Number(a, n, 0, 0) != 0;

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs in each Python under the agent: imports the user's own sitecustomize, then installs our hooks.
 
-Afterwards the program finds what it would find without us: sys.path has no entry of ours (children
-find this file by PYTHONPATH), and sys.modules has the user's sitecustomize or none. For Python 3.7
-to 3.15; older ones, 2.7 among them, get the user's sitecustomize and nothing else. This file
-imports only our hooks and what Python has imported already.
-"""
+Afterwards the program finds the same as without us: sys.path has no entry of ours (children find this file by
+PYTHONPATH), and sys.modules has the user's sitecustomize or none. The hooks are for Python 3.7 to 3.15. Older versions,
+2.7 among them, get only the user's sitecustomize. This file imports only our hooks and modules that Python has imported
+already. """
 import os
 import sys
 
 _MYSELF = sys.modules.get("sitecustomize")  # Python 2 would empty a module without references
 _OURS = os.path.dirname(os.path.abspath(__file__))
-# False where another tool's sitecustomize has found this file and executes it as the next one, without an import:
-# sys.modules then has the tool's module, and the tool expects no error if no other follows.
+# False if another tool's sitecustomize has found this file and executes it as the next sitecustomize, without an
+# import. sys.modules then has the tool's module, and the tool expects no error if no further sitecustomize follows.
 _SPEC = globals().get("__spec__")  # None in Python 2
 _IMPORTED = _SPEC is None or getattr(_SPEC, "_initializing", False)
 
@@ -50,7 +49,7 @@ def _load(path):
 
 def _chain():
     """Runs the sitecustomize that would have run without us. Its errors are passed on."""
-    # Entries before ours have no sitecustomize, or one that has been executed and has led here.
+    # Entries before ours have no sitecustomize, or they have the one that was executed and led here.
     first = next((place for place, entry in enumerate(sys.path) if _is_ours(entry)), -1)
     later = [entry for entry in sys.path[first + 1 :] if not _is_ours(entry)]
     sys.path[:] = [entry for entry in sys.path if not _is_ours(entry)]
@@ -83,7 +82,8 @@ try:
 finally:
     _install()
 if not _found and _IMPORTED:
-    # site.py expects this where there is no such module, and then prints nothing. 3.6 gave it a class of its own.
+    # site.py expects this error if there is no such module, and then prints nothing. Since Python 3.6 the error has a
+    # class of its own.
     _kind = ImportError if sys.version_info < (3, 6) else ModuleNotFoundError
     _none = _kind("No module named 'sitecustomize'")
     _none.name = "sitecustomize"

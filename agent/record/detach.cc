@@ -26,12 +26,12 @@ void CloseDescriptors(unsigned first, unsigned last) {
 
 void DetachProcess(int keep_fd, int nice) {
   setsid();
-  // Whoever reads from the shell's pipes would wait for us if we kept them open.
+  // A program that reads from the shell's pipes would wait for us if we kept them open.
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = 0; fd <= 2 && null >= 0; ++fd) dup2(null, fd);
   CloseDescriptors(3, static_cast<unsigned>(keep_fd) - 1);
   CloseDescriptors(static_cast<unsigned>(keep_fd) + 1, ~0u);
-  // A signal that ends the job ends the command, and the trace is finished after it. With SIGXFSZ
+  // A signal to the job ends only the command; this process then finishes the trace. With SIGXFSZ
   // ignored, a write beyond the limit of a file's size fails with EFBIG and does not kill us.
   for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGTSTP, SIGTTOU,
                            SIGTTIN, SIGUSR1, SIGUSR2, SIGXCPU, SIGALRM}) {
@@ -48,7 +48,7 @@ void DetachProcess(int keep_fd, int nice) {
     setrlimit(resource, &limit);
   }
   // With SCHED_BATCH we get our share of the cores, but preempt nobody when we wake up. On busy
-  // cores that would be workers, which lose a part of their caches with every switch.
+  // cores we would preempt workers, which would lose a part of their caches with every switch.
   const sched_param parameter{};
   sched_setscheduler(0, SCHED_BATCH, &parameter);
   setpriority(PRIO_PROCESS, 0, std::min(nice + getpriority(PRIO_PROCESS, 0), 19));

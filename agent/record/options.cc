@@ -25,7 +25,7 @@ constexpr TimeNs kShortestProbe{100'000'000};
 constexpr TimeNs kLongestProbe{600'000'000'000};
 constexpr TimeNs kProbeWindow{5'000'000'000};
 
-// Options as they stand on the command line.
+// Values of options, as they stand on the command line.
 struct Texts {
   std::string buffer;
   std::string overrides;
@@ -36,7 +36,7 @@ struct Texts {
   std::string probe_window;
 };
 
-// A non-negative decimal number and the unit behind it.
+// A non-negative decimal number and the unit after it.
 struct Amount {
   double value = 0;
   std::string_view unit;
@@ -53,7 +53,7 @@ std::optional<Amount> ParseAmount(std::string_view text) {
   return Amount{value, digits == std::string::npos ? std::string_view{} : text.substr(digits)};
 }
 
-// Index where the command begins: after "--", or at the first word that belongs to no option.
+// The index where the command begins: after "--", or at the first word that belongs to no option.
 std::size_t CommandStart(const std::vector<std::string>& args) {
   static constexpr std::array<std::string_view, 12> kWithValue = {
       "-o",         "--output", "--gpu",    "--for",  "--keep",  "--batches",
@@ -65,8 +65,8 @@ std::size_t CommandStart(const std::vector<std::string>& args) {
   return args.size();
 }
 
-// The cores that this process may use. Empty if they cannot be told, as on more than 1024 cores;
-// then affinity= may name any core.
+// The cores that this process may use. Empty if the cores are not known, for example on a machine
+// with more than 1024 cores; then affinity= may name any core.
 std::vector<int> OwnCores() {
   std::vector<int> cores;
   cpu_set_t mask;
@@ -102,8 +102,9 @@ Result<void> CheckProbe(const Texts& texts, Options& options) {
   return {};
 }
 
-// The script or module that Python runs; nullopt if it runs a text or standard input. Options of
-// one letter may be joined to one word, as in -uc, and their value may follow without a space.
+// The script or module that Python runs; nullopt if Python runs the text of -c or standard input.
+// Options of one letter may be joined to one word, as in -uc. Their value may follow without a
+// space.
 std::optional<std::filesystem::path> PythonProgram(const std::vector<std::string>& command) {
   for (std::size_t i = 1; i < command.size(); ++i) {
     const std::string& word = command[i];

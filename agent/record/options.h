@@ -25,7 +25,8 @@ struct Options {
   TimeNs limit_time;  // 0 = none
   std::string limit_time_text;
   std::uint64_t limit_batches = 0;  // 0 = none
-  TimeNs keep;                      // only the last part of the recording; 0 = all of it
+  TimeNs keep;                      // length of the last part of the recording that is kept; 0 =
+                                    // all
   bool stop = false;                // interrupt the command at the limit
   bool fixed_batch = false;
   std::vector<Override> overrides;
@@ -35,7 +36,7 @@ struct Options {
   bool memory = true;             // measure private and shared memory
   TimeNs memory_every;            // 0: as often as ProcSampler's budget allows
   TimeNs probe;                   // length of the windows of experiments; 0: there are none
-  std::string stage;              // folder for copies of what is read; "": none are made
+  std::string stage;              // folder for copies of the files that are read; "": no copies
   std::vector<std::string> data;  // directories of the dataset
   bool quiet = false;
   std::vector<std::string> command;

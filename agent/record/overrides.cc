@@ -65,7 +65,8 @@ std::optional<std::uint64_t> Number(std::string_view text) {
   return value;
 }
 
-// Checks a list of cores such as "0-3+8". Returns what is wrong with it, or nothing.
+// Checks a list of cores such as "0-3+8". Returns a text that says what is wrong; nullopt if
+// nothing is.
 std::optional<std::string> WrongCores(std::string_view text, const std::vector<int>& cores) {
   while (true) {
     const auto plus = text.find('+');
@@ -118,7 +119,7 @@ bool IsOneOf(std::string_view value, std::string_view choices) {
   return false;
 }
 
-// Returns what would be right, or nothing if `value` is right.
+// Returns a text that says what would be right; nullopt if `value` is right.
 std::optional<std::string> Wrong(const Known& known, std::string_view value,
                                  const std::vector<int>& cores) {
   switch (known.kind) {
@@ -228,7 +229,8 @@ Variables VariablesOf(const Override& one) {
 
 Variables OverriddenVariables(const std::vector<Override>& overrides) {
   Variables result;
-  // The keys that set several variables come first, so that a key for one of them replaces it.
+  // Keys that set several variables are added first, so that a key for a single variable replaces
+  // its value.
   const auto add = [&](bool general) {
     for (const Override& one : overrides) {
       if ((one.key == "threads" || one.key == "malloc") != general) continue;

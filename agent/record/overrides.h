@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What --override may change in a run from outside, and how: by environment variables of the
-// command, by a library that is preloaded, by the Python hooks, or (warm=1) by the launcher before
-// the command starts. Nothing of it stays after the command.
-// Values. Pure, except FindAllocator(), which looks for a file.
+// The values that --override may change in a run from outside. They are changed by environment
+// variables of the command, by a library that is preloaded, by the Python hooks, or (warm=1) by the
+// launcher before the command starts. No change remains after the command. Values. Pure, except
+// FindAllocator(), which looks for a file.
 #pragma once
 
 #include <string>
@@ -44,8 +44,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 // can name. Errors: kUsage if there is none.
 [[nodiscard]] Result<std::string> FindAllocator(std::string_view name,
                                                 const std::vector<std::string>& folders);
-// The folders of libraries on this machine: LD_LIBRARY_PATH, those of a conda environment, those of
-// the system.
+// The folders of libraries on this machine: those in LD_LIBRARY_PATH, those of a conda environment,
+// and those of the system.
 [[nodiscard]] std::vector<std::string> LibraryFolders(const char* library_path,
                                                       const char* conda_prefix);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock-recover T: finishes a trace whose processes were all killed at once, the collector too
-// (a container that ends, an out-of-memory kill of a whole cgroup). T.part holds what was on disk
-// and names the ring that holds the rest. A recording without a collector names its segment.
+// penstock-recover T: finishes a trace whose processes were all killed at once, including the
+// collector (by the end of a container, or an out-of-memory kill of a whole cgroup). T.part holds
+// the records that were on disk, and names the ring that holds the rest. A recording without a
+// collector names its segment.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -29,7 +30,7 @@ namespace {
 // The ring with the rest of a recording, and the id of the run to which it belongs.
 struct Ring {
   std::string path;
-  std::string run;  // its uuid; "" in older files
+  std::string run;  // uuid of the run; "" in older files
 };
 
 Result<Ring> RingOf(const std::string& output) {
@@ -45,13 +46,13 @@ Result<Ring> RingOf(const std::string& output) {
   }
   const auto run = (*part)->facts().find("record.run");
   Ring found{ring->second, run != (*part)->facts().end() ? run->second : ""};
-  // A ring that lies beside the trace has moved with it.
+  // A ring file beside the trace may have been moved together with it, so it is looked for there.
   if (found.path.ends_with(".ring")) found.path = output + ".ring";
   return found;
 }
 
-// Whether the collector of this ring still runs. Its pid alone does not tell, since it may belong
-// to another program or another recorder by now.
+// Whether the collector of this ring still runs. Its pid alone does not show that, since another
+// program or another recorder may have that pid by now.
 bool CollectorRuns(const wire::FileHeader& header) {
   const auto name = ReadFile(fmt::format("/proc/{}/comm", header.collector_pid), 64);
   const auto text = ReadFile(fmt::format("/proc/{}/stat", header.collector_pid), 4096);
@@ -71,7 +72,8 @@ bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) 
 }
 
 Result<std::filesystem::path> Recover(const std::string& output, bool force) {
-  // Without a collector there is no T.part: what is left lies in the memory of the host.
+  // Without a collector there is no T.part: the remaining records lie in a segment in the host's
+  // memory.
   if (!LookAtName(output + ".part").exists && LookAtName(output).exists) {
     PENSTOCK_TRY(traces::FinishFromSegment(output));
     return std::filesystem::path(output);
@@ -132,7 +134,7 @@ int main(int argc, char** argv) {
     fmt::print("{}", **print);
     return 0;
   }
-  // T.part stands for T, unless that is what the trace itself was to be called.
+  // An argument T.part means T, unless the trace itself was to be called T.part.
   if (output.size() > 5 && output.ends_with(".part") &&
       !penstock::LookAtName(output + ".part").exists) {
     output.resize(output.size() - 5);

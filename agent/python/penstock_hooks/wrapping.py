@@ -17,11 +17,11 @@ def is_ours(function):
 
 
 class _Builtin:
-    """Stands in for a builtin function of a module. A function of Python that a class of the program has as an
-    attribute becomes a method. A builtin does not, and neither does an object of this class."""
+    """Replaces a builtin function of a module. If a class of the program has a Python function as an attribute, the
+    function becomes a method. A builtin does not become a method, and an object of this class does not either."""
 
     def __reduce__(self):
-        return self.__qualname__  # pickled by its name, as a builtin is
+        return self.__qualname__  # makes pickle store the name, as for a builtin
 
     def __repr__(self):
         return repr(self.__wrapped__)
@@ -35,9 +35,8 @@ def _as_builtin(wrapper):
 def replace(owner, name, make):
     """Sets owner.name = make(original), once. Keeps name, doc and signature of the original.
 
-    A class must have or inherit the attribute; a staticmethod stays one. If a type is closed
-    (written in C), only its own methods are replaced, in the dictionary of the type.
-    """
+    If `owner` is a class, it must have or inherit the attribute; a staticmethod stays a staticmethod. If `owner` is a
+    type written in C, only methods of its own are replaced, in the type's dictionary. """
     original = getattr(owner, name, None)
     if original is None or is_ours(original):
         return
@@ -56,8 +55,8 @@ def replace(owner, name, make):
 
 def _put_into_closed_type(kind, name, original, wrapper):
     """Replaces a method in the type's dictionary, where the interpreter looks it up. Tells the
-    interpreter that the type has changed, so that it forgets the cached method. Operators cannot be
-    replaced in this way, since they are not looked up there."""
+    interpreter that the type has changed, so that it forgets the cached method. Operators cannot be replaced in this
+    way, since the interpreter does not look them up there."""
     attributes = next((known for known in gc.get_referents(kind.__dict__) if type(known) is dict), None)
     if attributes is None or attributes.get(name) is not original or name[:2] == "__":
         return
@@ -68,7 +67,7 @@ def _put_into_closed_type(kind, name, original, wrapper):
 
 
 class TypeNames(dict):
-    """names[type(x)] is the name id of a class, interned on first use."""
+    """A dict: names[kind] is the id of the name of the class `kind`, interned on first use."""
 
     def __missing__(self, cls):
         value = self[cls] = intern(cls.__name__)
@@ -110,7 +109,7 @@ finally:
 
 
 def harmless(size):
-    """Makes `size` for spanned() return 0 bytes instead of raising."""
+    """Wraps the argument `size` of spanned(), so that it returns 0 bytes instead of raising."""
 
     @functools.wraps(size)
     def measured(result):
@@ -158,7 +157,7 @@ def stepped(stage, label, size):
                     finally:
                         end(token, count)
                     yield item
-                    del item  # not held while the next one is made
+                    del item  # so that the item is not kept alive while the next one is made
             finally:
                 inner.close()
 
@@ -180,8 +179,9 @@ def array_bytes(result):
 
 
 def payload_bytes(data, budget=16):
-    """Bytes of the tensors and arrays in a batch. Looks at no more than about `budget` objects, so a batch with more of
-    them gets too few. The program's own __getattr__, __torch_function__ and dict.values() are not called."""
+    """Bytes of the tensors and arrays in a batch. Looks at no more than about `budget` objects, so the result is too
+    small for a batch with more objects. The program's own __getattr__, __torch_function__ and dict.values() are not
+    called."""
     try:
         return _walk(data, [budget])
     except Exception:
@@ -217,22 +217,23 @@ def _walk(data, budget):
 
 
 def _attribute(data, kind, name):
-    """None if there is no such attribute, or if a __getattr__ of the program might have to make it."""
+    """The attribute's value. None if there is no such attribute, or if a __getattr__ of the program might have to
+    compute it."""
     if hasattr(kind, "__getattr__") and not hasattr(kind, name):
         return None
     return getattr(data, name, None)
 
 
 def _tensor_bytes(tensor, kind, torch):
-    if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:  # the program may compute its size
+    if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:  # the program's code might compute its size
         return 0
     with unseen(torch):
         return torch.Tensor.numel(tensor) * torch.Tensor.element_size(tensor)
 
 
 def unseen(torch):
-    """A context in which neither a torch-function mode nor a subclass of Tensor sees a call. Raises if this PyTorch
-    cannot keep a mode that is active from seeing it."""
+    """A context that hides calls from torch-function modes and from subclasses of Tensor. Raises if a mode is active
+    and this PyTorch cannot hide calls from it."""
     core = torch._C
     if not hasattr(core, "DisableTorchFunctionSubclass") and core._len_torch_function_stack():
         raise RuntimeError("before PyTorch 2.0 a mode sees every call")

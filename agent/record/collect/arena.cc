@@ -32,7 +32,8 @@ namespace {
 using agent::kSegmentPrefix;
 
 constexpr std::uint64_t kSmallest = wire::kHeaderSize + 8ull * wire::kChunkSize;
-// A smaller /dev/shm is left to DataLoader, which passes batches through it.
+// If /dev/shm has less room than this, the ring does not use it: DataLoader passes batches through
+// it.
 constexpr std::uint64_t kEnoughShm = 1ull << 30;
 
 std::size_t SizeOf(Bytes buffer) {
@@ -58,8 +59,7 @@ std::uint64_t Random() {
   return value;
 }
 
-// Makes a file of that size with all its blocks allocated. -1 if that fails; nothing is left behind
-// then.
+// Makes a file of that size with all its blocks allocated. -1 if that fails; no file is left then.
 int CreateFile(const std::string& path, std::size_t size) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return -1;
@@ -72,8 +72,8 @@ int CreateFile(const std::string& path, std::size_t size) {
 // A ring whose collector was killed is kept this long for `penstock recover`.
 constexpr std::time_t kRecoverable = 6 * 3600;
 
-// Removes rings whose recorder and collector were both killed, which is seen from the lock on the
-// file. Pids do not tell, since containers may share the folder.
+// Removes rings whose recorder and collector were both killed: nobody then holds the lock on the
+// file. Pids cannot show this, since containers may share the folder.
 void RemoveStale(const std::filesystem::path& folder) {
   const std::string prefix = fmt::format("penstock-{}-", getuid());
   std::error_code error;
@@ -94,7 +94,7 @@ int CreateMemory(std::size_t size, std::string* path) {
   const int fd = memfd_create("penstock-arena", MFD_CLOEXEC);
   if (fd < 0) return -1;
   *path = fmt::format("/proc/{}/fd/{}", getpid(), fd);
-  // Agents could not find it without /proc, or in a /proc of another namespace.
+  // Without /proc, or with the /proc of another namespace, agents could not find the memfd.
   const int probe = open(path->c_str(), O_RDWR | O_CLOEXEC);
   if (probe >= 0) {
     struct stat ours {};
@@ -108,8 +108,8 @@ int CreateMemory(std::size_t size, std::string* path) {
   return -1;
 }
 
-// The name of a ring in a segment. It contains the uuid, since the number may be another segment's
-// later.
+// The name of a ring in a segment. It contains the uuid, since another segment may have the same
+// number later.
 std::string NameOf(int segment, const wire::FileHeader& header) {
   return fmt::format("{}{}:{:016x}", kSegmentPrefix, segment, header.uuid[0]);
 }
@@ -118,8 +118,9 @@ bool IsOurs(const shmid_ds& info) {
   return info.shm_perm.uid == geteuid() && info.shm_perm.cuid == geteuid();
 }
 
-// Does what RemoveStale() does for segments that nobody has attached and nobody has recovered. A
-// host has 4,096 segments for everybody, so if there are many, the oldest are removed sooner.
+// Does what RemoveStale() does for segments that nobody has attached and nobody has recovered. All
+// users of a host share a limit of 4,096 segments, so if there are many, the oldest are removed
+// sooner.
 void RemoveStaleSegments() {
   constexpr std::time_t kYoung = 10;  // a new one is not attached yet
   constexpr std::size_t kMostLeft = 64;
@@ -211,7 +212,7 @@ Result<Arena> Arena::MakeSegment(std::size_t size) {
                 fmt::format("no System V shared memory: {}", std::strerror(error)));
   }
   madvise(memory, size, MADV_DONTDUMP);
-  // Touches every page here, so that the command does not pay for it.
+  // Touches every page here, so that the command does not spend the time for it.
   std::memset(memory, 0, size);
   Arena arena;
   arena.memory_ = {static_cast<std::byte*>(memory), size};
@@ -264,7 +265,7 @@ Result<Arena> Arena::Map(int fd, std::string path, bool unlink, std::size_t size
 
 Result<Arena> Arena::MapNew(int fd, const std::string& path, std::size_t size) {
   Result<Arena> arena = Map(fd, path, true, size);
-  if (!arena) ::unlink(path.c_str());  // it is empty
+  if (!arena) ::unlink(path.c_str());  // nothing was recorded yet
   return arena;
 }
 
@@ -278,7 +279,7 @@ Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
           request.shm_folder / fmt::format("penstock-{}-{}-{:016x}", getuid(), getpid(), Random());
       const int fd = CreateFile(path, size);
       if (fd >= 0) {
-        flock(fd, LOCK_SH);  // says that it is in use: see RemoveStale()
+        flock(fd, LOCK_SH);  // says that the file is in use: see RemoveStale()
         return MapNew(fd, path, size);
       }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ring between agents and collector, created before the command starts. It is System V shared
-// memory, which nobody can make shorter, and which stays when all processes are killed. Where there
-// is none, it is a file whose pages are all allocated beforehand. No store into it can then raise
-// SIGBUS unless its owner makes it shorter. An Arena owns its mapping. Its file or segment stays
-// until Unlink().
+// memory, which nobody can make shorter, and which stays when all processes are killed. If there is
+// no such memory, the ring is a file whose pages are all allocated beforehand. A store into the
+// file can raise SIGBUS only if the file's owner makes it shorter. An Arena owns its mapping. Its
+// file or segment stays until Unlink().
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace penstock::record {
 struct ArenaRequest {
   Bytes buffer;                                   // size of the ring; halved until there is room
   bool use_segment = true;                        // System V shared memory
-  std::filesystem::path shm_folder = "/dev/shm";  // used if it has plenty of room
+  std::filesystem::path shm_folder = "/dev/shm";  // used if it has enough room
   std::filesystem::path beside;                   // last resort: a file here
   bool use_memfd = true;
 };
@@ -34,8 +34,8 @@ class Arena {
   // with half the bytes.
   // Errors: kEnvironment if all fail with the smallest size too.
   [[nodiscard]] static Result<Arena> Create(const ArenaRequest& request, const Clock& clock);
-  // Maps an existing ring of this user. Errors: kInput if there is none of that name; kEnvironment
-  // if it is there and cannot be opened or mapped now.
+  // Maps an existing ring of this user. Errors: kInput if there is no ring of that name;
+  // kEnvironment if it exists but cannot be opened or mapped now.
   [[nodiscard]] static Result<Arena> Open(const std::string& path);
 
   Arena(Arena&& other) noexcept;

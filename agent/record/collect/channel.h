@@ -14,7 +14,7 @@ namespace penstock::record {
 
 enum class MessageType : std::uint32_t {
   // collector to launcher
-  kReady = 1,     // text: PENSTOCK_ARENA
+  kReady = 1,     // text: the value for PENSTOCK_ARENA
   kRefused = 2,   // text: why nothing can be recorded; status: the ErrorKind
   kProgress = 3,  // values: see ProgressValue
   kStopped = 4,   // text: the limit that was reached, at which the trace ends

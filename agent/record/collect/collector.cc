@@ -21,8 +21,8 @@ constexpr TimeNs kSecond{1'000'000'000};
 constexpr TimeNs kShortestPause{5'000'000};
 constexpr TimeNs kLongestPause{100'000'000};
 constexpr TimeNs kGrace{300'000'000};        // waits for descendants that outlive the command
-constexpr TimeNs kOrphanGrace{500'000'000};  // without a launcher: time for processes to attach
-constexpr TimeNs kLate{1'000'000'000};       // waits for devices, whose records come slowly
+constexpr TimeNs kOrphanGrace{500'000'000};  // without a launcher: waits for processes to attach
+constexpr TimeNs kLate{1'000'000'000};       // waits for the records of devices, which come late
 constexpr TimeNs kQuiet{200'000'000};        // waits for agents that are writing a record
 constexpr TimeNs kLongestFlush{5'000'000'000};
 
@@ -90,7 +90,7 @@ Result<void> Collector::Open() {
   request.use_memfd = config_.use_memfd;
   request.beside = config_.options.output.string() + ".ring";
   if (!config_.options.buffer_given) {
-    // In a small container the ring must not use up the memory limit.
+    // In a container with little memory, the ring must not use up the memory limit.
     if (const auto limit = traces::OwnCgroupLimits().memory_limit) {
       request.buffer.value =
           std::clamp<std::uint64_t>(limit->value / 32, 8u << 20, request.buffer.value);
@@ -122,7 +122,8 @@ Result<void> Collector::Open() {
   facts_ = std::make_unique<RunFacts>(config_.options, *packer_);
   facts_->WriteFirst(config_.facts, clock_, arena_->memory().size(), realtime_begin_);
   packer_->SetRealtimeOffset(realtime_begin_ - begin_);
-  // Written at once, so that the file says where the rest of the recording is, whatever happens.
+  // Written at once, so that the file says where the rest of the recording is, even if this process
+  // is killed.
   packer_->SetFact("record.ring", arena_->path());
   const wire::FileHeader& header = arena_->header();
   packer_->SetFact("record.run", fmt::format("{:016x}{:016x}", header.uuid[0], header.uuid[1]));
@@ -228,15 +229,15 @@ void Collector::Work(TimeNs now) {
     packer_->SetRealtimeOffset(RealtimeNow() - MonotonicNow());
     Progress(now);
   }
-  // Drained chunks stay in the ring until they are on disk, so it is flushed when they take a
-  // quarter of it.
+  // Drained chunks stay in the ring until they are on disk. So when they take a quarter of the
+  // ring, they are flushed to disk.
   if (now >= next_flush_ || (!full && drain_->Pending() > 0.25)) Flush(now);
   CheckLimits(now);
   pause_ = Pause(taken, MonotonicNow() - now);
 }
 
 void Collector::Flush(TimeNs now) {
-  // In a long recording blocks are longer, since those pack better.
+  // In a long recording the blocks cover more time, since longer blocks compress better.
   const std::int64_t age = (now - begin_).value;
   next_flush_ = now + TimeNs{std::clamp(age / 60, kSecond.value, kLongestFlush.value)};
   if (disk_.is_full()) {
@@ -265,7 +266,7 @@ TimeNs Collector::Pause(std::uint64_t taken, TimeNs worked) const {
   const double rate = static_cast<double>(taken) / period;  // records per nanosecond
   const double pause = rate > 0 ? 0.05 * capacity / rate : static_cast<double>(kLongestPause.value);
   liveness_->SetPatience(rate * 250e6 > 0.25 * capacity ? TimeNs{20'000'000} : TimeNs{250'000'000});
-  // The pause is at most doubled each time, since bursts come back.
+  // Each pause is at most twice the last one, since a burst of records may come again.
   const double capped = std::min(pause, 2 * static_cast<double>(pause_.value));
   const auto length = static_cast<std::int64_t>(std::min(capped, 1e12));
   return TimeNs{std::clamp(length, kShortestPause.value, kLongestPause.value)};
@@ -308,7 +309,7 @@ void Collector::DrainLast() {
   const TimeNs now = MonotonicNow();
   if (sampler_->running() != 0) {
     sampler_->SampleAll(now);
-    // Hooks that are under way may finish their records.
+    // Hooks that are running now may still finish their records.
     int quiet = 0;
     const auto late = [&] {
       return __atomic_load_n(&arena_->header().late_writers, __ATOMIC_ACQUIRE) != 0;
@@ -342,7 +343,7 @@ int Collector::Finish() {
        .walks_cpu = sampler_->walks_cpu()});
   const auto finished = packer_->Finish();
   if (!finished && trouble_.empty()) trouble_ = finished.error().message;
-  // If the end could not be written, all of it is still in the ring.
+  // If the end of the trace could not be written, its records are all still in the ring.
   const bool recoverable = !finished && arena_->HasName();
   if (!recoverable) {
     __atomic_store_n(&arena_->header().sealed, 1u, __ATOMIC_RELEASE);

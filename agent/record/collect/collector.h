@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process that drains the ring while the command runs. It has a session of its own, so what
-// kills the command or the launcher does not kill it, and it can finish the trace. It prints
+// The process that drains the ring while the command runs. It has a session of its own, so a signal
+// that kills the command or the launcher does not kill it, and it can finish the trace. It prints
 // nothing: its messages go through the channel.
 #pragma once
 
@@ -30,10 +30,10 @@ struct CollectorConfig {
   Options options;  // with an absolute path of the output
   bool force_monotonic = false;
   bool send_progress = false;
-  int nice = 5;            // added to the launcher's
+  int nice = 5;            // added to the launcher's niceness
   std::string shm_folder;  // folder for the ring's file; empty: try a segment first
   bool use_memfd = true;
-  std::map<std::string, std::string> facts;  // facts about what was prepared for the run
+  std::map<std::string, std::string> facts;  // facts about preparations for the run
 };
 
 // Counts how long the disk has been full. Meanwhile the recording stays in the ring.
@@ -47,7 +47,7 @@ class FullDisk {
     since_.reset();
   }
   [[nodiscard]] bool is_full() const { return since_.has_value(); }
-  // `now` may lie before Begin(): a recording ends with the command, the last flush comes later.
+  // `now` may lie before Begin(): it may be the end of the command, and the last flush comes later.
   [[nodiscard]] TimeNs Total(TimeNs now) const {
     return since_ && now > *since_ ? before_ + (now - *since_) : before_;
   }
@@ -69,8 +69,8 @@ class Collector {
   using DeadCheck = std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>;
 
   Result<void> Open();
-  // Makes the file of the trace, under the name that was asked for or one beside it. Errors:
-  // kOutput, kUsage.
+  // Makes the file of the trace, under the name that was asked for or under another name in the
+  // same folder. Errors: kOutput, kUsage.
   Result<void> OpenOutput();
   // False if the launcher is gone or too slow.
   bool Send(MessageType type, const std::string& text = {});
@@ -80,7 +80,7 @@ class Collector {
   bool Listen(TimeNs until);
   void OnMessage(const Message& message);
   void Work(TimeNs now);
-  // Writes out what was drained and gives its chunks back to the agents.
+  // Writes the drained records to disk and gives their chunks back to the agents.
   void Flush(TimeNs now);
   [[nodiscard]] bool Ended(TimeNs now);
   void CheckLimits(TimeNs now);
@@ -119,7 +119,7 @@ class Collector {
   bool discard_ = false;
   bool limit_reached_ = false;
   std::string stopped_;  // why the recording ended before the command
-  std::string trouble_;  // why the output could not be written; "": it could
+  std::string trouble_;  // why the output could not be written; "": no failure
   FullDisk disk_;
 };
 

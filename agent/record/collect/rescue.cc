@@ -22,13 +22,13 @@
 namespace penstock::record {
 namespace {
 
-// Adds what the ring holds to the saved part. The drain of the ring announces processes and threads
-// that the saved part may have already; these are taken for the same.
+// Adds the records of the ring to the saved part. Draining the ring announces processes and threads
+// again that the saved part has already; this class recognises them and adds them only once.
 class Joiner final : public ForwardingPacker {
  public:
   using ForwardingPacker::ForwardingPacker;
 
-  // For a text that was written before, the drain gives "#hash". The saved part knows that text.
+  // For a text that was drained before, the drain gives only "#hash". The saved part has that text.
   void Remember(std::string_view text) {
     const std::uint64_t hash = wire::HashOf(text.data(), text.size());
     texts_[fmt::format("#{:016x}", hash)] = text;
@@ -39,7 +39,7 @@ class Joiner final : public ForwardingPacker {
     const auto known = texts_.find(text);
     return inner().Intern(known != texts_.end() ? std::string_view(known->second) : text);
   }
-  // Names and paths for which the drain has no text come this way.
+  // The drain calls this for names and paths whose text it does not have.
   StringId AddString(std::string_view text) override {
     const auto known = texts_.find(text);
     return known != texts_.end() ? inner().Intern(known->second) : inner().AddString(text);
@@ -75,11 +75,12 @@ TimeNs KeepOf(const traces::Trace& trace) {
 Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const Arena& arena,
                                      bool force) {
   const std::filesystem::path part = output.string() + ".part";
-  // Nobody may be writing it, or begin to while we read. There may also be no such file.
+  // Takes the lock of the part, so that nobody writes it while we read. The part may not exist.
   const bool has_part = LookAtName(part).exists;
   std::optional<FileLock> lock;
-  std::unique_ptr<traces::Trace> trace;  // nullptr: it holds nothing usable
-  std::uint64_t mark = 0;                // up to here the ring was saved, as the ring itself says
+  std::unique_ptr<traces::Trace> trace;  // nullptr: the part holds nothing usable
+  std::uint64_t mark = 0;                // the ring was saved up to here, according to the ring
+                                         // itself
   if (has_part) {
     auto taken = FileLock::Take(part);
     PENSTOCK_TRY(taken);
@@ -88,7 +89,7 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
     control.last_mark = &mark;
     auto opened = traces::OpenTrace(part, control);
     if (!opened) opened = traces::OpenTrace(part, control);  // a failure may be temporary
-    // A file that cannot be opened may hold something all the same.
+    // A file that cannot be opened now may still hold records.
     const bool readable = opened || (opened.error().kind != ErrorKind::kEnvironment &&
                                      MappedFile::Open(part).has_value());
     if (!readable) return tl::unexpected(opened.error());
@@ -125,7 +126,9 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
   if (has_part && !std::filesystem::remove(part, error)) std::filesystem::remove(part, error);
   const std::filesystem::path tail = part.string() + ".tail";
   if (LookAtName(tail).IsOursAlone()) std::filesystem::remove(tail, error);
-  const std::filesystem::path between = part.string() + ".new";  // killed while replacing it
+  const std::filesystem::path between = part.string() + ".new";  // left by a process that was
+                                                                 // killed while it replaced the
+                                                                 // part
   if (LookAtName(between).IsOursAlone()) std::filesystem::remove(between, error);
   return joined.final_path();
 }

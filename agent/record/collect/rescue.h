@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a trace after the collector was killed: from its unfinished file and from the records that
-// are still in the ring.
+// Makes a trace after the collector was killed, from the collector's unfinished file and from the
+// records that are still in the ring.
 #pragma once
 
 #include <filesystem>
@@ -12,9 +12,10 @@
 namespace penstock::record {
 
 // Writes `output` from `output`.part, if there is one, and the ring. Returns the path of the trace.
-// With `force` it replaces a trace of that name, else it gets a name beside it. `output`.part is
-// removed when that is done, and stays as it is until then. Errors: kOutput, kInput; kEnvironment
-// if `output`.part is being written, or if it cannot be read now.
+// With `force` the trace replaces an existing one of that name; otherwise it gets another name in
+// the same folder. `output`.part is removed when the trace is complete, and is not changed before.
+// Errors: kOutput, kInput; kEnvironment if `output`.part is being written, or if it cannot be read
+// now.
 [[nodiscard]] Result<std::filesystem::path> Rescue(const std::filesystem::path& output,
                                                    const Arena& arena, bool force);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The facts of a run that the collector writes itself. Before the command starts: what was asked
-// for, and the machine. After the end of the recording: how it ended. Not thread-safe.
+// The facts of a run that the collector writes itself. Before the command starts, it writes the
+// options and facts about the machine. After the end of the recording, it writes how the recording
+// ended. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct RunEnd {
   TimeNs duration;
   bool launcher_gone = false;       // before the recording ended
   std::int32_t exit_status = -1;    // the command's, as waitpid() gives it; negative: not known
-  std::string stopped;              // why the recording ended before the command; "": it did not
-  std::optional<TimeNs> disk_full;  // how long it has been full, if it is full at the end
+  std::string stopped;              // why it ended before the command; "": it did not
+  std::optional<TimeNs> disk_full;  // how long the disk was full; set if it is full at the end
   std::uint64_t walks = 0;          // how often page tables were walked
   TimeNs walks_cpu;                 // the collector's CPU time for walks and reading maps
 };

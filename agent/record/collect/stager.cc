@@ -32,15 +32,16 @@ constexpr double kKeepFree = 0.05;           // share of the file system
 constexpr std::int64_t kSettled = 2;         // seconds: see IsSettled()
 
 // False if the file was written a moment ago. Time stamps advance in steps of some milliseconds
-// (seconds on some network file systems), so it may be written again and keep its time.
+// (seconds on some network file systems). So such a file may be written again without a change of
+// its time stamp.
 bool IsSettled(const struct stat& st) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return now.tv_sec - std::max(st.st_mtim.tv_sec, st.st_ctim.tv_sec) > kSettled;
 }
 
-// Whether this is a database. Programs lock parts of it against each other, and a lock on a copy
-// would lock nothing.
+// Whether this is a database. Programs lock parts of a database against each other, and a lock on a
+// copy would lock nothing.
 bool LocksItself(const std::string& path) {
   constexpr std::array<std::string_view, 11> kNames = {".db",   ".db3",  ".sqlite", ".sqlite3",
                                                        ".mdb",  ".lmdb", ".h5",     ".hdf5",
@@ -95,7 +96,7 @@ Result<std::string> MakeStage(const std::string& place) {
 
 void RemoveStage(const std::string& folder) {
   std::error_code ignored;
-  // Anything else may be the folder that the user named, which holds the user's files.
+  // Another folder may be the one that the user named, with the user's files in it.
   const bool ours = std::filesystem::path(folder).filename().string().rfind(kFolderName, 0) == 0;
   if (ours) std::filesystem::remove_all(folder, ignored);
 }
@@ -218,12 +219,12 @@ void Stager::Copy(const std::string& path) {
   }
   if (!written) GiveUp(std::strerror(errno));
   struct stat after {};
-  // Access time 0 stands for a copy that nobody has read. outcome() counts those that were read.
+  // Access time 0 marks a copy that nobody has read. outcome() counts the copies that were read.
   const timespec times[2] = {{0, 0}, before.st_mtim};
   const bool whole = written && got == 0 && copied == size && fstat(from.fd(), &after) == 0 &&
                      Name(after) == name && futimens(to.fd(), times) == 0 &&
                      fchmod(to.fd(), (before.st_mode & 0777) | 0400) == 0;
-  if (whole) {  // known before a process can open it
+  if (whole) {  // noted before a process can open the copy
     const std::lock_guard<std::mutex> lock(mutex_);
     originals_.emplace(copy, path);
   }

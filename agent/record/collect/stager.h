@@ -3,7 +3,7 @@
 // Copies the data files that a run reads to another place (record --stage). A thread of the
 // collector makes one copy after the other, so the run never waits for it. agent/core/staging.h
 // says how the agent uses the copies.
-// Threads: all calls come from one.
+// Threads: all calls come from one thread.
 #pragma once
 
 #include <sys/stat.h>
@@ -43,20 +43,21 @@ class Stager {
   Stager(const Stager&) = delete;
   Stager& operator=(const Stager&) = delete;
 
-  // Offers a file that the run has read. Does not wait. Not copied are: a file that has a copy, a
-  // database, a file that was just written, and one that lies where the copies lie. Returns false
-  // if too many files wait to be copied; the caller then offers it again when it is read again.
+  // Offers a file that the run has read. Does not wait. It does not copy a file that has a copy, a
+  // database, a file that was just written, or a file on the file system of the copies. Returns
+  // false if too many files wait to be copied; the caller then offers it again when it is read
+  // again.
   bool Offer(const std::string& path);
   // The file that a copy was made of; "" if `path` is no copy.
   [[nodiscard]] std::string OriginalOf(std::string_view path);
-  // Ends the copying, also in the middle of a file, which then has no copy. Files that are offered
-  // later are not copied.
+  // Ends the copying, even in the middle of a file; that file then has no copy. Files that are
+  // offered later are not copied.
   void Stop();
 
   struct Outcome {
     std::uint64_t files = 0;
     Bytes bytes;
-    std::string trouble;  // why copying ended before the run; "": it did not
+    std::string trouble;  // why copying ended before the run did; "": it did not
     bool use_known = false;
     std::uint64_t used = 0;  // copies that were read, if `use_known`
   };
@@ -72,7 +73,7 @@ class Stager {
 
   std::string folder_;
   bool memory_ = false;  // the copies lie in memory (tmpfs)
-  Bytes room_;           // memory that they may take
+  Bytes room_;           // memory that the copies may take
   dev_t device_ = 0;
   std::mutex mutex_;  // guards queue_, originals_ and stop_
   std::condition_variable wake_;
@@ -86,8 +87,9 @@ class Stager {
   std::thread thread_;
 };
 
-// Passes everything on, and offers the files that spans say were read. Gives the copies the names
-// of their originals: a process that gets a descriptor from another one knows only the copy's name.
+// Passes all records on, and offers each file that a span says was read. Replaces the name of a
+// copy by that of its original: a process that gets a descriptor from another one knows only the
+// copy's name.
 class StagingPacker final : public ForwardingPacker {
  public:
   StagingPacker(std::unique_ptr<traces::Packer> inner, Stager& stager)
@@ -108,7 +110,8 @@ class StagingPacker final : public ForwardingPacker {
   void AddSpan(ThreadId thread, const traces::Span& span) override;
 
  private:
-  // Calls `keep`, which returns the name's id, with `text` or the name of that copy's original.
+  // Calls `keep` with `text` or, if `text` names a copy, with the name of its original. `keep`
+  // returns the id of the name.
   template <typename Keep>
   StringId WithName(std::string_view text, const Keep& keep) {
     const std::string original = stager_.OriginalOf(text);
@@ -119,7 +122,8 @@ class StagingPacker final : public ForwardingPacker {
 
   Stager& stager_;
   std::unordered_map<std::uint32_t, std::string> names_;  // "" once the file was offered
-  std::unordered_set<std::uint32_t> awaited_;             // read before their name came
+  std::unordered_set<std::uint32_t> awaited_;             // files that were read before their name
+                                                          // came
 };
 
 }  // namespace penstock::record

@@ -77,8 +77,8 @@ std::vector<std::string> TracedEnvironment(const std::vector<std::string>& envir
   set("PENSTOCK_ARENA", arena);
   set("PENSTOCK_AGENT", agent);
   set("PENSTOCK_GPU", options.gpu);
-  // The driver and NVTX load the libraries that these variables name. If they are set already, they
-  // are kept, and the agent records that.
+  // The driver and NVTX load the libraries that these variables name. A variable that is set
+  // already keeps its value, and the agent records that.
   const auto point = [&](std::string_view name) {
     const bool taken = std::any_of(result.begin(), result.end(), [&](const std::string& e) {
       return IsVariable(e, name) && e.size() > name.size() + 1;

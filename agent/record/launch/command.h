@@ -15,8 +15,8 @@
 
 namespace penstock::record {
 
-// Returns `environment` ("NAME=value" strings) with what the agent needs. The agent comes last in
-// LD_PRELOAD, since AddressSanitizer and memory allocators that are there must be first.
+// Returns `environment` ("NAME=value" strings) with the variables that the agent needs. The agent
+// comes last in LD_PRELOAD, since AddressSanitizer and memory allocators in it must come first.
 [[nodiscard]] std::vector<std::string> TracedEnvironment(
     const std::vector<std::string>& environment, const Options& options, const std::string& agent,
     const std::string& arena);

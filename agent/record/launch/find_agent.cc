@@ -42,7 +42,8 @@ std::string LinkTo(const fs::path& agent, const std::string& link_folder) {
     fs::rename(fresh, link, error);
   }
   const std::string linked = (link / agent.filename()).string();
-  // The name of the file itself cannot be changed by a link to its folder.
+  // The link replaces only the folder's name. If the file's own name has a blank or a colon, no
+  // link helps.
   return Preloadable(linked) && access(linked.c_str(), R_OK) == 0 ? linked : "";
 }
 

@@ -71,8 +71,8 @@ bool GroupWatch::Got(int signal) {
     pending = came_ | Pending(child_).value_or(0);
   }
   if ((pending & asked) == 0) return false;
-  // Only a new child has no pending signals. Those of other numbers came to us too, so they will be
-  // asked about later.
+  // A child's pending signals cannot be cleared, so a new child replaces it. Other signals that are
+  // pending there came to us too, so the caller will ask about them later; `came_` keeps them.
   came_ = pending & ~asked;
   Stop();
   TakePending(signal);

@@ -45,15 +45,16 @@ void Say(const std::string& text) {
 }
 
 // Opens /dev/null under each of the numbers 0, 1 and 2 that is closed. Otherwise the channel to the
-// collector would get such a number: messages for the user would go into it, and the collector
-// replaces its own streams. The command still finds these numbers closed.
+// collector would get one of these numbers. Messages for the user would then go into the channel,
+// and the collector would close it when it replaces its own streams. The command still finds these
+// numbers closed.
 void OccupyStandardStreams() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0) return;
   }
 }
 
-// Returns only if the command cannot be executed: destructors of the caller do not run before it.
+// Returns only if the command cannot be executed. Otherwise no destructor of the caller runs.
 int RunUntraced(const std::vector<std::string>& command, const std::string& why) {
   Say(why + "; the command runs untraced");
   const int error = Become(command);
@@ -66,8 +67,8 @@ int EndLike(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   if (!WIFSIGNALED(status)) return 1;
   const int signal = WTERMSIG(status);
-  // The command may have left a core. The limit alone does not keep the kernel from starting a
-  // program that takes cores (a '|' in core_pattern).
+  // The command may have left a core dump already, so ours is prevented. The limit alone does not
+  // keep the kernel from starting a program that takes core dumps (a '|' in core_pattern).
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_DUMPABLE, 0);
@@ -86,7 +87,7 @@ std::string HostName() {
   return uname(&name) == 0 ? name.nodename : "host";
 }
 
-// `path` from the root. Behind a link, ".." is the folder above the link's target.
+// Makes `path` absolute. ".." after a link means the folder above the link's target.
 std::filesystem::path Absolute(const std::filesystem::path& path) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -94,7 +95,7 @@ std::filesystem::path Absolute(const std::filesystem::path& path) {
   if (std::find(whole.begin(), whole.end(), fs::path("..")) == whole.end()) {
     return whole.lexically_normal();
   }
-  // The last part may be a link itself, which is then refused as an output.
+  // The last part is not resolved: if it is a link, it is refused later as an output.
   const fs::path folder = fs::weakly_canonical(whole.parent_path(), error);
   return error ? whole : folder / whole.filename();
 }
@@ -140,9 +141,8 @@ Result<CollectorProcess> StartCollector(const CollectorConfig& config) {
   return process;
 }
 
-// Waits until the collector has made the ring. `output` is changed if the collector puts the trace
-// elsewhere.
-// Errors: kEnvironment, or that of the collector's refusal.
+// Waits until the collector has made the ring. Changes `output` if the collector puts the trace
+// elsewhere. Errors: kEnvironment, or that of the collector's refusal.
 Result<Arena> AwaitReady(const CollectorProcess& collector, std::filesystem::path& output) {
   for (;;) {
     Message message;
@@ -188,13 +188,13 @@ int Launch(Options options, const Settings& settings) {
   const std::string ranks = OutputsOfRanks(options.output, host);
   const std::filesystem::path asked = options.output.parent_path();
   options.output = OutputOfRank(options.output, rank, host);
-  // Makes the folder if its name contains rank or host, since the user cannot make all of these
-  // beforehand.
+  // Makes the folder if its name contains rank or host, since the user cannot make the folders of
+  // all ranks beforehand.
   if (options.output.parent_path() != asked) {
     std::filesystem::create_directories(options.output.parent_path(), error);
   }
-  // If each rank has its own recorder, only that of rank 0 prints. Its verdict is not that of all
-  // ranks.
+  // If each rank has its own recorder, only the recorder of rank 0 prints. Its verdict is only
+  // about its own rank.
   const bool one_of_several = rank.rank >= 0 && rank.world_size > 1;
   options.quiet = options.quiet || (one_of_several && rank.rank > 0);
   options.output = Absolute(options.output);
@@ -281,7 +281,7 @@ int Launch(Options options, const Settings& settings) {
     if (rescued) {
       outcome.output = *rescued;
       arena->Unlink();
-    } else {  // a full disk, for example: nothing is lost
+    } else {  // for example a full disk: nothing is lost, and recovering can be tried again
       trouble += fmt::format(": {}; then: penstock recover {}", rescued.error().message,
                              options.output.string());
     }

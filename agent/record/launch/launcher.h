@@ -18,7 +18,8 @@ struct Settings {
   bool use_memfd = true;                 // PENSTOCK_MEMFD=0: false
 };
 
-// Returns the exit status for main(); ends by the command's own signal if that is how it ended.
+// Returns the exit status for main(). If a signal ended the command, ends this process by the same
+// signal.
 int Launch(Options options, const Settings& settings);
 
 }  // namespace penstock::record

@@ -67,7 +67,7 @@ void Progress::Show(const Message& message) {
   std::string line = ProgressLine(message, last_ ? &*last_ : nullptr);
   last_ = message;
   line.resize(std::min(line.size(), TerminalWidth() - 1));
-  // The cursor goes back to the left, so what the command prints next overwrites the line.
+  // The cursor goes back to the left, so that the command's next output overwrites the line.
   Write("\r\033[K" + line + "\r");
   shown_ = true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the trace of one rank goes: recorders that mpirun or srun started with the same command
-// line must not overwrite each other's traces. Pure, except OwnRank().
+// Decides where the trace of one rank goes. mpirun and srun start several recorders with the same
+// command line, and these must not overwrite each other's traces. Pure, except OwnRank().
 #pragma once
 
 #include <filesystem>

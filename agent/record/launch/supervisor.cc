@@ -19,9 +19,11 @@
 namespace penstock::record {
 namespace {
 
-constexpr TimeNs kSamplePatience{500'000'000};        // for the collector to look at the zombie
-constexpr TimeNs kInterruptPatience{2'000'000'000};   // then training processes get SIGINT too
-constexpr TimeNs kTerminatePatience{10'000'000'000};  // then all of them get SIGTERM
+constexpr TimeNs kSamplePatience{500'000'000};        // the collector has this long to look at the
+                                                      // zombie
+constexpr TimeNs kInterruptPatience{2'000'000'000};   // after this, training processes get SIGINT
+                                                      // too
+constexpr TimeNs kTerminatePatience{10'000'000'000};  // after this, all of them get SIGTERM
 constexpr std::array kForwarded = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
 
 }  // namespace
@@ -50,7 +52,7 @@ void Supervisor::BlockSignals() {
     // of a script) are ignored by the command too, and not passed on.
     if (action.sa_handler != SIG_IGN) sigaddset(&taken_, signal);
   }
-  // If SIGCHLD was inherited as ignored, children would be reaped without our knowing.
+  // If we inherited SIGCHLD as ignored, the kernel would reap children without telling us.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &standard, &signals_.child);
@@ -59,7 +61,8 @@ void Supervisor::BlockSignals() {
 }
 
 void Supervisor::RestoreSignals() {
-  int code = 0;  // the signal that ended the command may have come to us too, and must not end us
+  int code = 0;  // the signal that ended the command may be pending for us: take it, so that it
+                 // does not end us
   while (NextSignal(&code) != 0) {
   }
   sigprocmask(SIG_SETMASK, &signals_.mask, nullptr);
@@ -80,8 +83,9 @@ Outcome Supervisor::Run(const std::vector<std::string>& environment) {
     return outcome_;
   }
   command_ = started.pid;
-  // From here on, neither a message that nobody reads (2>&1 | head) nor a file at its size limit
-  // may end us: our exit status is that of the command, which does not inherit this.
+  // From here on we must not be ended by a message that nobody reads (2>&1 | head) or by a file at
+  // its size limit, since our exit status must be the command's. The command does not inherit these
+  // settings.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   group_.Start();
   while (!reaped_) {
@@ -93,8 +97,7 @@ Outcome Supervisor::Run(const std::vector<std::string>& environment) {
     StepStop();
     ReapCommand();
   }
-  // From here on Ctrl-C ends our waiting, but not the trace, which the collector finishes by
-  // itself.
+  // From here on Ctrl-C ends this process. The collector still finishes the trace by itself.
   RestoreSignals();
   AwaitCollector();
   LookForCollector(0);
@@ -106,8 +109,8 @@ void Supervisor::WaitOnce(int timeout_ms) {
   poll(waiting.data(), channel_.is_open() ? 2 : 1, timeout_ms);
 }
 
-// A pending signal and its si_code; 0 if there is none. Uses sigtimedwait() if there was no
-// descriptor left for a signalfd.
+// Returns a pending signal and sets `code` to its si_code; 0 if there is none. Uses sigtimedwait()
+// if there was no descriptor left for a signalfd.
 int Supervisor::NextSignal(int* code) const {
   if (signal_fd_ < 0) {
     siginfo_t info{};
@@ -130,13 +133,14 @@ void Supervisor::TakeSignals() {
   OnCommandExit();
 }
 
-// Passes a signal on unless the command has got it already: a program that is interrupted twice may
-// give up ending properly. The kernel sends Ctrl-C to the whole group, but a hangup of the terminal
-// only to the leader of the session, which we are if a terminal or ssh has started us.
+// Passes a signal on, unless the command has got it already: a program that is interrupted twice
+// may end without cleaning up. The kernel sends Ctrl-C to the whole group. It sends a hangup of the
+// terminal only to the leader of the session; we are the leader if a terminal or ssh has started
+// us.
 void Supervisor::PassOn(int signal, bool from_kernel) {
   const bool same_group = getpgid(command_) == getpgrp();
   if (same_group && group_.Got(signal)) return;
-  // What the kernel sends to our group is not meant for a command that has left it.
+  // A signal that the kernel sends to our group is not meant for a command that has left the group.
   if (from_kernel && (!same_group || !group_.IsOn())) return;
   kill(command_, signal);
 }
@@ -159,7 +163,7 @@ void Supervisor::OnCommandExit() {
   if (!channel_.is_open() || finished_) {
     sampled_ = true;
   } else if (!channel_.Send(message)) {
-    channel_.Close();  // it would wait for ever; now it finishes as if we were killed
+    channel_.Close();  // else the collector waits for ever; now it finishes as if we were killed
     sampled_ = true;
   }
 }
@@ -247,7 +251,8 @@ void Supervisor::StepStop() {
     stop_at_ = now;
     stop_step_ = 2;
   } else if (stop_step_ == 2 && now - stop_at_ >= kInterruptPatience) {
-    // A shell or another launcher in between may not have passed the signal on.
+    // A shell or another launcher between us and the training processes may not have passed the
+    // signal on.
     Interrupt(SIGINT);
     stop_step_ = 3;
   } else if (stop_step_ == 3 && now - stop_at_ >= kTerminatePatience) {
@@ -262,8 +267,8 @@ void Supervisor::Interrupt(int signal) {
   for (const wire::ProcessSlot& slot : arena_.header().processes) {
     if (__atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) != wire::kProcessLive) continue;
     if (__atomic_load_n(&slot.role, __ATOMIC_RELAXED) != wire::kRoleConsumer) continue;
-    // One for each process, since a Liveness searches only once a second for a process of another
-    // pid namespace.
+    // Makes one Liveness for each process, since a Liveness searches only once a second for a
+    // process of another pid namespace.
     Liveness liveness(arena_.header());
     const auto pid = liveness.HostPid({slot.pid, slot.process_start}, now);
     if (pid && static_cast<pid_t>(*pid) != command_) kill(static_cast<pid_t>(*pid), signal);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The launcher's part while the command runs: waits for it, passes signals on, shows what the
-// collector reports, and tells the collector how the command ended.
+// The work of the launcher while the command runs: it waits for the command, passes signals on,
+// shows the collector's reports, and tells the collector how the command ended.
 #pragma once
 
 #include <sys/types.h>
@@ -22,9 +22,9 @@ namespace penstock::record {
 
 struct Outcome {
   int start_error = 0;      // errno if the command could not be started
-  bool no_process = false;  // no process could be made at all
+  bool no_process = false;  // fork failed
   int wait_status = 0;
-  bool complete = false;  // the trace is there under its name
+  bool complete = false;  // the trace is complete, under its final name
   bool collector_died = false;
   std::string trouble;             // one line, or empty
   std::vector<std::string> notes;  // lines for the user
@@ -72,11 +72,11 @@ class Supervisor {
   pid_t command_ = -1;
   bool exited_ = false;  // the command has ended; it is a zombie until reaped_
   bool reaped_ = false;
-  bool sampled_ = false;   // the collector has taken its last sample of the command, or never will
+  bool sampled_ = false;   // the collector's last sample of the command is taken, or will never be
   bool finished_ = false;  // kFinished has come
   TimeNs exit_seen_;
-  // With --stop, the signal that is sent next. 0: none yet; 1: SIGINT to the command; 2: SIGINT to
-  // training processes; 3: SIGTERM to all of them; 4: no more.
+  // With --stop, which signal is sent next. 0: none yet; 1: SIGINT to the command; 2: SIGINT to
+  // training processes; 3: SIGTERM to all of them; 4: none any more.
   int stop_step_ = 0;
   TimeNs stop_at_;
   Outcome outcome_;

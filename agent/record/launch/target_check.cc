@@ -51,7 +51,7 @@ ProgramFile ParseElf(std::string_view bytes) {
         Load<Elf64_Phdr>(bytes, header->e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr));
     if (!segment || segment->p_type != PT_INTERP) continue;
     if (segment->p_offset >= bytes.size()) {
-      file.interpreter = "?";  // it lies beyond what was read
+      file.interpreter = "?";  // the interpreter's name lies beyond the part that was read
       break;
     }
     const std::string_view text = bytes.substr(segment->p_offset, segment->p_filesz);
@@ -60,8 +60,8 @@ ProgramFile ParseElf(std::string_view bytes) {
   return file;
 }
 
-// The program that runs a script, as the words behind #! name it. If that is env, the program that
-// env starts.
+// The program that runs a script, from the words after #!. If it is env, the program that env
+// starts.
 std::string ScriptProgram(const std::string& line) {
   std::vector<std::string> words;
   std::size_t at = 0;
@@ -109,7 +109,7 @@ void CheckFile(const std::filesystem::path& file, std::string_view search_path,
                std::string_view preload, int depth, TargetReport& report) {
   const std::string name = file.filename().string();
   const auto head = ReadFile(file.string(), kHead);
-  if (!head) return;  // exec needs no permission to read, so it may run all the same
+  if (!head) return;  // exec needs no read permission, so the program may still run
   const ProgramFile program = ParseProgram(*head);
   if (program.kind == ProgramFile::Kind::kScript) {
     const auto next = FindProgram(ScriptProgram(program.interpreter), search_path);
@@ -136,7 +136,7 @@ void CheckFile(const std::filesystem::path& file, std::string_view search_path,
                     name));
   } else if (head->find("libasan.so") != std::string::npos &&
              preload.find("libasan") == std::string_view::npos) {
-    // The sanitizer ends a program that loads another library before it.
+    // AddressSanitizer ends a program in which another library is loaded before it.
     report.preload = false;
     report.warnings.push_back(
         fmt::format("{} is built with AddressSanitizer: it runs untraced; "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checks a command before it is started: whether the agent can be loaded into it, and what in the
-// environment is in the way. Reads files and changes nothing.
+// Checks a command before it is started: whether the agent can be loaded into it, and whether the
+// environment prevents that. Reads files and changes nothing.
 #pragma once
 
 #include <filesystem>
@@ -13,9 +13,10 @@
 namespace penstock::record {
 
 struct TargetReport {
-  int status = 0;  // 126 or 127, as of a shell: it cannot be run, and `message` says why
+  int status = 0;  // 126 or 127, as in a shell: the command cannot be run; `message` says why
   std::string message;
-  bool preload = true;                // false: the agent would break it, or ld.so would complain
+  bool preload = true;                // false: the agent would break the program, or ld.so would
+                                      // complain
   std::vector<std::string> warnings;  // one line each
 };
 

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kPart = 1u << 20;
 
-// Whether no page of the file is in the page cache. Also false where the kernel does not tell, as
-// it tells only the owner of a file.
+// Whether no page of the file is in the page cache. Also false if the kernel does not say, since it
+// says this only to the owner of a file.
 bool IsCold(int fd, std::size_t size) {
   void* const mapped = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
   if (mapped == MAP_FAILED) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a data set into the page cache before a run. After it, removes what was not there before.
-// Not thread-safe.
+// Reads a dataset into the page cache before a run. After the run, removes the files that were not
+// in the cache before. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class WarmFiles {
   // read, and does not follow links to folders.
   void Read(const std::vector<std::string>& folders, Bytes room);
 
-  // Removes from the page cache those files of which no page was there before.
+  // Removes from the page cache the files that had no page in it before.
   void GiveBack();
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }

@@ -19,7 +19,7 @@
 namespace penstock::record {
 namespace {
 
-// Asks the kernel, since a preloaded library may tell another time.
+// Asks the kernel directly, since a preloaded library may return another time.
 std::int64_t Read(clockid_t clock) {
   timespec now{};
   syscall(SYS_clock_gettime, clock, &now);

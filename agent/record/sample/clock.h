@@ -14,7 +14,8 @@ namespace penstock::record {
 
 [[nodiscard]] TimeNs MonotonicNow();
 [[nodiscard]] TimeNs RealtimeNow();
-// CPU time of the calling thread, for measuring cost: time spent waiting for a core is none.
+// CPU time of the calling thread, for measuring cost. It does not include time spent waiting for a
+// core.
 [[nodiscard]] TimeNs ThreadCpuNow();
 
 // How far this process's clocks are ahead of those of the machine's first time namespace.
@@ -28,15 +29,16 @@ struct TimeOffsets {
 
 class Clock {
  public:
-  // Chooses the TSC if the counter is invariant (cpuid 0x80000007) and the kernel's clocksource. On
-  // aarch64 there is only CLOCK_MONOTONIC (agent/core/recorder.cc, Now()).
-  // Cost: some 20 ms to measure the tick rate.
+  // Chooses the TSC if it is invariant (cpuid 0x80000007) and is the kernel's clocksource. On
+  // aarch64 there is only CLOCK_MONOTONIC (agent/core/recorder.cc, Now()). Cost: some 20 ms to
+  // measure the tick rate.
   [[nodiscard]] static Clock Choose(bool force_monotonic);
 
   [[nodiscard]] wire::ClockKind kind() const { return kind_; }
   [[nodiscard]] std::uint64_t ticks_per_second() const { return ticks_per_second_; }
 
-  // Reads ticks between two readings of CLOCK_MONOTONIC, and takes the tightest of five tries.
+  // Reads ticks between two readings of CLOCK_MONOTONIC. Of five tries, uses the one whose two
+  // readings are closest together.
   [[nodiscard]] wire::ClockAnchor Anchor() const;
 
  private:
