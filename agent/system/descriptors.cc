@@ -20,8 +20,9 @@ struct alignas(64) Stripe {
 };
 Stripe g_stripes[kStripes];
 
-// Set when waiting took too long: the disk is slow, or a descriptor is held for ever, perhaps by a
-// thread that only the parent has. Nobody waits again until the agent was seen to hold none.
+// 1 after a wait took too long: the disk is slow, or a descriptor is counted as held for ever,
+// perhaps by a thread that exists only in the parent. Then nobody waits until the agent was seen to
+// hold no descriptor.
 uint32_t g_stale = 0;
 
 int* OwnStripe() {
@@ -33,7 +34,7 @@ bool AgentHoldsAny() {
   return __atomic_load_n(&sys::g_descriptors, __ATOMIC_SEQ_CST) > 0;
 }
 
-// True if `fd` was known as the program's. Forgets that.
+// Forgets that `fd` is a descriptor of the program. True if that was known.
 bool ForgetOpened(int fd) {
   if (fd < 0 || fd >= kKnown) {
     return false;
@@ -68,8 +69,8 @@ CloseScope::CloseScope(int fd) : closing_(nullptr) {
     return;
   }
   closing_ = OwnStripe();
-  // Count this close first, then look for held descriptors. OpenAt() does the opposite, so one of
-  // the two sees the other.
+  // Count this close first, then look for held descriptors. OpenAt() first counts its descriptor,
+  // then looks for closes, so one of the two sees the other.
   __atomic_fetch_add(closing_, 1, __ATOMIC_SEQ_CST);
   constexpr int kPatience = 50000;  // some milliseconds
   const bool stale = __atomic_load_n(&g_stale, __ATOMIC_RELAXED) != 0;
@@ -86,7 +87,8 @@ CloseScope::CloseScope(int fd) : closing_(nullptr) {
 }
 
 CloseScope::~CloseScope() {
-  // OpenAt() may have set the counter to 0 meanwhile. Below that, it would hide a later close.
+  // OpenAt() may have set the counter to 0 meanwhile. It must not become negative, or it would hide
+  // a later close.
   int closing = closing_ != nullptr ? __atomic_load_n(closing_, __ATOMIC_RELAXED) : 0;
   while (closing > 0 && !__atomic_compare_exchange_n(closing_, &closing, closing - 1, true,
                                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
@@ -116,8 +118,8 @@ int OpenAt(int dir, const char* path, int flags, int mode) {
   __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_SEQ_CST);
   for (int i = 0; ProgramCloses(); ++i) {
     if (i == kPatience) {
-      // A close takes so long if it writes data out to a slow disk. Or its thread was cancelled in
-      // it, and it would stay counted for ever.
+      // A close takes this long if it writes data out to a slow disk. Or its thread was cancelled
+      // during the close, which would then stay counted for ever.
       for (Stripe& stripe : g_stripes) {
         __atomic_store_n(&stripe.closing, 0, __ATOMIC_RELAXED);
       }
@@ -131,7 +133,8 @@ int OpenAt(int dir, const char* path, int flags, int mode) {
   if (fd < 0) {
     CountReleased();
   }
-  // The program may have closed this number where no hook saw it (closedir(), a raw system call).
+  // The program may have had this number and closed it without any hook (by closedir() or a raw
+  // system call), so forget that it is the program's.
   ForgetOpened(fd);
   return fd;
 }

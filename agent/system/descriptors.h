@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Protects the descriptors that the agent holds for microseconds. A program may close numbers that
-// it has not opened (a loop over all numbers, close_range, dup2). If such a close hit a descriptor
-// of the agent, the number could become the program's next file, and the agent would write into
-// that file. So such a close waits while the agent holds a descriptor, and the agent opens nothing
-// during such a close. Both wait for some milliseconds at most.
-// Threads: any.
+// it has not opened (a loop over all numbers, close_range, dup2). If the program closed a
+// descriptor of the agent in this way, its next file could get that number, and the agent would
+// write into the program's file. So a close of an unknown number waits while the agent holds a
+// descriptor, and the agent opens nothing during such a close. Both wait for some milliseconds at
+// most. Threads: any.
 #pragma once
 
 namespace penstock::agent {
@@ -16,7 +16,7 @@ void NoteOpened(int fd);
 // To be called when the program closes a range of numbers.
 void NoteClosed(unsigned first, unsigned last);
 
-// To be held around the real call that closes `fd`; -1 stands for many.
+// To be held around the real call that closes `fd`; -1 stands for many descriptors.
 class CloseScope {
  public:
   explicit CloseScope(int fd);

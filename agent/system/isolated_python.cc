@@ -58,7 +58,7 @@ bool RunsNoSitecustomize(const char* arguments, size_t size) {
   return false;
 }
 
-// Runs in a namespace of its own, so the program's __main__ does not see it.
+// The code runs in a namespace of its own, so the program's __main__ does not see its names.
 constexpr char kCode[] =
     "import sys\n"
     "sys.path.insert(0, directory)\n"
@@ -68,7 +68,7 @@ constexpr char kCode[] =
     "except Exception:\n"
     "    pass\n"
     "finally:\n"
-    "    while directory in sys.path:\n"  // with -S alone PYTHONPATH has it too
+    "    while directory in sys.path:\n"  // with -S but not -E, PYTHONPATH puts it there too
     "        sys.path.remove(directory)\n";
 constexpr int kFileInput = 257;  // Py_file_input
 
@@ -101,7 +101,8 @@ bool LoadPython(Python* p) {
          Load(&p->release, "Py_DecRef");
 }
 
-// The pending call. Returns -1 for an exception that the program would have had here (Ctrl-C).
+// The pending call. Returns -1 if an exception was raised that the program would have got here
+// anyway (Ctrl-C).
 int RunHooks(void* /*unused*/) {
   Python p;
   if (!LoadPython(&p)) {
@@ -145,8 +146,8 @@ bool IsKnownVersion() {
 
 }  // namespace
 
-// Asks for the name of the program only if the arguments fit: a seccomp filter from outside may end
-// a program for a system call that ld.so has not made.
+// Asks for the program's name only if the arguments contain such an option. A seccomp filter from
+// outside may end a program for a system call that ld.so has not made, and readlink may be one.
 void NoteIsolatedPython() {
   const size_t size = sys::ReadFile("/proc/self/cmdline", g_arguments, sizeof g_arguments);
   if (size == 0 || !RunsNoSitecustomize(g_arguments, size)) {

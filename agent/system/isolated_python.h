@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Installs the Python hooks in an interpreter that does not run our sitecustomize (`python -I`,
-// `-E`, `-S`): by a pending call, which is queued at the first file that Python opens once its
-// interpreter is up.
-// Threads: any; the pending call runs on Python's main thread, with its lock held.
+// `-E`, `-S`): It queues a pending call when Python opens its first file after the interpreter has
+// started. Threads: any; the pending call runs on Python's main thread, with its lock held.
 #pragma once
 
 namespace penstock::agent {

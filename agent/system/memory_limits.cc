@@ -21,14 +21,15 @@ uint32_t g_locks_future = 0;  // atomic: mlockall(MCL_FUTURE) is in force
 uint32_t g_trimmed = 0;       // atomic
 int32_t g_claims = 0;         // atomic: threads that are claiming a chunk
 
-bool g_tight = false;  // attached only for the header; guarded by the lock of EnsureProcess()
+bool g_tight = false;  // the ring is attached only for its header; guarded by the lock of
+                       // EnsureProcess()
 
 // Bits of the chunks that are kept when the ring is trimmed.
 constexpr uint32_t kMostChunks = 1 << 16;
 uint64_t g_kept[kMostChunks / 64];
-uint32_t g_gave_back = 0;  // atomic, release: the chunks that are not kept are unmapped
+uint32_t g_gave_back = 0;  // atomic, release: 1: all chunks that are not kept are unmapped
 
-// The soft limit; RLIM_INFINITY if it cannot be asked.
+// The soft limit of `resource`; RLIM_INFINITY if the kernel does not say.
 uint64_t Limit(int resource) {
   struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
   sys::Call(SYS_prlimit64, 0, resource, 0, sys::Pointer(&limit));
@@ -82,7 +83,7 @@ bool IsOwn(const wire::ChunkHeader* chunk) {
 
 }  // namespace
 
-// Does not call SetFeature(), which may attach and so ask for room.
+// Does not call SetFeature(): it may attach, and attaching asks for room again.
 void NoteLimited() {
   __atomic_fetch_or(&g_local.features, wire::kFeatureLimited, __ATOMIC_RELAXED);
   if (g_slot != nullptr && *g_guard != 0) {
@@ -116,8 +117,8 @@ void TrimIfTight() {
 }
 
 bool EnterClaim() {
-  // Count this claim first, then look. TrimRing() does the opposite, so one of the two sees the
-  // other.
+  // Count this claim first, then look whether the ring is trimmed. TrimRing() first sets
+  // `g_trimmed`, then looks for claims, so one of the two sees the other.
   __atomic_fetch_add(&g_claims, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&g_trimmed, __ATOMIC_SEQ_CST) == 0) {
     return true;

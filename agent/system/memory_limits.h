@@ -19,14 +19,14 @@ enum class Memory { kShared, kPrivate };  // RLIMIT_DATA counts only private mem
 // Cost: one to four system calls, and reading /proc/self/statm where a limit is set.
 bool RoomFor(size_t bytes, Memory kind);
 
-// The same for an existing ring. If the ring does not fit by that rule, but twice its size is left,
-// it may be attached for its header alone: TrimIfTight() then unmaps the rest, and what the process
-// records is counted as lost.
+// The same for an existing ring. If the ring does not fit by the rule of RoomFor(), but twice its
+// size is left, it may still be attached for its header. TrimIfTight() then unmaps the chunks, and
+// all that the process records is counted as lost.
 bool RoomToAttach(size_t bytes);
 void TrimIfTight();
 
-// Unmaps every chunk of the ring that this process does not own. From then on none can be claimed,
-// and what finds no room is counted as lost. The header stays.
+// Unmaps every chunk of the ring that this process does not own. From then on no chunk can be
+// claimed, and records for which there is no room are counted as lost. The header stays mapped.
 void TrimRing();
 
 // False if the ring is trimmed, so that there is nothing to claim.
@@ -34,7 +34,7 @@ bool EnterClaim();
 void LeaveClaim();
 
 bool IsTrimmed();
-// False if the chunk of this number was unmapped: loops over all chunks must leave it out.
+// False if the chunk of this number was unmapped. Loops over all chunks must skip it.
 bool IsMapped(uint32_t chunk);
 
 // Notes for the report that the limits of this process left no room.

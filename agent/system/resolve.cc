@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A lookup follows the order of ld.so (tests/agent/resolve compares the two). First comes the
-// global scope after the agent, which RTLD_NEXT searches, then the local scope of the calling
-// object, each with the version that the caller's reference names. Last comes every other object,
-// since a tail call can make a return address lie in the caller's caller.
+// global scope after the agent (RTLD_NEXT), then the local scope of the calling object. In both,
+// the symbol must have the version that the caller's reference names. Last come all other objects,
+// since after a tail call the return address may lie in the caller's caller.
 //
 // Cached entries can outlive their objects (dlclose). dlpi_subs of dl_iterate_phdr would show that,
-// but dl_iterate_phdr takes the loader's write lock, which fork() does not reset in the child: if a
-// DataLoader forks while a thread holds it, the worker hangs at its next import. So a hit is
-// checked with _dl_find_object instead (glibc 2.35: lock-free, 10 ns). Where that does not exist,
-// caller and definer are pinned in memory, so that their addresses are never used again.
+// but dl_iterate_phdr takes the loader's write lock, which fork() does not reset in the child. If a
+// DataLoader forked while a thread holds that lock, the worker would hang at its next import. So a
+// cache hit is checked with _dl_find_object (glibc 2.35 and later: lock-free, 10 ns). If the C
+// library lacks it, the objects of caller and definition are pinned in memory, so that their
+// addresses are never used again.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -37,8 +38,8 @@ extern penstock::agent::Symbol __stop_penstock_symbols[]
     __attribute__((visibility("hidden"), weak));
 }
 
-// musl has neither function. Its loader refuses a library that needs an unknown name, unless the
-// name is weak, and the program would not start.
+// musl lacks both functions. Its loader refuses a library that needs an unknown name, and the
+// program would not start. A weak name may be unknown.
 #pragma weak dlvsym
 #pragma weak dladdr1
 
@@ -51,7 +52,8 @@ uintptr_t Bits(const void* pointer) {
 
 // ---- which object an address lies in ----------------------------------------------------------
 
-// Leading fields of glibc's struct dl_find_object, with room for any port's whole struct.
+// The first fields of glibc's struct dl_find_object, with room for the whole struct of any
+// architecture.
 struct FoundObject {
   unsigned long long flags;
   void* map_start;
@@ -62,7 +64,8 @@ struct FoundObject {
 };
 using FindObjectFn = int (*)(void* address, FoundObject* result);
 
-void* find_object = nullptr;  // atomic: null: not looked for yet; &find_object: there is none
+void* find_object = nullptr;  // atomic: null: not looked for yet; &find_object: the C library has
+                              // none
 
 FindObjectFn FindObject() {
 #ifdef PENSTOCK_TEST_OLD_LOADER
@@ -87,7 +90,7 @@ uint64_t ObjectMark(FindObjectFn find, const void* address) {
   mark = (mark ^ Bits(found.map)) * 0x9e3779b97f4a7c15u;
 #if defined(__aarch64__)
   // Segments begin at multiples of 64 KiB, so small objects with different code may have the same
-  // end. The place of what follows the code differs.
+  // end. Their .eh_frame lies at different places.
   mark = (mark ^ Bits(found.eh_frame)) * 0x9e3779b97f4a7c15u;
 #endif
   return mark != 0 ? mark : 1;
@@ -116,8 +119,8 @@ void Pin(const void* address) {
 // ---- cache -------------------------------------------------------------------------------------
 
 // One call site, or one library for RealInObjectOf(). Guarded by `sequence`, which is odd while the
-// entry is written. A reader that finds an odd or changed number takes the entry for absent; a
-// writer that finds an odd one leaves it alone. So nobody waits, and an entry that was being
+// entry is written. A reader that finds an odd or changed number ignores the entry; a writer that
+// finds an odd number does not write to the entry. So nobody waits, and an entry that was being
 // written during a fork stays unused in the child.
 struct Entry {
   uint32_t sequence;
@@ -179,7 +182,7 @@ void Insert(uintptr_t symbol, uintptr_t address, const void* object, void* real)
     Pin(real);
   }
   const uint32_t home = Slot(symbol, address);
-  uint32_t chosen = home % kEntries;  // if all are taken, replace the first
+  uint32_t chosen = home % kEntries;  // if all places are taken, replace the first
   for (uint32_t probe = 0; probe < kProbes; ++probe) {
     const uint32_t index = (home + probe) % kEntries;
     const uint32_t sequence = __atomic_load_n(&entries[index].sequence, __ATOMIC_ACQUIRE);
@@ -229,7 +232,8 @@ void* FindAny(void* handle, const char* name) {
   return Accept(found);
 }
 
-// musl since 1.2.4 has no names with 64, since its off_t always has 64 bits.
+// Looks for the name without "64": musl 1.2.4 and later lack the names with 64, since off_t always
+// has 64 bits there.
 void* FindWithout64(const char* name) {
   char plain[32];
   const char* at = strstr(name, "64");
@@ -299,8 +303,9 @@ __attribute__((noinline)) void* FindAnywhere(const char* name, const char* versi
 __attribute__((noinline)) void* FindForCaller(const char* name, const void* address) {
   const link_map* const map = MapOf(address);
   const char* const version = map != nullptr ? VersionNeeded(map, name) : nullptr;
-  // A versioned reference takes only that version, or an unversioned definition, which dlvsym
-  // accepts too. An unversioned reference takes the default.
+  // A reference with a version takes a definition of that version, or one without a version; dlvsym
+  // accepts both. If neither scope has one, it takes the default version. A reference without a
+  // version takes the default version at once.
   void* found = version != nullptr ? FindIn(RTLD_NEXT, name, version) : FindAny(RTLD_NEXT, name);
   if (found == nullptr && map != nullptr) found = FindInMap(map, name, version);
   if (found == nullptr && version != nullptr) found = FindAny(RTLD_NEXT, name);

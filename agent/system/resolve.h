@@ -9,16 +9,16 @@
 
 namespace penstock::agent {
 
-// One for each hooked symbol, constant-initialised.
+// Each hooked symbol has one Symbol, which is constant-initialised.
 struct Symbol {
   const char* name;
   void* next;  // atomic: RTLD_NEXT result, for libc functions that exist once
 };
 
-// The real function of libc, of which a process has one. Not null if libc has it.
+// The real function of libc. (A process has one libc.) Not null if libc has the function.
 void* RealLibc(Symbol* symbol);
 
-// False if another C library has loaded us. Hooks then only call the real functions.
+// False if the C library that has loaded us is not glibc. Hooks then only call the real functions.
 bool IsGlibc();
 
 // Finds all functions of libc. Called by the constructor, since the search takes more than a
@@ -26,12 +26,11 @@ bool IsGlibc();
 void FindLibc();
 
 // The definition that the caller at `return_address` would have got without the agent; nullptr if
-// there is none, which callers count. The order is that of ld.so: RTLD_NEXT with the version that
-// the caller needs, then the object of the return address (dlopen NOLOAD + dlsym/dlvsym). Every
-// other object comes last, since a tail call can hide the caller. Results inside the agent are
-// rejected.
-// Cost: 10 to 19 us for the first call from a site, then a table lookup (24 ns with the check that
-// neither caller nor definer was unloaded).
+// there is none; the caller of this function counts that. The order is that of ld.so: RTLD_NEXT
+// with the version that the caller needs, then the object of the return address (dlopen NOLOAD +
+// dlsym/dlvsym). All other objects come last, since a tail call can hide the caller. Results inside
+// the agent are rejected. Cost: 10 to 19 us for the first call from a site, then a table lookup (24
+// ns with the check that neither caller nor definer was unloaded).
 void* RealForCaller(Symbol* symbol, void* return_address);
 
 // The definition in the object that contains `address` (libjpeg: cinfo->mem->alloc_small).

@@ -14,7 +14,7 @@ const volatile uint64_t* g_token = &g_no_token;  // atomic
 constexpr uint32_t kBuffers = 16;
 struct Buffer {
   const void* owner;  // atomic
-  uint64_t token;     // atomic: *g_token when it was taken; 0 while nobody has it
+  uint64_t token;     // atomic: *g_token when the buffer was taken; 0 while it is free
   char data[kScratch];
 };
 Buffer g_buffers[kBuffers];
@@ -58,8 +58,9 @@ void SetScratchGuard(const volatile uint64_t* token) {
   __atomic_store_n(&g_token, token, __ATOMIC_RELAXED);
 }
 
-// Another thread of the child may hold a buffer too: it waits for this one, which attaches the
-// process. Its buffer has no token, since the child had none when it was taken.
+// Other threads of the child may hold buffers too, and wait for this thread to attach the process.
+// Their buffers have no token, since the child had none when they were taken. So only buffers with
+// a token are freed.
 void FreeScratchOfOthers() {
   for (Buffer& buffer : g_buffers) {
     if (__atomic_load_n(&buffer.owner, __ATOMIC_ACQUIRE) != &t_self &&

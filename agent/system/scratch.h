@@ -27,23 +27,23 @@ class Scratch {
   char* data_;
 };
 
-// Tells where the process token lies (agent/core/process.h), which is 0 in a forked child that has
-// not attached. FreeScratchOfOthers() needs it.
+// Sets the place of the process token (agent/core/process.h), for FreeScratchOfOthers(). The token
+// is 0 in a forked child that has not attached.
 void SetScratchGuard(const volatile uint64_t* token);
 // To be called in a forked child that has no process token yet: frees the buffers that other
-// threads of the parent held. Those for exec hooks stay taken, and so do those that were taken
-// before the parent attached. A hook that gets none uses the stack.
+// threads of the parent held. Buffers of exec hooks stay taken, and so do buffers that were taken
+// before the parent attached. A hook that gets no buffer uses the stack.
 void FreeScratchOfOthers();
 
-// For the exec hooks, which look at the program and change its environment. A child that shares its
-// parent's memory (vfork) never gives its buffer back, so the next child of the same thread takes
-// over that buffer.
+// Memory for the exec hooks, which read the program's file and change the new environment. A child
+// that shares its parent's memory (vfork) never gives its buffer back, so the next child of the
+// same thread takes over that buffer.
 struct ExecScratch {
   const void* owner;  // atomic
   char found[4096];   // the program's path, if it is searched for in PATH
   char line[8192];    // LD_PRELOAD
   char* environment[1024];
-  alignas(16) char program[2560];  // what is read of the program
+  alignas(16) char program[2560];  // the parts of the program's file that are read
 };
 // nullptr if all are taken.
 ExecScratch* TakeExecScratch();

@@ -79,7 +79,8 @@ struct Text {
 };
 
 // The decimal number at `s`, up to the first character that is no digit. -1 if there is no digit.
-// Stops at the first digit after it has reached 2^56, so a longer number gives some number above.
+// Stops at the next digit once the number has reached 2^56, so a longer number gives some value
+// above 2^56.
 inline int64_t ParseNumber(const char* s) {
   if (*s < '0' || *s > '9') {
     return -1;

@@ -27,13 +27,14 @@ uintptr_t Tagged(const link_map* map, int64_t tag) {
 template <typename T>
 const T* TaggedTable(const link_map* map, int64_t tag) {
   uintptr_t address = Tagged(map, tag);
-  // glibc relocates these values in place, but not that of DT_VERNEED, and none in a read-only
-  // dynamic section (the vDSO). An offset is smaller than the address of the object.
+  // glibc replaces these offsets by addresses in place, except that of DT_VERNEED, and except in a
+  // read-only dynamic section (the vDSO). A value smaller than the object's address is still an
+  // offset.
   if (address != 0 && address < map->l_addr) address += map->l_addr;
   return reinterpret_cast<const T*>(address);
 }
 
-// All undefined symbols have smaller indices than this; 0 if that is not known.
+// An index above those of all undefined symbols; 0 if it is not known.
 size_t UndefinedEnd(const link_map* map, const ElfSymbol* symbols, const char* strings) {
   if (const auto* const hash = TaggedTable<uint32_t>(map, DT_HASH)) return hash[1];
   const auto* const gnu = TaggedTable<uint32_t>(map, DT_GNU_HASH);

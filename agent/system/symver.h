@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Binds functions of the loader, and memcpy, to the oldest version of each symbol, so that an agent
-// that was built on a new system loads on glibc 2.17 (where those of the loader are in libdl.so.2).
-// Include it after <dlfcn.h>, <link.h> and <string.h>. A source that does not use a symbol gets no
-// reference to it from these lines.
+// that was built on a new system loads on glibc 2.17 (where the functions of the loader are in
+// libdl.so.2). Include it after <dlfcn.h>, <link.h> and <string.h>. A source that does not use a
+// symbol gets no reference to it from these lines.
 #pragma once
 
 #if defined(__x86_64__)

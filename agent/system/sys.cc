@@ -10,7 +10,8 @@
 namespace penstock::agent::sys {
 namespace {
 
-// Number of threads in a call. Spread over cache lines, since every call writes it.
+// The number of threads in a system call of the agent. Spread over cache lines, since every call
+// changes it.
 constexpr uintptr_t kStripes = 16;
 struct alignas(64) Stripe {
   int32_t calls;
@@ -33,8 +34,8 @@ bool AnyCalling() {
 
 }  // namespace
 
-// Counts the call first, then looks at the gate. Shut() does the opposite, so one of the two sees
-// the other.
+// Counts the call first, then looks at the gate. Shut() first shuts the gate, then looks at the
+// count, so one of the two sees the other.
 __attribute__((noinline)) long Call(long number, long a, long b, long c, long d, long e, long f) {
   int32_t* const calls = &OwnStripe()->calls;
   __atomic_fetch_add(calls, 1, __ATOMIC_SEQ_CST);
@@ -47,11 +48,11 @@ __attribute__((noinline)) long Call(long number, long a, long b, long c, long d,
 }
 
 void Shut() {
-  // Waits until no thread holds a descriptor, which it could not close afterwards.
+  // Waits until no thread of the agent holds a descriptor: afterwards it could not close it.
   const CloseScope scope(-1);
   __atomic_store_n(&g_shut, 1u, __ATOMIC_SEQ_CST);
-  // The wait is bounded: a call that sleeps is in the kernel already, and in a forked child other
-  // threads of the parent stay counted for ever.
+  // The wait is bounded: a call that sleeps is in the kernel already, so it needs no wait. In a
+  // forked child, other threads of the parent stay counted for ever.
   constexpr int kPatience = 100000;
   for (int i = 0; i < kPatience && AnyCalling(); ++i) {
     Pause();

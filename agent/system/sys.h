@@ -2,8 +2,9 @@
 //
 // Raw system calls: without errno, cancellation points and hooks of other libraries. Results are
 // those of the kernel, a negative errno on failure. All of the agent's own system calls go through
-// Call(), a gate that Shut() closes for good: behind a seccomp filter a system call that the
-// program does not make may end it. Raw() is for calls that the program itself has asked for.
+// Call(), a gate that Shut() closes for good: after a program has installed a seccomp filter, a
+// system call of the agent may end the program. Raw() is for calls that the program itself has
+// asked for.
 #pragma once
 
 #include <stddef.h>
@@ -81,8 +82,8 @@ int OpenAt(int dir, const char* path, int flags, int mode = 0);
 inline int Open(const char* path, int flags, int mode = 0) {
   return OpenAt(-100 /* AT_FDCWD */, path, flags, mode);
 }
-// Counts one held descriptor less. Not below 0: in a forked child, ForgetDescriptorsOfOthers() may
-// have forgotten one that a thread of the child holds.
+// Counts one held descriptor less, but not below 0: in a forked child, ForgetDescriptorsOfOthers()
+// may have forgotten a descriptor that a thread of the child holds.
 inline void CountReleased() {
   int held = __atomic_load_n(&g_descriptors, __ATOMIC_RELAXED);
   while (held > 0 && !__atomic_compare_exchange_n(&g_descriptors, &held, held - 1, true,
@@ -117,8 +118,8 @@ inline uint32_t Tid() {
   return static_cast<uint32_t>(Call(SYS_gettid));
 }
 
-// Reads at most size - 1 bytes of a small file and terminates them. Returns their number; 0 on
-// failure, and `to` is not written if the file cannot be opened.
+// Reads at most size - 1 bytes of a small file and terminates them. Returns the number of bytes; 0
+// on failure. Does not write to `to` if the file cannot be opened.
 inline size_t ReadFile(const char* path, char* to, size_t size) {
   int fd = Open(path, 0x80000 /* O_RDONLY | O_CLOEXEC */);
   if (fd < 0) {

@@ -16,7 +16,7 @@ int64_t g_start_shift = 0;
 namespace {
 
 constexpr int64_t kSecond = 1000000000;
-constexpr int64_t kNsPerTick = 10000000;  // start times in /proc: hundredths of a second
+constexpr int64_t kNsPerTick = 10000000;  // start times in /proc are in hundredths of a second
 
 // The offset in the line "NAME SECONDS NANOSECONDS" of `text`, in nanoseconds.
 int64_t OffsetOf(const char* text, const char* name) {
@@ -39,7 +39,8 @@ int64_t OffsetOf(const char* text, const char* name) {
 }  // namespace
 
 TimeOffsets OwnTimeOffsets() {
-  // The file has the offsets for children, which after unshare() are not those of the caller.
+  // The file has the offsets for future children. After unshare() these are not the caller's own
+  // offsets.
   PENSTOCK_SCRATCH(text);
   constexpr size_t kLink = 64;
   char* const own = text + 1024;

@@ -16,7 +16,7 @@ struct TimeOffsets {
 };
 
 // Offsets of the calling process to the machine's first namespace; zeros if the kernel has no time
-// namespaces, or tells only the offsets of the caller's future children.
+// namespaces, or if it gives only the offsets of the caller's future children.
 TimeOffsets OwnTimeOffsets();
 
 // How far this process's clocks are ahead of those of the process that made the recording.

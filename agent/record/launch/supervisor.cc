@@ -61,8 +61,7 @@ void Supervisor::BlockSignals() {
 }
 
 void Supervisor::RestoreSignals() {
-  int code = 0;  // the signal that ended the command may be pending for us: take it, so that it
-                 // does not end us
+  int code = 0;  // takes signals that are pending for us: one may have ended the command
   while (NextSignal(&code) != 0) {
   }
   sigprocmask(SIG_SETMASK, &signals_.mask, nullptr);

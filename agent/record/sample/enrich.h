@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Packer in front of the real one. The drain knows what the agent of a process wrote, and the
-// samplers know what the kernel says about it. Both are merged into one ProcessInfo here, in
-// whatever order they come. It also counts spans, for the progress line. Not thread-safe.
+// A Packer that passes everything on to the real one. The drain gives what the agent of a process
+// wrote, and the samplers give what the kernel says about the process. This class merges both into
+// one ProcessInfo, in whatever order they come. It also counts spans, for the progress line. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace penstock::record {
 
 // What the kernel says about a process.
 struct KernelView {
-  bool coverage = false;  // the next two are known, and of the same moment
+  bool coverage = false;  // the next two fields are known, and are of the same moment
   Bytes bytes_hooked;
   Bytes bytes_kernel;
   std::uint32_t features = 0;
@@ -41,8 +42,8 @@ class EnrichingPacker final : public ForwardingPacker {
   void Forget(ProcessKey key);
 
   [[nodiscard]] std::uint64_t spans() const { return spans_; }
-  // The value of the run's fact `key`. If it has none, that of a process: first of those that still
-  // run, then of those that were forgotten. "" if there is none.
+  // The value of the run's fact `key`. If the run has no such fact, the value of a process's fact:
+  // first looks at processes that still run, then at forgotten ones. "" if none has it.
   [[nodiscard]] std::string FindFact(std::string_view key) const;
 
   ProcessId AddProcess(const traces::ProcessInfo& process) override;
@@ -56,7 +57,7 @@ class EnrichingPacker final : public ForwardingPacker {
  private:
   struct Known {
     ProcessId id;
-    traces::ProcessInfo info;  // as the drain gave it
+    traces::ProcessInfo info;  // as the drain gave it, not merged
   };
   [[nodiscard]] traces::ProcessInfo Merged(const traces::ProcessInfo& info) const;
 

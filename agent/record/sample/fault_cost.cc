@@ -20,7 +20,7 @@ std::optional<TimeNs> MeasureFaultCost() {
     void* memory =
         mmap(nullptr, kPages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return least;
-    madvise(memory, kPages * page, MADV_NOHUGEPAGE);  // as in an allocator's memory
+    madvise(memory, kPages * page, MADV_NOHUGEPAGE);  // small pages, as in an allocator's memory
     auto* bytes = static_cast<volatile char*>(memory);
     const TimeNs begin = ThreadCpuNow();
     for (std::size_t at = 0; at < kPages * page; at += page) bytes[at] = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Packer that passes everything on to another, which it owns. A class between a drain and a file
-// derives from it and overrides only what it changes. Not thread-safe.
+// A Packer that passes everything on to another Packer, which it owns. A class between a drain and
+// a file derives from it, and overrides only the functions whose data it changes. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ namespace {
 
 constexpr TimeNs kOpenedPeriod{5'000'000'000};
 // A counter is written some 3,000 times in its first ten minutes and 2,000 times in each doubling
-// of its age, for the reason given in proc_sampler.cc.
+// of its age, for the same reason as kToldPerAge in proc_sampler.cc.
 constexpr std::int64_t kGpuPerAge = 3000;
 constexpr TimeNs kLongestGpuPeriod{5'000'000'000};
 constexpr std::size_t kMostEarly = 4096;
@@ -73,7 +73,7 @@ void GpuSampler::End() {
   fd_ = -1;
   if (child_ <= 0) return;
   kill(child_, SIGKILL);
-  waitpid(child_, nullptr, WNOHANG);  // if it still runs, its next parent reaps it
+  waitpid(child_, nullptr, WNOHANG);  // if it still runs, another process inherits and reaps it
   child_ = -1;
 }
 
@@ -87,10 +87,11 @@ void GpuSampler::Read(TimeNs now) {
   std::array<char, kRecordsAtOnce * sizeof(GpuRecord)> bytes{};
   while (fd_ >= 0) {
     const ssize_t got = read(fd_, bytes.data(), bytes.size());
-    if (got < 0) return;  // nothing there
+    if (got < 0) return;  // the pipe is empty
     if (got == 0) {
       int status = 0;
-      // The child closes the pipe a moment before it is a zombie.
+      // The child closes the pipe a moment before it becomes a zombie, so it may not be reapable
+      // yet.
       if (waitpid(child_, &status, WNOHANG) != child_) return;
       child_ = -1;
       if (WIFSIGNALED(status)) {
@@ -142,8 +143,9 @@ void GpuSampler::Take(const GpuRecord& record, TimeNs now) {
   }
 }
 
-// Counters of devices belong to the first process that the drain announces, as those of the host
-// do. The drain never retires it, whereas a slot is freed and goes to another process.
+// Counters of devices belong to the first process that the drain announces, as counters of the host
+// do. The drain never retires that process. They cannot belong to a slot, since slots are freed and
+// reused.
 void GpuSampler::AddCounter(const GpuRecord& record) {
   ++samples_;
   const std::string name = fmt::format("gpu.{}.{}", record.device, TextOf(record.key));

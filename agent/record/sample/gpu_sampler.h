@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes counters and facts of the GPUs from NVML, through a process of its own (nvml_process.h). If
-// that process is missing, fails, crashes or hangs, nobody waits for it. The fact gpu.nvml holds
-// the outcome. Not thread-safe.
+// Takes counters and facts of the GPUs from NVML, through a separate process (nvml_process.h). If
+// that process cannot start, fails, crashes or hangs, nobody waits for it. The fact gpu.nvml says
+// what happened. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -25,25 +25,24 @@ namespace penstock::record {
 
 class GpuSampler {
  public:
-  // Starts the process; if it cannot, that becomes a fact. Requires: all arguments outlive this
-  // object.
+  // Starts the process; if that fails, writes the reason as a fact. Requires: all arguments outlive
+  // this object.
   GpuSampler(wire::FileHeader& header, const traces::RecordingDrain& drain, Liveness& liveness,
              EnrichingPacker& out);
   ~GpuSampler();
   GpuSampler(const GpuSampler&) = delete;
   GpuSampler& operator=(const GpuSampler&) = delete;
 
-  // Takes what has come. Never waits for the process. Cost: microseconds; more where NVML lists
-  // processes (once a second), or where it names none of ours (FindOpened(), every 5 s), since each
-  // traced process is then looked up in /proc.
+  // Takes the records that have come. Never waits for the process. Cost: microseconds. It costs
+  // more when NVML has listed processes (once a second), and when it has listed no process of ours
+  // (FindOpened(), every 5 s), since then each traced process is looked up in /proc.
   void Tick(TimeNs now);
-  // Does the same for the last time, writes the facts that are known only now, and ends the
-  // process.
+  // Takes the last records, writes the facts that are known only at the end, and ends the process.
   void Stop(TimeNs now);
 
  private:
   struct Device {
-    // Bytes by pid, as NVML has listed them so far; -1: it does not know the bytes.
+    // Bytes by pid, as listed by NVML so far; -1: NVML does not know the bytes.
     std::map<std::uint32_t, std::int64_t> listing;
     // Traced processes that NVML has listed, by the pids that they see themselves.
     std::set<std::uint32_t> owners;
@@ -59,8 +58,8 @@ class GpuSampler {
   [[nodiscard]] bool KnowsProcess() const;
   // Traced processes by their pids in our /proc.
   [[nodiscard]] std::map<std::uint32_t, ProcessKey> HostPids(TimeNs now);
-  // Finds devices whose file a traced process has open. In a container NVML's pids are not those of
-  // our /proc, so its lists do not tell who uses a device.
+  // Finds devices whose file a traced process has open. In a container NVML's pids are not the pids
+  // of our /proc, so its lists do not show which traced process uses a device.
   void FindOpened(TimeNs now);
   void Watch(TimeNs now);
   void SetStatus(const std::string& text);
@@ -74,8 +73,8 @@ class GpuSampler {
   GpuProgress* progress_ = nullptr;
   pid_t child_ = -1;
   int fd_ = -1;
-  std::vector<char> unread_;                 // the first part of a record
-  std::deque<traces::CounterSample> early_;  // samples that wait until a process is known
+  std::vector<char> unread_;                 // bytes of a record that has not come as a whole yet
+  std::deque<traces::CounterSample> early_;  // samples that are kept until a process is known
   bool process_known_ = false;               // KnowsProcess() was true
   std::map<std::int32_t, Device> devices_;
   std::map<std::int32_t, std::string> models_;

@@ -12,9 +12,10 @@
 namespace penstock::record {
 namespace {
 
-constexpr TimeNs kShmPeriod{200'000'000};  // a batch stays there for about a step
+constexpr TimeNs kShmPeriod{200'000'000};  // short, since a batch stays in /dev/shm for about a
+                                           // step
 constexpr TimeNs kMemoryPeriod{1'000'000'000};
-// The period is at least the age of the run divided by this, as for processes (kToldPerAge).
+// The period is at least the age of the run divided by kHostPerAge, as for processes (kToldPerAge).
 constexpr std::int64_t kHostPerAge = 3000;
 constexpr TimeNs kLongestHostPeriod{5'000'000'000};
 

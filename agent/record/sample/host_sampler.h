@@ -24,7 +24,7 @@ class HostSampler {
   void Add(ProcessId process, StringId name, Bytes value, TimeNs now);
 
   EnrichingPacker& out_;
-  std::filesystem::path group_;  // cgroup whose memory limit is the tightest; "": none
+  std::filesystem::path group_;  // the cgroup with the lowest memory limit; "": none
   TimeNs first_;
   TimeNs next_shm_;
   TimeNs next_memory_;

@@ -39,7 +39,7 @@ bool IoHistory::Sample(const std::string& folder) {
   for (const auto& [tid, last] : threads_) {
     if (current.contains(tid)) continue;
     // The kernel cuts a listing short if a thread ends meanwhile, and a file may be unreadable for
-    // a moment. A living thread that counted as ended would be counted twice from then on.
+    // a moment. If a living thread counted as ended, its bytes would be counted twice from then on.
     const auto place = std::filesystem::status(folder + "/task/" + std::to_string(tid), error);
     if (place.type() != std::filesystem::file_type::not_found) {
       current[tid] = last;
@@ -73,8 +73,8 @@ ProcIo IoHistory::own() const {
 Coverage IoHistory::Pair(Bytes start, Bytes before, Bytes after) const {
   const std::uint64_t low = Less(own().rchar, start);
   const std::uint64_t high = std::max(low, Less(Bytes{Less(whole_.rchar, children_.rchar)}, start));
-  // The hooks' count is known only as a range for the moment when the kernel's count was read. The
-  // value that agrees best is taken.
+  // For the moment when the kernel's count was read, the hooks' count is known only as a range.
+  // Uses the value of that range that agrees best with the kernel's count.
   const std::uint64_t hooked = before.value > high ? before.value
                                : after.value < low ? after.value
                                                    : std::clamp(low, before.value, after.value);

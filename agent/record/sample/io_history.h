@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts what one process has read itself. The kernel adds the counters of reaped children and of
-// ended threads to /proc/PID/io (wait_task_zombie), so a training process seems to read what its
-// workers read. Therefore the counters of its threads are followed as well. Not thread-safe.
+// Counts the bytes that one process has read itself. The kernel adds the counters of reaped
+// children and of ended threads to /proc/PID/io (wait_task_zombie), so a training process seems to
+// read what its workers read. Therefore the counters of its threads are followed as well. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +22,22 @@ struct Coverage {
 
 class IoHistory {
  public:
-  // Reads the counters. `folder`: /proc/PID. False if it is gone. Cost: about 5 us for each thread.
-  // Once there were more than 256, threads are no longer followed.
+  // Reads the counters. `folder`: /proc/PID. False if the process is gone. Cost: about 5 us for
+  // each thread. Threads are no longer followed once there were more than 256.
   bool Sample(const std::string& folder);
   // To be called when a followed child of this process has ended: the kernel adds its counters to
   // those of this process.
   void AddChild(const ProcIo& child);
 
   [[nodiscard]] const ProcIo& whole() const { return whole_; }
-  // Counters of the process's own threads, and of ended threads as far as these were seen. A lower
-  // bound.
+  // The counters of the process's own threads, and of those ended threads that were seen. The sum
+  // is a lower bound.
   [[nodiscard]] ProcIo own() const;
 
   // Compares the bytes read since `start` with those that the hooks saw at about the same time,
-  // which lie between `before` and `after`. Where the kernel's figure is uncertain (an untraced
-  // child, a thread that ended between two samples), the hooks are assumed to have seen everything.
+  // which lie between `before` and `after`. If the kernel's figure is uncertain (because of an
+  // untraced child, or a thread that ended between two samples), assumes that the hooks have seen
+  // everything.
   [[nodiscard]] Coverage Pair(Bytes start, Bytes before, Bytes after) const;
 
  private:

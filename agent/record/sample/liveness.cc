@@ -30,8 +30,8 @@ std::optional<ProcStat> Liveness::StatOf(const std::string& folder) const {
   return ParseStat(*text);
 }
 
-// False if the folder could not be looked at, because the kernel is short of memory or descriptors:
-// a chunk into which a thread still writes must not be given to another thread.
+// False also if the folder could not be read, because the kernel is short of memory or descriptors.
+// Otherwise a chunk into which a thread still writes might be given to another thread.
 bool Liveness::IsGone(const std::string& folder, std::uint32_t pid) const {
   struct stat info {};
   if (stat(folder.c_str(), &info) == 0) return false;
@@ -93,7 +93,7 @@ std::optional<std::uint32_t> Liveness::HostPid(ProcessKey process, TimeNs now) {
 
 bool Liveness::ProcessRuns(ProcessKey process, TimeNs now) {
   const auto pid = IsForeign(process) ? FindForeign(process, now) : std::optional(process.pid);
-  // A process of another namespace that was not looked for yet counts as running.
+  // A process of another namespace counts as running until it was searched for.
   if (!pid) return !foreign_.contains(process);
   const std::string folder = fmt::format("{}/{}", proc_, *pid);
   const auto stat = StatOf(folder);
@@ -105,7 +105,8 @@ bool Liveness::ProcessRuns(ProcessKey process, TimeNs now) {
 
 bool Liveness::ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now) {
   Answer& answer = threads_[{process, tid}];
-  // "Dead" too is kept only for a moment, since a later thread of the process may have this tid.
+  // Even the answer "dead" is kept only for a moment, since a later thread of the process may get
+  // this tid.
   if (answer.asked.value != 0 && now - answer.asked < patience_) return answer.dead;
   answer.asked = now;
   if (tid == 0 || IsForeign(process)) {

@@ -30,8 +30,9 @@ class Liveness {
   // object.
   explicit Liveness(const wire::FileHeader& header, std::string proc = "/proc");
 
-  // The pid of the process in our /proc; nullopt once it is reaped, and if it lives in another pid
-  // namespace and was not found yet. Only one such process is searched for in a second.
+  // The pid of the process in our /proc. nullopt once the process is reaped. Also nullopt if it
+  // lives in another pid namespace and was not found yet: only one such process is searched for in
+  // a second.
   [[nodiscard]] std::optional<std::uint32_t> HostPid(ProcessKey process, TimeNs now);
   // Whether the process runs. A zombie does not.
   [[nodiscard]] bool ProcessRuns(ProcessKey process, TimeNs now);
@@ -42,8 +43,8 @@ class Liveness {
   // Forgets a process that is dead.
   void Forget(ProcessKey process);
 
-  // How long ThreadIsDead() keeps an answer: short while the ring fills fast, so that chunks of
-  // dead threads are soon free.
+  // Sets how long ThreadIsDead() keeps an answer. The collector makes it short while the ring fills
+  // fast, so that chunks of dead threads are soon free.
   void SetPatience(TimeNs patience) { patience_ = patience; }
 
  private:
@@ -56,7 +57,8 @@ class Liveness {
   [[nodiscard]] bool IsGone(const std::string& folder, std::uint32_t pid) const;
   [[nodiscard]] bool IsForeign(ProcessKey process);
   [[nodiscard]] std::optional<std::uint32_t> FindForeign(ProcessKey process, TimeNs now);
-  // The pid here; 0 if it is not there; nullopt if not all processes could be looked at.
+  // The pid in our namespace; 0 if there is no such process; nullopt if not all processes could be
+  // read.
   [[nodiscard]] std::optional<std::uint32_t> ScanForeign(ProcessKey process) const;
   void Prune(TimeNs now);
 

@@ -19,10 +19,10 @@ constexpr unsigned kMostProcesses = 4096;
 constexpr unsigned long long kUnknownMemory = ~0ull;
 constexpr unsigned char kUnwritten = 0xa5;  // no entry ends with this byte
 
-// The size of an entry, told from where the driver has stopped writing; `documented` where that
-// tells nothing. Between 535.43 and 535.86 drivers wrote larger entries for _v3: the second entry
-// was then read from the middle of the first, and a buffer of the documented size was overrun.
-// Source: pull request 79 of XuehaiPan/nvitop.
+// The size of an entry, computed from the last byte that the driver has written; `documented` if
+// that byte shows nothing. The drivers 535.43 to 535.86 wrote larger entries for _v3. Programs that
+// assumed the documented size read the second entry from the middle of the first, and had their
+// buffers overrun. Source: pull request 79 of XuehaiPan/nvitop.
 std::size_t EntrySize(const std::vector<unsigned char>& bytes, std::size_t count,
                       std::size_t documented) {
   std::size_t end = bytes.size();
@@ -207,7 +207,7 @@ std::optional<unsigned long long> NvmlLibrary::ClockEvents(nvml::Device device) 
   unsigned long long bits = 0;
   using Bits = nvml::Status(nvml::Device, unsigned long long*);
   auto status = Call<Bits>("nvmlDeviceGetCurrentClocksEventReasons", device, &bits);
-  // The name of this function before driver 535.
+  // The name that this function had before driver 535.
   if (!status) status = Call<Bits>("nvmlDeviceGetCurrentClocksThrottleReasons", device, &bits);
   return status == nvml::kSuccess ? std::optional(bits) : std::nullopt;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVML, loaded at run time. A function gives no value if this version lacks it, the device does not
-// support it, or it fails. Any call may block in the driver for any time, so use this class in a
-// process that can be killed (nvml_process.h). Not thread-safe.
+// NVML, loaded at run time. A function returns no value if this version of NVML lacks it, the
+// device does not support it, or it fails. Any call may block in the driver for any time, so use
+// this class in a process that can be killed (nvml_process.h). Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -54,8 +54,10 @@ class NvmlLibrary {
   [[nodiscard]] std::optional<std::string> PciId(nvml::Device device);
   [[nodiscard]] std::optional<unsigned> Minor(nvml::Device device);  // of /dev/nvidiaN
   [[nodiscard]] std::optional<bool> Mig(nvml::Device device);
-  [[nodiscard]] std::optional<NvmlLink> Link(nvml::Device device);        // now; slower when idle
-  [[nodiscard]] std::optional<NvmlLink> MaxLink(nvml::Device device);     // the fastest possible
+  [[nodiscard]] std::optional<NvmlLink> Link(nvml::Device device);        // the link's speed now;
+                                                                          // lower when idle
+  [[nodiscard]] std::optional<NvmlLink> MaxLink(nvml::Device device);     // the highest possible
+                                                                          // speed
   [[nodiscard]] std::optional<unsigned> PowerLimit(nvml::Device device);  // milliwatts
 
   // Percent of the time in which any program ran a kernel on the device, or used its memory, in a
@@ -76,7 +78,7 @@ class NvmlLibrary {
   std::optional<nvml::Status> Call(const char* name, Arguments... arguments);
   std::optional<unsigned> Number(const char* name, nvml::Device device);
   std::optional<std::string> Text(const char* name, nvml::Device device);
-  // `entry_size`: that of this version of the function, as documented.
+  // `entry_size`: the documented size of an entry in this version of the function.
   std::optional<std::vector<NvmlProcess>> ListProcesses(const char* name, std::size_t entry_size,
                                                         nvml::Device device);
   [[nodiscard]] std::string Explain(nvml::Status status);

@@ -24,7 +24,7 @@ namespace {
 
 constexpr TimeNs kProcessesPeriod{1'000'000'000};
 constexpr std::int64_t kCpuShare = 50;  // the process may use a fiftieth of a core
-constexpr int kNice = 5;                // added to the collector's
+constexpr int kNice = 5;                // added to the collector's niceness
 
 template <std::size_t kSize>
 void Fill(char (&to)[kSize], std::string_view text) {
@@ -159,7 +159,8 @@ class Reporter {
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       if (devices_[i] != nullptr) SampleDevice(static_cast<std::int32_t>(i), processes);
     }
-    // One device at a time, since both directions take 40 ms.
+    // Measures the PCIe rates of only one device at a time, since the two directions together take
+    // 40 ms.
     if (devices_.empty()) return;
     turn_ = (turn_ + 1) % devices_.size();
     const nvml::Device device = devices_[turn_];
@@ -185,7 +186,8 @@ class Reporter {
     Counter(index, "memory_clock_mhz", library_.Clock(device, nvml::kMemoryClock));
     Counter(index, "clock_event_reasons", library_.ClockEvents(device));
     if (!processes) return;
-    // The link is slower while the device is idle, so the best state that was seen counts.
+    // The link is slower while the device is idle, so a link is recorded only if it is faster than
+    // all before.
     if (const auto link = library_.Link(device)) {
       const bool better = link->generation * link->width > links_[at].generation * links_[at].width;
       if (better) Link(index, "pcie", links_[at] = *link);
@@ -223,7 +225,8 @@ void RunNvmlChild(const NvmlChild& child) {
   CloseDescriptors(static_cast<unsigned>(child.fd) + 1, ~0u);
   setpriority(PRIO_PROCESS, 0, std::min(kNice + getpriority(PRIO_PROCESS, 0), 19));
   // A crash ends this process even if the recorder was started with these signals ignored. The
-  // signals that end a job stay ignored, as in the collector: the command may work on for a while.
+  // signals that end a job stay ignored, as in the collector: the command may go on for a while
+  // after them.
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) {
     std::signal(signal, SIG_DFL);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NVML in a process of its own, a child of the collector, so that a driver that blocks or a library
-// that crashes harms nothing else. The process sends records through a pipe, writes to shared
+// Runs NVML in a process of its own, a child of the collector. If the driver blocks or the library
+// crashes, nothing else is harmed. The process sends records through a pipe, writes to shared
 // memory which call it is in, and ends with the collector.
 #pragma once
 
@@ -29,18 +29,19 @@ struct GpuRecord {
   char key[40] = {};
   char text[184] = {};
 };
-// One write() sends a record as a whole, since PIPE_BUF is 4096.
+// write() sends a record as a whole, since a record is smaller than PIPE_BUF (4096 bytes).
 static_assert(sizeof(GpuRecord) == 256 && std::is_trivially_copyable_v<GpuRecord>);
 
-// Shared by both processes. `call` points to a literal, which a forked child has at the same
-// address.
+// Shared by both processes. `call` points to a literal: parent and child have it at the same
+// address, since the child is forked.
 struct GpuProgress {
   std::atomic<const char*> call{"starting"};  // relaxed; only for messages
-  std::atomic<std::uint64_t> count{0};        // relaxed; grows with each call and sign of life
+  std::atomic<std::uint64_t> count{0};        // relaxed; grows with each call, and while the child
+                                              // waits
 };
 
-// If `count` does not grow for this long, the child hangs in its last call. While it waits, it
-// counts more often than that.
+// If `count` does not grow for this long, the child hangs in its last call. A child that waits
+// increases `count` more often than that.
 inline constexpr TimeNs kNvmlSilence{2'000'000'000};
 
 struct NvmlChild {

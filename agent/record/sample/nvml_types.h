@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of NVML's binary interface that is used, declared here so that the build needs no header
-// of NVML. A new layout comes with a new version in the function's name, with one exception
-// (ProcessR535); older versions are used as fallbacks. Checked against the bindings of CUDA 13.
+// The part of NVML's binary interface that the recorder uses, declared here so that the build needs
+// no header of NVML. When a layout changes, the function's name gets a new version number; the only
+// exception is ProcessR535. If a version is missing, an older one is called. Checked against the
+// bindings of CUDA 13.
 #pragma once
 
 #include <cstddef>
@@ -44,19 +45,19 @@ struct MemoryV2 {
 };
 inline constexpr unsigned kMemoryV2 = static_cast<unsigned>(sizeof(MemoryV2)) | 2u << 24;
 
-struct ProcessV1 {  // how entries of every version begin
+struct ProcessV1 {  // the first fields of an entry, in every version
   unsigned pid;
   unsigned long long memory;  // all bits set: not known
 };
 
-struct ProcessV2 {  // also for _v3
+struct ProcessV2 {  // also used by _v3
   unsigned pid;
   unsigned long long memory;
   unsigned gpu_instance;
   unsigned compute_instance;
 };
 
-struct ProcessR535 {  // for _v3 of the drivers 535.43 to 535.86 alone
+struct ProcessR535 {  // only for _v3 of the drivers 535.43 to 535.86
   unsigned pid;
   unsigned long long memory;
   unsigned gpu_instance;

@@ -36,7 +36,7 @@ bool IsCodec(std::string_view path) {
                      [&](std::string_view p) { return path.find(p) != std::string_view::npos; });
 }
 
-// Calls `look` with each path in the maps, once for mappings of a file that follow one another.
+// Calls `look` with each path in the maps. Successive mappings of one file count as one.
 template <class Look>
 void ForEachFile(std::string_view maps, Look look) {
   std::string_view last;

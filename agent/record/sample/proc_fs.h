@@ -32,8 +32,8 @@ struct ProcStat {
 };
 [[nodiscard]] std::optional<ProcStat> ParseStat(std::string_view text);
 
-// Parses /proc/PID/schedstat: how long the first thread of the process has waited for a core in
-// all. Units: nanoseconds.
+// Parses /proc/PID/schedstat: how long the first thread of the process has waited for a core, in
+// total, in nanoseconds.
 [[nodiscard]] std::optional<std::uint64_t> ParseRunDelay(std::string_view text);
 
 // /proc/PID/io
@@ -49,7 +49,7 @@ struct ProcMemory {
   Bytes uss;                           // private_dirty, private pages of files, and huge pages
   Bytes private_dirty;                 // written, and mapped by nobody else
   Bytes anonymous;                     // pages without a file, private or shared by fork
-  std::optional<Bytes> pss_anonymous;  // its share of those; Linux 5.4
+  std::optional<Bytes> pss_anonymous;  // the share in `pss` of anonymous pages; from Linux 5.4 on
   Bytes swap;
 };
 [[nodiscard]] std::optional<ProcMemory> ParseRollup(std::string_view text);
@@ -57,13 +57,14 @@ struct ProcMemory {
 // Anonymous pages in memory, from /proc/PID/statm. These are the kernel's counters, so reading them
 // walks no page tables. From Linux 6.2 on they may be off by 32 pages for each CPU, and by more if
 // there are more than 16 CPUs (percpu_counter_batch). No value once the first thread of the process
-// has ended: the kernel then shows zeros.
+// has ended, since the kernel then shows zeros.
 [[nodiscard]] std::optional<std::uint64_t> AnonymousPages(std::string_view statm);
 
-// "Key:   123 kB" of /proc/meminfo.
+// The value in a line "Key:   123 kB" of /proc/meminfo.
 [[nodiscard]] std::optional<Bytes> MeminfoField(std::string_view meminfo, std::string_view key);
 
-// Paths in /proc/PID/maps of codecs, and of libraries that load data in their own ways.
+// The paths in /proc/PID/maps that belong to codecs, or to libraries that load data in their own
+// ways.
 [[nodiscard]] std::vector<std::string> CodecLibraries(std::string_view maps);
 
 // The library in /proc/PID/maps that serves malloc() instead of libc if it was preloaded:

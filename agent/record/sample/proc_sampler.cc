@@ -21,9 +21,9 @@ namespace {
 
 constexpr TimeNs kStatPeriod{100'000'000};
 constexpr TimeNs kIoPeriod{500'000'000};
-constexpr TimeNs kYoung{2'000'000'000};  // the io of younger processes is read more often
+constexpr TimeNs kYoung{2'000'000'000};  // /proc/PID/io of younger processes is read more often
 constexpr TimeNs kLeastWalkPeriod{2'000'000'000};
-constexpr std::int64_t kMemoryPerAge = 8;  // a process is walked again after an eighth of its age
+constexpr std::int64_t kMemoryPerAge = 8;  // next walk of a process: after 1/8 of its age
 constexpr TimeNs kMapsPeriod{10'000'000'000};
 // Counters of a process are written some 3,000 times in its first five minutes, and 2,000 times in
 // each doubling of its age. Ten times a second for a day would give more counters than spans.
@@ -31,13 +31,14 @@ constexpr std::int64_t kToldPerAge = 3000;
 constexpr TimeNs kLongestProcessPeriod{5'000'000'000};
 constexpr std::uint64_t kBigProcess = 50u << 20;
 constexpr TimeNs kStartOfBig{3'000'000'000};
-// A walk that took t is repeated after 600 t at the soonest. All walks together get a thousandth of
-// the cores' time, and 24 ms at the start.
+// A walk (reading smaps_rollup) that took t is repeated after 600 t at the soonest. All walks
+// together may take a thousandth of the cores' time, and 24 ms more at the start.
 constexpr std::int64_t kWalkShare = 600;
 constexpr std::int64_t kBudgetShare = 1000;
 constexpr TimeNs kFirstWalks{24'000'000};
-constexpr std::int64_t kAskedShare = 20;  // as kWalkShare, where a period was asked for
-// The training process, the largest, is walked less often: walks of workers show what they share.
+constexpr std::int64_t kAskedShare = 20;  // replaces kWalkShare if the user asked for a period
+// The training process is the largest, so it is walked less often. Walks of its workers show how
+// much memory they share with it.
 constexpr std::int64_t kTrainerPeriods = 4;
 constexpr std::int64_t kWalkNsPerMegabyte = 20'000;  // assumed until a walk was timed
 
@@ -46,7 +47,8 @@ bool IsLoader(const wire::ProcessSlot& slot) {
   return role == wire::kRoleConsumer || role == wire::kRoleWorker;
 }
 
-// CPU time of all threads of another process, in nanoseconds, since /proc has only steps of 10 ms.
+// CPU time of all threads of another process, in nanoseconds. It is read from the process's clock,
+// since /proc counts only in steps of 10 ms.
 std::optional<std::uint64_t> ProcessCpu(std::uint32_t pid) {
   clockid_t clock = 0;
   timespec time{};
@@ -108,8 +110,8 @@ bool ProcSampler::SampleStat(ProcessKey key, Tracked& tracked, TimeNs now) {
   if (key.start != 0 && stat->start != key.start) return false;
   const std::uint64_t coarse = stat->cpu_clock_ticks * (1'000'000'000u / clock_ticks_);
   Add(key, cpu_ns_, ProcessCpu(tracked.host_pid).value_or(coarse), now);
-  // The CPU time of reaped children is all that is known of programs that run for a moment and
-  // record nothing. A zero is written before the first value.
+  // For programs that run only for a moment and record nothing, the CPU time of reaped children is
+  // the only figure. A zero is written before the first value.
   if (!quiet_ && stat->children_clock_ticks != tracked.children_ticks) {
     const std::uint64_t tick = 1'000'000'000u / clock_ticks_;
     if (tracked.children_ticks == 0) Add(key, children_cpu_ns_, 0, now - kStatPeriod);
@@ -123,8 +125,8 @@ bool ProcSampler::SampleStat(ProcessKey key, Tracked& tracked, TimeNs now) {
   Add(key, minor_faults_, stat->minor_faults, now);
   Add(key, major_faults_, stat->major_faults, now);
   const bool gone = stat->gone() && stat->threads <= 1;
-  // Once its first thread has ended, the kernel shows no memory of a process, also if other threads
-  // still run. A zero would look like a drop.
+  // Once the first thread of a process has ended, the kernel shows no memory of it, even if other
+  // threads still run. Writing that zero would look as if the memory were freed.
   if (!stat->gone()) {
     tracked.rss = stat->rss_pages * page_size_;
     Add(key, rss_bytes_, tracked.rss, now);
@@ -204,14 +206,15 @@ void ProcSampler::SampleMemoryInTurn(TimeNs now) {
   std::pair<const ProcessKey, Tracked>* longest = nullptr;
   for (auto& entry : tracked_) {
     const Tracked& tracked = entry.second;
-    // A big process is not walked while it starts, since it cannot map memory during the walk,
-    // which takes milliseconds.
+    // A big process is not walked while it starts: the walk takes milliseconds, and the process
+    // cannot map memory during it.
     const TimeNs patience = asked || tracked.rss < kBigProcess ? TimeNs{0} : kStartOfBig;
     if (tracked.gone || !tracked.wants_memory || now < tracked.next_memory ||
         now - tracked.first < patience) {
       continue;
     }
-    // The workers come first: the walk of one shows what it has copied, and may use up the budget.
+    // Workers are walked before the training process. The walk of a worker shows how much memory it
+    // has copied; a walk of the training process may use up the budget.
     if (!asked && first_worker_ && !tracked.is_worker &&
         now - *first_worker_ < kStartOfBig + kStartOfBig) {
       continue;
@@ -253,7 +256,7 @@ void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
   ++tracked.scans;
   const TimeNs took = ThreadCpuNow() - begin;
   budget_.Spend(took);
-  // A worker needs no second scan soon: its libraries are there before it asks for an index.
+  // A worker needs no second scan soon: its libraries are loaded before it asks for an index.
   const bool again = tracked.scans == 1 && !tracked.is_worker;
   const TimeNs pause = again ? TimeNs{1'500'000'000} : kMapsPeriod;
   tracked.next_maps = now + TimeNs{std::max(pause.value, took.value * kWalkShare)};

@@ -2,7 +2,7 @@
 //
 // Takes counters of every traced process from the kernel: CPU, memory, faults, bytes read, and the
 // pair (bytes hooked, bytes the kernel counted) from which coverage is computed. The traced program
-// does nothing for it. Not thread-safe.
+// does no work for this. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@
 
 namespace penstock::record {
 
-// How often smaps_rollup is read. The kernel walks all pages of the process for it, at about 20 us
-// a megabyte, and holds the process's memory lock meanwhile.
+// How often smaps_rollup is read. To answer, the kernel walks all pages of the process, at about 20
+// us a megabyte, and holds the process's memory lock meanwhile.
 struct MemoryWalks {
   bool on = true;
-  TimeNs every;  // for each process; 0: as the budget allows
+  TimeNs every;  // period for each process; 0: as often as the budget allows
 };
 
 class ProcSampler {
@@ -40,15 +40,15 @@ class ProcSampler {
   // (WalkBudget). If MemoryWalks::every is set, walks may take a twentieth of a core for each
   // process instead.
   void Tick(TimeNs now);
-  // Frees the slots of programs that have ended, once slots run short, and forgets their processes.
-  // Call it after a drain, and not while nothing is drained (a full disk): what a free slot held is
-  // lost to the drain.
+  // If slots run short, frees the slots of programs that have ended, and forgets their processes.
+  // Call it after a drain, and not while draining has stopped (a full disk): the drain cannot read
+  // a slot that was freed.
   void FreeEnded(TimeNs now);
   // Takes a last sample of every process that still runs or has just become a zombie.
   void SampleAll(TimeNs now);
   // Number of traced processes that ran at the last Tick().
   [[nodiscard]] std::uint32_t running() const { return running_; }
-  // Walks of page tables so far, and CPU time of these and of reading maps.
+  // The number of walks of page tables so far, and the CPU time of these walks and of reading maps.
   [[nodiscard]] std::uint64_t walks() const { return walk_count_; }
   [[nodiscard]] TimeNs walks_cpu() const { return budget_.spent(); }
 
@@ -81,7 +81,7 @@ class ProcSampler {
     TimeNs next_maps;
     int scans = 0;
     bool is_worker = false;
-    bool wants_memory = false;  // it is big, or part of a loader
+    bool wants_memory = false;  // the process is big, or part of a loader
     TimeNs memory_cost;         // of the last walk; 0: none yet
     std::uint64_t rss = 0;
     std::uint64_t children_ticks = 0;  // the value of children_cpu_ns that was written last
@@ -93,8 +93,8 @@ class ProcSampler {
   bool SampleStat(ProcessKey key, Tracked& tracked, TimeNs now);
   void SampleIo(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked, TimeNs now);
   void OnGone(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked);
-  // Writes the whole CPU time of a process that has ended by itself, of which the last sample has
-  // only a part.
+  // Writes the total CPU time of a process that has ended by itself, since its last sample has only
+  // a part of that time.
   void TellCpuAtEnd(const wire::ProcessSlot& slot, ProcessKey key, TimeNs now);
   // Samples anonymous memory, which the kernel counts without a walk.
   void SampleAnonymous(ProcessKey key, const Tracked& tracked, TimeNs now);
@@ -105,7 +105,7 @@ class ProcSampler {
   void ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now);
   void SampleHost(TimeNs now, bool last);
   bool MayFree(std::uint32_t index, TimeNs now);
-  // A loader that starts its workers anew in every epoch would use up all slots.
+  // Frees slots: a loader that starts new workers in every epoch would use up all slots.
   void RecycleSlots(TimeNs now);
   // Forgets processes whose slots were freed, once all of their records are on disk.
   void ForgetEnded(TimeNs now);
@@ -117,14 +117,15 @@ class ProcSampler {
   EnrichingPacker& out_;
   std::map<ProcessKey, Tracked> tracked_;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> ended_;  // processes whose slots were freed
-  std::array<TimeNs, wire::kMaxProcesses> replaced_{};  // when a slot was first seen so; 0: never
+  std::array<TimeNs, wire::kMaxProcesses> replaced_{};          // when a slot was first seen as
+                                                                // kProcessReplaced; 0: never
   TimeNs next_free_;
   TimeNs next_forget_;
   WalkBudget budget_;
   MemoryWalks walks_;
   bool quiet_ = false;  // Add() writes nothing
   std::uint64_t walk_count_ = 0;
-  std::optional<TimeNs> first_worker_;  // when the first one was seen
+  std::optional<TimeNs> first_worker_;  // when the first worker was seen
   HostSampler host_;
   ProcessKey first_;  // counters of the host belong to it
   bool has_first_ = false;

@@ -30,14 +30,15 @@ bool ProcSampler::MayFree(std::uint32_t index, TimeNs now) {
   TimeNs& replaced = replaced_[index];
   if (state != wire::kProcessReplaced) replaced = {};
   if (state == wire::kProcessReplaced) {
-    // The process runs another program by now (exec). Only this state of the slot tells the drain
-    // that nobody writes into the chunks of the earlier program any more.
+    // The process runs another program by now (exec). Only the slot's state kProcessReplaced tells
+    // the drain that nobody writes into the earlier program's chunks any more.
     if (replaced.value == 0) replaced = now;
     return now - replaced > kSlotRest;
   }
   if (state != wire::kProcessLive) return false;
   const auto tracked = tracked_.find({slot.pid, slot.process_start});
-  // A process that the drain has not announced keeps its slot, which says what the process is.
+  // A process that the drain has not announced keeps its slot, since the drain reads from the slot
+  // what the process is.
   ProcessId known;
   return tracked != tracked_.end() && tracked->second.gone &&
          now - tracked->second.gone_at > kSlotRest &&

@@ -17,7 +17,7 @@ Bytes MemoryToSpare() {
   const traces::CgroupLimits limits = traces::OwnCgroupLimits();
   if (limits.memory_limit) {
     const auto used = traces::CgroupMemoryUse(limits.memory_group);
-    // Where the use is not known, half of the limit is assumed.
+    // If the memory in use is not known, assumes half of the limit.
     const std::uint64_t taken = used ? used->value : limits.memory_limit->value / 2;
     const std::uint64_t limit = limits.memory_limit->value;
     room = std::min(room, limit > taken ? limit - taken : 0);

@@ -7,8 +7,9 @@
 
 namespace penstock::record {
 
-// Half of what is available in the machine or in our cgroup, whichever is less. Page cache that the
-// kernel can free counts as available, so copies may displace files, but no memory of a program.
+// Half of the memory that is available in the machine or in our cgroup, whichever has less. Page
+// cache that the kernel can free counts as available. So copies may displace cached files, but no
+// memory of a program.
 [[nodiscard]] Bytes MemoryToSpare();
 
 }  // namespace penstock::record
