@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the punctuation of the Chinese texts: parentheses, commas, colons and their like are full-width there, as
-Chinese typography wants them. Code in a text (`torch.tensor()`) keeps its own."""
+"""Checks the punctuation of the Chinese texts: parentheses, commas, colons and their like must be full-width, as in
+Chinese typography. Code in a text (`torch.tensor()`) keeps its half-width punctuation."""
 import pathlib
 import re
 import sys
@@ -16,19 +16,19 @@ PART = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 CONDITION, VALUE, ESCAPED = re.compile(r"\[[a-z_]+\?"), re.compile(r"\{[^{}]*\}"), re.compile(r"\\\\?[\[\]{}\"]")
 CALL = re.compile(r"[A-Za-z0-9_.\]]\([^()\u3400-\u9fff]*\)")  # code: no Chinese in its parentheses
 CLOSE = re.compile(rf"{HAN} ?[,;:!?(]|[,;:!?)] ?{HAN}|\([^()]*{HAN}[^()]*\)")
-# In a Chinese text, parentheses around a key or a unit ("隐藏 (Q)") are full-width too.
+# In a Chinese text, parentheses around a key or a unit must be full-width too: "隐藏 (Q)" is wrong.
 APART = re.compile(r"(?:^|[\s\u3400-\u9fff])\([^()]*\)")
 
 
 def literals(source):
-    """(line, text) of each string literal; adjacent literals are one text, as for the compiler."""
+    """(line, text) of each string literal. Adjacent literals are one text, as in C++."""
     code = re.sub(r"//[^\n]*", lambda match: " " * len(match.group()), source)
     for match in LITERAL.finditer(code):
         yield code.count("\n", 0, match.start()) + 1, "".join(PART.findall(match.group()))
 
 
 def half_width(text):
-    """What is wrong in a Chinese text; "" if nothing is."""
+    """The first half-width punctuation in a Chinese text; "" if there is none."""
     if not re.search(HAN, text):
         return ""
     for syntax, instead in ((ESCAPED, ""), (CONDITION, "["), (VALUE, "0"), (CALL, "0")):

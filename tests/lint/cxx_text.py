@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rules know of C++ text: which files hold it, its comments, lines and calls."""
+"""Helpers for the rules that read C++ text: its file suffixes, comments, line numbers and calls."""
 import re
 
 SOURCES, HEADERS = (".cc", ".c", ".cu", ".py", ".sh"), (".h", ".cuh")
 
 
 def without_comments(text):
-    """C++ text with comments and the contents of strings blanked; lines stay where they are."""
+    """The C++ text with comments replaced by blanks. Strings are kept, and line numbers do not change."""
     def blank(match):
         kept = match.group(0)
         return kept if kept[0] in "\"'" else re.sub(r"[^\n]", " ", kept)
@@ -18,7 +18,7 @@ def line_of(text, position):
 
 
 def end_of_call(text, begin):
-    """The place at which the parenthesis at text[begin] closes; the end of the text if it stays open."""
+    """The position after the parenthesis that closes the one at text[begin]; the end of the text if none does."""
     depth = 0
     for found in re.finditer(r'"(?:\\.|[^"\\\n])*"|[()]', text[begin:]):
         depth += {"(": 1, ")": -1}.get(found.group(0), 0)

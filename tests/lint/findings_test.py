@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The documents and the programs agree: every finding that a document names is a rule's, every rule is documented,
-the programs have every command that a document shows, and every link leads somewhere."""
+"""The documents and the programs agree: a rule makes every finding that a document names, every rule is documented, the
+programs have every option that a document shows, and every link leads to a file."""
 
 import pathlib
 import re
@@ -16,7 +16,7 @@ DOCUMENTS = [ROOT / "README.md", *GUIDES]
 ID = re.compile(r'finding\.id = "([^"]+)"')
 NAMED = re.compile(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`")  # in code, words joined by hyphens
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
-# Names written in the same way that are no findings: programs.
+# Names that are written in the same way but are no findings: those of programs and libraries.
 OTHERS = re.compile(r"penstock-[a-z]+|libturbojpeg-\w+")
 
 
@@ -95,7 +95,7 @@ class Findings(unittest.TestCase):
 
 
 class Checks(unittest.TestCase):
-    """The checks refuse wrong names."""
+    """The helpers above find wrong names."""
 
     def test_a_name_that_is_no_finding_is_seen(self):
         self.assertEqual(named("see `too-few-workers`, `no-such-thing` and `penstock-record`"),

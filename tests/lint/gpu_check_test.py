@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/gpu_check.sh without a GPU, and its claims about results: scripts/gpu/check.py."""
+"""Tests scripts/gpu_check.sh without a GPU, and scripts/gpu/check.py, which checks the script's results."""
 
 import contextlib
 import io
@@ -54,7 +54,7 @@ class CheckTest(unittest.TestCase):
                            span("h2d", "H2D pageable", 0, 5), span("h2d", "H2D pageable", 9, 5),
                            span("h2d", "H2D pinned", 20, 5))
         self.assertEqual(0, self.run_check("copies", trace, "pageable")[0])
-        # Calls of the program, such as those of its model, stand beside the device's copies.
+        # The trace also has copy calls of the program, such as those of its model. They are no copies of the device.
         beside = self.write("beside.jsonl", *(span("h2d", "to:cuda", 30 + i, 1) for i in range(5)),
                             span("h2d", "H2D pinned", 20, 5))
         self.assertEqual(0, self.run_check("copies", beside, "pinned")[0])
@@ -129,7 +129,7 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(1, self.run_check("digests", "x", paths[0], paths[2])[0])
 
     def test_a_costly_level_fails(self):
-        # A stand-in for penstock that slows the recorded program by a fifth at the level cupti.
+        # A fake penstock: at the level cupti, the recorded program has the given rate in place of 100.
         train = self.folder / "train"
         train.write_text('#!/bin/sh\necho "{\\"samples_per_s\\": ${RATE:-100}}"\n', encoding="utf-8")
         fake = self.folder / "penstock"
@@ -152,14 +152,14 @@ class ScriptTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def stand_in(self, name, text):
-        """A program that writes down how it was called."""
+        """Makes a fake program that writes its name and arguments to the file `calls`."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"#!/bin/sh\necho \"{path.name} $*\" >>'{self.folder}/calls'\n{text}\n", encoding="utf-8")
         path.chmod(0o755)
 
     def machine(self):
-        """One with a GPU on which everything works."""
+        """Makes the fake programs of a machine with a GPU, on which everything works."""
         self.stand_in("nvidia-smi", "echo 'GPU 0: none'")
         self.stand_in("compute-sanitizer", "exit 0")
         self.stand_in("python", "exit 0")
@@ -187,7 +187,7 @@ class ScriptTest(unittest.TestCase):
 
     def test_a_gpu_that_is_skipped_and_pictures_that_are_missing_fail(self):
         self.machine()
-        # A test that skips unless PENSTOCK_REQUIRE_GPU forbids it; a machine that refuses compute-sanitizer.
+        # The GPU test would be skipped, but PENSTOCK_REQUIRE_GPU makes it fail. compute-sanitizer is not supported.
         self.stand_in("compute-sanitizer", "echo '========= Error: Device not supported'; exit 1")
         self.stand_in("build/tests/loader_device_gpu_test", '[ "$PENSTOCK_REQUIRE_GPU" = 1 ] && exit 1; exit 0')
         self.stand_in("build/bin/cuda_augment_bench", "exit 1")
@@ -208,7 +208,7 @@ class ScriptTest(unittest.TestCase):
         self.assertEqual(["kernels", "loader", "agent", "cost"],
                          re.findall(r"^ +(\w+): \d+ s$", done.stdout, re.MULTILINE))
         self.assertIn("\nkernels, loader, agent, cost: all claims", done.stdout)
-        # One set for all sections, and one of large pictures for gpu-hybrid.
+        # make-set is called twice: for the set of all sections, and for the large pictures of gpu-hybrid.
         self.assertEqual(2, sum("make-set" in call for call in calls), calls)
 
     def test_a_section_runs_apart_and_makes_what_it_needs(self):

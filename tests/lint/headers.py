@@ -1,20 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the headers of the tree alone: each must include what it uses.
+"""Compiles each header of the tree alone: a header must include what it uses.
 
-Sets of includes that many headers have in common are compiled once and read in before each of these
-headers. That hides no error, since the header includes the whole set anyway, itself or through headers
-that are checked too. clang++ reads such a set in half the time that g++ takes.
+A set of includes that many headers have in common is compiled once and read in before each of these headers. This hides
+no error, since each of them includes the whole set anyway, directly or through headers that are checked too. clang++
+reads such a set in half the time that g++ takes.
 
-For the same reason one run of the compiler checks a chain of headers, each of which includes all headers
-before it: the first is compiled alone, and what the next ones see besides, they include themselves. Also the
-compiled sets begin with such a chain. A chain that fails is compiled again, header by header.
+One run of the compiler checks a chain of headers, in which each header includes all headers before it. This hides no
+error either: the first header is compiled alone, and each later header sees before it only headers that it includes
+itself. The compiled sets also begin with such a chain. If a chain fails, its headers are compiled one by one.
 
-With --built, headers that this build has compiled alone already are left out: those that a source includes before
-anything else, and those that such a header includes before anything else. In a unity build that is the first
-source of each generated file. The object must be newer than the header.
-Run: headers.py --compiler g++ [--root DIR] [--built FOLDER] [--skip PREFIX]... [-- FLAGS...]
-"""
+With --built, headers that this build has already compiled alone are left out: a header that a source includes before
+anything else, and a header that such a header includes before anything else. In a unity build only the first source of
+each generated file counts. The object must be newer than the header. Run: headers.py --compiler g++ [--root DIR]
+[--built FOLDER] [--skip PREFIX]... [-- FLAGS...] """
 
 import argparse
 import concurrent.futures
@@ -32,7 +31,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import layers  # noqa: E402
 import lint  # noqa: E402
 
-# In units of one header of ours: the cost of compiling a header from outside, and of writing a compiled set.
+# The costs of compiling a header from outside the tree, and of writing a compiled set. Unit: the cost of a header of
+# ours.
 OUTSIDE = 4
 WRITING = 40
 
@@ -45,7 +45,7 @@ def command(compiler, flags, root, language):
 
 
 def compile_alone(compiler, flags, root, headers, language, before=None):
-    """The compiler's complaints about a source that holds nothing but these headers; "" if none.
+    """The compiler's complaints about a source that includes only these headers; "" if there are none.
 
     before: the result of compile_first(), or None.
     """
@@ -66,7 +66,7 @@ def compile_chain(compiler, flags, root, chain, language, before=None):
 
 
 def headers_of_c(root, names):
-    """Headers that C sources of the tree include: they are C, not C++."""
+    """Headers that C sources of the tree include. They are compiled as C, not as C++."""
     found = set()
     for name in names:
         if name.endswith(".c"):
@@ -78,7 +78,7 @@ def headers_of_c(root, names):
 
 
 def first_include(text):
-    """What a file includes as "file" before any code; None if there is none."""
+    """The name in the first #include "name" of a file; None if code or another include comes first."""
     for line in map(str.strip, text.splitlines()):
         include = layers.INCLUDE.match(line)
         if include:
@@ -89,7 +89,7 @@ def first_include(text):
 
 
 def compiled_by_the_build(root, build, names):
-    """Headers that the build in this folder has compiled with nothing before them, and has not changed since."""
+    """Headers that the build in this folder has compiled with nothing before them, and that have not changed since."""
     firsts = {name: first_include(lint.read_text(root / name) or "") for name in names if name.endswith((".h", ".cc"))}
     found = set()
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
@@ -108,9 +108,9 @@ def compiled_by_the_build(root, build, names):
 
 
 def includes(text):
-    """Includes of a header that are in no #if, as written; None if an include stands below other code.
+    """The includes of a header outside of any #if, as written; None if an include comes after other code.
 
-    If all includes were read first, code above an include would see more than it does alone.
+    Reads no such header: if all its includes were read first, code above an include would see more than without that.
     """
     found = set()
     nesting = 0
@@ -131,7 +131,7 @@ def includes(text):
 
 
 def all_includes(root, headers):
-    """{header: all that it includes, directly or not}, without headers for which includes() gives None."""
+    """{header: all that it includes, directly or indirectly}. Leaves out headers for which includes() gives None."""
     direct = {f'"{header}"': includes(lint.read_text(root / header) or "") for header in headers}
     whole = {}
 
@@ -139,7 +139,7 @@ def all_includes(root, headers):
         if name not in direct:
             return set()
         if name not in whole:
-            whole[name] = None  # for a circle; the compiler reports it
+            whole[name] = None  # stops at a cycle of includes, which the compiler reports
             found = direct[name]
             for below in sorted(found or ()):
                 more = follow(below)
@@ -153,8 +153,8 @@ def all_includes(root, headers):
 def worth_compiling_first(whole):
     """({header: the set of includes to read in before it, perhaps empty}, these sets).
 
-    Each set is a header and all that it includes, or one outside header. Greedy: next comes the set that saves most.
-    """
+    A set is a header of ours and all that it includes, or one outside header. Greedy: always chooses the set that saves
+    most. """
     sets = {frozenset(found | {f'"{header}"'}) for header, found in whole.items()}
     sets |= {frozenset({name}) for found in whole.values() for name in found if name[0] == "<"}
     cost = {ahead: sum(OUTSIDE if name[0] == "<" else 1 for name in ahead) for ahead in sets}
@@ -177,7 +177,7 @@ def worth_compiling_first(whole):
 
 
 def chains(headers, whole):
-    """The headers in lists, in which each includes all that stand before it."""
+    """Divides the headers into lists. In a list, each header includes all headers before it."""
     found = []
     for header in sorted(headers, key=lambda one: (len(whole[one]), one)):
         fitting = [chain for chain in found if f'"{chain[-1]}"' in whole[header]]
@@ -189,7 +189,7 @@ def chains(headers, whole):
 
 
 def chain_in(ahead, whole):
-    """The longest chain of headers in a set of includes that is compiled first."""
+    """The longest chain of headers in the set of includes `ahead`."""
     longest = {}
     for header in sorted((name[1:-1] for name in ahead if name[1:-1] in whole), key=lambda one: (len(whole[one]), one)):
         longest[header] = [*max((longest[other] for other in longest if f'"{other}"' in whole[header]),
@@ -198,8 +198,8 @@ def chain_in(ahead, whole):
 
 
 def compile_first(compiler, flags, root, folder, ahead, chain=()):
-    """Makes a header that includes all of `ahead`, `chain` first, and its compiled form beside it; None if it does not
-    compile."""
+    """Makes a header that includes all of `ahead`, beginning with `chain`, and compiles it to a file beside it. Returns
+    the header; None if it does not compile."""
     header = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "first.h"
     names = dict.fromkeys([*(f'"{name}"' for name in chain), *sorted(ahead)])
     header.write_text("".join(f"#include {name}\n" for name in names), encoding="utf-8")

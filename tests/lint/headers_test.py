@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows headers.py headers that lack an include, in trees where something else could hide it."""
+"""Checks that headers.py finds headers that lack an include, in trees where something else could hide the error."""
 
 import json
 import os
@@ -89,7 +89,7 @@ class HeadersTest(SmallTree):
             (build / f"{name}.o").touch()
         left = ["traces/later.h", "traces/second.h", "traces/third.h"]
         self.assertEqual(left, sorted(dict(headers.check(compiler, [], self.root, built=build))))
-        # A header that was changed after it was compiled.
+        # This header was changed after it was compiled, so it is compiled again.
         later = (build / "one.o").stat().st_mtime + 10
         os.utime(self.root / "traces/inner.h", (later, later))
         self.assertEqual(sorted([*left, "traces/inner.h"]),

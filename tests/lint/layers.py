@@ -6,7 +6,7 @@ from cxx_text import HEADERS, without_comments
 
 FOLDERS = ("traces", "agent", "cuda", "loader", "analyzer", "gui", "benchmarks", "tests")
 
-# The folders of the analyzer, from facts to pages: what each may include besides traces/.
+# For each folder of the analyzer: the other folders of the analyzer that it may include, besides traces/.
 ANALYZER_ROOMS = {
     "words": (),
     "stats": (),
@@ -27,10 +27,11 @@ ANALYZER_ROOMS = {
     "main": ("words", "doctor", "report", "share", "tune", "plan", "advice", "whatif", "diagnosis", "ranks"),
 }
 
-# What other folders may include of traces/: its interface, but neither recordings nor packed traces.
+# The parts of traces/ that other folders may include: its interface, but neither recordings nor packed traces.
 TRACES = ("traces/", "traces/base/")
 
-# The folders of the loader: what each may include of the loader, and of the layers below.
+# For each folder of the loader: the folders of the loader that it may include, and the layers below that it may
+# include.
 LOADER_ROOMS = {
     "random": ((), ()),
     "source": ((), TRACES),
@@ -47,19 +48,20 @@ LOADER_ROOMS = {
              ("cuda/", *TRACES)),
 }
 
-# What traces/packed/ and traces/recording/ may include of traces/: only headers, so that they stay below it.
+# The headers of traces/ that traces/packed/ and traces/recording/ may include.
 EVENTS = ("traces/base/", *(f"traces/{name}.h" for name in (
     "call_rows", "clock", "density", "event", "order", "output_place", "pack", "preview", "trace", "wire", "wire_records")))
 
 # The headers that the agent shares with the readers of its bytes.
 WIRE = tuple(f"traces/{name}.h" for name in ("wire", "wire_records", "native_bridge", "hide_secrets", "library_paths"))
 
-# What penstock-record may include of other folders, and what its own folders may include of its top.
+# RECORD: what penstock-record may include from other folders. RECORD_TOP: what its subfolders may include from its top
+# folder.
 RECORD = (*TRACES, "traces/recording/", "agent/core/rank_env.h", "agent/core/segment.h", "agent/core/staging.h")
 RECORD_TOP = ("agent/record/detach.h", "agent/record/options.h", "agent/record/overrides.h")
 
-# The folders of the dashboard. Those of the model may include each other and the model's top, but without
-# a cycle. Those of the views may include the parts that all views share.
+# The folders of the dashboard. Folders of the model may include some other folders of the model and the model's top
+# folder, without a cycle. Folders of the views may include the parts that all views share.
 MODEL_ROOMS = {
     "words": (),
     "timeline": ("gui/model/words/", "gui/model/counters.h", "gui/model/lines.h"),
@@ -78,9 +80,9 @@ VIEW_ROOMS = {
 }
 VIEWS = ("gui/views/", *(f"gui/views/{room}/" for room in VIEW_ROOMS))
 
-# Who may include what; the longest matching prefix on the left counts. A name that ends in "/" is
-# a folder, without those of its folders that stand on the left too. Every folder may include itself;
-# "*" is everything but benchmarks and tests.
+# Which path may include which others: the longest matching prefix on the left counts. A name that ends in "/" is a
+# folder, without those of its subfolders that are on the left too. Every folder may include itself; "*" is everything
+# except benchmarks and tests.
 LAYERS = {
     "traces/base/": (),
     "traces/packed/": EVENTS,
@@ -110,10 +112,10 @@ LAYERS = {
     **{f"gui/views/{room}/": (*MODEL, *shared, "gui/widgets/", "analyzer/", *TRACES)
        for room, shared in VIEW_ROOMS.items()},
     "gui/widgets/": ("gui/model/palette.h", "gui/model/timeline/ticks.h", "gui/model/words/texts.h", "traces/base/"),
-    # What is shown, without anything that draws.
+    # The data that the dashboard shows, without any code that draws.
     "gui/model/": (*MODEL, "analyzer/", *TRACES),
     **{f"gui/model/{room}/": (*others, "analyzer/", *TRACES) for room, others in MODEL_ROOMS.items()},
-    # Other tools' files are opened as traces.
+    # This folder opens files of other tools as traces.
     "gui/model/files/": (*MODEL_ROOMS["files"], "analyzer/", *TRACES, "traces/exchange/import.h",
                          "traces/exchange/sql_query.h"),
     "benchmarks/": ("*", "tests/"),

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the tree that a compiler does not make: layers, sizes, licences, words, empty tests,
-names that Python code uses and nothing defines, citations and links that lead nowhere.
+"""Checks of the tree that a compiler does not make: layers, sizes, licences, forbidden words, tests without an
+assertion, names that Python code uses but does not define, and citations and links whose target does not exist.
 
-Each rule is a generator over one file that yields (line, message); lint_test.py shows each rule a file
-that it must refuse. check_numbers() compares a file with the documents it cites.
-Run: lint.py [--root DIR] [--clang-format PROGRAM].
-"""
+Each rule is a generator that reads one file and yields (line, message). lint_test.py has, for each rule, files that the
+rule must refuse. check_numbers() compares a file with the documents that it cites. Run: lint.py [--root DIR]
+[--clang-format PROGRAM]. """
 
 import argparse
 import ast
@@ -25,8 +24,8 @@ from sentences import rule_rendered, rule_sentences
 SOURCE_LINES, HEADER_LINES = 800, 250
 LICENSED = (*SOURCES, *HEADERS, ".cmake", "CMakeLists.txt")
 
-# Hosts that text of ours may name. Any other text that looks like a host is refused: it would be a
-# package registry, a mirror or some workplace's machine.
+# Hosts that text of ours may name. Any other text that looks like a host is refused, since it could be a package
+# registry, a mirror or a private machine.
 HOSTS = ("apache.org", "spdx.org", "github.com", "pytorch.org", "nvidia.com", "kernel.org",
          "man7.org", "perfetto.dev", "json-schema.org", "example.com", "example.org", "ieee.org",
          "acm.org", "arxiv.org", "doi.org", "libjpeg-turbo.org", "wikipedia.org",
@@ -45,17 +44,17 @@ CLAIM = re.compile(r"\b(?:EXPECT|ASSERT|ADD_FAILURE|FAIL|GTEST_SKIP)\w*\s*\(|"
                    r"\b(?:Expect|Check|Assert|Verify)\w*\s*\(")
 PY_CLAIM = re.compile(r"_?(?:assert|check|expect|verify|fail|raises)", re.I)
 
-# A Markdown file that text names. A name in quotes (code) or at the end of a longer path does not count.
+# A Markdown file that text names. A name in quotes (a string in code) or at the end of a longer path does not count.
 DOCUMENT = re.compile(r"(?<![\w./\-\"'$}*>])((?:[\w.-]+/)*[\w-][\w.-]*\.md)\b(?![\w/\"'])")
 LINK = re.compile(r"\]\(([^)\s#]*)(?:#[^)]*)?\)")
 
-# The documents whose rules, faults and sections are cited: "docs/diagnosis.md R7", "docs/design.md 4".
+# The documents whose numbered rules (R7), faults (F19) and sections (4) are cited, as in "docs/diagnosis.md R7".
 NUMBERED = ("docs/diagnosis.md", "docs/design.md")
 CITED = re.compile(r"(%s)(?:,? (\d+(?:\.\d+)?)\b)?((?:,? (?:and )?(?:[RF]\d+|\d+\.\d+)\b)*)" % "|".join(map(re.escape, NUMBERED)))
 NUMBER = re.compile(r"\b[RF]\d{1,2}(?!\d)")
 DEFINED = re.compile(r"^(?:\| ([RF]\d+) \||#+ (\d+(?:\.\d+)?)\.? )", re.M)
 
-# Names that Python code has without binding them.
+# Names that Python code can use without binding them.
 GIVEN_NAMES = {*dir(builtins), "__file__", "__path__", "__module__", "__qualname__"}
 
 
@@ -110,7 +109,7 @@ def rule_unfinished(path, text, _exists):
 
 
 def python_claim(node):
-    """Whether a node is an assert statement, or a call of a function with such a name."""
+    """Whether a node is an assert statement, or a call of a function whose name matches PY_CLAIM."""
     if isinstance(node, ast.Call):
         called = node.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
@@ -152,7 +151,7 @@ def scopes(table):
 
 
 def undefined_names(text):
-    """Global names that a Python module uses but neither binds nor imports, and that are not given."""
+    """Global names that a Python module uses but neither binds nor imports, except GIVEN_NAMES."""
     bound, used = set(), set()
     module = symtable.symtable(text, "module", "exec")
     for scope in scopes(module):
@@ -193,7 +192,8 @@ def rule_whitespace(path, text, _exists):
 
 
 def rule_citations(path, text, exists):
-    """Markdown files are named from the root, or from a folder that holds this file; links from its own folder."""
+    """Text names a Markdown file by its path from the root, or from a folder above the naming file. Links are relative
+    to the file's own folder."""
     folder = os.path.dirname(path)
     if path.endswith(".md"):
         for found in LINK.finditer(text):
@@ -222,9 +222,9 @@ RULES = (rule_layers, rule_size, rule_pragma_once, rule_licence, rule_hosts, rul
 
 
 def list_files(root):
-    """Relative paths of the tree's files: those that git knows or would add; without git, all."""
+    """Relative paths of the tree's files: files that git tracks or would add; without git, all files."""
     try:
-        # safe.directory: a container often runs as another user than the one who cloned.
+        # safe.directory: in a container, git often runs as another user than the one who owns the clone.
         out = subprocess.run(["git", "-c", f"safe.directory={root}", "ls-files", "-z", "--cached",
                               "--others", "--exclude-standard"], cwd=root, check=True,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -242,7 +242,7 @@ def list_files(root):
 
 
 def read_text(path):
-    """The text, or None for a binary file."""
+    """The text of a file; None if it is binary."""
     data = path.read_bytes()
     if b"\0" in data:
         return None
@@ -278,7 +278,7 @@ def undefined_numbers(path, text, defined):
                 if one not in defined[path]:
                     yield number, f"{path} does not define {one}"
     for number, line in enumerate(lines, 1):
-        joined = " ".join([line, *lines[number:number + 1]])  # a citation may be broken behind its name
+        joined = " ".join([line, *lines[number:number + 1]])  # a line may end between name and number
         for found in CITED.finditer(joined):
             if found.start() > len(line) or found.group(1) not in defined:
                 continue

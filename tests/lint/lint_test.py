@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows every lint rule files that it must refuse and files that it must let pass.
+"""Gives every lint rule files that it must refuse and files that it must accept.
 
-A check that cannot fail is a defect: a rule without a case here fails EveryRuleHasACase.
-"""
+A check that cannot fail is a defect, so test_every_rule_has_a_case fails if a rule has no case here. """
 
 import os
 import pathlib
@@ -33,7 +32,7 @@ def lines(count):
     return SPDX + "int x;\n" * (count - 1)
 
 
-# Words that must not stand in the tree, so they are put together from parts.
+# Words that must not occur in the tree, so they are put together from parts here.
 REGISTRY = "packages.some-registry" + ".org"
 MACHINE = "/" + "work" + "/main"
 HOME = "/" + "root" + "/.cache"
@@ -142,7 +141,7 @@ BAD = {
         ("scripts/a.py", f'{PY_SPDX}"""As {ABSENT} says."""\n'),
         ("README.md", f"See `{ABSENT}`.\n"),
         ("README.md", f"See [that]({ABSENT}).\n"), ("README.md", "See [that](docs/missing.png).\n"),
-        ("docs/a.md", "See [that](docs/diagnosis.md).\n"),  # from the root, not from its folder
+        ("docs/a.md", "See [that](docs/diagnosis.md).\n"),  # relative to the root, not to docs/
         ("docs/a.md", "![Picture](pictures/a.png)\n"),
         ("docs/a.md", "See [it](missing" + ".md#part).\n"),
     ],
@@ -167,7 +166,7 @@ BAD = {
     ],
 }
 
-# Files that every rule lets pass.
+# Files that every rule accepts.
 GOOD = [
     ("traces/reader.cc", include("traces/wire.h") + "#include <string>\n"),
     ("agent/hooks/hooks_posix.cc", include("traces/wire.h") + '#include "agent/system/sys.h"\n#include <errno.h>\n'

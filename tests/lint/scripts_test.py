@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The helpers of the scripts: package check, images, verdict, paired runs, span counts, loaders, pictures."""
+"""Tests of the scripts' helpers: package check, images, verdict, paired runs, span counts, loaders, screenshots."""
 
 import collections
 import contextlib
@@ -52,7 +52,7 @@ class InFolder(unittest.TestCase):
 
 
 class DepsTest(InFolder):
-    """Runs with stand-ins for dpkg-query and apt-get, so nothing is installed."""
+    """Runs scripts/deps.sh with fakes of dpkg-query and apt-get, so nothing is installed."""
 
     def deps(self, *groups, installed="", apt_status=0, system="debian 12"):
         tools = {
@@ -73,7 +73,7 @@ class DepsTest(InFolder):
         calls = self.folder / "calls"
         return done, calls.read_text().splitlines() if calls.exists() else []
 
-    # All packages of the group but the last.
+    # BUILD: all packages of the group except the last. LAST: the last one.
     BUILD, LAST = re.search(r"kBuild=\(([^)]*) (\S+)\)", (ROOT / "scripts/deps.sh").read_text(),
                             re.S).groups()
     BUILD = " ".join(BUILD.split()).replace('"$kJpeg"', "libjpeg62-turbo-dev")
@@ -262,7 +262,8 @@ class TestScriptTest(InFolder):
 
 
 class MediaCountsTest(unittest.TestCase):
-    """Compares the counts of a program with its trace: each call once, all frames."""
+    """The check that compares a program's own counts with its trace: each call is recorded once, and all frames are
+    counted."""
 
     SAID = {"spans": {"decode": {"av.to_ndarray": 2}}, "used": 2, "decoded": 5}
 
@@ -274,7 +275,7 @@ class MediaCountsTest(unittest.TestCase):
 
     def test_exact_counts_pass(self):
         self.assertEqual([], self.wrong())
-        self.assertEqual([], self.wrong(native=7))  # frames that opening a file decodes
+        self.assertEqual([], self.wrong(native=7))  # more is allowed: opening a file decodes frames too
 
     def test_calls_that_are_missing_or_told_twice_fail(self):
         self.assertEqual(["decode av.to_ndarray: 1, want 2"], self.wrong(spans=1))

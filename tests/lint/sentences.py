@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules about sentences of the analyzer: they stand in analyzer/words/, and no code looks into them."""
+"""The rules about sentences of the analyzer: they may be only in analyzer/words/, and no code may read their text."""
 import re
 
 from cxx_text import end_of_call, line_of, without_comments
 
-# Where the analyzer may hold a sentence: the table of words, and the parts in English only (the command
-# line and the doctor). All other code concludes in statements.
+# Where the analyzer may have sentences: in the table of words, and in the parts that are in English only (the command
+# line and the doctor). All other code makes Statement objects.
 ENGLISH_PAGES = re.compile(r"analyzer/(?:words/|main/|doctor/|report/fail_on\.(?:cc|h)$)")
 LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"')
 LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*')
 WORDS = re.compile(r"\b[A-Za-z][a-z']+[,:;]? [a-z][a-z']*[,:;]? [a-z]{2,}")  # three in a row
-FAILURE = re.compile(r"\b(?:Fail|PENSTOCK_CHECK|static_assert)\(")  # messages for the command line, or for us
+FAILURE = re.compile(r"\b(?:Fail|PENSTOCK_CHECK|static_assert)\(")  # messages for the command line or for developers
 
-# Ways to look into a text. The results of Render() and English() may only be shown.
+# Ways to read a text. They must not be used on the results of Render() and English(), which may only be shown.
 LOOKS = r"(?:find\w*|rfind|starts_with|ends_with|contains|compare|substr|front|back|remove_\w+|replace|erase)\("
 RENDERED = re.compile(r"\b(?:English|Render)\(")
 LOOKED_INTO = re.compile(r"\s*(?:[=!]=|\.%s|\[)" % LOOKS)
@@ -22,7 +22,7 @@ MESSAGE_TEXT = re.compile(r"(?:\.|->)(?:english|chinese)\b")
 
 
 def rule_sentences(path, text, _exists):
-    """The analyzer concludes in statements; the words for statements stand in analyzer/words/, in both languages."""
+    """The analyzer makes Statement objects. Their words are in analyzer/words/, in both languages."""
     if not path.startswith("analyzer/") or not path.endswith((".cc", ".h")) or ENGLISH_PAGES.match(path):
         return
     code = without_comments(text)
@@ -34,7 +34,7 @@ def rule_sentences(path, text, _exists):
 
 
 def rule_rendered(path, text, _exists):
-    """No code compares a sentence or takes one apart: Statement::Is() and its values are for that."""
+    """No code compares a sentence or takes one apart. Code uses Statement::Is() and the statement's values instead."""
     if not path.startswith(("analyzer/", "gui/")) or path.startswith("analyzer/words/") or not path.endswith((".cc", ".h")):
         return
     code = without_comments(text)
@@ -49,7 +49,7 @@ def rule_rendered(path, text, _exists):
         named = re.search(r"(?:std::string|auto&?|std::string_view) (\w+)(?: = |\()(?:\w+::)*$", code[:found.start()])
         if not named or not after.lstrip(") ").startswith(";"):
             continue
-        # The variable's scope: to the end of its function.
+        # The variable's scope, taken as the text up to the end of its function.
         scope = re.split(r"^}", after, maxsplit=1, flags=re.M)[0]
         used = re.search(r"(?<![\w.>])%s(?:\s*[=!]= |\.%s)|[=!]= %s\b" % (named.group(1), LOOKS, named.group(1)), scope)
         if used:

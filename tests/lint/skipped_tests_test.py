@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/skipped_tests.py finds every kind of skip in the output of ctest."""
+"""Checks that scripts/skipped_tests.py finds every kind of skipped test in the output of ctest."""
 import pathlib
 import subprocess
 import sys

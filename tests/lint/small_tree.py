@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A test case with a tree of its own, in which it writes the files that the checks shall see."""
+"""A test case with a temporary tree, into which it writes the files to be checked."""
 
 import pathlib
 import shutil
