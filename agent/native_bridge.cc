@@ -158,7 +158,7 @@ void SetProcessRole(uint32_t role, int32_t worker_id) {
 }
 
 void NameThread(const char* text) {
-  constexpr uint64_t kAnyId = 1;  // any id: readers know the thread by the chunk
+  constexpr uint64_t kAnyId = 1;  // any id: readers identify the thread by the chunk
   if (Recording() && text != nullptr) {
     EmitText(wire::kTextThread, kAnyId, text, Length(text));
   }

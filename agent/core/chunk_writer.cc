@@ -78,9 +78,10 @@ void TakeOver(const wire::ChunkHeader* previous, wire::ChunkHeader* chunk) {
   __builtin_memcpy(chunk->pending, previous->pending, sizeof chunk->pending);
 }
 
-// Returns a fresh chunk for the calling thread, which takes over from `previous`, or nullptr.
-// `writer`: as in the chunk's header. `name`: the name of the chunk's thread; nullptr: the calling
-// thread's. Requires: EnterClaim() returned true, so the memory of the chunks stays mapped.
+// Returns a fresh chunk for the calling thread, with what TakeOver() copies from `previous`;
+// nullptr if there is none. `writer`: as in the chunk's header. `name`: the name of the chunk's
+// thread; nullptr: the calling thread's.
+// Requires: EnterClaim() returned true, so the memory of the chunks stays mapped.
 wire::ChunkHeader* ClaimMappedChunk(const wire::ChunkHeader* previous, uint32_t tid,
                                     uint32_t sequence, uint64_t dropped, uint32_t writer,
                                     const char* name) {

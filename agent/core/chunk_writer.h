@@ -20,7 +20,7 @@ bool NextChunk(const BusyScope& busy);
 // Counts records for which there was no room.
 void Drop(const BusyScope& busy, uint64_t records);
 
-// Gives the chunk away: the collector takes it, or it is written to the file here if there is none.
+// Gives the chunk to the collector. If there is no collector, writes it to the file.
 void PublishChunk(const BusyScope& busy);
 
 // Whether the thread's chunk has room for so many records. If not, takes an empty chunk.

@@ -2,7 +2,8 @@
 //
 // What each file descriptor of the process is. A descriptor is classified at its first read, so it
 // does not matter how it came to be. If the path given to open() shows which file it is, the
-// descriptor keeps that name while its device and inode stay those of the file. Threads: any.
+// descriptor keeps that name while its device and inode stay those of the file.
+// Threads: any.
 #pragma once
 
 #include <stddef.h>

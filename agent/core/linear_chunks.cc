@@ -18,7 +18,8 @@ constexpr uint32_t kSweeping = 3;  // one more wire::ChunkState: a thread is fre
 constexpr uint64_t kItsRecords = 1;
 constexpr uint64_t kNoRecords = 2;  // only the header, with open spans and pending reads
 
-// Whether the process that was claiming this chunk was killed before it had written its pid there.
+// Whether the process that was claiming this chunk was killed before it wrote its pid into the
+// chunk.
 bool ClaimerIsDead(const wire::ChunkHeader* chunk, uint32_t state) {
   const uint32_t slot = (state >> wire::kChunkClaimerShift) - 1;
   if ((state & wire::kChunkStateMask) != wire::kChunkOwned || slot >= wire::kMaxProcesses ||

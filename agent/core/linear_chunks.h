@@ -2,7 +2,8 @@
 //
 // The chunks of a recording without a collector: when they are written to the file, and when they
 // are free for other threads. A thread that has filled its chunk writes it to its place and goes on
-// in the same memory; chunks of dead threads are written by whoever needs one. Threads: any.
+// in the same memory; chunks of dead threads are written by any thread that needs a chunk. Threads:
+// any.
 #pragma once
 
 #include <stdint.h>

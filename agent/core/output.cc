@@ -267,8 +267,7 @@ bool ReserveChunks(int fd, uint32_t from, uint32_t to) {
     return false;
   }
   long done = kInterrupted;
-  for (int tries = 0; tries < 16 && done == kInterrupted; ++tries) {  // a profiler's timer may
-                                                                      // interrupt the call
+  for (int tries = 0; tries < 16 && done == kInterrupted; ++tries) {  // timers interrupt it
     done =
         sys::Call(SYS_fallocate, fd, 0, static_cast<long>(begin), static_cast<long>(end - begin));
   }

@@ -3,8 +3,8 @@
 // The file of a run without a collector. It is written with pwrite() and never mapped, and no
 // descriptor of it stays open. So a program goes on if somebody cuts, removes or replaces the file.
 // Each use opens the file by name, and writes only if the file belongs to this user and is still
-// the one that the run made. Threads: any; CreateOutput() and RememberOutput() from one thread at a
-// time. errno is kept.
+// the one that the run made.
+// Threads: any; CreateOutput() and RememberOutput() from one thread at a time. errno is kept.
 #pragma once
 
 #include <stddef.h>

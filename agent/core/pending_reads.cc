@@ -25,11 +25,12 @@ uint64_t TicksOf(uint64_t ns) {
   return ns * (g_header->ticks_per_second / 1000000u) / 1000u;
 }
 
-// Readers in other processes see the stores before this call before those after it. For a dead
-// thread the order of its instructions would be enough: a signal ends a thread between two
-// instructions, and a reader that sees that the thread is gone sees all its stores. But a reader
-// may also look while the thread runs (at the end of a recording, or in `penstock recover`). x86
-// keeps the order of stores and needs no instruction for this; aarch64 needs one.
+// A reader in another process that sees a store made after this call also sees all stores made
+// before it. For a dead thread the order of its instructions would be enough: a signal ends a
+// thread between two instructions, and a reader that sees that the thread is gone sees all its
+// stores. But a reader may also look while the thread runs (at the end of a recording, or in
+// `penstock recover`). x86 keeps the order of stores and needs no instruction for this; aarch64
+// needs one.
 inline void InThisOrder() {
   __atomic_thread_fence(__ATOMIC_RELEASE);
 }

@@ -3,8 +3,8 @@
 // The reads of a thread that are not yet records: all reads of one descriptor for one sample become
 // one span. A new span begins after 64 MiB, and on a socket also after a pause of 20 ms. Until a
 // span is written, its reads lie in the header of the thread's chunk, in shared memory
-// (wire::PendingRead), so that a reader finds them however the thread ends. Threads: each has its
-// own, even if several read one descriptor.
+// (wire::PendingRead), so that a reader finds them however the thread ends.
+// Threads: each has its own, even if several read one descriptor.
 #pragma once
 
 #include <stdint.h>

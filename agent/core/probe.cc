@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kProbeRounds = 5;  // each factor has one window in each round
 constexpr uint64_t kPerRound = wire::kProbeFactors - 1;
-// How many window lengths after the first batch the first window begins. A report needs this time:
+// The first window begins this many window lengths after the first batch. A report needs this time:
 // apart from the results of the experiments, it describes only the time outside the windows.
 constexpr uint64_t kProbeLead = 4;
 // The longest delay, in ns. A batch that needs a longer one ends the experiments, since a program

@@ -31,9 +31,9 @@ void NeverProbe();
 // batch.
 void NoteFirstBatch();
 
-// Returns the factor that is not slowed down in window number `index`, from 0. Every other window
-// is plain. Each round has all factors, in its own order. One more plain window follows the last
-// round; after it comes kProbeOver.
+// Returns the factor that is not slowed down in window number `index`, from 0. Every second window
+// is plain: nothing is slowed down in it. Each round has all factors, in its own order. One more
+// plain window follows the last round; after it comes kProbeOver.
 wire::ProbeFactor FactorOfWindow(uint64_t seed, uint64_t index);
 
 // Called when a piece of work begins. At a step, also writes into the recording which window it is.

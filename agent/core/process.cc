@@ -208,8 +208,9 @@ bool Initialise() {
     g_without_slot = true;
     return false;
   }
-  // The token must be unique among the processes that come from this one by fork. Two of them that
-  // live at the same time differ in their pid, two that follow each other in their start time.
+  // The token must be unique among the processes that come from this one by fork. Processes that
+  // live at the same time differ in pid. Processes that live one after the other differ in start
+  // time.
   const uint64_t token = ((g_slot->process_start << 32) ^ g_slot->pid) & ~kEnded;
   StoreToken(token != 0 ? token : 1);
   TrimIfTight();

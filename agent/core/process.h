@@ -79,7 +79,8 @@ extern const uint32_t* g_recording;
 // has a token and a slot. False if the process cannot record, either for the moment (a signal
 // handler interrupted this function, or another thread takes long in it) or for good. `token` is
 // set to the process token, which the caller notes in its thread's state, unless it has the bit
-// kEnded. Cost: one load once all is done.
+// kEnded.
+// Cost: one load once all is done.
 bool EnsureProcess(uint64_t* token);
 
 // Takes a free slot and fills it. False if there is none. For EnsureProcess(), under its lock.

@@ -92,9 +92,9 @@ bool MaySharePids(const wire::ProcessSlot* one, const wire::ProcessSlot* other) 
          other->pid_namespace == 0;
 }
 
-// Retires the slot of the program that ran in this process before exec(). In containers that start
-// together two processes may have the same pid and start time. Looks at all slots, also behind free
-// ones: the collector frees slots of processes that have ended.
+// Retires the slot of the program that ran in this process before exec(). Compares pid namespaces
+// too: in containers that start together, two processes may have the same pid and start time. Looks
+// at all slots, also behind free ones: the collector frees slots of processes that have ended.
 void RetireEarlierSlot(const wire::ProcessSlot* own) {
   for (uint32_t i = 0; i < wire::kMaxProcesses; ++i) {
     wire::ProcessSlot* slot = &g_header->processes[i];

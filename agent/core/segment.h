@@ -25,8 +25,8 @@ bool IsOwnSegment(int id);
 // Removes the segment once nobody has it attached.
 void RemoveSegment(int id);
 
-// Number of processes that have it attached; 0 also if there is no such segment. A process that has
-// unmapped parts of it counts once for each part that is left (TrimRing()).
+// Number of processes that have the segment attached; 0 also if there is no such segment. A process
+// that has unmapped parts of it counts once for each part that is left (TrimRing()).
 uint64_t Attachments(int id);
 
 // Removes abandoned segments of this user. Such a segment holds a recording, no process has it

@@ -50,8 +50,8 @@ uint32_t ThreadOf(const ThreadState* s) {
   return s->writer != 0 ? s->writer : s->tid;
 }
 
-// Whether the state belongs to a thread other than `tid` of the process with this token. A state
-// without a token is being made, so it counts too.
+// Whether the state belongs to the process with this token, and to another thread than `tid`. A
+// state without a token is being made, so it counts too.
 bool IsOfAnother(const ThreadState* s, uint32_t tid, uint64_t token) {
   return __atomic_load_n(&s->taken, __ATOMIC_ACQUIRE) != 0 &&
          (s->token == token || s->token == 0) && ThreadOf(s) != tid;

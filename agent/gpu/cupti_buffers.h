@@ -13,7 +13,7 @@ namespace penstock::agent::cupti {
 
 inline constexpr size_t kBufferSize = 1 << 20;
 inline constexpr uint32_t kBuffers = 64;    // 64 MiB: the most that is handed out
-inline constexpr uint32_t kReserved = 128;  // the same for a CUPTI that must not be refused
+inline constexpr uint32_t kReserved = 128;  // the most for a CUPTI that must not be refused
 
 struct BufferCounts {
   uint64_t refused;  // requests that got no buffer while records were read

@@ -39,8 +39,8 @@ bool SessionIsOurs() {
   return g_session.pid == sys::Pid();
 }
 
-// The clock of the anchors: libc's, even if the program has preloaded another, in the time
-// namespace of the recording.
+// Reads the clock of the anchors: libc's clock, even if the program has preloaded another one.
+// Converts the time to the time namespace of the recording.
 uint64_t MonotonicNs() {
   struct timespec t;
   g_clock_gettime(CLOCK_MONOTONIC, &t);

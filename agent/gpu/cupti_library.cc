@@ -20,7 +20,7 @@ void Copy(char* to, size_t size, const char* from) {
   }
 }
 
-// 12 for "libcupti.so.12"; 0 if the name does not tell.
+// The major version in a library's name: 12 for "libcupti.so.12"; 0 if the name has none.
 int64_t MajorIn(const char* name) {
   const char* version = agent::Find(BaseName(name), ".so.");
   const int64_t major = version != nullptr ? ParseNumber(version + 4) : 0;
@@ -113,8 +113,8 @@ void* Open(Library* library, const char* path, int flags) {
   return handle;
 }
 
-// Opens a library whose name does not tell its version. Nothing in it is called before the version
-// is known.
+// Opens a library whose name does not contain its version. Nothing in it is called before the
+// version is known.
 void* OpenNameless(const Search& search, const char* path) {
   void* handle = Open(search.opened, path, RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) {

@@ -35,7 +35,7 @@ class RecordsWatch {
   [[nodiscard]] bool changed() const { return changed_; }
 
  private:
-  // One kind of record: how many calls should have had a record since one came last.
+  // One kind of record: how many calls should have had a record since the last record came.
   struct Silence {
     uint64_t came;           // records that came, in all
     uint64_t calls_by_then;  // calls when a record came last

@@ -5,7 +5,8 @@
 // 64 pairs are kept. For a time between two pairs the conversion is the line through them. Before
 // all pairs it is the line through the first and the last, after all pairs the line through the
 // last two. Two pairs less than a millisecond apart make no line: from the earlier one on, the
-// given rate is used. Threads: one. No allocation.
+// given rate is used.
+// Threads: one. No allocation.
 #pragma once
 
 #include <stdint.h>

@@ -16,7 +16,7 @@ uint64_t Word(const char* p) {
   return w;
 }
 
-// Multiplies eight bytes at a time. Reads nothing beyond the end of the text.
+// Hashes eight bytes at a time, by multiplication. Reads nothing beyond the end of the text.
 uint64_t FastHash(const char* text, size_t size) {
   constexpr uint64_t kOdd = 0x9e3779b97f4a7c15u;
   uint64_t hash = size * kOdd;

@@ -25,8 +25,8 @@ __attribute__((noinline)) bool IsRegularFile(int dir, const char* path) {
 }
 
 // Whether the program needs the sanitizer's library. Looks only at the first libraries that the
-// program names, since it is one of them. lld puts the search path (DT_RUNPATH) before the names of
-// libraries.
+// program names, since the sanitizer's library is one of them. lld puts the search path
+// (DT_RUNPATH) before the names of libraries.
 bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, size_t loads, ProgramFile* program) {
   Elf64_Dyn* const entries = program->entries;
   __builtin_memset(entries, 0, sizeof program->entries);
@@ -115,8 +115,7 @@ char* ScriptInterpreter(char* text) {
 }  // namespace
 
 ExecTarget LookAtProgram(int dir, const char* path, ProgramFile* program) {
-  constexpr int kFiles = 5;  // files to look at: scripts, then the program (the kernel follows five
-                             // scripts)
+  constexpr int kFiles = 5;  // files to look at: scripts and the program
   const uint16_t own_machine =
 #if defined(__x86_64__)
       EM_X86_64;

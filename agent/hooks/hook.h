@@ -26,9 +26,9 @@ using PointerTo = T*;
     return reinterpret_cast<decltype(&::name)>(::penstock::agent::RealLibc(&symbol)); \
   }())
 
-// Like PENSTOCK_REAL, but also finds a function that only the caller's own libraries have. An
-// example: before glibc 2.34, only a plugin may be linked against libpthread, which has the
-// semaphores. Null if the function is not found.
+// Like PENSTOCK_REAL, but also finds a function that only the caller's own libraries have. Example:
+// before glibc 2.34 the semaphores are in libpthread, and perhaps only a plugin of the program is
+// linked against it. Null if the function is not found.
 #define PENSTOCK_REAL_NEAR(name, type)                                                         \
   ([](void* return_address) noexcept {                                                         \
     PENSTOCK_SYMBOL static ::penstock::agent::Symbol symbol = {#name, nullptr};                \

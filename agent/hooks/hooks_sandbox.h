@@ -13,7 +13,7 @@ bool VforkChildIsSandboxed();
 
 // Whether this process has asked for seccomp through prctl() or syscall(). A call that failed
 // counts, too. While the agent records, a call in a vfork child sets only VforkChildIsSandboxed(),
-// not this.
+// not ProgramUsesSeccomp().
 bool ProgramUsesSeccomp();
 
 }  // namespace penstock::agent

@@ -4,7 +4,8 @@
 Afterwards the program finds the same as without us: sys.path has no entry of ours (children find this file by
 PYTHONPATH), and sys.modules has the user's sitecustomize or none. The hooks are for Python 3.7 to 3.15. Older versions,
 2.7 among them, get only the user's sitecustomize. This file imports only our hooks and modules that Python has imported
-already. """
+already.
+"""
 import os
 import sys
 

@@ -124,7 +124,8 @@ std::optional<std::filesystem::path> PythonProgram(const std::vector<std::string
   return std::nullopt;
 }
 
-// Checks what CLI11 has only stored as text. Errors: kUsage.
+// Checks what CLI11 has only stored as text.
+// Errors: kUsage.
 Result<void> Check(Options& options, const Texts& texts) {
   const std::string& buffer = texts.buffer;
   const std::string& overrides = texts.overrides;

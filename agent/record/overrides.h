@@ -2,8 +2,8 @@
 //
 // The values that --override may change in a run from outside. They are changed by environment
 // variables of the command, by a library that is preloaded, by the Python hooks, or (warm=1) by the
-// launcher before the command starts. No change remains after the command. Values. Pure, except
-// FindAllocator(), which looks for a file.
+// launcher before the command starts. No change remains after the command.
+// Values. Pure, except FindAllocator(), which looks for a file.
 #pragma once
 
 #include <string>

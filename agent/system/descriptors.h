@@ -5,7 +5,8 @@
 // descriptor of the agent in this way, its next file could get that number, and the agent would
 // write into the program's file. So a close of an unknown number waits while the agent holds a
 // descriptor, and the agent opens nothing during such a close. Both wait for some milliseconds at
-// most. Threads: any.
+// most.
+// Threads: any.
 #pragma once
 
 namespace penstock::agent {

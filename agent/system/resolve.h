@@ -29,8 +29,9 @@ void FindLibc();
 // there is none; the caller of this function counts that. The order is that of ld.so: RTLD_NEXT
 // with the version that the caller needs, then the object of the return address (dlopen NOLOAD +
 // dlsym/dlvsym). All other objects come last, since a tail call can hide the caller. Results inside
-// the agent are rejected. Cost: 10 to 19 us for the first call from a site, then a table lookup (24
-// ns with the check that neither caller nor definer was unloaded).
+// the agent are rejected.
+// Cost: 10 to 19 us for the first call from a site, then a table lookup (24 ns with the check that
+// neither caller nor definer was unloaded).
 void* RealForCaller(Symbol* symbol, void* return_address);
 
 // The definition in the object that contains `address` (libjpeg: cinfo->mem->alloc_small).

@@ -12,8 +12,9 @@ itself. The compiled sets also begin with such a chain. If a chain fails, its he
 
 With --built, headers that this build has already compiled alone are left out: a header that a source includes before
 anything else, and a header that such a header includes before anything else. In a unity build only the first source of
-each generated file counts. The object must be newer than the header. Run: headers.py --compiler g++ [--root DIR]
-[--built FOLDER] [--skip PREFIX]... [-- FLAGS...] """
+each generated file counts. The object must be newer than the header.
+Run: headers.py --compiler g++ [--root DIR] [--built FOLDER] [--skip PREFIX]... [-- FLAGS...]
+"""
 
 import argparse
 import concurrent.futures
@@ -154,7 +155,8 @@ def worth_compiling_first(whole):
     """({header: the set of includes to read in before it, perhaps empty}, these sets).
 
     A set is a header of ours and all that it includes, or one outside header. Greedy: always chooses the set that saves
-    most. """
+    most.
+    """
     sets = {frozenset(found | {f'"{header}"'}) for header, found in whole.items()}
     sets |= {frozenset({name}) for found in whole.values() for name in found if name[0] == "<"}
     cost = {ahead: sum(OUTSIDE if name[0] == "<" else 1 for name in ahead) for ahead in sets}

@@ -4,8 +4,9 @@
 assertion, names that Python code uses but does not define, and citations and links whose target does not exist.
 
 Each rule is a generator that reads one file and yields (line, message). lint_test.py has, for each rule, files that the
-rule must refuse. check_numbers() compares a file with the documents that it cites. Run: lint.py [--root DIR]
-[--clang-format PROGRAM]. """
+rule must refuse. check_numbers() compares a file with the documents that it cites.
+Run: lint.py [--root DIR] [--clang-format PROGRAM].
+"""
 
 import argparse
 import ast

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gives every lint rule files that it must refuse and files that it must accept.
 
-A check that cannot fail is a defect, so test_every_rule_has_a_case fails if a rule has no case here. """
+A check that cannot fail is a defect, so test_every_rule_has_a_case fails if a rule has no case here.
+"""
 
 import os
 import pathlib

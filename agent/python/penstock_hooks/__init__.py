@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Penstock's hooks for Python libraries. `install()` is the only entry.
 
-Nothing is patched before the program imports a watched module. WATCHED names our modules that patch it. They are then
-imported, and their `patch(module)` is called; it is called again if the program reloads the module. """
+Nothing is patched before the program imports a watched module. Then our modules that WATCHED lists for it are imported,
+and the `patch(module)` of each is called. If the program reloads the module, `patch` is called again. """
 import sys
 
 # module of the program -> our modules that patch it

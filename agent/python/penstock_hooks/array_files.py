@@ -3,7 +3,8 @@
 
 h5py: taking a selection out of a dataset is `decode` (chunks, filters, conversion). The agent's hooks on read() see the
 reads that it makes. LMDB's file is mapped, so the agent sees no read of it. Copying a value out of it is recorded as
-`read`. """
+`read`.
+"""
 from penstock_hooks import wire
 from penstock_hooks.wrapping import array_bytes, replace, spanned
 

@@ -3,7 +3,8 @@
 
 Importing this module fails with ImportError if there is no agent, or if the agent does not know this
 Python. A patch that imports this module is then not made. All functions may be called while the recording is off: then
-`begin` returns 0, and `end(0)` does nothing. """
+`begin` returns 0, and `end(0)` does nothing.
+"""
 import os
 
 

@@ -3,7 +3,8 @@
 is `decode`.
 
 A mapped file is read by touching its memory, so hooks on read() do not see it. A `read` span has the bytes of its rows.
-A `decode` span has the bytes of its picture's pixels. """
+A `decode` span has the bytes of its picture's pixels.
+"""
 from penstock_hooks import wire
 from penstock_hooks.pil import pixel_bytes
 from penstock_hooks.wrapping import array_bytes, replace, spanned

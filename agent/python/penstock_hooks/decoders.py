@@ -6,7 +6,8 @@ _DECODERS lists the functions by the module that defines them. Each entry has th
 in that module, before the packages above it import them by name. WATCHED in __init__.py names the same modules. pyvips
 computes a thumbnail or a crop only when its pixels are needed, so both count as decoding. Some libraries (zarr 3,
 Parquet) read in threads of their own. The reads are recorded in those threads, and the call that waits for them is
-recorded too. """
+recorded too.
+"""
 import sys
 
 from penstock_hooks import wire

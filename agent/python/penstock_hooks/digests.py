@@ -4,7 +4,8 @@
 Some indices of the dataset are chosen, the same in every epoch and process. For each of their samples, a digest of the
 finished sample is recorded, and a digest of the result of each outermost transform. No data is kept, and no code of the
 program is called. A digest covers only builtin types, tensors in host memory, arrays and decoded pictures; of a large
-one it covers some thousand places. A sample that holds anything else has no digest. """
+one it covers some thousand places. A sample that holds anything else has no digest.
+"""
 import ctypes
 import os
 import sys
@@ -40,8 +41,8 @@ class _Budget:
         self.spent = self.fetched = 0
 
     def begin(self, generation):
-        """To be called when an epoch begins. Later epochs choose fewer samples. The first epochs tell most. And each
-        epoch may have new workers, which do not know how much time earlier workers spent."""
+        """To be called when an epoch begins. Later epochs choose fewer samples, for two reasons: the first epochs tell
+        most, and each epoch may have new workers, which do not know how much time earlier workers spent."""
         self.full = _FULL >> (0 if generation < 16 else 2 if generation < 64 else 4)
         self.settle()
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """fastai's DataLoader. It makes whole batches itself, and torch's iterators take them like the items of an iterable
-dataset. So the hooks on torch see no samples; this module writes the samples' spans. """
+dataset. So the hooks on torch see no samples; this module writes the samples' spans.
+"""
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, end, intern
 from penstock_hooks.torch_fetch import sample_id

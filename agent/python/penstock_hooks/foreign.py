@@ -4,7 +4,8 @@
 The hooks see when the loop asked for a batch, how long it waited, and how long its steps took. They do not see which
 thread made a batch, or which samples are in it, so spans of reading and decoding on the library's threads have no
 batch. If the iterator turns out to be only a wrapper around torch's DataLoader, the DataLoader's hooks record the loop,
-and these hooks record nothing. """
+and these hooks record nothing.
+"""
 from penstock_hooks import stalls, wire
 from penstock_hooks.bridge import (
     begin, cancel, context, delivered, emit, end, event, fact, intern, now, role,

@@ -69,7 +69,8 @@ def like(original, body, **closed):
     In `body`, CALL stands for the call of the original with unchanged arguments, and SELF for the first argument. LATE
     stands for a call, with the same arguments, of the __call__ that the class `_base` in `closed` has at that time. The
     names of `body`, `closed` and `shared` begin with an underscore. If `body` uses SELF, the original must have a
-    parameter. If the original is then a builtin or has * or **, callers must give the first argument by position. """
+    parameter. If the original is then a builtin or has * or **, callers must give the first argument by position.
+    """
     code = original.__code__ if isinstance(original, types.FunctionType) else None
     shape = _fixed(code) if code is not None and not code.co_flags & (_LISTED | _KEYED) else None
     if shape is not None:

@@ -4,7 +4,8 @@
 A unit is one sample, one collated batch or one step. A followed unit is either drawn, whatever its duration, or it is a
 chosen sample: one that was slow in an earlier epoch (slow_samples.py). Only followed units cost time, in all at most a
 500th of the time for which the process has run. This module counts the cost, in ticks of the recording's clock, and
-decides when to follow. The agent keeps the call tree (agent/python_calls.cc). """
+decides when to follow. The agent keeps the call tree (agent/python_calls.cc).
+"""
 import os
 import sys
 import threading

@@ -5,7 +5,8 @@ record from the source (`sample`), the program's maps (`augment`), and making a 
 Grain pickles datasets together with the program's functions and sends them to its workers. So nothing of ours is put
 into a dataset or a transform. Instead, methods of Grain's classes are replaced: Grain pickles classes by name. And
 attributes of iterators are set: Grain does not pickle iterators. A worker does not say which batch of the loop it
-makes, so its spans have no batch. """
+makes, so its spans have no batch.
+"""
 import functools
 import types
 import weakref

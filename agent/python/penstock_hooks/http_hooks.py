@@ -3,7 +3,8 @@
 
 Each host has two counters. http.connect_ns@HOST gets the time to open each connection, including name look-up and TLS.
 http.first_byte_ns@HOST gets the time from the end of each request to the arrival of its answer's header. The transfer
-of the body shows in the reads of the socket, which the agent sees. """
+of the body shows in the reads of the socket, which the agent sees.
+"""
 from functools import wraps
 from threading import local
 from time import perf_counter_ns

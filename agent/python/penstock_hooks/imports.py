@@ -6,7 +6,8 @@ A loader of files is made for one module only, so it stays in place: an attribut
 `exec_module` for one call. Any other loader may serve several modules, so a proxy replaces it for one module. Shadow
 and proxy are removed before the original exec_module() runs, so the module sees the same `__loader__` and
 `__spec__.loader` as without us. Patches never import a module of the program, so the import locks held meanwhile cannot
-deadlock. """
+deadlock.
+"""
 import sys
 
 _FileLoader = sys.modules["_frozen_importlib_external"].FileLoader

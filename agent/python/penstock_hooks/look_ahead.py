@@ -5,7 +5,8 @@ accelerate's DataLoaderShard does this to know which batch is the last. Lightnin
 length. timm's PrefetchLoader copies batch n + 1 to the device before it gives batch n to the loop. The DataLoader's
 hooks record when it is asked, and for which batch. The hooks here record each step with the batch that the loop works
 on. They also record the last step, which begins after the DataLoader has ended. A step ends when the loop asks again.
-Lightning's loop knows that there is no further batch and does not ask, so its last step is not recorded. """
+Lightning's loop knows that there is no further batch and does not ask, so its last step is not recorded.
+"""
 import inspect
 
 from penstock_hooks import wire

@@ -3,7 +3,8 @@
 
 The hooks here record the training loop. Other hooks of the agent record the loaders' work: reads in any thread, the
 NVTX ranges by which DALI names its operators, and FFCV's calls of libturbojpeg and OpenCV. SPDL's steps are Python
-functions in a thread pool, which this module wraps. """
+functions in a thread pool, which this module wraps.
+"""
 import sys
 
 from penstock_hooks import wire

@@ -4,7 +4,8 @@ still hold.
 
 Facts: override.<key> is the value that was applied. If the program or a library has then set another value,
 override.lost.<key> is the value that was found. If the value could not be applied, override.lost.<key> is the reason.
-The program's value stays: nothing is applied twice. """
+The program's value stays: nothing is applied twice.
+"""
 import os
 import sys
 

@@ -2,7 +2,8 @@
 """Pillow: opening, decoding and converting are `decode`; geometry and filters are `augment`.
 
 Image.open reads only the header; ImageFile.load later decodes the tiles to pixels. The hooks never cause an image to
-load. """
+load.
+"""
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, end, intern
 from penstock_hooks.forwarding import like

@@ -2,7 +2,8 @@
 """Experiments inside the run (`penstock record --probe`): delays pieces of work.
 
 The agent says which window it is and how long to delay (agent/core/probe.h). This module then delays the thread between
-two pieces of work, while it holds no lock. The program's random numbers, order and results do not change. """
+two pieces of work, while it holds no lock. The program's random numbers, order and results do not change.
+"""
 from time import sleep
 
 from penstock_hooks.bridge import fact, probing

@@ -5,7 +5,8 @@ rows.
 Ray pickles the program's functions by value, so they stay as they are. A worker gives each function its rows, or
 batches of rows, through a generator of ours: the time from a row to the function's answer is a span. The span of the
 first function of a row is `sample`; the spans of later functions are `augment`. No worker knows which batch of the loop
-a row will be in, so the spans have no batch. """
+a row will be in, so the spans have no batch.
+"""
 import threading
 
 from penstock_hooks import wire

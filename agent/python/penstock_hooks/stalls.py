@@ -7,7 +7,8 @@ counts the threads after these handlers. The hook on the next batch starts it.
 
 In a worker the thread starts after the first batch, so that worker_init_fn runs in a process of one thread: unshare(),
 setns() and others fail or do less in a process of several threads. In a training process without workers it starts at
-the second batch. """
+the second batch.
+"""
 import atexit
 import os
 

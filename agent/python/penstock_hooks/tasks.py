@@ -24,7 +24,8 @@ def _label(function):
 def named(stage, function, size=None):
     """Wraps `function` in a span of `stage` under its own name. `size(result)` gives its bytes.
 
-    If `function` cannot be called, or its calls are recorded already, it is returned unchanged. """
+    If `function` cannot be called, or its calls are recorded already, it is returned unchanged.
+    """
     if not callable(function) or is_ours(function) or is_ours(getattr(type(function), "__call__", None)):
         return function
     name = _label(function)
@@ -54,7 +55,8 @@ def stage_of(item):
     """The stage of a pipeline step that is given `item`.
 
     An index, a name or raw bytes begin a sample. A list is a batch to be collated. Any other item is a sample that an
-    earlier step has begun, so the step is `augment`. """
+    earlier step has begun, so the step is `augment`.
+    """
     first = item[0] if type(item) is tuple and item else item
     try:
         if isinstance(first, _BEGINS):

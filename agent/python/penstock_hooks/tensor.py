@@ -3,7 +3,8 @@
 ordinary memory.
 
 The arguments are looked at first, so a call that moves nothing costs only a comparison. Subclasses of Tensor and
-torch-function modes see the same calls as without us. """
+torch-function modes see the same calls as without us.
+"""
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, cancel, end, intern, open_spans
 from penstock_hooks.wrapping import replace
@@ -23,7 +24,8 @@ def _on_host(torch):
     """on_host(tensor): True for a plain tensor in host memory, while no torch-function mode is active.
 
     An active mode would see each of our accesses to the tensor. The mode handles the program's call first, and then
-    makes the call again with itself disabled. The hook sees that second call. """
+    makes the call again with itself disabled. The hook sees that second call.
+    """
     plain = (torch.Tensor, torch.nn.Parameter)
     mode_active = (
         getattr(torch._C, "_is_torch_function_mode_enabled", None)

@@ -2,7 +2,8 @@
 """Libraries that turn text into tokens: their calls are `tokenize`. Hugging Face tokenizers and transformers,
 SentencePiece, tiktoken.
 
-If a library divides a batch among threads of its own, one span is recorded for the call, and none in these threads. """
+If a library divides a batch among threads of its own, one span is recorded for the call, and none in these threads.
+"""
 import os
 import threading
 

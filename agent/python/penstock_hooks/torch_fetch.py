@@ -3,7 +3,8 @@
 
 A fetcher keeps its class, whose fetch() gets a span. The dataset, iterator and collate function that a fetcher calls
 are replaced, inside this fetcher only, by objects that pass everything on. The program sees the dataset through
-worker_info and the loader; there it is not replaced. """
+worker_info and the loader; there it is not replaced.
+"""
 import functools
 import numbers
 import sys

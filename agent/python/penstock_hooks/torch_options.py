@@ -328,7 +328,8 @@ def describe_batch(number, data, collated):
     """Writes the bytes of a loader's first batch by data type, and its number of tensors.
 
     `collated`: the loader collated the batch. If it did not, several tensors with the same first dimension show that
-    the dataset makes batches itself. """
+    the dataset makes batches itself.
+    """
     if number is None or number >= _LOADER_FACTS or not first_time("batch", number):
         return
     try:

@@ -4,7 +4,8 @@ getting it took (`get`).
 
 `get` lasts from the first byte read until the batch is unpickled; the wait for the batch is not part of it. The hooks
 set instance attributes of a multiprocessing.Queue, which are not pickled with it. Any other queue is wrapped in an
-object. """
+object.
+"""
 import weakref
 
 from penstock_hooks import probe, torch_worker, wire

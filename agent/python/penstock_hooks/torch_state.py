@@ -3,7 +3,8 @@
 
 Training process and worker identify a batch by (index, generation): the index that the loader gives the batch, and the
 number of the iterator. The training process counts its iterators from 1. An iterator with persistent workers gets a new
-number for each epoch. """
+number for each epoch.
+"""
 import itertools
 import os
 import threading

@@ -2,7 +2,8 @@
 """torchdata.nodes: records the training loop over a Loader, and the work of the Loader's mappers in threads or
 processes.
 
-The function that workers run is replaced under its own name, so that a Process can pickle it by reference. """
+The function that workers run is replaced under its own name, so that a Process can pickle it by reference.
+"""
 from penstock_hooks.foreign import next_hook
 from penstock_hooks.tasks import on_item
 from penstock_hooks.wrapping import replace

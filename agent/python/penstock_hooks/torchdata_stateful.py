@@ -2,7 +2,8 @@
 """torchdata's StatefulDataLoader: a copy of torch's DataLoader that sends a state with each batch.
 
 Its iterators inherit next() from torch's iterators, so they have the hook on next() already. Their other methods are
-copies of torch's, and get hooks of their own. """
+copies of torch's, and get hooks of their own.
+"""
 import sys
 
 from penstock_hooks import torch_loader, torch_worker

@@ -4,7 +4,8 @@
 If a wheel has FFmpeg as shared libraries, the agent's hooks on FFmpeg record opening, demuxing, seeking and decoding,
 with a span for each decoded frame. Only the Python hooks know which frames the program takes, so they count the used
 frames. Another counter counts the frames that VideoCapture and imageio-ffmpeg decode, since the agent may not see the
-FFmpeg of these two. """
+FFmpeg of these two.
+"""
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, counter, end, intern
 from penstock_hooks.wrapping import array_bytes, harmless, payload_bytes, replace, spanned, stepped

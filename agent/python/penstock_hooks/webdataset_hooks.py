@@ -3,7 +3,8 @@
 that it maps.
 
 A stage of a pipeline is a generator function. It is curried when the pipeline is built, and pickled by name. So it is
-replaced both under its name and inside the object that curries it. """
+replaced both under its name and inside the object that curries it.
+"""
 import sys
 
 from penstock_hooks import wire

@@ -36,7 +36,8 @@ def replace(owner, name, make):
     """Sets owner.name = make(original), once. Keeps name, doc and signature of the original.
 
     If `owner` is a class, it must have or inherit the attribute; a staticmethod stays a staticmethod. If `owner` is a
-    type written in C, only methods of its own are replaced, in the type's dictionary. """
+    type written in C, only methods of its own are replaced, in the type's dictionary.
+    """
     original = getattr(owner, name, None)
     if original is None or is_ours(original):
         return

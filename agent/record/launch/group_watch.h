@@ -27,7 +27,8 @@ class GroupWatch {
   // milliseconds before it returns false: a sender that signals one process after the other may not
   // have reached the child yet. A sender may signal us first and then the group, as timeout(1)
   // does, so that we get the signal twice. So before Got() returns true, it removes a second
-  // `signal` that is pending for us. Requires: `signal` is blocked.
+  // `signal` that is pending for us.
+  // Requires: `signal` is blocked.
   [[nodiscard]] bool Got(int signal);
 
  private:

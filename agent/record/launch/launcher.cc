@@ -142,7 +142,8 @@ Result<CollectorProcess> StartCollector(const CollectorConfig& config) {
 }
 
 // Waits until the collector has made the ring. Changes `output` if the collector puts the trace
-// elsewhere. Errors: kEnvironment, or that of the collector's refusal.
+// elsewhere.
+// Errors: kEnvironment, or that of the collector's refusal.
 Result<Arena> AwaitReady(const CollectorProcess& collector, std::filesystem::path& output) {
   for (;;) {
     Message message;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads a dataset into the page cache before a run. After the run, removes the files that were not
-// in the cache before. Not thread-safe.
+// in the cache before.
+// Not thread-safe.
 #pragma once
 
 #include <cstddef>

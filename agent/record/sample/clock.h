@@ -30,8 +30,8 @@ struct TimeOffsets {
 class Clock {
  public:
   // Chooses the TSC if it is invariant (cpuid 0x80000007) and is the kernel's clocksource. On
-  // aarch64 there is only CLOCK_MONOTONIC (agent/core/recorder.cc, Now()). Cost: some 20 ms to
-  // measure the tick rate.
+  // aarch64 there is only CLOCK_MONOTONIC (agent/core/recorder.cc, Now()).
+  // Cost: some 20 ms to measure the tick rate.
   [[nodiscard]] static Clock Choose(bool force_monotonic);
 
   [[nodiscard]] wire::ClockKind kind() const { return kind_; }

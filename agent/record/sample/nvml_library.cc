@@ -22,7 +22,8 @@ constexpr unsigned char kUnwritten = 0xa5;  // no entry ends with this byte
 // The size of an entry, computed from the last byte that the driver has written; `documented` if
 // that byte shows nothing. The drivers 535.43 to 535.86 wrote larger entries for _v3. Programs that
 // assumed the documented size read the second entry from the middle of the first, and had their
-// buffers overrun. Source: pull request 79 of XuehaiPan/nvitop.
+// buffers overrun.
+// Source: pull request 79 of XuehaiPan/nvitop.
 std::size_t EntrySize(const std::vector<unsigned char>& bytes, std::size_t count,
                       std::size_t documented) {
   std::size_t end = bytes.size();
