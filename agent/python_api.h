@@ -52,7 +52,7 @@ bool LoadPython();
 // Returns the address of a name of the interpreter; nullptr if it does not have that name.
 void* FindInPython(const char* name);
 
-// Sets `to` to that address. False if it is nullptr.
+// Sets `to` to the address of `name`. False if the interpreter does not have that name.
 template <class T>
 bool Load(T* to, const char* name) {
   *to = reinterpret_cast<T>(FindInPython(name));

@@ -205,7 +205,7 @@ void EnterLine(const PyHandle* code, uint32_t line) {
   CheckLimits();
 }
 
-// Whether a unit is being followed and is this thread's.
+// Whether a unit is being followed on this thread.
 bool IsOwner() {
   return g_unit.is_following && pthread_equal(g_unit.owner, pthread_self()) != 0;
 }

@@ -12,7 +12,7 @@ const MethodDef* g_own = nullptr;
 size_t g_own_count = 0;
 UnitEnd g_unit_end;
 
-// Finds what following calls needs of the interpreter. False if it lacks something.
+// Finds the interpreter's functions and types that following calls needs. False if one is missing.
 bool LoadCallApi(CallApi* api) {
   static CallApi known;
   static bool loaded = false;

@@ -10,8 +10,8 @@
 namespace penstock::agent {
 namespace {
 
-// Functions of the interpreter and of the C library. The interpreter has them from Python 3.9 on.
-// The two for garbage collection exist only from 3.10 on, and are nullptr before.
+// Functions of the interpreter and of the C library. Python has its functions from 3.9 on. The two
+// for garbage collection exist only from 3.10 on, and are nullptr before.
 struct StackApi {
   int (*ensure)();
   void (*release_gil)(int);
@@ -122,8 +122,8 @@ PyThread ThisPyThread() {
 // would run on it.
 uint32_t ReadStack(const PyThread& thread, bool (*stays)(const void*), const void* argument,
                    StackFrame* to) {
-  // The interpreter allocates a state for this thread. Without memory for it, it would end the
-  // program.
+  // The interpreter allocates a state for this thread. If there were no memory for that state, the
+  // interpreter would end the program.
   if (g_api.initialized() == 0 || !RoomFor(size_t{1} << 20, Memory::kPrivate)) {
     return 0;
   }

@@ -17,8 +17,7 @@ constexpr int64_t kLookNs = 250000000;  // from one look to the next
 constexpr uint32_t kFewestLooks = 3;    // a stall takes at least so many looks
 constexpr uint64_t kTimesUsual = 5;     // and this many times the usual time from span to span
 constexpr uint32_t kFewestSpans = 16;   // with fewer spans, the usual time is not known
-constexpr uint32_t kHangLooks = 40;     // after so many looks a stall is written, even if it goes
-                                        // on
+constexpr uint32_t kHangLooks = 40;     // after so many looks a stall is written early
 constexpr uint32_t kMostStalls = 64;    // of a process
 constexpr uint32_t kMostWatched = 8;    // threads of a process
 

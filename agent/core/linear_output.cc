@@ -40,8 +40,7 @@ int OpenOrRelocate() {
   const OutputLook first = LookAtOutput(g_config.out, RunHash());
   const OutputLook second = LookAtOutput(g_beside, RunHash());
   if (first.kind == OutputLook::kOfThisRun) {
-    CloseOutput(first.fd);  // this run's file, but another inode, such as a copy: do not move the
-                            // run
+    CloseOutput(first.fd);  // a copy of this run's file (another inode): do not move
   } else if (second.kind == OutputLook::kOfThisRun) {
     RememberOutput(g_beside, RunHash(), second.fd);  // another process of the run has moved it
   } else if (second.kind == OutputLook::kAbsent) {

@@ -13,8 +13,7 @@ namespace penstock::agent::cupti {
 
 using Result = int;
 inline constexpr Result kSuccess = 0;
-inline constexpr Result kMaxLimitReached = 12;  // end of a buffer; when subscribing, means the same
-                                                // as kBusy
+inline constexpr Result kMaxLimitReached = 12;  // end of a buffer; from subscribe(): like kBusy
 inline constexpr Result kInsufficientPrivileges = 35;
 inline constexpr Result kBusy = 39;  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 inline constexpr Result kUnknown = 999;

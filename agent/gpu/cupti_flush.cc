@@ -95,8 +95,7 @@ void DisableRecords() {
 namespace {
 
 constexpr int64_t kFlushNs = 250000000;  // between two flushes
-constexpr int64_t kEndNs = 2000000000;   // the end of the program waits this long for the last
-                                         // flush
+constexpr int64_t kEndNs = 2000000000;   // how long the program's end waits for the last flush
 // How long the end of the recording waits for the device, in steps of kCatchUpStepNs. The collector
 // waits only a second for all processes.
 constexpr int64_t kCatchUpNs = 400000000;

@@ -25,8 +25,7 @@ struct Options {
   TimeNs limit_time;  // 0 = none
   std::string limit_time_text;
   std::uint64_t limit_batches = 0;  // 0 = none
-  TimeNs keep;                      // length of the last part of the recording that is kept; 0 =
-                                    // all
+  TimeNs keep;                      // length of the last part to be kept; 0 = keep all
   bool stop = false;                // interrupt the command at the limit
   bool fixed_batch = false;
   std::vector<Override> overrides;

@@ -147,7 +147,7 @@ bool IsKnownVersion() {
 }  // namespace
 
 // Asks for the program's name only if the arguments contain such an option. A seccomp filter from
-// outside may end a program for a system call that ld.so has not made, and readlink may be one.
+// outside may end the program for readlink(), if ld.so has made no such call.
 void NoteIsolatedPython() {
   const size_t size = sys::ReadFile("/proc/self/cmdline", g_arguments, sizeof g_arguments);
   if (size == 0 || !RunsNoSitecustomize(g_arguments, size)) {

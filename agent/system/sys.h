@@ -4,7 +4,7 @@
 // those of the kernel, a negative errno on failure. All of the agent's own system calls go through
 // Call(), a gate that Shut() closes for good: after a program has installed a seccomp filter, a
 // system call of the agent may end the program. Raw() is for calls that the program itself has
-// asked for.
+// asked for, and for the few calls of the agent that must work after Shut() or must not delay it.
 #pragma once
 
 #include <stddef.h>

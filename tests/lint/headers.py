@@ -111,8 +111,8 @@ def compiled_by_the_build(root, build, names):
 def includes(text):
     """The includes of a header outside of any #if, as written; None if an include comes after other code.
 
-    Reads no such header: if all its includes were read first, code above an include would see more than without that.
-    """
+    The reason for None: if all its includes were read first, the code above an include would see more than it does
+    alone. """
     found = set()
     nesting = 0
     code = False

@@ -158,7 +158,7 @@ def rule_layers(path, text, exists):
     if not path.endswith((".cc", ".c", ".cu", *HEADERS)):
         return
     agent_library = path.startswith("agent/") and not path.startswith("agent/record/")
-    # Blank comments only: the path of an include is itself a string.
+    # Only comments are replaced by blanks: the path of an include is needed, and it looks like a string.
     for number, line in enumerate(without_comments(text).splitlines(), 1):
         found = INCLUDE.match(line)
         if not found:

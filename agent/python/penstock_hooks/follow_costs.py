@@ -69,8 +69,8 @@ class Costs:
             self.monitor.end()
 
     def _event(self, work, which, hot):
-        """(cost, spread in percent) of the kind of event that `work` causes most often. `which`: the number of its
-        follow_fact()."""
+        """(cost, spread in percent) of the kind of event that `work` causes most often. `which`: the argument of
+        follow_fact() that counts these events."""
         costs = []
         for _ in range(_ROUNDS):
             work(_CALLS)
@@ -115,7 +115,7 @@ class Costs:
             function(1)
         on = now() - began
         self._end()
-        on -= follow["follow_finish"](0, 0, 0, 0, 0)  # the agent has measured that part
+        on -= follow["follow_finish"](0, 0, 0, 0, 0)  # the cost of first events, which the agent measures itself
         began = now()
         for function in functions * 4:
             function(1)

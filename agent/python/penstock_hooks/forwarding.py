@@ -12,7 +12,7 @@ import types
 
 from penstock_hooks.bridge import begin, end
 
-# The agent and the analyzer know code of ours by "/penstock_hooks/" in the name of its file. Python's warnings skip a
+# The agent and the analyzer recognise our code by "/penstock_hooks/" in the name of its file. Python's warnings skip a
 # frame whose file has "importlib" and "_bootstrap" in its name. So a warning with stacklevel=2, raised in a function
 # that we wrap, shows the program's line, and warning filters see the program's module.
 _FILE = "</penstock_hooks/importlib._bootstrap>"

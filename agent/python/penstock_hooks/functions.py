@@ -22,7 +22,7 @@ from penstock_hooks.slow_samples import TIMES, SlowSamples
 SHARE = 500
 _SAMPLE, _COLLATE, _STEP = wire.SAMPLE, wire.COLLATE, wire.STEP
 _ORDINARY = 16  # units that are only timed before the first one is followed
-_KEPT = 32  # durations of ordinary units
+_KEPT = 32  # durations of ordinary units that are kept
 _LEAST_NS = 300000  # a unit begins only if this much may be spent
 _BETWEEN_NS = 100000000
 _OTHERS = 4  # if there are samples, each other kind may spend a quarter

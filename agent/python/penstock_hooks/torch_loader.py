@@ -3,8 +3,7 @@
 workers.
 
 Nothing here holds a reference to an iterator or forms a cycle with a queue: the iterator's __del__
-stops the workers, so a reference of ours would keep them alive.
-"""
+stops the workers, so a reference of ours to the iterator would keep the workers alive. """
 from penstock_hooks import functions, probe, slow_samples, stalls, torch_fetch, torch_options, torch_worker, wire
 from penstock_hooks.bridge import begin, cancel, context, delivered, emit, end, event, intern, now, role
 from penstock_hooks.torch_queues import PinQueue, attach

@@ -18,7 +18,7 @@ from penstock_hooks.wrapping import replace, unseen
 _OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,at=train.py:88, and keys for overrides.py
 _FIXED = "PENSTOCK_FIXED_BATCH"
 _EPOCH_FACTS = 4096
-_LOADER_FACTS = 64  # most loaders with facts, since a program may make many different loaders
+_LOADER_FACTS = 64  # loaders that get facts; a program may make many more
 _BATCH_TENSORS = 4096  # a batch with more tensors is not described
 _CHANNELS = 4  # a first dimension of at most this length may be the channels of a picture
 

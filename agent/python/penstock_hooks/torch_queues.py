@@ -124,7 +124,7 @@ class PinQueue:
         try:
             state = getattr(self._queue, "_penstock", None)
             if state is not None and type(message[0]) is int:
-                _received(state, message, self._name)  # if this get() began before the hooks were installed
+                _received(state, message, self._name)  # has an effect if this get() began before _splice()
                 context(-1, message[0], state.receiving)
         except Exception:
             pass

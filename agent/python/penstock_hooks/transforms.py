@@ -142,9 +142,9 @@ def patch(module):
 
 
 def _scriptable(make):
-    """For `replace`: makes torch.jit.script and dynamo compile the original instead of the wrapper. The wrapper has the
-    globals of forwarding.py, not those of the original, so it could not be compiled. To do so, sets the attributes that
-    torch.jit.script_if_tracing sets."""
+    """For `replace`: makes torch.jit.script and dynamo compile the original instead of the wrapper, by the attributes
+    that torch.jit.script_if_tracing sets. The wrapper could not be compiled: it has the globals of forwarding.py, not
+    those of the original."""
 
     def make_scriptable(original):
         wrapper = make(original)

@@ -17,8 +17,8 @@ from penstock_hooks.wrapping import payload_bytes, replace
 
 
 class _Samples:
-    """The iterator from which a batching stage takes its samples, inside a fetch of torch's DataLoader. The iterator
-    over the samples is made only when the stage asks for its first batch."""
+    """The iterator from which a batching stage takes its samples, inside a fetch of torch's DataLoader. `samples` is
+    iterated over only after the stage has asked for an iterator, for its first batch."""
 
     __slots__ = ("_samples", "_name", "_sequence")
 

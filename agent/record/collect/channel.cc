@@ -13,7 +13,7 @@
 namespace penstock::record {
 namespace {
 
-constexpr int kFailures = 100;  // after so many of them the channel counts as closed
+constexpr int kFailures = 100;  // after so many failures in turn the channel counts as closed
 constexpr useconds_t kPauseUs = 5000;
 
 }  // namespace

@@ -79,8 +79,7 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
   const bool has_part = LookAtName(part).exists;
   std::optional<FileLock> lock;
   std::unique_ptr<traces::Trace> trace;  // nullptr: the part holds nothing usable
-  std::uint64_t mark = 0;                // the ring was saved up to here, according to the ring
-                                         // itself
+  std::uint64_t mark = 0;                // the ring says that it was saved up to here
   if (has_part) {
     auto taken = FileLock::Take(part);
     PENSTOCK_TRY(taken);
@@ -126,9 +125,8 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
   if (has_part && !std::filesystem::remove(part, error)) std::filesystem::remove(part, error);
   const std::filesystem::path tail = part.string() + ".tail";
   if (LookAtName(tail).IsOursAlone()) std::filesystem::remove(tail, error);
-  const std::filesystem::path between = part.string() + ".new";  // left by a process that was
-                                                                 // killed while it replaced the
-                                                                 // part
+  const std::filesystem::path between = part.string() + ".new";  // left if replacing was
+                                                                 // interrupted
   if (LookAtName(between).IsOursAlone()) std::filesystem::remove(between, error);
   return joined.final_path();
 }

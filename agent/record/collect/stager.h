@@ -43,10 +43,10 @@ class Stager {
   Stager(const Stager&) = delete;
   Stager& operator=(const Stager&) = delete;
 
-  // Offers a file that the run has read. Does not wait. It does not copy a file that has a copy, a
-  // database, a file that was just written, or a file on the file system of the copies. Returns
-  // false if too many files wait to be copied; the caller then offers it again when it is read
-  // again.
+  // Offers a file that the run has read. Does not wait. The stager does not copy a file that has a
+  // copy, a database, a file that was just written, or a file on the file system of the copies.
+  // Returns false if too many files wait to be copied; the caller then offers it again when it is
+  // read again.
   bool Offer(const std::string& path);
   // The file that a copy was made of; "" if `path` is no copy.
   [[nodiscard]] std::string OriginalOf(std::string_view path);

@@ -19,11 +19,9 @@
 namespace penstock::record {
 namespace {
 
-constexpr TimeNs kSamplePatience{500'000'000};        // the collector has this long to look at the
-                                                      // zombie
-constexpr TimeNs kInterruptPatience{2'000'000'000};   // after this, training processes get SIGINT
-                                                      // too
-constexpr TimeNs kTerminatePatience{10'000'000'000};  // after this, all of them get SIGTERM
+constexpr TimeNs kSamplePatience{500'000'000};        // for the collector, to look at the zombie
+constexpr TimeNs kInterruptPatience{2'000'000'000};   // then training processes get SIGINT
+constexpr TimeNs kTerminatePatience{10'000'000'000};  // then these and the command get SIGTERM
 constexpr std::array kForwarded = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
 
 }  // namespace

@@ -144,8 +144,8 @@ void GpuSampler::Take(const GpuRecord& record, TimeNs now) {
 }
 
 // Counters of devices belong to the first process that the drain announces, as counters of the host
-// do. The drain never retires that process. They cannot belong to a slot, since slots are freed and
-// reused.
+// do. The drain never retires that process. The counters cannot be tied to a slot, since slots are
+// freed and reused.
 void GpuSampler::AddCounter(const GpuRecord& record) {
   ++samples_;
   const std::string name = fmt::format("gpu.{}.{}", record.device, TextOf(record.key));

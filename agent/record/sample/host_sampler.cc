@@ -12,8 +12,7 @@
 namespace penstock::record {
 namespace {
 
-constexpr TimeNs kShmPeriod{200'000'000};  // short, since a batch stays in /dev/shm for about a
-                                           // step
+constexpr TimeNs kShmPeriod{200'000'000};  // a batch stays in /dev/shm for about a step
 constexpr TimeNs kMemoryPeriod{1'000'000'000};
 // The period is at least the age of the run divided by kHostPerAge, as for processes (kToldPerAge).
 constexpr std::int64_t kHostPerAge = 3000;

@@ -54,10 +54,9 @@ class NvmlLibrary {
   [[nodiscard]] std::optional<std::string> PciId(nvml::Device device);
   [[nodiscard]] std::optional<unsigned> Minor(nvml::Device device);  // of /dev/nvidiaN
   [[nodiscard]] std::optional<bool> Mig(nvml::Device device);
-  [[nodiscard]] std::optional<NvmlLink> Link(nvml::Device device);        // the link's speed now;
-                                                                          // lower when idle
-  [[nodiscard]] std::optional<NvmlLink> MaxLink(nvml::Device device);     // the highest possible
-                                                                          // speed
+  [[nodiscard]] std::optional<NvmlLink> Link(nvml::Device device);        // current; lower when
+                                                                          // idle
+  [[nodiscard]] std::optional<NvmlLink> MaxLink(nvml::Device device);     // highest possible
   [[nodiscard]] std::optional<unsigned> PowerLimit(nvml::Device device);  // milliwatts
 
   // Percent of the time in which any program ran a kernel on the device, or used its memory, in a
