@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the tree that a compiler does not make: layers, sizes, licences, forbidden words, tests without an
-assertion, names that Python code uses but does not define, and citations and links whose target does not exist.
+"""Checks of the tree that a compiler does not make.
+
+They are: layers, sizes, licences, forbidden words, tests without an assertion, names that Python code uses but
+does not define, and citations and links whose target does not exist.
 
 Each rule is a generator that reads one file and yields (line, message). lint_test.py has, for each rule, files that the
 rule must refuse. check_numbers() compares a file with the documents that it cites.
