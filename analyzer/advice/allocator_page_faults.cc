@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // After each sample the allocator gives memory back to the kernel, and workers fault it in again
-// for the next sample. glibc gives back what exceeds its thresholds, jemalloc the blocks of Pillow.
-// In the training process larger tensors have raised glibc's thresholds for good, so a profile of
-// that process shows no such faults.
+// for the next sample. glibc gives back memory beyond its thresholds. jemalloc gives back the
+// blocks of Pillow. In the training process larger tensors have raised glibc's thresholds for good,
+// so a profile of that process shows no such faults.
 //
-// Threshold: 64 faults per sample that no batch needs, and a gain of 5 % without them. Each is
-// taken to cost as much as the first touch of a page on that machine (fact host.fault_ns).
+// Threshold: 64 avoidable faults per sample, and a gain of 5 % without them. The rule assumes that
+// each fault costs as much as the first touch of a page on that machine (fact host.fault_ns).
 // Source: mallopt(3), Pillow's block allocator; ours: with the variables of words::kKeepMemory,
 //         OpenCV on 1920x1080 with two workers went from 2,031 to 58 faults per sample and was 7, 8
 //         and 14 % faster in three pairs; Pillow 9.4 under jemalloc 5.3 went from 4,530 to 255

@@ -2,8 +2,9 @@
 //
 // The data is there when it is wanted: leave the loader alone.
 //
-// Threshold: the loop waits less than 5 % (kineto, xprof), and the step is the bottleneck. The
-// evidence says whether the GPU itself is busy. An idle GPU is reported by kernel-launch-bound.
+// Threshold: the loop waits less than 5 % of its time (kineto, xprof), and the step is the
+// bottleneck. The evidence says whether the GPU itself is busy. The rule kernel-launch-bound
+// reports an idle GPU.
 // Source: docs/diagnosis.md R2, R34; "no action" is a first-class answer.
 #include "analyzer/advice/loop_transforms.h"
 #include "analyzer/advice/place.h"

@@ -6,8 +6,8 @@
 //
 // Threshold: connections for four fifths of the requests, at least 64 requests (ours), and opening
 // takes 5 % of the time that threads spend on data.
-// Prediction: reads without the time in which connections were opened, since a read does nothing
-// else before its answer comes. Nothing is predicted if that time exceeds the time of the reads,
+// Prediction: reads without the time in which connections were opened. A read does nothing else
+// while its connection is opened. Nothing is predicted if opening took more time than all reads,
 // for example because connections were opened in parallel.
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/requests.h"
@@ -34,7 +34,7 @@ HttpCalls CallsForData(const RuleInput& input) {
   return calls;
 }
 
-// Wall seconds of the processes whose requests are counted.
+// Wall seconds of fetches and of reads, in the processes whose requests are counted.
 struct DataTime {
   double fetching = 0;
   double reading = 0;
@@ -44,8 +44,8 @@ bool MadeByTrainingProcess(const LoaderConfig& config) {
   return config.num_workers == 0 || config.sample_tasks;
 }
 
-// The stages of the run serve only if no fetch was recorded: they add up all ranks, but only the
-// requests of one rank are counted.
+// The time of the fetches, because requests are counted for one rank only. The stages of the run
+// hold the time of all ranks, so they are used only if no fetch was recorded.
 DataTime TimeOnData(const RunModel& run) {
   const LoaderRun& main = run.loader();
   DataTime time{0, main.threads_stages.read};

@@ -4,14 +4,17 @@
 // and the pools compete for the cores.
 //
 // Threshold: all threads of the workers together outnumber the cores, and one of two conditions
-// holds. Either the workers' processes use 1.2 times as much CPU time as their fetches take in wall
-// time (docs/diagnosis.md R7; one thread per worker cannot), and at least a quarter of a core more
-// (ours). Or threads that do not fetch use half as much CPU time as threads that fetch (ours: with
-// pools of two threads they use as much, with one thread a tenth), while threads compete for cores:
-// the cores are full (85 %) and there is a worker for each, or threads that fetch wait for a core
-// for 20 % of their time (ours: 29 to 43 % with pools of 4 to 16 threads on two cores, at most 10 %
-// where workers without pools have a core each). A pool's threads wait for each other at the end of
-// each operation, so pools need not fill the cores.
+// holds.
+// 1. The workers' processes use 1.2 times as much CPU time as their fetches take in wall time
+//    (docs/diagnosis.md R7; one thread per worker cannot), and at least a quarter of a core more
+//    (ours).
+// 2. Threads that do not fetch use half as much CPU time as threads that fetch, and threads compete
+//    for cores (ours). We measured a ratio of 1 with pools of two threads, and of 0.1 with one
+//    thread. Threads compete in two cases. Either the cores are full (85 %) and there are as many
+//    workers as cores. Or threads that fetch wait for a core for 20 % of their time. We measured 29
+//    to 43 % with pools of 4 to 16 threads on two cores, and at most 10 % if workers without pools
+//    have a core each. A pool's threads wait for each other at the end of each operation, so pools
+//    can compete on cores that are not full.
 // Source: mmdetection#6867 (2000 threads instead of 400, four times slower), mmocr#721, Hy2DL#48.
 #include <algorithm>
 #include <optional>
@@ -66,7 +69,7 @@ std::optional<double> CpuAtWork(const RunModel& model, const LoaderRun& run,
 
 void CpuOversubscribed(const RuleInput& input, Advice& out) {
   constexpr double kRatio = 1.2;
-  constexpr double kCpuPerFetchCpu = 1.5;  // of all threads, over that of those that fetch
+  constexpr double kCpuPerFetchCpu = 1.5;  // CPU time of all threads / that of fetching threads
   constexpr double kFull = 0.85;
   constexpr double kWaits = 0.2;
   if (!input.diagnosis.loader || !input.HasWorkerProcesses()) return;
@@ -104,7 +107,7 @@ void CpuOversubscribed(const RuleInput& input, Advice& out) {
     finding.pids.push_back(input.trace.processes()[series.process.value].pid);
   }
   if (seen.empty()) return;
-  // Each epoch may have had workers of its own.
+  // Each epoch may have had workers of its own, so more processes than workers may have been seen.
   threads *= static_cast<double>(run.config.num_workers) /
              static_cast<double>(std::max<std::size_t>(
                  seen.size(), static_cast<std::size_t>(run.config.num_workers)));

@@ -2,9 +2,9 @@
 //
 // The cores are full: more workers only get smaller shares of them.
 //
-// Threshold: the loop waits 5 %, in a recording of at least 8 batches, and one of two conditions
-// holds. Either the run uses 90 % of its cores (SageMaker's CPUBottleneck). Or the machine is
-// crowded, and the workers are busy 90 % of the time.
+// Threshold: the loop waits 5 % of its time, in a recording of at least 8 batches, and one of two
+// conditions holds. Either the run uses 90 % of its cores (SageMaker's CPUBottleneck). Or the
+// machine is crowded, and the workers are busy 90 % of the time.
 // Source: docs/diagnosis.md R5 and 3.4: CPU time per batch stays, wall time grows with the workers.
 #include <optional>
 

@@ -2,10 +2,11 @@
 //
 // Far more pixels are decoded than the batch holds.
 //
-// Threshold: the decoded bytes are at least four times those of the sample as it leaves the worker,
-// whatever its type. With float32 samples that is sixteen times the pixels (ours, cautious).
-// Decoding takes 40 % of the fetches (docs/diagnosis.md R15).
-// Silent about files that are known not to be JPEG, because other decoders have no smaller sizes.
+// Threshold: the decoded bytes are at least four times the bytes of the sample that leaves the
+// worker, whatever its type. For float32 samples this means sixteen times the pixels (ours,
+// cautious). Decoding takes 40 % of the fetches (docs/diagnosis.md R15).
+// The rule reports nothing if the files are known not to be JPEG, because other decoders cannot
+// decode at smaller sizes.
 // Prediction: decoding in half the time. Libjpeg decodes at 1/2, 1/4 and 1/8 size at a fraction of
 // the cost.
 #include "analyzer/advice/rules.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A video decoder makes far more frames than the dataset takes. Most are decoded only because a
+// A video decoder makes far more frames than the dataset uses. Most are decoded only because a
 // later frame refers to them, or are thrown away.
 //
 // Threshold: twice as many frames as were used, at least 64 more, and a gain of 1 % (ours). The
 // number of frames that a process decoded is the larger of two: frames that the agent saw leave
 // libavcodec, and frames that a library handed out. A frame is used if its pixels were asked for.
 // Prediction: decoding without half of the surplus. One wanted frame costs all frames since the key
-// frame before it, on average half of the distance between key frames. Key frames twice as often
-// halve that.
+// frame before it, on average half of the distance between key frames. Twice as many key frames
+// halve this cost.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -47,7 +47,7 @@ std::map<std::uint32_t, FrameCount> FramesSeenByLibraries(const RunModel& run) {
   return frames;
 }
 
-// The frames that left libavcodec, by process. Its spans without bytes decode sound.
+// The frames that left libavcodec, by process. libavcodec's spans without bytes are decoded sound.
 std::map<std::uint32_t, double> FramesOfLibavcodec(const traces::Trace& trace) {
   std::map<std::uint32_t, double> frames;
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {

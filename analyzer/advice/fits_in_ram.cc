@@ -4,8 +4,8 @@
 //
 // Threshold: the dataset takes at most half of the memory that the run may use (the share of
 // docs/diagnosis.md R23); in the last epoch reads still take 10 % of the fetches and are slower
-// than 525 MB/s (a SATA SSD); and the run gains 5 % if reads run at 2 GB/s, as one core copies out
-// of the page cache (ours, cautious).
+// than 525 MB/s (a SATA SSD); and the run gains 5 % if reads run at 2 GB/s, the speed at which one
+// core copies from the page cache (ours, cautious).
 // Source: docs/diagnosis.md R14; DS-Analyzer and CoorDL.
 #include <algorithm>
 

@@ -69,7 +69,8 @@ std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage, 
   const StageTotals& totals = input.diagnosis.run.stages[stage];
   const double samples = input.diagnosis.run.samples();
   if (totals.cpu_known() && samples > 0) move.seconds_per_core = Seconds(totals.cpu) / samples;
-  // The step and the stage take turns on the device; together they must beat the present interval.
+  // The step and the stage take turns on the device. A gain needs both together to take less time
+  // than now passes from one batch to the next.
   const double interval = 1 / rate;
   const double step = loader.device.kernels
                           ? interval * loader.device.Share(loader.device.computing)

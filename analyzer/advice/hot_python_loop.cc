@@ -4,7 +4,7 @@
 //
 // Threshold: 15 % of the workers' time is spent in the interpreter, in lines or calls that run 50
 // times for each sample or, in collate, for each batch (ours).
-// Prediction: a tenth of that time.
+// Prediction: these lines and calls take a tenth of their time.
 // Source: litData#885, scalene#541; arrays are 10 to 100 times as fast.
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 // workers start, take memory, and end.
 //
 // Threshold: one such worker in an epoch that was seen to its end and had two batches for each
-// worker (ours). The rate is the same without them, so nothing is predicted: the gain is memory and
-// start-up.
+// worker (ours). Nothing is predicted, because the rate is the same without these workers. The gain
+// is their memory and start-up.
 // Source: docs/diagnosis.md R30; HF datasets #5984, #6594, #8669.
 #include <algorithm>
 
@@ -27,7 +27,7 @@ void Place(const RuleInput& input, const Epoch& epoch, Finding& finding) {
     const bool worked =
         std::any_of(run.workers.begin(), run.workers.end(),
                     [&](const WorkerRun& worker) { return worker.process == ProcessId{i}; });
-    // Workers that a fork server has started have it as their parent; IsOurs() knows.
+    // A worker that a fork server started has the fork server as its parent. IsOurs() allows this.
     const bool ours =
         processes[i].role == wire::kRoleWorker && input.diagnosis.run.IsOurs(ProcessId{i});
     if (ours && !worked) finding.pids.push_back(processes[i].pid);

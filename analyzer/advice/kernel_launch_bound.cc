@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The data is there, and still the GPU is idle within the step: the training loop does not launch
-// fast enough, or waits for the device again and again before it launches more.
+// kernels fast enough, or repeatedly waits for the device before it launches more.
 //
 // Threshold: for 15 % of the steady part no kernel and no copy runs while the loop launches or
-// synchronises (xprof calls 15 % of kernel launch severe), and the loop waits less than 5 %. The
-// sum of the gaps counts, because single gaps stay below the 500 ms that nsys asks for. If the
-// cores are full, the finding is trainer-starved.
+// synchronises (xprof calls 15 % of kernel launch severe), and the loop waits less than 5 % of its
+// time. The sum of the gaps counts, because single gaps stay below the 500 ms that nsys asks for.
+// If the cores are full, the finding is trainer-starved.
 // Prediction: a step without that idle time.
 // Source: docs/diagnosis.md R35; xprof.
 #include <algorithm>

@@ -14,14 +14,15 @@ namespace penstock::analyzer {
 struct KnownCall {
   std::string_view shown;   // how messages name it
   std::string_view name;    // the last part of the function's name, as the recording has it
-  std::string_view within;  // part of its file's path, or of a builtin's name in front of `name`
-  double gone;              // fraction of its time that the advice saves
-  double least_count;       // calls per sample from which it is slow
+  std::string_view within;  // part of its file's path; of a builtin: of the name before `name`
+  double gone;              // fraction of the call's time that the advice saves
+  double least_count;       // calls per sample from which the call is slow
   const Message* instead;
 };
 
-// The values of `gone` are assumed (ours); each prediction says so. Before Python 3.11, names lack
-// the class: rows with `__init__` and `__call__` name the one file that defines a single one.
+// The values of `gone` are assumed (ours); each prediction says so. Before Python 3.11, recorded
+// names lack the class. The rows for a bare `__init__` or `__call__` therefore name a whole file,
+// one that defines only a single such method.
 inline constexpr std::array kKnownCalls = {
     KnownCall{"copy.deepcopy", "deepcopy", "copy.py", 0.8, 0, &words::kInsteadOfDeepcopy},
     KnownCall{"numpy.random.choice", "choice", "RandomState", 0.8, 0, &words::kInsteadOfChoice},

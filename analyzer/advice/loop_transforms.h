@@ -12,7 +12,7 @@ namespace penstock::analyzer {
 
 struct LoopTransforms {
   double share = 0;  // share of the loop's time
-  int workers = 0;   // number of workers that would do them beside the step
+  int workers = 0;   // number of workers that would do them while the step runs
   Prediction predicted;
 };
 

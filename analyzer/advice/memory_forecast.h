@@ -15,12 +15,12 @@ namespace penstock::analyzer {
 inline constexpr double kGrowthBytes = 64e6;
 inline constexpr double kGrowthShare = 0.2;
 
-// What the recording lacks to judge how the workers' memory grows; empty: nothing.
+// What the recording lacks to judge how the workers' memory grows; empty: it lacks nothing.
 // Requires: input.diagnosis.loader.
 [[nodiscard]] Statement NeedsOfGrowth(const RuleInput& input);
 
-// Whether one worker has grown by enough for a finding within the recording, or will surely have
-// done so at the horizon.
+// Whether one worker grew enough for a finding within the recording, or surely will have grown
+// enough at the horizon.
 // Requires: input.diagnosis.loader.
 [[nodiscard]] bool WorthTelling(const RuleInput& input, const Growth& growth);
 

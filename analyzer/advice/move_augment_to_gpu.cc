@@ -4,7 +4,7 @@
 // once.
 //
 // Threshold: augmenting takes 25 % of the fetches (ours) and more than decoding (docs/diagnosis.md
-// R16; otherwise it is better to move the decoder), and the conditions of R33 in gpu_room.h.
+// R16; otherwise it is better to move decoding), and the conditions of R33 in gpu_room.h hold.
 // Source: docs/diagnosis.md R16, R33; modern-yolonas#40; FusionFlow.
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/words/findings_gpu.h"

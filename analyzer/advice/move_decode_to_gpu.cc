@@ -2,10 +2,10 @@
 //
 // The cores are full of decoding while the GPU waits. The GPU can decode.
 //
-// Silent about files that are known not to be JPEG: the decoders that the finding names do not
-// decode these on the GPU.
+// The rule reports nothing if the files are known not to be JPEG: the decoders that the finding
+// names do not decode other files on the GPU.
 // Threshold: decoding takes 40 % of the fetches (docs/diagnosis.md R15), and the conditions of R33
-// in gpu_room.h.
+// in gpu_room.h hold.
 // Source: docs/diagnosis.md R33; FastFlow against DALI (0.63 to 2.06x: it can also lose).
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/words/findings_gpu.h"

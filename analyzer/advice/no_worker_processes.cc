@@ -2,8 +2,8 @@
 //
 // The training process loads the data itself, so fetch and step take turns.
 //
-// Threshold: the loop waits 5 % of its time (kineto, xprof), and the suggested workers surely gain,
-// at least 2 % (ours). From a wait of 20 % on the finding is critical (xprof).
+// Threshold: the loop waits 5 % of its time (kineto, xprof), and the suggested number of workers
+// surely gains, by at least 2 % (ours). If the loop waits 20 %, the finding is critical (xprof).
 // Source: docs/diagnosis.md R3; Lightning's worker check.
 #include <algorithm>
 #include <optional>

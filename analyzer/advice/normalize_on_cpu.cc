@@ -4,8 +4,9 @@
 //
 // Threshold: such transforms take 10 % of the fetches (docs/diagnosis.md R17, ours), with a gain of
 // 1 %. Or there are such transforms, most of a batch is floating point, and uint8 gains 5 %.
-// Prediction: uint8 up to the device, which converts (predict/changes.h, --transfer u8), if most of
-// a batch is known to be floating point; otherwise the run without the time of the transforms.
+// Prediction: if most of a batch is known to be floating point, pixels stay uint8 up to the device,
+// and the device converts them (predict/changes.h, --transfer u8). Otherwise the prediction is the
+// run without the time of the transforms.
 // Source: docs/diagnosis.md R17; sleap-nn#406 (14.9 -> 1.0 ms), l5kit#222 (77.9 -> 49.9 ms a
 //         sample).
 #include <algorithm>
@@ -26,7 +27,7 @@ bool Converts(std::string_view transform) {
   return transform.find('+') == std::string_view::npos && MakesFloats(transform);
 }
 
-// The run with uint8 up to the device; nullopt if the trace lacks something to predict it.
+// The run with uint8 up to the device; nullopt if the trace lacks something that this needs.
 std::optional<Prediction> AsBytes(const RuleInput& input, const DeviceCosts& costs) {
   const LoaderDiagnosis& loader = input.loader();
   Changes changes;

@@ -11,8 +11,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// First come needs that only another program or machine meets, then needs that another recording of
-// the same program meets. A need that is not listed comes last.
+// Needs that only another program or machine meets come first. Needs that another recording of the
+// same program meets follow. A need that is not listed comes last.
 constexpr std::array kOrder = {
     &words::kRuleNeedsKernels,   &words::kRuleNeedsCopies,       &words::kRuleNeedsGpu,
     &words::kRuleNeedsTypes,     &words::kRuleNeedsRanks,        &words::kRuleNeedsEpochs,

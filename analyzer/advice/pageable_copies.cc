@@ -4,12 +4,13 @@
 // loop stands still until earlier work of the stream is done.
 //
 // Threshold: such copies take 3 % of the loop (docs/diagnosis.md R31). If transfers were recorded
-// on the device, their time counts as far as nothing else ran, because the call itself mostly
-// waits. Otherwise the time of the calls counts. A copy is pageable if the name of its span says
-// so, or if the loader does not pin and the program was not seen to pin.
-// Prediction: these transfers at 80 % of the link, as pinned memory reaches it (docs/diagnosis.md
-// 3.10). The high end of the interval: nothing waits for these transfers. If the link is not known,
-// or transfers were not recorded on the device, the high end alone is predicted.
+// on the device, only the time counts in which nothing else ran beside them, because the call
+// itself mostly waits. Otherwise the time of the calls counts. A copy is pageable if the name of
+// its span says so, or if the loader does not pin and the program was not seen to pin.
+// Prediction: these transfers run at 80 % of the speed of the link, which pinned memory reaches
+// (docs/diagnosis.md 3.10). The high end of the interval assumes that nothing waits for these
+// transfers. If the speed of the link is not known, or transfers were not recorded on the device,
+// the high end alone is predicted.
 // Source: docs/diagnosis.md R31; CUDA's API synchronisation rules; nsys' cuda_memcpy_async.
 #include <algorithm>
 

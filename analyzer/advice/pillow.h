@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which part of the decoding Pillow does. Pure.
+// How much of the decoding Pillow does. Pure.
 #pragma once
 
 #include "analyzer/advice/rules.h"

@@ -9,7 +9,7 @@ namespace penstock::analyzer {
 
 // Places `finding` in the steady part and in the training process. Requires: diagnosis.loader.
 void PlaceInLoop(const RuleInput& input, Finding& finding);
-// Places `finding` in the same part of the run and in the workers.
+// Places `finding` in the steady part and in the workers.
 void PlaceInWorkers(const RuleInput& input, Finding& finding);
 
 }  // namespace penstock::analyzer

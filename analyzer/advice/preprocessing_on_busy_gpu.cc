@@ -6,10 +6,10 @@
 // Threshold: the loop waits less than 5 % of the time, kernels run 90 % of the time, 10 % of the
 // kernels' time is in those that decode or augment, and less than half of the cores are in use
 // (docs/diagnosis.md R34). Such kernels are known by their names: those of nvJPEG, DALI, NPP,
-// CV-CUDA and ours. Kernels of the framework that resize do not count: they may belong to the
-// model.
+// CV-CUDA and ours. The framework's own resize kernels do not count: they may belong to the model.
 // Prediction: steps without the time of these kernels. This is an upper bound, because the time
-// that the cores need instead is not known. So the interval goes down to the recorded rate.
+// that the cores need instead is not known. The low end of the interval is therefore at most the
+// recorded rate.
 // Source: docs/diagnosis.md R34; ffcv's bottleneck doctor ("offload compute to the CPU").
 #include <algorithm>
 #include <array>

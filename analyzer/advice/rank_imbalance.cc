@@ -2,10 +2,10 @@
 //
 // Ranks that train together wait for the one that gets its data last.
 //
-// Threshold: a rank's share of waiting is 10 points above the median of the ranks
-// (docs/diagnosis.md R38). Or the steps of the ranks end together, and iterations are a twentieth
-// longer than if each rank waited the mean time (kineto's threshold of note). At least two ranks
-// were recorded, and all that were have eight steady iterations in common.
+// Threshold: a rank waits for a share of its time that is 10 percentage points above the median of
+// the ranks (docs/diagnosis.md R38). Or the steps of the ranks end together, and iterations are a
+// twentieth longer than if each rank waited the mean time (kineto's threshold). At least two ranks
+// were recorded, and all recorded ranks have eight steady iterations in common.
 // Source: docs/diagnosis.md R38; SPDL's stragglers; tf.data service's coordinated reads.
 #include <algorithm>
 #include <cstdint>

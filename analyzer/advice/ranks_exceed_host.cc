@@ -3,11 +3,11 @@
 // The ranks of a host together have more workers than usable cores, or need more than half of its
 // memory. Each rank alone would look fine.
 //
-// Threshold: more workers than usable cores by over half a worker (docs/diagnosis.md R8, R9), or
-// more than half of the memory (R23), on a host with two ranks or more. The finding is a warning if
-// memory is exceeded. It is also a warning if there are too many workers, the cores of the main
-// loader's host are 90 % busy (SageMaker's CPUBottleneck) or crowded, and the loop waits 5 % of the
-// time. Otherwise its severity is info.
+// Threshold: over half a worker more than usable cores (docs/diagnosis.md R8, R9), or more than
+// half of the memory in use (R23), on a host with two ranks or more. The finding is a warning if
+// memory is exceeded. It is also a warning if three things hold: there are too many workers, the
+// cores of the main loader's host are 90 % busy (SageMaker's CPUBottleneck) or crowded, and the
+// loop waits 5 % of the time. Otherwise its severity is info.
 // Source: docs/diagnosis.md R8, R9, R23, each applied to a whole host; PyTorch's warning looks at
 //         one rank only.
 #include <algorithm>
@@ -27,8 +27,8 @@ bool MemoryExceeded(const HostRow& host) {
   return host.memory_limit > 0 && host.memory > host.memory_limit;
 }
 
-// The host with two ranks or more that has the largest ratio of workers to cores or of memory to
-// its limit. nullptr: none.
+// Among the hosts with two ranks or more, the one with the largest ratio of workers to cores or of
+// memory to its limit. nullptr: none.
 const HostRow* Worst(const RankSummary& ranks) {
   const HostRow* worst = nullptr;
   double most = 0;
@@ -43,7 +43,7 @@ const HostRow* Worst(const RankSummary& ranks) {
 }
 
 // How many workers of each rank the cores and the memory have room for: at least one, at most the
-// present number. If the suggestion needs fewer, as many as it needs.
+// present number. If fewer workers are enough for the suggestion, at most as many as it needs.
 int WorkersThatFit(const RuleInput& input, const HostRow& host) {
   double fit = host.workers / host.ranks;
   if (MemoryExceeded(host)) fit *= host.memory_limit / host.memory;

@@ -5,8 +5,8 @@
 // Threshold: at least two epochs, a gain of 5 %, and one of two conditions. Either the first
 // transforms of the chain returned the same for the same samples and take 10 % of the fetches after
 // the first epoch (as docs/diagnosis.md R17). Or the finished samples were the same, and decoding,
-// transforms and tokenizing take 40 % of these fetches (R15). Digests of samples tell what is the
-// same (model/sameness.h): storing anything else would freeze an augmentation.
+// transforms and tokenizing take 40 % of these fetches (R15). Digests of samples show which results
+// are the same (model/sameness.h). To store a result that varies would freeze an augmentation.
 // Source: PRESTO (split points, 3 to 13x); Plumber's caches.
 #include <algorithm>
 #include <string>
@@ -20,8 +20,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Seconds of the epochs after the first. The first epoch is left out because it may fill a cache of
-// the dataset: later epochs do not repeat such work.
+// Seconds of each stage in the epochs after the first. The first epoch is left out because it may
+// fill a cache of the dataset: later epochs do not repeat such work.
 struct LaterWork {
   double fetch = 0;
   double decode = 0;
@@ -43,8 +43,8 @@ LaterWork WorkAfterFirstEpoch(const LoaderRun& run) {
   return work;
 }
 
-// How many bytes are read per sample if finished samples are stored, divided by the bytes that are
-// read now; 0: not known.
+// The bytes that are read per sample if finished samples are stored, divided by the bytes that are
+// read per sample now; 0: not known.
 double ReadScale(const RuleInput& input) {
   const LoaderRun& run = input.run();
   double batch = BatchBytes(run);

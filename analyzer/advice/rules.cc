@@ -13,9 +13,10 @@ namespace {
 constexpr Rule kRules[] = {PENSTOCK_RULES(PENSTOCK_NAME_RULE)};
 #undef PENSTOCK_NAME_RULE
 
-// Removes a prediction whose interval includes no gain, or whose rate breaks a law. The finding
-// then only says what was seen. It becomes information if the recorded work, start-up included,
-// does not surely gain. If only the base of the report does not gain, the severity stays.
+// Removes a prediction that may be no gain at all, or whose rate breaks a law of predict/laws.h.
+// The finding then only says what was seen. Its severity becomes info if the recorded work,
+// start-up included, does not surely gain. If only the base of the report does not surely gain, the
+// severity stays.
 void KeepSureGains(const Diagnosis& diagnosis, Findings& findings) {
   for (Finding& finding : findings) {
     if (!finding.predicted) continue;
@@ -27,7 +28,7 @@ void KeepSureGains(const Diagnosis& diagnosis, Findings& findings) {
   }
 }
 
-// Too many workers for a host are reported once for the host, and not again for a rank.
+// Keeps one finding about too many workers: that of the host, if there is one, not that of a rank.
 void KeepOneOfHost(Findings& findings) {
   const auto is = [](std::string_view id) {
     return [id](const Finding& finding) { return finding.id == id; };
@@ -132,7 +133,8 @@ Advice RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
   Findings& findings = advice.findings;
   KeepOneOfHost(findings);
   if (diagnosis.loader && !IsSimulated(*diagnosis.loader, diagnosis.run.loader())) {
-    // Their rules depend on a prediction, and no simulation supports one here.
+    // The rules of these findings depend on a prediction, which needs a simulation. This loader
+    // cannot be simulated.
     findings.erase(std::remove_if(findings.begin(), findings.end(),
                                   [](const Finding& finding) { return finding.predicted; }),
                    findings.end());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rules. Each looks at a diagnosis and reports at most one finding, or names what the recording
-// lacks to answer it. A new rule is its file, its line in rule_list.h and its words. Pure.
+// lacks for an answer. A new rule needs a file, a line in rule_list.h and words in words/. Pure.
 #pragma once
 
 #include <span>
@@ -25,11 +25,11 @@ struct RuleInput {
   // Requires for both: diagnosis.loader.
   [[nodiscard]] const LoaderRun& run() const { return diagnosis.run.loader(); }
   [[nodiscard]] const LoaderDiagnosis& loader() const { return *diagnosis.loader; }
-  // Predicted effect of another number of workers and depth.
+  // Predicted effect of another number of workers and another depth.
   [[nodiscard]] Prediction With(int workers, int prefetch) const;
   // Predicted effect of making a factor free: the most that improving it can gain.
   [[nodiscard]] Prediction Without(Factor factor) const;
-  // Predicted effect of one part of every batch taking `scale` times as long.
+  // Predicted effect if one part of every batch takes `scale` times as long.
   [[nodiscard]] Prediction WithScaled(Factor part, double scale) const;
   // Predicted effect of any other setting, with the memory it takes.
   [[nodiscard]] Prediction WithSetting(const Setting& setting) const;
@@ -37,8 +37,8 @@ struct RuleInput {
   [[nodiscard]] Setting Recorded() const;
   // Time of a stage, divided by the time that the workers spend on data (StageTable::DataTime).
   [[nodiscard]] double ShareOfFetch(traces::StageId stage) const;
-  // Bytes read in one pass over the dataset: from its fact, from the bytes of a sample, or from
-  // epochs if all were seen to end; 0: not known.
+  // Bytes read in one pass over the dataset; 0: not known. They come from a fact, from the mean
+  // bytes of a sample, or, if all epochs were seen to end, from the mean of the epochs.
   [[nodiscard]] double DatasetBytes() const;
   // Whether the trace shows a GPU that the run could use.
   [[nodiscard]] bool HasGpu() const;
@@ -47,7 +47,7 @@ struct RuleInput {
   [[nodiscard]] bool HasCounter(std::string_view name) const;
   // Whether worker processes make the batches. Requires: diagnosis.loader.
   [[nodiscard]] bool HasWorkerProcesses() const;
-  // What the recording lacks to compare numbers of workers; empty: nothing.
+  // What the recording lacks to compare numbers of workers; empty: it lacks nothing.
   // Requires: diagnosis.loader.
   [[nodiscard]] Statement NeedsToCompareWorkers() const;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads of different workers hardly ever overlap, as if one lock guarded the file: HDF5's global
-// lock, a shared handle, a lock of the dataset. More workers do not make reads faster that take
-// turns.
+// Reads of different workers hardly ever overlap, as if one lock guarded the file. Examples are
+// HDF5's global lock, a shared handle and a lock of the dataset. If reads take turns, more workers
+// do not make them faster.
 //
 // Threshold: ReadTurns::taken(), and reads take 15 % of the fetches (ours).
-// Prediction: the same reads without turns. There is none if the turns could not be simulated
-// because sample spans are missing.
+// Prediction: the same reads without turns. Nothing is predicted if the turns could not be
+// simulated because sample spans are missing.
 // Source: docs/diagnosis.md R37; pytorch#11929, #3415; pathml#131.
 #include "analyzer/advice/place.h"
 #include "analyzer/words/findings_data.h"

@@ -2,9 +2,9 @@
 //
 // The batches in flight do not fit into /dev/shm: sooner or later a worker dies with a bus error.
 //
-// Threshold: (prefetch + 1) batches per worker of each rank, and half as much again for batches
-// that are being replaced, do not fit into the space that others leave free. There is no finding if
-// measurements show that batches do not pass through /dev/shm (they are pickled).
+// Threshold: (prefetch + 1) batches per worker of each rank, times 1.5 for batches that are being
+// replaced, do not fit into the space that other users of /dev/shm leave free. There is no finding
+// if measurements show that batches do not pass through /dev/shm (they are pickled).
 // Source: docs/diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
 #include <algorithm>
 #include <cmath>
@@ -37,7 +37,7 @@ void SharedMemoryTooSmall(const RuleInput& input, Advice& out) {
   const SharedMemoryUse& use = loader.memory.shared;
   const double batch = BatchBytes(input.run());
   Setting setting = input.Recorded();
-  const int ranks = input.diagnosis.run.host.ranks;  // taken to be all like this one
+  const int ranks = input.diagnosis.run.host.ranks;  // assumed to need as much as this one each
   const double need = ranks * SharedMemoryOf(loader.pipeline, setting, loader.facts);
   const double others = use.measured ? use.before : 0;
   const auto size = static_cast<double>(input.diagnosis.run.machine().shm_size.value);
@@ -49,7 +49,7 @@ void SharedMemoryTooSmall(const RuleInput& input, Advice& out) {
   finding.seen = Say<words::kSharedMemoryTooSmall>(
       Give<"ranks">(ranks > 1 ? std::optional(ranks) : std::nullopt), Give<"needed_bytes">(need),
       Give<"shm_bytes">(size));
-  // Not as int: a stranger's trace may contain any numbers.
+  // As double, because a stranger's trace may contain numbers that overflow an int.
   const double batches = static_cast<double>(ranks) * config.num_workers *
                          (static_cast<double>(config.prefetch_factor) + 1);
   finding.evidence = {{"needed_bytes", need},

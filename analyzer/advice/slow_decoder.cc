@@ -2,9 +2,9 @@
 //
 // Pillow decodes most of the images, and decoding takes most of the workers' time.
 //
-// Not for files that are seen not to be JPEG: no figures are known for them.
-// Threshold: decoding takes 40 % of the fetches (docs/diagnosis.md R15, ours), and 80 % of it is
-// Pillow's.
+// The rule reports nothing if the files are known not to be JPEG: it has no figures for them.
+// Threshold: decoding takes 40 % of the fetches (docs/diagnosis.md R15, ours), and Pillow takes
+// 80 % of the time of decoding.
 // Prediction: decoding 1.2 times as fast. Source: ternaus/imread_benchmark (MIT), five CPUs, one
 // process: simplejpeg and OpenCV are 1.2 to 1.3 times as fast as Pillow. rf-detr#1473: a conversion
 // back to PIL costs the gain.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The first batch of the run takes far longer than the others.
-// Threshold: at least a second, ten times the interval of ordinary batches, and 2 % of the run
+// Threshold: at least a second, ten times the median interval between batches, and 2 % of the run
 // (ours). Source: docs/diagnosis.md R27, R29; pytorch#8371 (first batch after 37 s).
 #include <algorithm>
 

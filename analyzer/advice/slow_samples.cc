@@ -4,8 +4,9 @@
 //
 // Threshold: the time that slow samples (analyzer/model/sample_tail.h) take beyond the median is
 // 5 % of the time of all samples (ours), and the loop waits 5 % (kineto, xprof). There are at least
-// three slow samples, and at most a tenth of all. Silent if other programs crowd the run, because
-// they can make any sample slow, or if there is no steady rate to predict from.
+// three slow samples, and at most a tenth of all samples is slow. The rule reports nothing if other
+// programs crowd the run, because they can make any sample slow, or if there is no steady rate to
+// predict from.
 // Source: docs/diagnosis.md R21; MinatoLoader; pytorch#105203.
 #include <algorithm>
 #include <optional>
@@ -22,14 +23,14 @@
 namespace penstock::analyzer {
 namespace {
 
-// Whether samples were followed, but too few slow ones to compare them with the others.
+// Whether functions were recorded in samples, but in too few slow ones to compare them with others.
 bool FollowsOrdinary(const FunctionProfiles& profiles) {
   return std::any_of(profiles.begin(), profiles.end(), [](const FunctionProfile& profile) {
     return profile.stage == traces::StageId::kSample && profile.slow.units == 0;
   });
 }
 
-// The function whose time in slow samples exceeds that in others most; nullptr: not known.
+// The function that takes most more time in slow samples than in others; nullptr: not known.
 const MoreTime* LargestGap(const FunctionProfiles& profiles) {
   for (const FunctionProfile& profile : profiles) {
     if (profile.stage == traces::StageId::kSample && !profile.slow.functions.empty()) {

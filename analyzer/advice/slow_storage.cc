@@ -2,9 +2,10 @@
 //
 // Workers wait for the bytes of files that are large enough to be read at full speed.
 //
-// Threshold: the loop waits 5 %; reads take 40 % of the fetches (docs/diagnosis.md R10), are slower
-// than 525 MB/s, a SATA SSD (DS-Analyzer's constant; the page cache gives several GB/s), and have a
-// median of 1 ms; and the run gains 5 % without them. Small and slow reads are left to small-files.
+// Threshold: the loop waits 5 %, and reads take 40 % of the fetches (docs/diagnosis.md R10). Reads
+// are slower than 525 MB/s, the speed of a SATA SSD (DS-Analyzer's constant; the page cache gives
+// several GB/s), and have a median of 1 ms. The run gains 5 % without them. The rule small-files
+// reports small and slow reads.
 // Source: docs/diagnosis.md R10, R12; Plumber.
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_data.h"

@@ -3,12 +3,13 @@
 // Workers that are spawned, not forked, start one after the other: each gets the dataset object
 // pickled and imports everything anew, so each is ready seconds after the one before.
 //
-// Threshold: one second per worker (docs/diagnosis.md R28), either from one worker's first batch to
-// the next worker's, or on average up to the last worker's first batch. Only for the start methods
-// spawn and forkserver. If the facts do not name the method there is no finding: forked workers
-// that start late have other reasons (slow-first-batch).
-// Prediction: the run without start-up, where it recurs (the remedy is in
-// workers-restart-each-epoch).
+// Threshold: one second per worker (docs/diagnosis.md R28), measured in two ways. Either it is the
+// mean time from one worker's first fetch to the next worker's, or the time up to the last worker's
+// first fetch, divided by the number of workers. The rule is only for the start methods spawn and
+// forkserver. If the facts do not name the method, there is no finding: forked workers that start
+// late have other reasons (slow-first-batch).
+// Prediction: the run without start-up, if start-up recurs in every epoch (see
+// workers-restart-each-epoch for the remedy).
 // Source: docs/diagnosis.md R28; PyTorch PR#87802 (32 workers, 2 GB: 30 min -> 2 min), #139792;
 //         rslearn#17 (4 -> 0.4 s a worker). forkserver is the default from Python 3.14 on.
 #include <algorithm>
@@ -20,10 +21,10 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kNotableSeconds = 1;  // seconds a worker
+constexpr double kNotableSeconds = 1;  // per worker
 
-// The seconds from the making of the iterator to each worker's first fetch, ascending; empty if the
-// fetch of such a batch was not recorded. PyTorch sends the first indices to one worker after the
+// The seconds from the creation of the iterator to each worker's first fetch, ascending; empty if
+// one of these fetches was not recorded. PyTorch sends the first indices to one worker after the
 // other. A worker whose part of an iterable dataset is empty delivers no batch and is left out.
 std::vector<double> FirstFetches(const LoaderRun& run, const Epoch& epoch) {
   std::vector<double> starts;

@@ -3,8 +3,8 @@
 // Each sample is a small file of its own, and opening it costs more than reading its bytes.
 //
 // Threshold: at least nine reads for ten samples; reads take a quarter of the fetches, have less
-// than 1 MB on average, run at less than 50 MB/s, and have a median of at least 1 ms (ours). Such a
-// read takes a tenth of that time from the page cache, and a third from a local SSD.
+// than 1 MB on average, run at less than 50 MB/s, and have a median of at least 1 ms (ours). The
+// same read takes about 0.1 ms from the page cache, and about 0.3 ms from a local SSD.
 // Source: docs/diagnosis.md R11; monodepth2#157, mmaction2#264.
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_data.h"

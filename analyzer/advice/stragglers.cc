@@ -4,8 +4,9 @@
 //
 // Threshold: during 30 % of the wait a later batch was finished (docs/diagnosis.md R20, ours), the
 // loop waits 5 % (kineto, xprof), and the simulator gains 5 % if the loop takes batches in the
-// order in which they are finished, or, where threads fill batches together, if prefetching were
-// ideal. analyzer/model/slow_workers.h says when a worker is slow (docs/diagnosis.md F19).
+// order in which they are finished. If threads fill batches together, the simulator gains 5 % with
+// ideal prefetching instead. analyzer/model/slow_workers.h says when a worker is slow
+// (docs/diagnosis.md F19).
 // Source: pytorch#105203, #135409; MinatoLoader.
 #include <algorithm>
 #include <charconv>
@@ -32,7 +33,8 @@ std::optional<SlowWorker> FindSlowest(const LoaderRun& run) {
   });
 }
 
-// Whether the program's PyTorch has in_order=False: 2.6 and later. Not if its version is not known.
+// Whether the program's PyTorch has in_order=False, as versions from 2.6 on do; false if the
+// version is not known.
 bool HasInOrder(const traces::Trace& trace) {
   const std::string version = TextFact(trace.facts(), "version.torch");  // "2.8.0+cpu"
   const char* const end = version.data() + version.size();

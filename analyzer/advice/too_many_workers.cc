@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fewer workers are enough: the others cost memory and start-up time and gain nothing.
+// Fewer workers are enough. The others cost memory and start-up time and gain nothing.
 //
-// Threshold: the cheapest setting within 2 % of the best (docs/diagnosis.md 5.3) needs at least two
-// workers fewer, and the recorded number exceeds the usable cores or is at least twice the number
-// of that setting.
+// Threshold: the cheapest setting within 2 % of the best (docs/diagnosis.md 5.3) has at least two
+// workers fewer than recorded. The recorded number also exceeds the usable cores, or is at least
+// twice the number of the cheapest setting.
 // Source: docs/diagnosis.md R6, R2; PyTorch's own warning; Lotus saw no gain above 20 workers.
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_workers.h"

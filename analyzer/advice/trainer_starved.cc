@@ -3,11 +3,11 @@
 // Batches are ready, and still the GPU is idle within the step, because the cores are full: the
 // process that launches kernels gets no core when it needs one.
 //
-// Threshold: as kernel-launch-bound, and 80 % of the usable cores are in use (docs/diagnosis.md
-// R35) or other programs keep the run from its cores.
+// Threshold: that of kernel-launch-bound, and 80 % of the usable cores are in use
+// (docs/diagnosis.md R35) or other programs keep the run from its cores.
 // Prediction: at most the gain of a step without idle time, because the trace does not tell how
-// much of the step is waiting for a core. The interval begins at the rate with the best smaller
-// number of workers, if one is better.
+// much of the step is waiting for a core. The low end of the interval is at most the rate with the
+// best smaller number of workers, or at most the recorded rate if no smaller number is better.
 // Source: docs/diagnosis.md R35; SPDL's noisy neighbour (its advice: at most 40 % of the cores).
 #include <algorithm>
 #include <optional>

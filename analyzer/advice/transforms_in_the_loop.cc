@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The training loop augments whole batches itself, on the CPU, while workers could do it beside the
+// The training loop augments whole batches itself, on the CPU. Workers could do this during the
 // step.
-// Threshold: a tenth of the loop, which waits less than a fifth of its time, and 5 % to gain
-// (ours). Source: docs/diagnosis.md R39.
+// Threshold: augmenting takes a tenth of the loop's time, the loop waits less than a fifth of its
+// time, and the move gains 5 % (ours). Source: docs/diagnosis.md R39.
 #include "analyzer/advice/loop_transforms.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Predicts the recorded setting with so many workers that do the transforms.
+// Predicts the recorded setting, changed to `workers` workers that also do the loop's transforms.
 Prediction InWorkers(const RuleInput& input, int workers) {
   const LoaderDiagnosis& found = input.loader();
   Setting setting = input.Recorded();
@@ -41,7 +41,7 @@ void MoveLoopTransforms(Pipeline& pipeline) {
 
 std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input) {
   constexpr double kShare = 0.1;
-  constexpr double kWaits = 0.2;  // the workers are too slow already; other rules say so
+  constexpr double kWaits = 0.2;  // beyond it, workers are already too slow; other rules say so
   constexpr double kGain = 1.05;
   constexpr double kMore = 1.02;  // the least gain of one more worker
   if (!input.diagnosis.loader) return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input) {
     found.predicted = more;
     found.workers = workers;
   }
-  // Only the gain beyond that of more workers counts: other rules report theirs.
+  // Other rules report the gain of more workers, so only the gain beyond it counts.
   Setting setting = input.Recorded();
   setting.workers = found.workers;
   const double workers = std::max(1.0, input.WithSetting(setting).speedup);

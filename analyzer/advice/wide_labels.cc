@@ -4,8 +4,9 @@
 // enough for a label and four are enough for an id.
 //
 // Threshold: int64 takes 20 % of a batch's bytes and 1 MB (ours). One label per sample does not
-// matter; a mask with one label per pixel is larger than the picture. A batch of integers alone (95
-// % of its bytes, ours) holds ids of tokens or items, since labels come with inputs. Needs the fact
+// matter, but a mask with one label per pixel is larger than the picture. Batches that are integers
+// alone (95 % of their bytes, ours) hold ids of tokens or items: labels would come with inputs. The
+// rule needs the fact
 // loader.K.batch_types ("uint8:150528 int64:401408", bytes by type).
 // Source: docs/diagnosis.md R17.
 #include <fmt/core.h>
@@ -38,7 +39,7 @@ void WideLabels(const RuleInput& input, Advice& out) {
   const double saved = (ids ? 1.0 / 2 : 7.0 / 8) * wide / all;
   Finding finding;
   finding.id = "wide-labels";
-  // All of the time of the handover and of copies to the device is scaled by bytes. Part of that
+  // The whole time of the handover and of copies to the device is scaled by bytes. Part of that
   // time does not depend on bytes, so the prediction is an upper bound.
   Setting setting = input.Recorded();
   setting.scale = {{Factor::kTransfer, 1 - saved}, {Factor::kH2d, 1 - saved}};

@@ -5,8 +5,9 @@
 // the whole page. If copying still goes on and can be forecast, worker-memory-growth reports it
 // and this rule does not.
 //
-// Threshold: 64 MB and a fifth of the training process's memory, as for growth (memory_forecast.h);
-// ours: a worker of torch that keeps its data in arrays copies some 20 to 40 MB.
+// Threshold: each worker has copied 64 MB and a fifth of the training process's memory (ours, as
+// for growth in memory_forecast.h). A PyTorch worker whose dataset keeps its data in arrays copies
+// some 20 to 40 MB.
 // Source: docs/diagnosis.md R26; pytorch#13246.
 #include <algorithm>
 #include <cmath>
@@ -18,7 +19,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Returns how many workers of `each` bytes fit into memory, the present ones included.
+// How many workers fit into memory in all if each needs `each` bytes.
 double RoomFor(const MemoryModel& memory, const CopiedMemory& copied, double each) {
   const double now = copied.private_bytes * std::max(1, memory.worker_count);
   return std::floor((memory.room + now) / std::max(1.0, each));
@@ -46,8 +47,8 @@ void WorkerMemoryCopied(const RuleInput& input, Advice& out) {
                       {"minor_faults", copied.faults},  {"workers", static_cast<double>(workers)},
                       {"seen_s", copied.seen},          {"threshold_bytes", kGrowthBytes},
                       {"threshold_share", kGrowthShare}};
-  // A warning if fewer workers fit than there are, or fewer than twice the cores. A loader never
-  // needs more than that.
+  // The finding is a warning if fewer workers fit than there are, or fewer than twice the cores. A
+  // loader never needs more than twice as many workers as cores.
   std::optional<double> fit;
   if (memory.room > 0) {
     const double whole = copied.parent + copied.fresh;  // one worker, if all of it is copied

@@ -3,8 +3,8 @@
 // Workers allocate memory and keep it: a leak, or a cache without a bound. The sign is anonymous
 // memory, resident or swapped out, that rises at a rate that does not fall.
 //
-// Threshold: memory_forecast.h. Growth that settles is a cache that fills or an allocator that
-// warms up, and makes no finding.
+// Threshold: memory_forecast.h. Growth that settles comes from a cache that fills or an allocator
+// that warms up; there is no finding for it.
 // Source: proc(5), smaps_rollup; ours.
 #include <algorithm>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Workers are started anew for every epoch, and the loop waits for them each time.
-// Threshold: 2 % of the run, critical from 10 % on; two epochs, 1 % to gain (docs/diagnosis.md R27,
-// ours). Source: pytorch#55455, delta-interpolator#3.
+// Threshold: these waits take 2 % of the run, in at least two epochs, and 1 % is to be gained. From
+// 10 % of the run on, the finding is critical (docs/diagnosis.md R27, ours).
+// Source: pytorch#55455, delta-interpolator#3.
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_workers.h"
 

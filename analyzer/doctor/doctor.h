@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock doctor: says what a recording on this machine will see and not see, and why. Looks at
-// files and limits; runs nothing of the user's, but loads the GPU's libraries. The environment
+// penstock doctor: says what a recording on this machine will see and not see, and why. It looks at
+// files and limits, and loads the GPU's libraries. It runs no program of the user. The environment
 // comes in as a value. Not thread-safe.
 #pragma once
 
@@ -36,8 +36,8 @@ struct DoctorInput {
 
 using Checks = std::vector<Check>;
 
-// Runs all checks, in the order in which they are shown. Errors: none; what cannot be read counts
-// as not there.
+// Runs all checks, in the order in which they are shown. Errors: none; a file that cannot be read
+// counts as absent.
 [[nodiscard]] Checks RunDoctor(const DoctorInput& input);
 
 inline constexpr std::string_view kAgentLibrary = "libpenstock_agent.so";
@@ -45,8 +45,8 @@ inline constexpr std::string_view kAgentLibrary = "libpenstock_agent.so";
 // The value of a variable; empty if it is not set. The view is into `input`.
 [[nodiscard]] std::string_view Variable(const DoctorInput& input, const std::string& name);
 
-// The groups of checks; each adds to `checks`. `python`: the interpreter, through which its
-// packages are found.
+// The groups of checks; each adds to `checks`. `python`: the interpreter whose packages are looked
+// at.
 void CheckAgent(const DoctorInput& input, Checks& checks);
 void CheckPreloads(const DoctorInput& input, Checks& checks);
 void CheckTarget(const DoctorInput& input, Checks& checks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much of the GPU a recording will see, as far as the environment tells before anything runs.
-// The driver and NVTX each load one tool, and CUPTI has room for one user.
+// How much of the GPU a recording will see, as far as environment variables tell. The driver and
+// NVTX each load only one tool, and only one user at a time can have CUPTI.
 #include <array>
 #include <string>
 #include <string_view>

@@ -78,7 +78,8 @@ void CheckShm(Checks& checks) {
   Check check{"shm", Health::kOk,
               fmt::format("/dev/shm has {}, {} of it free", BytesText(size), BytesText(free)), "",
               ""};
-  // Limit: ours. Two batches of 256 float32 images of 224 pixels need 308 MB; Docker gives 64 MiB.
+  // The limit of 256 MB is ours. Two batches of 256 float32 images of 224x224 pixels need 308 MB;
+  // Docker gives 64 MiB.
   if (free < 256'000'000) {
     check.health = Health::kWarn;
     check.consequence = "workers may die with a bus error when batches are large";
@@ -97,7 +98,7 @@ bool LimitsReads(std::string_view line) {
   return false;
 }
 
-// The first limit of reads in a control group of version 2; "" if there is none.
+// The first line of io.max that limits reads, in a control group of version 2; "": there is none.
 std::string ReadLimit(const fs::path& group) {
   const std::string limits = ReadStart(group / "io.max", 4096);
   for (const std::string_view limit : SplitLines(limits)) {
@@ -106,7 +107,7 @@ std::string ReadLimit(const fs::path& group) {
   return {};
 }
 
-// The limits of a group hold for all groups below it.
+// The limits of a control group hold for all groups below it, so all groups above are checked too.
 void CheckIoLimit(std::string_view membership, const fs::path& cgroups, Checks& checks) {
   for (const std::string_view line : SplitLines(membership)) {
     if (!line.starts_with("0::")) continue;

@@ -122,9 +122,9 @@ bool IsOf(std::string_view name, const Package& package) {
   return package.suffixed && name.starts_with(package.name) && name[package.name.size()] == '_';
 }
 
-// The package folders beside this Python, of all versions that share its prefix. Those of the user
-// (~/.local) and of PYTHONPATH are left out. The link bin/python of a virtual environment is not
-// followed: the packages lie in the environment, not where the link leads.
+// The package folders of this Python and of all versions that share its prefix. The folders of the
+// user (~/.local) and of PYTHONPATH are left out. The link bin/python of a virtual environment is
+// not followed: the packages lie in the environment, not where the link leads.
 std::vector<fs::path> PackageFolders(const fs::path& python) {
   std::set<fs::path> folders;
   std::error_code error;

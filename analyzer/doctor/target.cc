@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kHead = 1 << 20;  // where the names of libraries that a program needs lie
+constexpr std::size_t kHead = 1 << 20;  // bytes to read; they hold the names of needed libraries
 constexpr int kMostHops = 8;            // scripts and launchers may call each other in a circle
 
 std::string Variable(const Environment& environment, const std::string& name) {
@@ -61,8 +61,8 @@ std::string ReadAt(const fs::path& file, std::uint64_t at, std::size_t most) {
   return bytes;
 }
 
-// `head`: the first bytes of the program's file. The rest may lie anywhere in it: tools such as
-// patchelf append what has no room at its place.
+// `head`: the first bytes of the program's file. Some parts may lie beyond them: tools such as
+// patchelf append a part to the end of the file if it no longer fits into its place.
 void ParseElf(std::string_view head, Executable& program) {
 #if defined(__x86_64__)
   constexpr unsigned kMachine = EM_X86_64;
@@ -100,8 +100,9 @@ bool IsPrivileged(const fs::path& file) {
   return geteuid() != 0 && getxattr(file.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
-// The version that pyenv would choose, from the first of these that names one: PYENV_VERSION,
-// .python-version in this folder or one above, the global version. Of several versions the first.
+// The version that pyenv would choose. Three places are tried in order: PYENV_VERSION, the file
+// .python-version in this folder or one above, and the global version. If a place names several
+// versions, the first one counts.
 std::string PyenvVersion(const fs::path& root, const Environment& environment,
                          const fs::path& current) {
   const auto forced = Split(Variable(environment, "PYENV_VERSION"), ":");
@@ -125,8 +126,8 @@ std::optional<fs::path> BehindShim(const fs::path& shim, const Environment& envi
   return std::nullopt;
 }
 
-// A program that runs the program named among its arguments. `letters` and `names`: its short and
-// long options that take a value. `cleans`: it always cleans the environment.
+// A program that runs another program, which its arguments name. `letters` and `names`: its short
+// and long options that take a value. `cleans`: it always cleans the environment.
 struct Launcher {
   std::string_view name;
   std::string_view letters;
@@ -206,7 +207,7 @@ std::vector<std::string> AfterLauncher(const Launcher& launcher, std::vector<std
         const auto option = words.begin() + static_cast<std::ptrdiff_t>(i);
         const auto rest = words.erase(option, option + static_cast<std::ptrdiff_t>(taken));
         words.insert(rest, split.begin(), split.end());
-        --i;  // on with the first of them
+        --i;  // continue with the first of these words
         continue;
       }
       if (word == "-i" || word == "--ignore-environment")
@@ -238,7 +239,7 @@ std::optional<fs::path> FindOnPath(const std::string& name, const Environment& e
   const std::string folders = found == environment.end() ? "/bin:/usr/bin" : found->second;
   for (std::size_t at = 0; at <= folders.size();) {
     const std::size_t end = std::min(folders.find(':', at), folders.size());
-    // An absolute folder replaces `current`; an empty one stands for it.
+    // An absolute folder replaces `current`; an empty folder means `current`.
     const fs::path path = current / folders.substr(at, end - at) / name;
     if (IsExecutable(path)) return path;
     at = end + 1;

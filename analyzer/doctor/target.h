@@ -22,13 +22,13 @@ struct Executable {
   std::vector<std::string> words;  // of the command: this program's name and its arguments
   std::string interpreter;         // PT_INTERP; empty if static
   bool elf = false;
-  bool own_machine = true;  // false if `elf` and not of 64 bits for this kind of processor
+  bool own_machine = true;  // false: an ELF file that is not 64-bit code for this kind of processor
   bool needs_asan = false;  // built with AddressSanitizer
-  // The last program on the way that has capabilities, or is setuid or setgid for somebody else;
-  // empty: none.
+  // The last program on the way that has capabilities, or that is setuid or setgid for another user
+  // or group; empty: none.
   std::filesystem::path privileged;
-  bool cleans_environment = false;  // env -i, sudo: LD_PRELOAD does not get through
-  std::string cleaner;              // the program that does so
+  bool cleans_environment = false;  // env -i, sudo: LD_PRELOAD does not reach the program
+  std::string cleaner;              // the launcher that cleans the environment
 };
 
 // The file that execvp() would run; nullopt if there is none.
@@ -37,7 +37,7 @@ struct Executable {
                                                               const std::filesystem::path& current);
 
 // Follows launchers to the program that will do the work. The error is the name of a program on the
-// way that is not there. Requires: !command.empty().
+// way that was not found. Requires: !command.empty().
 [[nodiscard]] tl::expected<Executable, std::string> ResolveTarget(
     const std::vector<std::string>& command, const Environment& environment,
     const std::filesystem::path& current);

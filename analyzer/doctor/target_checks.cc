@@ -36,12 +36,12 @@ constexpr std::array kNeighbours = {
 void CheckPythonFlags(const Executable& program, Checks& checks) {
   for (std::size_t i = 1; i < program.words.size(); ++i) {
     const std::string& word = program.words[i];
-    if (word.size() < 2 || word[0] != '-') break;  // the script; later words are its own
+    if (word.size() < 2 || word[0] != '-') break;  // the script; later words are its arguments
     if (word[1] == '-') continue;
     for (std::size_t k = 1; k < word.size(); ++k) {
       const char flag = word[k];
       if (flag == 'm' || flag == 'c') return;  // the rest is a module or code, then its arguments
-      if (flag == 'X' || flag == 'W') {        // their value is the rest, or else the next word
+      if (flag == 'X' || flag == 'W') {        // the value is the word's rest or the next word
         if (k + 1 == word.size()) ++i;
         break;
       }

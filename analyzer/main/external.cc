@@ -46,8 +46,8 @@ int RunExternal(const std::filesystem::path& folder, const std::string& name,
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  // A name with a slash would leave the folder, and without a folder the working directory would
-  // take its place.
+  // A name with a slash could lead out of the folder. If the folder is empty, the working directory
+  // would be searched instead.
   const bool beside = !folder.empty() && name.find('/') == std::string::npos;
   if (beside && access(program.c_str(), F_OK) == 0) {
     execv(program.c_str(), argv.data());

@@ -29,7 +29,7 @@ std::string ClockText(double seconds) {
   return fmt::format("{:.6g} s", seconds);
 }
 
-// A line for each part: by how much its clock was moved, and how that is known.
+// A line for each part, which says by how much its clock was moved and what the shift is based on.
 std::string DescribeParts(std::span<const MergedPart> parts) {
   std::string text;
   for (const MergedPart& part : parts) {
@@ -70,8 +70,8 @@ std::string DescribeParts(std::span<const MergedPart> parts) {
   return text;
 }
 
-// Whether a trace has this name that no merge wrote. "-o A B" makes A the output by mistake, and
-// would replace it.
+// Whether this file is a trace that no merge wrote. If somebody writes "-o A B" by mistake, A is
+// the output, and the merge would replace it.
 bool IsRecorded(const std::string& path) {
   std::error_code none;  // usually nothing has the name yet
   if (!std::filesystem::is_regular_file(path, none)) return false;

@@ -21,8 +21,8 @@ bool WantsColour() {
 }
 
 int Print(const std::string& text) {
-  // `penstock report | head` is no failure. Programs that penstock becomes are started before this,
-  // so SIGPIPE is not ignored in them.
+  // `penstock report | head` is no failure. A command that replaces this process by another program
+  // (RunExternal()) does so before it prints, so that program does not inherit the ignored SIGPIPE.
   std::signal(SIGPIPE, SIG_IGN);
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (whole && std::fflush(stdout) == 0) return 0;

@@ -26,7 +26,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Whether a trace has this name. "--html A B" makes A the page by mistake, and would replace it.
+// Whether this file is a trace. If somebody writes "--html A B" by mistake, A is the page, and the
+// page would replace the trace.
 bool IsTrace(const std::string& path) {
   std::error_code none;  // usually nothing has the name yet
   return std::filesystem::is_regular_file(path, none) && traces::OpenTrace(path).has_value();

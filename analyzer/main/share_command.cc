@@ -19,7 +19,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// What the files of a bundle are.
+// The files of a bundle, each with a description.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kAbout = {
     {{"trace.penstock", "the trace, for penstock gui, report and the rest"},
      {"report.html", "its report as a page with plots"},

@@ -41,7 +41,7 @@ class IgnoreSignals {
   IgnoreSignals(const IgnoreSignals&) = delete;
   IgnoreSignals& operator=(const IgnoreSignals&) = delete;
 
-  // Adds the signals that a child must have at their default: those that were not ignored before.
+  // Adds the signals that were not ignored before. A child must have them in their default state.
   void AddChanged(sigset_t& set) const {
     for (std::size_t i = 0; i < signals_.size(); ++i) {
       if (before_[i].sa_handler != SIG_IGN) sigaddset(&set, signals_[i]);
@@ -53,7 +53,7 @@ class IgnoreSignals {
   std::vector<struct sigaction> before_;
 };
 
-// Starts `words` with the streams `out` and `error`, where these are not -1.
+// Starts `words` with `out` and `error` as its streams. -1: the child keeps this process's stream.
 Result<pid_t> Spawn(const std::vector<std::string>& words, const sigset_t& defaults, int out,
                     int error) {
   std::vector<std::string> copies = words;
@@ -122,7 +122,8 @@ struct Stream {
   }
   [[nodiscard]] bool open() const { return read_end >= 0; }
 
-  // Requires: there is something to read, or the end was reached.
+  // Reads once and passes the bytes on. Requires: there is something to read, or the end was
+  // reached.
   void Take(const std::function<void(std::string_view)>& on_line) {
     char part[8192];
     const ssize_t got = read(read_end, part, sizeof part);
@@ -136,7 +137,7 @@ struct Stream {
     for (std::size_t written = 0; written < text.size();) {
       const ssize_t count = write(to, part + written, text.size() - written);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;  // mostly: no reader is left; the program goes on
+      if (count <= 0) break;  // most likely no reader is left; the program goes on all the same
       written += static_cast<std::size_t>(count);
     }
     constexpr std::size_t kLongest = 1u << 16;
@@ -204,7 +205,7 @@ sigset_t CountInterrupts::Changed() const {
 }
 
 Result<int> RunAndWait(const std::vector<std::string>& words) {
-  // The signals that a terminal sends to all of its foreground processes, as in system().
+  // A terminal sends these signals to all of its foreground processes; system() ignores them too.
   const IgnoreSignals ignored({SIGINT, SIGQUIT});
   sigset_t defaults;
   sigemptyset(&defaults);

@@ -15,7 +15,7 @@
 namespace penstock::analyzer {
 
 // Returns the exit status of `words`, or 128 + N if signal N ended it. An interrupt from the
-// terminal reaches the program, which decides what to do; this process keeps waiting.
+// terminal also reaches the program, which decides what to do. This process keeps waiting.
 // Requires: words is not empty; words[0] is a path.
 // Errors:   kEnvironment if it cannot be run.
 [[nodiscard]] Result<int> RunAndWait(const std::vector<std::string>& words);
@@ -31,9 +31,9 @@ class CountInterrupts {
   CountInterrupts(const CountInterrupts&) = delete;
   CountInterrupts& operator=(const CountInterrupts&) = delete;
 
-  // Whether there was such a signal in its lifetime.
+  // Whether there was such a signal in the lifetime of this object.
   [[nodiscard]] bool any() const;
-  // The exit status that tells of the last one: 128 and its number. Requires: any().
+  // The exit status for the last such signal: 128 plus its number. Requires: any().
   [[nodiscard]] static int status();
 
   // Signals that a child must have in their default state.
@@ -49,11 +49,11 @@ struct Watched {
   bool interrupted = false;  // this process got a signal that CountInterrupts counts
 };
 
-// Runs `words` and passes on what it writes, each stream to its own, or both to standard error. If
-// nobody reads that any more, the program goes on. `on_line` is called with every line of either
-// stream, without its end ("\n" or "\r"), and with at most 64 KiB of it. An interrupt from the
-// terminal reaches the program too. Two seconds after a signal to this process the program is
-// interrupted if it still runs.
+// Runs `words` and passes on what it writes: each stream to the same stream of this process, or
+// both to standard error (`to_error`). If nobody reads these any more, the program goes on.
+// `on_line` is called with every line of either stream, without its end ("\n" or "\r") and cut
+// after 64 KiB. An interrupt from the terminal reaches the program too. If the program still runs
+// two seconds after a signal to this process, it is interrupted.
 // Requires: as RunAndWait().
 // Errors:   as RunAndWait().
 // Threads:  one call at a time.

@@ -16,7 +16,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kLosses = 5;  // the first losses of two runs, which are compared
+constexpr std::size_t kLosses = 5;  // the number of first losses that two runs are compared by
 
 std::string WhyNot(const Diagnosis& diagnosis) {
   std::string why = English(NotEnough(diagnosis));
@@ -91,8 +91,8 @@ class Tuner {
   }
 
  private:
-  // The rate of a run on the base to which the predictions refer: the steady part or the whole run,
-  // as chosen for the first run.
+  // The rate of a run, on the base that the predictions refer to. The first run decides whether
+  // this is the steady part or the whole run.
   [[nodiscard]] double RateOf(const Diagnosis& diagnosis) const {
     return result_.whole_run ? diagnosis.whole_rate : diagnosis.samples_rate;
   }
@@ -184,7 +184,7 @@ class Tuner {
   }
 
   void Conclude(const Race& race) {
-    // Arms that failed say nothing; those that were left behind are slower than one that is judged.
+    // Arms that failed or were left behind are not judged. The latter are slower than a judged arm.
     std::size_t judged = 0;
     bool refuted = true;
     for (std::size_t arm = 1; arm <= result_.arms.size(); ++arm) {
@@ -217,7 +217,7 @@ class Tuner {
     return plain_again_ ? LossParity::kDiffer : LossParity::kAlone;
   }
 
-  // The next step of the plan from this run on.
+  // The next step of a plan that starts from this run.
   [[nodiscard]] std::string NextOf(const traces::Trace& trace, const Diagnosis& diagnosis) const {
     PlanRequest request;
     request.budget_ram = options_.budget_ram;
@@ -246,8 +246,8 @@ class Tuner {
   std::vector<std::string> next_;   // by arm, from its last run
   std::vector<Factor> bottleneck_;  // by arm, from its last run
   std::string why_;                 // why the last run failed; "": it did not
-  bool plain_again_ = false;        // the program as it is has printed losses twice
-  bool vary_ = false;               // they were not the same
+  bool plain_again_ = false;        // two runs of the program as it is have printed losses
+  bool vary_ = false;               // losses differ between runs of the program as it is
 };
 
 bool IsWord(char c) {
@@ -263,7 +263,7 @@ Result<TuneResult> Tune(const TuneRunner& run, const TuneOptions& options) {
 std::vector<double> LossesIn(std::string_view line) {
   std::vector<double> losses;
   constexpr std::string_view kLoss = "loss";
-  // Requires: a character follows the word that may begin at `at`.
+  // Requires: `line` has at least one more character after the four letters from `at` on.
   const auto is_loss = [&](std::size_t at) {
     for (std::size_t i = 0; i < kLoss.size(); ++i) {
       if ((line[at + i] | 0x20) != kLoss[i]) return false;

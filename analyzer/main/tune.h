@@ -33,10 +33,10 @@ using TuneRunner = std::function<Result<TuneRun>(const TuneSetting& setting)>;
 
 enum class LossParity {
   kNotPrinted,
-  kSame,    // the first losses of the arm taken and of the program as it is are the same
-  kDiffer,  // they differ, while runs of the program as it is agree
-  kVary,    // runs of the program as it is differ too, so nothing follows
-  kAlone,   // they differ, and only one run of the program as it is printed losses
+  kSame,    // the arm taken and the program as it is have the same first losses
+  kDiffer,  // their losses differ, but runs of the program as it is agree with each other
+  kVary,    // runs of the program as it is also differ from each other, so nothing follows
+  kAlone,   // their losses differ, and only one run of the program as it is printed losses
 };
 
 struct TuneTrial {
@@ -48,17 +48,17 @@ struct TuneTrial {
 struct TuneArm {
   TuneCandidate candidate;
   TuneVerdict verdict = TuneVerdict::kUndecided;
-  Interval ratio;            // rate over the rate of the program as it is; high may be infinite
-  std::size_t pairs = 0;     // its runs that have a run of the program as it is beside them
-  bool left_behind = false;  // it was much slower than another setting, and is no longer run: Race
+  Interval ratio;         // rate over the rate of the program as it is; high may be infinite
+  std::size_t pairs = 0;  // number of its runs that are paired with a run of the program as it is
+  bool left_behind = false;  // much slower than another setting, so no longer run (see Race)
   std::string failed;        // why its run failed; "": it did not
   std::vector<double> losses;
 };
 
 struct TuneResult {
-  // On the arm taken; if none is taken, on all arms together.
+  // The verdict on the arm taken; if none is taken, on all arms together.
   TuneVerdict verdict = TuneVerdict::kNotEnough;
-  std::string why;  // kNotEnough: what is lacking
+  std::string why;  // what is lacking, if the verdict is kNotEnough
   std::string unit = "samples/s";
   bool whole_run = false;  // rates are of whole runs, because the start of epochs counts
   std::vector<TuneArm> arms;
@@ -75,10 +75,10 @@ struct TuneResult {
 struct TuneOptions {
   std::size_t candidates = 3;  // settings to try, at most
   RaceOptions race;
-  // The line that makes the loader to change, "train.py:88"; "": all loaders are changed, as suits
-  // the one that the training loop waits for most.
+  // The line that makes the loader to change, "train.py:88". "": all loaders are changed, to the
+  // settings that are chosen for the loader that the training loop waits for most.
   std::string loader;
-  double budget_ram = 0;                                     // bytes; 0: that of the machine
+  double budget_ram = 0;                                     // bytes; 0: the machine's budget
   double budget_time = 0;                                    // seconds of wall time; 0: no limit
   std::function<double()> now = [] { return 0.0; };          // seconds, monotonic
   std::function<bool()> interrupted = [] { return false; };  // the user wants to stop

@@ -64,8 +64,8 @@ class TraceFolder {
   bool kept_;
 };
 
-// Whether the recorder ended the command at the limit of time or batches. The command's status then
-// means nothing.
+// Whether the recorder ended the command at the limit of time or batches. If so, the command's exit
+// status means nothing.
 bool StoppedAtLimit(const traces::Trace& trace) {
   const auto why = trace.facts().find("record.stopped");
   return why != trace.facts().end() &&
@@ -144,12 +144,13 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   const auto made = folder.Make();
   if (!made) return Complain(kTuneName, made.error());
 
-  int command_status = 0;            // if the command failed or was interrupted
-  const CountInterrupts interrupts;  // between two runs too; then the known results are shown
+  int command_status = 0;            // exit status, if the command failed or was interrupted
+  const CountInterrupts interrupts;  // also between two runs; then the known results are shown
   std::size_t runs = 0;
   const TuneRunner run = [&](const TuneSetting& setting) -> Result<TuneRun> {
     const std::string trace = folder.Trace(++runs);
-    // Else, if the run leaves no trace, one that --keep left earlier would be taken for its own.
+    // An earlier tune with --keep may have left a trace of this name. If this run left no trace,
+    // the old one would be read instead.
     std::error_code ignored;
     std::filesystem::remove(trace, ignored);
     std::vector<std::string> call = {(OwnFolder() / "penstock-record").string(), "--quiet",

@@ -116,7 +116,8 @@ Result<DeviceCosts> CostsOf(const Diagnosis& diagnosis, const std::string& file)
 }
 
 // The steady rate, in samples per second, of a run that was recorded with --fixed-batch.
-// Errors: kInput if it was not, or is too short. The caller puts the name of the trace in front.
+// Errors: kInput if the run was recorded without it, or is too short. The caller puts the name of
+//         the trace in front of the message.
 Result<double> FixedRate(const Diagnosis& diagnosis) {
   if (!diagnosis.loader || !diagnosis.run.loader().config.fixed_batch) {
     return Fail(ErrorKind::kInput, "was not recorded with --fixed-batch");
@@ -220,7 +221,8 @@ int WhatifCommand(const std::vector<std::string>& arguments) {
   if (!words.fixed.empty()) {
     const auto fixed = OpenOrComplain(kWhatIfName, words.fixed, status);
     if (fixed == nullptr) return status;
-    // Where no data is loaded, the loop may wait most for another of the program's loaders.
+    // With --fixed-batch this loader loads no data, so the loop may wait most for another loader.
+    // The rate of the same loader is wanted.
     const RunModel& run = diagnosis.run;
     const auto rate = FixedRate(Diagnose(*fixed, run.has_loader() ? run.loader().name : ""));
     if (!rate)

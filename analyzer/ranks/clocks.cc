@@ -20,7 +20,7 @@ using traces::ClockShift;
 constexpr std::size_t kFewestIterations = 8;
 constexpr double kMostDrift = 500e-6;  // a quartz clock drifts by less than a tenth of this
 // Assumed error of wall clocks, in seconds; a trace does not tell the real error. Time servers keep
-// the hosts of a network much closer than that.
+// the clocks of a network's hosts much closer together than this.
 constexpr double kWallClockError = 0.05;
 constexpr std::int64_t kMostOffset = std::int64_t{1} << 61;  // ns; more is a damaged trace
 
@@ -36,7 +36,7 @@ struct ClockPoints {
   double step = 0;                 // median time from end to end on the first host
 };
 
-// The difference, at most the greatest number: a damaged trace may hold any value.
+// a - b, limited to the largest number that fits: a damaged trace may hold any value.
 std::int64_t Minus(std::int64_t a, std::int64_t b) {
   std::int64_t difference = 0;
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
@@ -125,8 +125,7 @@ ClockShift ShiftOf(std::int64_t zero, std::int64_t offset, double seconds, doubl
   return shift;
 }
 
-// All traces of one boot, on the clock of their host. Or one trace, if traces are not joined by
-// their boot.
+// All traces of one boot, on the clock of their host. If traces are not joined by boot, one trace.
 struct HostClock {
   std::vector<RankTrack> tracks;
   std::optional<TimeNs> realtime_offset;
@@ -134,7 +133,7 @@ struct HostClock {
   Alignment alignment;  // to the first host
 };
 
-// Adds a trace to its host. `zero`: the offset of the trace's clock from that of the host.
+// Adds a trace to its host. `zero`: the offset of the trace's clock from the host's clock.
 void Add(const ClockView& view, std::int64_t zero, HostClock& host, bool first) {
   for (RankTrack track : view.tracks) {
     for (Passing& passing : track.passings) {
@@ -151,7 +150,7 @@ void Add(const ClockView& view, std::int64_t zero, HostClock& host, bool first) 
   }
 }
 
-// Assumes that both hosts began at the same time.
+// Aligns two hosts as if their traces began at the same time.
 Alignment AlignBegins(const HostClock& first, const HostClock& other) {
   Alignment found;
   found.by = AlignBy::kNothing;
@@ -173,7 +172,8 @@ Alignment AlignHost(const HostClock& first, const HostPassings& passings, const 
     if (std::abs(*wall) >= kMostOffset) wall.reset();
   }
   const bool by_steps = steps && (steps->together || !wall);
-  // Good steps are used unless wall clocks were asked for; poor steps only if steps were asked for.
+  // An estimate from steps is used in two cases: it is good and wall clocks were not asked for, or
+  // it is poor and steps were asked for.
   if (by_steps ? method != AlignMethod::kWallClock : steps && method == AlignMethod::kCollective) {
     found.by = AlignBy::kCollective;
     found.shift = steps->shift;

@@ -25,7 +25,7 @@
 namespace penstock::analyzer {
 
 enum class AlignBy {
-  kReference,   // the first trace, whose clock the result has
+  kReference,   // this is the first trace; the result uses its clock
   kSameClock,   // it is of the same boot as the first trace
   kCollective,  // the ends of steps
   kWallClock,   // CLOCK_REALTIME of both hosts
@@ -49,10 +49,10 @@ struct ClockView {
 };
 [[nodiscard]] ClockView ViewClock(const traces::Trace& trace, const RunModel& run);
 
-// One host in one iteration.
+// One host in one iteration, on the host's clock.
 struct HostPassing {
-  std::int64_t delivered = kNever;  // when the last of its ranks has its batch
-  std::int64_t ended = kNever;      // when the first of its ranks ends the step
+  std::int64_t delivered = kNever;  // when the last of the host's ranks got its batch
+  std::int64_t ended = kNever;      // when the first of the host's ranks ended the step
 };
 using HostPassings = std::map<Iteration, HostPassing>;
 // Cost: O(passings log passings).
@@ -60,13 +60,14 @@ using HostPassings = std::map<Iteration, HostPassing>;
 
 // The offset between the clocks of two hosts, estimated from the ends of steps that they share.
 //
-// Estimator:   median over the iterations of the difference between the ends of the step; for each
-//              host the end of its first rank counts. A drift (Theil and Sen, then least squares)
-//              is included if it exceeds three of its standard errors, moves the difference by
-//              more than its interquartile range, and is below 500 ppm. The estimate is moved into
-//              the bounds of causality: no rank ends a step before all have their batch.
+// Estimator:   median over the iterations of the difference between the ends of the step. On each
+//              host, the end of the rank that ends first counts. A drift (Theil and Sen, then least
+//              squares) is included if it exceeds three of its standard errors, moves the
+//              difference by more than its interquartile range, and is below 500 ppm. The estimate
+//              is moved into the bounds of causality: no rank ends a step before all have their
+//              batch.
 // Assumes:     ranks leave the collective together, and the rest of the step takes equally long on
-//              every rank. Half of any difference is in the estimate.
+//              every rank. If it does not, half of the difference is an error of the estimate.
 // Few samples: below 8 common iterations there is no estimate.
 // Source:      ours; bounds as in F. Cristian, Distributed Computing 3 (1989).
 struct StepEstimate {
@@ -85,7 +86,7 @@ struct Alignment {
   AlignBy by = AlignBy::kReference;
   traces::ClockShift shift;  // to the clock of the first trace
   // Seconds; 0: exact, or nothing is known (AlignBy::kNothing). A trace does not tell the error of
-  // wall clocks, so a bound is assumed that time servers always keep.
+  // wall clocks. For them this is an assumed bound, which time servers always keep.
   double uncertainty = 0;
   std::optional<double> bound;            // as in StepEstimate
   std::size_t iterations = 0;             // number of iterations that the shift was found from
@@ -97,7 +98,7 @@ struct Alignment {
 
 // One alignment for each view, in their order. With kAuto and kSameClock, traces of one boot are
 // aligned as one.
-// Cost: O(iterations log iterations) for each host, and some 20,000 pairs for its drift.
+// Cost: O(iterations log iterations) for each host, and some 20,000 pairs of points for its drift.
 [[nodiscard]] std::vector<Alignment> AlignClocks(std::span<const ClockView> views,
                                                  AlignMethod method);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Merges the traces of one run, one of each rank or of each host, into one trace on one clock.
+// Merges the traces of one run into one trace on one clock. There is a trace for each rank or host.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +31,7 @@ struct MergedPart {
 [[nodiscard]] Result<std::vector<MergedPart>> MergeRun(std::span<const std::string> paths,
                                                        AlignMethod method, traces::Packer& out);
 
-// The same into memory. Requires: at least one path.
+// Merges as MergeRun() does, but into memory. Requires: at least one path.
 [[nodiscard]] Result<std::unique_ptr<traces::Trace>> OpenMerged(std::span<const std::string> paths,
                                                                 AlignMethod method);
 

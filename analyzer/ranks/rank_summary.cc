@@ -17,8 +17,8 @@ namespace {
 // An iteration is held back by its data if it waits for more than this share of its time. Source:
 // kineto's and xprof's threshold.
 constexpr double kDataBound = 0.05;
-// One rank is named if it causes this share of the cost, and this many times an equal share. The
-// second condition is for two ranks: one of them always causes at least half.
+// One rank is named if it causes this share of the cost, and also this many times an equal share of
+// it. The second condition matters for two ranks: one of them always causes at least half.
 constexpr double kMostOfIt = 0.5;
 constexpr double kOverEqual = 1.5;
 constexpr int kMostParts = 1 << 12;  // a damaged trace may contain any number
@@ -58,8 +58,8 @@ RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& plac
   return row;
 }
 
-// The steady passings of the iterations that all ranks have. Those of an iteration are in the order
-// of `tracks`.
+// For each iteration that is steady on all ranks: the passings of the ranks, in the order of
+// `tracks`.
 std::map<Iteration, std::vector<const Passing*>> Common(const std::vector<RankTrack>& tracks) {
   std::map<Iteration, std::vector<const Passing*>> common;
   for (std::size_t r = 0; r < tracks.size(); ++r) {
@@ -130,7 +130,7 @@ std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& ro
   for (const RankRow& rank : rows) {
     HostRow& host = hosts[rank.host];
     const LoaderRun& loader = run.loaders[rank.loader];
-    // The ranks for which a recorded one counts.
+    // The number of ranks that each recorded rank stands for.
     const double each = static_cast<double>(host.ranks) / std::max(1, host.recorded);
     const bool processes = !loader.config.sample_tasks;
     const double batches = processes

@@ -29,14 +29,14 @@ struct RankRow {
   double wait_fraction = 0;  // share of its loop's time
   double wait = 0;           // median over the iterations
   double step = 0;           // median; includes waiting for other ranks
-  double data_bound = 0;     // share of iterations of which more than a twentieth was waiting
-  double held_up = 0;        // part of Imbalance::cost: iterations in which it waited longest
+  double data_bound = 0;     // share of iterations that spent more than a twentieth on waiting
+  double held_up = 0;        // its part of Imbalance::cost: iterations in which it waited longest
   double cores = 0;          // its part of the host's cores
 };
 
-// The cost of ranks that do not have their data at the same time. In a collective all wait for the
-// last rank, so an iteration is longer by the largest wait for data minus the mean wait. Below
-// kFewest iterations only their number is known.
+// The cost if ranks do not get their data at the same time. In a collective all ranks wait for the
+// last one, so an iteration is longer by the largest wait for data minus the mean wait. Below
+// kFewest iterations, only `iterations` is known.
 struct Imbalance {
   static constexpr std::size_t kFewest = 8;  // iterations needed to compare ranks
   std::size_t iterations = 0;                // steady iterations that all ranks have
@@ -45,8 +45,8 @@ struct Imbalance {
   double cost = 0;            // sum over iterations of (largest wait - mean wait), seconds
   std::int32_t slowest = -1;  // the rank that causes most of the cost
   double slowest_share = 0;   // its share of the cost
-  bool fixed = false;         // one rank causes most of the cost, of two ranks three quarters; else
-                              // the ranks take turns
+  bool fixed = false;         // one rank causes half of the cost (with two ranks: three quarters);
+                              // false: the cost is spread over the ranks
 
   [[nodiscard]] double cost_share() const { return loop > 0 ? cost / loop : 0; }
 };
@@ -65,7 +65,7 @@ struct HostRow {
   double shared_size = 0;
 };
 
-// How the clock of one part of a merged trace was aligned with that of the merged trace.
+// How the clock of one part of a merged trace was aligned with the clock of the merged trace.
 struct ClockRow {
   std::string file;
   std::string by;          // as AlignName() gives it

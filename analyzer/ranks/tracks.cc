@@ -16,7 +16,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Whether all ranks meet in a kernel of this name. In a send or a receive only two ranks meet.
+// Whether a kernel of this name synchronises all ranks. A send or a receive synchronises only two.
 // Source: nccl/src/device: ncclDevKernel_AllReduce_..., before 2.19 ncclKernel_AllReduce_...
 bool IsCollective(std::string_view kernel) {
   return kernel.find("nccl") != std::string_view::npos &&
@@ -55,8 +55,9 @@ bool HasCollectives(const LoaderRun& run,
   return 2 * static_cast<std::size_t>(count) > run.batches.size();
 }
 
-// The batches of an epoch, as indices into LoaderRun::batches. Ranks meet after as many batches,
-// not after the same batch: with in_order=False, each rank gets its batches in another order.
+// The batches of an epoch in order of delivery, as indices into LoaderRun::batches. Ranks meet
+// after the same number of batches, which need not be the same batches: with in_order=False, each
+// rank gets its batches in another order.
 std::vector<std::size_t> InOrderOfDelivery(const LoaderRun& run, const Epoch& epoch) {
   std::vector<std::size_t> taken(epoch.count);
   std::iota(taken.begin(), taken.end(), epoch.first);
@@ -113,7 +114,7 @@ std::set<std::string> NamesOnAllRanks(const RunModel& run) {
   return names;
 }
 
-// The loader that counts for each rank: its index in RunModel::loaders, by rank.
+// For each rank, the index in RunModel::loaders of the loader that its track follows.
 std::map<std::int32_t, std::size_t> LoadersByRank(const RunModel& run) {
   const std::set<std::string> shared = NamesOnAllRanks(run);
   const auto order = [&](std::size_t loader) {

@@ -39,10 +39,10 @@ struct RankTrack {
 };
 
 // The tracks of all ranks that have a loader with at least one batch, ascending by rank. If a rank
-// has several loaders, one counts: of those that all ranks of the trace have, or else of all, the
-// one that delivered most batches. Processes without a rank have no track. If the collectives of
-// most batches of a track were recorded, an iteration ends with its last collective, because the
-// loop runs ahead of its devices.
+// has several loaders, the track follows the one that delivered most batches. If all ranks of the
+// trace have some loaders in common, only these count. Processes without a rank have no track. If
+// the collectives of most batches of a track were recorded, an iteration ends with its last
+// collective, because the loop runs ahead of its devices.
 // Cost: O(batches), and a pass over the kernels if there are any.
 [[nodiscard]] std::vector<RankTrack> TracksOf(const traces::Trace& trace, const RunModel& run);
 
