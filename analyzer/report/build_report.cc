@@ -10,11 +10,11 @@
 namespace penstock::analyzer {
 namespace {
 
-// The most confidence if a measurement in the same run contradicts a prediction.
+// The upper limit of the confidence if a measurement in the same run contradicts a prediction.
 constexpr double kDisproved = 0.4;
 
-// Reads the facts about the GPU from the agent of the training process, or from that of another
-// process if the training process has none.
+// Reads the facts about the GPU that the training process's agent recorded. If there are none,
+// those of another process.
 void ReadGpuFacts(const traces::Trace& trace, Report& report) {
   constexpr std::size_t kKernels = 10;
   const std::vector<KernelTime>& kernels = report.diagnosis.run.device.kernel_times;

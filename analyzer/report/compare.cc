@@ -18,8 +18,8 @@ namespace {
 constexpr double kRepeatNoise = 0.02;  // between runs of one program: compare.h
 constexpr double kConfidence = 0.95;
 
-// The steady batches of one run as series. Without `samples_known`, amounts are numbers of batches:
-// both runs must be counted in the same unit.
+// The steady batches of one run as series. Without `samples_known`, `samples` counts batches,
+// because both runs must be counted in the same unit.
 struct Series {
   Series(const Diagnosis& diagnosis, bool samples_known) : run(diagnosis.run.loader()) {
     const SteadyState& steady = diagnosis.loader->steady;
@@ -30,12 +30,12 @@ struct Series {
     }
     intervals = steady.intervals;
     waits = steady.waits;
-    // The interval of a batch contains the step before it, and no pause. Batch::step() is the step
-    // after it, and may be a pause.
+    // The interval of a batch contains the step before the batch, and no pause. Batch::step() is
+    // the step after the batch, and may be a pause.
     for (std::size_t i = 0; i < intervals.size(); ++i) {
       steps.push_back(std::max(0.0, intervals[i] - waits[i]));
     }
-    // Long runs get longer blocks: the intervals are as good, and fewer blocks have to be drawn.
+    // Long runs get longer blocks, so fewer blocks have to be drawn. The intervals are as good.
     const auto credits = static_cast<std::size_t>(std::max(1, run.config.credits()));
     options.block = std::max(credits, batches.size() / 200);
     options.resamples = 400;

@@ -45,8 +45,8 @@ struct Comparison {
   // If the samples of a run are not known, batches take the place of samples.
   Change throughput;  // samples per second, steady
   Change wait;        // fraction of the loop's time
-  // Seconds per sample, for stages that occur in one run or both. "step" and "wait" are the two
-  // parts of the loop's steady time, without pauses.
+  // Seconds per sample, for stages that occur in one run or both. "step" and "wait" add up to the
+  // loop's steady time, without pauses.
   std::vector<Change> stages;
   bool enough = false;  // both have 16 steady batches; else nothing counts as significant
   Statement unit;
@@ -54,11 +54,12 @@ struct Comparison {
 
 // Estimator:   ratios, or differences, of independent moving-block bootstraps of both runs' steady
 //              batches; 95 % intervals. A block has as many batches as there are credits, in a long
-//              run more. Runs of one program differ by 2 % on a quiet machine, and one run of each
-//              cannot show that. So each side of an interval is the square root of the sum of the
-//              squares of its length and of 2 % (for the wait: two points).
+//              run more. Repeated runs of one program differ by 2 % on a quiet machine, but there
+//              is only one recording before and one after. So the length of each side of an
+//              interval is increased: its square is the sum of the squares of the bootstrap's
+//              length and of 2 % (for the wait: two percentage points).
 // Few samples: with fewer than eight steady batches in a run, the interval is the estimate alone.
-// Significant: the interval leaves out "no change".
+// Significant: the interval does not contain "no change": a ratio of 1, or a difference of 0.
 // Errors:      kInput if either run has no batches of a loader.
 [[nodiscard]] Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candidate);
 

@@ -25,7 +25,7 @@ struct Entry {
   std::string_view part;  // a part of OwnPath() in lower case
   Sight sight;
   WordsOf what = nullptr;  // names the library if it is not seen
-  bool gpu = false;        // useless without a GPU, but frameworks load it all the same
+  bool gpu = false;        // useless without a GPU, but frameworks load it even without one
 };
 
 // The first match decides: special cases come before the libraries that contain them.
@@ -37,7 +37,8 @@ constexpr std::array kLibraries = {
     Entry{"libnvcuvid", Sight::kBlind, Library<words::kGpuVideo, "NVDEC">, true},
     Entry{"libcufile", Sight::kBlind, Library<words::kGpuReads, "GPUDirect Storage, cuFile">, true},
     Entry{"libaio", Sight::kBlind, Library<words::kAioReads, "libaio">},
-    // These are not hooked by symbol. Their use in Python is seen: of codecs, by Pillow and OpenCV.
+    // These are not hooked by symbol. Their use from Python is seen, or that of Pillow and OpenCV,
+    // which call the codecs.
     Entry{"nvimgcodec", Sight::kPython, Library<words::kGpuImages, "nvImageCodec">},
     Entry{"simplejpeg", Sight::kPython, Library<words::kJpeg, "simplejpeg">},
     Entry{"decord", Sight::kPython, Library<words::kVideo, "decord">},
@@ -79,8 +80,9 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// The part of a library's path that is its own: within the folder of packages, otherwise the file
-// and its folder. Folders above may have any name, such as that of an environment, "tensorflow".
+// The part of a path that tells which library it is: the part within the folder of packages, or
+// else the file and its folder. Folders above may have any name: an environment may be
+// "tensorflow".
 std::string_view OwnPath(std::string_view path) {
   for (const std::string_view packages : {"/site-packages/", "/dist-packages/"}) {
     const std::size_t at = path.rfind(packages);
@@ -113,7 +115,7 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
   Coverage coverage;
   Statements& blind = coverage.blind;
   std::uint64_t misses = 0;
-  // The sampler of GPUs records this fact, with GPUs or without.
+  // The sampler of GPUs records the fact gpu.nvml even on a machine without GPUs.
   const bool no_gpu = !used_gpu && trace.facts().count("gpu.nvml") > 0;
   for (const traces::ProcessInfo& process : trace.processes()) {
     coverage.network += process.bytes_network.value;
@@ -133,7 +135,7 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
     constexpr std::uint32_t kWaysOfReading = wire::kFeatureIoUring | wire::kFeatureAio;
     const bool native = (process.features & wire::kFeatureNative) != 0;
     for (const Feature& feature : kFeatures) {
-      // The agent got into this isolated process by another way, because its hooks are in place.
+      // The hooks are in place, so the agent got into this isolated process by another way.
       if (feature.bit == wire::kFeatureIsolated && python) continue;
       if (native && (feature.bit & kWaysOfReading) != 0) continue;
       if ((process.features & feature.bit) != 0) blind.push_back(feature.what());

@@ -25,8 +25,8 @@ struct Threshold {
 // Errors: kUsage if the metric is unknown or the limit is not a number in its range.
 [[nodiscard]] Result<Threshold> ParseThreshold(std::string_view text);
 
-// Whether the wait fraction is known, if that is the metric; if not, its limit is neither kept nor
-// exceeded. The other metrics are always known: see Metric.
+// False only for the metric kWaitFraction if the report has no wait fraction. It is then not known
+// whether the limit is exceeded. The other metrics are always known: see Metric.
 [[nodiscard]] bool Known(const Threshold& threshold, const Report& report);
 [[nodiscard]] bool Exceeded(const Threshold& threshold, const Report& report);
 [[nodiscard]] std::string ExceededText(const Threshold& threshold, const Report& report);

@@ -60,8 +60,8 @@ void WriteCalled(const FunctionProfile& profile, const std::vector<CalledTime>& 
   json.EndArray();
 }
 
-// A function with its most expensive lines, and the calls of these lines in libraries. If its lines
-// were not followed: the calls of the function.
+// A function with its most expensive lines, and the library functions that these lines call. If its
+// lines were not recorded, the library functions that the function calls.
 std::vector<std::string> FunctionRows(const Report& report, const FunctionProfile& profile,
                                       const FunctionTime& function, const Paint& paint) {
   constexpr std::size_t kLines = 3;

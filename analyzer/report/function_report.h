@@ -31,8 +31,8 @@ void WriteFunctionsJson(const Report& report, JsonWriter& json);
 // For FunctionsText(): the lines of a report, and those of a report with all details.
 inline constexpr std::size_t kFewLines = 10;
 inline constexpr std::size_t kAllLines = std::numeric_limits<std::size_t>::max();
-// Lines for a terminal, each with its end, and at most `most` besides headings; "" if no call was
-// followed. Sets `left_out` if there are more.
+// Lines for a terminal, each ending with a line feed; "" if no call was recorded. At most `most`
+// lines besides headings. Sets `left_out` if there are more.
 [[nodiscard]] std::string FunctionsText(const Report& report, const Paint& paint,
                                         std::size_t most = kAllLines, bool* left_out = nullptr);
 // Tables and flame graphs, or why there are none.

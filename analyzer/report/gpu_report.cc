@@ -89,7 +89,7 @@ void WriteCounters(const GpuCounters& gpu, JsonWriter& json) {
 bool AnythingKnown(const Report& report) {
   const bool active = report.diagnosis.loader && (report.diagnosis.loader->device.kernels ||
                                                   !report.diagnosis.loader->device.copies.empty());
-  // If a program used a GPU but nothing of it could be recorded, the report has only the reason.
+  // If a program used a GPU but none of its work could be recorded, the report has only the reason.
   const bool told = !report.gpu_reason.empty() || !NvmlReason(report).empty();
   return active || !report.gpus.empty() || (!report.gpu_level.empty() && told);
 }

@@ -15,7 +15,7 @@ struct Picture;  // analyzer/report/html_report.h
 
 // Writes the value of the report's key "gpu".
 void WriteGpuJson(const Report& report, JsonWriter& json);
-// Lines for a terminal, each with its end; "" if the trace has no device.
+// Lines for a terminal, each ending with a line feed; "" if the trace has no device.
 [[nodiscard]] std::string GpuText(const Report& report);
 // Tables and a figure, or a sentence on why there are none.
 [[nodiscard]] Picture GpuHtml(const Report& report, Language language);

@@ -120,7 +120,7 @@ Picture MemoryFigure(const WorkerCurve& curve, Language language) {
   drawing.Left(y, ticks, kCurvesLeft, kRight,
                Render(Say<words::kMemoryAxis>(Give<"unit">(name)), language));
   drawing.Below(x, WorkerTicks(curve), kBottom, kTop, Word<words::kWorkersAxis>(language));
-  // Not from x.At(1) - x.At(0): At() stays inside the scale, which need not begin at 0 workers.
+  // x.At(1) - x.At(0) would be wrong: At() moves values into the scale, which may begin above 0.
   const double width = std::min(36.0, 0.7 * (x.to - x.from) / (x.high - x.low));
   for (const CurvePoint& point : curve.points) {
     const double left = x.At(point.workers) - width / 2;

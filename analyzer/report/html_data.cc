@@ -19,7 +19,7 @@ namespace {
 
 using traces::StageId;
 
-constexpr std::size_t kMostSpans = 1500;  // per row; 16 such rows make a page of some 2 MB
+constexpr std::size_t kMostSpans = 1500;  // in a row; 16 such rows make a page of some 2 MB
 constexpr std::size_t kMostRowsOfPage = 16;
 
 bool ShownOfWorkers(StageId stage) {
@@ -51,7 +51,8 @@ std::vector<const Batch*> Excerpt(const LoaderRun& run, const SteadyState& stead
   return {batches.begin() + first, batches.begin() + first + static_cast<std::ptrdiff_t>(wanted)};
 }
 
-// `in_loop`: the thread waits for batches or makes whole ones, as the loop does without workers.
+// `in_loop`: the thread waits for batches or makes whole batches. Without workers the training loop
+// does so.
 Statement LabelOf(const traces::Trace& trace, ThreadId id, const LoaderRun& run, bool in_loop) {
   const traces::ThreadInfo& thread = trace.threads()[id.value];
   const traces::ProcessInfo& process = trace.processes()[thread.process.value];
@@ -75,10 +76,10 @@ struct Excerpted {
   }
 };
 
-// The spans of a thread, and what they tell about it.
+// The spans of a thread, and what they tell about the thread.
 struct ThreadRow {
   TimelineRow row;
-  bool works = false;    // it has a row; others, such as threads that send batches, have none
+  bool works = false;    // makes data, so it gets a row; a thread that only sends gets none
   bool in_loop = false;  // as for LabelOf()
   bool thinned = false;
 };
@@ -91,7 +92,7 @@ ThreadRow SpansOfThread(const traces::Trace& trace, ThreadId id, const Excerpted
     const StageId stage = ranges.StageOf(span);
     found.in_loop = found.in_loop || stage == StageId::kWait || stage == StageId::kFetch;
     if (!ShownOfWorkers(stage)) return;
-    const bool named = stage != span.stage;  // by a library's range
+    const bool named = stage != span.stage;  // a library's range names the stage
     found.works = found.works || stage == StageId::kFetch || stage == StageId::kSample ||
                   stage == StageId::kIdle || named;
     if (found.row.spans.size() >= kMostSpans) {
@@ -176,7 +177,7 @@ WorkerCurve BuildWorkers(const Diagnosis& diagnosis) {
   std::set<int> counts = {config.num_workers};
   if (suggestion.changes) counts.insert(suggestion.workers);
   for (int w = config.sample_tasks ? 1 : 0; w <= most; ++w) counts.insert(w);
-  GridRequest request;  // without a depth: the recorded one, or PyTorch's if there are no workers
+  GridRequest request;  // no `prefetch`: the recorded depth, or PyTorch's if there are no workers
   request.workers.assign(counts.begin(), counts.end());
   if (suggestion.changes && suggestion.workers > 0) request.prefetch = {suggestion.prefetch};
   const Predicted<Grid> grid = PredictGrid(diagnosis, request);

@@ -25,7 +25,7 @@ struct TimelineSpan {
 };
 struct TimelineRow {
   Statement label;
-  std::vector<TimelineSpan> spans;  // by start; of those that start together, the longest first
+  std::vector<TimelineSpan> spans;  // by start; if some start together, the longest first
 };
 // A few batches from the middle of the steady part, or of the whole run if nothing is steady.
 struct TimelineExcerpt {

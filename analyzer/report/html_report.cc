@@ -39,7 +39,7 @@ std::string Paragraph(std::string_view css, std::string_view text) {
   return fmt::format("<p class=\"{}\">{}</p>\n", css, Escaped(text));
 }
 
-// A part of the page. Without a link it does not stand in the row of links.
+// A part of the page. A part with an empty `link` is left out of the row of links.
 struct Part {
   std::string_view id;
   Statement title;
@@ -201,7 +201,7 @@ std::string Suggested(const Diagnosis& diagnosis, Language language) {
   return text;
 }
 
-// What to paste for the plan.
+// The lines to paste for the plan.
 std::string Pasted(const Report& report) {
   std::string lines;
   for (const std::string& line : LinesToPaste(report)) {
@@ -210,7 +210,7 @@ std::string Pasted(const Report& report) {
   return lines.empty() ? "" : fmt::format("<pre>{}</pre>\n", lines);
 }
 
-// A table of changes that are no settings of the loader: other data, or stages on the GPU.
+// A table of changes beyond the loader's settings: other data, or stages on the GPU.
 std::string ChangesTable(const Report& report, Language language) {
   if (report.changes.empty()) return "";
   std::string text = Paragraph("", Word<words::kOtherChanges>(language));
@@ -249,7 +249,7 @@ std::string LevelWord(Severity severity, Language language) {
 std::string FindingText(const Report& report, const Finding& finding, Language language) {
   constexpr std::array<std::string_view, 3> kLevels = {"info", "warning", "critical"};
   const std::string_view level = kLevels[static_cast<std::size_t>(finding.severity)];
-  // In English the name is the id.
+  // An English name would only repeat the id.
   const std::string name =
       language == Language::kEnglish ? "" : Escaped(NameIn(finding.id, language)) + " ";
   std::string text = fmt::format(

@@ -15,7 +15,7 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string ReportHtml(const Report& report, const ReportPlots& plots,
                                      Language language);
 
-// A drawn part of the page: a <figure> and what goes with it; `missing` says why there is none.
+// A drawn part of the page, such as a <figure> with its tables. `missing` says why there is none.
 struct Picture {
   std::string html;
   Statement missing;

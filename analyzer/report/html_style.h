@@ -7,8 +7,9 @@
 
 namespace penstock::analyzer {
 
-// Colours of the page, then those for a dark background. The blue of --read and the green of
-// --augment are Okabe and Ito's, which people with colour blindness can tell apart.
+// Colours of the page, then colours for a dark background. The blue of --read and the green of
+// --augment are from the palette of Okabe and Ito, which people with colour blindness can tell
+// apart.
 inline constexpr std::string_view kPageStyle = R"(
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d8dee4;--card:#f6f8fa;
 --wall:#a9c7e8;--cpu:#0b5cad;--gain:#0b7a5a;--band:#0b5cad33;--read:#0072b2;--decode:#b8407f;

@@ -38,7 +38,7 @@ double WidthOf(std::string_view text) {
   double width = 0;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool first = (byte & 0xc0u) != 0x80u;  // of the bytes of a character
+    const bool first = (byte & 0xc0u) != 0x80u;  // the first byte of a UTF-8 character
     if (first) width += byte < 0x80 ? kLetter : 2 * kLetter;
   }
   return width;
@@ -88,7 +88,7 @@ std::vector<double> RoundSteps(double high, int most) {
   if (!(high > 0) || !std::isfinite(high)) high = 1;
   const double least = high / std::max(1, most - 1);
   double step = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double factor : {2.0, 2.5, 2.0}) {  // 1, 2, 5, 10
+  for (const double factor : {2.0, 2.5, 2.0}) {  // steps of 1, 2, 5, 10
     if (step >= least * (1 - 1e-9)) break;
     step *= factor;
   }

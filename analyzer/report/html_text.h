@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text and inline SVG for a page that is well-formed HTML and XML and loads nothing: no script,
-// font or image. Values; not thread-safe.
+// Text and inline SVG for a page. The page is well-formed HTML and XML, and loads no script, font
+// or image. Values; not thread-safe.
 #pragma once
 
 #include <initializer_list>
@@ -23,7 +23,7 @@ namespace penstock::analyzer {
 // The first column holds names.
 [[nodiscard]] std::string TableHead(std::initializer_list<std::string> columns);
 
-// The text of a message without values.
+// The text of a message that takes no values.
 template <const Message& Said>
 [[nodiscard]] std::string Word(Language language) {
   return Render(Say<Said>(), language);
@@ -52,7 +52,7 @@ using Points = std::vector<std::pair<double, double>>;
 // A colour class and its meaning.
 using LegendEntry = std::pair<std::string_view, std::string>;
 
-// One picture; a unit is about a pixel. The class of a shape gives it its colour in the page's CSS.
+// One picture; a unit is about a pixel. The page's CSS gives a shape its colour by its class.
 // A browser shows `tip` when the mouse is over the shape.
 class Drawing {
  public:

@@ -17,7 +17,7 @@ namespace {
 
 using traces::StageId;
 
-// Ticks for seconds since some start, in a unit that suits the length.
+// Ticks on an axis of `length` seconds that begins at `offset`, in a unit that suits the length.
 std::vector<Tick> TimeTicks(double length, double offset, std::string_view& unit) {
   const double scale = length < 2e-3 ? 1e6 : (length < 2 ? 1e3 : 1);
   unit = scale > 1e5 ? "us" : (scale > 1 ? "ms" : "s");
@@ -36,7 +36,7 @@ std::string CssOf(StageId stage) {
 void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
              Language language) {
   constexpr double kHeight = 30;
-  constexpr double kFetchHeight = 10;  // the upper part of a row; what is inside a fetch lies below
+  constexpr double kFetchHeight = 10;  // upper part of a row; the stages of a fetch lie below it
   constexpr double kInside = kFetchHeight + 1;
   // Joins neighbours of one kind into one shape if there are too few pixels for both.
   struct Pen {

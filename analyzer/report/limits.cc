@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::uint64_t kNextToNothing = 1'000'000;  // bytes; a share of less means nothing
+constexpr std::uint64_t kNextToNothing = 1'000'000;  // bytes; of fewer, a share means nothing
 
 }  // namespace
 
@@ -38,7 +38,8 @@ Statement Lost(const traces::Losses& losses) {
 }
 
 Statement PartlyBlind(const Coverage& coverage) {
-  // In a run that reads next to nothing, unseen system files are a large share, but no loss.
+  // If a run reads almost nothing, the system files that hooks do not see are a large share of it.
+  // They do not matter.
   const bool much = coverage.bytes_total >= kNextToNothing;
   if (!coverage.known || !much || coverage.fraction() >= 0.98) return {};
   return Say<words::kPartlySeen>(Give<"share">(coverage.fraction()));

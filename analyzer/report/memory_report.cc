@@ -15,7 +15,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// `copied`, `kept`: the growth is known to be by copy on write, or by memory that the worker keeps.
+// `copied`, `kept`: the growth is known to come from copy on write, or from memory that the worker
+// keeps.
 Statement GrowthOf(const Growth& growth, bool copied, bool kept) {
   const Interval& rate = growth.per_second;
   return Say<words::kMemoryGrowth>(Give<"rate_bytes">(60 * rate.estimate),

@@ -13,7 +13,7 @@
 
 namespace penstock::analyzer {
 
-// The memory that a setting takes when the batches of the horizon are made.
+// The memory that a setting takes after the batches of the horizon (WorkerGrowth::horizon).
 struct MemoryForecast {
   bool suggested = false;  // the suggested setting; else the recorded one
   int workers = 0;
@@ -25,8 +25,8 @@ struct MemoryForecast {
   std::optional<Interval> out_of_memory;  // seconds from the end of the recording
 };
 
-// Forecasts for the recorded setting, and for the suggested one if it differs. A setting without
-// worker processes has none.
+// Forecasts for the recorded setting, and for the suggested setting if it differs. There is none
+// for a setting without worker processes.
 [[nodiscard]] std::vector<MemoryForecast> MemoryForecasts(const Diagnosis& diagnosis);
 
 // Writes the value of the report's key "memory".
@@ -40,7 +40,7 @@ struct MemoryNote {
 // Memory on the terminal, the page and the dashboard: at most four sentences, empty if nothing is
 // known.
 [[nodiscard]] std::vector<MemoryNote> MemoryNotes(const Diagnosis& diagnosis);
-// The same as paragraphs; "" if nothing is known.
+// These sentences as HTML paragraphs; "" if nothing is known.
 [[nodiscard]] std::string MemoryHtml(const Report& report, Language language);
 
 }  // namespace penstock::analyzer

@@ -27,7 +27,8 @@ OverrideNote NoteOf(const traces::Trace& trace, std::string change) {
   note.change = std::move(change);
   note.found = FactOfAny(trace, "override.lost." + key);
   if (key == "malloc" && note.found.empty()) {
-    // A preloaded library serves malloc() unless the program has an allocator of its own.
+    // The preloaded allocator serves malloc() unless the program has an allocator of its own. In
+    // that case the override did not hold.
     const std::string wanted = note.change.substr(std::min(key.size() + 1, note.change.size()));
     const std::string served = FactOfAny(trace, "allocator");
     if (wanted != "keep" && !served.empty() && served != wanted) note.found = served;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a run was changed from outside (--override, --stage), and whether each change held. Pure.
+// How a run was changed from outside (--override, --stage), and whether each change lasted. Pure.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ enum class OverrideState {
 struct OverrideNote {
   std::string change;  // "threads=1"
   OverrideState state = OverrideState::kHeld;
-  std::string found;  // kLost: the value in its place, or why it could not be applied
+  std::string found;  // kLost: the value found instead, or why the change could not be applied
 };
 
 // The changes in the order in which they were given; empty: there was none.

@@ -23,8 +23,8 @@ namespace penstock::analyzer {
 [[nodiscard]] Statements OtherLoaders(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 6.4 batches/s, steady over 60 of 64 batches; whole run 389"
 [[nodiscard]] Statement ThroughputOf(const Diagnosis& diagnosis);
-// When the rate changed for good, and from which part the steady figures are; empty if the rate did
-// not change.
+// When the rate changed permanently, and which part of the run the steady figures describe; empty
+// if the rate did not change.
 [[nodiscard]] Statement RateChangeOf(const Diagnosis& diagnosis);
 // "pytorch, 2 workers, prefetch 2, batch 64; workers busy 98 %, idle 1 %"; empty without a loader.
 [[nodiscard]] Statement LoaderOf(const Diagnosis& diagnosis);

@@ -15,7 +15,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kShownGain = 0.005;  // a smaller gain is told as none
+constexpr double kShownGain = 0.005;  // a smaller gain is reported as no gain
 constexpr std::string_view kPlanIndent = "      ";
 constexpr std::size_t kPlanWidth = kColumns - kPlanIndent.size();
 
@@ -59,8 +59,8 @@ void WritePlanStep(const PlanStep& step, JsonWriter& json) {
   json.Field("with_next", step.with_next).EndObject();
 }
 
-// The command with the variables of a "malloc" step in front; "" if the step is to run without
-// another allocator.
+// The command with the variables of a "malloc" step in front; "" if the step removes another
+// allocator instead.
 std::string CommandWithVariables(const Report& report, const PlanStep& step) {
   const auto given = [&](std::string_view name) -> const Value* {
     for (const auto& [key, value] : step.change.values) {
@@ -100,9 +100,9 @@ std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i) {
   }
   Suggestion suggestion;
   suggestion.workers = step.setting.workers;
-  // If the recorded workers are threads that share batches, the setting also counts the batch that
-  // the training loop uses. A reference loader that was recorded without threads has no such
-  // setting.
+  // If the recorded workers are threads that share batches, the depth of the setting includes the
+  // batch that the training loop uses. The depth to paste does not. For a reference loader that was
+  // recorded without threads, the two depths are the same.
   const int extra = report.diagnosis.loader->pipeline.sample_tasks ? 1 : 0;
   suggestion.prefetch = step.setting.prefetch - extra;
   suggestion.persistent_workers = step.setting.persistent.value_or(config.persistent_workers);
@@ -200,7 +200,7 @@ std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {
   for (const PlanExperiment& one : plan.experiments) {
     text += "  ?   " + Wrapped(English(one.why), kPlanWidth, kPlanIndent) + "\n";
     if (one.command.empty()) continue;
-    // Never cut: a command without its end would run, but differently.
+    // The command is never shortened: without its end it would still run, but do something else.
     text += std::string(kPlanIndent) + PlainText(one.command, std::string::npos) + "\n";
   }
   return text;

@@ -28,25 +28,25 @@ void WritePlan(const Plan& plan, JsonWriter& json);
 [[nodiscard]] Statement ChangeOf(const PlanStep& step);
 // What limits the run after a step.
 [[nodiscard]] Statement LimitAfter(const PlanStep& step);
-// What the run needs after a step (RAM, workers), and what the step alone takes (disk, lines of
+// What the run needs after a step (RAM, workers), and what the step itself costs (disk, lines of
 // code).
 [[nodiscard]] Statement CostOf(const PlanStep& step);
-// What to call Plan::ceiling: "the step alone", where "step" is the training step.
+// The name of Plan::ceiling in reports, such as "the step alone". "Step" is the training step here.
 [[nodiscard]] Statement CeilingName(const Plan& plan);
 
 // The line that makes the change of step `i` of `plan`: variables in front of the command, or the
-// arguments of the loader together with those of the steps before it. "" if no line makes it.
+// loader with the arguments of this step and of the steps before it. "": no line makes the change.
 [[nodiscard]] std::string LineToPaste(const Report& report, const Plan& plan, std::size_t i);
-// The lines that make those changes of the plan that need no other edit: at most one with variables
-// and one with all arguments of the loader.
+// The lines for all changes of the plan that can be made by such a line: at most one line with
+// variables, and one with all arguments of the loader.
 [[nodiscard]] std::vector<std::string> LinesToPaste(const Report& report);
 
-// Which step of the plan answers a finding, or what its remedy would gain on top of the plan; empty
-// where neither is known.
+// Which step of the plan answers a finding, or what the finding's remedy would gain on top of the
+// plan; empty if neither is known.
 [[nodiscard]] Statement PlaceInPlan(const Plan& plan, std::string_view finding);
 
-// A part of an HTML page: a chart with one bar for each step on top of those before, the list of
-// steps, and the experiments.
+// A part of an HTML page: a bar chart of the rate after each step, the list of steps, and the
+// experiments.
 [[nodiscard]] std::string PlanHtml(const Plan& plan, Language language);
 
 }  // namespace penstock::analyzer

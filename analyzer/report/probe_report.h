@@ -8,8 +8,8 @@
 
 namespace penstock::analyzer {
 
-// A line for each factor that the recording has work of, and one for the check. If no gain is
-// known, one line that says why. Empty if no experiments were asked for.
+// A line for each factor that took time in the recording, and one for the check. If no gain is
+// known, a single line that says why. Empty if no experiments were asked for.
 [[nodiscard]] Statements ProbesSaid(const Probes& probes);
 
 // Writes the report's key "probe"; nothing if no experiments were asked for.

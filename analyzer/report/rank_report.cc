@@ -21,15 +21,15 @@ const RankPlace* OurPlace(const Diagnosis& diagnosis) {
   return run.has_loader() ? run.ranks.Find(run.loader().config.consumer) : nullptr;
 }
 
-// Columns of the table of ranks: the rank, its place, and seven others.
+// A line of the table of ranks. Its columns are the rank, PlaceCell(), and seven others.
 std::string Line(std::string_view rank, const std::string& place,
                  const std::array<std::string, 7>& rest) {
   return fmt::format("  {:>4} {} {:>7} {:>9} {:>5} {:>8} {:>8} {:>10} {:>7}\n", rank, place,
                      rest[0], rest[1], rest[2], rest[3], rest[4], rest[5], rest[6]);
 }
 
-// With several hosts a rank's line has the name of its host, since the host's line has the cores.
-// With one host it has the rank's own cores, because a launcher may have bound ranks to cores.
+// With several hosts, the cell holds the name of the rank's host; the cores are in the host's line.
+// With one host, it holds the rank's own cores, because a launcher may have bound ranks to cores.
 std::string PlaceCell(bool hosts, const std::string& host, const std::string& cores) {
   return hosts ? fmt::format("{:<11}", PlainText(host, 11)) : fmt::format("{:>6}", cores);
 }

@@ -37,14 +37,15 @@ struct StageRow {
   double p50 = 0;
   double p99 = 0;
   std::uint64_t bytes = 0;
-  // Share of the workers' busy time, or of the loop's time: see `of_workers`; of the workers' life
-  // for `idle`, of the run for `startup`. Above 1: several threads are in the stage at once.
+  // Share of the workers' busy time if `of_workers`, else of the loop's time. For the stage idle it
+  // is the share of the workers' lifetime, for startup the share of the run. Above 1: several
+  // threads are in the stage at once.
   double share = 0;
   bool of_workers = false;
   traces::StageId stage = traces::StageId::kNone;
   bool mixed = false;  // IsMixed(): its percentiles fit none of its kinds of calls
-  // Number of GPUs that do the stage in parallel for one rank; its times are sums over them, and
-  // over the ranks.
+  // Number of GPUs that do the stage in parallel for one rank. The times of the row are sums over
+  // these GPUs, and over the ranks.
   std::size_t devices = 1;
   std::vector<StageRow> children;
 };
@@ -66,7 +67,7 @@ struct Report {
   std::string gpu_level;   // how much of the GPU was recorded: traces/FORMAT.md; "": not known
   std::string gpu_reason;  // why not more was recorded
   std::string gpu_nvml;    // how sampling NVML went
-  // The share of its time that the program spent on following calls; nullopt: none was followed.
+  // The share of its time that the program spent on recording calls; nullopt: none was recorded.
   std::optional<double> following_cost;
   std::vector<Stalls> stalls;          // the line with the most time first
   std::vector<HostRequests> requests;  // the host with the most waiting first
@@ -99,14 +100,14 @@ struct Report {
 // The name of a row: "decode" or "h2d, 2 GPUs".
 [[nodiscard]] std::string StageText(const StageRow& row, Language language = Language::kEnglish);
 
-// Rows of the stages that occurred, in the order of the data's way.
+// Rows of the stages that occurred, in the order in which data passes through them.
 [[nodiscard]] std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel& run);
 
 // One object of schema penstock.report/1.
 [[nodiscard]] std::string ReportJson(const Report& report);
 
 enum class Colour { kOff, kOn };
-enum class Detail { kUsual, kAll };  // kAll: also what few need, named in the last line of kUsual
+enum class Detail { kUsual, kAll };  // kAll: all details; the last line of kUsual names the rest
 // Lines of at most 80 columns (kColumns): losses first, verdict, plan, findings, suggestion,
 // throughput, stages, functions, coverage.
 [[nodiscard]] std::string ReportText(const Report& report, Colour colour,

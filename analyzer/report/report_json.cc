@@ -80,7 +80,8 @@ void WriteLoaderConfig(const LoaderRun& run, JsonWriter& json) {
   json.Field("inferred", run.inferred);
 }
 
-// Writes nothing for a loader without a suggestion: one of another process, or after eight others.
+// Writes nothing for a loader without a suggestion: a loader of another process, or one that comes
+// after eight others.
 void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWriter& json) {
   const Suggestion* found = loader == 0 ? &diagnosis.loader->suggestion : nullptr;
   bool whole_run = diagnosis.whole_run;
@@ -211,8 +212,7 @@ void WriteSignals(const LoaderDiagnosis& loader, JsonWriter& json) {
   json.EndObject();
 }
 
-// Requires: `prediction` did not go through OnBase() yet. Its speed-up is then that of the whole
-// run.
+// Requires: `prediction` did not go through OnBase() yet, so its speed-up is that of the whole run.
 void WritePrediction(const Diagnosis& diagnosis, const Prediction& prediction, JsonWriter& json) {
   const Prediction told = OnBase(diagnosis, prediction);
   json.Field("samples_per_s", told.rate.estimate);

@@ -146,7 +146,7 @@ std::string WorkerLines(const Diagnosis& diagnosis) {
   return text;
 }
 
-// `all`: also those that warn of nothing.
+// `all`: also sentences about memory that are no warnings.
 std::string MemoryLines(const Diagnosis& diagnosis, bool all) {
   std::string text;
   for (const MemoryNote& note : MemoryNotes(diagnosis)) {
@@ -193,7 +193,7 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
          Labelled("", English(suggestion.note));
 }
 
-// What to paste for the plan.
+// The lines to paste for the plan.
 std::string PasteText(const Report& report) {
   const std::string_view label = report.diagnosis.ranks.several() ? "each rank" : "to paste";
   std::string text;
@@ -233,7 +233,7 @@ std::string NotCheckedLine(const Report& report) {
   return Labelled("not checked", text);
 }
 
-// What --verbose would add; "" if nothing.
+// A line that says what --verbose would add; "": it would add nothing.
 std::string VerboseLine(const Report& report, bool more_functions) {
   const Diagnosis& diagnosis = report.diagnosis;
   Statements more;

@@ -14,7 +14,7 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr std::size_t kMostHosts = 4;
-constexpr std::size_t kFewestForTail = 100;  // with fewer requests no 99th percentile is told
+constexpr std::size_t kFewestForTail = 100;  // with fewer requests, no 99th percentile is given
 
 std::size_t HostsShown(const Report& report) {
   return std::min(kMostHosts, report.requests.size());

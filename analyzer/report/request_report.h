@@ -10,7 +10,7 @@
 
 namespace penstock::analyzer {
 
-// What is said of a host, in every form of the report and in the dashboard.
+// What every form of the report and the dashboard say about a host.
 [[nodiscard]] Statement RequestsSaid(const HostRequests& host);
 // Lines for a terminal, for the four hosts with the most waiting; "" if there were no requests.
 [[nodiscard]] std::string RequestsText(const Report& report);

@@ -7,9 +7,9 @@
 
 namespace penstock::analyzer {
 
-// Reads lines of files that have not changed since the run began, at `started` seconds since 1970.
-// Returns no line of a file that has changed or is larger than 4 MiB, or if the path is relative or
-// the begin is not known (0). Each file is read once.
+// Returns a reader for lines of files that have not changed since the run began, at `started`
+// seconds since 1970. The reader returns no line in these cases: the file has changed or is larger
+// than 4 MiB, the path is relative, or `started` is not known (0). Each file is read once.
 // Threads: one at a time, copies of the reader included.
 [[nodiscard]] LineReader SourceLines(double started);
 

@@ -12,7 +12,8 @@ namespace {
 
 using traces::StageId;
 
-// The order of the data's way. Stages that contain others (sample, fetch) come after the others.
+// The order in which data passes through the stages. Stages that contain others (sample, fetch)
+// come after these.
 constexpr std::array kOrder = {
     StageId::kRead,    StageId::kDecode, StageId::kAugment, StageId::kTokenize, StageId::kSample,
     StageId::kCollate, StageId::kFetch,  StageId::kPut,     StageId::kGet,      StageId::kPin,
@@ -33,7 +34,7 @@ StageRow RowOf(std::string name, const PartTotals& totals, double whole) {
   return row;
 }
 
-// The time of all loops: waits and steps of every loader.
+// The time of all training loops: waits and steps, over all loaders.
 double LoopTime(const RunModel& run) {
   double time = 0;
   for (const LoaderRun& loader : run.loaders) {
@@ -44,8 +45,9 @@ double LoopTime(const RunModel& run) {
   return time > 0 ? time : run.duration();
 }
 
-// The number of GPUs for which `counts` is true: of the main loader's process, or without a loader
-// of all processes. GPUs of other ranks do not count, because LoopTime() has their loops already.
+// The number of GPUs for which `counts` is true. They are GPUs of the main loader's process or, if
+// there is no loader, of all processes. GPUs of other ranks do not count, because LoopTime()
+// already includes the loops of all ranks.
 template <class Counts>
 std::size_t DevicesWith(const RunModel& run, Counts counts) {
   std::size_t devices = 0;
@@ -127,7 +129,7 @@ std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel&
   constexpr std::size_t kMostChildren = 32;
   const double busy = run.stages.DataTime();
   const double loop = LoopTime(run);
-  double worker_time = 0;  // the workers' lifetime: the whole for shares of the stage idle
+  double worker_time = 0;  // the workers' lifetime; shares of the stage idle are fractions of it
   for (const LoaderRun& loader : run.loaders) {
     for (const WorkerRun& worker : loader.workers) worker_time += worker.busy + worker.idle;
   }

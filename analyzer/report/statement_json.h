@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statements in JSON reports: {"id": ..., "values": {...}}, next to the text. Numbers are in
-// seconds, bytes, samples per second or fractions of 1, or they are counts.
+// Statements in JSON reports: {"id": ..., "values": {...}}, next to the text. A number is in
+// seconds, bytes or samples per second, or it is a fraction of 1 or a count.
 #pragma once
 
 #include "analyzer/report/json_writer.h"

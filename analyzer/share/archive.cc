@@ -21,7 +21,8 @@ std::string_view Text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A compressor with its output at hand. `bits` as of deflateInit2(): with a gzip header or without.
+// A zlib compressor with an output buffer. `bits`: windowBits of deflateInit2(), which says whether
+// there is a gzip header.
 class Deflater {
  public:
   explicit Deflater(int bits) {
@@ -32,7 +33,7 @@ class Deflater {
   Deflater(const Deflater&) = delete;
   Deflater& operator=(const Deflater&) = delete;
 
-  // Calls `take` with what is compressed so far, a part at a time.
+  // Compresses `bytes`, and calls `take` with each part of the output.
   template <class Take>
   Result<void> Put(std::string_view bytes, int flush, const Take& take) {
     if (!good_) return Fail(ErrorKind::kEnvironment, "not enough memory to compress; free some");
@@ -112,7 +113,7 @@ class Zip final : public Archive {
     return Write(directory_ + end);
   }
 
-  // What is known of a file when all of it is written.
+  // The sums of a file, which are known only after all of it is written.
   struct Sums {
     std::uint64_t crc = 0;
     std::uint64_t compressed = 0;

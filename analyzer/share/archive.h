@@ -26,7 +26,7 @@ enum class ArchiveKind { kZip, kTarGz };
 
 class Archive {
  public:
-  // The temporary file stays, unless Finish() or Discard() was called.
+  // If neither Finish() nor Discard() was called, the temporary file stays.
   virtual ~Archive() = default;
 
   // The temporary name, which the file has until Finish(). It holds the number of this process.

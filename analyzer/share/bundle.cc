@@ -86,7 +86,7 @@ Result<void> AddFiles(const std::filesystem::path& packed, const BundleOptions& 
 }  // namespace
 
 Result<Bundle> WriteBundle(const traces::Trace& trace, const BundleOptions& options) {
-  // Beside the archive: a trace may be too large for /tmp.
+  // The trace lies beside the archive, because it may be too large for /tmp.
   const std::filesystem::path packed = TemporaryTrace(options.output);
   RemoveAbandonedTraces(options.output);
   const TemporaryFiles temporary(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything about a run that somebody needs who was not there, in one archive: the trace, the
-// report as page, JSON and text, facts of the environment.
+// One archive with everything about a run that the reader of a bug report needs: the trace, the
+// report as page, JSON and text, and facts of the environment.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace penstock::analyzer {
 struct BundleOptions {
   std::filesystem::path output;  // .zip or .tar.gz
   bool anonymous = false;        // names are replaced, source lines left out
-  bool replace = false;          // a file of that name
+  bool replace = false;          // whether to replace a file of that name
   std::string_view version;      // of this program
 };
 
@@ -36,7 +36,7 @@ struct Bundle {
   std::optional<traces::StandIns::Counts> replaced;  // if it is anonymous
 };
 
-// Errors: kUsage, kOutput; nothing is left behind then. Cost: opens and writes the whole trace.
+// Errors: kUsage, kOutput; after an error no file is left. Cost: opens and writes the whole trace.
 [[nodiscard]] Result<Bundle> WriteBundle(const traces::Trace& trace, const BundleOptions& options);
 
 }  // namespace penstock::analyzer

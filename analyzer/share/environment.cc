@@ -23,7 +23,7 @@ bool IsOfMachine(std::string_view key) {
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
-// `key` is of a run, or of a part of a merged one: "part.1.kernel".
+// Whether `key` is one of these facts of a run, or of a part of a merged run: "part.1.kernel".
 bool IsOfRun(std::string_view key) {
   constexpr std::array<std::string_view, 7> kKeys = {
       "penstock.version", "record.mode", "dataset.storage", "gpu.model",

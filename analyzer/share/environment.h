@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Facts of the environment that the reader of a bug report asks for. No variables of the
-// environment, no paths, no names.
+// Facts of the environment that the reader of a bug report asks for. They include no environment
+// variables, paths or names.
 #pragma once
 
 #include <map>

@@ -20,7 +20,8 @@ constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<const char* const*> g_names{nullptr};  // what the handler removes
 
-// The process 4711 of "b.zip.4711.trace" or "b.zip.4711.trace.tmp"; 0 for any other name.
+// The process id in a name: 4711 for "b.zip.4711.trace" or "b.zip.4711.trace.tmp"; 0 for a name of
+// another form.
 pid_t OwnerOf(std::string_view name, std::string_view begins) {
   if (!name.starts_with(begins)) return 0;
   name.remove_prefix(begins.size());
@@ -37,7 +38,7 @@ bool IsAlive(pid_t pid) {
 
 }  // namespace
 
-// Calls only what a handler may call. Source: signal-safety(7).
+// Calls only functions that a signal handler may call. Source: signal-safety(7).
 void TemporaryFiles::RemoveAndDie(int signal) {
   if (const char* const* name = g_names.exchange(nullptr)) {
     for (; *name != nullptr; ++name) ::unlink(*name);
@@ -61,7 +62,8 @@ TemporaryFiles::TemporaryFiles(std::vector<std::filesystem::path> paths) {
 }
 
 TemporaryFiles::~TemporaryFiles() {
-  // The files go while the handler is still there: a signal after it would leave them.
+  // The files are removed before the handler is. A signal between the two would otherwise end the
+  // process and leave the files.
   std::error_code ignored;
   for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
   for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files that must not outlive this process, even if a signal ends it (SIGINT, SIGTERM, SIGHUP).
-// SIGKILL leaves them; then RemoveAbandonedTraces() removes the trace when the next bundle of the
-// same name is made. One object at a time.
+// After SIGKILL they stay. RemoveAbandonedTraces() then removes the trace when the next bundle of
+// the same name is made. Only one TemporaryFiles may exist at a time.
 #pragma once
 
 #include <csignal>
@@ -26,7 +26,7 @@ class TemporaryFiles {
   static void RemoveAndDie(int signal);
 
   std::vector<std::string> paths_;
-  std::vector<const char*> names_;  // of paths_, and nullptr, for the handler
+  std::vector<const char*> names_;  // the names in paths_, then nullptr; for the handler
   std::array<struct sigaction, 3> before_{};
 };
 

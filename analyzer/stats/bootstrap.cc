@@ -34,8 +34,8 @@ std::vector<double> ResampleRate(std::span<const double> amount, std::span<const
     double a = 0;
     double t = 0;
     for (std::size_t drawn = 0; drawn < n;) {
-      // The modulo bias of n / 2^64 does not matter. std::uniform_int_distribution would give other
-      // numbers with other standard libraries.
+      // The modulo bias of n / 2^64 does not matter. std::uniform_int_distribution would give
+      // different numbers with different standard libraries.
       const std::size_t from = static_cast<std::size_t>(random() % (n - block + 1));
       const std::size_t length = std::min(block, n - drawn);
       a += amount_to[from + length] - amount_to[from];

@@ -36,8 +36,8 @@ struct BootstrapOptions {
 [[nodiscard]] Interval BootstrapRate(std::span<const double> amount, std::span<const double> time,
                                      const BootstrapOptions& options);
 
-// The resampled rates behind BootstrapRate, in the order in which they were drawn, for statistics
-// of two series. Few samples: empty below eight.
+// The resampled rates that BootstrapRate uses, in the order in which they were drawn. They serve
+// statistics of two series, such as a ratio. Few samples: empty below eight.
 [[nodiscard]] std::vector<double> ResampleRate(std::span<const double> amount,
                                                std::span<const double> time,
                                                const BootstrapOptions& options);

@@ -24,18 +24,18 @@ struct PairedOptions {
   std::size_t least = 3;  // pairs before the first look; at least 2
 };
 
-// The ratio of two rates from pairs of runs, with a confidence interval that may be looked at after
-// every pair. So trials can stop as soon as the interval decides.
+// The ratio of two rates from pairs of runs. Its confidence interval may be looked at after every
+// pair, so trials can stop as soon as the interval allows a decision.
 //
 // Estimator:   exp of the mean of the log ratios, t interval. The look after pair least + k may
-//              miss with probability error / 2^(k+1), but at least 1e-9. So all looks together miss
-//              with probability `error` at most (and 1e-9 for each look after about 26), however
-//              they depend on each other (Bonferroni). The interval is the intersection of the
-//              intervals of all looks so far. The estimate is moved into it where it lies outside.
-// Assumes:     independent log ratios from one normal distribution. The runs of a pair follow each
-//              other, and change places from pair to pair. So a drift of the machine shifts
-//              neighbouring pairs to opposite sides, and that widens the interval. With an odd
-//              number n of pairs, a bias remains: 1/n of the drift from one run to the next.
+//              miss with probability error / 2^(k+1), but at least 1e-9. However the looks depend
+//              on each other, all together miss with probability `error` at most, plus 1e-9 for
+//              each look after about 26 (Bonferroni). The interval is the intersection of the
+//              intervals of all looks so far. An estimate outside of it is moved to its nearer end.
+// Assumes:     independent log ratios from one normal distribution. The two runs of a pair follow
+//              each other, in an order that changes from pair to pair. So a drift of the machine
+//              raises one pair's ratio and lowers the next one's, which widens the interval. With
+//              an odd number n of pairs, a bias remains: 1/n of the drift from one run to the next.
 // Few samples: below `least` pairs nothing is known, and the interval is 0 to infinity. If the
 //              intervals of looks do not intersect (with probability `error` at most), the last one
 //              counts.
@@ -53,7 +53,7 @@ class PairedRatio {
  private:
   PairedOptions options_;
   std::vector<double> logs_;
-  // The interval of the log ratio, by all looks so far.
+  // The interval of the log ratio after all looks so far.
   double low_ = -std::numeric_limits<double>::infinity();
   double high_ = std::numeric_limits<double>::infinity();
 };

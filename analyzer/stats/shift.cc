@@ -12,10 +12,10 @@
 namespace penstock::analyzer {
 namespace {
 
-// A shift must cover at least this part of the distance between the levels at one place, between
-// the medians of the values just before and just after it. These are `least` values on each side,
-// but at most a sixth of the series. So a series that drifts evenly covers at most a third of the
-// distance.
+// The distance at one place is the distance between the medians of the values just before and just
+// after it. These are `least` values on each side, but at most a sixth of the series. For a shift,
+// it must be at least this part of the distance between the levels. If a series drifts evenly, it
+// is at most a third.
 constexpr double kShareAtPlace = 0.5;
 constexpr std::size_t kSeriesPerNear = 6;
 
@@ -52,7 +52,8 @@ std::optional<std::size_t> OneShift(std::span<const double> values, const ShiftO
   for (std::size_t i = 1; i + options.least <= ranks.size(); ++i) {
     sum += ranks[i - 1];
     const auto count = static_cast<double>(i);
-    // The difference from the sum of one level, in its standard deviations up to a constant factor.
+    // How far `sum` is from its mean if there is only one level, in standard deviations times a
+    // constant factor.
     const double deviation = std::sqrt(count * (n - count));
     const double beyond = std::abs(sum - 0.5 * count * (n + 1)) / deviation;
     if (i < options.least || beyond <= most) continue;
@@ -76,7 +77,7 @@ std::optional<std::size_t> OneShift(std::span<const double> values, const ShiftO
   return far && at_place / levels >= kShareAtPlace ? std::optional(place) : std::nullopt;
 }
 
-// Adds the shifts of `values`, which begin at `begin` of a series.
+// Adds the shifts of `values`, a part of a series that begins at index `begin`.
 void AddShifts(std::span<const double> values, std::size_t begin, const ShiftOptions& options,
                std::vector<std::size_t>& shifts) {
   const auto shift = OneShift(values, options);

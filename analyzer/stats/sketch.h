@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantiles of many durations in bounded memory: exact for few values, by a logarithmic histogram
-// for more. A value type; not safe for concurrent writes.
+// Quantiles of many durations in bounded memory. They are exact for few values, and come from a
+// logarithmic histogram for more. A value type; not safe for concurrent writes.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace penstock::analyzer {
 
-// Durations in nanoseconds. Up to kExact values, every quantile is exact (type 7). Beyond that,
-// values are counted in 64 buckets for each doubling. A quantile is then one of the values, off by
-// at most 0.8 %, without interpolation between two of them.
+// Durations in nanoseconds. Up to kExact values, every quantile is exact (type 7). For more values,
+// they are counted in 64 buckets for each doubling. A quantile is then one of the values, with an
+// error of at most 0.8 %. There is no interpolation between two values.
 class DurationSketch {
  public:
   static constexpr std::size_t kExact = 4096;

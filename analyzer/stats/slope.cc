@@ -18,8 +18,8 @@ std::size_t PointsUsed(std::span<const double> x, std::span<const double> y) {
   return std::min({x.size(), y.size(), kMost});
 }
 
-// The slopes of all pairs of points whose x differ. Of a long series, PointsUsed() points are
-// chosen evenly.
+// The slopes of all pairs of points whose x differ. A long series is thinned evenly to PointsUsed()
+// points.
 std::vector<double> PairSlopes(std::span<const double> x, std::span<const double> y) {
   const std::size_t n = std::min(x.size(), y.size());
   const std::size_t points = PointsUsed(x, y);
@@ -41,7 +41,7 @@ double TheilSenSlope(std::span<const double> x, std::span<const double> y) {
 }
 
 Interval SlopeInterval(std::span<const double> x, std::span<const double> y) {
-  constexpr double kNormal95 = 1.6449;  // the normal distribution's 95 % quantile: 90 %, two-sided
+  constexpr double kNormal95 = 1.6449;  // 95 % quantile of the normal distribution, for two sides
   std::vector<double> slopes = PairSlopes(x, y);
   if (slopes.empty()) return {};
   std::sort(slopes.begin(), slopes.end());

@@ -17,7 +17,7 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr double kNearlyAsGood =
-    0.9;  // of the predicted gain: close enough for noise to hide the difference
+    0.9;  // of the suggestion's predicted speed-up; noise may hide the difference
 
 // The remedy of a finding, if it needs no edit of the program.
 struct OutsideFix {
@@ -26,7 +26,7 @@ struct OutsideFix {
   std::vector<std::string> overrides;
   std::vector<std::string> paste;
   std::optional<Prediction> predicted;
-  double cpu_share = 0;  // of decoding, transforms and collation that it saves
+  double cpu_share = 0;  // saved share of the CPU time of decoding, transforms and collate
 };
 
 template <class T>
@@ -78,7 +78,7 @@ void Join(TuneCandidate& candidate, const OutsideFix& fix) {
   candidate.paste.insert(candidate.paste.begin(), fix.paste.begin(), fix.paste.end());
 }
 
-// The plan of the changes that can be made from outside.
+// The plan of the changes that need no edit of the program.
 Plan OutsidePlan(const traces::Trace& trace, const Diagnosis& diagnosis, const Findings& findings,
                  double ram) {
   PlanRequest request;
@@ -115,7 +115,8 @@ class Collector {
     if (found_.size() < budget_.candidates && !known) found_.push_back(std::move(candidate));
   }
 
-  // The whole plan, then the plan without its last steps; the suggestion if the plan has no step.
+  // The whole plan, then the plan without its last step, without its last two, and so on. If the
+  // plan has no step, the suggestion.
   [[nodiscard]] std::vector<TuneCandidate> Settings() const {
     std::vector<TuneCandidate> settings;
     for (std::size_t count = plan_.steps.size(); count > 0; --count) {
@@ -184,7 +185,7 @@ class Collector {
     return candidate;
   }
 
-  // `setting` with the fixes that it lacks. If a fix is added, the gain is not known.
+  // `setting` with those fixes added that it lacks. If a fix is added, the gain is not known.
   [[nodiscard]] TuneCandidate Together(TuneCandidate setting) const {
     for (const OutsideFix& fix : fixes_) {
       const auto& reasons = setting.reasons;

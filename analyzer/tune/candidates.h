@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings that tune tries: the plan of changes that need no edit, as a whole and without its
-// last steps, and fixes of findings whose gain no prediction tells. Values; pure.
+// The settings that tune tries. They come from the plan of changes that need no edit, as a whole
+// and without its last steps, and from fixes of findings whose gain cannot be predicted. Values;
+// pure.
 #pragma once
 
 #include <cstddef>
@@ -35,14 +36,14 @@ struct TuneSetting {
 struct TuneCandidate {
   TuneSetting setting;
   std::vector<std::string> reasons;     // "plan", "suggestion", ids of findings
-  std::optional<Prediction> predicted;  // nullopt: nothing tells the gain
+  std::optional<Prediction> predicted;  // nullopt: the gain cannot be predicted
   std::vector<std::string> paste;       // lines: variables, calls, the DataLoader
-  Statement note;                       // how it changes what the network sees
+  Statement note;                       // how the setting changes the data that the network sees
 };
 
 struct TuneBudget {
   std::size_t candidates = 3;  // at most
-  double ram = 0;              // bytes; 0: that of the machine
+  double ram = 0;              // bytes; 0: the memory of the machine
   std::string loader;          // as in LoaderSetting::at
 };
 
@@ -53,7 +54,7 @@ struct TuneBudget {
                                                         const Diagnosis& diagnosis,
                                                         const TuneBudget& budget);
 
-// The suggestion for a diagnosis within a budget of memory (0: that of the machine).
+// The suggestion for a diagnosis within a budget of `ram` bytes (0: the memory of the machine).
 [[nodiscard]] Suggestion SuggestWithin(const Diagnosis& diagnosis, double ram);
 
 }  // namespace penstock::analyzer

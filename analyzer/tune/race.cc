@@ -93,7 +93,7 @@ std::vector<std::size_t> Race::NextRound() const {
     undecided = undecided || verdict(arm) == TuneVerdict::kUndecided;
   }
   if (next.empty()) return next;
-  if (undecided) next.insert(next.begin(), 0);  // else settings are only compared with each other
+  if (undecided) next.insert(next.begin(), 0);  // otherwise only settings are compared
   if (rounds_.size() % 2 == 1) std::reverse(next.begin(), next.end());
   return next;
 }
@@ -104,7 +104,7 @@ void Race::LeaveBehind() {
       const double best = *std::max_element(round.begin() + 1, round.end());
       return round[arm] > 0 && round[arm] < kLeftBehind * best;
     });
-    // One arm always stays, or nothing would be left to judge.
+    // The last arm always stays, because otherwise nothing would be left to judge.
     const auto left =
         std::count_if(arms_.begin() + 1, arms_.end(), [](const Arm& one) { return !one.dropped; });
     if (behind && left > 1) arms_[arm].dropped = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides which runs to make next, and gives the verdict on each setting. Settings run against the
-// program as it is, in rounds of alternating order (A B C, C B A, ...). Does not know settings or
-// traces. Pure.
+// Decides which runs to make next, and gives the verdict on each setting. Settings are compared
+// with the program as it is, in rounds of alternating order (A B C, C B A, ...). This file knows
+// only rates: it depends on neither settings nor traces. Pure.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ enum class TuneVerdict {
   kConfirmed,  // surely faster, and the interval reaches the promised gain, or nothing was promised
   kPartly,     // surely faster, but surely by less than promised
   kRefuted,    // not surely faster, and surely gains less than 5 %
-  kUndecided,  // the interval includes no gain, and 5 % or more
+  kUndecided,  // the interval includes both a gain of 0 and a gain of 5 %
   kCrowded,    // other programs use the cores, so nothing can be predicted
   kNotEnough,  // the recording does not suffice
 };
@@ -39,12 +39,12 @@ struct RaceArm {
 // Arm 0 is the program as it is. The others stand in order of their cost, the cheapest first.
 //
 // The ratio of each setting has its own interval, with the error divided by the number of settings.
-// So the probability that any verdict is wrong is at most `error`, and half of that for any
-// "faster". A setting that reaches less than four fifths of the best in both of the first two
-// rounds is left behind, undecided. That saves its runs and claims nothing.
+// So the probability that any verdict is wrong is at most `error`. The probability that any setting
+// is wrongly called faster is half of that. If a setting reaches less than four fifths of the best
+// in both of the first two rounds, it is left behind: it runs no more, and its verdict stays open.
 // The setting to take is the cheapest one that is surely faster than the program as it is and
-// surely at most 5 % slower than the fastest setting. For this comparison too there is an interval
-// with the same error.
+// surely at most 5 % slower than the fastest setting. The comparison with the fastest setting uses
+// an interval with the same error.
 class Race {
  public:
   Race(std::vector<RaceArm> settings, RaceOptions options);
@@ -57,7 +57,7 @@ class Race {
   // Removes an arm whose run failed.
   void Drop(std::size_t arm) { arms_[arm].dropped = true; }
 
-  // The verdict on `arm`, from 1.
+  // The verdict on `arm`, which is 1 or more.
   [[nodiscard]] TuneVerdict verdict(std::size_t arm) const;
   [[nodiscard]] Interval ratio(std::size_t arm) const { return arms_[arm].ratio.ratio(); }
   [[nodiscard]] std::size_t pairs(std::size_t arm) const { return arms_[arm].ratio.pairs(); }
