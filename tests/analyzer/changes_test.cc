@@ -28,7 +28,7 @@ using testing::Costs;
 using testing::Synthetic;
 using testing::SyntheticTrace;
 
-// Two workers hold the training loop back; a batch has four samples.
+// Two workers are slower than the training loop; a batch has four samples.
 Synthetic Bound(Costs costs) {
   Synthetic run;
   run.decoder = "PIL.Image.load";
@@ -101,7 +101,7 @@ TEST(ChangesTest, SmallerFilesInMemoryAreCopiedInProportion) {
 
 TEST(ChangesTest, BytesInsteadOfFloatsTakeAQuarter) {
   Changes changes;
-  changes.transfer = "f32:u8";  // no fact has their types
+  changes.transfer = "f32:u8";  // the types of a batch were not recorded, so f32 is given here
   Costs changed = kCosts;
   changed.augment = 0;  // all of it was ToTensor
   changed.collate *= 0.25;
@@ -187,8 +187,8 @@ TEST(ChangesTest, OtherCoresSpeedUpWhatComputes) {
   EXPECT_FALSE(Changes{}.any());
 }
 
-// Packing subtracts the part of a read that does not depend on its size. That part is not known if
-// all sizes are equal.
+// Packing subtracts the part of a read's time that does not depend on its size. This part is not
+// known if all sizes are equal.
 TEST(ChangesTest, PackingTakesOffTheTimeToOpen) {
   Changes changes;
   changes.pack = true;
@@ -338,7 +338,7 @@ TEST(SuggestionTest, SaysThatOneBatchForEverIsNoRunOfTheLoader) {
   EXPECT_FALSE(PredictGrid(diagnosis, {}));
 }
 
-// The table says what the public curves say.
+// The decoders' ratios in our table agree with the public curves.
 TEST(DecodersTest, RatiosAreThoseOfThePublicCurves) {
   std::ifstream in(std::string(paths::kValidationData) + "/imread_curves.json");
   std::ostringstream text;

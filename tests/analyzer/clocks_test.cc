@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clocks of several hosts are set wrong on purpose; the analyzer must find by how much.
+// The clocks of several hosts are wrong on purpose; the analyzer must find by how much.
 #include <cmath>
 #include <random>
 #include <tuple>
@@ -18,7 +18,7 @@ using testing::Ranked;
 using testing::Skew;
 using testing::TraceOfRank;
 
-// After the collective, each rank goes on for 0 to 2 ms, at random in each step.
+// After the collective, each rank continues its step for a random time of 0 to 2 ms.
 Ranked Noisy() {
   Ranked run;
   run.batches = 200;
@@ -40,7 +40,8 @@ std::vector<Alignment> Align(const Ranked& run, const std::vector<Skew>& skews,
   return AlignClocks(views, method);
 }
 
-// Returns by how many seconds the alignment is off `later` seconds after the first iteration began.
+// The error of the alignment in seconds, at the moment `later` seconds after the first iteration
+// began.
 double Miss(const Alignment& found, const Skew& reference, const Skew& skew, double later = 0) {
   constexpr double kStart = 1000;
   const double shown = kStart + later * (1 + skew.drift) + skew.offset_s;
@@ -63,7 +64,8 @@ TEST(ClocksTest, StepsTellHowFarTwoHostsAreApart) {
   EXPECT_NEAR(std::abs(*found[1].wall_difference), 3.0, 0.01);
 }
 
-// With a GPU, the loop's steps do not tell when the ranks met; the device's kernels do.
+// With a GPU, the loop's steps do not tell when the ranks left the collective. The device's kernels
+// do.
 TEST(ClocksTest, CollectivesOfDevicesTellBetterThanTheLoop) {
   Ranked run = Noisy();
   run.after = [](int rank, int i) { return rank == 0 ? 0.1 : 3.0 + i % 5; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Commands of penstock with traces and other files on disk.
+// Runs commands of penstock on traces and other files on disk.
 #include "analyzer/main/commands.h"
 
 #include <filesystem>
@@ -31,7 +31,7 @@ std::string Write(const TempFolder& folder, const std::string& name,
   return path.string();
 }
 
-// The program cannot be executed, so RunExternal() returns even if it finds it.
+// The file with the program's name is not executable, so RunExternal() returns even if it finds it.
 TEST(RunExternalTest, RunsNothingOfTheWorkingDirectory) {
   const TempFolder folder;
   const std::filesystem::path before = std::filesystem::current_path();
@@ -70,7 +70,8 @@ TEST(MergeCommandTest, AMergeReplacesNoRecordedTrace) {
   EXPECT_EQ(MergeCommand({"-o", merged, two, three}), 0);  // a merged trace may replace another
 }
 
-// A program with a loader for each of two epochs, in lines 10 and 20 of train.py.
+// A program with two epochs, each with its own loader. Lines 10 and 20 of train.py make the
+// loaders.
 traces::TraceData TwoLoaders(std::function<testing::Costs(int, int)> costs, bool fixed) {
   Synthetic run;
   run.epochs = 2;
@@ -96,7 +97,7 @@ TEST(WhatifCommandTest, TheMeasuredCeilingIsThatOfTheSameLoader) {
   const std::string run = Write(folder, "run.penstock", TwoLoaders(testing::Always(slow), false));
   const auto no_data = [](int epoch, int) {
     testing::Costs costs{0.1, 0.1, 0.1, 0.1, 0.1, 0.01, 8, 0};
-    if (epoch == 0) costs = {0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 4, 0};  // the loop waits most for it
+    if (epoch == 0) costs = {0.1, 0.1, 0.1, 0.1, 0.1, 0.3, 4, 0};  // the loop waits most here
     return costs;
   };
   const std::string fixed = Write(folder, "fixed.penstock", TwoLoaders(no_data, true));

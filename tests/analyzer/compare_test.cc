@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What two runs differ in, and what is only noise.
+// Compares two runs, and tells changes from noise.
 #include "analyzer/report/compare.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using testing::Costs;
 using testing::Synthetic;
 
-// A run that decoding holds back. Decode times vary by 30 %; `slower` multiplies them.
+// A run whose bottleneck is decoding. Decode times vary by 30 %; `slower` multiplies them.
 Diagnosis Noisy(std::uint64_t seed, double slower, int batches = 200) {
   std::mt19937_64 random(seed);
   std::lognormal_distribution<double> draw(3, 0.3);
@@ -104,7 +104,8 @@ TEST(CompareTest, RefusesATraceWithoutALoader) {
   EXPECT_EQ(result.error().error().message.rfind("b.penstock: not enough", 0), 0u);
 }
 
-// Batches of four samples are no four times as fast as batches whose samples are not known.
+// One run has batches of four samples; the other does not tell its samples. The first run is not
+// four times as fast: batches are counted in both.
 TEST(CompareTest, CountsBatchesWhereOneRunDoesNotTellItsSamples) {
   Synthetic silent;
   silent.loader_facts = silent.sample_spans = false;
@@ -117,7 +118,7 @@ TEST(CompareTest, CountsBatchesWhereOneRunDoesNotTellItsSamples) {
   EXPECT_NE(text.find("  per batch "), std::string::npos) << text;
 }
 
-// Traces of other tools have no CPU time. That is no saving.
+// Traces of other tools have no CPU time. The missing time must not count as a saving.
 TEST(CompareTest, LeavesOutCpuTimeThatOneRunDoesNotHave) {
   traces::TraceData data = testing::MakeSynthetic({});
   for (auto& spans : data.spans) {

@@ -42,8 +42,8 @@ TEST(ConsumersTest, AWorkerWorksForTheTrainingProcessThatStartedItsForkserver) {
   EXPECT_FALSE(Consumers(processes).Descends(ProcessId{1}));
 }
 
-// A server that was started before the training process reads its files. Its reads are on the host
-// of its own part.
+// In a merged trace each part has a server, which was started before the training process and reads
+// files for it. A server works for the training process of its own part.
 TEST(ConsumersTest, AServerWorksForTheTrainingProcessOfItsOwnPart) {
   const std::vector<traces::ProcessInfo> processes = {
       Process(100, 1, wire::kRoleConsumer, "0"), Process(90, 1, wire::kRoleOther, "0"),
@@ -52,8 +52,8 @@ TEST(ConsumersTest, AServerWorksForTheTrainingProcessOfItsOwnPart) {
   EXPECT_FALSE(Consumers(processes).Descends(ProcessId{3}));
 }
 
-// The worker of the first rank has ended; a worker of the second rank got its pid and runs a
-// program.
+// A worker of the first rank has ended. A worker of the second rank then got the same pid. Each of
+// the two started a program.
 TEST(ConsumersTest, AParentIsTheProcessThatHadThePidThen) {
   std::vector<traces::ProcessInfo> processes = {
       Process(100, 1, wire::kRoleConsumer), Process(200, 1, wire::kRoleConsumer),

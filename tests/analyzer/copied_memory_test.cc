@@ -73,7 +73,8 @@ TEST(CopiedMemoryTest, IsToldFromTwoWalks) {
 }
 
 TEST(CopiedMemoryTest, TheParentIsReadWhereItWasForked) {
-  // The parent has just made what its workers share; its last reading before they start is older.
+  // The parent made the shared data just before the workers start. The last reading of its memory
+  // before the start is older than the data.
   traces::TraceData data = CopiedEarly({});
   AddCounter(data, "rss_anon_bytes", 0, 600, kParent / 4);
   AddCounter(data, "rss_anon_bytes", 0, 1051, kParent);
@@ -91,7 +92,7 @@ TEST(CopiedMemoryTest, NewMemoryIsNoCopy) {
 }
 
 TEST(CopiedMemoryTest, APageThatWasCopiedFaulted) {
-  // Private pages without page faults are no copies.
+  // Each copied page causes a page fault, so private pages without page faults are no copies.
   const MemoryModel memory = MemoryOf(CopiedEarly({.faults = 5000}));
   ASSERT_TRUE(memory.copied);
   EXPECT_LE(memory.copied->copied, 5000 * 4096.0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waiting for cores: the kernel's count of it, against the guess without that count.
+// How long threads waited for a core: as the kernel counts it, and as it is guessed without the
+// kernel's count.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,10 +20,10 @@ namespace {
 using testing::Costs;
 using testing::Synthetic;
 
-// Four workers on two cores. A batch takes 40 ms to decode, 10 ms of these in CPU time, and 8 ms to
-// read. `delays`: how many of the 38 ms that a batch waits are for a core, as the kernel counts.
-// `spared`: decoding computes all the time. `process`: if given, milliseconds of CPU time that each
-// batch costs its worker, which then has eight threads.
+// Four workers on two cores. A batch takes 40 ms to decode, of which 10 ms are CPU time, and 8 ms
+// to read. So it waits for 38 ms. `delays`: how many of these the kernel counts as waiting for a
+// core. `spared`: decoding computes all the time. `process`: if given, milliseconds of CPU time
+// that each batch costs its worker, which then has eight threads.
 Diagnosis Crowd(double delays, bool counted = true, Costs costs = {8, 40, 0, 0, 0.1, 0.3, 1, 0},
                 bool spared = false, double process = 0) {
   Synthetic run;
@@ -54,7 +55,8 @@ Demand DemandOf(const Diagnosis& diagnosis) {
   return diagnosis.loader->pipeline.epochs.front().batches[100];
 }
 
-// A step with 10 ms and a worker with 6 ms of CPU time for each batch share one core.
+// The step and one worker share one core. Each batch takes 10 ms of CPU time in the step and 6 ms
+// in the worker.
 Pipeline OnOneCore(double step) {
   Pipeline pipeline;
   pipeline.workers = 1;
@@ -84,7 +86,7 @@ TEST(StepDelayTest, WhatOtherProgramsTookStays) {
   EXPECT_NEAR(recorded.epochs.front().batches.front().step, 40e-3, 1e-3);
 }
 
-// The loop waited for its core for longer than the simulator says: half of its steps.
+// The loop waited for its core during half of its steps. This is longer than the simulator says.
 TEST(StepDelayTest, TheRestGoesWithTheLastWorker) {
   Pipeline recorded = OnOneCore(40e-3);
   TakeDelayOffSteps(0.5, Simulate(recorded).rate(), recorded);
@@ -121,7 +123,7 @@ TEST(CoreWaitTest, ADecoderThatWaitsForItsOwnThreadsIsNotKeptFromACore) {
   EXPECT_NEAR(Crowd(30).loader->cpu.decode_slowdown, 4, 0.2);
 }
 
-// Threads of the workers' own, not other programs, take the cores.
+// The cores are taken by further threads of the workers, not by other programs.
 TEST(CoreWaitTest, WorkersThatComputeWithThreadsCrowdThemselves) {
   const Costs decoding{8, 40, 0, 0, 0.1, 0.3, 1, 0};
   EXPECT_TRUE(Crowd(30, true, decoding, false, 10.5).loader->cpu.crowded);
@@ -136,8 +138,8 @@ TEST(CoreWaitTest, WakingUpOnAFreeCoreStays) {
   load.known = load.delays_known = true;
   load.cores = 2;
   load.used = 0.6;
-  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.1, 0.2), 0.5);  // the replay misses half of what was taken
-  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.3, 0.2), 1);    // no more than there was
+  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.1, 0.2), 0.5);  // the replay lacks half of what was taken
+  EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.3, 0.2), 1);    // at most all of it is kept
   EXPECT_DOUBLE_EQ(WakeUpToKeep(load, -0.1, 0.2), 0);
   EXPECT_DOUBLE_EQ(WakeUpToKeep(load, 0.1, 0), 0);
   load.used = 1.25;
@@ -159,7 +161,7 @@ TEST(CoreWaitTest, AReplayOnFreeCoresTakesAsLongAsTheRecording) {
   traces::TraceData data = testing::MakeSynthetic(run);
   for (std::uint32_t p = 0; p < data.processes.size(); ++p) {
     if (data.processes[p].worker_id < 0) continue;
-    for (int i = 0; i <= 50; ++i) {  // 6 ms of each batch's 40: woken, not yet running
+    for (int i = 0; i <= 50; ++i) {  // 6 of a batch's 40 ms pass between waking up and running
       testing::AddCounter(data, "run_delay_ns", p, 1000 + 40.0 * i, 6e6 * i);
     }
   }
@@ -170,7 +172,7 @@ TEST(CoreWaitTest, AReplayOnFreeCoresTakesAsLongAsTheRecording) {
               0.02 * diagnosis.loader->replay.measured);
 }
 
-// Process 0 trains. Its counters are those of the loop, not of its threads that make batches.
+// Process 0 trains. Its counters count for the loop, not for the threads of it that make batches.
 TEST(CoreWaitTest, CountersOfTheLoopAreNotThoseOfWorkers) {
   for (const std::uint32_t process : {0U, 1U}) {
     RunModel model;
@@ -232,7 +234,8 @@ TEST(CoreWaitTest, IsGuessedWhereItWasNotRecorded) {
   EXPECT_LT(DemandOf(diagnosis).decode.wall, 39e-3);
 }
 
-// Without decoding, the kernel's count tells of other programs, unless workers hardly compute.
+// If a run does not decode, waits for a core in the kernel's count show that other programs run,
+// unless workers hardly compute.
 TEST(CoreWaitTest, TellsOfOtherProgramsWithoutDecoding) {
   const Costs computing{8, 0, 40, 0, 0.1, 0.3, 1, 0};
   EXPECT_TRUE(Crowd(30, true, computing).loader->cpu.crowded);

@@ -17,7 +17,8 @@ namespace {
 using testing::Costs;
 using testing::Synthetic;
 
-// What `use` returns for the input of the corrections of a trace and its pipeline.
+// Builds the input of the corrections for a trace, and its pipeline. Returns what `use` returns for
+// them.
 template <class Use>
 auto WithInput(const traces::Trace& trace, Use use) {
   const RunModel model = BuildRunModel(trace);
@@ -98,9 +99,9 @@ TEST(CorrectionsTest, ACopyThatMakesAPauseIsTakenOffToo) {
   EXPECT_NEAR(pauses->steps, -4.998, 0.05);
 }
 
-// The steady time has neither pauses nor what the program does between two epochs. So the steps
-// that share its CPU time have neither. The four batches that the workers make in a pause do not
-// count either: 2 % of each epoch.
+// The steady time includes neither pauses nor the time between two epochs. Its CPU time is divided
+// among steps, so these must leave out both too. The four batches that the workers make in a pause
+// do not count either; they are 2 % of each epoch.
 TEST(CorrectionsTest, StepsAreThoseOfTheSteadyTime) {
   Synthetic run;
   run.epochs = 2;
@@ -115,7 +116,8 @@ TEST(CorrectionsTest, StepsAreThoseOfTheSteadyTime) {
   EXPECT_NEAR(account.step, 0.98 * usual.step, 0.01 * usual.step);
 }
 
-// Otherwise the workers' counters show CPU time that seems to be that of further threads.
+// If lost fetches did not count, their CPU time in the workers' counters would seem to come from
+// further threads.
 TEST(CorrectionsTest, LostFetchesCountAsMuchAsTheOthers) {
   const Synthetic run{};
   traces::TraceData lossy = testing::MakeSynthetic(run);

@@ -35,8 +35,8 @@ TEST(CounterSeriesTest, GrowthIsCountedInTheWindowsThatTheSamplesCover) {
   EXPECT_EQ(GrowthWithin(single, windows, begin).seconds, 0);
 }
 
-// The thread with which the agent looks for stalls is none of the program's: it must not look like
-// a pool in the workers.
+// The agent looks for stalls in a thread of its own. That thread must not look like a pool of the
+// workers.
 TEST(CounterSeriesTest, ThreadsOfTheAgentDoNotCount) {
   traces::TraceData data = testing::MakeSynthetic(Synthetic{});
   for (const std::uint32_t process : {1U, 2U}) {

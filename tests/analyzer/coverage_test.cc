@@ -77,7 +77,7 @@ TEST(CoverageTest, OpenCvIsSeenFromPythonOnly) {
   }
 }
 
-// An environment or a home may have the name of a library that it does not use.
+// The folder of an environment or a user may have the name of a library that is not used.
 TEST(CoverageTest, TheNameOfAnEnvironmentIsNoLibrary) {
   for (const char* path :
        {"/opt/conda/envs/tensorflow/lib/libjpeg.so.8",

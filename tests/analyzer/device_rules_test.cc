@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules of GPUs, copies and ranks on traces with such spans, and what reports say of traces without
-// them.
+// Rules about GPUs, copies and ranks, on traces that show these. Also tests what reports say if a
+// trace shows none of them.
 #include <string>
 #include <vector>
 
@@ -150,7 +150,7 @@ TEST(KernelLaunchBoundTest, IsSilentWhenDataIsMissing) {
       Finds("kernel-launch-bound", WithCosts({1, 40, 2, 0.5, 0.1, 0.3, 4, 0}), Kernels(0, 0.6)));
 }
 
-// A trace of two ranks: a run with costs `one`, and beside it a run with costs `two`.
+// A trace of two ranks that run at the same time, one with costs `one`, one with costs `two`.
 traces::TraceData TwoRanks(const Costs& one, const Costs& two) {
   traces::TraceData data = testing::MakeSynthetic(WithCosts(one));
   traces::TraceData other = testing::MakeSynthetic(WithCosts(two));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device's records tell its copies, its busy and idle time, and the steps of the replay.
+// What is measured from a device's records: its copies, its busy and idle time, and the steps of
+// the replay.
 #include <random>
 #include <string>
 #include <vector>
@@ -208,7 +209,7 @@ TEST(DeviceActivityTest, CopiesToTwoDevicesAtOnceTakeTheTimeOfOne) {
 TEST(DeviceActivityTest, OtherProcessesDevicesAreNotCounted) {
   traces::TraceData data = MakeSynthetic(WithCosts(kReady));
   AddDevice(data, {});
-  data.threads.back().process = ProcessId{1};  // a worker of another run, say
+  data.threads.back().process = ProcessId{1};  // not the training process
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
   EXPECT_FALSE(diagnosis.loader->device.kernels);
 }
@@ -220,14 +221,15 @@ TEST(DeviceStepsTest, AStepIsWhatTheDeviceNeeds) {
   for (const bool keyed : {true, false}) {
     device.keyed = keyed;
     const Diagnosis diagnosis = DiagnoseWith(kSlowData, device);
-    // If data cost nothing, a batch would take the device's 15 ms instead of 20, not the loop's 2.
+    // If data cost nothing, a batch would take 15 ms instead of 20: what the device needs. The loop
+    // itself would need only 2 ms.
     EXPECT_NEAR(diagnosis.loader->attribution.headroom, 20.0 / 15, 0.1) << keyed;
     EXPECT_NEAR(diagnosis.loader->replay.error(), 0, 0.03) << keyed;
   }
 }
 
-// The first step compiles for five seconds before its kernel runs. It comes before the steady
-// window.
+// The first step compiles for five seconds before its kernel runs. This step comes before the
+// steady window.
 TEST(DeviceStepsTest, AStepThatCompilesStaysOrdinary) {
   testing::Synthetic run;
   run.costs = [](int, int index) {
@@ -261,7 +263,7 @@ TEST(DeviceStepsTest, WaitingInACopyIsNotWhatTheCopyCosts) {
     if (one.factor == Factor::kH2d) gain = one.speedup;
   }
   EXPECT_GT(gain, 1.05);
-  EXPECT_LT(gain, 1.25);  // without the call's 7 ms of 9.3 it would be 4
+  EXPECT_LT(gain, 1.25);  // it would be 4 if all 7 ms of the call, of 9.3 in all, were saved
 }
 
 TEST(GpuCountersTest, SaysWhatNvmlSaid) {
@@ -294,7 +296,7 @@ TEST(GpuCountersTest, SaysWhatNvmlSaid) {
   EXPECT_NEAR(UsedLink(gpus), 63e9, 0.1e9);
 }
 
-// A tenth of a second apart at first, 5 s apart at the end.
+// Samples are 0.1 s apart at first and 5 s apart at the end.
 TEST(GpuCountersTest, FrequentSamplesDoNotCountMore) {
   traces::TraceData data = MakeSynthetic(WithCosts(kReady));
   const StringId use = data.Intern("gpu.0.nvml_utilization_percent");

@@ -22,14 +22,14 @@ using traces::StageId;
 
 constexpr std::int64_t kUs = 1000;
 
-// What a device does in one turn of a program without a loader.
+// What a device does in one turn of a program without a loader. Times are in microseconds.
 struct DeviceTurn {
-  std::int64_t copy = 0;     // microseconds
-  std::int64_t kernels = 0;  // in all
-  int pieces = 1;
-  std::int64_t gap = 0;   // between the pieces
-  std::int64_t idle = 0;  // at the end
-  bool beside = false;    // the copy runs beside the kernels
+  std::int64_t copy = 0;     // one copy
+  std::int64_t kernels = 0;  // all kernels together
+  int pieces = 1;            // number of kernels
+  std::int64_t gap = 0;      // between two kernels
+  std::int64_t idle = 0;     // at the end
+  bool beside = false;       // the copy runs beside the kernels
 };
 
 traces::TraceData DevicesAlone(const std::vector<DeviceTurn>& devices, int turns = 1000) {

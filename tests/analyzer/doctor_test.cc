@@ -57,7 +57,7 @@ class DoctorTest : public ::testing::Test {
       return check.id == id && check.health == health;
     });
   }
-  // What the check `id` of a host with our files says; "" if there is no such check.
+  // The fact of the host check `id`, which looks at the files of this test; "": no such check.
   std::string HostFact(const std::string& id) const {
     Checks checks;
     CheckHost(checks, root_);
@@ -112,7 +112,8 @@ TEST_F(DoctorTest, FollowsScriptsAndLaunchers) {
   EXPECT_FALSE(program->interpreter.empty());
 }
 
-// patchelf appends the table of segments and a longer path of the interpreter to the file.
+// If the path of the interpreter becomes longer, patchelf appends it and the table of segments to
+// the file.
 TEST_F(DoctorTest, SeesAnInterpreterBehindTheFirstMegabyte) {
   std::ostringstream file;
   file << std::ifstream("/proc/self/exe", std::ios::binary).rdbuf();
@@ -294,7 +295,7 @@ TEST_F(DoctorTest, KnowsWheelsByTheirMetadata) {
   EXPECT_EQ(warned, 1);
 }
 
-// /bin is a link to /usr/bin. Where the system has no Python, neither has packages.
+// /bin is a link to /usr/bin. On a system without Python, neither path has packages.
 TEST_F(DoctorTest, ThePackagesOfBinAreThoseOfUsrBin) {
   Checks bin;
   CheckPython("/bin/python3", bin);

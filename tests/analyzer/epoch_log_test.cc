@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the making of an iterator began.
+// The moment when the program began to make an iterator.
 #include "analyzer/model/epoch_log.h"
 
 #include <cstdint>
@@ -18,8 +18,8 @@ constexpr std::int64_t kUs = 1'000;
 constexpr std::int64_t kLogMs = 1'000'000;
 constexpr ProcessId kProcess{0};
 
-// zip(a, b): the program makes the second iterator as soon as the first one is made. The hooks emit
-// the event of an iterator just before its span.
+// With zip(a, b), the program makes the second iterator as soon as the first one is made. The hooks
+// record the event of an iterator just before its span.
 TEST(EpochLogTest, TheStartupOfTheIteratorBeforeIsNotItsOwn) {
   EpochLog log;
   log.AddStart({kProcess, 1}, 10 * kLogMs);
@@ -30,7 +30,7 @@ TEST(EpochLogTest, TheStartupOfTheIteratorBeforeIsNotItsOwn) {
   EXPECT_EQ(log.StartOf({kProcess, 2}, 625 * kLogMs), 310 * kLogMs + 100 * kUs);
 }
 
-// DALI's hooks emit the event at the first next(), soon after the iterator was made.
+// DALI's hooks record the event at the first next(), soon after the iterator was made.
 TEST(EpochLogTest, AStartupThatNamesNoIteratorIsThatOfTheNextOne) {
   EpochLog log;
   log.AddStartup({kProcess, 0}, 10 * kLogMs, 310 * kLogMs);
@@ -48,7 +48,7 @@ TEST(EpochLogTest, WithoutAnEventTheFirstWaitTells) {
   EXPECT_EQ(log.StartOf({kProcess, 3}, 400 * kLogMs), 400 * kLogMs);
 }
 
-// A startup span that ends when the epoch begins, at 1000 ms, and has this batch.
+// The start of the epoch that begins at 1000 ms, if a startup span with this batch ends then.
 std::int64_t StartAfter(traces::BatchKey key) {
   traces::TraceData data = testing::MakeSynthetic(testing::Synthetic{});
   traces::Span startup;
@@ -62,7 +62,7 @@ std::int64_t StartAfter(traces::BatchKey key) {
 
 TEST(EpochLogTest, ASpanWithABatchOfTheLoopNamesNoIterator) {
   EXPECT_EQ(StartAfter({wire::kNoBatch, 7}), 1000 * kLogMs);  // the startup of iterator 7
-  EXPECT_EQ(StartAfter({wire::kNoBatch, 1}), 600 * kLogMs);   // that of the epoch's own iterator
+  EXPECT_EQ(StartAfter({wire::kNoBatch, 1}), 600 * kLogMs);   // the startup of its own iterator
   EXPECT_EQ(StartAfter({3, 7}), 600 * kLogMs);                // made while the loop had a batch
 }
 

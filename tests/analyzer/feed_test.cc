@@ -23,7 +23,7 @@ using traces::StageId;
 constexpr std::int64_t kFeedMs = 1'000'000;
 constexpr std::int64_t kFeedStart = 1'000'000'000;
 
-// What a thread does in each of `count` turns. Units: milliseconds; the rest of a turn has no span.
+// What a thread does in each of `count` turns, in milliseconds. The rest of a turn has no span.
 struct Turns {
   std::uint32_t process = 0;
   bool first = true;
@@ -96,7 +96,7 @@ TEST(FeedTest, LoopThatWaitsForBusyProcessesIsHeldBackByWhatTheyDo) {
   EXPECT_EQ(found.bottleneck, Factor::kDecode);
   EXPECT_NEAR(found.wait_fraction, 0.8, 0.02);
   EXPECT_NEAR(found.samples_rate, 200, 4);
-  // Without decoding the makers would take 3 ms instead of 10; the loop takes 2.
+  // Without decoding, the threads that make data would take 3 ms instead of 10. The loop takes 2.
   EXPECT_NEAR(GainOf(found, Factor::kDecode), 1 / 0.3, 0.1);
   EXPECT_NEAR(GainOf(found, Factor::kAugment), 1 / 0.7, 0.05);
   EXPECT_NEAR(GainOf(found, Factor::kCompute), 1, 0.01);
@@ -108,7 +108,7 @@ TEST(FeedTest, LoopThatWaitsForBusyProcessesIsHeldBackByWhatTheyDo) {
   EXPECT_THAT(Render(found.summary, Language::kChinese), HasSubstr("2 个数据线程"));
 }
 
-// The spans tell of four times the CPU time that one interpreter can use.
+// The spans have four times the CPU time that the threads of one interpreter can use together.
 TEST(FeedTest, NoGainIsALoss) {
   traces::TraceData data = Program({kWaitingLoop, kBusyMaker});
   for (Span& span : data.spans[1]) span.cpu = TimeNs{4 * span.duration.value};
@@ -143,7 +143,8 @@ TEST(FeedTest, MakersThatWaitForTheLoopAreNotBlamed) {
 }
 
 TEST(FeedTest, ThreadThatServesTheMakersIsNotTheLoop) {
-  // An executor's thread waits and hands samples over; the first thread of its process never waits.
+  // A thread of an executor waits and hands samples over. The first thread of that process never
+  // waits.
   const Diagnosis found = FeedDiagnosis({{0, false, 10, 0, 0, 9}, {1, true, 10, 2, 1, 7}});
   EXPECT_EQ(found.bottleneck, Factor::kCompute);
   EXPECT_NEAR(found.wait_fraction, 0, 0.01);

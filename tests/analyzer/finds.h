@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks the rules about synthetic runs.
+// Runs rules on synthetic runs and returns their findings.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ inline double Evidence(const Finding& finding, std::string_view key) {
   return -1;
 }
 
-// One change after the other.
+// A change that makes `one` first and then `other`.
 inline Change And(Change one, Change other) {
   return [one = std::move(one), other = std::move(other)](traces::TraceData& data) {
     one(data);

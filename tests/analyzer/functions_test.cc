@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions and lines of the program, from followed units: to which function time is charged, and
-// what rules and report say.
+// Functions and lines of the program, measured in followed units (samples, collations or steps):
+// which function a time counts for, and what rules and report say.
 #include "analyzer/model/functions.h"
 
 #include <gtest/gtest.h>
@@ -57,8 +57,8 @@ FunctionProfiles ProfilesOf(const std::vector<FollowedUnit>& units) {
   return ProfileFunctions(*traces::MakeTrace(std::move(data)));
 }
 
-// A sample of 10 ms: __getitem__ takes 1 itself, make_edges 6, decoding 3. Line 52 of make_edges
-// takes 5 of its 6; 2 of these 5 are a call of copy.deepcopy.
+// A sample of 10 ms: __getitem__ takes 1 ms itself, make_edges 6 ms, decoding 3 ms. Line 52 takes 5
+// of the 6 ms of make_edges. 2 of these 5 ms are a call of copy.deepcopy.
 FollowedUnit Edges(double at) {
   FollowedUnit unit(SampleOf(at, 10, 10));
   const auto item = unit.Function("Photos.__getitem__", kData, 20, {Ms(10), Ms(1)});
@@ -103,7 +103,7 @@ TEST(FunctionsTest, CountsTheCallsBelowOnceForEachFunction) {
   EXPECT_NEAR(profiles[0].functions[0].count, 7, 1e-9);
 }
 
-// Following made the interpreter take 16 ms instead of 8; the builtin takes 2 ms as ever.
+// Following calls made the interpreter take 16 ms instead of 8; the builtin always takes 2 ms.
 TEST(FunctionsTest, ScalesTheInterpreterToUnitsThatWereNotFollowed) {
   UnitRow row = SampleOf(1100, 18, 10);
   row.flags = wire::kUnitSlowed;
@@ -117,8 +117,8 @@ TEST(FunctionsTest, ScalesTheInterpreterToUnitsThatWereNotFollowed) {
   EXPECT_NEAR(function.called.at(0).share, 0.2, 1e-6);
 }
 
-// The events of `parse` were taken to cost 4 ms, but units that were not followed take 3 ms more
-// than what is left: the events cost 1 ms.
+// The sample took 11 ms, of which 4 ms were taken off as the cost of the events of `parse`. Units
+// that were not followed take 10 ms, not 7, so the events cost only 1 ms.
 TEST(FunctionsTest, GivesBackWhatEventsDidNotCost) {
   for (const bool slowed : {false, true}) {
     UnitRow row = SampleOf(1100, 11, 10);
@@ -272,7 +272,7 @@ TEST(SlowUnitsTest, SaysNothingOfFewSamplesOrFewSlowOnes) {
   }
 }
 
-// Before Python 3.12, following slows slow samples down as much as the others.
+// Before Python 3.12, following calls slows the interpreter, in slow samples as much as in others.
 TEST(SlowUnitsTest, ScalesSlowSamplesAsTheOthers) {
   std::vector<FollowedUnit> units;
   for (int i = 0; i < 16; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reports say of devices and of changes, in all three shapes.
+// What reports say about devices and changes, as text, JSON and page.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -68,14 +68,14 @@ class GpuReportTest : public ::testing::Test {
   simdjson::dom::element parsed_;
 };
 
-// A batch every 10.3 ms: copy 3 (of which 2 on the device), kernels 4.
+// A batch every 10.3 ms. Its copy takes 3 ms (2 of them on the device), its kernels 4 ms.
 constexpr testing::Costs kReadyForReport{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
 
 TEST_F(GpuReportTest, JsonKeepsTheTwoViewsApart) {
   Build(kReadyForReport, true);
   EXPECT_NEAR(Number("/gpu/step/device/kernel_s"), 4e-3, 1e-4);
   EXPECT_NEAR(Number("/gpu/step/device/copy_s"), 2e-3, 1e-4);
-  // The millisecond of the call before its transfer counts as copy too.
+  // The call waits for 1 ms before its transfer begins. This millisecond counts as copy too.
   EXPECT_NEAR(Number("/gpu/step/device/idle/copy_s"), 3e-3, 1e-4);
   EXPECT_NEAR(Number("/gpu/step/device/idle/launch_s"), 3e-3, 1e-4);
   EXPECT_NEAR(Number("/gpu/step/loop/copy_s"), 3e-3, 1e-4);

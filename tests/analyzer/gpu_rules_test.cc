@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules of GPUs on traces with device streams: each with a scenario that triggers it and a near
-// miss that does not. Rules of copies that are seen from the host are in device_rules_test.cc.
+// Rules about GPUs on traces with device streams. Each is tested with a scenario that triggers it
+// and with a near miss that does not. Rules about copies that only the host recorded are tested in
+// device_rules_test.cc.
 #include <string>
 #include <utility>
 #include <vector>
@@ -271,7 +272,7 @@ TEST(KernelLaunchBoundOnDeviceTest, IsSilentOfTimeThatCopiesTake) {
   EXPECT_FALSE(Finds("kernel-launch-bound", WithCosts(kReadyForRules), Device(device)));
 }
 
-// Data are ready and the device has gaps; a worker keeps `cores` cores busy.
+// Data is ready and the device has gaps; a worker keeps `cores` cores busy.
 std::optional<Finding> Gaps(std::string_view id, double cores) {
   OnDevice device;
   device.copy = 0;

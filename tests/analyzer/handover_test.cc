@@ -24,8 +24,9 @@ using testing::Synthetic;
 
 constexpr std::int64_t kMs = 1'000'000;
 
-// Batch `i` of a loop that asks every 20 ms for a batch that is ready. Units: milliseconds. The
-// fetch lasts from `made_from` to `made_to`, counted from the moment when the loop asks.
+// Batch `i` of a loop that asks every 20 ms for a batch. Units: milliseconds. The fetch lasts from
+// `made_from` to `made_to`, relative to the moment when the loop asks for this batch. Both are
+// negative, since the batch is ready by then.
 Batch Taken(int i, double get, double handing, std::int64_t made_from, std::int64_t made_to) {
   Batch batch;
   const std::int64_t at = (100 + 20 * i) * kMs;
@@ -43,8 +44,8 @@ Batch Taken(int i, double get, double handing, std::int64_t made_from, std::int6
   return batch;
 }
 
-// Batches are made 40 or 34 ms before the loop asks: in turn while it takes another batch, and
-// between two batches.
+// The worker begins a batch 40 ms or 34 ms before the loop asks for it, in turn. In the first case
+// it works while the loop takes another batch, in the second between two such moments.
 LoaderRun Loop(int batches, double get_of_idle, double get_of_busy, double handing_of_busy) {
   LoaderRun run;
   run.config.num_workers = 1;
@@ -88,8 +89,8 @@ TEST(HandoverTest, TheLoopLosesItsCoreWhereNoneIsIdle) {
   EXPECT_FALSE(MeasureHandover(Loop(60, 0.5, 0.5, 2.1), 2, 0).preempted);
 }
 
-// The loop waits for batch 2k, and gets batch 2k + 1 for 10 ms. Batch 2k is put 5 ms after this get
-// began. The loop gets it when it is done with the other one.
+// The loop waits for batch 2k. Meanwhile it gets batch 2k + 1, which takes 10 ms. The worker puts
+// batch 2k 5 ms after this get began. The loop gets batch 2k when the get of batch 2k + 1 is done.
 TEST(HandoverTest, AGetThatIsGoingOnIsNoLatency) {
   LoaderRun run;
   run.config.num_workers = 2;
@@ -146,8 +147,8 @@ TEST(FreshMemoryTest, IsEstimatedWithoutWorkers) {
   EXPECT_NEAR(fresh.doubt, 0.85 * fresh.sample, 1e-6);
 }
 
-// PyTorch's own memory is mapped anew for each sample or hardly ever. In the second run a third of
-// each sample is NumPy's.
+// PyTorch's own memory is mapped anew either for each sample or almost never. In the second run a
+// third of each sample lies in NumPy's memory.
 TEST(FreshMemoryTest, IsHalfOfASampleInPyTorchsMemory) {
   traces::TraceData data = Decoding(0);
   data.processes[0].facts["loader.0.sample_memory"] = "torch:150528 other:0";
@@ -197,7 +198,7 @@ TEST(FreshMemoryTest, FirstWorkersPayForItAndTheLastSaveIt) {
   const Interval sure = PredictSteady(SteadyPart(without), loader.replay).value();
   const Interval unsure = PredictSteady(SteadyPart(with), loader.replay).value();
   EXPECT_GT(1 - unsure.low / unsure.estimate, 1 - sure.low / sure.estimate);
-  // And back again.
+  // From workers back to none.
   LoaderFacts facts = loader.facts;
   Setting zero;
   const Pipeline back = Apply(with, zero, facts);

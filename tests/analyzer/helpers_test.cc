@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes other than workers that compute for a loader: recorded ones, and those that only the
-// kernel's count shows.
+// Processes that are no workers but compute for a loader. Some are recorded. Others show only in
+// the kernel's count of CPU time.
 #include "analyzer/measure/helpers.h"
 
 #include <cstddef>
@@ -53,7 +53,7 @@ struct HelpedRun {
     series.value.push_back(cpu * 1e9);
   }
 
-  // Ten times a second the training process has waited for programs that computed for 50 ms.
+  // Ten times a second, the training process waits for a program that has computed for 50 ms.
   void WaitForPrograms() {
     CounterSeries& waited = AddCounter("children_cpu_ns", kTraining, 0, 0);
     for (int i = 1; i <= 150; ++i) Tell(waited, 0.1 * i, 0.05 * i);
@@ -173,7 +173,7 @@ TEST(AddThreadsBesideTest, TheyComputeWhileTheFetchWaits) {
 }
 
 // One worker, which waits for a thread of the dataset and then collates. The thread decodes during
-// `busy` of the time.
+// a share of `busy` of the time.
 Diagnosis WithThread(double busy) {
   testing::Synthetic run;
   run.workers = 1;

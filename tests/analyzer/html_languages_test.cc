@@ -25,7 +25,7 @@ using testing::Malformed;
 using testing::Prose;
 using testing::Synthetic;
 
-// An expression for the English names of stages, factors and rules, each as a word of its own.
+// A regular expression for the English names of stages, factors and rules, as whole words.
 std::string EnglishNames() {
   std::string names;
   for (const Message& part : words::kPartNames) names += "|" + std::string(part.english);
@@ -33,7 +33,7 @@ std::string EnglishNames() {
   return "(^|[^a-z_-])(" + names.substr(1) + ")($|[^a-z_-])";
 }
 
-// Where half-width punctuation stands behind a Chinese character; "" if nowhere.
+// The first piece of `text` in which half-width punctuation follows a Chinese character; "": none.
 std::string HalfWidth(std::string_view text) {
   for (std::size_t at = text.find_first_of("(,;:!?"); at != std::string_view::npos;
        at = text.find_first_of("(,;:!?", at + 1)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plots of the page at the edges of what they may show.
+// Plots of the page with extreme values.
 #include <cmath>
 #include <cstdlib>
 #include <string>

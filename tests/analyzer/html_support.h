@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks at the HTML page as a browser and as a reader would.
+// Checks that the HTML page is well-formed, and takes out the text that a reader sees.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace penstock::analyzer::testing {
 
 [[nodiscard]] bool Has(std::string_view text, std::string_view part);
 
-// Returns why `text` is not well-formed XML, or "" if it is. Knows what the page uses: elements,
-// attributes, the five entities, and one doctype at the front.
+// Returns why `text` is not well-formed XML, or "" if it is. Allows only what the page uses:
+// elements, attributes, the five entities, and one doctype at the front.
 [[nodiscard]] std::string Malformed(std::string_view text);
 
 // The text of `page` that a person reads: no tags, style, code, or lines to paste.

@@ -130,7 +130,8 @@ TEST(HtmlReportTest, SaysOfAnEmptyTraceThatNothingCanBePlotted) {
   EXPECT_TRUE(Has(page.html, "Not enough: needs the batches of a loader"));
 }
 
-// A box for each of nine plots hid the two or three sections that had something to say.
+// The page once had a box for each of nine plots without data. They hid the two or three sections
+// that had content.
 TEST(HtmlReportTest, NamesPlotsWithoutDataInOneLineAndHasNoSectionForThem) {
   const Page page = PageOf(*traces::MakeTrace({}));
   const std::size_t line = page.html.find("<p class=\"none\">");

@@ -17,7 +17,7 @@ TEST(KnownCallTest, TakesBuiltinsByTheirPackage) {
   EXPECT_EQ(FindKnownCall("random.Random.choice", "/usr/lib/python3.11/random.py"), nullptr);
 }
 
-// Before Python 3.11 the name lacks the class. NumPy 2 has moved the file.
+// Before Python 3.11, the recorded name lacks the class. In NumPy 2, vectorize is in another file.
 TEST(KnownCallTest, TakesVectorizeOfEachNumpy) {
   const std::string packages = "/venv/lib/python3.10/site-packages/";
   for (const char* file : {"numpy/lib/function_base.py", "numpy/lib/_function_base_impl.py"}) {

@@ -24,7 +24,7 @@ using testing::Synthetic;
 using testing::SyntheticTrace;
 
 constexpr Replay kExact{100, 100};
-// The recording was 1.3 times as fast as its simulation: some cost of it was measured too high.
+// The recording was 1.3 times as fast as its simulation, because some cost was measured too high.
 constexpr Replay kTooSlow{130, 100};
 
 Pipeline EvenPipeline(int workers, double cores, const Demand& each) {
@@ -84,7 +84,8 @@ TEST(LawsTest, WhatIsBrokenIsSaidInBothLanguages) {
             std::string::npos);
 }
 
-// A simulated rate always obeys the laws, since they count no cost that the simulator leaves out.
+// A simulated rate always obeys the laws, because the simulator includes every cost that they
+// count.
 TEST(LawsTest, NoSimulatedRateBreaksOne) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> draw(0, 1);

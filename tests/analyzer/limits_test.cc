@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recordings that are short, cut, thinned out, skewed or without a loader: the report has little
-// confidence or says "not enough: needs ...", and makes no figure up.
+// Recordings that are short, cut, skewed or without a loader, or that lack some spans. The report
+// has little confidence or says "not enough: needs ...", and makes no figure up.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ std::string Everything(const Report& report) {
          ReportJson(report);
 }
 
-// Checks that the report says everywhere that its trace holds too little, and predicts nothing.
+// Checks that every form of the report says that its trace holds too little, and predicts nothing.
 void ExpectNotEnough(const Report& report) {
   const Diagnosis& diagnosis = report.diagnosis;
   EXPECT_EQ(English(diagnosis.needs).rfind("not enough: needs", 0), 0u) << English(diagnosis.needs);
@@ -137,7 +137,7 @@ TEST(LimitsTest, NoBatchesHaveNoRate) {
   }
 }
 
-// If one span in a hundred is lost, the bottleneck stays the same and the figures nearly so.
+// If one span in a hundred is lost, the bottleneck stays the same, and the figures change little.
 TEST(LimitsTest, OneSpanInAHundredMayBeMissing) {
   const Report whole = ReportOf(MakeSynthetic(Starved()));
   for (const unsigned seed : {1u, 2u, 3u}) {
@@ -190,8 +190,8 @@ TEST(LimitsTest, ClocksMayDifferByAMillisecond) {
   }
 }
 
-// The workers' spans end early, the training process's do not. After 70 % the missing ones are
-// taken to be like the others; after 30 % nothing is predicted.
+// The workers' spans end early, the training process's do not. If 70 % of the workers' spans are
+// there, the missing ones are assumed to be like the others. With only 30 %, nothing is predicted.
 TEST(LimitsTest, WorkersThatEndInTheMiddleAreNotTakenForFast) {
   for (const double part : {0.7, 0.3}) {
     TraceData data = MakeSynthetic(Starved());
@@ -211,8 +211,8 @@ TEST(LimitsTest, WorkersThatEndInTheMiddleAreNotTakenForFast) {
   }
 }
 
-// Files cut at many places, and files with damaged bytes: if one opens, its report is near that of
-// the whole file or says that it is not enough.
+// Files are cut at many places, or bytes of them are damaged. If such a file can be opened, its
+// report is close to the whole file's report, or says that the data is not enough.
 TEST(LimitsTest, DamagedFilesAreToldAndNotBelieved) {
   Synthetic run = Starved(1200);
   run.batch_size = 64;  // each thread has several blocks of spans
@@ -242,8 +242,8 @@ TEST(LimitsTest, DamagedFilesAreToldAndNotBelieved) {
   }
 }
 
-// A program with threads that decode and nothing that we know as a loader. `busy`: the share of a
-// thread's time that decoding takes.
+// A program with threads that decode, but without a loader that Penstock knows. `busy`: the share
+// of a thread's time that decoding takes.
 TraceData ForeignThreads(int threads, double busy, bool opens) {
   TraceData data;
   traces::ProcessInfo process;
@@ -295,14 +295,14 @@ TEST(LimitsTest, CopiesAloneNameNothing) {
   EXPECT_EQ(text.find("images/s"), std::string::npos) << text;
 }
 
-// Two decode spans an image: one that opens it, one that fills pixels.
+// Each image has two decode spans: one that opens it, and one that decodes its pixels.
 TEST(LimitsTest, ImagesAreCountedOnce) {
   const Report report = ReportOf(ForeignThreads(1, 0.5, true));
   EXPECT_NEAR(report.diagnosis.samples_rate, 100, 1);
   EXPECT_NE(Everything(report).find("images/s"), std::string::npos);
 }
 
-// A loop that does other things for nine tenths of its time gains a tenth at most from decoding.
+// If a loop decodes for only a tenth of its time, free decoding saves at most a tenth of its time.
 TEST(LimitsTest, GainOfALoopWithoutLoaderIsBoundByItsTime) {
   const Report report = ReportOf(ForeignThreads(1, 0.1, false));
   ASSERT_FALSE(report.diagnosis.gains.empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules of workers, queues and storage: a run that each must speak of, and one that it must not.
+// Rules about workers, queues and storage. For each there is a run with a finding and one without.
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,14 +58,15 @@ TEST(CpuOversubscribedTest, IsSilentOfThreadsThatSleep) {
   EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(1.0)));
 }
 
-// On full cores a pool cannot use more than its share; what CPU time the fetches get tells of it.
+// On full cores a pool cannot use more than its share of CPU time. The pool shows because the
+// fetching threads get only a part of that share.
 TEST(CpuOversubscribedTest, SpeaksOfPoolsOnFullCores) {
   Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
   run.workers = 4;
   run.cores = 4;
   run.cpu_share = 0.3;
   EXPECT_TRUE(Finds("cpu-oversubscribed", run, Pools(0.95)));
-  EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.4)));  // idle cores: nobody fights
+  EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.4)));  // cores are idle: no competition
   run.cpu_share = 0.9;
   EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.95)));  // one thread does all of it
   run.cpu_share = 0.3;
@@ -165,7 +166,7 @@ TEST(StragglersTest, IsSilentOfEqualBatches) {
   EXPECT_FALSE(Finds("stragglers", Tail(17, 4)));
 }
 
-// By chance one of four workers gets most of the slow samples: that is no fault of its process.
+// By chance one of four workers gets most of the slow samples. The process itself is not slow.
 TEST(StragglersTest, BlamesNoWorkerForAFewSlowSamples) {
   Synthetic run = Tail(4, 60);
   run.costs = [](int, int index) {
@@ -243,7 +244,8 @@ TEST(FitsInRamTest, IsSilentWhenThePageCacheHasItAlready) {
   EXPECT_FALSE(Finds("fits-in-ram", Epochs(20, 0.2), Memory("64000000000")));
 }
 
-// Workers that each start `each` ms after the one before.
+// The finding slow-worker-start of a run in which each worker starts `each` ms after the one
+// before.
 std::optional<Finding> Starting(const std::string& method, double each) {
   Synthetic run = WithCosts({1, 2, 1, 0.1, 0.1, 0.3, 10, 0});  // the loop never waits
   run.workers = 4;

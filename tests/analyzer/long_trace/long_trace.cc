@@ -39,13 +39,13 @@ class Writer {
   }
 
  private:
-  // Lognormal around `us` microseconds, at least one.
+  // A lognormal time in nanoseconds with a median of `us` microseconds; at least one microsecond.
   std::int64_t Draw(double us, double sigma = 0.3) {
     return std::max<std::int64_t>(
         kUs, static_cast<std::int64_t>(us * 1e3 * std::exp(sigma * normal_(random_))));
   }
 
-  // A random time below `most`, which the clock and the code between two spans add.
+  // A random time below `most`: what the clock and the code between two spans take.
   std::int64_t Noise(std::int64_t most) {
     return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most));
   }
@@ -220,7 +220,7 @@ class Writer {
     const std::int64_t began = now_;
     AddEvent(EventType::kEpochStart, consumer_, began, none, run_.workers);
     const std::size_t credits = free_.size() * static_cast<std::size_t>(run_.prefetch);
-    std::vector<std::int64_t> delivered(credits, began);  // a ring of the last batches' times
+    std::vector<std::int64_t> delivered(credits, began);  // when the last `credits` batches came
     for (std::uint32_t i = 0; i < run_.epoch_batches && size_.spans < run_.spans; ++i) {
       const BatchKey key{i, generation};
       const std::size_t w = i % free_.size();
@@ -265,8 +265,8 @@ class Writer {
   std::vector<ThreadId> mains_;
   std::vector<ThreadId> feeders_;
   std::vector<std::int64_t> cpu_;   // by process
-  std::vector<std::int64_t> free_;  // by worker: when it is done
-  std::vector<std::int64_t> fed_;   // by worker: when its feeder is done
+  std::vector<std::int64_t> free_;  // by worker: when its last fetch ends
+  std::vector<std::int64_t> fed_;   // by worker: when its feeder thread has sent the last batch
   std::int64_t now_ = 1'000'000'000;
   std::int64_t next_counter_ = 1'000'000'000;
 };
