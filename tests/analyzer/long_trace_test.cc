@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Long traces: memory in proportion to the file, and the same verdict whatever their length.
+// Reports of long traces: their memory grows in proportion to the file, and the verdict does not
+// depend on the length.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -46,7 +47,7 @@ double PeakOfReport(const std::filesystem::path& path) {
   return static_cast<double>(used.ru_maxrss) * 1024;
 }
 
-// The growth counts, not the size: the program itself takes some megabytes.
+// Compares growth, not size, because the program itself takes some megabytes.
 TEST(LongTraceTest, MemoryGrowsByLessThanOneAndAHalfTimesTheFile) {
   for (const bool lean : {false, true}) {
     const TempFolder folder;
@@ -65,8 +66,9 @@ TEST(LongTraceTest, MemoryGrowsByLessThanOneAndAHalfTimesTheFile) {
 }
 #endif
 
-// Beyond 2.1 million spans only some batches keep the costs of their samples: of 5 million every
-// third. With sanitizers, which take ten times as long, of 2.2 million every second.
+// If a trace has more than 2.1 million spans, only some batches keep the costs of their samples.
+// With 5 million spans it is every third batch. With sanitizers, which take ten times as long, the
+// trace has 2.2 million spans, and every second batch keeps them.
 #ifdef PENSTOCK_SANITIZED
 constexpr std::uint64_t kManySpans = 2'200'000;
 #else

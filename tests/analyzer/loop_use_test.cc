@@ -21,7 +21,7 @@ LoaderRun Loader(std::string made_at, std::string called_from = "", std::uint32_
   return run;
 }
 
-// Takes batches from loaders as a loop on one thread does, and keeps its own clock.
+// Plays a loop that takes batches from loaders on one thread, on a simulated clock.
 class LoopOfLoaders {
  public:
   explicit LoopOfLoaders(std::size_t loaders) : loaders_(loaders) {}
@@ -32,7 +32,7 @@ class LoopOfLoaders {
     epoch.first = loaders_[loader].batches.size();
     loaders_[loader].epochs.push_back(epoch);
   }
-  // Waits, then does a step, which ends at the next wait.
+  // Waits for `wait` ms, then does a step of `step` ms. The next wait begins when the step ends.
   void Take(std::size_t loader, std::int64_t wait, std::int64_t step) {
     LoaderRun& run = loaders_[loader];
     Batch batch;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace tells about the data: whether they are pictures, of which format, of how many
-// pixels; and that figures for pictures or JPEG files are not used for other data.
+// What a trace tells about the data: whether it consists of pictures, in which format, with how
+// many pixels. Also tests that figures for pictures or JPEG files are not used for other data.
 #include "analyzer/model/material.h"
 
 #include <memory>
@@ -26,7 +26,7 @@ using testing::MakeSynthetic;
 using testing::Synthetic;
 using traces::StageId;
 
-// Decoding holds the run back: four samples a batch, a read and a decode span each.
+// A run whose bottleneck is decoding. A batch has four samples, each with a read and a decode span.
 Synthetic MaterialRun(std::string decoder, std::string file) {
   Synthetic run;
   run.decoder = std::move(decoder);
@@ -151,8 +151,8 @@ TEST(MaterialTest, ADecoderMayNameTheFormat) {
   }
 }
 
-// datasets.Image decodes a picture, PIL.convert converts it: both calls have the bytes of its
-// pixels.
+// datasets.Image decodes a picture, and PIL.convert converts it. Both calls record the bytes of the
+// picture's pixels.
 TEST(MaterialTest, APictureThatPassesTwoCallsIsOnePicture) {
   const Synthetic run = MaterialRun("PIL.convert", "a.jpg");
   traces::TraceData data = MakeSynthetic(run);
@@ -202,7 +202,7 @@ TEST(MaterialTest, OneCallMayMakeAWholeBatch) {
   EXPECT_EQ(material.file_bytes, static_cast<double>(run.file_bytes));
 }
 
-// The 1000 items of the dataset are batches of 16 samples, read from one file each.
+// Each of the dataset's 1000 items is a batch of 16 samples, which is read from a file of its own.
 TEST(MaterialTest, ADatasetOfBatchesHasTheBytesOfAllItsSamples) {
   Synthetic run = MaterialRun("PIL.load", "a.jpg");
   run.batch_size = 1;
@@ -233,7 +233,7 @@ TEST(MaterialTest, CallsForDifferentPicturesAddUp) {
   EXPECT_EQ(material.format, "mixed");
 }
 
-// A quarter of the files goes through Pillow, whose name tells no format.
+// Pillow decodes a quarter of the files. Its name tells no format.
 TEST(MaterialTest, ADecoderWithoutAFormatDoesNotMakeFilesMixed) {
   for (const auto& [file, format] : {std::pair("a.jpg", "jpeg"), std::pair("a.tar", "")}) {
     traces::TraceData data = MakeSynthetic(MaterialRun("torchvision.decode_jpeg", file));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Grids with the rate of a run that was recorded with --fixed-batch: for which changes this rate is
-// still the ceiling.
+// Grids that are given the rate of a run with --fixed-batch. The tests say for which changes this
+// rate is still the ceiling.
 #include <gtest/gtest.h>
 
 #include "analyzer/whatif/grid.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kFixedRate = 600;
 
-// A batch has four samples and takes 34 ms; a step takes 3 ms, and its copy 2 ms.
+// A batch has four samples and takes 34 ms. A step takes 3 ms, and the copy in it 2 ms.
 Diagnosis Bound() {
   testing::Synthetic run;
   run.costs = testing::Always({8, 16, 6, 4, 1, 1, 3, 2});

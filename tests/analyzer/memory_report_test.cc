@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reports and findings say of the memory of workers.
+// What reports and findings say about the memory of workers.
 #include "analyzer/report/memory_report.h"
 
 #include <cmath>

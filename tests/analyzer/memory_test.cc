@@ -119,7 +119,8 @@ TEST(MemoryGrowthTest, MemoryIsInSwapOnlyAtWalksThatSaySo) {
 }
 
 TEST(MemoryGrowthTest, CopiesThatBecomeFewerSettle) {
-  // Samples touch pages at random: after each 133 batches, 37 % of the rest is still shared.
+  // Samples touch pages at random. Every 133 batches, the memory that is still shared shrinks to
+  // 37 % of what it was.
   const auto course = [](double at) {
     const double copied = 300e6 * (1 - std::exp(-3 * at));
     return Walk{40e6 + copied, 900e6 - copied, 0};
@@ -172,8 +173,8 @@ TEST(MemoryGrowthTest, TheIntervalOfAChangeHoldsItsEstimate) {
   growth.horizon = 100;
   const Interval change = growth.Change(1);
   EXPECT_NEAR(change.estimate, 40e6, 1);
-  EXPECT_NEAR(change.low, 0, 1);      // at 2 MB per batch the limit was reached before
-  EXPECT_NEAR(change.high, 40e6, 1);  // at 0.5 MB per batch only 20 MB come
+  EXPECT_NEAR(change.low, 0, 1);      // at 2 MB per batch the limit is already reached
+  EXPECT_NEAR(change.high, 40e6, 1);  // at 0.5 MB per batch only 20 MB are added
 }
 
 TEST(MemoryGrowthTest, SettingsAreJudgedByTheEndOfTheEpoch) {
@@ -221,7 +222,7 @@ TEST(MemoryGrowthTest, MemoryRunsOutWhereALeakMeetsItsLimit) {
 TEST(MemoryGrowthTest, TheTrainingProcessCounts) {
   const auto nothing = [](double) { return Walk{}; };
   Synthetic run = TwoWorkers();
-  // What the training process takes in its first minute is no growth.
+  // Memory that the training process takes in its first minute does not count as growth.
   for (const int batches : {400, 3200}) {
     run.batches = batches;
     EXPECT_FALSE(MemoryOf(WithMemory(run, nothing, {20, 1e9, 100e6})).trainer.certain());
@@ -320,7 +321,8 @@ TEST(WorkerMemoryLeakTest, IsSilentOfPagesOfFiles) {
   EXPECT_FALSE(FindingOf("worker-memory-growth", WithMemory(TwoWorkers(), mapped)));
 }
 
-// Use of /dev/shm: next to nothing, then `most` while the loader runs.
+// A trace in which almost nothing of /dev/shm is used before the loader runs, and `most` bytes
+// then.
 traces::TraceData WithShm(double most) {
   Synthetic run = TwoWorkers();
   run.sample_bytes = 4'000'000;  // 16 MB a batch

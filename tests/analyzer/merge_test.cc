@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces of one run are read as one on one clock; none of them is overwritten.
+// Several traces of one run are read as one trace on one clock. None of them is overwritten.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -23,7 +23,8 @@ using testing::Ranked;
 using testing::Skew;
 using testing::TraceOfRank;
 
-// Writes a trace for each rank, whose clock has that rank's entry of `skews`. Returns the paths.
+// Writes a trace for each rank, whose clock is wrong by the rank's entry of `skews`. Returns the
+// paths.
 std::vector<std::string> Write(const traces::testing::TempFolder& folder, const Ranked& run,
                                const std::vector<Skew>& skews) {
   std::vector<std::string> paths;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loaders, batches and host facts put together from synthetic traces.
+// Loaders, batches and host facts that are built from synthetic traces.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -186,7 +186,7 @@ TEST(RunModelTest, WaitsWithoutIdsAreMatchedByThread) {
   EXPECT_EQ(model.loaders[1].batches.size(), 20u);
 }
 
-// The wait's record is lost, but the events of the batch say when next() was entered and left.
+// The span of a wait is lost, but the events of its batch say when next() was entered and left.
 TEST(RunModelTest, ALostWaitIsNoTimeCountedTwice) {
   Synthetic run;
   run.batches = 20;
@@ -262,7 +262,7 @@ TEST(DiagnosisTest, WaitingInADatasetIsNoTransform) {
   };
   EXPECT_TRUE(part(0.05, 0).Is(words::kOwnWaiting));
   EXPECT_TRUE(part(0.9, 0).Is(words::kOwnCode));
-  EXPECT_TRUE(part(0.2, 5).Is(words::kOwnCode));  // decoding is kept waiting as much
+  EXPECT_TRUE(part(0.2, 5).Is(words::kOwnCode));  // decoding waits for the same share of its time
 }
 
 TEST(DiagnosisTest, ACrowdedMachineIsNotTakenForFreeCores) {

@@ -14,8 +14,8 @@ using traces::StageId;
 TEST(NamedRangesTest, APictureIsDecodedWhereItsOwnRangeSays) {
   EXPECT_EQ(StageOfRange("libjpeg_turbo_decoder process #0"), StageId::kDecode);
   EXPECT_EQ(StageOfRange("opencv_decoder process #12"), StageId::kDecode);
-  // The range around the picture's, on the same thread, and the operator that waits on another
-  // thread are no decoding.
+  // Two ranges do not count as decoding: the range around that of the picture, on the same thread,
+  // and the range of the operator that waits on another thread.
   EXPECT_EQ(StageOfRange("decode #0"), StageId::kMark);
   EXPECT_EQ(StageOfRange("[DALI][CPU op] Run decoders__Image"), StageId::kMark);
 }

@@ -149,7 +149,7 @@ TEST(NestingTest, TokenizingIsNoPartOfAugment) {
   EXPECT_EQ(table.stages[StageId::kTokenize].children.size(), 1u);
 }
 
-// The tokenizer of one library calls that of another, as `datasets` and `tokenizers` do.
+// One library's tokenizer calls another library's, as `datasets` calls `tokenizers`.
 TEST(NestingTest, OnlyTheOutermostTokenizeCounts) {
   const Table table({Make(StageId::kTokenize, 0, 100, 90), Make(StageId::kTokenize, 10, 50, 50)});
   EXPECT_EQ(table.Wall(StageId::kTokenize), 100);
@@ -162,7 +162,7 @@ TEST(NestingTest, ATransformIsWithoutTheTokenizerInside) {
   EXPECT_EQ(table.stages[StageId::kAugment].children.begin()->second.wall.value, 20);
 }
 
-// Collate functions of text tokenize like this.
+// Collate functions for texts often tokenize.
 TEST(NestingTest, CollateIsWithoutTheTokenizerInside) {
   const Table table({Make(StageId::kFetch, 0, 100, 100), Make(StageId::kCollate, 40, 60, 60),
                      Make(StageId::kTokenize, 50, 45, 45)});
@@ -218,7 +218,7 @@ TEST(NestingTest, AReadThatEndsInsideADecodeIsSharedOut) {
   read.busy = TimeNs{40};
   const Table table(
       {Make(StageId::kSample, 0, 200, 160), read, Make(StageId::kDecode, 50, 150, 130)});
-  EXPECT_EQ(table.Wall(StageId::kDecode), 130);  // without half of the read's 40
+  EXPECT_EQ(table.Wall(StageId::kDecode), 130);  // half of the 40 ns of the read is not decoding
   EXPECT_EQ(table.Wall(StageId::kRead), 40);
   EXPECT_EQ(table.Wall(StageId::kAugment), 30);
 }
@@ -234,7 +234,7 @@ TEST(NestingTest, PartsOfAFetchAddUpToIt) {
   EXPECT_EQ(in.decode, 90);
   EXPECT_EQ(in.augment, 90);
   EXPECT_EQ(in.collate, 80);
-  EXPECT_EQ(in.read + in.decode + in.augment + in.collate, 280);  // 20 between the parts
+  EXPECT_EQ(in.read + in.decode + in.augment + in.collate, 280);  // 20 ns lie between the parts
 }
 
 TEST(NestingTest, ADatasetThatWrapsAnotherIsOneSample) {

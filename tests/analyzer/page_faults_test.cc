@@ -42,7 +42,7 @@ TraceData Faulting(const Faults& faults) {
       AddCounter(data, "minor_faults", p, at, imported + rate * (at - 1000));
     }
     AddCounter(data, "minor_faults", p, end, 50'000 + rate * (end - 1000));
-    // After the loop's last batch it makes samples that nobody takes.
+    // After the loop's last batch the worker makes samples that nobody takes.
     AddCounter(data, "minor_faults", p, end + 100, 50'000 + 5 * rate * (end - 1000));
   }
   return data;
@@ -60,7 +60,7 @@ TEST(PageFaultsTest, MemoryThatIsGivenBackForEachSampleIsFound) {
   const auto finding = FindingOf("allocator-page-faults", Faulting({}));
   ASSERT_TRUE(finding);
   EXPECT_NEAR(Number(*finding, "faults_per_sample"), 1000, 30);
-  // A sample's 150,528 bytes in the batch are 36.75 pages; twenty more are taken as needed.
+  // A sample's 150,528 bytes in the batch are 36.75 pages. Twenty more are assumed to be needed.
   EXPECT_NEAR(Number(*finding, "needed_per_sample"), 36.75 + 20, 0.1);
   // 943 faults of 1 us each, in 1.5 ms of CPU time.
   EXPECT_NEAR(Number(*finding, "cpu_share"), 0.63, 0.03);
@@ -77,7 +77,7 @@ TEST(PageFaultsTest, FaultsThatCostLittleOrAreNeededAreFine) {
   EXPECT_FALSE(FindingOf("allocator-page-faults", Faulting({.per_sample = 100, .cost_ns = 9000})));
 }
 
-// What the rule lacks, if the report says that it was not checked; else empty.
+// What the recording lacks for the rule, if the report lists the rule as not checked; else empty.
 Statement Needs(TraceData data) {
   const auto trace = traces::MakeTrace(std::move(data));
   const Advice advice = RunRules(*trace, Diagnose(*trace));

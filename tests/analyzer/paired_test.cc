@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Intervals of paired trials against tables, and against simulated trials whose truth is known.
+// Compares intervals of paired trials with tables, and with simulated trials of a known ratio.
 #include "analyzer/stats/paired.h"
 
 #include <cmath>
@@ -38,7 +38,7 @@ TEST(PairedRatioTest, IsTheTIntervalAtTheFirstLook) {
   PairedRatio ratio({0.1, 3});
   const double logs[] = {0.10, 0.13, 0.16};
   for (const double log : logs) ratio.Add(std::exp(log), 1);
-  const double half = 4.3027 * 0.03 / std::sqrt(3.0);  // half of the error at the first look
+  const double half = 4.3027 * 0.03 / std::sqrt(3.0);  // the first look gets half of the error
   EXPECT_NEAR(std::log(ratio.ratio().low), 0.13 - half, 1e-4);
   EXPECT_NEAR(std::log(ratio.ratio().high), 0.13 + half, 1e-4);
 }
@@ -81,7 +81,7 @@ TEST(PairedRatioTest, AllLooksTogetherMissAsOftenAsStated) {
   // Runs whose variation has longer tails than the normal distribution widen the interval.
   std::student_t_distribution<double> tails(3);
   EXPECT_LE(MissedByLooks(0.2, [&](auto& random) { return 0.03 * tails(random); }), 0.114);
-  // One run in eight meets something else on the machine.
+  // In one run of eight, another program slows the run down.
   EXPECT_LE(MissedByLooks(0.0,
                           [](auto& random) {
                             std::uniform_real_distribution<double> chance(0, 1);

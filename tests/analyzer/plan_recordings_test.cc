@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans of real recordings: those of the validation, and the sample of the format.
+// Plans for real recordings: those of the validation, and the sample file of the trace format.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -44,7 +44,7 @@ TEST(PlanRecordingsTest, EveryPlanAscendsToTheBestCombinationAndNotBeyondItsCeil
     EXPECT_FALSE(plan.verdict.empty()) << name;
     double rate = plan.now.estimate;
     double speedup = 1;
-    double doubt = 1;  // estimate over low end, of the last step
+    double doubt = 1;  // for the last step: the predicted rate over the low end of its interval
     for (const PlanStep& step : plan.steps) {
       const Interval& predicted = step.predicted.rate;
       EXPECT_GE(predicted.estimate, 0.98 * rate) << name;

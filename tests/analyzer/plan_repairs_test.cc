@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Repairs of a program's own code in plans, and the findings that steps answer.
+// Plans with repairs of the program's own code, and which findings the steps answer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,8 @@ Synthetic Uneven(double slow) {
   return run;
 }
 
-// Two workers that decode with Pillow, far behind a step of 2 ms; more cores are free.
+// Two workers decode with Pillow. They are much slower than the step, which takes 2 ms. Further
+// cores are free.
 Synthetic Decoding() {
   Synthetic run;
   run.cores = 8;
@@ -69,7 +70,7 @@ const Lever* LeverOf(const Levers& levers, std::string_view id) {
   return nullptr;
 }
 
-// The rate that the simulator predicts if a lever is pulled alone.
+// The rate that the simulator predicts with a single lever of the plan.
 double RateWith(const Planned& planned, std::string_view id) {
   const Levers levers = LeversOf(planned);
   const LoaderDiagnosis& loader = *planned.diagnosis.loader;
@@ -88,7 +89,7 @@ TEST(PlanRepairsTest, SlowSamplesAreAStepWhereTheyHoldTheRunBack) {
   const double rate = even.diagnosis.loader->steady.rate.estimate;
   EXPECT_NEAR(RateWith(planned, "slow_samples") / rate, 1, 0.05);
   EXPECT_LE(BehindBest(planned), 1.1) << PlanText(planned.plan, Colour::kOff);
-  // Each finding either is answered by a step or is told what it would gain on top of the plan.
+  // For each finding, either a step answers it, or the report says its gain on top of the plan.
   for (const Finding& finding : planned.findings) {
     if (finding.id != "slow-samples" && finding.id != "stragglers") continue;
     EXPECT_FALSE(PlaceInPlan(planned.plan, finding.id).empty()) << finding.id;
@@ -158,7 +159,7 @@ TEST(PlanRepairsTest, ARepairIsNoExperimentBesides) {
       FindExperiments(*planned.trace, planned.diagnosis, planned.findings, {}, {}).empty());
 }
 
-// Copies are shorter with uint8, and the ceiling is then higher: not if that step is left out.
+// With uint8, copies are shorter, so the ceiling is higher. If that step is left out, it is not.
 TEST(PlanSubsetTest, TheCeilingIsThatOfTheChosenSteps) {
   Synthetic run = Decoding();
   run.costs =
@@ -197,7 +198,7 @@ TEST(PlanLineTest, BatchesAsTheyComeAreInTheLineToPaste) {
   EXPECT_EQ(LineToPaste(report, plan, 0).find("in_order"), std::string::npos);
 }
 
-// Only a recorded ring of batches has one more batch than the argument says.
+// The depth of a step is one more than the argument only if the recording has a ring of batches.
 TEST(PlanLineTest, AReferenceLoaderWithoutThreadsKeepsTheDepthOfItsStep) {
   testing::SyntheticThreads run;
   run.threads = 0;
@@ -224,7 +225,7 @@ TEST(PlanLineTest, AReferenceLoaderHasNoLineForArgumentsOfPyTorch) {
   EXPECT_EQ(LineToPaste(report, plan, 0), "penstock load ... --workers 4 --prefetch 4");
 }
 
-// A lever whose interval includes no gain does not keep the others out of the plan.
+// A lever whose interval includes a gain of 0 does not keep other levers out of the plan.
 TEST(PlanRepairsTest, ALeverThatIsNotSureLeavesRoomForOthers) {
   Planned planned(traces::MakeTrace(OfTorch(Uneven(120), "2.8.0")));
   ASSERT_FALSE(planned.plan.steps.empty());
@@ -236,7 +237,7 @@ TEST(PlanRepairsTest, ALeverThatIsNotSureLeavesRoomForOthers) {
   EXPECT_GE(planned.plan.end(), 0.95 * sure);
 }
 
-// A repair saves what its rule assumes, or half of that.
+// The interval of a repair reaches from half of the saving that its rule assumes to all of it.
 TEST(PlanRepairsTest, TheIntervalOfARepairHasHalfOfTheSaving) {
   Planned planned(traces::MakeTrace(MakeSynthetic(Uneven(4))));
   planned.findings = {OfFunction("slow-call", "get", 0.2, 1.4)};
@@ -325,7 +326,7 @@ TEST(RecordedPoolsTest, AreNamedWhereTheyCompeteForCores) {
   }
 }
 
-// Fewer workers cost 5 %, and make room for a cache that gains 10 % on top of that.
+// Fewer workers cost 5 %, and make room for a cache that then gains 10 %.
 TEST(StepGainsTest, AStepThatOnlyMakesUpForTheOneBeforeItGainsNothing) {
   Prediction both;
   both.speedup = 1.045;
@@ -334,7 +335,7 @@ TEST(StepGainsTest, AStepThatOnlyMakesUpForTheOneBeforeItGainsNothing) {
   EXPECT_FALSE(GainsTogether(1, 0.95, both));
   both.speedup = 1.2;
   EXPECT_TRUE(GainsTogether(1, 0.95, both));
-  EXPECT_FALSE(GainsTogether(1, 1.15, both));  // the step before it gains nearly all of that
+  EXPECT_FALSE(GainsTogether(1, 1.15, both));  // the step before it gains nearly all of the 20 %
 }
 
 TEST(PlanPlaceTest, SaysTheStepOrTheGainOnTop) {

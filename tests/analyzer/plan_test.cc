@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans of runs whose every cost is known.
+// Plans for synthetic runs, whose costs are all known.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ using testing::Planned;
 using testing::Synthetic;
 using testing::SyntheticTrace;
 
-// Two workers that decode with Pillow, far behind a step of 2 ms.
+// Two workers decode with Pillow. They are much slower than the step, which takes 2 ms.
 Synthetic Decoding(int cores) {
   Synthetic run;
   run.cores = cores;
@@ -39,7 +39,7 @@ Synthetic Decoding(int cores) {
   return run;
 }
 
-// Workers spend most of their CPU time on page faults, since the allocator gives memory back.
+// Workers spend most of their CPU time on page faults, because the allocator gives memory back.
 traces::TraceData Faulting() {
   Synthetic run = Decoding(2);
   run.decoder = "jpeg";
@@ -55,8 +55,8 @@ traces::TraceData Faulting() {
   return data;
 }
 
-// The search ends within 2 % of the best combination; steps that gain less than their own interval,
-// some 8 %, are left out of the plan afterwards.
+// The search ends within 2 % of the best combination. Then steps are left out of the plan whose
+// gain is smaller than their interval, which is some 8 %.
 constexpr double kBehind = 1.1;
 
 void ExpectAscent(const Planned& planned) {
@@ -180,7 +180,7 @@ TEST(PlanTest, MemoryIsABudget) {
   EXPECT_LE(BehindBest(small, 60e6), kBehind) << small.Ids();
 }
 
-// The search simulates so few of these batches that all of them fill the ring of the first ones.
+// The search simulates only a few of these large batches, and all of them fit into the ring.
 TEST(PlanTest, LargeBatchesOfThreadsAreSearchedToo) {
   testing::SyntheticThreads run;
   run.threads = 1;
@@ -322,7 +322,7 @@ TEST(PlanTest, TheSearchIsBounded) {
   data.facts["gpu.model"] = "NVIDIA H100";
   const Planned planned(traces::MakeTrace(std::move(data)));
   EXPECT_GT(planned.plan.simulations, 10);
-  // To order the steps and to judge their worth takes a few more for each pair of steps.
+  // Ordering the steps and judging their gains takes a few more simulations for each pair of steps.
   EXPECT_LE(planned.plan.simulations, kMostSimulations + 200);
   ExpectAscent(planned);
 }

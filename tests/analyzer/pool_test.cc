@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A loop that makes its batches itself, in a process whose libraries have a pool of threads
-// (OpenMP): the pool's CPU time is neither the step's nor work that worker processes would do.
+// A loop makes its batches itself, in a process whose libraries have a pool of threads (OpenMP).
+// The pool's CPU time does not belong to the step. Worker processes would not spend it either.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -21,9 +21,9 @@ using testing::Synthetic;
 using traces::EventType;
 
 struct Cpu {
-  double in_next = 0;  // milliseconds of the whole process for each batch
-  double in_step = 0;
-  bool told = true;  // the events have the CPU time of the process
+  double in_next = 0;  // CPU time of the whole process in each next(), in milliseconds
+  double in_step = 0;  // CPU time of the whole process in each step, in milliseconds
+  bool told = true;    // the events record the CPU time of the process
 };
 
 // Batches of 20 ms, steps of 10 ms. `read`: how long each batch reads in addition.
@@ -86,14 +86,14 @@ TEST(PoolTest, ThreadsThatSpinWhileBatchesAreMadeAreNoLoadOfTheStep) {
 TEST(PoolTest, WorkersDoNotSpin) {
   const double without = RateWith(Alone({20, 10}), 2);
   const double with = RateWith(Alone({40, 10}), 2);
-  ASSERT_GT(with, 0);  // not refused for want of cores
+  ASSERT_GT(with, 0);  // not refused because there are too few cores
   EXPECT_LT(with, without);
   EXPECT_GT(with, 0.85 * without);
   const Pipeline changed = WithWorkers(Alone({40, 10}), 2);
-  EXPECT_GE(changed.doubt, 0.1);  // an eighth of 20 ms, for batches of 20 ms
+  EXPECT_GE(changed.doubt, 0.1);  // an eighth of the pool's 20 ms, for batches of 20 ms
 }
 
-// The thread that makes the batches waits for others: these are the dataset's own.
+// The thread that makes the batches waits for other threads, so these work for the dataset.
 TEST(PoolTest, ThreadsThatAreWaitedForAreNoPool) {
   const Diagnosis diagnosis = Alone({40, 10}, 2, 0.3);
   EXPECT_EQ(diagnosis.loader->pipeline.pool_cpu, 0);
@@ -111,7 +111,7 @@ TEST(PoolTest, AStepOfSeveralThreadsIsInDoubtBesideWorkersOnTheSameCores) {
   EXPECT_GE(WithWorkers(several, 2).doubt, 0.25);
   EXPECT_LT(WithWorkers(Alone({20, 10}), 2).doubt, 0.1);
   EXPECT_LT(WithWorkers(Alone({20, 20}, 16), 2).doubt, 0.1);
-  Pipeline recorded = WithWorkers(several, 2);  // the same from workers to none
+  Pipeline recorded = WithWorkers(several, 2);  // also in doubt: a change from workers to none
   recorded.doubt = recorded.pool_cpu = 0;
   Setting none;
   none.workers = 0;

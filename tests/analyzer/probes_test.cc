@@ -29,7 +29,7 @@ using testing::Synthetic;
 constexpr int kPlainBatches = 120;
 constexpr int kWindow = 40;  // batches
 
-// A worker that takes 11.6 ms for a batch, 8 of them for decoding; the step takes 1 ms.
+// A worker takes 11.6 ms for a batch, of which 8 ms are decoding. The step takes 1 ms.
 constexpr Costs kOrdinary{1, 8, 2, 0.5, 0.1, 0.3, 1, 0};
 
 Costs Slowed(double decode, double others) {
@@ -42,15 +42,15 @@ Costs Slowed(double decode, double others) {
 // Costs in a window with this factor; `window` is its number among all windows.
 using CostsIn = std::function<Costs(wire::ProbeFactor factor, int window)>;
 
-// Every other window is plain. The windows between are in turn one that spares `spared` and the
-// check, which spares nothing.
+// Every other window is plain. The windows between these alternate: one spares `spared`, the next
+// is the check, which spares nothing.
 wire::ProbeFactor FactorIn(wire::ProbeFactor spared, int window) {
   if (window % 2 == 0) return wire::kProbePlain;
   return window % 4 == 1 ? spared : wire::kProbeNothing;
 }
 
-// `run` with windows after a plain beginning. The windows' events say that all but the spared
-// factor takes twice as long. A batch is made `ahead` batches before it is delivered.
+// `run` with windows after a plain beginning. According to the events of the windows, all but the
+// spared factor takes twice as long. A batch is made `ahead` batches before it is delivered.
 traces::TraceData ProbedData(Synthetic run, int windows, wire::ProbeFactor spared,
                              const CostsIn& costs_in, int ahead) {
   const auto window_of = [](int index) {
@@ -87,7 +87,8 @@ traces::TraceData ProbedData(Synthetic run, int windows, wire::ProbeFactor spare
   return data;
 }
 
-// In turn, all but decoding takes `others` times as long, and everything takes `all` times as long.
+// A run with two kinds of windows, which alternate. In one, all but decoding takes `others` times
+// as long. In the other, everything takes `all` times as long.
 traces::TraceData DecodeProbed(int windows, double others, double all) {
   Synthetic run;
   run.workers = 1;
@@ -106,7 +107,7 @@ const ProbedFactor& Decode(const Probes& probes) {
   return probes.factors[1];
 }
 
-// A thread recorded at `at` that a window began `since` earlier.
+// An event in which a thread says, at `at`, that a window began `since` earlier.
 struct Recorded {
   std::uint32_t thread;
   std::int64_t at;  // milliseconds
@@ -114,7 +115,7 @@ struct Recorded {
   std::uint8_t factor;
 };
 
-// The begins of the windows in such records, in milliseconds.
+// When the windows of these events begin, in milliseconds.
 std::vector<std::int64_t> BeginsOf(const std::vector<Recorded>& records) {
   traces::TraceData data;
   data.processes.emplace_back();
@@ -170,7 +171,8 @@ TEST(ProbesTest, MeasureWhatAFasterStageGains) {
   EXPECT_TRUE(probes.sound);
 }
 
-// After a delay all work takes 6 % longer. The windows of a factor and of the check share that.
+// In windows with delays, all work takes 6 % longer than the delays intend. This is the same in the
+// windows of a factor and in those of the check.
 TEST(ProbesTest, WhatAllWindowsSlowDownIsNoPartOfAGain) {
   const auto trace = traces::MakeTrace([] {
     Synthetic run;
@@ -205,7 +207,7 @@ TEST(ProbesTest, WindowsStayOutOfTheSteadyRate) {
 }
 
 TEST(ProbesTest, AGainOfNothingSaysThatTheOthersDoNotHold) {
-  const auto trace = Probed(17, 2, 1);  // what was to be slowed down was not
+  const auto trace = Probed(17, 2, 1);  // the check slowed nothing down, although it should have
   const Report report = BuildReport(*trace, "t");
   EXPECT_TRUE(report.probes.missing.Is(words::kProbesUnsound));
   EXPECT_NEAR(report.probes.check.gain.estimate, 2, 0.05);
@@ -238,7 +240,7 @@ TEST(ProbesTest, TwoWindowsAreTooFew) {
 TEST(ProbesTest, WindowsThatDifferSaySo) {
   Synthetic run;
   run.workers = 1;
-  // In every second of its windows something else takes half of the machine.
+  // In every second window of the factor, another program takes half of the machine.
   const auto costs = [](wire::ProbeFactor factor, int window) {
     if (factor == wire::kProbePlain) return kOrdinary;
     if (factor == wire::kProbeNothing) return Slowed(2, 2);
@@ -266,9 +268,9 @@ TEST(ProbesTest, ACheckThatVariesTellsNoGain) {
   EXPECT_FALSE(Decode(probes).known());
 }
 
-// Four workers make a batch in 13.5 ms and fill a queue of 16; the step takes 20.3 ms. With a step
-// of half the time the workers are the limit. In a window that spares the step they make a batch in
-// 27 ms, but the queue lasts for most of it.
+// Four workers make a batch in 13.5 ms and fill a queue of 16; the step takes 20.3 ms. If the step
+// took half of the time, the workers would be the limit. In a window that spares the step they make
+// a batch in 27 ms, but the batches in the queue suffice for most of the window.
 TEST(ProbesTest, AQueueThatIsDrainedHidesNoLimit) {
   Synthetic run;
   run.workers = 4;

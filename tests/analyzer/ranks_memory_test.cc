@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of several ranks: what each may use of its host's, and what all of them need.
+// Memory of several ranks: how much of its host's memory each may use, and how much all of them
+// need.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -32,7 +33,7 @@ Walk Even(double) {
   return {};
 }
 
-// `data` as that of one rank; `local`: its place on its host.
+// `data` as the trace of rank `rank`, which has the place `local` on its host.
 traces::TraceData OfRank(traces::TraceData data, int rank, int local) {
   for (traces::ProcessInfo& process : data.processes) {
     process.rank = rank;
@@ -62,8 +63,8 @@ TEST(RanksMemoryTest, EachRankHasAnEqualPartOfWhatIsLeft) {
   EXPECT_DOUBLE_EQ(memory.room, (64e9 - 30e9) / 8);
 }
 
-// Without a counter of what is left: 340 MB of each worker are its own or its part of what is
-// shared.
+// There is no counter of the memory that is left. Each worker takes 340 MB: its own memory, and its
+// part of the shared memory.
 TEST(RanksMemoryTest, WhatAllRanksUseIsTakenFromTheWhole) {
   EXPECT_NEAR(MemoryOf(OnOneHost(2)).room, 16e9 / 2 - 2 * 340e6, 1e6);
   traces::TraceData one = OfRank(WithMemory(Synthetic{}, Even), 1, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks side by side: who is slow, what it costs, what their host can feed.
+// Compares ranks: which one is slow, what this costs, and whether the host can feed all of them.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -289,7 +289,7 @@ TEST(RanksExceedHostTest, RanksThatWereNotRecordedCountAsWell) {
 TEST(RanksExceedHostTest, SuggestsNoMoreWorkersThanTheHostHasCoresFor) {
   for (const int recorded : {1, 2, 8}) {
     Synthetic run = Decoding(recorded, 16);
-    run.cpu_share = std::min(1.0, 16.0 / (8 * recorded));  // what they got of the cores
+    run.cpu_share = std::min(1.0, 16.0 / (8 * recorded));  // the workers' share of the cores
     const auto trace = traces::MakeTrace(SideBySide(run, 8));
     const Diagnosis diagnosis = Diagnose(*trace);
     EXPECT_EQ(diagnosis.run.host.usable_cores(), 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reads cost, found again in synthetic reads.
+// What reads cost: the model must find the costs that synthetic reads were made with.
 #include "analyzer/model/reads.h"
 #include "analyzer/measure/build_pipeline.h"
 
@@ -25,8 +25,8 @@ double Noise(std::mt19937_64& random) {
   return 0.9 + 0.2 * (static_cast<double>(random() >> 11) * 0x1p-53);
 }
 
-// Each of `threads` reads files of uneven sizes (equal ones if `even`), one after the other with
-// pauses. If `shared`, they share one device in slices of 20 us: processor sharing by brute force.
+// Each of `threads` threads reads files of different sizes (equal ones if `even`), one after the
+// other with pauses. If `shared`, they share one device, which serves them in slices of 20 us.
 std::vector<ReadSpan> Reads(int threads, bool shared, bool even = false) {
   struct Reader {
     double latency = 0;  // time left
@@ -93,7 +93,8 @@ TEST(ReadsTest, ReadsBesideEachOtherNeedNotShare) {
 }
 
 // Four workers read batches of eight files, each up to one batch ahead of a loop that takes 10 ms
-// for a batch. One read in twelve takes thirty times as long as the others, whoever else reads.
+// for a batch. One read in twelve takes thirty times as long as the others. This does not depend on
+// other reads at the same time.
 std::vector<ReadSpan> WithLongOnes(unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<ReadSpan> done;
@@ -122,7 +123,8 @@ TEST(ReadsTest, LongReadsAreNotSlowedByThoseThatRunMeanwhile) {
   }
 }
 
-// `threads` readers of a link that serves them in order at 50 MB/s, never idle.
+// `threads` threads that read over a link. The link serves them in order at 50 MB/s and is never
+// idle.
 std::vector<ReadSpan> InOrder(int threads) {
   std::mt19937_64 random(11);
   std::vector<ReadSpan> done;
@@ -171,7 +173,7 @@ TEST(ReadsTest, FewReadsTellTheMeanAlone) {
   EXPECT_GT(costs.mean, kLatency);
 }
 
-// A server that the program started reads beside the workers, and slowly.
+// A server that the program started reads slowly, at the same time as the workers.
 TEST(ReadsTest, ReadsOfOtherProcessesDoNotCount) {
   testing::Synthetic run;
   traces::TraceData data = testing::MakeSynthetic(run);
@@ -200,7 +202,7 @@ TEST(ReadsTest, ReadsOfOtherProcessesDoNotCount) {
   EXPECT_EQ(beside.mean, alone.mean);
 }
 
-// A dataset reads its labels, a file for each sample, before the loader exists.
+// Before the loader exists, a dataset reads its labels from one file for each sample.
 TEST(ReadsTest, ReadsBeforeTheFirstBatchDoNotReplaceThoseOfBatches) {
   testing::Synthetic run;
   traces::TraceData data = testing::MakeSynthetic(run);
@@ -254,7 +256,7 @@ TEST(CpuLoadTest, OtherProgramsAreCountedInThreads) {
   EXPECT_NEAR(gain, 3 * 5.0 / 7, 0.1);
 }
 
-// However long decoding sleeps, its sleep does not grow with what it computes.
+// A decoder's sleep is not waiting for a core, however long it is.
 TEST(CpuLoadTest, SleepIsNotContention) {
   for (const double sleep : {5.0, 40.0, 400.0}) {
     SyntheticThreads run = Squeezed(1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs whose rate changes for good: the report says so, and its steady figures are of what
-// followed.
+// Runs whose rate changes permanently. The report says so, and its steady figures describe the part
+// after the change.
 #include <optional>
 #include <string>
 
@@ -19,7 +19,7 @@ using testing::Costs;
 using testing::Synthetic;
 using testing::SyntheticTrace;
 
-// Two workers whose images take 20 ms a batch, and `later` ms from batch 250 of 500 on. At first a
+// Two workers decode for 20 ms per batch, and for `later` ms from batch 250 of 500 on. At first a
 // batch comes every 11.8 ms.
 Synthetic ChangesTo(double later) {
   Synthetic run;

@@ -262,7 +262,7 @@ TEST(ReportTextTest, BriefNamesTheSettingOfALoaderWithoutCode) {
   EXPECT_NE(text.find("3 workers, prefetch 4 predicted "), std::string::npos) << text;
 }
 
-// As in the report: on the steady part, unless the whole run counts.
+// The gain is relative to the base of the report: the steady part, unless the whole run counts.
 TEST(ReportTextTest, BriefTellsTheGainOnTheBaseOfTheReport) {
   Report report = ReportOf(Synthetic{});
   report.plan.steps.clear();
@@ -303,7 +303,7 @@ TEST(ReportTextTest, ALineBreaksBeforeANumberAndNotBeforeItsPercent) {
   EXPECT_EQ(Wrapped("a 5 %", 80, ""), "a 5 %");
 }
 
-// The plan's experiments contain it, to be pasted.
+// The plan's experiments contain the recorded command, which people paste into a shell.
 TEST(RecordedCommandTest, IsQuotedForAShell) {
   traces::TraceData data = testing::MakeSynthetic({});
   data.processes[0].command = {"python", "train.py", "--name", "a b"};

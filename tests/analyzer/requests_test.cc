@@ -23,7 +23,7 @@ using testing::Always;
 using testing::MakeSynthetic;
 using testing::Synthetic;
 
-// Two workers and the training process ask two hosts.
+// Two workers and the training process send requests to two hosts.
 traces::TraceData Asking(int workers) {
   Synthetic run;
   run.workers = workers;
@@ -60,7 +60,8 @@ TEST(RequestsTest, WithoutWorkersTheyAreThoseOfTheLoop) {
   EXPECT_EQ(hosts[0].requests(), 100u);
 }
 
-// In each of two ranks, connecting takes 4 of the 6 seconds of reading and of the 7 of fetching.
+// In each of two ranks, fetching takes 7 s. Reading takes 6 s of these, and connecting 4 s of
+// the 6.
 TEST(RequestsTest, OfOneRankAreComparedWithTheReadsOfThatRank) {
   Synthetic run;
   run.costs = Always({30, 2, 2, 1, 0.1, 0.2, 4, 0});

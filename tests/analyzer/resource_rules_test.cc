@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules about what workers share: shards, locks, file descriptors. Each with a near miss.
+// Rules about what workers share: shards, locks, file descriptors. Each test has a near miss too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using traces::TraceData;
 
-// A dataset of fewer shards than workers: four are asked for, two make batches.
+// A dataset has fewer shards than workers. The program asks for `asked` workers; two make batches.
 TraceData FewShards(const std::string& kind, int asked) {
   Synthetic run;
   run.workers = 2;
@@ -61,7 +61,8 @@ TEST(ResourceRulesTest, MapDatasetsHaveNoShards) {
   EXPECT_FALSE(FindingOf("idle-workers", FewShards("map", 4)));
 }
 
-// Two workers that read for half of the time each: in turns, as behind a lock, or at random times.
+// Two workers, each of which reads for half of the time: in turns, as if a lock forced them, or at
+// random times.
 TraceData Reading(bool in_turns) {
   Synthetic run;
   run.workers = 2;
@@ -117,7 +118,8 @@ TraceData Tensors(int tensors, const std::string& strategy) {
   return data;
 }
 
-// Two batches for each of two workers and one that the loop holds: five batches of 110 tensors.
+// Each of two workers has two batches in flight, and the loop holds one. So there are five batches
+// of 110 tensors.
 TEST(ResourceRulesTest, ManyTensorsExhaustDescriptors) {
   const auto finding = FindingOf("too-many-descriptors", Tensors(110, "file_descriptor"));
   ASSERT_TRUE(finding);

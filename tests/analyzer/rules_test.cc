@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each rule: a run that it must speak of, and one that it must not.
+// For each rule, there is a run for which it must report a finding, and one for which it must not.
 #include <gtest/gtest.h>
 
 #include "tests/analyzer/finds.h"
@@ -117,7 +117,7 @@ TEST(SlowDecoderTest, NamesNoDecoderThatTheProgramUses) {
   EXPECT_NE(English(all->action).find("OpenCV or simplejpeg"), std::string::npos);
   traces::TraceData data = MakeSynthetic(run);
   const StringId mask = data.Intern("cv2.imread");
-  for (auto& spans : data.spans) {  // its masks, one in a hundred
+  for (auto& spans : data.spans) {  // one decode in a hundred is of a mask
     std::size_t seen = 0;
     for (traces::Span& span : spans) {
       if (span.stage == traces::StageId::kDecode && seen++ % 100 == 0) span.name = mask;
@@ -164,7 +164,8 @@ TEST(ConnectionNotReusedTest, SpeaksOfOneForEachObject) {
   ASSERT_TRUE(finding);
   EXPECT_EQ(English(finding->seen),
             "800 requests over HTTP opened 800 connections, which took 5.00 ms each");
-  // Connecting takes 4 of 6 seconds of reading, so a batch reads for 10 of its 35 ms instead of 30.
+  // Connecting takes 4 of the 6 s of reading. Without it a batch takes 15 ms instead of 35, because
+  // it reads for 10 ms instead of 30.
   EXPECT_NEAR(finding->predicted->speedup, 35.0 / 15.0, 0.15);
 }
 
@@ -190,7 +191,7 @@ TEST(ConnectionNotReusedTest, IsSilentOfTheTrainingProcess) {
   EXPECT_FALSE(FindingOf("connection-not-reused", std::move(data)));
 }
 
-// Frames that Python counts in each worker; process 0 is the training process.
+// Adds the frames that Python counts to each worker. Process 0 is the training process.
 void AddFrames(traces::TraceData& data, double decoded, double used) {
   for (std::uint32_t process = 1; process < data.processes.size(); ++process) {
     AddCounter(data, "video.frames_decoded", process, 2000, decoded);
@@ -223,7 +224,7 @@ TEST(DecodesMoreFramesThanUsedTest, IsSilentBelowTwice) {
 
 TEST(DecodesMoreFramesThanUsedTest, IsSilentOfAFewFrames) {
   traces::TraceData data = MakeSynthetic(VideoRun("av.decode"));
-  AddFrames(data, 40, 9);  // 62 beyond those used, in both workers
+  AddFrames(data, 40, 9);  // both workers together decode 62 frames more than are used
   EXPECT_FALSE(FindingOf("decodes-more-frames-than-used", std::move(data)));
 }
 

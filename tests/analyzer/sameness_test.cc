@@ -38,7 +38,7 @@ struct Made {
   std::string name;  // "": the finished sample
   std::uint32_t digest = 0;
 };
-// What is recorded of a sample in an epoch, both counted from 0.
+// Returns what is recorded of a sample in an epoch. Samples and epochs are counted from 0.
 using Maker = std::function<std::vector<Made>(std::uint32_t sample, std::uint32_t epoch)>;
 
 Maker Chain(bool resize_same, bool crop_same) {
@@ -50,7 +50,7 @@ Maker Chain(bool resize_same, bool crop_same) {
 }
 
 void AddDigests(traces::TraceData& data, std::uint32_t samples, const Maker& make) {
-  const StringId crop = data.Intern("Crop");  // a trace knows the transforms that it has digests of
+  const StringId crop = data.Intern("Crop");  // transforms with digests also have spans
   for (std::vector<traces::Span>& spans : data.spans) {
     int count = 0;
     for (traces::Span& span : spans) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bundles: what a killed one leaves, what their folder is called, and facts of merged traces.
+// Bundles: which files stay if the process is killed, the name of the folder in a bundle, and facts
+// of merged traces.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,7 +80,8 @@ class Deadly final : public traces::Trace {
   int signal_;
 };
 
-// Writes a bundle in a process that dies by `signal` meanwhile. Returns the signal it died by.
+// Writes a bundle in a process that receives `signal` meanwhile. Returns the signal that ended the
+// process.
 int DieWriting(const std::filesystem::path& output, int signal) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -118,7 +120,7 @@ TEST(ShareTest, WhatAKilledOneLeavesIsRemovedByTheNextOne) {
   const TempFolder folder;
   EXPECT_EQ(DieWriting(folder / "b.zip", SIGKILL), SIGKILL);
   EXPECT_FALSE(FilesIn(folder / "").empty());
-  // Not those of another bundle, or of a process that is alive.
+  // The files of another bundle, or of a process that is alive, are not removed.
   const std::string alive = "b.zip." + std::to_string(::getppid()) + ".trace";
   traces::testing::WriteFile(folder / alive, {});
   traces::testing::WriteFile(folder / "c.zip.1234567.trace", {});

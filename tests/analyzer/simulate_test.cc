@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator, compared with the slow one on small random cases and with known results.
+// Compares the simulator with the slow simulator on small random cases, and with known results.
 #include "analyzer/simulate/simulate.h"
 
 #include <array>
@@ -53,7 +53,7 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
     pipeline.slower.push_back({work.wall / 3, work.cpu / 3});
   }
   EpochDemand epoch;
-  // All starts are known, since workers without one would start at the same time.
+  // The start of every worker is given. Workers without a given start would start at the same time.
   const std::size_t known = static_cast<std::size_t>(pipeline.workers) + dice.Below(3);
   for (std::size_t w = known; w > 0; --w) epoch.worker_start.push_back(dice.Time());
   epoch.one_more = 0.1 * dice.Maybe();
@@ -63,25 +63,25 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
     demand.read = SomeWork(dice);
     demand.decode = SomeWork(dice);
     demand.collate = sample_tasks && dice.Below(2) == 0 ? Work{} : SomeWork(dice);
-    if (!sample_tasks && dice.Below(4) == 0) {  // by several threads
+    if (!sample_tasks && dice.Below(4) == 0) {  // three threads augment
       const double wall = dice.Time();
       demand.augment = {wall, 3 * wall};
     }
     demand.samples = static_cast<double>(1 + dice.Below(3));
     demand.put = dice.Maybe();
     demand.feed = dice.Maybe();
-    demand.latency = dice.Time();  // a batch does not arrive at the moment when it was done
+    demand.latency = dice.Time();  // a batch arrives later than it is finished
     demand.get = dice.Maybe();
     demand.pin = dice.Maybe();
-    demand.next = dice.Time();  // so the loop wakes nobody at the moment when it is woken
+    demand.next = dice.Time();  // so the loop wakes no worker at the moment when it wakes up itself
     demand.step = dice.Maybe();
     demand.h2d = dice.Maybe();
     demand.first_sample = epoch.samples.size();
     demand.tasks = sample_tasks ? 1 + dice.Below(4) : 0;
     for (std::size_t k = 0; k < demand.tasks; ++k) {
       const auto cpu = static_cast<float>(dice.Maybe());
-      // Longer than the device's part by a random time, since reads that come to the device at once
-      // may be served in either order.
+      // A read is longer than the device's part by a random time. Otherwise two reads could come to
+      // the device at the same moment, and either order would be right.
       const auto read = static_cast<float>(pipeline.device_per_sample + dice.Time());
       epoch.samples.push_back({read, 0, cpu, cpu, 0, 0});
     }
@@ -198,8 +198,8 @@ TEST(SimulateTest, StorageBoundsTheRateWhateverTheWorkers) {
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 20, 0.2);
   pipeline.workers = 4;
   const double four = SimulateSteady(pipeline).rate();
-  EXPECT_GT(four, 68);    // 68.9 where each comes at random times (mean value analysis)
-  EXPECT_LT(four, 80.5);  // and 80 where none waits for another
+  EXPECT_GT(four, 68);    // 68.9 if each comes at random times (mean value analysis)
+  EXPECT_LT(four, 80.5);  // 80 if none waits for another
   pipeline.workers = 16;
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 2);
 }
@@ -233,7 +233,8 @@ TEST(SimulateTest, ASlowWorkerHoldsUpThoseInTurn) {
   EXPECT_GT(SimulateSteady(pipeline).rate(), 500);
 }
 
-// docs/diagnosis.md 3.9: a heavy tail blocks the line; unordered delivery and credit both help.
+// docs/diagnosis.md 3.9: batches wait behind a very slow one. Delivery out of order and more
+// credits both help.
 TEST(SimulateTest, OrderAndCreditMatterWhereBatchesAreUneven) {
   Pipeline pipeline = Even(1000, 6e-3, 0, 12e-3);
   pipeline.workers = 4;
@@ -267,7 +268,7 @@ TEST(SimulateTest, SampleThreadsShareABatch) {
     demand.tasks = 8;
     epoch.samples.insert(epoch.samples.end(), 8, SampleCost{0, 0, 5e-3F, 0, 0, 0});
   }
-  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 4 / 40e-3, 1);  // of 8 samples each
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 4 / 40e-3, 1);  // batches of 8 samples each
 }
 
 // The first batches fill the queues and are not counted.

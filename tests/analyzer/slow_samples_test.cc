@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples that take much longer than the others: what the model finds in them, and when the rule
-// speaks.
+// Samples that take much longer than the others: what the model finds about them, and when the rule
+// reports a finding.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -82,7 +82,7 @@ TEST(SlowSamplesTest, SamplesOfAnIterableDatasetHaveNoIndex) {
   EXPECT_EQ(English(finding->action).find("dataset["), std::string::npos);
 }
 
-// The collate function of the batch before has read an index.
+// The collate function of the previous batch reads an index file just before the sample begins.
 TEST(SlowSamplesTest, AReadBeforeASampleDoesNotHideItsOwn) {
   Synthetic run = OneIn(17, 120);
   run.file = "/data/all.bin";
@@ -142,7 +142,7 @@ TEST(SlowSamplesTest, BlamesNoSampleIfOthersAreSlowEachTime) {
   EXPECT_NE(English(finding->action).find("It is not the samples"), std::string::npos);
 }
 
-// 200 samples of a millisecond, of which those at 7, 31, 32, 99 and 150 take twenty.
+// 200 samples. They take 1 ms each, except for the five slow samples of IsSlow(), which take 20 ms.
 class SampleTailTest : public ::testing::Test {
  protected:
   static bool IsSlow(std::size_t i) { return i == 7 || i == 31 || i == 32 || i == 99 || i == 150; }

@@ -9,18 +9,18 @@
 namespace penstock::analyzer::testing {
 namespace {
 
-// Something to be done before an actor goes on: waiting, reading, or computing with threads.
+// Work of an actor: waiting, reading, or computing with threads.
 struct Task {
   double left = 0;
   bool computes = false;
   double threads = 1;
   bool reads = false;
-  std::size_t place = 0;  // in the line of readers; 0: none yet
+  std::size_t place = 0;  // place in the queue of readers; 0: not in the queue yet
 };
 
 struct Actor {
-  std::deque<Task> tasks;       // one after the other
-  std::function<bool()> go_on;  // called if there are none; true if something happened
+  std::deque<Task> tasks;       // done one after the other
+  std::function<bool()> go_on;  // called if there are no tasks; returns whether anything changed
   void Wait(double seconds) { tasks.push_back({seconds, false, 0, false, 0}); }
   void Compute(double seconds, double threads = 1) {
     tasks.push_back({seconds, true, threads, false, 0});
@@ -28,7 +28,7 @@ struct Actor {
   void Read(double seconds) { tasks.push_back({seconds, false, 0, true, 0}); }
 };
 
-// Runs actors until `done`.
+// Runs the actors until `done` is true. Returns the time.
 double Play(std::deque<Actor>& actors, const Pipeline& pipeline, double& now, const bool& done) {
   const double cores = pipeline.cores;
   std::size_t places = 0;
@@ -67,7 +67,7 @@ double Play(std::deque<Actor>& actors, const Pipeline& pipeline, double& now, co
         next = &task;
       }
     }
-    if (next == nullptr) break;  // nothing will ever happen again
+    if (next == nullptr) break;  // no actor has anything to do
     for (Actor& actor : actors) {
       if (actor.tasks.empty()) continue;
       Task& task = actor.tasks.front();
@@ -122,7 +122,7 @@ Timeline SlowWorkers(const Sequence& sequence) {
     if (!busy(w)) return 0.0;
     return indices[w].empty() ? std::clamp(until[w] - now, 0.0, pipeline.asking) : pipeline.asking;
   };
-  // Returns how many workers it woke; -1 if there was nothing to send.
+  // Returns the number of workers that it woke; -1 if there was nothing to send.
   const auto send = [&] {
     if (sent == sequence.count) return -1;
     for (std::size_t tried = 0; tried < workers; ++tried) {

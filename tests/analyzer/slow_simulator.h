@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader once more, slowly and obviously: at every moment each actor is asked whether it can go
-// on, and then all that are busy move on by the shortest time that any of them needs. It shares
-// nothing with analyzer/simulate/*.cc but the inputs.
+// A second simulator of the loader, which is slow but simple. In each round it asks every actor
+// whether it can go on. Then time advances by the shortest time that a busy actor needs. It shares
+// only the inputs with analyzer/simulate/*.cc.
 #pragma once
 
 #include "analyzer/simulate/simulate.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples that were followed on purpose because they were slow before: what they do more, and that
-// they count nowhere else.
+// Samples whose calls were followed on purpose, because they were slow in an earlier epoch. Tests
+// what takes more time in them, and that they count in no other figure.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,7 +22,7 @@ using traces::testing::FollowedUnit;
 constexpr const char* kSlowData = "/home/a/dataset.py";
 
 struct SlowKind {
-  double load = 2;  // milliseconds in line 52 of load(); the rest of the sample takes 8
+  double load = 2;  // milliseconds in line 52 of load(); the rest of the sample takes 8 ms
   bool chosen = false;
   bool lined = false;
 };

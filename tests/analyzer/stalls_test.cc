@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where workers and the training loop stood still, from stacks in the trace.
+// Stacks in the trace tell where workers and the training loop stood still.
 #include "analyzer/model/stalls.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ using traces::testing::FollowedUnit;
 constexpr const char* kStallData = "/home/a/dataset.py";
 constexpr const char* kThreading = "/usr/lib/python3.11/threading.py";
 
-// load(), called from __getitem__, waits for a lock in threading.py, or itself.
+// __getitem__ calls load(), which waits: in a lock of threading.py if `in_library`, else in its own
+// line.
 FollowedUnit Stall(double at, double duration, bool in_library) {
   UnitRow row;
   row.at = Ms(at);
@@ -107,7 +108,7 @@ TEST(StallsTest, OfAnIterableDatasetHaveNoIndex) {
   }
 }
 
-// Both ranks have a generation 1.
+// Both ranks number their first iterator 1, so this number alone does not tell the dataset.
 TEST(StallsTest, OfARankAreAtASampleOfItsOwnDataset) {
   for (const std::uint32_t rank : {0U, 1U}) {
     traces::TraceData data = testing::SideBySide({}, 2);

@@ -109,7 +109,7 @@ TEST(BootstrapTest, FewValuesGiveAWideInterval) {
   EXPECT_EQ(interval.high, 3);
 }
 
-// Values at each level, with noise of up to 10 % in both directions.
+// For each level, as many values as its count, with noise of up to 10 % in both directions.
 std::vector<double> Levels(const std::vector<std::pair<double, int>>& levels) {
   std::mt19937 random(3);
   std::vector<double> values;

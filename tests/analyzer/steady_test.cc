@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which part of a run tells how fast it goes on: without start-up, pauses and what follows them.
+// The steady part of a run, which tells its lasting rate. It leaves out start-up, pauses, and the
+// batches that the workers made during a pause.
 #include "analyzer/model/steady.h"
 
 #include <algorithm>
@@ -73,9 +74,9 @@ TEST(SteadyStateTest, PausesDoNotChangeTheRate) {
     EXPECT_EQ(steady.pauses.size(), pauses ? 8u : 0u);
     return steady.rate.estimate;
   };
-  // 1.03 without an ordinary step in the turns of the pauses
+  // The ratio would be 1.03 if turns with a pause did not count an ordinary step.
   EXPECT_NEAR(rate(0, 1, 40, true) / rate(0, 1, 40, false), 1, 0.01);
-  // 1.19 with the batches that the workers make in the pauses
+  // It would be 1.19 if batches that the workers make in the pauses counted.
   EXPECT_NEAR(rate(2, 8, 4, true) / rate(2, 8, 4, false), 1, 0.02);
 }
 
@@ -93,7 +94,8 @@ TEST(SteadyStateTest, PausesThatTheQueueOutlastsAreNone) {
     const RunModel model = BuildRunModel(*SyntheticTrace(run));
     return FindSteadyState(model.loader());
   };
-  // The workers' rate bounds both. Without these turns the rate would be up to a third higher.
+  // In both runs the workers limit the rate. If the turns with long steps were left out, the rate
+  // would be up to a third higher.
   const SteadyState often = state(45);
   EXPECT_TRUE(often.pauses.empty());
   EXPECT_NEAR(often.rate.estimate / state(4).rate.estimate, 1, 0.02);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is suggested and what is not: no setting whose gain is smaller than its uncertainty.
+// Which settings are suggested. A setting is not, if its gain is smaller than its uncertainty.
 #include "analyzer/predict/suggest.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Suggestion SuggestionOf(const Synthetic& run) {
   return Diagnose(*SyntheticTrace(run)).loader->suggestion;
 }
 
-// Spawned workers start so slowly that each epoch waits longer for them than it runs.
+// Spawned workers start slowly: waiting for them takes longer than the rest of an epoch.
 Synthetic ShortEpochs() {
   Synthetic run;
   run.workers = 2;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows PyTorch's DataLoader event by event, with a clock of its own: indices are sent on
-// delivery, workers serve their own queue, the training loop takes batches in order.
+// Simulates PyTorch's DataLoader event by event, on a clock of its own. When a batch is delivered,
+// the next index is sent. Each worker has its own queue, and the training loop takes batches in
+// order.
 #include "tests/analyzer/synthetic.h"
 
 #include <algorithm>
@@ -87,7 +88,7 @@ class Generator {
 
   TimeNs Cpu(double wall) const { return Ms(wall * run_.cpu_share); }
 
-  // One batch made on `thread` from `start` on. Returns when it is ready.
+  // Adds a batch that `thread` makes from `start` on. Returns when the batch is ready.
   double Fetch(ThreadId thread, double start, const Costs& costs, BatchKey key) {
     const int samples = run_.batch_size;
     const double each = 1.0 / samples;

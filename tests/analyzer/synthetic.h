@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces of a DataLoader whose every cost is known: what the analyzer must find again.
+// Traces of a DataLoader whose costs are all known. The analyzer must find these costs.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Synthetic {
   int epochs = 1;
   bool persistent = false;
   double worker_start = 2;  // ms for each worker, one after the other
-  double worker_stop = 0;   // ms: likewise, in the next() that finds an epoch exhausted
+  double worker_stop = 0;   // ms for each worker, in the next() that ends an epoch
   double cpu_share = 1;     // CPU time of computing stages over their wall time
   int cores = 8;
   std::uint64_t file_bytes = 100'000;

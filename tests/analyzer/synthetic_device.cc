@@ -38,7 +38,7 @@ void AddDevice(traces::TraceData& data, const OnDevice& device) {
   std::vector<Span> stream;
   std::vector<Span> calls;
   std::uint32_t correlation = 1;
-  std::int64_t busy = 0;  // until when: a stream does one thing after the other
+  std::int64_t busy = 0;  // when the stream is done; it does one thing after the other
   for (const Span& step : data.spans[0]) {
     if (step.stage != StageId::kStep) continue;
     const auto add = [&](Span span) {

@@ -16,9 +16,9 @@ struct OnDevice {
   double wait = 0;         // from the call to the transfer
   double copy = 1;         // the transfer; 0: none
   double kernels = 3;      // in all, after the transfer
-  double beside = 0;       // the first part of the transfer, beside which earlier kernels run
+  double beside = 0;       // the first part of the transfer, during which earlier kernels run
   int pieces = 1;          // number of kernels
-  double gap = 0;          // after each of them but the last
+  double gap = 0;          // between two kernels
   double sync = 0;         // at the end of the step the loop waits for the device
   bool pageable = true;    // the call lasts until the transfer is done; else it returns at once
   bool correlated = true;  // calls were recorded with their numbers
@@ -30,7 +30,7 @@ struct OnDevice {
 // Adds a stream of device 0 to the process of thread 0, and calls to thread 0.
 void AddDevice(traces::TraceData& data, const OnDevice& device);
 
-// Adds device `device`, which does the same at the same times as the device added last.
+// Adds device `device`, which does the same work at the same times as the device added last.
 // Requires: AddDevice().
 void RepeatDevice(traces::TraceData& data, std::uint32_t device);
 

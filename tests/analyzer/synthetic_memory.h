@@ -11,21 +11,21 @@
 
 namespace penstock::analyzer::testing {
 
-// What a reading of a worker's memory says, in bytes; `at` goes from 0 (its start) to 1 (its end).
+// A reading of a worker's memory, in bytes.
 struct Walk {
   double own = 40e6;      // private_dirty_bytes
   double shared = 900e6;  // anonymous, and shared with the training process
   double cached = 0;      // private pages of files
   double dirty = 0;       // the part of `cached` that is not written back yet
 };
-using Course = std::function<Walk(double at)>;
+using Course = std::function<Walk(double at)>;  // `at`: from 0 (the worker starts) to 1 (it ends)
 
 [[nodiscard]] Walk Copying(double at);
 [[nodiscard]] Walk Leaking(double at);
 
 struct Told {
   int walks = 20;
-  double available = 0;  // of the machine at all times; 0: not recorded
+  double available = 0;  // available memory of the machine at all times; 0: not recorded
   double trainer = 0;    // bytes by which the training process grows
   Course last = {};      // of the last worker, if it differs
 };

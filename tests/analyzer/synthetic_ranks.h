@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that train together, with everything known that the analyzer must find again.
+// Ranks that train together. All their costs are known, and the analyzer must find them.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace penstock::analyzer::testing {
 
-// The loop of data-parallel training: each rank waits for its data and computes, all leave the
-// collective together, and each then does something of its own. Units: milliseconds.
+// The loop of data-parallel training. Each rank waits for its data and computes. All ranks leave
+// the collective together. Then each rank continues its step alone. Units: milliseconds.
 struct Ranked {
   int ranks = 2;
   int batches = 100;  // of each of `epochs`
   int epochs = 1;
   double compute = 10;
   double collective = 1;
-  bool together = true;  // false: nobody waits for anybody
+  bool together = true;  // false: ranks do not wait for each other
   int workers = 2;
   bool kernels = false;  // the collective is a device's kernel, which ends when all leave it
   std::function<double(int rank, int iteration)> wait = [](int, int) { return 1.0; };
@@ -45,7 +45,8 @@ struct Skew {
 // What the recorder of one rank would have written.
 [[nodiscard]] traces::TraceData TraceOfRank(const Ranked& run, int rank, const Skew& skew = {});
 
-// Adds `other` to `data` as one recorder of both would write it, with `pids` added to its pids.
+// Adds `other` to `data`, as if one recorder had written both. `pids` is added to the pids of
+// `other`.
 void AddBeside(traces::TraceData& data, traces::TraceData other, std::uint32_t pids);
 
 // What one recorder of all ranks on one host would have written.

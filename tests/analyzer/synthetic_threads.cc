@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches have slots in a ring of prefetch + 1. The thread that is free first takes the next sample
-// as soon as its batch has a slot. A slot is free again when the training loop comes back.
+// A ring has prefetch + 1 slots for batches. The thread that is free first takes the next sample as
+// soon as the sample's batch has a slot. A slot becomes free when the training loop, done with its
+// batch, asks for another one.
 #include "tests/analyzer/synthetic_threads.h"
 
 #include <algorithm>

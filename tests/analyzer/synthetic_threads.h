@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces of the reference loader whose every cost is known: threads of one process that fill
-// batches together, sample by sample.
+// Traces of the reference loader, in which threads of one process fill batches together, sample by
+// sample. All costs are known.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct SyntheticThreads {
   int epochs = 1;
   int cores = 16;
   double cpu_share = 1;  // CPU time of decode and augment over their wall time
-  double sleep = 0;      // ms that decoding sleeps besides
+  double sleep = 0;      // ms that decoding sleeps, in addition to its cost
   double collate = 0;    // ms, by the thread that makes the last sample of a batch
   double step = 4;       // ms
   double start = 2;      // ms until the threads run

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reference loader's traces: model, replay and verdict where threads make single samples.
+// Traces of the reference loader, whose threads make single samples: model, replay and verdict.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -106,7 +106,7 @@ TEST(ThreadsTest, ReplaysUnevenSamplesAndEpochs) {
 }
 
 TEST(ThreadsTest, WaitFractionIsThatOfTheLoop) {
-  // 8 samples of 8 ms by 4 threads: a batch each 16 ms, of which 4 are step.
+  // 4 threads make 8 samples of 8 ms for a batch. So a batch comes every 16 ms; the step takes 4.
   const Diagnosis diagnosis = Diagnose(*ThreadsTrace(Always({1, 5, 2}, 4)));
   EXPECT_NEAR(diagnosis.wait_fraction, 0.75, 0.02);
   EXPECT_NEAR(diagnosis.samples_rate, 500, 10);
@@ -126,12 +126,13 @@ TEST(ThreadsTest, PredictsMoreThreadsAndSuggestsEnough) {
   run.threads = 4;
   const double truth = Diagnose(*ThreadsTrace(run)).samples_rate;
   EXPECT_NEAR(predicted.rate.estimate, truth, 0.03 * truth);
-  // 64 ms of samples, 9 ms of step: eight threads keep up within 2 %, seven do not quite.
+  // The samples of a batch take 64 ms, its step 9 ms. Eight threads reach the step's rate within
+  // 2 %; seven nearly do.
   EXPECT_GE(loader.suggestion.workers, 7);
   EXPECT_LE(loader.suggestion.workers, 8);
 }
 
-// Of 6.5 ms for each sample, 2 are a transform.
+// Each sample takes 6.5 ms, of which 2 ms are a transform.
 traces::TraceData Transforming(const std::string& transform) {
   SyntheticThreads run;
   run.facts = false;
@@ -168,7 +169,8 @@ TEST(ThreadsTest, StagesWithoutSamplesAreNamedWithLittleConfidence) {
             std::string::npos);
 }
 
-// A decoder that sleeps (a device's, or a load of known cost) is not kept from a core.
+// A decoder that sleeps does not wait for a core. Examples are a decoder that waits for a device,
+// and a test load.
 TEST(ThreadsTest, ASleepingDecoderIsNoCrowdedMachine) {
   SyntheticThreads run = Always({1, 5, 2}, 9);
   run.threads = 2;
@@ -186,7 +188,7 @@ TEST(ThreadsTest, AStepThatComputesHidesNoCrowdedMachine) {
   SyntheticThreads run = Always({0.5, 4, 2}, 4);
   run.cpu_share = 0.5;
   traces::TraceData data = testing::MakeThreads(run);
-  for (int i = 0; i <= 300; ++i) {  // a batch takes 13 ms: 24 ms of samples and 4 ms of step
+  for (int i = 0; i <= 300; ++i) {  // a batch each 13 ms; CPU: samples 24 ms, step 4 ms
     testing::AddCounter(data, "cpu_ns", 0, 1000 + 13.0 * i, 28e6 * i);
     testing::AddCounter(data, "threads", 0, 1000 + 13.0 * i, 6);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loaders that a loop drains together, compared with equivalent models of one loader.
+// Compares loaders that a loop uses together with equivalent models of a single loader.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -188,8 +188,8 @@ TEST(TogetherTest, TheRecordedSettingNeedsTheMemoryThatItHad) {
             3 * 3 * 1'000'000U + 3 * 3 * 3'000'000U + 300'000'000U);
 }
 
-// Makes two loaders of one: every fourth batch comes from the first, which has one worker; the
-// second has three. Two generations follow for each epoch.
+// Turns one loader into two. Every fourth batch comes from the first loader, which has one worker.
+// The second has three. Each epoch becomes two iterators, with numbers of their own.
 traces::BatchKey KeyOfTwo(traces::BatchKey key) {
   const auto first = static_cast<std::uint16_t>(2 * key.generation - 1);
   const auto second = static_cast<std::uint16_t>(2 * key.generation);
@@ -297,8 +297,8 @@ TEST(TogetherTest, ThePageTellsBatchesFromTheWorkersOfAllLoaders) {
   }
 }
 
-// Makes loaders of one: the odd epochs are the first loader's. The batches of the even ones come
-// from a second loader or, if `two`, by turns from a second and a third.
+// Turns one loader into several. The first loader has the odd epochs. The batches of the even
+// epochs come from a second loader or, if `two`, alternately from a second and a third.
 traces::TraceData WithValidation(const testing::Synthetic& run, bool two) {
   traces::TraceData data = testing::MakeSynthetic(run);
   const auto key_of = [two](traces::BatchKey key) {

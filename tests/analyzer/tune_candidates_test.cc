@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tune tries of a recording: loader settings and fixes from outside, the cheapest first.
+// What tune tries for a recording: settings of the loader, and fixes that need no edit of the
+// program. The cheapest come first.
 #include "analyzer/tune/candidates.h"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ TEST(TuneCandidatesTest, TheThreadFixIsFound) {
   EXPECT_FALSE(fix->predicted);  // no rule predicts its gain
 }
 
-// Fewer workers suffice once malloc keeps its memory: the plan weighs both at once.
+// If malloc keeps its memory, fewer workers suffice. The plan considers both changes together.
 TEST(TuneCandidatesTest, WorkersAndMallocAreThePlansTogether) {
   const auto candidates = CandidatesOf(FaultsEachSample(12));
   const auto together = std::find_if(candidates.begin(), candidates.end(), [](const auto& one) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decisions from simulated runs whose truth is known.
+// Decisions about simulated runs whose true ratios are known.
 #include "analyzer/tune/race.h"
 
 #include <cmath>
@@ -56,7 +56,8 @@ TEST(TuneRaceTest, TakesNothingThatGainsNothingMoreOftenThanStated) {
       SimulatedRuns world;
       world.truth.assign(settings + 1, 1.0);
       world.noise = noise;
-      // Half of the error is on this side; three standard deviations of 1000 trials are 0.02.
+      // Half of the error is on the side of "faster". Three standard deviations of the share in
+      // 1000 trials are 0.02.
       EXPECT_LE(ShareOfRaces(world, [](const Race& race) { return race.taken() != 0; }),
                 0.05 + 0.02)
           << noise << " " << settings;
@@ -70,7 +71,7 @@ TEST(TuneRaceTest, RefutesWhatGainsLessThanIsWorthIt) {
   EXPECT_GE(ShareOfRaces(world,
                          [](const Race& race) { return race.verdict(1) == TuneVerdict::kRefuted; }),
             0.95);
-  // A gain of 20 % is called none at most as often as stated.
+  // A gain of 20 % is not refuted more often than stated.
   world.truth = {1, 1.2};
   EXPECT_LE(ShareOfRaces(world,
                          [](const Race& race) { return race.verdict(1) == TuneVerdict::kRefuted; }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tuning a synthetic program that obeys its settings, or does not.
+// Tunes a synthetic program, on which settings take effect as expected or do not.
 #include "analyzer/main/tune.h"
 
 #include <unistd.h>
@@ -96,7 +96,7 @@ TEST(TuneTest, RefutesWhatDoesNotHelp) {
   EXPECT_EQ(TuneText(result, false).find("DataLoader(dataset"), std::string::npos);
 }
 
-// The measured gain stays so far below the promised one that it is not "as fast as predicted".
+// The measured gain is so far below the promised gain that the promise is not confirmed.
 TEST(TuneTest, DoesNotConfirmAGainThatStaysBelowThePromise) {
   TrialProgram program = DecodeBound();
   const TuneRunner as_it_is = program.Runner();
@@ -312,7 +312,7 @@ TEST(TuneJsonTest, ALossThatIsNoNumberIsNotNought) {
 TEST(RunAndWaitTest, ReturnsTheStatus) {
   EXPECT_EQ(RunAndWait({"/bin/sh", "-c", "exit 7"}).value(), 7);
   EXPECT_EQ(RunAndWait({"/bin/sh", "-c", "kill -TERM $$"}).value(), 128 + 15);
-  // An interrupt ends the child as ever, though this process keeps waiting.
+  // An interrupt ends the child as usual, although this process ignores it and keeps waiting.
   EXPECT_EQ(RunAndWait({"/bin/sh", "-c", "kill -INT $$"}).value(), 128 + 2);
   EXPECT_EQ(RunAndWait({"/nonexistent/program"}).error().kind, ErrorKind::kEnvironment);
 }
@@ -357,7 +357,7 @@ TEST(RunAndWatchTest, TheProgramGoesOnWhenNobodyReadsItsOutput) {
   EXPECT_NE(std::signal(SIGPIPE, before), SIG_IGN);
   ASSERT_TRUE(watched);
   EXPECT_EQ(lines, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(watched->status, 128 + SIGPIPE);  // the program does not inherit that it is ignored
+  EXPECT_EQ(watched->status, 128 + SIGPIPE);  // the program does not inherit the ignored SIGPIPE
 }
 
 TEST(RunAndWatchTest, AnInterruptIsSeenAndPassedOn) {

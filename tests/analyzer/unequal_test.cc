@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Costs that belong to the worker that made a batch, and waiting that was for a core.
+// Costs that depend on which worker made a batch, and waiting for a core.
 #include "analyzer/measure/unequal.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 using testing::Costs;
 using testing::Synthetic;
 
-// Two threads that read for half of the time each: in turns, or at random times.
+// Two threads, each of which reads for half of the time: in turns, or at random times.
 std::vector<ReadSpan> TwoReaders(bool in_turns) {
   std::mt19937 random(3);
   std::vector<ReadSpan> reads;
@@ -48,7 +48,8 @@ TEST(ReadTurnsTest, AreNotSeenWhereReadsMeet) {
   EXPECT_FALSE(MeasureTurns(TwoReaders(false)).taken());
 }
 
-// An epoch's new workers never read at the same time as the workers of the epoch before.
+// The new workers of an epoch never read at the same time as the workers of the previous epoch.
+// This must not count as taking turns.
 TEST(ReadTurnsTest, AreLookedForInOneEpoch) {
   for (const bool in_turns : {true, false}) {
     std::vector<ReadSpan> reads = TwoReaders(in_turns);
@@ -66,8 +67,8 @@ TEST(ReadTurnsTest, AreLookedForInOneEpoch) {
   }
 }
 
-// Two loaders of two workers each run one after the other. The workers of one loader read in turns:
-// those of the first if `first`, else those of the second.
+// Two loaders with two workers each run one after the other. In one of them the workers read in
+// turns: in the first loader if `first`, else in the second. Returns the turns of the first loader.
 ReadTurns TurnsOfFirstLoader(bool first) {
   Synthetic run;
   run.batch_size = 1;
@@ -130,7 +131,7 @@ TEST(SlowWorkersTest, AreSetApartFromTheirBatches) {
   EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.02);
 }
 
-// The worker's spans of each batch with `index % 8 == rest` are lost, except its put.
+// For each batch with `index % 8 == rest`, all spans of the worker except the put are lost.
 void Lose(traces::TraceData& data, std::uint32_t rest) {
   for (std::size_t thread = 1; thread < data.spans.size(); ++thread) {
     std::erase_if(data.spans[thread], [rest](const traces::Span& span) {
@@ -185,7 +186,7 @@ TEST(SlowWorkersTest, MoreWorkersDoNotMakeThemFast) {
   EXPECT_NEAR(eight / four, 2, 0.1);  // the slow one makes one batch in eight
   EXPECT_EQ(diagnosis.bottleneck, Factor::kPrefetch);
   const double even = diagnosis.loader->attribution.SpeedupOf(Factor::kPrefetch);
-  EXPECT_GT(even, 3.5);  // 37.5 ms for four batches, instead of 7.5
+  EXPECT_GT(even, 3.5);  // four batches take 37.5 ms; with equal workers they would take 7.5 ms
 }
 
 TEST(SlowWorkersTest, AThirdMoreIsNoSlowWorker) {
@@ -207,8 +208,8 @@ Pipeline Even(std::size_t n, double wait, double cpu) {
   return pipeline;
 }
 
-// Four workers share one core, and each batch waits 20 ms and computes 10 ms. The recording has the
-// whole time that a batch takes; all of it that is not computing looks like waiting.
+// Four workers share one core. Each batch waits for 20 ms and computes for 10 ms. The recording has
+// the whole time that a batch takes, in which waiting for a core looks like other waiting.
 TEST(ContentionTest, WaitingForACoreIsNotWaitingForAFile) {
   constexpr std::size_t kBatches = 400;
   const double making = Simulate(Even(kBatches, 20e-3, 10e-3)).making / kBatches;
@@ -225,8 +226,8 @@ TEST(ContentionTest, WaitingStaysWhereCoresAreFree) {
   EXPECT_EQ(GenuineWaiting(seen, std::vector<double>(400, making)), 1);
 }
 
-// The mean reading time of a batch in seconds, in a run whose cores are nearly full. `lost`: the
-// worker's spans of one batch in eight are lost, except its put.
+// The mean reading time of a batch in seconds, in a run whose cores are nearly full. `lost`: for
+// one batch in eight, all spans of the worker except the put are lost.
 double ReadingWith(bool lost) {
   Synthetic run;
   run.workers = 4;
@@ -248,7 +249,8 @@ TEST(ContentionTest, ABatchThatWasNotSeenTookAsLongAsItsNeighbour) {
   EXPECT_NEAR(ReadingWith(true), whole, 0.05 * whole);
 }
 
-// The iterator is made 0.9 s before the first index is sent.
+// What one more worker costs at the start (one_more), in seconds. The iterator is made 0.9 s before
+// the first index is sent.
 double OneMoreOf(int workers) {
   Synthetic run;
   run.workers = workers;

@@ -135,8 +135,8 @@ TEST(VerdictTest, ForgivesStartupOfOneUnfinishedEpoch) {
   EXPECT_EQ(Named(diagnosis), "decode") << English(diagnosis.summary);
 }
 
-// As in docs/diagnosis.md 3.9: one batch in twenty decodes for 250 ms, the others for 4; four
-// workers, a step of 12 ms.
+// The case of docs/diagnosis.md 3.9: one batch in twenty decodes for 250 ms, the others for 4 ms.
+// There are four workers, and a step takes 12 ms.
 TEST(VerdictTest, NamesPrefetchWhenTheTailBlocksTheLine) {
   Synthetic run;
   run.workers = 4;
@@ -228,8 +228,8 @@ TEST(VerdictTest, WithoutWorkersAllOfTheFetchIsWait) {
   EXPECT_NEAR(diagnosis.loader->attribution.headroom, 5, 0.1);
 }
 
-// 6 ms of data, 10 ms of step, one after the other: the step takes longer, and a worker beside it
-// gains nevertheless.
+// Making a batch takes 6 ms and the step 10 ms, one after the other. The step takes longer, but a
+// worker that makes batches during the step still gains.
 TEST(VerdictTest, DataAndStepThatTakeTurnsAreNotTheStepsFault) {
   Synthetic run;
   run.workers = 0;
@@ -241,9 +241,9 @@ TEST(VerdictTest, DataAndStepThatTakeTurnsAreNotTheStepsFault) {
   EXPECT_NEAR(diagnosis.loader->suggestion.predicted.speedup, 1.45, 0.1);
 }
 
-// Two workers need 14 ms a batch. The step takes 3 ms for 60 batches, then 22 for 60, which is too
-// long for the queues to even out. No single part of the data path gains as much as the step, but
-// all parts together gain more.
+// Two workers need 14 ms per batch. The step takes 3 ms for 60 batches, then 22 ms for 60. The
+// queues are too short to level this out. No single part of the data path gains as much as the
+// step, but all parts together gain more.
 TEST(VerdictTest, NamesTheStepBesideADataPathOfManySmallParts) {
   Synthetic run;
   run.workers = 2;

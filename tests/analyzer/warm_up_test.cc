@@ -18,7 +18,7 @@ namespace {
 using testing::Costs;
 using testing::Synthetic;
 
-// The first batch of each worker takes `beyond` ms more, in every epoch whose workers are new.
+// In every epoch with new workers, the first batch of each worker takes `beyond` ms more.
 Synthetic Cold(int workers, double beyond) {
   Synthetic run;
   run.workers = workers;
@@ -48,7 +48,8 @@ TEST(WarmUpTest, IsTakenOffTheFirstBatches) {
   EXPECT_LT(std::abs(loader.replay.error()), 0.02);
 }
 
-// The fifth batch was not seen being made, and has the costs of the fourth: a first one.
+// The spans of the fifth batch are lost, so it gets the costs of the fourth batch. That is the
+// first batch of a worker, so these costs include a warm-up.
 TEST(WarmUpTest, IsTakenOffCopiesOfTheFirstBatches) {
   traces::TraceData data = testing::MakeSynthetic(Cold(4, 20));
   for (std::size_t thread = 1; thread < data.spans.size(); ++thread) {
@@ -107,7 +108,7 @@ TEST(WarmUpTest, WorkersTakeTimeToEndToo) {
   EXPECT_EQ(Idealise(loader.pipeline, Factor::kStartup).epochs[0].stop, 0);
 }
 
-// Twelve workers that share one core pay for the warm-up twelve times, one worker pays once.
+// Twelve workers that share one core pay for the warm-up twelve times, two workers pay twice.
 TEST(WarmUpTest, GrowsWithTheWorkers) {
   LoaderDiagnosis loader = DiagnosisOf(Cold(12, 100));
   for (EpochDemand& epoch : loader.pipeline.epochs) epoch.warm_up.decode.cpu = 100e-3;
@@ -137,7 +138,7 @@ TEST(WarmUpTest, ChanceIsNotTakenForIt) {
   std::lognormal_distribution<double> draw(0, 1);
   std::vector<double> decode(static_cast<std::size_t>(run.batches * run.epochs));
   for (double& value : decode) value = 4 * draw(random);
-  decode[0] = 6;  // half as much again as the median, as chance has it
+  decode[0] = 6;  // by chance, 1.5 times the median
   decode[1] = 7;
   run.persistent = true;
   run.costs = [decode](int epoch, int index) {

@@ -197,7 +197,7 @@ TEST(WhatifTest, WithoutAStepThatComputesTheRateMayBeHigher) {
   EXPECT_GT(doubted->low, 0.8 * doubted->estimate);
 }
 
-// A get takes 5 ms longer while its worker makes another batch. The training loop waits for that.
+// A get takes 5 ms longer while the batch's worker makes another batch. The training loop waits.
 TEST(WhatifTest, WithoutAHandoverNoWorkerIsAsked) {
   Synthetic run;
   run.workers = 2;
@@ -263,7 +263,7 @@ TEST(GridTest, HasOneElementForEachCombination) {
   EXPECT_FALSE(grid->configurations.at(3).recorded);
 }
 
-// What a grid says of more workers that are slower than fewer; "": nothing.
+// What a grid says if more workers are slower than fewer; "": it says nothing.
 std::string UnevenNote(const Synthetic& run, std::vector<int> workers) {
   const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
   GridRequest request;
@@ -292,8 +292,8 @@ Synthetic EveryTwelfth() {
   return run;
 }
 
-// A slow batch comes every twelfth time: workers whose number divides twelve give all of them to
-// one.
+// Every twelfth batch is slow. If the number of workers divides twelve, one worker gets all slow
+// batches.
 TEST(GridTest, SaysWhyMoreWorkersAreSlower) {
   const std::string note = UnevenNote(EveryTwelfth(), {3, 4, 5, 6, 7});
   EXPECT_EQ(note.substr(0, 28), "6 workers are slower than 5 ") << note;
@@ -348,7 +348,7 @@ TEST(GridTest, ALargerBatchHasMoreBytesOfEachType) {
   request.workers = {8};
   request.batch = 16;
   request.device_costs.convert.ms_per_megapixel = 20;
-  request.changes.transfer = "f32:u8";  // no fact has their types
+  request.changes.transfer = "f32:u8";  // the types of a batch were not recorded
   const Predicted<Grid> told = PredictGrid(from, request);
   from.loader->material.f32 = from.loader->facts.batch_bytes;
   request.changes.transfer = "u8";

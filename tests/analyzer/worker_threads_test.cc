@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers that compute with several threads, which the spans do not show.
+// Workers that compute with several threads. The spans do not show these threads.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -79,7 +79,8 @@ TEST(WorkerThreadsTest, AStageOfSeveralThreadsTakesTheCoresThatThereAre) {
   EXPECT_NEAR(Simulate(pipeline).time, 50 * 20e-3, 1e-3);
 }
 
-// A batch of 42 ms waits 30 ms for threads that compute 20: 10 ms depend on the cores they get.
+// A batch takes 42 ms. It waits 30 ms for threads that compute for 20 ms. How long the other 10 ms
+// take with other cores is not known.
 TEST(WorkerThreadsTest, WaitingThatTheyDoNotExplainIsADoubt) {
   const Diagnosis diagnosis = Threaded(30, 8);
   const Pipeline& pipeline = diagnosis.loader->pipeline;
@@ -110,8 +111,8 @@ TEST(WorkerThreadsTest, AreGoneWithTheirStage) {
   EXPECT_NEAR(without(threaded) / without(own), 1, 0.05);
 }
 
-// A loader without workers, whose batches wait 20 ms for two threads of the dataset's own; each of
-// these decodes for 10 ms and resizes for 6 ms meanwhile, on two cores.
+// A loader without workers. Its batches wait 20 ms for two threads of the dataset. Meanwhile each
+// of these decodes for 10 ms and resizes for 6 ms, on two cores.
 traces::TraceData WithThreadsOfItsOwn(bool seen) {
   testing::Synthetic run;
   run.workers = 0;
@@ -160,7 +161,7 @@ TEST(WorkerThreadsTest, ThreadsOfTheDatasetComputeForItsBatches) {
   }
 }
 
-// The batch waits 20 ms; its threads decode for 20 and resize for 12 meanwhile.
+// The batch waits 20 ms. Meanwhile its two threads together decode for 20 ms and resize for 12 ms.
 TEST(WorkerThreadsTest, WaitingForThreadsIsTheStagesThatTheyDo) {
   const auto trace = traces::MakeTrace(WithThreadsOfItsOwn(true));
   const Report report = BuildReport(*trace, "t");

@@ -12,12 +12,12 @@
 namespace penstock::analyzer::testing {
 
 struct LongTrace {
-  std::uint64_t spans = 1'000'000;  // at least; the last batch is written whole
+  std::uint64_t spans = 1'000'000;  // the least number; the last batch is always written whole
   int workers = 4;
   int prefetch = 2;
   int batch_size = 64;
   std::uint32_t epoch_batches = 5000;
-  std::uint32_t images = 1'281'167;  // paths, drawn anew in every epoch
+  std::uint32_t images = 1'281'167;  // number of paths; every epoch draws its samples from them
   double step_ms = 20;               // of the training loop
   bool lean = false;                 // 4 spans a sample, as penstock-load writes them
   std::uint64_t seed = 1;
