@@ -5,7 +5,7 @@
 // Threshold: the loop waits less than 5 % of its time (kineto, xprof), and the step is the
 // bottleneck. The evidence says whether the GPU itself is busy. The rule kernel-launch-bound
 // reports an idle GPU.
-// Source: docs/diagnosis.md R2, R34; "no action" is a first-class answer.
+// Source: docs/diagnosis.md R2, R34.
 #include "analyzer/advice/loop_transforms.h"
 #include "analyzer/advice/place.h"
 #include "analyzer/words/findings_gpu.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The processes that make the data open a new connection for nearly every object that they fetch
-// over HTTP. Opening one takes a round trip, up to two more with TLS, and starts with a small
-// window.
+// over HTTP. To open a connection takes a round trip, and up to two more with TLS. Each connection
+// also starts with a small congestion window.
 //
 // Threshold: connections for four fifths of the requests, at least 64 requests (ours), and opening
 // takes 5 % of the time that threads spend on data.
@@ -44,8 +44,8 @@ bool MadeByTrainingProcess(const LoaderConfig& config) {
   return config.num_workers == 0 || config.sample_tasks;
 }
 
-// The time of the fetches, because requests are counted for one rank only. The stages of the run
-// hold the time of all ranks, so they are used only if no fetch was recorded.
+// Requests are counted for one rank only, so this adds up the fetches of that rank. The stages of
+// the run hold the time of all ranks; they are used only if no fetch was recorded.
 DataTime TimeOnData(const RunModel& run) {
   const LoaderRun& main = run.loader();
   DataTime time{0, main.threads_stages.read};

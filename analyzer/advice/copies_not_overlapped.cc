@@ -3,8 +3,8 @@
 // The device copies while it computes nothing, and computes nothing while it copies.
 //
 // Threshold: less than half of the copy time overlaps with kernels, a copy lasts at least 100 us on
-// average (docs/diagnosis.md R32, RatelProf's hidden_transfers), and copies without a kernel beside
-// them take 3 % of the steady part (as R31).
+// average (docs/diagnosis.md R32, RatelProf's hidden_transfers), and copies take 3 % of the steady
+// part during which no kernel runs (as R31).
 // Prediction: steps without the time of these copies.
 // Source: docs/diagnosis.md R32; torchrec#3485; timm#2548 (1 to 10 %).
 #include "analyzer/advice/place.h"

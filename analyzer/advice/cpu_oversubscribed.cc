@@ -6,8 +6,8 @@
 // Threshold: all threads of the workers together outnumber the cores, and one of two conditions
 // holds.
 // 1. The workers' processes use 1.2 times as much CPU time as their fetches take in wall time
-//    (docs/diagnosis.md R7; one thread per worker cannot), and at least a quarter of a core more
-//    (ours).
+//    (docs/diagnosis.md R7; with one thread per worker it cannot be more than 1), and the
+//    difference is at least a quarter of a core (ours).
 // 2. Threads that do not fetch use half as much CPU time as threads that fetch, and threads compete
 //    for cores (ours). We measured a ratio of 1 with pools of two threads, and of 0.1 with one
 //    thread. Threads compete in two cases. Either the cores are full (85 %) and there are as many

@@ -24,10 +24,10 @@ struct Finding {
   Statement seen;
   std::vector<std::pair<std::string, std::variant<double, std::string>>> evidence;
   Statement action;
-  std::optional<Prediction> predicted;  // where the simulator can tell
-  std::optional<Setting> setting;       // of `predicted`, if plans combine it with others
+  std::optional<Prediction> predicted;  // nullopt: the simulator cannot predict a gain
+  std::optional<Setting> setting;       // of `predicted`; nullopt: plans do not use it
   double from = 0;                      // seconds since the trace began
-  double to = 0;                        // the same; 0: the whole run
+  double to = 0;                        // seconds since the trace began; 0: the whole run
   std::vector<std::uint32_t> pids;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every epoch reads a dataset from storage that would fit into memory.
+// Every epoch reads the dataset from storage, although it would fit into memory.
 //
 // Threshold: the dataset takes at most half of the memory that the run may use (the share of
 // docs/diagnosis.md R23); in the last epoch reads still take 10 % of the fetches and are slower

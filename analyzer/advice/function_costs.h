@@ -12,7 +12,7 @@ namespace penstock::analyzer {
 // Requires: input.diagnosis.loader.
 [[nodiscard]] Setting WithoutShare(const RuleInput& input, traces::StageId stage, double share);
 
-// Whether the profile is of the workers, with enough followed units for a finding.
+// Whether the profile was measured where data is made, in enough samples or collations.
 [[nodiscard]] bool Tells(const FunctionProfile& profile);
 
 [[nodiscard]] Severity SeverityOf(const Prediction& prediction);

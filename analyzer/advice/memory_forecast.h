@@ -28,7 +28,7 @@ inline constexpr double kGrowthShare = 0.2;
 // follows from it. Requires: input.diagnosis.loader.
 void DescribeGrowth(const RuleInput& input, const Growth& growth, Finding& finding);
 
-// Which batches the forecast of a worker's memory is for.
+// After which batch the forecast of a worker's memory applies.
 [[nodiscard]] Statement HorizonOf(const WorkerGrowth& growth);
 // When memory runs out: `out` is MemoryModel::OutOfMemory().
 [[nodiscard]] Statement RunsOut(const Interval& out);

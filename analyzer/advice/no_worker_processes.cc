@@ -33,7 +33,7 @@ void NoWorkerProcesses(const RuleInput& input, Advice& out) {
       Say<words::kStartWorkers>(Give<"workers">(workers), Give<"prefetch">(prefetch),
                                 Give<"repeats">(note.empty() ? std::nullopt : std::optional(note)));
   finding.predicted = input.With(workers, prefetch);
-  // Workers gain nothing, for example, where one core does all the computing.
+  // If, for example, there is only one core and all of the work is computing, workers gain nothing.
   if (finding.predicted->speedup < 1.02 || !finding.predicted->SurelyGains()) return;
   out.findings.push_back(std::move(finding));
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The workers are fast enough on average, but the queue runs dry after every slow batch.
+// The workers are fast enough on average, but the queue is empty after every slow batch.
 //
-// Threshold: the loop waits 5 % (kineto, xprof), and a depth of up to eight times the present one
-// gains 5 % in the simulator with the same workers (docs/diagnosis.md R22) and fits into memory and
-// /dev/shm. The finding names the smallest depth within 2 % of the best.
-// Source: docs/diagnosis.md 3.9 (four times the depth: 1.46x with heavy tails).
+// Threshold: the loop waits 5 % (kineto, xprof), and a larger depth gains 5 % in the simulator with
+// the same number of workers (docs/diagnosis.md R22). The rule tries 2, 4 and 8 times the present
+// depth, as far as they fit into memory and /dev/shm. The finding names the smallest depth within
+// 2 % of the best.
+// Source: docs/diagnosis.md 3.9 (with heavy tails, four times the depth gained 1.46x).
 #include <algorithm>
 #include <optional>
 #include <vector>

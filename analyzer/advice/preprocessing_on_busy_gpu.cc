@@ -3,10 +3,11 @@
 // The GPU is the bottleneck and also decodes or augments pictures, while the cores are idle. That
 // work can go back to the CPU.
 //
-// Threshold: the loop waits less than 5 % of the time, kernels run 90 % of the time, 10 % of the
-// kernels' time is in those that decode or augment, and less than half of the cores are in use
-// (docs/diagnosis.md R34). Such kernels are known by their names: those of nvJPEG, DALI, NPP,
-// CV-CUDA and ours. The framework's own resize kernels do not count: they may belong to the model.
+// Threshold: the loop waits less than 5 % of the time, kernels run 90 % of the time, kernels that
+// decode or augment take 10 % of the time of all kernels, and less than half of the cores are in
+// use (docs/diagnosis.md R34). Such kernels are known by the names that nvJPEG, DALI, NPP, CV-CUDA
+// and Penstock give them. The framework's own resize kernels do not count: they may belong to the
+// model.
 // Prediction: steps without the time of these kernels. This is an upper bound, because the time
 // that the cores need instead is not known. The low end of the interval is therefore at most the
 // recorded rate.
@@ -51,7 +52,7 @@ void PreprocessingOnBusyGpu(const RuleInput& input, Advice& out) {
     const std::string_view text = input.trace.String(kernel.name);
     if (!Prepares(text)) continue;
     preparing += kernel.time;
-    if (most_expensive.empty()) most_expensive = text;  // the kernels are in this order
+    if (most_expensive.empty()) most_expensive = text;  // the most expensive kernel comes first
   }
   const double share = all > 0 ? preparing / all : 0;
   if (share < 0.1) return;

@@ -28,7 +28,7 @@ void KeepSureGains(const Diagnosis& diagnosis, Findings& findings) {
   }
 }
 
-// Keeps one finding about too many workers: that of the host, if there is one, not that of a rank.
+// If there is a finding that a host has too many workers, removes the same findings about a rank.
 void KeepOneOfHost(Findings& findings) {
   const auto is = [](std::string_view id) {
     return [id](const Finding& finding) { return finding.id == id; };
@@ -59,7 +59,8 @@ Setting RuleInput::Recorded() const {
 Prediction RuleInput::With(int workers, int prefetch) const {
   Setting setting;
   setting.workers = workers;
-  // `prefetch` is counted as in Suggestion; pipelines also count the batch in use.
+  // `prefetch` leaves out the batch in use, as in Suggestion. If threads fill batches together, the
+  // depth of a pipeline includes that batch.
   setting.prefetch = prefetch + (loader().pipeline.sample_tasks ? 1 : 0);
   return WithSetting(setting);
 }

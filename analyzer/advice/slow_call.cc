@@ -18,7 +18,7 @@ struct SlowestCall {
   double share = 0;
 };
 
-// The line of `function` that spends most time in `called`; 0: no such line was followed.
+// The line of `function` that spends most time in `called`; 0: no such line was recorded.
 std::uint32_t LineOfCall(const FunctionTime& function, const CalledTime& called) {
   std::uint32_t found = 0;
   double most = 0;

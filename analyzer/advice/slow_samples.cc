@@ -23,14 +23,15 @@
 namespace penstock::analyzer {
 namespace {
 
-// Whether functions were recorded in samples, but in too few slow ones to compare them with others.
+// Whether functions were recorded in samples, but in too few to compare slow samples with others.
 bool FollowsOrdinary(const FunctionProfiles& profiles) {
   return std::any_of(profiles.begin(), profiles.end(), [](const FunctionProfile& profile) {
     return profile.stage == traces::StageId::kSample && profile.slow.units == 0;
   });
 }
 
-// The function that takes most more time in slow samples than in others; nullptr: not known.
+// The function for which the difference between slow and other samples is largest; nullptr: not
+// known.
 const MoreTime* LargestGap(const FunctionProfiles& profiles) {
   for (const FunctionProfile& profile : profiles) {
     if (profile.stage == traces::StageId::kSample && !profile.slow.functions.empty()) {

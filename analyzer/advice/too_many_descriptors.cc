@@ -5,8 +5,8 @@
 // ancdata" or EMFILE.
 //
 // Threshold: the batches in flight take half of the limit (ours: the program has files of its own).
-// The fact loader.K.batch_tensors tells the tensors of a batch, and the training process's fact
-// limit.open_files the limit. There is no gain to predict: the run breaks or it does not.
+// The fact loader.K.batch_tensors has the number of tensors of a batch. The training process's fact
+// limit.open_files has the limit. There is no gain to predict: the run breaks or it does not.
 // Source: docs/diagnosis.md R25; pytorch#973, #11201, PR#34768.
 #include <fmt/core.h>
 

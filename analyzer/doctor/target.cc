@@ -168,8 +168,8 @@ const Launcher* LauncherOf(const fs::path& program) {
   return nullptr;
 }
 
-// If the option at words[i] is `-S TEXT` or `--split-string=TEXT` of env: the words of TEXT, and
-// how many words the option takes. Empty and 0 for another option.
+// If the option at words[i] is `-S TEXT` or `--split-string=TEXT` of env, returns the words of TEXT
+// and the number of words that the option takes. For another option, returns no words and 0.
 std::pair<std::vector<std::string>, std::size_t> SplitString(const std::vector<std::string>& words,
                                                              std::size_t i) {
   const std::string& word = words[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the program that a command line leads to, through PATH, #! lines, launchers such as env and
-// sudo, and shims of pyenv. Only reads files.
+// Finds the program that a command line starts in the end, through PATH, #! lines, launchers such
+// as env and sudo, and shims of pyenv. Only reads files.
 #pragma once
 
 #include <filesystem>

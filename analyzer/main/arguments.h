@@ -26,12 +26,12 @@ namespace penstock::analyzer {
 // Writes "penstock NAME: MESSAGE" to standard error. Returns the exit status for `error`.
 int Complain(std::string_view command, const Error& error);
 
-// Opens a trace; nullptr after complaining, with the exit status in `status`.
+// Opens a trace. If that fails, complains, sets `status` to the exit status and returns nullptr.
 [[nodiscard]] std::unique_ptr<traces::Trace> OpenOrComplain(std::string_view command,
                                                             const std::string& path, int& status);
 
-// The words before the first "--", and the words after it: a command, which may contain options and
-// "--" of its own.
+// The words before the first "--", and the words after it. The latter are a command, which may
+// contain options and a "--" of its own.
 struct SplitWords {
   std::vector<std::string> own;
   std::vector<std::string> command;

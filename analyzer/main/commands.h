@@ -22,9 +22,9 @@ namespace penstock::analyzer {
 // or empty.
 [[nodiscard]] bool WantsColour();
 
-// Writes all of `text` to standard output. Returns the exit status: 0, also if the reader ends
-// early; 3, after one line on standard error, if it cannot be written. From then on the process
-// ignores SIGPIPE.
+// Writes all of `text` to standard output. Returns the exit status: 0, even if the reader ends
+// early; 3, after one line on standard error, if `text` cannot be written. After this call the
+// process ignores SIGPIPE.
 [[nodiscard]] int Print(const std::string& text);
 
 }  // namespace penstock::analyzer

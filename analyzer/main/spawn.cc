@@ -240,7 +240,7 @@ Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error
     const bool open = streams[0].open() || streams[1].open();
     // A program that has closed both streams usually ends at once.
     const bool any = TakeOnce(streams, ended ? 0 : open ? 100 : 10, on_line);
-    if (ended && !any) break;  // a process that the program left behind may hold the pipe
+    if (ended && !any) break;  // the pipe may stay open in a process that the program left behind
     if (counted.any() && !interrupted) interrupted = Clock::now();
     if (interrupted && !ended && !passed_on && Clock::now() - *interrupted >= kPatience) {
       passed_on = true;

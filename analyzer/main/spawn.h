@@ -21,7 +21,7 @@ namespace penstock::analyzer {
 [[nodiscard]] Result<int> RunAndWait(const std::vector<std::string>& words);
 
 // While an object of this class exists, SIGINT, SIGTERM and SIGHUP do not end this process but are
-// counted. A program that RunAndWatch() starts gets them as they were before. A signal that was
+// counted. In a program that RunAndWatch() starts, they act as they did before. A signal that was
 // ignored before stays ignored.
 // Threads: one thread makes all objects, and destroys them in reverse order.
 class CountInterrupts {

@@ -21,7 +21,7 @@ std::string RatioText(const Interval& ratio) {
   return fmt::format("{:.2f}x ({:.2f}..{:.2f})", ratio.estimate, ratio.low, ratio.high);
 }
 
-// The predicted speed-up, with the interval of the predicted rate scaled to it; nullopt: not known.
+// The predicted speed-up with its interval; nullopt if it is not known.
 std::optional<Interval> SpeedupOf(const std::optional<Prediction>& predicted) {
   if (!predicted || !(predicted->rate.estimate > 0)) return std::nullopt;
   const double scale = predicted->speedup / predicted->rate.estimate;

@@ -72,7 +72,7 @@ using HostPassings = std::map<Iteration, HostPassing>;
 // Source:      ours; bounds as in F. Cristian, Distributed Computing 3 (1989).
 struct StepEstimate {
   traces::ClockShift shift;     // from the second host's clock to the first's
-  double uncertainty = 0;       // seconds; half of the differences are nearer than this
+  double uncertainty = 0;       // seconds; half of the differences are within this of the estimate
   std::optional<double> bound;  // seconds; the error is surely smaller, if causality holds
   std::size_t iterations = 0;
   // Differences are small beside a step and drift by less than 500 ppm, so the ranks do wait for

@@ -13,8 +13,8 @@
 namespace penstock::analyzer {
 
 // An iteration of the training loop. Ranks number their iterators differently (rank 0 often
-// validates alone), so epochs of the training loader are counted. `batch` is a batch's index; if
-// batches are not delivered in order, their indices in ascending order number the deliveries.
+// validates alone), so epochs of the training loader are counted. `batch` is the index of the
+// batch. If batches are not delivered in order, the n-th delivery has the n-th smallest index.
 struct Iteration {
   std::uint32_t epoch = 0;
   std::uint32_t batch = 0;
@@ -25,7 +25,7 @@ struct Iteration {
 struct Passing {
   Iteration iteration;
   std::int64_t delivered = kNever;  // when next() returned
-  std::int64_t ended = kNever;      // when the collective ended, or the step that contains it
+  std::int64_t ended = kNever;      // when the collective ended; if not known, when the step ended
   double wait = 0;                  // seconds
   double step = 0;                  // seconds
   bool steady = false;              // it counts in SteadyLoop: its batch does not fill the queues

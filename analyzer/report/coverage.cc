@@ -37,8 +37,8 @@ constexpr std::array kLibraries = {
     Entry{"libnvcuvid", Sight::kBlind, Library<words::kGpuVideo, "NVDEC">, true},
     Entry{"libcufile", Sight::kBlind, Library<words::kGpuReads, "GPUDirect Storage, cuFile">, true},
     Entry{"libaio", Sight::kBlind, Library<words::kAioReads, "libaio">},
-    // These are not hooked by symbol. Their use from Python is seen, or that of Pillow and OpenCV,
-    // which call the codecs.
+    // These are not hooked by symbol, but calls from Python are seen. For codecs, these are the
+    // calls of Pillow and OpenCV, which use the codecs.
     Entry{"nvimgcodec", Sight::kPython, Library<words::kGpuImages, "nvImageCodec">},
     Entry{"simplejpeg", Sight::kPython, Library<words::kJpeg, "simplejpeg">},
     Entry{"decord", Sight::kPython, Library<words::kVideo, "decord">},

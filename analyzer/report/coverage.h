@@ -15,8 +15,8 @@ struct Coverage {
   bool known = false;            // the kernel's count was recorded
   std::uint64_t bytes_seen = 0;  // by hooks, in processes whose kernel count is known
   std::uint64_t bytes_total = 0;
-  std::uint64_t network = 0;  // received from sockets; the kernel's count leaves them out
-  std::uint64_t mapped = 0;   // of dataset files that were mapped, read or not
+  std::uint64_t network = 0;  // bytes received from sockets; the kernel's count leaves them out
+  std::uint64_t mapped = 0;   // bytes of mapped dataset files; how many were read is not known
   Statements blind;           // what was not seen, and the consequences
 
   [[nodiscard]] double fraction() const;

@@ -32,7 +32,7 @@ std::size_t CharacterSize(std::string_view text) {
   return too_long || surrogate || direction || control ? 0 : size;
 }
 
-// The width of a text of ticks, estimated. A Chinese character is as wide as two Latin ones.
+// An estimate of the width of a tick's text. A Chinese character is as wide as two Latin letters.
 double WidthOf(std::string_view text) {
   constexpr double kLetter = 6.6;
   double width = 0;

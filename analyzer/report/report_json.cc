@@ -96,7 +96,7 @@ void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWrit
   json.Field("prefetch_factor", found->workers > 0 ? found->prefetch : 0);
   json.Field("persistent_workers", found->workers > 0 && found->persistent_workers);
   json.Field("changes", found->changes);
-  // Predictions for the other loaders are on their own bases already.
+  // The prediction for another loader is already relative to the base of that loader.
   const Prediction told = loader == 0 ? OnBase(diagnosis, found->predicted) : found->predicted;
   json.Field("samples_per_s", told.rate.estimate);
   json.Field("low", told.rate.low).Field("high", told.rate.high);

@@ -224,7 +224,8 @@ std::string CoverageText(const Coverage& coverage) {
   return text;
 }
 
-// Rules that could not be checked. They are named so that silence is not mistaken for health.
+// Rules that could not be checked. They are named, because a reader could otherwise take a missing
+// finding for a good sign.
 std::string NotCheckedLine(const Report& report) {
   std::string text;
   for (const NotChecked& missing : report.not_checked) {

@@ -94,7 +94,7 @@ class Zip final : public Archive {
     Number(directory_, 3 << 8 | 20, 2);  // made by Unix
     directory_ += Fields(name, sums);
     Number(directory_, 0, 6);                             // no comment, first disk, no text
-    Number(directory_, std::uint64_t{0100600} << 16, 4);  // a file of its owner
+    Number(directory_, std::uint64_t{0100600} << 16, 4);  // a regular file with mode 0600
     Number(directory_, begin, 4);
     directory_ += name;
     ++count_;

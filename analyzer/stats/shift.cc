@@ -12,10 +12,10 @@
 namespace penstock::analyzer {
 namespace {
 
-// The distance at one place is the distance between the medians of the values just before and just
-// after it. These are `least` values on each side, but at most a sixth of the series. For a shift,
-// it must be at least this part of the distance between the levels. If a series drifts evenly, it
-// is at most a third.
+// The distance at a place is that between the median of the values just before the place and the
+// median of the values just after it. There are `least` values on each side, but at most a sixth of
+// the series. At a shift, this distance must be at least this part of the distance between the
+// levels. If a series drifts evenly, it is at most a third of the distance between the levels.
 constexpr double kShareAtPlace = 0.5;
 constexpr std::size_t kSeriesPerNear = 6;
 

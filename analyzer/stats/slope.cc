@@ -41,7 +41,7 @@ double TheilSenSlope(std::span<const double> x, std::span<const double> y) {
 }
 
 Interval SlopeInterval(std::span<const double> x, std::span<const double> y) {
-  constexpr double kNormal95 = 1.6449;  // 95 % quantile of the normal distribution, for two sides
+  constexpr double kNormal95 = 1.6449;  // 90 % of a normal distribution lie within -/+ this
   std::vector<double> slopes = PairSlopes(x, y);
   if (slopes.empty()) return {};
   std::sort(slopes.begin(), slopes.end());

@@ -93,7 +93,8 @@ std::vector<std::size_t> Race::NextRound() const {
     undecided = undecided || verdict(arm) == TuneVerdict::kUndecided;
   }
   if (next.empty()) return next;
-  if (undecided) next.insert(next.begin(), 0);  // otherwise only settings are compared
+  // If no verdict is open, settings are only compared with each other, without arm 0.
+  if (undecided) next.insert(next.begin(), 0);
   if (rounds_.size() % 2 == 1) std::reverse(next.begin(), next.end());
   return next;
 }

@@ -73,7 +73,7 @@ TEST(CompareTest, APauseIsNoStep) {
   const Comparison comparison = Compared(Diagnose(*testing::SyntheticTrace(Synthetic{})), after);
   EXPECT_NEAR(Stage(comparison, "step").ratio.estimate, 1, 0.01);
   EXPECT_FALSE(Stage(comparison, "step").significant);
-  EXPECT_NEAR(Stage(comparison, "step").after, 1e-3, 1e-5);  // of each of four samples
+  EXPECT_NEAR(Stage(comparison, "step").after, 1e-3, 1e-5);  // per sample; a batch has four
 }
 
 TEST(CompareTest, CallsTwoRunsOfTheSameNoise) {

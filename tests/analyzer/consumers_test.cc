@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which training process a process works for.
+// Finds the training process that each process works for.
 #include "analyzer/model/consumers.h"
 
 #include <cstddef>
@@ -23,7 +23,7 @@ traces::ProcessInfo Process(std::uint32_t pid, std::uint32_t parent, wire::Proce
   return process;
 }
 
-// The training process of each process, as a place in `processes`.
+// The training process of each process, as an index into `processes`.
 std::vector<std::uint32_t> ConsumersOf(const std::vector<traces::ProcessInfo>& processes) {
   const Consumers consumers(processes);
   std::vector<std::uint32_t> of;

@@ -73,7 +73,7 @@ Pipeline OnOneCore(double step) {
 
 TEST(StepDelayTest, WhatTheSimulationAddsAgainIsTakenOff) {
   const double rate = Simulate(OnOneCore(10e-3)).rate();
-  Pipeline recorded = OnOneCore(1 / rate);  // the worker had the rest of the core
+  Pipeline recorded = OnOneCore(1 / rate);  // the worker used the rest of the core's time
   TakeDelayOffSteps(1 - 10e-3 * rate, rate, recorded);
   EXPECT_NEAR(recorded.epochs.front().batches.front().step, 10e-3, 0.5e-3);
   EXPECT_NEAR(Simulate(recorded).rate() / rate, 1, 0.02);
@@ -172,7 +172,7 @@ TEST(CoreWaitTest, AReplayOnFreeCoresTakesAsLongAsTheRecording) {
               0.02 * diagnosis.loader->replay.measured);
 }
 
-// Process 0 trains. Its counters count for the loop, not for the threads of it that make batches.
+// Process 0 trains, and has threads that make batches. Its counters count for the loop only.
 TEST(CoreWaitTest, CountersOfTheLoopAreNotThoseOfWorkers) {
   for (const std::uint32_t process : {0U, 1U}) {
     RunModel model;
@@ -220,7 +220,7 @@ TEST(CoreWaitTest, WhatIsLeftIsTakenOffReads) {
   EXPECT_NEAR(DemandOf(diagnosis).read.wall, 4e-3, 1e-3);
 }
 
-// More cores do not shorten a lock or a sleep, however busy the machine is.
+// More cores do not shorten waiting for a lock or a sleep, however busy the machine is.
 TEST(CoreWaitTest, WaitingForSomethingElseStays) {
   const Diagnosis diagnosis = Crowd(0);
   ASSERT_TRUE(diagnosis.loader->cpu.delays_known);

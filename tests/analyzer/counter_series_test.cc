@@ -29,7 +29,7 @@ TEST(CounterSeriesTest, GrowthIsCountedInTheWindowsThatTheSamplesCover) {
   };
   const std::array windows = {window(0, 1.5), window(2, 3), window(3.5, 9), window(8, 9)};
   const CounterGrowth growth = GrowthWithin(series, windows, begin);
-  EXPECT_DOUBLE_EQ(growth.value, 10 + 0 + 5);       // set back between 2 and 3
+  EXPECT_DOUBLE_EQ(growth.value, 10 + 0 + 5);       // the counter is reset between 2 and 3
   EXPECT_DOUBLE_EQ(growth.seconds, 0.5 + 1 + 0.5);  // none after the last sample
   const CounterSeries single{"minor_faults", {}, {1}, {10}};
   EXPECT_EQ(GrowthWithin(single, windows, begin).seconds, 0);

@@ -75,7 +75,7 @@ Diagnosis DiagnoseWith(const Costs& costs, const OnDevice& device) {
 
 // The loop never waits; a step takes 10 ms.
 constexpr Costs kReady{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
-// A batch comes every 20 ms, and the loop is done with it after 2 ms.
+// A batch comes every 20 ms, and its step takes 2 ms.
 constexpr Costs kSlowData{2, 34, 3.5, 0.5, 0.1, 0.3, 2, 0};
 
 double Parts(const DeviceActivity& activity) {
@@ -139,8 +139,8 @@ TEST(DeviceActivityTest, IdleTimeHasTheCauseThatHeldTheLoop) {
   device.copy = 1;
   device.pieces = 4;
   device.kernels = 4;
-  device.gap = 0.5;  // three gaps: 1.5
-  device.sync = 2;   // 3.5 are left of the step
+  device.gap = 0.5;  // three gaps take 1.5 ms
+  device.sync = 2;   // 3.5 ms of the step are left
   const Diagnosis diagnosis = DiagnoseWith(kReady, device);
   const DeviceActivity& activity = diagnosis.loader->device;
   const auto batches = static_cast<double>(activity.batches);
@@ -254,7 +254,7 @@ TEST(DeviceStepsTest, WithoutKernelsTheLoopIsBelieved) {
 
 TEST(DeviceStepsTest, WaitingInACopyIsNotWhatTheCopyCosts) {
   OnDevice device;
-  device.wait = 6;  // behind kernels of the batch before, as with pageable memory
+  device.wait = 6;  // for kernels of the previous batch, as with pageable memory
   device.copy = 1;
   device.kernels = 8;
   const Diagnosis diagnosis = DiagnoseWith({1, 2, 1, 0.1, 0.1, 0.3, 9, 0}, device);

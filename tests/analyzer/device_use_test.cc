@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces of kernels and copies alone: what holds the devices back.
+// Traces that hold only kernels and copies. Tests which of them limits the devices.
 #include "analyzer/diagnosis/device_use.h"
 
 #include <gmock/gmock.h>

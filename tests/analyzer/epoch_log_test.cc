@@ -63,7 +63,7 @@ std::int64_t StartAfter(traces::BatchKey key) {
 TEST(EpochLogTest, ASpanWithABatchOfTheLoopNamesNoIterator) {
   EXPECT_EQ(StartAfter({wire::kNoBatch, 7}), 1000 * kLogMs);  // the startup of iterator 7
   EXPECT_EQ(StartAfter({wire::kNoBatch, 1}), 600 * kLogMs);   // the startup of its own iterator
-  EXPECT_EQ(StartAfter({3, 7}), 600 * kLogMs);                // made while the loop had a batch
+  EXPECT_EQ(StartAfter({3, 7}), 600 * kLogMs);                // it began while the loop had batch 3
 }
 
 }  // namespace

@@ -117,8 +117,8 @@ TEST(FunctionsTest, ScalesTheInterpreterToUnitsThatWereNotFollowed) {
   EXPECT_NEAR(function.called.at(0).share, 0.2, 1e-6);
 }
 
-// The sample took 11 ms, of which 4 ms were taken off as the cost of the events of `parse`. Units
-// that were not followed take 10 ms, not 7, so the events cost only 1 ms.
+// The sample took 11 ms, from which 4 ms were subtracted as the cost of the events of `parse`.
+// Units that were not followed take 10 ms, not 7, so the events cost only 1 ms.
 TEST(FunctionsTest, GivesBackWhatEventsDidNotCost) {
   for (const bool slowed : {false, true}) {
     UnitRow row = SampleOf(1100, 11, 10);
@@ -166,7 +166,7 @@ TEST(FunctionsTest, LeavesOutUnitsThatWereCut) {
   EXPECT_TRUE(ProfilesOf({unit}).empty());
 }
 
-// A function with very many calls is cut whenever its lines are followed.
+// If a function has very many calls, the recording of each unit that follows its lines is cut.
 TEST(FunctionsTest, TakesLinesFromAUnitThatWasCutIfMostOfTheFunctionCameBefore) {
   FollowedUnit whole(SampleOf(1100, 10, 10));
   const auto item = whole.Function("Photos.__getitem__", kData, 20, {Ms(10), Ms(4)});

@@ -68,8 +68,8 @@ TEST(PageableCopiesOnDeviceTest, SpeakOfTransfersThatNothingRunsBeside) {
   EXPECT_NEAR(Evidence(*finding, "transfer_s_per_copy"), 2e-3, 1e-5);
   EXPECT_NEAR(Evidence(*finding, "bytes_per_s"), 5e9, 1e7);
   ASSERT_TRUE(finding->predicted);
-  // The estimate: copies at 80 % of the link's speed save 1.6 of 2 ms. The high end: nothing waits
-  // for copies.
+  // The estimate assumes copies at 80 % of the link's speed, which saves 1.6 of 2 ms. The high end
+  // assumes that nothing waits for copies.
   EXPECT_GT(finding->predicted->speedup, 1.1);
   EXPECT_LT(finding->predicted->speedup, 1.26);
   EXPECT_GT(finding->predicted->rate.high, finding->predicted->rate.estimate * 1.02);
@@ -129,8 +129,8 @@ TEST(PageableCopiesOnDeviceTest, PredictNoGainForCopiesThatArePinned) {
   ASSERT_TRUE(finding);
   EXPECT_NEAR(Evidence(*finding, "copy_share"), 1 / 10.3, 0.01);
   ASSERT_TRUE(finding->predicted);
-  EXPECT_GT(finding->predicted->speedup, 1.05);  // 1 of 10.3 ms, and what a pin thread saves
-  EXPECT_LT(finding->predicted->speedup, 1.25);  // without all copies: 1.6
+  EXPECT_GT(finding->predicted->speedup, 1.05);  // saves 1 of 10.3 ms, and the pin thread's part
+  EXPECT_LT(finding->predicted->speedup, 1.25);  // it would be 1.6 without any copies
 }
 
 TEST(PageableCopiesOnDeviceTest, AreSilentOfPinnedMemory) {
@@ -223,7 +223,7 @@ TEST(MoveToGpuTest, ReckonsWithTheDevicesTime) {
 }
 
 TEST(MoveToGpuTest, IsSilentWhereTheDeviceIsFull) {
-  // A batch every 18 ms, of which kernels take 17.
+  // A batch comes every 18 ms, of which kernels take 17 ms.
   OnDevice device;
   device.kernels = 17;
   device.copy = 0.5;

@@ -136,8 +136,8 @@ traces::TraceData Decoding(int workers) {
   return data;
 }
 
-// The first touch of a page costs 1 us, the whole fault 2 us. A batch has 147 pages, a sample 36.75
-// and its picture of 600,000 bytes 146.5.
+// The first touch of a page costs 1 us, the whole fault 2 us. A batch has 147 pages, a sample has
+// 36.75, and the sample's picture of 600,000 bytes has 146.5.
 TEST(FreshMemoryTest, IsEstimatedWithoutWorkers) {
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(Decoding(0)));
   ASSERT_TRUE(diagnosis.loader);
@@ -170,7 +170,7 @@ TEST(FreshMemoryTest, IsHalfOfASampleInPyTorchsMemory) {
 
 TEST(FreshMemoryTest, IsMeasuredWithThem) {
   traces::TraceData data = Decoding(1);
-  for (double at = 1000; at < 2200; at += 20) {  // 300 faults a sample, a batch each 6.2 ms
+  for (double at = 1000; at < 2200; at += 20) {  // 300 faults per sample, a batch every 6.2 ms
     testing::AddCounter(data, "minor_faults", 1, at, 4 * 300 / 6.2 * (at - 1000));
   }
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
@@ -205,7 +205,7 @@ TEST(FreshMemoryTest, FirstWorkersPayForItAndTheLastSaveIt) {
   EXPECT_LT(back.epochs.front().batches.front().service(), more.service());
 }
 
-// 100 of the 147 pages of a batch are mapped in the step, at 2 us each.
+// In the step, 100 of the 147 pages of a batch are mapped, at 2 us each.
 TEST(FreshMemoryTest, TheLoopMapsABatchFromAWorkerInItsStep) {
   traces::TraceData data = Decoding(1);
   for (double at = 1000; at < 2200; at += 20) {

@@ -40,7 +40,7 @@ TEST(MemoryFigureTest, DrawsBatchesOfAFewBytes) {
   EXPECT_TRUE(Has(svg, "96 B in all"));
 }
 
-// The number after `before` where it first stands in `svg`.
+// The number that follows the first occurrence of `before` in `svg`.
 double NumberAfter(const std::string& svg, std::string_view before) {
   const std::size_t at = svg.find(before);
   return at == std::string::npos ? NAN : std::strtod(svg.c_str() + at + before.size(), nullptr);
@@ -64,7 +64,7 @@ TEST(WorkerCurveTest, HasTheRecordedDepthIfNoWorkersAreSuggested) {
   Suggestion& suggestion = report.diagnosis.loader->suggestion;
   suggestion.changes = true;
   suggestion.workers = 0;
-  suggestion.prefetch = 1;  // no workers have no depth
+  suggestion.prefetch = 1;  // is ignored: without workers there is no depth
   EXPECT_EQ(BuildPlots(*trace, report).workers.prefetch, 3);
   suggestion.workers = 4;
   suggestion.prefetch = 8;
@@ -74,7 +74,7 @@ TEST(WorkerCurveTest, HasTheRecordedDepthIfNoWorkersAreSuggested) {
 TEST(WorkerCurveTest, HasTheDepthOfPyTorchIfNoWorkersWereRecorded) {
   testing::Synthetic run;
   run.workers = 0;
-  run.prefetch = 0;  // as the hooks record a loader without workers
+  run.prefetch = 0;  // the hooks record this for a loader without workers
   const auto trace = testing::SyntheticTrace(run);
   Report report = BuildReport(*trace, "t");
   ASSERT_TRUE(report.diagnosis.loader);

@@ -349,7 +349,7 @@ TEST(HtmlTextTest, EscapesMarkupAndWhatIsNoText) {
   EXPECT_EQ(Escaped("\xc3"), lost);
   EXPECT_EQ(Escaped("\xc0\x80"), lost + lost);
   EXPECT_EQ(Escaped("\xed\xa0\x80"), lost + lost + lost);  // a surrogate
-  EXPECT_EQ(Escaped("\xe2\x80\xae"), lost + lost + lost);  // turns the direction of reading
+  EXPECT_EQ(Escaped("\xe2\x80\xae"), lost + lost + lost);  // changes the direction of reading
   EXPECT_EQ(Escaped("\xe2\x80\x8f"), lost + lost + lost);  // likewise
   EXPECT_EQ(Escaped("\xd8\x9c"), lost + lost);             // likewise
   EXPECT_EQ(Escaped("\xef\xbf\xbf"), lost + lost + lost);

@@ -49,7 +49,7 @@ TEST(LawsTest, ARateNeedsNoMoreCpuTimeThanTheCoresHave) {
   const Pipeline full = EvenPipeline(4, 2, demand);
   EXPECT_EQ(LawOf(full, kExact), nullptr);
   EXPECT_EQ(LawOf(full, kTooSlow), &words::kBeyondCores);
-  EXPECT_EQ(LawOf(EvenPipeline(1, 2, demand), kTooSlow), nullptr);  // needs 1.3 of two cores
+  EXPECT_EQ(LawOf(EvenPipeline(1, 2, demand), kTooSlow), nullptr);  // needs only 1.3 of two cores
 }
 
 TEST(LawsTest, ARateNeedsNoMoreThanStorageGives) {

@@ -91,7 +91,7 @@ TEST(LimitsTest, OneBatchIsNotEnough) {
       << English(report.diagnosis.summary);
 }
 
-// One wait does not tell how long a turn of the loop takes, whether or not workers were seen.
+// A single wait does not tell how long one turn of the loop takes, with or without seen workers.
 TEST(LimitsTest, OneBatchHasNoRate) {
   for (const bool workers_seen : {true, false}) {
     TraceData data = MakeSynthetic(Starved(1));

@@ -269,8 +269,8 @@ TEST(SlowWorkerStartTest, IsSilentOfQuickOnesAndOfForks) {
   EXPECT_FALSE(Starting("", 1500));
 }
 
-// An iterable dataset in one part: three of four workers have no samples, so one worker makes all
-// batches, each in 1.5 s.
+// An iterable dataset has only one part, so three of four workers have no samples. One worker makes
+// all batches, each in 1.5 s.
 TEST(SlowWorkerStartTest, IsSilentOfOneWorkerThatMakesAllBatches) {
   Synthetic run = WithCosts({1, 1500, 1, 0.1, 0.1, 0.3, 10, 0});
   run.workers = 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of workers: what makes it grow, and how far.
+// Memory of workers: why it grows, and how much it will take.
 #include "analyzer/memory/memory_growth.h"
 
 #include <algorithm>
@@ -135,7 +135,7 @@ TEST(MemoryGrowthTest, WorkersSettleWhereMostOfThemDo) {
   const auto cache = [](double at) {
     return Walk{40e6 + 200e6 * (1 - std::exp(-4 * at)), 900e6, 0};
   };
-  // Only one of two workers settles; that is too few for a limit.
+  // The growth of only one of two workers settles. That is too few to predict a limit.
   Told told;
   told.last = Leaking;
   const Growth half = MemoryOf(WithMemory(TwoWorkers(), cache, told)).growth.fresh;
@@ -242,7 +242,7 @@ TEST(MemoryGrowthTest, FurtherWorkersTakeTheirMemoryAtOnce) {
   memory.room = 10e9;
   memory.batch_rate = 10;
   EXPECT_FALSE(memory.OutOfMemory(2));
-  EXPECT_FALSE(memory.OutOfMemory(4));  // two more take 8 GB
+  EXPECT_FALSE(memory.OutOfMemory(4));  // the two further workers take 8 GB
   const auto six = memory.OutOfMemory(6);
   ASSERT_TRUE(six);
   EXPECT_EQ(six->estimate, 0);
@@ -254,7 +254,7 @@ TEST(MemoryGrowthTest, FurtherWorkersTakeTheirMemoryAtOnce) {
   EXPECT_NEAR(seconds(2), 10'000, 1);
   EXPECT_NEAR(seconds(4), 2'000, 1);
   EXPECT_NEAR(seconds(1), 14'000, 1);
-  memory.watched = 60;  // too short to look further than an hour ahead
+  memory.watched = 60;  // seconds; too short for a forecast of more than an hour
   EXPECT_NEAR(seconds(4), 2'000, 1);
   EXPECT_FALSE(memory.OutOfMemory(2));
 }
@@ -286,7 +286,7 @@ TEST(WorkerMemoryGrowthTest, IsSilentWhereLittleIsCopied) {
 }
 
 TEST(WorkerMemoryGrowthTest, SpeaksEarlyOfALongEpoch) {
-  // 30 MB are little, but they came in a twentieth of the epoch.
+  // 30 MB are little, but workers grew by them in a twentieth of the epoch.
   const auto little = [](double at) { return Walk{40e6 + 30e6 * at, 900e6 - 30e6 * at, 0}; };
   traces::TraceData data = WithMemory(TwoWorkers(), little);
   data.processes[0].facts["loader.0.dataset_len"] = std::to_string(20 * 800 * 4);

@@ -100,7 +100,7 @@ TEST(RunModelTest, KnowsTheLoaderByItsFacts) {
   EXPECT_EQ(loader.config.prefetch_factor, 4);
   EXPECT_EQ(loader.batches.size(), 60u);
   EXPECT_EQ(loader.epochs.size(), 2u);
-  EXPECT_EQ(loader.workers.size(), 6u);  // new ones in each epoch
+  EXPECT_EQ(loader.workers.size(), 6u);  // each epoch has new workers
   EXPECT_EQ(loader.samples_per_batch, 4u);
 }
 
@@ -212,7 +212,7 @@ TEST(RunModelTest, ALostWaitIsNoTimeCountedTwice) {
   }
 }
 
-// torch's __getitems__: one span for all samples of a batch.
+// With torch's __getitems__ there is one span for all samples of a batch.
 TEST(RunModelTest, OneSampleSpanPerBatchIsNotOneSample) {
   Synthetic run;
   run.batch_size = 1;
@@ -268,7 +268,7 @@ TEST(DiagnosisTest, WaitingInADatasetIsNoTransform) {
 TEST(DiagnosisTest, ACrowdedMachineIsNotTakenForFreeCores) {
   Synthetic run;
   run.cores = 2;
-  run.cpu_share = 0.45;  // two workers that got less than half of what they asked for
+  run.cpu_share = 0.45;  // two workers got less than half of the CPU time that they could use
   run.costs = testing::Always(Costs{0.5, 20, 10, 1, 0.1, 0.2, 2, 0});
   const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
   EXPECT_TRUE(diagnosis.loader->cpu.crowded);

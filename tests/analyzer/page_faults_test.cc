@@ -62,7 +62,7 @@ TEST(PageFaultsTest, MemoryThatIsGivenBackForEachSampleIsFound) {
   EXPECT_NEAR(Number(*finding, "faults_per_sample"), 1000, 30);
   // A sample's 150,528 bytes in the batch are 36.75 pages. Twenty more are assumed to be needed.
   EXPECT_NEAR(Number(*finding, "needed_per_sample"), 36.75 + 20, 0.1);
-  // 943 faults of 1 us each, in 1.5 ms of CPU time.
+  // A sample takes 943 avoidable faults of 1 us each, in 1.5 ms of CPU time.
   EXPECT_NEAR(Number(*finding, "cpu_share"), 0.63, 0.03);
   EXPECT_GT(finding->predicted->speedup, 2);
   EXPECT_NE(English(finding->action).find("MALLOC_TRIM_THRESHOLD_=268435456"), std::string::npos);

@@ -76,7 +76,7 @@ double MissedByLooks(double truth, Noise noise) {
 }
 
 TEST(PairedRatioTest, AllLooksTogetherMissAsOftenAsStated) {
-  // Three standard deviations of 4000 trials at 0.1 are 0.014.
+  // With a true share of 0.1, three standard deviations of the share in 4000 trials are 0.014.
   EXPECT_LE(MissedByLooks(0.2, std::normal_distribution<double>(0, 0.05)), 0.114);
   // Runs whose variation has longer tails than the normal distribution widen the interval.
   std::student_t_distribution<double> tails(3);

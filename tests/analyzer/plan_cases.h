@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans of traces, and a search of every combination to compare them with.
+// Plans for traces, and a search of all combinations with which the plans are compared.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +42,8 @@ struct Planned {
   Plan plan;
 };
 
-// The time under the whole plan over the time under the best combination of levers, workers and
-// depth. Requires: plan.missing is empty.
+// The time with the whole plan, divided by the time with the best combination of levers, workers
+// and depth. Requires: plan.missing is empty.
 inline double BehindBest(const Planned& planned, double budget_ram = 0) {
   const LoaderDiagnosis& loader = *planned.diagnosis.loader;
   const Levers levers = FindLevers(planned.diagnosis, planned.findings, false);

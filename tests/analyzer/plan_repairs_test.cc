@@ -231,7 +231,7 @@ TEST(PlanRepairsTest, ALeverThatIsNotSureLeavesRoomForOthers) {
   ASSERT_FALSE(planned.plan.steps.empty());
   const double sure = planned.plan.end();
   Finding wide = OfFunction("slow-call", "get", 0.06, 1.4);
-  wide.setting->scale = {{Factor::kDecode, 0.06}};  // half of the saving leaves 53 %
+  wide.setting->scale = {{Factor::kDecode, 0.06}};  // with half of the saving, 53 % are left
   planned.findings.push_back(wide);
   planned.plan = BuildPlan(*planned.trace, planned.diagnosis, planned.findings, PlanRequest{});
   EXPECT_GE(planned.plan.end(), 0.95 * sure);
@@ -304,8 +304,8 @@ TEST(PlanSubsetTest, StepsThatNeedMoreMemoryThanThereIsSaySo) {
   EXPECT_EQ(fits.verdict.message, &words::kPlanChosen);
 }
 
-// Pools of 4, 8 and 16 threads in each of two workers on two cores: with one thread each, the run
-// was measured 1.17, 1.37 and 1.68 times as fast.
+// Recordings of two workers on two cores, each with a pool of 4, 8 or 16 threads. With one thread
+// each, the run was measured to be 1.17, 1.37 and 1.68 times as fast.
 TEST(RecordedPoolsTest, AreNamedWhereTheyCompeteForCores) {
   const auto found = [](const std::string& name) {
     auto trace = traces::OpenTrace(std::string(paths::kRecordings) + "/" + name);
@@ -319,7 +319,8 @@ TEST(RecordedPoolsTest, AreNamedWhereTheyCompeteForCores) {
   for (const char* name : {"b-F13-1.penstock", "b-F13-2.penstock", "b-F13-3.penstock"}) {
     EXPECT_TRUE(found(name)) << name;
   }
-  // Workers that compete with each other, a loop that computes, waiting workers.
+  // Recordings in which no pools compete: workers that compete with each other, a loop that
+  // computes, and workers that wait.
   for (const char* name : {"b-F4-3.penstock", "b-F14-3.penstock", "b-F18-2.penstock",
                            "b-F12-3.penstock", "a-sleeping_constant-w4_p4_s0.penstock"}) {
     EXPECT_FALSE(found(name)) << name;

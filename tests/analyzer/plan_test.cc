@@ -303,7 +303,7 @@ TEST(PlanTest, ReportCommandAndPageSayTheSame) {
   }
 }
 
-// The plan takes the suggested arguments of the loader, where these are as good.
+// If the suggested arguments of the loader are as good as others, the plan takes them.
 TEST(PlanTest, TheFirstArgumentsAreTheSuggestedOnes) {
   const Planned planned(SyntheticTrace(Decoding(16)));
   const Suggestion& suggestion = planned.diagnosis.loader->suggestion;

@@ -97,7 +97,7 @@ TEST(PoolTest, WorkersDoNotSpin) {
 TEST(PoolTest, ThreadsThatAreWaitedForAreNoPool) {
   const Diagnosis diagnosis = Alone({40, 10}, 2, 0.3);
   EXPECT_EQ(diagnosis.loader->pipeline.pool_cpu, 0);
-  // They compute 34 of the 40 ms.
+  // These threads compute for 34 of the 40 ms.
   EXPECT_NEAR(diagnosis.loader->pipeline.epochs.front().batches[50].cpu(), 40e-3, 4e-3);
 }
 

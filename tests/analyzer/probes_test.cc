@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Experiments inside a run: the report tells what their windows measured, and keeps the windows out
-// of all other figures.
+// Experiments inside a run. The report tells what was measured in their windows, and leaves the
+// windows out of all other figures.
 #include "analyzer/whatif/probes.h"
 
 #include <functional>
@@ -302,7 +302,7 @@ TEST(ProbesTest, ADeviceThatIsNotSlowedDownMayBeTheNextLimit) {
   DeviceActivity& device = diagnosis.loader->device;
   device.kernels = true;
   device.window = 10;
-  device.computing = 5;  // twice as fast is possible
+  device.computing = 5;  // the device could do twice as many steps
   EXPECT_TRUE(Decode(MeasureProbes(*trace, diagnosis)).known());
   device.computing = 8;
   EXPECT_TRUE(Decode(MeasureProbes(*trace, diagnosis)).unknown.Is(words::kProbeDevice));

@@ -153,7 +153,7 @@ double WorkersThatFit(const Finding& finding) {
 TEST(RanksExceedHostTest, TooMuchMemoryAsksForFewerWorkersNotForMore) {
   const auto finding = FindingOf("ranks-exceed-host", TooLarge(FourWorkers()));
   ASSERT_TRUE(finding);
-  EXPECT_EQ(WorkersThatFit(*finding), 3);  // 32 / 40 of four
+  EXPECT_EQ(WorkersThatFit(*finding), 3);  // 32 / 40 of four workers, rounded down
   EXPECT_NE(English(finding->action).find("num_workers=3 "), std::string::npos)
       << English(finding->action);
 }

@@ -55,7 +55,7 @@ TEST(RankSummaryTest, CostsWhatTheLongestWaitExceedsTheMeanOne) {
   EXPECT_NEAR(found.cost, 96 * (6 - 9.0 / 4) * 1e-3, 1e-6);
   EXPECT_NEAR(found.slowest_share, 1, 1e-9);
   EXPECT_NEAR(ranks.rows[2].wait, 6e-3, 1e-9);
-  EXPECT_NEAR(ranks.rows[0].step, 16.2e-3, 1e-6);  // 5 ms of waiting for rank 2
+  EXPECT_NEAR(ranks.rows[0].step, 16.2e-3, 1e-6);  // includes 5 ms of waiting for rank 2
   EXPECT_NEAR(ranks.rows[1].samples_rate, 8 / 17.2e-3, 1);
   EXPECT_NEAR(ranks.rows[2].data_bound, 1, 1e-9);
 }
@@ -227,7 +227,7 @@ TEST(RankImbalanceTest, GivesTheWaitOfTheRankThatItNames) {
 
 TEST(RankImbalanceTest, IsSilentOfFourPercent) {
   Ranked run = OneIsSlow();
-  run.wait = [](int rank, int) { return rank == 2 ? 1.6 : 1.0; };  // 0.45 ms of a turn of 13 ms
+  run.wait = [](int rank, int) { return rank == 2 ? 1.6 : 1.0; };  // costs 0.45 of 13 ms
   EXPECT_FALSE(FindingOf("rank-imbalance", TraceOfAll(run)));
 }
 
@@ -378,7 +378,7 @@ TEST(RankReportTest, OneRankOfSeveralSaysWhatItsStepHolds) {
 
 TEST(RankReportTest, OfTooFewIterationsInCommonItDoesNotSayHowTheyEnd) {
   Ranked run = OneIsSlow();
-  run.batches = 11;  // seven of them steady
+  run.batches = 11;  // of which seven are steady
   EXPECT_EQ(English(ImbalanceOf(SummaryOf(TraceOfAll(run)))),
             "the ranks have too few steady iterations in common: 7");
   run.batches = 12;

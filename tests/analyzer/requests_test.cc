@@ -60,8 +60,8 @@ TEST(RequestsTest, WithoutWorkersTheyAreThoseOfTheLoop) {
   EXPECT_EQ(hosts[0].requests(), 100u);
 }
 
-// In each of two ranks, fetching takes 7 s. Reading takes 6 s of these, and connecting 4 s of
-// the 6.
+// In each of two ranks, fetching takes 7 s. Of these, reading takes 6 s, which include 4 s of
+// connecting.
 TEST(RequestsTest, OfOneRankAreComparedWithTheReadsOfThatRank) {
   Synthetic run;
   run.costs = Always({30, 2, 2, 1, 0.1, 0.2, 4, 0});

@@ -48,7 +48,7 @@ TEST(ResourceRulesTest, NoMoreWorkersAreSuggestedThanThereAreShards) {
   ASSERT_EQ(grid->left_out.size(), 2u);
   EXPECT_EQ(English(grid->left_out.front().why),
             "the dataset gives only 2 workers anything to do: further ones would have no shard");
-  // A map-style dataset has no such bound, even if it holds the loop back.
+  // For a map-style dataset the number of workers has no such bound, even if the loop waits.
   const auto map_style = SyntheticTrace(WithCosts({1, 30, 5, 0.5, 0.1, 0.3, 4, 0}));
   EXPECT_GT(Diagnose(*map_style).loader->suggestion.workers, 2);
 }

@@ -29,7 +29,7 @@ TEST(NoWorkerProcessesTest, IsSilentWhenTheStepIsAllThereIs) {
   EXPECT_FALSE(Finds("no-worker-processes", run));
 }
 
-// tf.data has threads of its own, and no num_workers to set.
+// tf.data has threads of its own; a program cannot set num_workers.
 TEST(NoWorkerProcessesTest, IsSilentWhereTheNumberOfWorkersIsNotKnown) {
   Synthetic run;
   run.workers = 0;
@@ -91,7 +91,7 @@ TEST(SlowFirstBatchTest, IsSilentOfHalfASecond) {
 
 TEST(SharedMemoryTooSmallTest, SpeaksWhenBatchesDoNotFit) {
   Synthetic run;
-  run.sample_bytes = 4'000'000;  // 16 MB a batch, six on their way
+  run.sample_bytes = 4'000'000;  // 16 MB per batch; six batches are in flight
   EXPECT_TRUE(Finds("shared-memory-too-small", run,
                     [](auto& data) { data.facts["shm.size"] = "67108864"; }));
 }
@@ -145,7 +145,7 @@ TEST(SlowDecoderTest, IsSilentOfLibjpegTurbo) {
   EXPECT_FALSE(Finds("slow-decoder", run));
 }
 
-// In each worker: connections of 5 ms and answers of 2 ms.
+// Adds requests to each worker: to connect takes 5 ms, and to get an answer 2 ms.
 void AddHttp(traces::TraceData& data, int connections, int requests) {
   for (std::uint32_t process = 1; process < data.processes.size(); ++process) {
     for (int i = 0; i < connections; ++i) {
@@ -230,7 +230,7 @@ TEST(DecodesMoreFramesThanUsedTest, IsSilentOfAFewFrames) {
 
 // Python does not see the frames that a seek skips; the hooks of libavcodec do.
 TEST(DecodesMoreFramesThanUsedTest, CountsWhatComesOutOfLibavcodec) {
-  const Synthetic run = VideoRun("ffmpeg");  // 400 in each worker
+  const Synthetic run = VideoRun("ffmpeg");  // 400 frames in each worker
   traces::TraceData data = MakeSynthetic(run);
   AddFrames(data, 20, 20);
   const auto finding = FindingOf("decodes-more-frames-than-used", std::move(data));

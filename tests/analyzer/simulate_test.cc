@@ -162,7 +162,8 @@ TEST(SimulateTest, CoresBoundTheRateWhateverTheWorkers) {
 }
 
 // Eight workers that wait 36 ms and compute 4 ms on one core are a closed queueing network. Exact
-// mean value analysis (Reiser and Lavenberg 1980) gives 177.7 a second; without queueing it is 200.
+// mean value analysis (Reiser and Lavenberg 1980) gives 177.7 batches per second. Without queueing
+// it would be 200.
 TEST(SimulateTest, WaitingNeedsNoCoreAndComputingQueues) {
   Pipeline pipeline = Even(2000, 40e-3, 4e-3, 0);
   pipeline.cores = 1;
@@ -174,7 +175,7 @@ TEST(SimulateTest, AStepOfSeveralThreadsTakesTheirShare) {
   Pipeline pipeline = Even(200, 10e-3, 10e-3, 10e-3);
   pipeline.workers = 2;
   pipeline.cores = 2;
-  pipeline.step_load = 2;  // CPU 20 ms a step and 10 ms a batch, on two cores
+  pipeline.step_load = 2;  // CPU time on two cores: 20 ms per step, 10 ms per batch
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 2 / 30e-3, 3);
 }
 
@@ -226,7 +227,7 @@ TEST(SimulateTest, ASlowWorkerHoldsUpThoseInTurn) {
   Pipeline pipeline = Even(400, 10e-3, 0, 0);
   pipeline.workers = 4;
   pipeline.slower = {{30e-3, 0}};                        // for each sample; a batch has one
-  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 1);  // four batches in the slow one's 40 ms
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 1);  // four batches per 40 ms of the slow one
   pipeline.workers = 8;
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 200, 2);
   pipeline.in_order = false;  // the others do not wait for it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which settings are suggested. A setting is not, if its gain is smaller than its uncertainty.
+// Which settings are suggested. A setting whose gain is smaller than its uncertainty is not.
 #include "analyzer/predict/suggest.h"
 
 #include <gtest/gtest.h>

@@ -38,7 +38,7 @@ struct Skew {
   double drift = 0;
   std::string boot = "one";
   std::string host = "node0";
-  std::int64_t wall_error_ns = 0;  // of its CLOCK_REALTIME
+  std::int64_t wall_error_ns = 0;  // error of its CLOCK_REALTIME
   std::int64_t namespace_ns = 0;   // the part of `offset_s` that a time namespace causes
 };
 

@@ -248,7 +248,7 @@ TEST(TogetherTest, TheEndOfAnEpochIsNoStep) {
     return costs;
   };
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(MakeTwoLoaders(run)));
-  ASSERT_EQ(diagnosis.run.loader().config.num_workers, 3);  // the last batch is the main loader's
+  ASSERT_EQ(diagnosis.run.loader().config.num_workers, 3);  // the main loader has the last batch
   ASSERT_EQ(diagnosis.run.loader().epochs.size(), 2U);
   ASSERT_TRUE(IsSimulated(*diagnosis.loader, diagnosis.run.loader()));
   ASSERT_EQ(diagnosis.loader->pipeline.epochs.size(), 1U);
@@ -376,7 +376,7 @@ TEST(TogetherTest, WhatCannotBeSimulatedKeepsItsOwnSetting) {
   EXPECT_FALSE(other.suggestion.missing.empty());
 }
 
-// The interval of all memory includes the growth of the other loader's workers too.
+// The interval of the memory of all loaders includes the growth of the other loader's workers.
 TEST(TogetherTest, TheMemoryOfAllLoadersIsAsUncertainAsThatOfAllTheirWorkers) {
   Diagnosis diagnosis =
       Diagnose(*traces::MakeTrace(testing::WithMemory(testing::TwoWorkers(), testing::Copying)));

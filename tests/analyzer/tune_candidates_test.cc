@@ -60,7 +60,7 @@ TEST(TuneCandidatesTest, TheMallocFixIsFoundWithItsPredictionAndItsVariables) {
 TEST(TuneCandidatesTest, UnderJemallocPillowKeepsItsBlocks) {
   EXPECT_NE(CandidateOf(CandidatesOf(FaultsEachSample(4, "jemalloc")), "pillow_blocks=16"),
             nullptr);
-  // Nothing is known to help another allocator from outside.
+  // For other allocators, no fix is known that needs no edit of the program.
   for (const TuneCandidate& one : CandidatesOf(FaultsEachSample(4, "mimalloc"))) {
     EXPECT_TRUE(one.setting.outside.empty()) << one.setting.Override();
   }

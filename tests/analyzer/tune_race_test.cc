@@ -12,11 +12,11 @@
 namespace penstock::analyzer {
 namespace {
 
-// Runs a race of settings with these true ratios (the first is the program as it is).
+// Runs a race of settings whose true ratios are `truth`. The first is the program as it is.
 struct SimulatedRuns {
   std::vector<double> truth;
   double noise = 0.02;  // of the logarithm of one run's rate
-  double drift = 0;     // of the machine, from run to run
+  double drift = 0;     // by how much the machine becomes faster from run to run
   std::vector<double> promised;
   RaceOptions options;
   std::size_t runs = 0;
@@ -132,7 +132,7 @@ TEST(TuneRaceTest, ADriftOfTheMachineIsNoGain) {
   SimulatedRuns world;
   world.truth = {1, 1};
   world.noise = 0.005;
-  world.drift = 0.01;  // as when a machine cools, or a neighbour leaves
+  world.drift = 0.01;  // for example because the machine cools, or another program ends
   EXPECT_LE(ShareOfRaces(world, [](const Race& race) { return race.taken() != 0; }), 0.05 + 0.02);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bottleneck of synthetic runs whose truth is known by construction.
+// The bottleneck of synthetic runs. Their true bottleneck is known.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(VerdictTest, StageTest,
 TEST(VerdictTest, SaysHowMuchTokenizingCosts) {
   Synthetic run;
   run.workers = 2;
-  run.costs = Always(CostsWith(&Costs::tokenize, 25));  // of 32.5 ms; the step takes 4
+  run.costs = Always(CostsWith(&Costs::tokenize, 25));  // a batch takes 32.5 ms, the step 4 ms
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   ASSERT_TRUE(diagnosis.loader);
   EXPECT_NEAR(diagnosis.loader->attribution.SpeedupOf(Factor::kTokenize), 32.5 / 2 / 4.4, 0.2);
@@ -224,7 +224,7 @@ TEST(VerdictTest, WithoutWorkersAllOfTheFetchIsWait) {
   run.costs = Always(Costs{1, 4, 2, 1, 0, 0, 2, 0});
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_NEAR(diagnosis.wait_fraction, 0.8, 0.01);
-  // 8 ms of data, 2 ms of step: five times as fast with free data.
+  // Data takes 8 ms and the step 2 ms, so the run is five times as fast with free data.
   EXPECT_NEAR(diagnosis.loader->attribution.headroom, 5, 0.1);
 }
 
@@ -288,7 +288,7 @@ TEST(VerdictTest, SuggestsEnoughWorkersForTheStep) {
   Synthetic run;
   run.workers = 1;
   run.batches = 400;
-  run.costs = Always(Costs{1, 20, 8, 1, 0.1, 0.2, 9.7, 0});  // 30 ms of service, 9.9 ms of loop
+  run.costs = Always(Costs{1, 20, 8, 1, 0.1, 0.2, 9.7, 0});  // worker: 30 ms, loop: 9.9 ms
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(diagnosis.loader->suggestion.workers, 3);  // a fourth would gain under 2 %
   EXPECT_TRUE(diagnosis.loader->suggestion.changes);

@@ -165,7 +165,7 @@ TEST(WarmUpTest, IsNotLookedForInTheMiddle) {
   }
 }
 
-// A rank's epoch is a part of the dataset.
+// The epoch of a rank covers only a part of the dataset.
 TEST(StartTest, CountsForTheRecordedPartOfTheProcesssOwnEpoch) {
   LoaderRun run;
   run.config.batch_size = 10;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Predictions from one synthetic trace against traces of the predicted settings, and the grid.
+// Compares predictions from one synthetic trace with traces of the predicted settings. Tests grids.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -28,7 +28,7 @@ using testing::Costs;
 using testing::Synthetic;
 using testing::SyntheticTrace;
 
-// A run whose batches decode for uneven times, the same under every setting.
+// A run whose batches take different times to decode. The times are the same under every setting.
 Synthetic Uneven() {
   static const std::vector<double> decode = [] {
     std::mt19937_64 random(3);
@@ -180,7 +180,7 @@ TEST(WhatifTest, WithoutAStepThatComputesTheRateMayBeHigher) {
   run.costs = testing::Always({.decode = 10, .step = 40});
   Pipeline filling = Diagnose(*SyntheticTrace(run)).loader->pipeline;
   filling.step_load_known = true;
-  filling.step_load = 1;  // of two hardware threads
+  filling.step_load = 1;  // the step fills one of two hardware threads
   Pipeline waiting = filling;
   waiting.step_load = 0;
   ScaleFactor(filling, Factor::kCompute, 0, FirstBatches::kScaled);
@@ -301,13 +301,13 @@ TEST(GridTest, SaysWhyMoreWorkersAreSlower) {
 }
 
 TEST(GridTest, NamesNoTurnsWhereMoreWorkersAreSlowerForOtherReasons) {
-  // Equal batches, whose number many workers do not divide, on two cores: starts cost time.
+  // Equal batches on two cores. More workers cost more time to start.
   Synthetic equal = EveryTwelfth();
   equal.cores = 2;
   equal.batches = 100;
   equal.costs = testing::Always({.decode = 12, .step = 4});
   EXPECT_EQ(UnevenNote(equal, {1, 2, 4, 8, 12, 24, 64}), "");
-  // Slow batches without a distance.
+  // Slow batches do not come at a fixed distance.
   Synthetic random = EveryTwelfth();
   random.cores = 2;
   random.costs = [](int, int index) {
@@ -331,7 +331,7 @@ TEST(GridTest, MarksWhatDoesNotFit) {
   const Diagnosis from = Diagnose(*SyntheticTrace(run));
   GridRequest request;
   request.workers = {2, 8};
-  request.budget_ram = 1e9;  // 40 MB a batch: 240 MB and 960 MB, and at depth 8 far more
+  request.budget_ram = 1e9;  // batches of 40 MB take 240 and 960 MB at depth 2, more at depth 8
   request.prefetch = {2, 8};
   const Predicted<Grid> grid = PredictGrid(from, request);
   ASSERT_TRUE(grid);
@@ -341,7 +341,7 @@ TEST(GridTest, MarksWhatDoesNotFit) {
   EXPECT_NE(GridText(*grid, Colour::kOff).find("! more memory"), std::string::npos);
 }
 
-// The conversion of pixels on the device takes as long for a sample in a batch of any size.
+// To convert the pixels of a sample on the device takes the same time in a batch of any size.
 TEST(GridTest, ALargerBatchHasMoreBytesOfEachType) {
   Diagnosis from = Diagnose(*SyntheticTrace({}));
   GridRequest request;

@@ -81,7 +81,7 @@ TEST(WordsTest, WhatIsMalformedIsNoText) {
   }
 }
 
-// The constructor of a message refuses to compile where this says no.
+// The constructor of a message compiles only if HasAllNames() is true for its texts.
 TEST(WordsTest, ALanguageThatLeavesAValueOrAConditionOutIsFound) {
   const std::string_view english = "{n:count worker}[late?, {by:ms.1} ms late][one? each]";
   EXPECT_TRUE(HasAllNames(NamesOf("{by:duration}[late?{n:count}][one?|]"), NamesOf(english)));

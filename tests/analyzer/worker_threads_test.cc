@@ -79,8 +79,8 @@ TEST(WorkerThreadsTest, AStageOfSeveralThreadsTakesTheCoresThatThereAre) {
   EXPECT_NEAR(Simulate(pipeline).time, 50 * 20e-3, 1e-3);
 }
 
-// A batch takes 42 ms. It waits 30 ms for threads that compute for 20 ms. How long the other 10 ms
-// take with other cores is not known.
+// A batch takes 42 ms. It waits 30 ms for threads that compute for 20 ms of these. What the other
+// 10 ms of waiting become with another number of cores is not known.
 TEST(WorkerThreadsTest, WaitingThatTheyDoNotExplainIsADoubt) {
   const Diagnosis diagnosis = Threaded(30, 8);
   const Pipeline& pipeline = diagnosis.loader->pipeline;
@@ -95,7 +95,7 @@ TEST(WorkerThreadsTest, WaitingThatTheyDoNotExplainIsADoubt) {
   setting.workers = pipeline.workers;
   setting.scale = {{Factor::kAugment, 0.0}};
   EXPECT_GE(Apply(pipeline, setting, diagnosis.loader->facts).doubt, pipeline.threads_doubt);
-  setting.scale = {{Factor::kTransfer, 0.5}};  // no work of the threads
+  setting.scale = {{Factor::kTransfer, 0.5}};  // the threads do none of this work
   EXPECT_EQ(Apply(pipeline, setting, diagnosis.loader->facts).doubt, pipeline.doubt);
 }
 
@@ -156,7 +156,7 @@ TEST(WorkerThreadsTest, ThreadsOfTheDatasetComputeForItsBatches) {
     Setting setting;
     setting.workers = 4;
     const Pipeline four = Apply(pipeline, setting, diagnosis.loader->facts);
-    // Two cores have no more than 2 s of CPU time in a second.
+    // Two cores give at most 2 s of CPU time per second.
     EXPECT_LE(SimulateSteady(SteadyPart(four)).rate() / 4 * 30e-3, 2.02) << seen;
   }
 }

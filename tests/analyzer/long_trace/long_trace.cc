@@ -20,7 +20,7 @@ using traces::Span;
 using traces::StageId;
 
 constexpr std::int64_t kUs = 1000;
-constexpr std::int64_t kCounterPeriod = 500'000'000;  // as the collector samples a long run
+constexpr std::int64_t kCounterPeriod = 500'000'000;  // ns; the collector's period in a long run
 
 class Writer {
  public:
