@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# PENSTOCK_CUDA AUTO, ON or OFF -> PENSTOCK_CUDA_FOUND, and the architectures to compile for.
+# The option PENSTOCK_CUDA is AUTO, ON or OFF. Sets PENSTOCK_CUDA_FOUND, and PENSTOCK_CUDA_TARGETS: the
+# architectures to compile for.
 
 set(PENSTOCK_CUDA AUTO CACHE STRING "Device stages: AUTO (where nvcc is found), ON (required), OFF")
 set_property(CACHE PENSTOCK_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -37,14 +38,14 @@ endif()
 set(PENSTOCK_CUDA_FOUND ON)
 set(PENSTOCK_CUDA_TARGETS "${PENSTOCK_CUDA_ARCHITECTURES}")
 if(NOT PENSTOCK_CUDA_TARGETS)
-  # Only one, since each further one takes as long again. CUDA 13 has dropped Volta.
+  # One architecture only: each further one takes as long again to compile. CUDA 13 has dropped Volta (70).
   set(PENSTOCK_CUDA_TARGETS 75)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
     set(PENSTOCK_CUDA_TARGETS 70)
   endif()
 elseif(PENSTOCK_CUDA_TARGETS STREQUAL "all")
-  # Code for each, and PTX of the newest one for later GPUs. Hopper came with CUDA 11.8, Blackwell with
-  # 12.8.
+  # Code for each architecture, and PTX of the newest one for later GPUs. Ada (89) and Hopper (90) came with
+  # CUDA 11.8, Blackwell (100) with 12.8.
   set(_wanted 75 80 86)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
     list(PREPEND _wanted 70)

@@ -12,7 +12,8 @@ include(CMakePackageConfigHelpers)
 
 set(PENSTOCK_INSTALL_PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/Penstock)
 
-# penstock_traces is compiled with our warnings and found by our source folder; users need neither.
+# Inside this tree penstock_traces has our warnings and our source folder as include folder. Other projects
+# get neither: what is exported has an include folder of its own.
 add_library(penstock_markers INTERFACE)
 target_include_directories(penstock_markers INTERFACE $<INSTALL_INTERFACE:include>)
 target_link_libraries(penstock_markers INTERFACE ${CMAKE_DL_LIBS})
@@ -33,7 +34,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/traces/ DESTINATION include/penstock/tra
   FILES_MATCHING PATTERN "*.h" PATTERN samples EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/traces/FORMAT.md ${PROJECT_SOURCE_DIR}/README.md
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock)
-# Where README.md links to.
+# The pages that README.md links to.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/analyzer/guides DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock/analyzer
   FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock
@@ -62,7 +63,7 @@ endforeach()
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/_penstock
   DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 
-# Manual pages are made of --help, so that they cannot differ from it.
+# Manual pages are generated from --help, so that the two cannot differ.
 find_program(PENSTOCK_HELP2MAN help2man)
 set(_runs_here ON)
 if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
@@ -114,7 +115,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/debian/prerm)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# The dashboard opens these two libraries by name; from 3.4 on GLFW does so too.
+# The dashboard opens these two libraries by name with dlopen(), as GLFW does from its version 3.4 on.
+# dpkg-shlibdeps does not see that.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libegl1, libgl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core, libgl1-mesa-dri")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-torch, fonts-droid-fallback, zenity, libfmt-dev, libzstd-dev, libexpected-dev, pkg-config")

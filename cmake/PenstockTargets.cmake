@@ -7,14 +7,14 @@ target_compile_options(penstock_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
     -Wcast-align -Wformat=2 -Wundef -Wnon-virtual-dtor>
   $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast -Woverloaded-virtual>)
-# gcc 12 sees an overlap in std::string's operator+ that is not there (GCC bug 105651).
+# gcc 12 falsely warns of an overlap in std::string's operator+ (GCC bug 105651).
 target_compile_options(penstock_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(CMAKE_UNITY_BUILD)
-  # A class's hidden State may have members of types that are local to its source. In a unity build gcc
-  # warns of them.
+  # A class's hidden State may have members whose types are local to its .cc file. gcc warns of such members
+  # in a unity build.
   target_compile_options(penstock_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-  # A unity build's generated sources include ours by absolute paths. Without this __FILE__ has those paths
-  # too, and ccache does not find what another clone has compiled.
+  # A unity build's generated sources include ours by absolute paths. Without this option __FILE__ has
+  # absolute paths too, and ccache does not find what another clone has compiled.
   target_compile_options(penstock_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C,CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)
 endif()
@@ -23,13 +23,14 @@ if(PENSTOCK_WERROR)
 endif()
 target_include_directories(penstock_flags INTERFACE ${PROJECT_SOURCE_DIR})
 
-# Not part of penstock_flags: the agent is loaded into foreign programs and has no sanitizers.
+# Not part of penstock_flags: the agent uses those flags too, but must have no sanitizers, because it is loaded
+# into foreign programs.
 add_library(penstock_sanitize INTERFACE)
 if(PENSTOCK_SANITIZE)
   string(REPLACE ";" "," _sanitizers "${PENSTOCK_SANITIZE}")
   target_compile_options(penstock_sanitize INTERFACE
     -fsanitize=${_sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
-  # With sanitizers gcc also warns of members that are initialised, as its documentation says.
+  # With sanitizers gcc's -Wmaybe-uninitialized has false positives, as its documentation says.
   target_compile_options(penstock_sanitize INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(penstock_sanitize INTERFACE -fsanitize=${_sanitizers})
 endif()
@@ -45,8 +46,8 @@ endfunction()
 
 # The programs that a user runs, without tests and benchmarks.
 add_custom_target(penstock_programs)
-# Everything that the tests of the presets asan and tsan need. These presets leave out targets that only
-# people or whole programs under the agent (label "preload") use.
+# Everything that the tests of the presets asan and tsan need. These presets do not build the other targets,
+# which only users or the tests with the label "preload" (whole programs under the agent) need.
 add_custom_target(penstock_tests)
 
 # penstock_runs_once(target): for code that runs once (a command line, a test) and takes twice as long to
@@ -68,7 +69,8 @@ endfunction()
 
 # penstock_test(name SOURCES ... [DEPS ...] [LABELS ...] [TIMEOUT seconds] [TOGETHER suites...])
 #
-# Each test is a process of its own; those of a suite in TOGETHER share one, and what they all need is made once.
+# Each test is a process of its own. The tests of a suite in TOGETHER share one process, which makes once what
+# they all need.
 function(penstock_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS;TOGETHER" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -98,7 +100,8 @@ function(penstock_test name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 ${_together} PROPERTIES ${_properties})
 endfunction()
 
-# penstock_paths(test NAME path [NAME path...]): a source in the test that defines these names of tests/paths.h.
+# penstock_paths(test NAME path [NAME path...]): adds a source to the test. It defines the constants NAME, which
+# tests/paths.h declares, as these paths.
 function(penstock_paths test)
   set(_source ${CMAKE_CURRENT_BINARY_DIR}/${test}_paths.cc)
   set(_lines "#include \"tests/paths.h\"\n\nnamespace penstock::paths {\n")
@@ -129,7 +132,8 @@ endfunction()
 
 # penstock_fuzz_target(name SOURCE DEPS libraries... INSTRUMENT our libraries... [SEEDS folders...])
 #
-# NAME_replay feeds files to LLVMFuzzerTestOneInput; a test feeds it the SEEDS. Every build but tsan's has it.
+# The program NAME_replay feeds files to LLVMFuzzerTestOneInput; a test runs it on the SEEDS. Every build except
+# the preset tsan has it.
 # With PENSTOCK_FUZZ there is also the libFuzzer program NAME, and INSTRUMENT is built for coverage.
 function(penstock_fuzz_target name)
   cmake_parse_arguments(ARG "" "SOURCE" "DEPS;INSTRUMENT;SEEDS" ${ARGN})

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The parts that only a wheel has: the command that pip puts into the environment's bin/, and manual pages
 # where `man` looks for them. Everything else is installed as usual, into the package's folder
-# site-packages/penstock. scikit-build-core calls this and sets the SKBUILD_ variables: pyproject.toml,
-# scripts/build_wheel.sh.
+# site-packages/penstock. scikit-build-core runs CMake and sets the SKBUILD_ variables; see pyproject.toml
+# and scripts/build_wheel.sh.
 option(PENSTOCK_WHEEL "Being built into a wheel" OFF)
 if(NOT PENSTOCK_WHEEL)
   return()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# One manual page of a program's --help: HELP2MAN, FOLDER, PROGRAM, SUBCOMMAND (may be empty), PAGE,
-# OUTPUT, EMULATOR (words that start a program of another machine; may be empty). The program is called from
-# its folder, since help2man splits paths at blanks.
+# Makes one manual page from a program's --help. Variables: HELP2MAN, FOLDER, PROGRAM, SUBCOMMAND (may be
+# empty), PAGE, OUTPUT, EMULATOR (the command that runs programs of another architecture; may be empty). The
+# program is called from its folder, because help2man splits paths at blanks.
 separate_arguments(_emulator UNIX_COMMAND "${EMULATOR}")
 execute_process(COMMAND ${_emulator} ./${PROGRAM} ${SUBCOMMAND} --help WORKING_DIRECTORY ${FOLDER}
   OUTPUT_VARIABLE _help RESULT_VARIABLE _failed)
@@ -18,7 +18,7 @@ execute_process(COMMAND ${HELP2MAN} --no-info --section=1 "--name=${_purpose}" "
 if(_failed)
   message(FATAL_ERROR "help2man ${_call}: ${_error}")
 endif()
-# help2man takes the page's name from the program's path, which for a subcommand is that of penstock.
+# help2man names the page after the program: a subcommand's page would be named penstock.
 file(READ ${OUTPUT}.new _text)
 string(TOUPPER ${PAGE} _title)
 string(REGEX REPLACE "\n\\.TH [^ ]+ " "\n.TH ${_title} " _text "${_text}")

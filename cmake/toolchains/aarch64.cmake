@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Cross compilation for 64-bit Arm with Debian's g++-aarch64-linux-gnu, and qemu-user-static to run tests.
-# PENSTOCK_SYSROOT is a Debian 12 root for arm64 with the -dev packages of scripts/deps.sh. It need not boot,
-# so unpacking the packages is enough:
+# PENSTOCK_SYSROOT is a Debian 12 root for arm64 with the -dev packages of scripts/deps.sh. Nothing boots it,
+# so unpacked packages are enough:
 #
 #   debootstrap --foreign --arch=arm64 --variant=minbase --include=libc6-dev,libstdc++-12-dev,... bookworm ROOT
 #   for package in ROOT/var/cache/apt/archives/*.deb; do dpkg-deb -x $package ROOT; done
 #   cmake -S . -B build/aarch64 -G Ninja -DCMAKE_BUILD_TYPE=Release -DPENSTOCK_SYSROOT=ROOT
 #     -DCMAKE_TOOLCHAIN_FILE=cmake/toolchains/aarch64.cmake
 #
-# A program that starts others (penstock record, many tests) needs a kernel that starts them with qemu
-# (binfmt_misc).
+# Some programs start other programs (penstock record, many tests). For these the kernel must start arm64
+# programs with qemu (binfmt_misc).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
@@ -33,6 +33,6 @@ find_program(PENSTOCK_QEMU NAMES qemu-aarch64-static qemu-aarch64)
 if(PENSTOCK_QEMU)
   set(CMAKE_CROSSCOMPILING_EMULATOR ${PENSTOCK_QEMU} -L ${PENSTOCK_SYSROOT})
 endif()
-# Their compilers make code only for the machine that they run on.
+# nvcc and musl-gcc of this machine make no code for arm64.
 set(PENSTOCK_CUDA OFF CACHE STRING "Device stages: AUTO (where nvcc is found), ON (required), OFF")
 set(PENSTOCK_MUSL_GCC "" CACHE FILEPATH "Compiler of the tests with musl")

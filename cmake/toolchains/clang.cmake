@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The newest clang of this system that has libFuzzer and the sanitizers, for the preset asan. Debian's name
-# for it ends with its version. To use another clang: -DPENSTOCK_CLANG_VERSION=N, or CXX in the environment.
+# Finds the newest clang of this system that has libFuzzer and the sanitizers, for the preset asan. On Debian
+# the name of the program ends with its version. To use another clang: -DPENSTOCK_CLANG_VERSION=N, or CXX in
+# the environment.
 set(PENSTOCK_CLANG_VERSION "" CACHE STRING "Version of clang; empty: the newest from 14 on that is complete")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PENSTOCK_CLANG_VERSION)
 if("$ENV{CXX}" STREQUAL "" AND NOT CMAKE_CXX_COMPILER)

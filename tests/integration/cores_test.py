@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock whatif --cores: predicts a program's rate on one core from a run on two, and the other way round. Runs in a
-control group with a CPU quota say what is true."""
+"""penstock whatif --cores: predicts a program's rate on one core from a run on two, and the other way round. The
+predictions are compared with measured rates; a control group with a CPU quota provides the one core."""
 import json
 import os
 import time
@@ -9,7 +9,7 @@ import unittest
 import support
 from support import PYTHON, environment, program, record, require, run, target
 
-QUIET = 0.5  # cores kept busy by other programs: above this, a measured rate says nothing
+QUIET = 0.5  # if other programs keep more cores than this busy, measured rates are not compared
 
 
 class Group:
@@ -94,9 +94,9 @@ class Cores(support.Case):
         free, other = (lambda words: words), busy()
         two, to_one, cores_of_two = self.ask("two", free, 1)
         one, to_two, cores_of_one = self.ask("one", self.group.command, 2)
-        self.assertAlmostEqual(cores_of_one, 1, delta=0.01)  # the quota of its own group was read
+        self.assertAlmostEqual(cores_of_one, 1, delta=0.01)  # the agent read the quota of the run's control group
         self.assertGreater(cores_of_two, 1.5)
-        # A sample takes 6 ms of CPU time, which bounds the rate whatever else runs.
+        # A sample takes 6 ms of CPU time. So a core makes at most 1 / 0.006 samples a second.
         self.assertLess(to_one, 1.05 / 0.006)
         self.assertLess(to_two, 2 * 1.05 / 0.006)
         print("    two cores: %.0f recorded, %.0f predicted; one: %.0f recorded, %.0f predicted; %.1f cores busy otherwise"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Followed units: programs do the same as without following, their profilers and tracers see the same, and hot
-functions and lines are found."""
+"""Followed units (samples and steps of which each call of a Python function is recorded): programs do the same as
+without following, their profilers and tracers see the same, and hot functions and lines are found."""
 import collections
 import glob
 import json
@@ -15,8 +15,8 @@ import tracefile
 from support import PYTHON, bare, environment, program, record, require, run, target
 
 VICTIM = target("followed.py")
-# One interpreter of each minor version from 3.9 on. Only PYTHON has torch; the tests of the others
-# need none.
+# The system's Python, and pyenv's interpreters from 3.9 on. Only PYTHON has torch; the tests that run the
+# others do not need torch.
 INTERPRETERS = [PYTHON] + sorted(
     path for path in glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))
     if re.search(r"/3\.(9|1\d)\.", path)
@@ -60,7 +60,7 @@ class Followed(support.Case):
             for case in SAME:
                 with self.subTest(python=python, case=case):
                     self.both(python, case)
-                    # How many depends on what the first ones cost, which a busy machine makes longer.
+                    # The number of followed units depends on what the first ones cost, so on the machine's load.
                     self.assertGreaterEqual(int(self.followed.group(1)), 1, self.followed.group(0))
                     self.assertEqual("None", self.followed.group(2))
 
@@ -120,7 +120,7 @@ class Loop(support.Case):
     """A real DataLoader under the recorder."""
 
     pictures = (1, ((16, 16),))
-    SAMPLES = 3200  # the budget allows two or three followed samples for each 1,600
+    SAMPLES = 3200  # the agent's time budget allows it to follow two or three of every 1,600 samples
 
     @classmethod
     def setUpClass(cls):
@@ -154,7 +154,7 @@ class Loop(support.Case):
                 of_line.append(lines[line] / sum(lines.values()))
             self.assertGreaterEqual(unit["neighbours"], 16)
             self.assertGreater(unit["ordinary_ns"], 100000)
-        self.assertGreater(statistics.median(of_loop), 0.6)  # the rest is numpy.roll
+        self.assertGreater(statistics.median(of_loop), 0.6)  # most of the other time is in numpy.roll
         self.assertGreater(statistics.median(of_line), 0.7)
         told = 0
         for process in trace.processes:
@@ -163,7 +163,7 @@ class Loop(support.Case):
                 continue
             told += 1
             spent, of = int(facts["functions.spent_ns"]), int(facts["functions.of_ns"])
-            self.assertLess(spent, of / 500 + 5e6, facts)  # the last unit may have been interrupted
+            self.assertLess(spent, of / 500 + 5e6, facts)  # 5 ms more: the last unit may have been interrupted
         self.assertGreater(told, 0)
 
     def test_switched_off_nothing_is_followed_and_the_program_says_the_same(self):
@@ -176,7 +176,7 @@ class Loop(support.Case):
 
 
 class SlowSamples(support.Case):
-    """Runs alone, since nothing is told of slow samples where other programs crowd the cores."""
+    """Runs alone, because the report says nothing of slow samples if other programs crowd the cores."""
 
     @classmethod
     def setUpClass(cls):
@@ -195,7 +195,8 @@ class SlowSamples(support.Case):
                 chosen = [unit for unit in samples if unit["flags"] & CHOSEN]
                 self.assertGreater(len(chosen), 4)
                 slow = [unit for unit in chosen if unit["sample"] % 97 == 5]
-                # By chance it would be one in 97. On a busy machine many others wait for a core, so they were slow too.
+                # One sample in 97 has the slow line; a random choice would have that share. On a busy machine other
+                # samples wait for a core and are chosen too, so the share is not 1.
                 self.assertGreater(len(slow), len(chosen) / 8)
                 self.assertGreater(min(unit["duration_ns"] for unit in slow), 30e6)
                 first = min(unit["generation"] for unit in samples)
@@ -211,7 +212,8 @@ class SlowSamples(support.Case):
         evidence = finding["evidence"]
         self.assertEqual(line_of(target("slow_lines.py"), "# the slow line"), evidence["line"], finding)
         self.assertEqual("load", evidence["function"])
-        # 0.03, less what was slow for other reasons: on a busy machine many samples wait for a core.
+        # The line takes 0.03 s. The mean over all slow samples is less: on a busy machine, samples without the line
+        # are slow too, because they wait for a core.
         self.assertGreater(evidence["in_slow_samples_s"], 0.006)
         self.assertGreater(evidence["in_slow_samples_s"], 3 * evidence["in_others_s"])
         self.assertLess(evidence["in_others_s"], 0.003)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """No room, no permission, few descriptors: the run ends as it would without the agent.
 
-Each condition is made twice, around a run without the agent and one with it: both must print and end
-the same. Conditions that cannot be made here (mounts need root) are skipped with the reason.
+Each program runs twice under the same condition: without the agent and with it. Both runs must print the same and
+end with the same status. Conditions that cannot be made here (mounts need root) are skipped with the reason.
 """
 import os
 import shutil
@@ -37,7 +37,7 @@ NO_MOUNT = can_mount()
 
 
 def limited(limit, value, command):
-    """`command` under a limit of the shell: "n" descriptors, "f" size of files (blocks of 1 KiB)."""
+    """`command` under a limit of the shell: "n" descriptors, "f" size of files, "v" address space (both in KiB)."""
     return ["bash", "-c", 'ulimit -%s %s; exec "$@"' % (limit, value), "bash", *command]
 
 
@@ -52,7 +52,8 @@ class Hostile(Case):
         self.forked = train(self.data, "--workers", 2, "--start", "fork")
 
     def check_same(self, surround, command, output=None, modes=("bare", "record"), status=0):
-        """`surround(command)` makes the condition. Returns the outcomes with the agent, by mode."""
+        """`surround(command)` is a command line that runs `command` under the condition. Returns the outcomes with
+        the agent, by mode."""
         output = output or self.output
         alone = run(surround(command), environment())
         self.assertEnded(alone, status)
@@ -73,7 +74,7 @@ class Hostile(Case):
 
     @unittest.skipIf(NO_MOUNT, NO_MOUNT)
     def test_disk_full(self):
-        """A file system for the trace with room for its header and a few chunks, and with none."""
+        """The trace's file system has room for its header and a few chunks, or not even for its header."""
         # Records that find no room stay in the ring, for `penstock recover`.
         rings = tempfile.mkdtemp(prefix="penstock-it-", dir="/dev/shm")
         self.addCleanup(shutil.rmtree, rings)
@@ -88,7 +89,7 @@ class Hostile(Case):
 
     def test_size_limit(self):
         """RLIMIT_FSIZE: a write beyond it is a signal that ends the program."""
-        for blocks in ("1", "64", "512"):  # of 1 KiB; what the program prints fits
+        for blocks in ("1", "64", "512"):  # of 1 KiB; the program's own output fits into one
             with self.subTest(blocks=blocks):
                 self.check_same(lambda c: limited("f", blocks, c), self.native)
                 self.assertEqual([name for name in os.listdir(self.work) if name.endswith(".tmp")], [])
@@ -146,10 +147,11 @@ class Hostile(Case):
         self.assertEqual((after.st_ino, after.st_size), (before.st_ino, before.st_size))
 
     def test_few_descriptors(self):
-        """With 32 descriptors, and with the least that the program alone can live with."""
+        """With 32 descriptors, and with the smallest number that the program alone can run with."""
         for command in (self.native, self.inline, self.forked):
             self.check_same(lambda c: limited("n", 32, c), command)
-        # Threads open files at the same time: each may hold a descriptor of the agent for a moment.
+        # The three threads of the native program open files at the same time. For each the agent may open one
+        # descriptor more for a moment.
         for command, spare in ((self.native, 3), (self.inline, 0)):
             best = run(command)
             least = next(n for n in range(4, 32) if all(
@@ -160,7 +162,7 @@ class Hostile(Case):
                 self.check_same(lambda c: limited("n", least + spare, c), command, modes=("bare",))
 
     def test_descriptors_that_run_out(self):
-        """A program that opens until it gets EMFILE sees it as early as without the agent."""
+        """A program that opens files until it gets EMFILE can open as many as without the agent."""
         code = ("import os\nopen({0!r}, 'rb').read()\nfds = []\ntry:\n    while True:\n"
                 "        fds.append(os.open({0!r}, os.O_RDONLY))\n        os.read(fds[-1], 100)\n"
                 "except OSError as error:\n    print(len(fds), error)\n").format(self.paths[0])

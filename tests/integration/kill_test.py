@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sends SIGKILL to the process group at random moments, or to the collector: every finished sample is in the trace.
+"""Kills the process group at random moments, the collector, or both: every finished sample is in the trace.
 
-The programs append a line to a log once a sample is finished, and each of these samples must have
-its span. The seed of the random moments is PENSTOCK_SEED, or comes from the clock; the test prints it.
+The programs append a line to a log when a sample is finished, and each sample in the log must have a span in the
+trace. The seed of the random moments is PENSTOCK_SEED, or comes from the clock; the test prints it.
 """
 import collections
 import concurrent.futures
@@ -105,8 +105,8 @@ class Kill(Case):
         self.assertEqual(json.loads(report.stdout)["schema"], "penstock.report/1")
 
     def check_rounds(self, mode, make, missing):
-        """Runs and kills ROUNDS times. `make(log)` gives the command, `missing(lines, trace)` the samples without a
-        span. Most kills must come while spans are open."""
+        """Starts a run and kills it, ROUNDS times. `make(log)` gives the command. `missing(lines, trace)` gives the
+        finished samples without a span. In most rounds the kill must come while spans are open."""
         moments = random.Random(SEED + len(mode))
         in_flight = 0
         delays = [moments.uniform(0.0, 0.7) for _ in range(ROUNDS)]
@@ -123,7 +123,7 @@ class Kill(Case):
                 env = bare(output)
             self.kill_after(command, env, log, delays[number])
 
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:  # saves time: PyTorch starts slowly
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:  # two rounds at once save time: PyTorch starts slowly
             list(pool.map(one_round, range(ROUNDS)))
         for number, delay in enumerate(delays):
             output, log = places(number)
@@ -139,8 +139,8 @@ class Kill(Case):
         self.assertGreaterEqual(in_flight, ROUNDS // 2 + 1, "rounds with unfinished spans")
 
     def missing_samples(self, lines, trace):
-        """[(sample, epoch)] of the finished samples without a span. Checks that each span has read and decode
-        inside."""
+        """[(sample, epoch)] of the finished samples without a span. Checks that each sample's span contains a read
+        and a decode span."""
         generations = sorted({span.generation for span in trace.by_stage["sample"]})
         want = collections.Counter((int(sample), int(epoch)) for sample, epoch in lines)
         have = collections.Counter((span.sample, generations.index(span.generation))
@@ -200,7 +200,7 @@ class Kill(Case):
             os.kill(pid, signal.SIGKILL)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(timeout=30)
-        # The collector is in a group of its own, and holds the file until it has ended.
+        # The collector is in a group of its own, and holds the file open as long as it runs.
         while any(running(group) for group in (process.pid, *collectors)):
             time.sleep(0.01)
         left = [path for path in (output, output + ".part") if os.path.exists(path)]

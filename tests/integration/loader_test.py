@@ -77,7 +77,7 @@ class Loader(Case):
         return Trace(output)
 
     def assertComplete(self, trace):
-        """Checks that each epoch has every sample once, with its stages inside, and every batch once."""
+        """Checks that each epoch has every batch once and every sample once, with a read and a decode span inside."""
         samples = collections.Counter((span.generation, span.sample) for span in trace.of("sample"))
         self.assertEqual(len(samples), PICTURES * EPOCHS)
         self.assertEqual(set(samples.values()), {1})
@@ -166,7 +166,7 @@ class Loader(Case):
         process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             until = time.monotonic() + support.TIMEOUT
-            # Once something has been written, the loader is in the middle of its work.
+            # When the unfinished trace has 10,000 bytes, the loader is in the middle of its work.
             while time.monotonic() < until and (
                     not os.path.exists(output + ".part") or os.path.getsize(output + ".part") < 10000):
                 time.sleep(0.02)

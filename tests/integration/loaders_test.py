@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers that people use below a DataLoader, and a loader in C++: runs the programs of
-scripts/loaders that work with Debian's packages. scripts/test_loaders.sh runs all of its programs,
-with current wheels.
+"""Libraries that datasets of a DataLoader read with, and a loader in C++: runs those programs of scripts/loaders that
+work with Debian's packages. scripts/test_loaders.sh runs all programs of that folder, with current wheels.
 """
 import os
 import sys

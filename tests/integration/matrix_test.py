@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real PyTorch runs, one for each way of loading: the trace must tell all that happened.
 
-Every sample has its spans, every batch its way from the worker to the training loop, and every byte
-is seen.
+It must have the spans of every sample, every step of each batch's way from the worker to the training loop, and every
+byte that was read.
 """
 import collections
 import os
@@ -60,7 +60,7 @@ class Matrix(Case):
         for stage in sorted(same):
             found = trace.keys(stage)
             if stage == "put":
-                # A worker that is told to end does not wait for its feeder thread. The loop may have the last batch
+                # A worker that is told to end does not wait for its feeder thread. The loop may receive the last batch
                 # before that thread's put has returned; then the put has no span.
                 found |= collections.Counter(dict.fromkeys(self.last_of_workers(delivered), 1))
             self.assertEqual(found, delivered, "spans of stage " + stage)
@@ -96,13 +96,14 @@ class Matrix(Case):
                 continue
             steps = [times["index_sent"][span.key], span.start, span.end, times["batch_put"][span.key],
                      times["batch_got"][span.key], times["batch_delivered"][span.key]]
-            slack = 100_000  # the clocks of two cores may differ by that
+            slack = 100_000  # in ns: the clocks of two cores may differ by so much
             for before, after in zip(steps, steps[1:]):
                 self.assertLessEqual(before, after + slack, (span, steps))
         self.assertEqual(set(times["batch_put"]), set(batches))
 
     def check_cpu(self):
-        """Checks that next() and the steps carry a CPU time of the process that grows, and is less than its cores'."""
+        """Checks the CPU time of the training process, which the events of next() carry: it never falls, and it grows
+        by no more than all cores can give."""
         events = sorted(self.trace.events_of("next_entered") + self.trace.events_of("batch_delivered"),
                         key=lambda event: event["at_ns"])
         values = [event["value"] for event in events]
@@ -146,9 +147,9 @@ class Matrix(Case):
         self.assertEqual(mapped, decoder == "torchvision")  # torchvision.io maps its files
 
     def check_kernel(self, mode):
-        """Compares the bytes that the hooks saw with the kernel's count, for processes that have one.
+        """Compares the bytes that the hooks saw with the kernel's count, if the trace has that count for a process.
 
-        Hooks see no reads of the dynamic loader (832 bytes for each library): hence the 16 KiB.
+        The two may differ by 16 KiB: hooks do not see the dynamic loader's reads (832 bytes for each library).
         """
         known = 0
         for process in self.trace.processes:
@@ -202,7 +203,7 @@ CASES = {
                                 "cv2"),
     "forkserver_torchvision": ("--workers", 2, "--start", "forkserver", "--decoder", "torchvision"),
 }
-# Run with the collector too: each way of starting processes and each decoder once.
+# These cases also run with the collector. They cover each way of starting processes and each decoder.
 RECORDED = ("inline_map_pil", "fork_map_pil", "fork_persistent", "fork_iterable_cv2", "spawn_map_cv2",
             "forkserver_torchvision")  # fmt: skip
 

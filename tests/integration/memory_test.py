@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of real workers: what makes it grow, how fast, and what comes of it; batches in a small /dev/shm.
+"""Memory of real workers: why it grows, how fast, and how far; and whether batches fit into a small /dev/shm.
 
-The recorded program measures the truth itself: it reads smaps_rollup of its workers and how much of
-/dev/shm is used.
+The recorded program measures the true values itself: it reads its workers' smaps_rollup and how much of /dev/shm is
+used.
 """
 import concurrent.futures
 import json
@@ -34,12 +34,12 @@ class Watched(Case):
         return run([*before, *record(output, command, *options)], environment(), timeout=120)
 
     def load(self, kind, *arguments, **options):
-        """Records the program and reads what comes of it."""
+        """Records the program and reads its output and its report."""
         output = self.path(kind + ".penstock")
         self.read(output, self.recorded(output, kind, *arguments, **options))
 
     def read(self, output, outcome):
-        """self.truth is what the program saw, self.report what Penstock says."""
+        """Sets self.truth to what the program measured, self.report to what Penstock says."""
         self.assertEnded(outcome)
         self.truth = json.loads(outcome.stdout)
         told = run([program("penstock"), "report", output, "--json"])
@@ -49,8 +49,8 @@ class Watched(Case):
         self.found = {finding["id"]: finding for finding in self.report["findings"]}
 
     def rate(self, column, batches=False):
-        """The measured growth of a worker in bytes a second (or for each batch of its own), without the first fifth of
-        the run."""
+        """A worker's measured growth, in bytes a second or in bytes for each of its batches. The first fifth of the run
+        is left out."""
         rates = []
         for series in self.truth["workers"].values():
             first, last = series[len(series) // 5], series[-1]
@@ -64,7 +64,7 @@ class Watched(Case):
 
 
 class Growth(Watched):
-    # Records about half of the epoch of "objects"; the rest is forecast.
+    # The recording of "objects" stops after about half of the epoch; the report forecasts the rest.
     RUNS = {
         "objects": ((), ("--memory", "200ms", "--batches", "220")),
         "early": (("--batches", 350), ()),
@@ -75,8 +75,8 @@ class Growth(Watched):
 
     @classmethod
     def setUpClass(cls):
-        """Makes all recordings at the same time: the programs wait for nearly all of it, and each looks only at its own
-        processes."""
+        """Makes all recordings at the same time. They do not disturb each other: the programs sleep nearly all the
+        time, and each measures only its own processes."""
         super().setUpClass()
         cls.outputs = {kind: os.path.join(cls.base, kind + ".penstock") for kind in cls.RUNS}
         with concurrent.futures.ThreadPoolExecutor(len(cls.RUNS)) as pool:
@@ -95,7 +95,8 @@ class Growth(Watched):
         self.assertEqual(evidence["kind"], "copy on write")
         self.assertIn("copy on write", self.text)
         self.assertEqual(len(finding["where"]["pids"]), 2)
-        self.assertLess(abs(self.rate(3)), 0.2 * self.rate(2), self.truth)  # pages are copied, not added
+        # "Anonymous" does not grow: pages are copied, not added.
+        self.assertLess(abs(self.rate(3)), 0.2 * self.rate(2), self.truth)
         self.assertClose(evidence["bytes_per_batch"], self.rate(2, batches=True), 0.15)
         self.assertLessEqual(evidence["bytes_per_s_low"], evidence["bytes_per_s"])
         self.assertLess(abs(evidence["new_bytes_per_s"]), 0.2 * evidence["bytes_per_s"])
@@ -135,19 +136,19 @@ class Growth(Watched):
     def test_pages_of_a_mapped_file_are_no_growth(self):
         self.look("mapped")
         self.assertTrue(self.report["memory"]["known"], self.report["memory"])
-        # Each worker has mapped about half of the file: together all of it.
+        # Each worker has read about half of the mapped file, both together all of it.
         self.assertGreater(self.report["memory"]["page_cache"]["grown_bytes"], 20e6)
         self.assertNotIn("worker-memory-growth", self.found)
         self.assertNotIn("worker-memory-leak", self.found)
 
 
 class PageFaults(Watched):
-    """Two arrays of 6 MB for each sample: the allocator gives their pages back each time."""
+    """A sample makes two arrays of 6 MB. The allocator gives their pages back to the kernel after each sample."""
 
     VARIABLES = ("MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456")
 
     def faults(self):
-        """The measured page faults of a sample, between the first and the last reading of each worker."""
+        """The measured page faults for each sample, from a worker's first reading to its last."""
         each = [(last[4] - first[4]) / ((last[1] - first[1]) * 8 / 2)
                 for first, *_, last in self.truth["workers"].values()]  # fmt: skip
         return statistics.mean(each)
@@ -184,14 +185,15 @@ class SmallSharedMemory(Watched):
         return self.found.get("shared-memory-too-small")
 
     def test_batches_that_may_not_fit(self):
-        finding = self.in_small("batches", 8)  # 2 workers, 2 + 1 batches each, and half as much again: 72 MB
+        # 2 workers with 2 + 1 batches of 8 MB each, and a margin of half as much: 72 MB.
+        finding = self.in_small("batches", 8)
         self.assertIsNotNone(finding, self.report["memory"])
         evidence = finding["evidence"]
         self.assertEqual(evidence["shm_bytes"], SMALL)
         self.assertEqual(evidence["batch_bytes"], 8e6)
         self.assertEqual(evidence["needed_bytes"], 1.5 * 8e6 * 6)
-        # Program and collector read the use at different moments. Both have seen memory in use, and never more than
-        # is needed without the margin.
+        # The program and the collector read at different moments how much is used. Each must have seen nearly two
+        # batches at least, and no more than six: what is needed without the margin.
         most = self.truth["shm_most"] - self.truth["shm_before"]
         for seen in (most, evidence["most_used_bytes"]):
             self.assertGreater(seen, 1.9 * 8e6)
@@ -199,7 +201,7 @@ class SmallSharedMemory(Watched):
         self.assertIn("--shm-size=", finding["action"])
 
     def test_batches_that_fit(self):
-        self.assertIsNone(self.in_small("batches", 5))  # 45 MB
+        self.assertIsNone(self.in_small("batches", 5))  # 45 MB with the margin
 
     def test_batches_that_are_pickled_take_none(self):
         self.assertIsNone(self.in_small("pickled", 8))

@@ -66,12 +66,12 @@ class Options(Case):
     def test_fixed_batch_with_workers(self):
         trace = self.load(["--fixed-batch"], "--workers", 2, "--start", "fork", "--batch", 2)
         self.assertEqual(self.batches, PICTURES // 2)
-        # Five batches were asked for before the first one was delivered: two for each of two workers, and
+        # The loader requested five batches before the first one was delivered: two for each of two workers, and
         # one more.
         self.assertLessEqual(len(trace.of("sample")), 5 * 2)
 
     def check_first_batch_only(self, trace):
-        """Nothing is read, decoded or augmented once the first batch is there."""
+        """Checks that nothing is read, decoded or augmented after the first batch is delivered."""
         first = min(event["at_ns"] for event in trace.events_of("batch_delivered"))
         late = [span for span in trace.of("read", "decode", "augment", "sample", "fetch")
                 if span.start > first and (span.stage != "read" or span.object.startswith(self.data))]

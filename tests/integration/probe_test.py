@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""record --probe: experiments inside the run measure what interventions gain, and change no result."""
+"""record --probe: experiments inside the run measure what halving a stage's time gains, and change no result."""
 import concurrent.futures
 import functools
 import json
@@ -13,8 +13,8 @@ from tracefile import Trace
 
 
 def at_once(function, arguments):
-    """Calls the function for each argument at the same time. The programs sleep nearly all of the time, so they hold
-    each other up less than starting one after the other would take."""
+    """Calls the function for each argument at the same time. This saves time: the programs sleep nearly all the time,
+    so they hardly hold each other up."""
     with concurrent.futures.ThreadPoolExecutor(len(arguments)) as pool:
         return list(pool.map(function, arguments))
 
@@ -54,7 +54,8 @@ class Case(unittest.TestCase):
 
 
 class Gains(Case):
-    """What halving a cost gains in runs of its own lies in the interval that one run measured."""
+    """Halving a cost in a run of its own gives the true gain. It must lie in the interval that the experiments of one
+    run gave."""
 
     WORKER = dict(workers=1, sample=3, collate=12, step=6)
     STEP = dict(workers=2, sample=3, collate=6, step=20)
@@ -73,15 +74,15 @@ class Gains(Case):
         return float(outcome.stderr.split("rate ")[1].split()[0])
 
     def check_gains(self, costs):
-        """Checks the intervals, give or take eight points. Returns the gains that were measured: on a noisy machine
-        some are not known, with the reason."""
+        """Checks the intervals with a margin of 0.08. Returns the measured gains. On a noisy machine some gains are
+        unknown; then the report must say why."""
         for outcome in self.outcomes:
             self.assertEqual(outcome.status, 0, repr(outcome))
             self.assertNotIn("Error", outcome.stderr)
         probe = self.report(self.path("gains%d" % costs["workers"]))["probe"]
         found = {factor["factor"]: factor for factor in probe["factors"]}
         options = {"augment": "sample", "collate": "collate", "compute": "step"}
-        # At the same time: what else the machine does slows all of them down alike.
+        # The runs take place at the same time, so that other programs slow all of them down alike.
         halves = [{**costs, option: costs[option] / 2} for option in options.values()]
         now, *halved = at_once(self.rate, [costs, *halves])
         for factor, rate in zip(options, halved):
@@ -119,7 +120,7 @@ class Probe(Case):
 
     @classmethod
     def setUpClass(cls):
-        """All runs take place at the same time. What they are asked does not depend on their speed."""
+        """All runs take place at the same time, because no check depends on their speed."""
         super().setUpClass()
         runs = {
             "alone0": functools.partial(run, command(**cls.RESULTS[0])),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops that take their samples from threads and processes of their own, without a known loader. A second run with
-decoding left out checks what the report says of them."""
+"""Training loops without a known loader, whose samples come from threads and processes that the program starts itself
+(makers). A second run, which decodes each file only once, checks what the report says of decoding."""
 import concurrent.futures
 import json
 import re
@@ -8,12 +8,12 @@ import re
 import support
 from support import PYTHON, environment, program, record, require, run, target
 
-# The wait that is a step, in ms. Two makers need some 2 ms to decode and resize a sample.
+# A step is a sleep of this many ms. With two makers, decoding and resizing a sample takes some 2 ms.
 LONG_MS = 12
 
 
 class Queues(support.Case):
-    """The checks; the classes below run them on the kinds of loops."""
+    """The checks. Each class below runs them on several kinds of loops."""
 
     pictures = (32, ((500, 375), (520, 375), (540, 390)))
 
@@ -41,7 +41,8 @@ class Queues(support.Case):
         return report, counted
 
     def check_data(self, kind, *options):
-        """Checks a loop that its data holds back: it waits or decodes much of the time, and the rate is right."""
+        """Checks a loop that its data path holds back: the report says that it waits much of the time, and the reported
+        rate is right."""
         report, counted = self.report(kind, "--count", 320, *options)
         verdict = report["verdict"]
         self.assertIn(verdict["bottleneck"], ("decode", "augment"), verdict["summary"])
@@ -51,7 +52,7 @@ class Queues(support.Case):
         return verdict
 
     def check_step(self, kind, *options):
-        """Checks a loop that its step holds back: the verdict says so and promises little of the data path."""
+        """Checks a loop that its step holds back: the verdict says so, and promises little gain from faster data."""
         options = ("--count", 160, "--step", LONG_MS, *options)
         report, counted = self.report(kind, *options)
         verdict = report["verdict"]
@@ -59,7 +60,8 @@ class Queues(support.Case):
         self.assertLess(verdict["wait_fraction"], 0.1, verdict["summary"])
         self.assertLess(verdict["speedup_if_data_free"], 1.15, verdict["summary"])
         self.assertLess(abs(report["throughput"]["samples_per_s"] / counted - 1), 0.2, verdict["summary"])
-        # At the same time, so that what other programs take does not look like a gain. They wait for most of it.
+        # The three runs take place at the same time, so that other programs slow all of them down alike. They sleep
+        # most of the time, so they hardly slow each other down.
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             plain, *free = pool.map(lambda more: self.rate(kind, *options, *more), ((), ("--free",), ("--free",)))
         self.assertLess(min(free) / max(counted, plain), 1.2)
@@ -88,7 +90,7 @@ class Processes(Queues):
         self.check_data("pool")
 
     def test_names_no_setting(self):
-        """Nothing is predicted for more makers, since their number is no setting of a loader."""
+        """Nothing is predicted for more makers, because their number is not a setting of a loader."""
         self.report("processes", "--count", 200)
         outcome = run([program("penstock"), "whatif", self.path("processes.penstock"), "--workers", "4"])
         self.assertEnded(outcome, 4)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of several ranks in real gloo process groups: which rank is slow, on one host's clock or two."""
+"""Runs of several ranks in real gloo process groups: the report must name the slow rank, on one host and on two hosts
+whose clocks differ."""
 import glob
 import json
 import os
@@ -13,7 +14,7 @@ from tracefile import Trace
 
 SIZES = ((200, 160), (160, 200))
 LIMIT = 120
-# torch.distributed.run; works also where PyTorch was built without libuv.
+# Starts torch.distributed.run, also with a PyTorch that was built without libuv.
 TORCHRUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/readme/torchrun.py")
 
 
@@ -27,7 +28,8 @@ def torchrun(ranks, logs, command):
     """The command line of torch.distributed.run for `ranks` processes on this host.
 
     PyTorch 1.13's launcher needs -r and -t under Python 3.11: it iterates over these flags, which
-    Python 3.11 refuses for the value 0. By default it looks only every five seconds whether its ranks have ended.
+    Python 3.11 refuses for the value 0. --monitor_interval makes the launcher look more often than every five seconds
+    whether its ranks have ended.
     """
     return [PYTHON, TORCHRUN, "--monitor_interval", "0.1", "--nproc_per_node", str(ranks), "--master_addr", "127.0.0.1",
             "--master_port", str(free_port()), "-r", "1", "-t", "1", "--log_dir", logs, *command]  # fmt: skip
@@ -71,7 +73,8 @@ class Ranks(support.Case):
         return outputs
 
     def assertSlow(self, report, rank, ranks):
-        """The report has all ranks, says that they wait for `rank`, and its verdict is about that rank's loader."""
+        """Checks that the report has all ranks, that it says they wait for `rank`, and that its verdict is about that
+        rank's loader."""
         self.assertEqual([row["rank"] for row in report["ranks"]["table"]], list(range(ranks)))
         self.assertEqual(report["ranks"]["world_size"], ranks)
         imbalance = report["ranks"]["imbalance"]
@@ -171,7 +174,7 @@ class Launchers(Ranks):
         group = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
                  "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # fmt: skip
         output, = self.started([(command, environment(group))])
-        self.assertEqual(output.count("penstock-record: wrote "), 1, output)  # only by the first rank
+        self.assertEqual(output.count("penstock-record: wrote "), 1, output)  # only the first rank prints this line
         self.assertIn("penstock report run.rank*.penstock", output)
         self.check("openmpi")
 
@@ -191,12 +194,12 @@ class Launchers(Ranks):
 
 
 class TwoHosts(Ranks):
-    """Two hosts on this machine. Each has a network namespace, with a link between the two, and a time
-    namespace, so that their CLOCK_MONOTONIC are 1,000 s apart. Both have the same boot id, so the merge
-    is told to use the steps alone. The offset of the namespaces is the truth to compare with."""
+    """Imitates two hosts on this machine. Each has a network namespace, linked with the other's, and a time
+    namespace, so that their CLOCK_MONOTONIC are 1,000 s apart. Both have the same boot id, which would tell the merge
+    the difference; so the merge is told to use the steps alone. Its result is compared with the true difference."""
 
     SECONDS = 1000
-    MOST = 0.02  # a step takes longer than that
+    MOST = 0.02  # largest error of the aligned clocks, in s; less than a step takes
 
     def setUp(self):
         super().setUp()
@@ -251,7 +254,7 @@ class TwoHosts(Ranks):
         self.assertLess(miss, self.MOST)
         if clock["bound_s"] > 0:
             self.assertLessEqual(miss, clock["bound_s"] + 1e-6)
-        # The namespaces' clocks tell the difference exactly.
+        # Without the option, the recorded clocks of the two namespaces give the exact difference.
         by_boot = self.report(*traces)["ranks"]["clocks"][1]
         self.assertEqual((by_boot["aligned_by"], by_boot["offset_s"]), ("same clock", truth))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Storing samples is suggested only if they were the same in all epochs; iterable datasets that give all samples to
-each worker are named."""
+"""The report suggests storing samples only if they were the same in all epochs. It warns of an iterable dataset that
+would give all samples to each worker."""
 import json
 import os
 
@@ -18,7 +18,7 @@ class Repeats(support.Case):
         cls.traces = {}
 
     def report(self, kind, workers=2):
-        """A recording is made once and kept for other tests."""
+        """The report of a run. Each kind of run is recorded once, for all tests."""
         trace = self.traces.get((kind, workers))
         if trace is None:
             trace = os.path.join(self.base, "%s%d.penstock" % (kind, workers))
@@ -33,7 +33,7 @@ class Repeats(support.Case):
         return report
 
     def repeated(self, report):
-        """(the finding repeated-work or None, what it would need)."""
+        """(the finding repeated-work or None, what the report says it needs in order to look for that finding)."""
         found = [finding for finding in report["findings"] if finding["id"] == "repeated-work"]
         needs = [one["needs"] for one in report["not_checked"] if "repeated-work" in one["ids"]]
         return (found or [None])[0], needs

@@ -10,14 +10,14 @@ from support import Case, bare, environment, record, require, run, train
 # Parts of the messages of Python and multiprocessing that differ from run to run.
 VARYING = (re.compile(r"0x[0-9a-f]+"), re.compile(r"\bpid[s]?[ (:]+[0-9, ]+"))
 OURS = re.compile(r'^  File "[^"]*/penstock_python/[^"]*", line \d+, in .*$')
-# PyTorch notices a dead worker in its handler of SIGCHLD, which may run at any line, or when it
-# checks on the worker.
+# PyTorch notices a dead worker either in its handler of SIGCHLD, which may run at any line, or when it
+# next looks at its workers. The two messages differ.
 KILLED = re.compile(r"^RuntimeError: DataLoader worker \(pid(\(s\))? [0-9, ]+\) "
                     r"(is killed by signal: Killed\.|exited unexpectedly)", re.M)  # fmt: skip
 FRAME = re.compile(r'^  File "')
-# With spawned workers, the thread that feeds a queue may hold the last reference to its semaphore. If
-# the interpreter ends while that thread has unlinked the semaphore and not yet told the resource tracker,
-# the tracker warns. That is Python's own race, rare, and the same without the agent.
+# With spawned workers, the thread that feeds a queue may hold the last reference to the queue's semaphore. If
+# the interpreter ends after that thread has unlinked the semaphore, but before it has told the resource
+# tracker, the tracker warns. This rare race is Python's own: it also happens without the agent.
 TRACKER = re.compile(r"^\S*/multiprocessing/resource_tracker\.py:\d+: UserWarning: resource_tracker: "
                      r"(There appear to be \d+ leaked semaphore objects to clean up at shutdown|"
                      r"'/mp-\S+': \[Errno 2\] No such file or directory)\n"
@@ -109,7 +109,7 @@ class Results(Comparing):
 
 
 class Ending(Comparing):
-    """Each way for a script to end, without workers and with two."""
+    """Runs a script that ends in a given way, without workers and with two."""
 
     def both(self, how, status):
         frames = self.compare(train(self.data, "--end", how), status, modes=("bare", "record"))
@@ -139,7 +139,7 @@ class Signals(Ending):
         self.assertEqual(self.both("term", -15), 0)
 
     def test_keyboard_interrupt(self):
-        # Workers get no SIGINT; Python prints its traceback, then ends itself by the signal.
+        # Workers get no SIGINT. The main process prints its traceback, then ends itself with SIGINT.
         self.assertEqual(self.both("int", -2), 0)
 
     def test_a_worker_is_killed(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""penstock share: what is in a bundle reads as the run itself; an anonymous one has its numbers and none of its
-names."""
+"""penstock share: a bundle's trace has the same report as the run itself. An anonymous bundle has the same numbers and
+none of the names."""
 import json
 import os
 import signal
@@ -14,11 +14,12 @@ import support
 from support import PYTHON, environment, program, record, require, run, target
 
 FILES = {"trace.penstock", "report.html", "report.json", "report.txt", "environment.json"}
-# Names that only this run has. The program below is written into folders of these names. It is long enough for
-# samples to be followed call by call.
+# Names that only this run has. The program SOURCE is written into folders of these names. It runs long enough for the
+# agent to follow some samples call by call.
 PERSON, PROJECT, DATASET, FUNCTION = "annabel", "acmeproject", "AcmeTabbies", "load_tabby"
 ADDRESS = "10.87.65.43"
-# Words of its command line that hide names among what is public: code, JSON, addresses, beginnings of known names.
+# Arguments of that program. Each has one of the names between public text: code, JSON, addresses, beginnings of known
+# names.
 WORDS = (
     "--cfg={\"user\":\"%s\",\"url\":\"https://%s/k\"}" % (PERSON, PROJECT),
     "{\"user\":\"%s\",\"url\":\"https://h/k\"}" % PERSON,
@@ -92,8 +93,8 @@ class Share(support.Case):
         done = run(record(cls.trace, command), environment())
         assert done.status == 0, repr(done)
         cls.words = [PERSON, PROJECT, DATASET, FUNCTION, ADDRESS, "tabb", "pawprint", "secretsum", "picture0"]
-        # Only the last part of the base is ours: TMPDIR may consist of words that a report has anyway. So may the name
-        # of a host, unless it has a number.
+        # Only the last part of the base is looked for: the rest comes from TMPDIR and may consist of words that a
+        # report has anyway. A host name without a digit may be such a word too.
         cls.words.append(os.path.basename(cls.base))
         host = socket.gethostname()
         if len(host) > 4 and any(sign.isdigit() for sign in host):
@@ -183,7 +184,7 @@ class Share(support.Case):
             share.send_signal(signal.SIGTERM)
             if share.wait(support.TIMEOUT) != 0:
                 break
-            os.unlink(self.path("b.zip"))  # it was faster
+            os.unlink(self.path("b.zip"))  # share ended before the signal came
         self.assertEqual(-signal.SIGTERM, share.returncode)
         self.assertEqual([], os.listdir(self.work))
 

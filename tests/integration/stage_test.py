@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""record --stage: later reads go to copies, and the program runs as ever, whatever happens to the copies."""
+"""record --stage: later reads go to copies, and the program's results stay the same, whatever happens to the copies."""
 import glob
 import os
 import shutil
@@ -27,7 +27,7 @@ class Stage(Case):
         super().setUpClass()
         if os.stat(cls.data).st_dev == os.stat(MEMORY).st_dev:
             raise unittest.SkipTest("the temporary folder lies in memory already")
-        # Copies of the data for tests that change them.
+        # Each test that changes data has a copy of its own.
         cls.own = {trouble: os.path.join(cls.base, "own-" + trouble) for trouble in ("change", "replace", "append", "write")}
         for folder in cls.own.values():
             shutil.copytree(cls.data, folder)
@@ -52,7 +52,7 @@ class Stage(Case):
         return outcome
 
     def alone(self, data, trouble):
-        """What the program prints untraced, on a copy of the data of its own, since `trouble` changes the data."""
+        """Runs the program without the agent, on a further copy of the data, because `trouble` may change the data."""
         twin = self.path("twin")
         shutil.copytree(data, twin)
         outcome = run([PYTHON, target("reader.py"), "--data", twin, "--trouble", trouble, "--pause", "0"])
@@ -80,7 +80,8 @@ class Stage(Case):
         self.assertTrue(self.last_from(outcome)[0].startswith(self.stage + "/penstock-stage-"), outcome.stderr)
         reads = [span for span in Trace(self.output).of("read") if "picture" in span.object]
         self.assertEqual({span.object for span in reads}, set(self.paths))
-        self.assertGreaterEqual(len(reads), 3 * len(self.paths))  # of each round, those of the copies too
+        # One for each file in each of three rounds, also when a copy was read.
+        self.assertGreaterEqual(len(reads), 3 * len(self.paths))
         self.assertFalse([span.object for span in Trace(self.output).of("read") if self.stage in span.object])
 
     def test_a_training_gives_the_same_results(self):

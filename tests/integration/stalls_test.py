@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers and loops that stand still: their stacks are recorded, and the program does the same as without."""
+"""Workers and training loops that stand still: the agent records their stacks, and the program does the same as without
+the agent."""
 import concurrent.futures
 import json
 import os
@@ -26,7 +27,8 @@ class Stalled(support.Case):
         super().setUpClass()
 
     def both(self, case):
-        """(interpreter, its stalls) for each; the programs run at once, since they mostly wait."""
+        """Yields (interpreter, its stalls) for each interpreter. All programs run at the same time, because they mostly
+        sleep."""
         traces = [self.path("%s-%d.%d" % ((case,) + version_of(python))) for python in INTERPRETERS]
         with concurrent.futures.ThreadPoolExecutor(2 * len(INTERPRETERS)) as pool:
             alone = [pool.submit(run, [python, VICTIM, case], environment()) for python in INTERPRETERS]
@@ -57,7 +59,7 @@ class Stalled(support.Case):
         for python, units in self.both("inner"):
             self.assertEqual(1, len(units), (python, units))
             self.assertGreater(units[0]["duration_ns"], 0.9e9)
-            self.assertLess(units[0]["duration_ns"], 2.2e9)  # the sample took 2.6 s
+            self.assertLess(units[0]["duration_ns"], 2.2e9)  # less than the whole sample, which takes 2.6 s
 
     def test_finalizers_and_forks_see_nothing_of_it(self):
         for case in ("garbage", "forks"):

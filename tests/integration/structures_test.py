@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops that use several loaders: each is named by the line that made it. Loaders that the loop drains together
-are predicted together; one that begins anew all the time is not predicted. Also loaders whose samples other
-processes make."""
+"""Training loops with several loaders. The report names each loader by the line that made it. Loaders that the loop
+uses at the same time are predicted together. Nothing is predicted if a loader starts anew for each batch of another.
+There are also loaders whose samples other processes make."""
 import concurrent.futures
 import gzip
 import json
@@ -32,7 +32,7 @@ class Structures(support.Case):
         cls.printed = {}
 
     def report(self, kind, workers=1):
-        """A recording is made once and kept for other tests."""
+        """The report of a run. Each kind of run is recorded once, for all tests."""
         self.trace = os.path.join(self.base, "%s%d.penstock" % (kind, workers))
         if self.trace not in self.printed:
             outcome = run(record(self.trace, [PYTHON, target("structures.py"), kind, str(workers)]), environment())
@@ -55,8 +55,8 @@ class Structures(support.Case):
             self.assertEqual("interleaved", loader["use"])
 
     def check_speedup(self, report, kind):
-        """Checks that a second worker for each loader gains as much as predicted. Samples are waits, so cores do not
-        limit it."""
+        """Checks that a second worker for each loader gains as much as predicted. A sample is a sleep, so the number of
+        cores does not limit the gain."""
         self.assertEqual("", report["verdict"]["needs"])
         outcome = run([program("penstock"), "whatif", self.trace, "--workers", "1,2", "--json"])
         self.assertEnded(outcome)
@@ -110,8 +110,8 @@ class Structures(support.Case):
         self.assertEqual(16, report["loader"]["batch_size"])
         self.assertEqual(["in_turn", "in_turn"], [loader["use"] for loader in report["loaders"]])
         self.assertEqual("", report["verdict"]["needs"])
-        # Validation between the epochs takes 1.2 s, training 3.9 s. Were validation counted, the rate of the whole run
-        # would be 0.76 of the steady one.
+        # Validation between the epochs takes 1.2 s, training 3.9 s. If the time of validation counted, the rate of the
+        # whole run would be 0.76 of the steady rate.
         rates = report["throughput"]
         self.assertGreater(rates["whole_run_samples_per_s"] / rates["samples_per_s"], 0.84)
 
@@ -128,7 +128,7 @@ class Structures(support.Case):
         predicted = {}
         for name in (train, held_out):
             outcome = run([program("penstock"), "whatif", self.trace, "--loader", name, "--workers", "1,2", "--json"])
-            if outcome.status == 4 and report["signals"]["cpu_crowded"]:  # other programs ran: the replay is off
+            if outcome.status == 4 and report["signals"]["cpu_crowded"]:  # other programs ran: the replay is wrong
                 self.assertIn("not enough", outcome.stderr)
                 return
             self.assertEnded(outcome)
@@ -136,7 +136,7 @@ class Structures(support.Case):
             # The report's rate may be that of the whole run, which includes the start of each
             # epoch.
             self.assertLess(abs(predicted[name][0] / by_name[name]["samples_per_s"] - 1), 0.35)
-            self.assertGreater(predicted[name][1], 1.3 * predicted[name][0])  # their samples are waits
+            self.assertGreater(predicted[name][1], 1.3 * predicted[name][0])  # a sample is a sleep: no core limits it
             outcome = run([program("penstock"), "plan", self.trace, "--loader", name, "--json"])
             self.assertEnded(outcome)
             plan = json.loads(outcome.stdout)
@@ -168,7 +168,7 @@ class Structures(support.Case):
             self.assertIn(name, outcome.stderr)
 
     def test_served(self):
-        # The server's reads must not be taken for the workers', as if more workers slowed each
+        # If the analysis took the server's reads for the workers' reads, more workers would seem to slow each
         # other down.
         self.check_speedup(self.report("served"), "served")
 
@@ -202,7 +202,7 @@ class Structures(support.Case):
         told = {counter["pid"]: counter["value"] for counter in found.counters if counter["name"] == "cpu_ns"}
         readers = {span.pid for span in found.of("read")}
         self.assertEqual(6, len(readers))
-        # A process reads 3 MB in some ten milliseconds, perhaps between two samples of the collector.
+        # A process reads 3 MB in some ten milliseconds. It may start and end between two samples of the collector.
         for pid in readers:
             self.assertGreater(told.get(pid, 0), 2e6)
 

@@ -66,10 +66,10 @@ class Outcome:
 
 
 def environment(extra=None):
-    """Our own environment without what makes runs differ, and with few threads.
+    """This process's environment without the variables that make runs differ, and with one OpenMP thread.
 
-    USE_LIBUV: PyTorch 2 wants libuv for process groups, and Debian's is built without it.
-    UCX_ERROR_SIGNALS: UCX would handle SIGSEGV and print process ids.
+    USE_LIBUV: PyTorch 2 wants libuv for process groups, but Debian's PyTorch is built without libuv.
+    UCX_ERROR_SIGNALS: by default UCX handles SIGSEGV and prints process ids.
     """
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK") and k != "LD_PRELOAD"}
     kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", PYTHONHASHSEED="0", USE_LIBUV="0",
@@ -87,7 +87,7 @@ def bare(output, extra=None):
 def run(command, env=None, timeout=TIMEOUT, cwd=None):
     """Runs `command` in a session of its own and leaves no process behind.
 
-    Its output goes to files, since workers that outlive it would keep pipes open for seconds.
+    Its output goes to files: workers that outlive the command would keep pipes open for seconds.
     """
     start = time.monotonic()
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
@@ -161,7 +161,7 @@ class Case(unittest.TestCase):
         self.assertEqual(outcome.status, status, repr(outcome))
 
     def assertEndedLike(self, alone, traced, what=""):
-        """Same exit status, same standard output."""
+        """Checks that both runs have the same exit status and the same standard output."""
         self.assertEqual((traced.status, traced.stdout), (alone.status, alone.stdout), (what, repr(traced)))
 
 

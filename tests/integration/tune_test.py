@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock tune on real programs: it finds and confirms a better setting, says "no action" and passes failures on.
 
-Samples sleep, so that what more workers gain does not depend on how busy the machine is.
+A sample is a sleep, so that the gain from more workers does not depend on how busy the machine is.
 """
 import json
 import os
@@ -55,7 +55,7 @@ class Tune(Case):
         self.assertGreaterEqual(order.count(0), 3)
 
     def interrupted(self, after, sent):
-        """(the process, its JSON) of a tune that gets a signal after the line about this run."""
+        """(process, its JSON) of a `penstock tune` that gets the signal `sent` after printing a line with `after`."""
         command = [program("penstock"), "tune", "--json", "--", *sleeping(workers=1, sample_ms=10, step_ms=2)]
         process = subprocess.Popen(command, env=support.environment({"TMPDIR": self.work}), stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, universal_newlines=True)  # fmt: skip

@@ -40,7 +40,7 @@ class Wrappers(Case):
         return trace
 
     def check_files(self, trace):
-        """Each picture was read as a whole."""
+        """Checks that the read spans hold at least 98 % of each picture's bytes."""
         read = collections.Counter()
         for span in trace.of("read"):
             if span.object.startswith(self.data + "/"):

@@ -2,7 +2,7 @@
 """A training loop with one known bottleneck: bottleneck.py KIND DIRECTORY [SAMPLES [PORT]].
 
 KIND: decode, augment, collate, compute, read (pictures come from 127.0.0.1:PORT), startup, none.
-All but the named one cost next to nothing. Prints the number of batches.
+Every stage except the named one costs next to nothing. Prints the number of batches.
 """
 import io
 import os

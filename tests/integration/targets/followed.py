@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that follows its units as the hooks follow samples, in any Python from 3.9 on: followed.py CASE [off].
 
-Prints what the case computes, which must not depend on following. Without our hooks it runs the same.
+Prints what the case computes, which must not depend on following. Also runs without the agent.
 """
 import contextlib
 import os
@@ -258,7 +258,7 @@ def methods(number):
 
 
 def profiler(number):
-    """cProfile, inside a unit or around several units, sees every call that it sees without following."""
+    """cProfile, inside a unit or around several units, sees the same calls as without following."""
     import cProfile
     import pstats
 

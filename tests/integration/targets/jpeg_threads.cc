@@ -2,7 +2,7 @@
 //
 // A program that knows nothing of Python: three threads decode JPEG files with libjpeg, through
 // stdio (jpeg_stdio_src) and from memory (read + jpeg_mem_src) in turn. Prints the number of files
-// and bytes and a sum over all pixels: the same for the same input.
+// and bytes and a sum over all pixels, so the same input gives the same output.
 //
 //   jpeg_threads DIRECTORY [REPETITIONS [LOG]]
 //

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training loop whose workers use memory in one known way; the loop watches their memory in /proc.
 
---kind objects: the dataset holds a list of Python strings, and each sample looks at its share of them: reference
-counts make copies of the pages that fork shared. leak: workers keep something of every sample. arrays: the same
-strings as one numpy array. early: each worker looks at all of the list for its first sample. mapped: a file that is
-mapped and read once. pictures: two arrays of a large picture's size for each sample, thrown away. batches: only large
-batches of tensors. pickled: large batches of numpy arrays, which do not pass through /dev/shm.
+--kind says how:
+  objects   the dataset holds a list of Python strings, and each sample looks at its share of them; updating their
+            reference counts makes the worker copy pages that it shared since the fork
+  early     the same list, but each worker looks at all of it for its first sample
+  arrays    the same strings as one numpy array
+  leak      workers keep something of every sample
+  mapped    the strings are in a mapped file, of which each part is read once
+  pictures  each sample makes two arrays of a large picture's size and frees them
+  batches   the batches of tensors are large
+  pickled   the batches are large numpy arrays, which do not pass through /dev/shm
 
-Prints one line of JSON: what smaps_rollup and stat said of each worker over time, and what was used of /dev/shm.
+Prints one line of JSON: what smaps_rollup and stat said of each worker over time, and how much of /dev/shm was used.
 """
 import argparse
 import ctypes
@@ -76,8 +81,9 @@ class Holder(Dataset):
 
 
 def give_back_at_once():
-    """Makes glibc map and unmap every large block by itself. By default it does so only until it has learnt the size of
-    such blocks; after that, whether it gives a block back depends on what lies behind the block."""
+    """Makes glibc map and unmap every large block separately. By default glibc does so only until it has learnt the
+    size of such blocks. After that, whether it gives a block back to the kernel depends on what lies behind the
+    block."""
     mmap_threshold = -3  # M_MMAP_THRESHOLD of malloc.h
     if "MALLOC_MMAP_THRESHOLD_" not in os.environ:
         ctypes.CDLL(None).mallopt(mmap_threshold, 128 * 1024)
@@ -106,7 +112,7 @@ def shared_used():
 def main():
     torch.set_num_threads(1)
     if options.kind == "pictures":
-        give_back_at_once()  # forked workers inherit it
+        give_back_at_once()  # forked workers inherit the setting
     before = shared_used()
     seen = {"workers": {}, "shm_before": before, "shm_most": before, "epoch": options.batches}
     with tempfile.TemporaryDirectory() as folder:

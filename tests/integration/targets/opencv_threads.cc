@@ -3,7 +3,9 @@
 // A loader in C++ as people write it: two threads read pictures with cv::imread and scale them with
 // cv::resize, the main thread takes them in batches of four. Prints in JSON what it did.
 //
-//   opencv_threads DIRECTORY [anything]
+//   opencv_threads DIRECTORY
+//
+// Further arguments are ignored.
 
 #include <dirent.h>
 #include <sys/stat.h>

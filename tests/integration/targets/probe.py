@@ -2,7 +2,7 @@
 """Trains on samples whose costs are sleeps, which other programs on the machine do not change.
 
 Prints a digest of all batches, of the parameters and of the random numbers at the end; the rate goes to standard
-error. It ends after --batches batches or --seconds seconds.
+error. The program ends after --batches batches or --seconds seconds.
 """
 import argparse
 import hashlib

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training loops whose samples come from threads and processes of their own: queues.py KIND FOLDER [--step MS]
-[--count N] [--free] [--makers N]. Samples are JPEG files that Pillow decodes; with --free, each file is decoded only
-once. The step is a wait. Prints how many samples a second the loop took after the first eighth."""
+"""Training loops whose samples come from threads and processes (makers) that the program starts itself: queues.py KIND
+FOLDER [--step MS] [--count N] [--free] [--makers N]. Samples are JPEG files that Pillow decodes; with --free, each file
+is decoded only once. The step is a sleep. Prints how many samples a second the loop took after the first eighth of the
+samples."""
 import argparse
 import asyncio
 import collections

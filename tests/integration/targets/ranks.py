@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data-parallel training over gloo: every rank loads its shard and waits in DistributedDataParallel.
 
-A process takes its rank from the variables of torchrun, Open MPI or Slurm. One rank can be made
-slow at its data. Each prints "done RANK" at its end.
+A process takes its rank from the variables of torchrun, Open MPI or Slurm. With --slow, one rank's samples
+take longer. Each process prints "done RANK" at its end.
 """
 import argparse
 import os

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads every file of a folder again and again; --trouble says what it does to the files or their copies
-meanwhile.
+"""Reads every file of a folder in several rounds. Before the last round it does to the files, or to their copies, what
+--trouble says.
 
-Prints a digest of the bytes that it read in each round, and on standard error the folders that it read them from.
+Prints a digest of the bytes of each round, and on standard error the folders from which they were read.
 """
 import argparse
 import glob
@@ -42,7 +42,7 @@ def make_trouble():
     elif arguments.trouble == "append":
         with open(first, "ab") as file:
             file.write(b"appended")
-    elif arguments.trouble == "write":  # through a descriptor that reads as well
+    elif arguments.trouble == "write":  # through a descriptor for reading and writing
         with open(first, "r+b") as file:
             old = file.read(4)
             file.seek(0)
@@ -54,7 +54,7 @@ for number in range(arguments.rounds):
     for path in sorted(glob.glob(arguments.data + "/*")):
         with open(path, "rb") as file:
             places.add(os.path.dirname(os.readlink("/proc/self/fd/%d" % file.fileno())))
-            if arguments.trouble == "duplicate":  # as numpy.fromfile()
+            if arguments.trouble == "duplicate":  # as numpy.fromfile() does
                 with os.fdopen(os.dup(file.fileno()), "rb") as other:
                     digest.update(other.read())
             else:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that makes samples as a worker does, one of which stands still, in any Python from 3.9 on: stalled.py CASE.
+"""A program that makes samples as a worker does: stalled.py CASE. One sample stands still. Needs Python 3.9 or later.
 
-Prints what the case computes. Without our hooks it runs the same.
+Prints what the case computes. Also runs without the agent.
 """
 import os
 import queue
@@ -71,7 +71,7 @@ def generator():
 
 
 def leaving():
-    """The process ends as a worker's does, at once after the sample."""
+    """The process ends right after the sample, as a worker does."""
     time.sleep(LONG)  # waits: leaving
     if stalls is not None:
         stalls.leave()
@@ -80,7 +80,7 @@ def leaving():
 
 
 def inner():
-    """The sample works, in spans of its own, before it stands still."""
+    """The sample contains other spans, which work. After the last of them the sample stands still."""
     until = time.monotonic() + LONG
     while time.monotonic() < until:
         sample(100, lambda: time.sleep(0.002))
@@ -108,7 +108,7 @@ def garbage():
 
 
 def forks():
-    """A fork in a process of one thread warns of nothing, and the child goes on."""
+    """Python must not warn that a process with several threads forks, and the child must go on."""
     seen = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

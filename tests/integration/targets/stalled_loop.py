@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A DataLoader of which one sample waits, in a loop of which one step waits: stalled_loop.py both|forks|none WORKERS.
+"""A training loop with a DataLoader; one sample and one step stand still: stalled_loop.py both|forks|none WORKERS.
 
-forks: worker and loop fork some batches before. Prints how many threads a process has where a program may rely on there being one.
+forks: the worker and the loop fork some batches earlier. none: nothing stands still. Prints how many threads a process
+has at moments when a program may rely on having only one.
 """
 import os
 import sys

@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 
 class Waits(Dataset):
-    """Each sample is a wait, which takes no core."""
+    """Each sample is a sleep, which takes no core."""
 
     def __init__(self, count, seconds):
         self.count, self.seconds = count, seconds
@@ -46,7 +46,7 @@ class Derived(DataLoader):
 
 
 class Computes(Waits):
-    """Each sample takes that much CPU time."""
+    """Each sample takes `seconds` of CPU time."""
 
     def __getitem__(self, index):
         until = time.process_time() + self.seconds
@@ -112,7 +112,7 @@ def anew():
 
 class Files(http.server.SimpleHTTPRequestHandler):
     def do_GET(self):
-        time.sleep(0.06)  # the rest of the request, its CPU time and waits for a core, is short beside that
+        time.sleep(0.06)  # much longer than the request's CPU time and its waits for a core
         super().do_GET()
 
     def log_message(self, *_):
@@ -132,7 +132,7 @@ class Fetched(Dataset):
 
 
 def served():
-    """A process of the run serves the files over HTTP. The loop ends before the epoch does."""
+    """A child process serves the files over HTTP. The loop stops before the epoch ends."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files)
     child = os.fork()
     if child == 0:

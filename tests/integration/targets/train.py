@@ -42,7 +42,7 @@ class Log:
         self.pending = []
 
     def finished(self):
-        """Logs the samples begun so far; their __getitem__ has returned."""
+        """Logs the samples that were begun since the last call. Their __getitem__ has returned."""
         if not self.path or not self.pending:
             return
         if self.pid != os.getpid():
